@@ -1,0 +1,137 @@
+/* Runs a benchmark, with checkpoints, progress and results. */
+#include "bench/bench.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/progress.h"
+
+struct running {
+    const struct bench *bench;
+    const struct config *config;
+    const struct bench_options *options;
+    struct bench_model model;
+    struct progress progress;
+    uint64_t events_before; /* those of a resumed checkpoint */
+    double seconds;
+};
+
+static void show_progress(void *user, uint64_t time, uint64_t events)
+{
+    struct running *r = user;
+    double share = r->model.until == TIME_NEVER ? -1 : (double)time / (double)r->model.until;
+    progress_update(&r->progress, share > 1 ? 1 : share, events - r->events_before);
+}
+
+static enum engine_outcome run_until(struct running *r, uint64_t until, struct err *err)
+{
+    double start = host_seconds();
+    enum engine_outcome how = engine_run(r->model.engine,
+                                         &(struct engine_run){.until = until,
+                                                              .threads = r->options->threads,
+                                                              .interrupt = r->options->interrupt,
+                                                              .progress = r->progress.terminal ? show_progress : NULL,
+                                                              .user = r},
+                                         err);
+    r->seconds += host_seconds() - start;
+    return how;
+}
+
+static bool save(struct running *r, struct err *err)
+{
+    struct text note = {0};
+    text_add(&note, "# heddle bench %s\n", r->bench->name);
+    config_dump(r->config, &note);
+    bool good = engine_save(r->model.engine, r->options->save, note.at, err);
+    if (good)
+        log_info("saved %s at %llu ps", r->options->save, (unsigned long long)engine_time(r->model.engine));
+    text_fini(&note);
+    return good;
+}
+
+static enum engine_outcome run_all(struct running *r, struct err *err)
+{
+    enum engine_outcome how = ENGINE_UNTIL;
+    const struct bench_options *options = r->options;
+    if (options->resume && !engine_load(r->model.engine, options->resume, err))
+        return ENGINE_FAILED;
+    r->events_before = engine_events(r->model.engine);
+    if (options->save && options->save_at != TIME_NEVER) {
+        how = run_until(r, min_u64(options->save_at, r->model.until), err);
+        if ((how == ENGINE_UNTIL || how == ENGINE_FINISHED) && !save(r, err))
+            return ENGINE_FAILED;
+    }
+    if (how == ENGINE_UNTIL)
+        how = run_until(r, r->model.until, err);
+    if (how == ENGINE_INTERRUPTED && options->save && !save(r, err)) /* so that it can be resumed */
+        return ENGINE_FAILED;
+    return how;
+}
+
+static bool write_json(const struct running *r, const char *state, struct err *err)
+{
+    struct file_writer writer;
+    struct json json;
+    char checksum[32];
+    const struct engine *engine = r->model.engine;
+    if (!file_open(&writer, r->options->json, err))
+        return false;
+    snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)bench_checksum(engine));
+    json_init(&json, writer.stream);
+    json_object(&json, NULL);
+    json_text(&json, "heddle", HEDDLE_VERSION);
+    json_text(&json, "bench", r->bench->name);
+    json_text(&json, "state", state);
+    json_object(&json, "config");
+    config_write_json(r->config, &json);
+    json_end(&json);
+    json_object(&json, "result");
+    json_u64(&json, "events", engine_events(engine));
+    json_u64(&json, "time_ps", engine_time(engine));
+    json_text(&json, "checksum", checksum);
+    json_end(&json);
+    json_object(&json, "stats");
+    engine_write_stats(engine, &json);
+    json_end(&json);
+    json_object(&json, "host");
+    json_u64(&json, "threads", r->options->threads ? r->options->threads : 1);
+    json_real(&json, "wall_s", r->seconds);
+    json_u64(&json, "windows", engine_windows(engine));
+    json_u64(&json, "island_windows", engine_island_windows(engine));
+    json_end(&json);
+    json_end(&json);
+    return file_close(&writer, err);
+}
+
+static void write_line(const struct running *r, FILE *out)
+{
+    uint64_t events = engine_events(r->model.engine);
+    double rate = r->seconds > 0 ? (double)(events - r->events_before) / r->seconds : 0;
+    fprintf(out, "%s events=%llu seconds=%.3f rate=%.0f checksum=%016llx\n", r->bench->name, (unsigned long long)events,
+            r->seconds, rate, (unsigned long long)bench_checksum(r->model.engine));
+}
+
+enum bench_outcome bench_run(const struct bench *bench, const struct config *config, const struct bench_options *options,
+                             FILE *out, struct err *err)
+{
+    struct running r = {.bench = bench, .config = config, .options = options};
+    if (!bench_model_init(&r.model, bench, config, err))
+        return BENCH_FAILED;
+    progress_init(&r.progress, bench->name, "events");
+    enum engine_outcome how = run_all(&r, err);
+    progress_fini(&r.progress);
+    enum bench_outcome result = how == ENGINE_FAILED        ? BENCH_FAILED
+                                : how == ENGINE_INTERRUPTED ? BENCH_INTERRUPTED
+                                                            : BENCH_DONE;
+    struct err why;
+    const char *const states[] = {"finished", "interrupted", "failed"};
+    bool ran = engine_events(r.model.engine) > 0;
+    if (ran && options->json && !write_json(&r, states[result], &why) && result != BENCH_FAILED) {
+        *err = why;
+        result = BENCH_FAILED;
+    }
+    if (result != BENCH_FAILED)
+        write_line(&r, out);
+    bench_model_fini(&r.model);
+    return result;
+}

@@ -1,0 +1,56 @@
+/* Small arithmetic that every room needs. */
+#ifndef BASE_BITS_H
+#define BASE_BITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a + b, or the largest number where that would wrap. */
+static inline uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline uint64_t rotate_left(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+/* One step of the digest that results are compared by; good mixing, no security. */
+static inline uint64_t digest_word(uint64_t digest, uint64_t word)
+{
+    return rotate_left(digest ^ word, 29) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    for (; count >= 8; at += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        digest = digest_word(digest, word);
+    }
+    if (count) {
+        uint64_t word = 0;
+        memcpy(&word, at, count);
+        digest = digest_word(digest, word + ((uint64_t)count << 56));
+    }
+    return digest;
+}
+
+#endif

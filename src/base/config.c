@@ -1,0 +1,243 @@
+#include "base/config.h"
+#include "base/bits.h"
+#include "base/ini.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+struct config_setting {
+    const struct param_group *group;
+    const struct param_row *row;
+    char *path, *value, *where;
+};
+
+void config_init(struct config *config, const struct param_group *const *groups)
+{
+    *config = (struct config){.groups = groups};
+}
+
+void config_fini(struct config *config)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        mem_free(config->settings[i].path);
+        mem_free(config->settings[i].value);
+        mem_free(config->settings[i].where);
+    }
+    mem_free(config->settings);
+    *config = (struct config){0};
+}
+
+/* The length of "link." in "link.*", or 0 for a group of one section. */
+static size_t family_length(const struct param_group *group)
+{
+    size_t length = strlen(group->path);
+    return length > 1 && group->path[length - 1] == '*' ? length - 1 : 0;
+}
+
+static bool group_covers(const struct param_group *group, const char *path)
+{
+    size_t family = family_length(group);
+    if (!family)
+        return strcmp(group->path, path) == 0;
+    return strncmp(group->path, path, family) == 0 && path[family] && !strchr(path + family, '.');
+}
+
+static const struct param_group *find_group(const struct config *config, const char *path)
+{
+    for (const struct param_group *const *group = config->groups; *group; group++) {
+        if (group_covers(*group, path))
+            return *group;
+    }
+    return NULL;
+}
+
+static const struct param_row *find_row(const struct param_group *group, const char *key)
+{
+    for (size_t i = 0; i < group->row_count; i++) {
+        if (strcmp(group->rows[i].name, key) == 0)
+            return &group->rows[i];
+    }
+    return NULL;
+}
+
+static bool unknown_section(const struct config *config, const char *path, const char *where, struct err *err)
+{
+    struct nearest nearest;
+    nearest_init(&nearest, path);
+    for (const struct param_group *const *group = config->groups; *group; group++)
+        nearest_try(&nearest, (*group)->path);
+    err_set(err, "%s: there is no section [%.120s]", where, path);
+    if (nearest.best)
+        err_add(err, "; did you mean [%s]?", nearest.best);
+    else
+        err_add(err, " (`heddle params` lists them)");
+    return false;
+}
+
+static bool unknown_key(const struct param_group *group, const char *path, const char *key, const char *where,
+                        struct err *err)
+{
+    struct nearest nearest;
+    nearest_init(&nearest, key);
+    for (size_t i = 0; i < group->row_count; i++)
+        nearest_try(&nearest, group->rows[i].name);
+    err_set(err, "%s: [%s] has no key '%.120s'", where, path, key);
+    if (nearest.best)
+        err_add(err, "; did you mean %s?", nearest.best);
+    else
+        err_add(err, " (`heddle params %s` lists them)", group->path);
+    return false;
+}
+
+bool config_set_key(struct config *config, const char *path, const char *key, const char *value, const char *where,
+                    struct err *err)
+{
+    const struct param_group *group = find_group(config, path);
+    if (!group)
+        return unknown_section(config, path, where, err);
+    const struct param_row *row = find_row(group, key);
+    if (!row)
+        return unknown_key(group, path, key, where, err);
+    struct err why;
+    if (!param_parse(row, value, NULL, &why))
+        return err_set(err, "%s: %s.%s: %s", where, path, key, why.text);
+    mem_grow(config->settings, config->count, config->capacity);
+    config->settings[config->count++] = (struct config_setting){
+        .group = group, .row = row, .path = mem_text(path), .value = mem_text(value), .where = mem_text(where)};
+    return true;
+}
+
+bool config_set(struct config *config, const char *assignment, struct err *err)
+{
+    const char *equals = strchr(assignment, '=');
+    const char *dot = NULL;
+    for (const char *at = assignment; equals && at < equals; at++)
+        dot = *at == '.' ? at : dot;
+    if (!dot || dot == assignment || dot + 1 == equals || !equals[1])
+        return err_set(err, "--set: expected path.key=value, such as phold.islands=64, not '%.120s'", assignment);
+    char *path = mem_text(assignment);
+    path[dot - assignment] = 0;
+    path[equals - assignment] = 0;
+    bool good = config_set_key(config, path, path + (dot + 1 - assignment), equals + 1, "--set", err);
+    mem_free(path);
+    return good;
+}
+
+static bool take_setting(void *user, const char *section, const char *key, const char *value, const char *where,
+                         struct err *err)
+{
+    if (!*section)
+        return err_set(err, "%s: expected [section] before the key '%.120s'", where, key);
+    return config_set_key(user, section, key, value, where, err);
+}
+
+bool config_read(struct config *config, const char *file, struct err *err)
+{
+    return ini_read_file(file, take_setting, config, err);
+}
+
+bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes, struct err *err)
+{
+    return ini_read_text(name, text, bytes, take_setting, config, err);
+}
+
+void config_fill(const struct config *config, const struct param_group *group, const char *path, void *spec)
+{
+    struct err why;
+    memset(spec, 0, group->spec_bytes);
+    for (size_t i = 0; i < group->row_count; i++) {
+        const struct param_row *row = &group->rows[i];
+        if (!param_parse(row, row->fallback, (char *)spec + row->offset, &why))
+            BUG("the default of %s.%s: %s", path, row->name, why.text);
+    }
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_setting *setting = &config->settings[i];
+        if (setting->group == group && strcmp(setting->path, path) == 0 &&
+            !param_parse(setting->row, setting->value, (char *)spec + setting->row->offset, &why))
+            BUG("%s.%s was checked when it was set: %s", path, setting->row->name, why.text);
+    }
+}
+
+static bool first_of_its_section(const struct config *config, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(config->settings[i].path, config->settings[index].path) == 0)
+            return false;
+    }
+    return true;
+}
+
+const char *config_section(const struct config *config, const struct param_group *group, size_t index)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        if (config->settings[i].group == group && first_of_its_section(config, i) && index-- == 0)
+            return config->settings[i].path;
+    }
+    return NULL;
+}
+
+/* Calls `each` for every section of the effective configuration: one for a plain group, those set for a family. */
+static void for_each_section(const struct config *config, void *user,
+                             void (*each)(const struct param_group *, const char *path, const void *spec, void *user))
+{
+    for (const struct param_group *const *at = config->groups; *at; at++) {
+        const struct param_group *group = *at;
+        void *spec = mem_alloc(1, group->spec_bytes);
+        bool family = family_length(group) > 0;
+        const char *path = family ? config_section(config, group, 0) : group->path;
+        for (size_t i = 0; path; path = family ? config_section(config, group, ++i) : NULL) {
+            config_fill(config, group, path, spec);
+            each(group, path, spec, user);
+        }
+        mem_free(spec);
+    }
+}
+
+static void dump_section(const struct param_group *group, const char *path, const void *spec, void *user)
+{
+    struct text *text = user;
+    text_add(text, "[%s]\n", path);
+    for (size_t i = 0; i < group->row_count; i++) {
+        const struct param_row *row = &group->rows[i];
+        size_t start = text->length;
+        text_add(text, "%s = ", row->name);
+        size_t before = text->length;
+        param_print(row, (const char *)spec + row->offset, text);
+        if (text->length == before)
+            text->at[text->length = start] = 0; /* an empty text is the default, and no value in a description */
+        else
+            text_add(text, "\n");
+    }
+}
+
+void config_dump(const struct config *config, struct text *text)
+{
+    for_each_section(config, text, dump_section);
+}
+
+static void write_section(const struct param_group *group, const char *path, const void *spec, void *user)
+{
+    struct json *json = user;
+    json_object(json, path);
+    for (size_t i = 0; i < group->row_count; i++) {
+        const struct param_row *row = &group->rows[i];
+        const void *field = (const char *)spec + row->offset;
+        struct text value = {0};
+        text_add_bytes(&value, "", 0);
+        param_print(row, field, &value);
+        if (row->type == PARAM_count)
+            json_u64(json, row->name, *(const uint64_t *)field);
+        else if (row->type == PARAM_real)
+            json_real(json, row->name, *(const double *)field);
+        else if (row->type == PARAM_flag)
+            json_bool(json, row->name, *(const bool *)field);
+        else
+            json_text(json, row->name, value.at);
+        text_fini(&value);
+    }
+    json_end(json);
+}
+
+void config_write_json(const struct config *config, struct json *json)
+{
+    for_each_section(config, json, write_section);
+}

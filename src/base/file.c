@@ -1,0 +1,69 @@
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool file_read(const char *path, size_t limit, struct text *content, struct err *err)
+{
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return err_set(err, "cannot read %s: %s", path, strerror(errno));
+    char block[1 << 14];
+    size_t got, all = 0;
+    text_add_bytes(content, "", 0);
+    while ((got = fread(block, 1, sizeof block, stream)) > 0 && (all += got) <= limit)
+        text_add_bytes(content, block, got);
+    int broken = ferror(stream) ? errno : 0;
+    fclose(stream);
+    if (broken)
+        return err_set(err, "cannot read %s: %s", path, strerror(broken));
+    if (all > limit)
+        return err_set(err, "%s is too large: at most %zu bytes are expected", path, limit);
+    return true;
+}
+
+bool file_open(struct file_writer *writer, const char *path, struct err *err)
+{
+    struct stat info;
+    bool straight = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    struct text part = {0};
+    text_add(&part, "%s%s", path, straight ? "" : ".part");
+    *writer = (struct file_writer){.stream = fopen(part.at, "wb"), .path = mem_text(path), .part = part.at};
+    if (!writer->stream) {
+        err_set(err, "cannot write %s: %s", path, strerror(errno));
+        mem_free(writer->path);
+        mem_free(writer->part);
+        return false;
+    }
+    if (straight) {
+        mem_free(writer->part);
+        writer->part = NULL;
+    }
+    return true;
+}
+
+bool file_close(struct file_writer *writer, struct err *err)
+{
+    errno = 0;
+    bool broken = fflush(writer->stream) || ferror(writer->stream);
+    int why = errno;
+    if (fclose(writer->stream) && !broken) {
+        broken = true;
+        why = errno;
+    }
+    if (!broken && writer->part && rename(writer->part, writer->path)) {
+        broken = true;
+        why = errno;
+    }
+    if (broken) {
+        err_set(err, "cannot write %s: %s", writer->path, why ? strerror(why) : "the disk may be full");
+        if (writer->part)
+            unlink(writer->part);
+    }
+    mem_free(writer->path);
+    mem_free(writer->part);
+    return !broken;
+}

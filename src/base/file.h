@@ -1,0 +1,23 @@
+/* Whole files: read at once, and written so that a reader sees the old content or all of the new. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stdio.h>
+
+/* Reads a file of at most `limit` bytes to the end of `content`. */
+bool file_read(const char *path, size_t limit, struct text *content, struct err *err);
+
+/* A file being written. It goes to PATH.part and takes its name when it is whole; devices and pipes (/dev/stdout)
+ * are written straight. Write to `stream` as you like: errors are told once, by file_close. */
+struct file_writer {
+    FILE *stream;
+    char *path, *part; /* part is NULL when written straight */
+};
+
+bool file_open(struct file_writer *writer, const char *path, struct err *err);
+bool file_close(struct file_writer *writer, struct err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* Reads descriptions: sections in brackets, `key = value` lines, comments after # or ;, and, before the first
+ * section, `include = FILE` (relative to the including file), whose settings come first so that the including
+ * file refines them. Strict: a line that is nothing of these, a section or key that comes twice in one file, and
+ * a circle of includes are errors that name file and line.
+ *
+ * Our own reader, because inih gives no line numbers to its callback as Debian builds it, cuts long lines,
+ * and takes a doubled key in silence. */
+#ifndef BASE_INI_H
+#define BASE_INI_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* Called for every setting; `where` is "file:line". False stops the reading with what it put into err. */
+typedef bool ini_setting(void *user, const char *section, const char *key, const char *value, const char *where,
+                         struct err *err);
+
+bool ini_read_file(const char *path, ini_setting *setting, void *user, struct err *err);
+
+/* The same from memory; `name` stands for the file in errors, and includes are looked for beside it. */
+bool ini_read_text(const char *name, const char *text, size_t bytes, ini_setting *setting, void *user,
+                   struct err *err);
+
+#endif

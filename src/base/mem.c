@@ -1,0 +1,70 @@
+#include "base/mem.h"
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void (*on_exhaustion)(size_t bytes);
+
+void mem_on_exhaustion(void (*handler)(size_t bytes))
+{
+    on_exhaustion = handler;
+}
+
+static _Noreturn void exhausted(size_t bytes)
+{
+    if (on_exhaustion)
+        on_exhaustion(bytes);
+    BUG("no memory for %zu bytes", bytes);
+}
+
+static size_t product(size_t count, size_t bytes_each)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, bytes_each, &bytes))
+        exhausted(SIZE_MAX);
+    return bytes;
+}
+
+void *mem_alloc(size_t count, size_t bytes_each)
+{
+    size_t bytes = product(count, bytes_each);
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory)
+        exhausted(bytes);
+    return memory;
+}
+
+void *mem_alloc_lines(size_t count, size_t bytes_each)
+{
+    size_t bytes = product(count, bytes_each);
+    if (bytes > SIZE_MAX - 2 * CACHE_LINE)
+        exhausted(bytes);
+    bytes = (bytes + CACHE_LINE) & ~(size_t)(CACHE_LINE - 1);
+    void *memory = aligned_alloc(CACHE_LINE, bytes);
+    if (!memory)
+        exhausted(bytes);
+    return memset(memory, 0, bytes);
+}
+
+void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each)
+{
+    size_t bytes = product(new_count, bytes_each);
+    memory = realloc(memory, bytes ? bytes : 1);
+    if (!memory)
+        exhausted(bytes);
+    if (new_count > old_count)
+        memset((char *)memory + old_count * bytes_each, 0, (new_count - old_count) * bytes_each);
+    return memory;
+}
+
+char *mem_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(mem_alloc(bytes, 1), text, bytes);
+}
+
+void mem_free(void *memory)
+{
+    free(memory);
+}

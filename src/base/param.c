@@ -1,0 +1,167 @@
+#include "base/param.h"
+#include "base/bits.h"
+#include "base/unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum unit_kind unit_of(enum param_type type)
+{
+    switch (type) {
+    case PARAM_size:
+        return UNIT_size;
+    case PARAM_time:
+        return UNIT_time;
+    case PARAM_rate:
+        return UNIT_rate;
+    case PARAM_freq:
+        return UNIT_freq;
+    default:
+        return UNIT_count;
+    }
+}
+
+/* Splits "least..most"; a missing side is an empty string. */
+static bool split_range(const char *range, char least[64], char most[64])
+{
+    const char *dots = strstr(range, "..");
+    if (!dots)
+        return false;
+    snprintf(least, 64, "%.*s", (int)(dots - range), range);
+    snprintf(most, 64, "%s", dots + 2);
+    return true;
+}
+
+static bool parse_real(const char *text, double *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    return end != text && !*end && isfinite(*value) && !strpbrk(text, "xXpP \t");
+}
+
+static bool outside(const struct param_row *row, const char *value, struct err *err)
+{
+    return err_set(err, "expected %s, not %s", row->range, value);
+}
+
+static bool parse_unit(const struct param_row *row, const char *value, uint64_t *result, struct err *err)
+{
+    enum unit_kind kind = unit_of(row->type);
+    if (!unit_parse(kind, value, result, err))
+        return false;
+    char least[64], most[64];
+    if (!split_range(row->range, least, most))
+        return true;
+    uint64_t low = 0, high = UINT64_MAX;
+    if ((*least && !unit_parse(kind, least, &low, err)) || (*most && !unit_parse(kind, most, &high, err)))
+        BUG("parameter %s has the broken range %s", row->name, row->range);
+    return (*result >= low && *result <= high) || outside(row, value, err);
+}
+
+static bool parse_in_range(const struct param_row *row, const char *value, double *result, struct err *err)
+{
+    if (!parse_real(value, result))
+        return err_set(err, "expected a number, such as 0.25, not '%.80s'", value);
+    char least[64], most[64];
+    if (!split_range(row->range, least, most))
+        return true;
+    double low = -INFINITY, high = INFINITY;
+    if ((*least && !parse_real(least, &low)) || (*most && !parse_real(most, &high)))
+        BUG("parameter %s has the broken range %s", row->name, row->range);
+    return (*result >= low && *result <= high) || outside(row, value, err);
+}
+
+static bool parse_flag(const char *value, bool *result, struct err *err)
+{
+    bool yes = !strcmp(value, "yes") || !strcmp(value, "true") || !strcmp(value, "on") || !strcmp(value, "1");
+    bool no = !strcmp(value, "no") || !strcmp(value, "false") || !strcmp(value, "off") || !strcmp(value, "0");
+    *result = yes;
+    return yes || no || err_set(err, "expected yes or no, not '%.80s'", value);
+}
+
+/* The length of the word that starts here. */
+static size_t word_length(const char *words)
+{
+    return strcspn(words, "|");
+}
+
+static bool parse_choice(const struct param_row *row, const char *value, uint32_t *result, struct err *err)
+{
+    const char *word = row->range;
+    for (uint32_t i = 0;; i++) {
+        size_t length = word_length(word);
+        if (strlen(value) == length && !memcmp(value, word, length)) {
+            *result = i;
+            return true;
+        }
+        if (!word[length])
+            return err_set(err, "expected one of %s, not '%.80s'", row->range, value);
+        word += length + 1;
+    }
+}
+
+static void store(void *field, const void *value, size_t bytes)
+{
+    if (field)
+        memcpy(field, value, bytes);
+}
+
+bool param_parse(const struct param_row *row, const char *value, void *field, struct err *err)
+{
+    uint64_t number;
+    double real;
+    bool flag;
+    uint32_t choice = 0;
+    switch (row->type) {
+    case PARAM_real:
+        if (!parse_in_range(row, value, &real, err))
+            return false;
+        store(field, &real, sizeof real);
+        return true;
+    case PARAM_flag:
+        if (!parse_flag(value, &flag, err))
+            return false;
+        store(field, &flag, sizeof flag);
+        return true;
+    case PARAM_choice:
+        if (!parse_choice(row, value, &choice, err))
+            return false;
+        store(field, &choice, sizeof choice);
+        return true;
+    case PARAM_text:
+        store(field, &value, sizeof value);
+        return true;
+    default:
+        if (!parse_unit(row, value, &number, err))
+            return false;
+        store(field, &number, sizeof number);
+        return true;
+    }
+}
+
+void param_print(const struct param_row *row, const void *field, struct text *text)
+{
+    switch (row->type) {
+    case PARAM_real:
+        text_add(text, "%.17g", *(const double *)field);
+        break;
+    case PARAM_flag:
+        text_add(text, "%s", *(const bool *)field ? "yes" : "no");
+        break;
+    case PARAM_text:
+        text_add(text, "%s", *(const char *const *)field);
+        break;
+    case PARAM_choice: {
+        const char *word = row->range;
+        for (uint32_t i = *(const uint32_t *)field; i; i--)
+            word += word_length(word) + 1;
+        text_add(text, "%.*s", (int)word_length(word), word);
+        break;
+    }
+    default:
+        unit_print(unit_of(row->type), *(const uint64_t *)field, text);
+    }
+}

@@ -1,0 +1,54 @@
+/* The subcommands of `heddle`, and the options they take. The cli is the only room that prints errors and ends the
+ * process. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/err.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+struct option_row {
+    const char *name;  /* "--threads" */
+    const char *value; /* what follows it, as help calls it: "N"; NULL for a switch */
+    const char *help;
+};
+
+struct command {
+    const char *name, *arguments, *help;
+    const char *more;                 /* further lines of its help, or NULL */
+    const struct option_row *options; /* ends with a NULL name; or NULL */
+    int (*run)(int count, char **words); /* words behind the command's name; returns the exit status */
+    void (*help_more)(void);             /* prints what tables know, behind the rest of the help; or NULL */
+    void (*complete)(void);              /* prints words for completion, one a line; or NULL */
+};
+
+extern const struct command *const commands[]; /* ends in NULL */
+
+extern const struct command bench_command, params_command, demo_command, test_command, help_command, version_command,
+    completion_command;
+
+const struct command *command_find(const char *name);
+void command_print_help(const struct command *command);
+void options_print(const struct option_row *rows);
+
+/* Prints "heddle: TEXT" to stderr and returns the status given. */
+int complain(int status, const struct err *err);
+int complain_unknown(const char *what, const char *word, const char *suggestion);
+
+/* Takes words apart. For each option `took` is called with its row and value, for any other word with a NULL row. "--" ends
+ * the options; --help is always known and is given as a row named so. */
+bool options_parse(const struct option_row *rows, int count, char **words, void *user,
+                   bool (*took)(void *user, const struct option_row *row, const char *value, struct err *err),
+                   struct err *err);
+
+/* Set by Ctrl-C, once catch_interrupts was called; a second Ctrl-C ends the process at once. */
+extern volatile sig_atomic_t interrupted;
+void catch_interrupts(void);
+
+unsigned host_threads(void);
+bool threads_parse(const char *text, unsigned *threads, struct err *err);
+
+#endif

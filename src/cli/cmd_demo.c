@@ -1,0 +1,71 @@
+/* heddle demo: a first result in a few seconds. */
+#include "cli/cli.h"
+#include "bench/bench.h"
+#include "base/mem.h"
+#include "base/progress.h"
+
+#include <stdio.h>
+
+struct shown {
+    uint64_t checksum, events;
+    double seconds;
+};
+
+static int simulate(const struct config *config, unsigned threads, struct shown *shown, struct err *err)
+{
+    struct bench_model model;
+    if (!bench_model_init(&model, bench_find("gpu-traffic"), config, err))
+        return complain(EXIT_FAILED, err);
+    double start = host_seconds();
+    struct engine_run how = {.until = model.until, .threads = threads, .interrupt = &interrupted};
+    enum engine_outcome outcome = engine_run(model.engine, &how, err);
+    *shown = (struct shown){.checksum = bench_checksum(model.engine),
+                            .events = engine_events(model.engine),
+                            .seconds = host_seconds() - start};
+    double simulated_us = (double)engine_time(model.engine) / 1e6;
+    bench_model_fini(&model);
+    if (outcome == ENGINE_FAILED)
+        return complain(EXIT_FAILED, err);
+    if (outcome == ENGINE_INTERRUPTED)
+        return EXIT_INTERRUPTED;
+    printf("  %7u   %8.2f s   %10.1f M   %12.2f us   %016llx\n", threads, shown->seconds,
+           (double)shown->events / shown->seconds / 1e6, simulated_us, (unsigned long long)shown->checksum);
+    fflush(stdout);
+    return EXIT_GOOD;
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    struct config config;
+    struct shown serial, parallel = {0};
+    (void)words;
+    if (count) {
+        err_set(&err, "demo takes no further words");
+        return complain(EXIT_USAGE, &err);
+    }
+    const struct param_group **groups = bench_groups(bench_find("gpu-traffic"));
+    config_init(&config, groups);
+    catch_interrupts();
+    puts("Memory traffic of a GPU the size of an H200: 132 SMs send requests over a crossbar of 100 cycles\n"
+         "to 96 memory partitions, which answer; bandwidth, queues and credits are modelled.\n\n"
+         "  threads   host time   events per s   simulated time   checksum of every event");
+    unsigned all = host_threads();
+    int status = simulate(&config, 1, &serial, &err);
+    if (status == EXIT_GOOD && all > 1)
+        status = simulate(&config, all, &parallel, &err);
+    if (status == EXIT_GOOD && all > 1) {
+        printf("\n%u threads are %.2f times as fast as one, and the result is %s.\n", all,
+               serial.seconds / parallel.seconds,
+               serial.checksum == parallel.checksum ? "the same to the last bit" : "NOT the same");
+        status = serial.checksum == parallel.checksum ? EXIT_GOOD : EXIT_FAILED;
+    }
+    if (status == EXIT_GOOD)
+        puts("\nNext: `heddle bench gpu-traffic --json result.json`, `heddle params gpu-traffic`, docs/engine.md.");
+    config_fini(&config);
+    mem_free(groups);
+    return status;
+}
+
+const struct command demo_command = {
+    .name = "demo", .arguments = "", .help = "a first simulation, in a few seconds", .run = run};

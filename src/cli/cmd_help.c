@@ -1,0 +1,121 @@
+/* heddle help, version and completion: all made from the table of commands. */
+#include "cli/cli.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void command_print_help(const struct command *command)
+{
+    printf("heddle %s%s%s: %s\n", command->name, *command->arguments ? " " : "", command->arguments, command->help);
+    if (command->more)
+        printf("\n%s\n", command->more);
+    if (command->options) {
+        puts("\nOptions:");
+        options_print(command->options);
+    }
+    if (command->help_more)
+        command->help_more();
+}
+
+static void print_overview(void)
+{
+    puts("Heddle simulates GPU systems: in parallel, and the same to the last bit on any number of threads.\n\n"
+         "Usage: heddle COMMAND [options]\n");
+    for (size_t i = 0; commands[i]; i++) {
+        char left[80];
+        snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->arguments);
+        printf("  %-26s %s\n", left, commands[i]->help);
+    }
+    puts("\nStart with `heddle demo`. `heddle help COMMAND` tells more.");
+}
+
+static int run_help(int count, char **words)
+{
+    if (!count) {
+        print_overview();
+        return EXIT_GOOD;
+    }
+    const struct command *command = command_find(words[0]);
+    if (!command) {
+        struct nearest nearest;
+        nearest_init(&nearest, words[0]);
+        for (size_t i = 0; commands[i]; i++)
+            nearest_try(&nearest, commands[i]->name);
+        return complain_unknown("command", words[0], nearest.best);
+    }
+    command_print_help(command);
+    return EXIT_GOOD;
+}
+
+static void complete_commands(void)
+{
+    for (size_t i = 0; commands[i]; i++)
+        puts(commands[i]->name);
+}
+
+const struct command help_command = {.name = "help",
+                                     .arguments = "[COMMAND]",
+                                     .help = "describe a command",
+                                     .run = run_help,
+                                     .complete = complete_commands};
+
+static int run_version(int count, char **words)
+{
+    (void)count, (void)words;
+    puts("heddle " HEDDLE_VERSION);
+    return EXIT_GOOD;
+}
+
+const struct command version_command = {
+    .name = "version", .arguments = "", .help = "print the version", .run = run_version};
+
+/* Prints the words that may follow `heddle COMMAND`, one a line; the shell's function below asks for them. */
+static void print_words(const char *name)
+{
+    const struct command *command = command_find(name);
+    if (!command) {
+        complete_commands();
+        return;
+    }
+    for (const struct option_row *row = command->options; row && row->name; row++)
+        puts(row->name);
+    if (command->complete)
+        command->complete();
+}
+
+static int run_completion(int count, char **words)
+{
+    if (count == 2 && !strcmp(words[0], "words")) {
+        print_words(words[1]);
+        return EXIT_GOOD;
+    }
+    if (count != 1 || strcmp(words[0], "bash")) {
+        struct err err;
+        err_set(&err, "completion: expected the name of the shell: bash");
+        return complain(EXIT_USAGE, &err);
+    }
+    puts("_heddle()\n"
+         "{\n"
+         "    local word=${COMP_WORDS[COMP_CWORD]} command=\n"
+         "    ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
+         "    COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" 2>/dev/null)\" -- \"$word\"))\n"
+         "}\n"
+         "complete -o default -F _heddle heddle ./heddle");
+    return EXIT_GOOD;
+}
+
+static void complete_shells(void)
+{
+    puts("bash");
+}
+
+const struct command completion_command = {
+    .name = "completion",
+    .arguments = "bash",
+    .help = "print the shell's completion script",
+    .more = "For this shell:      eval \"$(./heddle completion bash)\"\n"
+            "For all your shells: ./heddle completion bash >> ~/.bash_completion",
+    .run = run_completion,
+    .complete = complete_shells,
+};

@@ -1,0 +1,111 @@
+#include "cli/cli.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct command *const commands[] = {&demo_command, &bench_command,   &params_command,     &test_command,
+                                          &help_command, &version_command, &completion_command, NULL};
+
+volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    interrupted = 1;
+    signal(signal_number, SIG_DFL);
+}
+
+void catch_interrupts(void)
+{
+    signal(SIGINT, on_interrupt);
+}
+
+int complain(int status, const struct err *err)
+{
+    fprintf(stderr, "heddle: %s\n", err->text);
+    return status;
+}
+
+int complain_unknown(const char *what, const char *word, const char *suggestion)
+{
+    struct err err;
+    err_set(&err, "unknown %s '%.120s'", what, word);
+    if (suggestion)
+        err_add(&err, "; did you mean %s?", suggestion);
+    else
+        err_add(&err, " (see `heddle --help`)");
+    return complain(EXIT_USAGE, &err);
+}
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+static void no_memory(size_t bytes)
+{
+    fprintf(stderr, "heddle: out of memory: no room for %zu bytes more; use a smaller model\n", bytes);
+    _exit(EXIT_FAILED);
+}
+
+/* What was printed has reached its reader, or the run has failed. */
+static int with_output_written(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) || ferror(stdout)) && status == EXIT_GOOD) {
+        struct err err;
+        err_set(&err, "cannot write to standard output: %s", errno ? strerror(errno) : "the disk may be full");
+        return complain(EXIT_FAILED, &err);
+    }
+    return status;
+}
+
+static int run_command(int count, char **words)
+{
+    const char *name = count ? words[0] : "help";
+    if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        name = "help";
+    if (!strcmp(name, "--version"))
+        name = "version";
+    const struct command *command = command_find(name);
+    if (!command) {
+        struct nearest nearest;
+        nearest_init(&nearest, name);
+        for (size_t i = 0; commands[i]; i++)
+            nearest_try(&nearest, commands[i]->name);
+        return complain_unknown("command", name, nearest.best);
+    }
+    for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
+        if (strcmp(words[i], "--help") && strcmp(words[i], "-h"))
+            continue;
+        command_print_help(command);
+        return EXIT_GOOD;
+    }
+    return command->run(count ? count - 1 : 0, words + 1);
+}
+
+int main(int count, char **words)
+{
+    struct err err;
+    enum log_level level;
+    const char *wanted = getenv("HEDDLE_LOG");
+    mem_on_exhaustion(no_memory);
+    if (wanted) {
+        if (!log_level_parse(wanted, &level, &err)) {
+            fprintf(stderr, "heddle: HEDDLE_LOG: ");
+            fprintf(stderr, "%s\n", err.text);
+            return EXIT_USAGE;
+        }
+        log_set_level(level);
+    }
+    return with_output_written(run_command(count - 1, words + 1));
+}

@@ -1,0 +1,208 @@
+/* The engine: simulated parts and the time they take, in parallel and yet the same to the last bit.
+ *
+ * A model is made of islands, which hold components, which have ports, which are plugged into links. A component
+ * touches its own state and nothing else; what it has to say to another goes as a message from port to port. Every
+ * link between two islands has a latency above zero, and that is all the engine needs to run islands at the same
+ * time: see docs/engine.md.
+ *
+ * Who owns what: the engine owns all that is made with it, until engine_free. A component's spec belongs to the
+ * caller and must outlive the engine. Payloads are copied.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/stat.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct island;
+struct component;
+struct port;
+struct link;
+struct json;
+
+/* What happens, and what crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint and on
+ * a wire between machines. A change of its layout changes ENGINE_MESSAGE_VERSION. */
+enum { ENGINE_MESSAGE_VERSION = 1 };
+
+struct event {
+    uint64_t time;   /* ps */
+    uint64_t order;  /* among events of one time: source island, then the source's sequence number */
+    uint32_t target; /* component, for its own event; port, for a message or credit */
+    uint32_t from;   /* message: the sender's plug on the link; credit: the plug it comes from */
+    uint32_t spare;
+    uint8_t what;   /* enum event_what, the engine's business */
+    uint8_t kind;   /* the model's business */
+    uint16_t bytes; /* of payload */
+    unsigned char payload[];
+};
+
+/* ---- making a model ---- */
+
+struct engine_spec {
+    uint64_t seed;            /* of all random streams */
+    uint32_t payload_bytes;   /* the largest payload; 0 is taken as 24, which fills a cache line with its header */
+    uint64_t same_time_limit; /* events of one island at one moment before time is said to stand still; 0: 10 million */
+};
+
+struct engine *engine_new(const struct engine_spec *spec);
+void engine_free(struct engine *engine);
+
+/* What a component does when something happens to it. A call may be NULL when it never happens. */
+struct component_ops {
+    const char *type;
+    void (*start)(struct component *self, void *state); /* at time 0, before all else */
+    void (*event)(struct component *self, void *state, const struct event *event); /* its own event is due */
+    void (*arrive)(struct component *self, void *state, struct port *port); /* a message joined the port's queue */
+    void (*ready)(struct component *self, void *state, struct port *port);  /* try again what port_send refused */
+    void (*wake)(struct component *self, void *state);                      /* the moment of component_wake is here */
+    const struct stat_table *stats; /* counters in the state */
+};
+
+struct island *engine_island(struct engine *engine, const char *name);
+
+/* `ports` names the ports, separated by commas: "request,reply". The state is zeroed memory of `state_bytes`; it must be
+ * plain data, without pointers, because a checkpoint is a copy of it. */
+struct component *engine_component(struct engine *engine, struct island *island, const char *name,
+                                   const struct component_ops *ops, const void *spec, size_t state_bytes,
+                                   const char *ports);
+
+struct link_spec {
+    uint64_t latency_ps;      /* from the last byte's leaving to its arrival; above 0 between islands */
+    uint64_t bytes_per_s;     /* of each plug, out of it and into it; 0: no limit */
+    uint32_t overhead_bytes;  /* that travel with each message beside its payload */
+    uint32_t credits;         /* messages a plug may have under way or queued at another plug; 0: no limit */
+};
+
+/* A link has two plugs or more; with more it is a crossbar: each can send to each. */
+struct link *engine_link(struct engine *engine, const char *name, const struct link_spec *spec);
+bool link_plug(struct link *link, struct port *port, struct err *err);
+
+/* Checks the model and computes the lookahead of each island. After it, nothing can be added. */
+bool engine_ready(struct engine *engine, struct err *err);
+
+/* ---- inside a component ---- */
+
+uint64_t component_now(const struct component *self);
+
+/* How far a component may run on its own inside one call: nothing else happens on its island before this moment. */
+uint64_t component_horizon(const struct component *self);
+
+const void *component_spec(const struct component *self);
+void *component_state(const struct component *self); /* the same as the handlers are given */
+const char *component_name(const struct component *self);
+uint32_t component_island(const struct component *self);
+uint64_t component_seed(const struct component *self); /* for rng_init, with the component's name as stream */
+struct port *component_port(const struct component *self, uint32_t number);
+
+/* An own event after `delay`. */
+void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes);
+
+/* Calls `wake` at `time` (after now), after all other events of that moment; of several, the earliest counts. */
+void component_wake(struct component *self, uint64_t time);
+
+/* Ends the run with this error: of several, that of the earliest time, then of the first island. */
+void component_fail(struct component *self, const char *format, ...) __attribute__((format(__printf__, 2, 3)));
+
+uint32_t port_number(const struct port *port); /* within its component */
+uint32_t port_plug(const struct port *port);   /* its place on its link */
+uint32_t port_fill(const struct port *port);   /* messages waiting in it */
+uint64_t port_free_at(const struct port *port); /* when the last byte sent so far will have left */
+
+/* Sends to the plug `to` of the port's link, `delay` from now. Returns false when the other side has no room (no credit):
+ * nothing was sent then, and `ready` is called when a credit is back. */
+bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes);
+
+/* The first message in the port's queue, or NULL; and its removal, which gives the credit back. */
+const struct event *port_head(const struct port *port);
+void port_pop(struct port *port);
+
+/* ---- running ---- */
+
+enum engine_outcome {
+    ENGINE_FINISHED,    /* nothing is left to happen */
+    ENGINE_UNTIL,       /* all before `until` has happened */
+    ENGINE_INTERRUPTED, /* `interrupt` was set; the state is whole and can be saved or run on */
+    ENGINE_FAILED,      /* err says why */
+};
+
+struct engine_run {
+    uint64_t until;   /* ps; TIME_NEVER: to the end */
+    unsigned threads; /* 0 is taken as 1 */
+    const volatile sig_atomic_t *interrupt;                        /* or NULL */
+    void (*progress)(void *user, uint64_t time, uint64_t events); /* or NULL; called now and then, by one thread */
+    void *user;
+};
+
+enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err);
+
+/* The time up to which all islands have run, and the number of events so far. */
+uint64_t engine_time(const struct engine *engine);
+uint64_t engine_events(const struct engine *engine);
+
+/* How the work was cut up; depends on the host only through checkpoints and interrupts, not on the threads. */
+uint64_t engine_windows(const struct engine *engine);
+uint64_t engine_island_windows(const struct engine *engine); /* those in which an island had something to do */
+
+/* A digest of all components' state, counters included. */
+uint64_t engine_state_digest(const struct engine *engine);
+
+/* Every component's counters: sums by type, then each by name. */
+void engine_write_stats(const struct engine *engine, struct json *json);
+
+/* ---- checkpoints ---- */
+
+/* Writes all that is needed to go on from here, and `note` (such as the configuration). Between runs only. */
+bool engine_save(const struct engine *engine, const char *path, const char *note, struct err *err);
+
+/* Into a model that was made the same way and is ready; it must not have run. */
+bool engine_load(struct engine *engine, const char *path, struct err *err);
+
+struct text;
+bool engine_read_note(const char *path, struct text *note, struct err *err);
+
+/* ---- hooks ---- */
+
+enum hook_point {
+    HOOK_HANDLE = 1, /* on a component: an event of any sort is about to be handled */
+    HOOK_SEND = 2,   /* on a port: a message leaves */
+    HOOK_CROSS = 4,  /* on a link: a message enters it */
+    HOOK_ARRIVE = 8, /* on a port: a message has arrived */
+};
+
+/* What a hook sees and may alter. It runs in the thread that runs the island: what it keeps must be apart for each
+ * island (there is room to index by). */
+struct hook_context {
+    enum hook_point point;
+    uint32_t island;
+    uint64_t time;
+    struct component *component;
+    struct port *port;   /* NULL for own events and wake-ups */
+    struct event *event; /* kind and payload may be changed; NULL for a wake-up */
+    uint64_t delay;      /* SEND, CROSS: may be raised */
+    bool drop;           /* may be set: the event does not happen, the message is lost on its way */
+};
+
+struct hook {
+    void (*call)(struct hook *hook, struct hook_context *context);
+    unsigned points; /* HOOK_HANDLE | ... */
+    void *user;
+    struct hook *next; /* the engine's */
+};
+
+/* Attach before a run; a hook hangs on one thing. Without a hook a point costs one untaken branch. */
+void component_hook(struct component *component, struct hook *hook);
+void port_hook(struct port *port, struct hook *hook);
+void link_hook(struct link *link, struct hook *hook);
+
+/* A digest over every event's time, island, target, kind and payload, kept by the engine as a hook on all components.
+ * Call before the first run; the state travels with checkpoints. */
+void engine_watch(struct engine *engine);
+uint64_t engine_watch_digest(const struct engine *engine);
+
+#endif

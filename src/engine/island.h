@@ -1,0 +1,162 @@
+/* What islands, components, ports and links are made of. For the engine's own files only. */
+#ifndef ENGINE_ISLAND_H
+#define ENGINE_ISLAND_H
+
+#include "base/bits.h"
+#include "engine/engine.h"
+#include "engine/mail.h"
+#include "engine/queue.h"
+
+#include <stdarg.h>
+
+enum event_what { EVENT_OWN, EVENT_MESSAGE, EVENT_RECEIVED, EVENT_CREDIT, EVENT_WHATS };
+
+/* order = 1 bit: wake-ups last | 19 bits: source island | 44 bits: sequence */
+enum { SEQUENCE_BITS = 44, ISLAND_BITS = 19 };
+#define ORDER_WAKE (UINT64_C(1) << 63)
+
+/* An event in an island's memory. */
+struct pooled {
+    struct pooled *next; /* in a port's queue, or among the free ones */
+    struct event event;
+};
+
+static inline struct pooled *pooled_of(const struct event *event)
+{
+    return (struct pooled *)((char *)(uintptr_t)event - offsetof(struct pooled, event));
+}
+
+struct island {
+    struct queue queue;
+    struct pooled *unused; /* of the pool */
+    uint64_t now, limit; /* limit: nothing from outside arrives before it in this window */
+    uint64_t sequence, events;
+    uint64_t same_time; /* events since time moved */
+    struct worker *worker; /* who runs it in this window */
+    struct engine *engine;
+    uint32_t index;
+    uint32_t pool_events; /* how many the pool has in all */
+    void **chunks;        /* the pool's memory */
+    size_t chunk_count, chunk_capacity;
+    uint64_t lookahead; /* the least latency of a link into it */
+    char *name;
+    struct err *failure; /* NULL while all is well */
+    uint64_t failed_at;
+    uint64_t watch_digest;
+};
+
+struct component {
+    struct island *island;
+    void *state;
+    const struct component_ops *ops;
+    struct hook *hooks;
+    struct port *ports;
+    uint64_t wake_time; /* TIME_NEVER when none is asked for */
+    uint32_t index, port_count;
+    const void *spec;
+    size_t state_bytes;
+    char *name;
+};
+
+/* A pipe that passes a byte in so and so many picoseconds; the fraction is carried on, so that nothing drifts. */
+struct serializer {
+    uint64_t free_at;
+    uint32_t fraction; /* of a picosecond, Q0.32 */
+};
+
+struct port {
+    struct component *component;
+    struct island *island;
+    struct link *link;
+    struct pooled *head, *tail; /* messages that arrived and wait */
+    uint32_t fill;
+    uint32_t index, number, plug;
+    uint32_t *credits; /* left, by plug of the link; NULL when unlimited */
+    uint32_t waits_for; /* the plug that refused a message, plus one; 0 when none did */
+    struct serializer out, in;
+    struct hook *hooks;
+    char *name;
+} __attribute__((aligned(CACHE_LINE)));
+
+struct link {
+    uint64_t latency;
+    uint64_t ps_per_byte; /* Q32.32; 0: no limit */
+    struct link_plug {
+        uint32_t port, island;
+    } *plugs;
+    uint32_t overhead_bytes, credits;
+    bool shared; /* more than two plugs: what arrives is serialized too */
+    struct hook *hooks;
+    size_t plug_count, plug_capacity;
+    struct engine *engine;
+    char *name;
+    struct link_spec spec;
+};
+
+struct engine {
+    struct engine_spec spec;
+    size_t event_bytes; /* of a pooled event with the largest payload */
+    struct island **islands;
+    struct component **components;
+    struct port **ports;
+    struct link **links;
+    size_t island_count, island_capacity, component_count, component_capacity;
+    size_t port_count, port_capacity, link_count, link_capacity;
+    bool ready, started;
+    uint64_t time; /* all before it has happened */
+    uint64_t windows, island_windows;
+    struct crew *crew; /* threads and what they share; see window.c */
+    struct hook *watch;
+};
+
+/* island.c */
+struct pooled *island_take_event(struct island *island);
+void island_grow_pool(struct island *island);
+
+static inline void island_give_event(struct island *island, struct pooled *pooled)
+{
+    pooled->next = island->unused;
+    island->unused = pooled;
+}
+
+static inline uint64_t island_next_time(const struct island *island)
+{
+    return island->queue.count ? island->queue.at[0].time : TIME_NEVER;
+}
+
+static inline uint64_t island_order(struct island *island)
+{
+    return (uint64_t)island->index << SEQUENCE_BITS | island->sequence++;
+}
+
+/* Puts a message at the end of the port's queue. */
+static inline void port_enqueue(struct port *port, struct pooled *pooled)
+{
+    pooled->next = NULL;
+    if (port->head)
+        port->tail->next = pooled;
+    else
+        port->head = pooled;
+    port->tail = pooled;
+    port->fill++;
+}
+
+/* Puts an event that came from elsewhere (mail, a checkpoint) into the queue. */
+void island_deliver(struct island *island, const struct event *event);
+
+/* Handles all events before `limit`. */
+void island_run(struct island *island, uint64_t limit);
+
+void island_fail(struct island *island, const char *format, va_list args);
+
+/* hook.c: true when the event is to go on. */
+bool hooks_call(struct hook *hooks, struct hook_context *context);
+
+/* stall.c: true, with a report, when something waits although nothing will happen any more. */
+bool engine_is_stalled(const struct engine *engine, struct err *err);
+
+/* window.c: room in the mail to an island. */
+struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header);
+void crew_free(struct crew *crew);
+
+#endif

@@ -1,0 +1,227 @@
+/* Making a model: islands, components, ports, links; and the check that it can work. */
+#include "engine/island.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+enum { PAYLOAD_BYTES = 24 };
+#define SAME_TIME_LIMIT UINT64_C(10000000)
+
+struct engine *engine_new(const struct engine_spec *spec)
+{
+    struct engine *engine = mem_alloc(1, sizeof *engine);
+    engine->spec = *spec;
+    if (!engine->spec.payload_bytes)
+        engine->spec.payload_bytes = PAYLOAD_BYTES;
+    if (!engine->spec.same_time_limit)
+        engine->spec.same_time_limit = SAME_TIME_LIMIT;
+    REQUIRE(engine->spec.payload_bytes <= UINT16_MAX);
+    engine->event_bytes = (sizeof(struct pooled) + engine->spec.payload_bytes + 7) & ~(size_t)7;
+    return engine;
+}
+
+static void island_free(struct island *island)
+{
+    for (size_t i = 0; i < island->chunk_count; i++)
+        mem_free(island->chunks[i]);
+    mem_free(island->chunks);
+    mem_free(island->queue.at);
+    mem_free(island->failure);
+    mem_free(island->name);
+    mem_free(island);
+}
+
+static void component_free(struct component *component)
+{
+    for (uint32_t i = 0; i < component->port_count; i++) {
+        mem_free(component->ports[i].credits);
+        mem_free(component->ports[i].name);
+    }
+    mem_free(component->ports);
+    mem_free(component->state);
+    mem_free(component->name);
+    mem_free(component);
+}
+
+void engine_free(struct engine *engine)
+{
+    if (!engine)
+        return;
+    crew_free(engine->crew);
+    for (size_t i = 0; i < engine->island_count; i++)
+        island_free(engine->islands[i]);
+    for (size_t i = 0; i < engine->component_count; i++)
+        component_free(engine->components[i]);
+    for (size_t i = 0; i < engine->link_count; i++) {
+        mem_free(engine->links[i]->plugs);
+        mem_free(engine->links[i]->name);
+        mem_free(engine->links[i]);
+    }
+    mem_free(engine->islands);
+    mem_free(engine->components);
+    mem_free(engine->ports);
+    mem_free(engine->links);
+    mem_free(engine->watch);
+    mem_free(engine);
+}
+
+struct island *engine_island(struct engine *engine, const char *name)
+{
+    REQUIRE(!engine->ready);
+    REQUIRE(engine->island_count < 1u << ISLAND_BITS);
+    struct island *island = mem_alloc_lines(1, sizeof *island);
+    island->engine = engine;
+    island->index = (uint32_t)engine->island_count;
+    island->lookahead = TIME_NEVER;
+    island->name = mem_text(name);
+    mem_grow(engine->islands, engine->island_count, engine->island_capacity);
+    return engine->islands[engine->island_count++] = island;
+}
+
+static void add_port(struct engine *engine, struct component *component, const char *name, size_t length)
+{
+    struct port *port = &component->ports[component->port_count];
+    port->component = component;
+    port->island = component->island;
+    port->index = (uint32_t)engine->port_count;
+    port->number = component->port_count++;
+    size_t bytes = strlen(component->name) + length + 2;
+    port->name = mem_alloc(bytes, 1);
+    snprintf(port->name, bytes, "%s.%.*s", component->name, (int)length, name);
+    mem_grow(engine->ports, engine->port_count, engine->port_capacity);
+    engine->ports[engine->port_count++] = port;
+}
+
+struct component *engine_component(struct engine *engine, struct island *island, const char *name,
+                                   const struct component_ops *ops, const void *spec, size_t state_bytes,
+                                   const char *ports)
+{
+    REQUIRE(!engine->ready);
+    struct component *component = mem_alloc_lines(1, sizeof *component);
+    *component = (struct component){.island = island,
+                                    .ops = ops,
+                                    .spec = spec,
+                                    .state = mem_alloc_lines(1, state_bytes),
+                                    .state_bytes = state_bytes,
+                                    .wake_time = TIME_NEVER,
+                                    .index = (uint32_t)engine->component_count,
+                                    .name = mem_text(name)};
+    mem_grow(engine->components, engine->component_count, engine->component_capacity);
+    engine->components[engine->component_count++] = component;
+
+    size_t count = *ports != 0;
+    for (const char *at = ports; *at; at++)
+        count += *at == ',';
+    component->ports = mem_alloc_lines(count, sizeof *component->ports);
+    for (; count; count--) {
+        size_t length = strcspn(ports, ",");
+        add_port(engine, component, ports, length);
+        ports += length + 1;
+    }
+    return component;
+}
+
+struct link *engine_link(struct engine *engine, const char *name, const struct link_spec *spec)
+{
+    REQUIRE(!engine->ready);
+    struct link *link = mem_alloc_lines(1, sizeof *link);
+    *link = (struct link){.engine = engine,
+                          .spec = *spec,
+                          .latency = spec->latency_ps,
+                          .overhead_bytes = spec->overhead_bytes,
+                          .credits = spec->credits,
+                          .name = mem_text(name)};
+    if (spec->bytes_per_s) {
+        unsigned __int128 one_second = (unsigned __int128)PS_PER_SECOND << 32;
+        link->ps_per_byte = (uint64_t)((one_second + spec->bytes_per_s / 2) / spec->bytes_per_s);
+        link->ps_per_byte = max_u64(link->ps_per_byte, 1);
+    }
+    mem_grow(engine->links, engine->link_count, engine->link_capacity);
+    return engine->links[engine->link_count++] = link;
+}
+
+bool link_plug(struct link *link, struct port *port, struct err *err)
+{
+    REQUIRE(!link->engine->ready);
+    if (port->link)
+        return err_set(err, "port %s is connected twice: to link %s and to link %s", port->name, port->link->name,
+                       link->name);
+    mem_grow(link->plugs, link->plug_count, link->plug_capacity);
+    port->link = link;
+    port->plug = (uint32_t)link->plug_count;
+    link->plugs[link->plug_count++] = (struct link_plug){.port = port->index, .island = port->island->index};
+    return true;
+}
+
+static bool link_ready(struct link *link, struct err *err)
+{
+    struct engine *engine = link->engine;
+    if (link->plug_count < 2)
+        return err_set(err, "link %s has %zu of the two ports or more that it must connect", link->name,
+                       link->plug_count);
+    link->shared = link->plug_count > 2;
+    for (size_t i = 0; i < link->plug_count; i++) {
+        struct island *island = engine->islands[link->plugs[i].island];
+        struct port *port = engine->ports[link->plugs[i].port];
+        size_t outside = 0;
+        for (; outside < link->plug_count && link->plugs[outside].island == island->index; outside++)
+            ;
+        if (outside < link->plug_count) {
+            if (!link->latency)
+                return err_set(err, "link %s has latency 0 between the islands %s and %s: it must be above 0 (parts that "
+                               "talk without delay belong on one island)",
+                               link->name, island->name, engine->islands[link->plugs[outside].island]->name);
+            island->lookahead = min_u64(island->lookahead, link->latency);
+        }
+        if (link->credits) {
+            port->credits = mem_alloc_lines(link->plug_count, sizeof *port->credits);
+            for (size_t j = 0; j < link->plug_count; j++)
+                port->credits[j] = link->credits;
+        }
+    }
+    return true;
+}
+
+bool engine_ready(struct engine *engine, struct err *err)
+{
+    REQUIRE(!engine->ready);
+    if (!engine->component_count)
+        return err_set(err, "there is nothing to simulate: no component was described");
+    for (size_t i = 0; i < engine->link_count; i++) {
+        if (!link_ready(engine->links[i], err))
+            return false;
+    }
+    engine->ready = true;
+    return true;
+}
+
+uint64_t engine_time(const struct engine *engine)
+{
+    return engine->time;
+}
+
+uint64_t engine_events(const struct engine *engine)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < engine->island_count; i++)
+        events += engine->islands[i]->events;
+    return events;
+}
+
+uint64_t engine_windows(const struct engine *engine)
+{
+    return engine->windows;
+}
+
+uint64_t engine_island_windows(const struct engine *engine)
+{
+    return engine->island_windows;
+}
+
+uint64_t engine_state_digest(const struct engine *engine)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < engine->component_count; i++)
+        digest = digest_bytes(digest, engine->components[i]->state, engine->components[i]->state_bytes);
+    return digest;
+}

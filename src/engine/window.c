@@ -1,0 +1,379 @@
+/* Windows: all islands run at once, each up to where nothing can reach it from outside; then mail is swapped.
+ *
+ * Let T be the earliest time at which anything at all can happen. Whatever an island is sent, is sent at T or
+ * later and takes the latency of a link into it, so it may handle all events before T + (least latency of a link into it)
+ * with no word to the others. Then all meet, T is found anew, and quiet time is skipped by that alone.
+ *
+ * A worker is a thread. Each island has an owner among them, who reads its mail; who runs it is whoever comes first:
+ * every worker takes from its own list of islands that have something to do, then from the others' lists.
+ * Mail written in one window is read in the next, so that each window needs one meeting only. */
+#include "engine/island.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+struct worker {
+    struct mail *out; /* to each owner, of the window that runs now; one of `mail` */
+    uint64_t least;   /* the earliest event this worker knows to be still to come */
+    struct crew *crew;
+    struct mail *mail[2]; /* [window's parity][owner] */
+    unsigned index;
+    uint32_t owned_count;
+    uint64_t *next;   /* of each owned island: when something happens on it */
+    uint64_t *width;  /* and how long a window it may run */
+    uint32_t *active; /* the owned islands (by their place in `next`) that have something to do in this window */
+    uint32_t active_count;
+    uint64_t island_windows;
+    /* touched by other workers */
+    _Alignas(CACHE_LINE) _Atomic uint32_t taken; /* how many of `active` are taken */
+    _Atomic uint64_t listed;                      /* the window that `active` is for */
+};
+
+struct crew {
+    struct engine *engine;
+    struct worker *workers;
+    unsigned count;
+    unsigned spins; /* before a waiting worker yields its core */
+    const struct engine_run *run;
+    uint64_t start; /* T of this window */
+    bool stop;
+    _Alignas(CACHE_LINE) _Atomic uint64_t window;
+    _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
+    _Alignas(CACHE_LINE) _Atomic bool failed;
+    /* between runs the threads sleep here */
+    pthread_t *threads;
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    uint64_t calls;
+    bool dismissed;
+    _Atomic uint32_t back;
+};
+
+/* A window is no wider than this, so that interrupts are heard on islands that nothing reaches. */
+#define WIDEST_WINDOW UINT64_C(10000000) /* ps */
+
+enum { SPINS = 4000, PROGRESS_WINDOWS = 64 };
+
+struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header)
+{
+    if (header->time < worker->least)
+        worker->least = header->time;
+    return mail_append(&worker->out[island % worker->crew->count], header->bytes);
+}
+
+static struct island *owned_island(const struct worker *worker, uint32_t place)
+{
+    return worker->crew->engine->islands[place * worker->crew->count + worker->index];
+}
+
+/* Puts the mail of the last window into the queues of the islands this worker owns. */
+static void read_mail(struct worker *me, unsigned parity)
+{
+    struct crew *crew = me->crew;
+    struct engine *engine = crew->engine;
+    for (unsigned i = 0; i < crew->count; i++) {
+        struct mail *mail = &crew->workers[i].mail[parity][me->index];
+        for (size_t at = 0; at < mail->used;) {
+            const struct event *event = (const struct event *)(mail->bytes + at);
+            struct island *island = engine->ports[event->target]->island;
+            at += mail_bytes_of(event);
+            island_deliver(island, event);
+            uint64_t *next = &me->next[island->index / crew->count];
+            *next = min_u64(*next, event->time);
+        }
+        mail->used = 0;
+    }
+}
+
+static uint64_t window_limit(const struct worker *owner, uint32_t place)
+{
+    const struct crew *crew = owner->crew;
+    return min_u64(add_saturating(crew->start, owner->width[place]), crew->run->until);
+}
+
+static void list_active(struct worker *me, uint64_t window)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < me->owned_count; i++) {
+        me->active[count] = i;
+        if (me->next[i] < window_limit(me, i))
+            count++;
+        else
+            me->least = min_u64(me->least, me->next[i]);
+    }
+    me->active_count = count;
+    atomic_store_explicit(&me->taken, 0, memory_order_relaxed);
+    atomic_store_explicit(&me->listed, window, memory_order_release);
+}
+
+static void run_from_list(struct worker *me, struct worker *owner)
+{
+    for (;;) {
+        uint32_t place = atomic_fetch_add_explicit(&owner->taken, 1, memory_order_relaxed);
+        if (place >= owner->active_count)
+            return;
+        uint32_t i = owner->active[place];
+        struct island *island = owned_island(owner, i);
+        island->worker = me;
+        island_run(island, window_limit(owner, i));
+        if (UNLIKELY(island->failure))
+            atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
+        owner->next[i] = island_next_time(island);
+        me->least = min_u64(me->least, owner->next[i]);
+        me->island_windows++;
+    }
+}
+
+/* What the last worker to arrive at the meeting does for all. */
+static void turn(struct crew *crew)
+{
+    struct engine *engine = crew->engine;
+    const struct engine_run *run = crew->run;
+    uint64_t least = TIME_NEVER;
+    for (unsigned i = 0; i < crew->count; i++)
+        least = min_u64(least, crew->workers[i].least);
+    engine->windows++;
+    crew->start = least;
+    crew->stop = least >= run->until || least == TIME_NEVER || (run->interrupt && *run->interrupt) ||
+                 atomic_load_explicit(&crew->failed, memory_order_relaxed);
+    if (run->progress && engine->windows % PROGRESS_WINDOWS == 0)
+        run->progress(run->user, least, engine_events(engine));
+}
+
+static void wait_a_little(const struct crew *crew, unsigned *waited)
+{
+    if (++*waited < crew->spins)
+        __builtin_ia32_pause();
+    else
+        sched_yield();
+}
+
+static void meet(struct crew *crew, uint64_t window)
+{
+    if (atomic_fetch_add_explicit(&crew->arrived, 1, memory_order_acq_rel) + 1 == crew->count) {
+        turn(crew);
+        atomic_store_explicit(&crew->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&crew->window, window + 1, memory_order_release);
+        return;
+    }
+    unsigned waited = 0;
+    while (atomic_load_explicit(&crew->window, memory_order_acquire) == window)
+        wait_a_little(crew, &waited);
+}
+
+static void work(struct worker *me)
+{
+    struct crew *crew = me->crew;
+    while (!crew->stop) {
+        uint64_t window = atomic_load_explicit(&crew->window, memory_order_relaxed);
+        me->least = TIME_NEVER;
+        me->out = me->mail[window & 1];
+        read_mail(me, (window & 1) ^ 1);
+        list_active(me, window);
+        for (unsigned i = 0; i < crew->count; i++) {
+            unsigned other = me->index + i < crew->count ? me->index + i : me->index + i - crew->count;
+            struct worker *owner = &crew->workers[other];
+            if (atomic_load_explicit(&owner->listed, memory_order_acquire) == window)
+                run_from_list(me, owner);
+        }
+        meet(crew, window);
+    }
+}
+
+/* ---- the crew: threads that sleep between runs ---- */
+
+static void *thread_main(void *argument)
+{
+    struct worker *me = argument;
+    struct crew *crew = me->crew;
+    for (uint64_t calls = 0;;) {
+        pthread_mutex_lock(&crew->lock);
+        while (crew->calls == calls && !crew->dismissed)
+            pthread_cond_wait(&crew->called, &crew->lock);
+        bool dismissed = crew->dismissed;
+        calls = crew->calls;
+        pthread_mutex_unlock(&crew->lock);
+        if (dismissed)
+            return NULL;
+        work(me);
+        atomic_fetch_add_explicit(&crew->back, 1, memory_order_release);
+    }
+}
+
+static unsigned host_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+static void worker_init(struct worker *worker, struct crew *crew, unsigned index)
+{
+    size_t islands = crew->engine->island_count;
+    worker->crew = crew;
+    worker->index = index;
+    worker->owned_count = (uint32_t)((islands + crew->count - 1 - index) / crew->count);
+    worker->next = mem_alloc_lines(worker->owned_count, sizeof *worker->next);
+    worker->width = mem_alloc_lines(worker->owned_count, sizeof *worker->width);
+    for (uint32_t i = 0; i < worker->owned_count; i++)
+        worker->width[i] = min_u64(owned_island(worker, i)->lookahead, WIDEST_WINDOW);
+    worker->active = mem_alloc_lines(worker->owned_count + 1, sizeof *worker->active);
+    for (int parity = 0; parity < 2; parity++)
+        worker->mail[parity] = mem_alloc_lines(crew->count, sizeof *worker->mail[parity]);
+    worker->out = worker->mail[0];
+}
+
+static struct crew *crew_new(struct engine *engine, unsigned count, struct err *err)
+{
+    struct crew *crew = mem_alloc_lines(1, sizeof *crew);
+    crew->engine = engine;
+    crew->count = count;
+    crew->spins = count <= host_cores() ? SPINS : 0;
+    crew->workers = mem_alloc_lines(count, sizeof *crew->workers);
+    crew->threads = mem_alloc(count, sizeof *crew->threads);
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->called, NULL);
+    for (unsigned i = 0; i < count; i++)
+        worker_init(&crew->workers[i], crew, i);
+    for (unsigned i = 1; i < count; i++) {
+        int why = pthread_create(&crew->threads[i], NULL, thread_main, &crew->workers[i]);
+        if (why) {
+            err_set(err, "cannot start thread %u of %u: %s", i + 1, count, strerror(why));
+            crew->threads[i] = 0;
+            crew_free(crew);
+            return NULL;
+        }
+    }
+    return crew;
+}
+
+void crew_free(struct crew *crew)
+{
+    if (!crew)
+        return;
+    pthread_mutex_lock(&crew->lock);
+    crew->dismissed = true;
+    pthread_cond_broadcast(&crew->called);
+    pthread_mutex_unlock(&crew->lock);
+    for (unsigned i = 1; i < crew->count && crew->threads[i]; i++)
+        pthread_join(crew->threads[i], NULL);
+    for (unsigned i = 0; i < crew->count; i++) {
+        struct worker *worker = &crew->workers[i];
+        for (int parity = 0; parity < 2; parity++) {
+            for (unsigned owner = 0; owner < crew->count; owner++)
+                mem_free(worker->mail[parity][owner].bytes);
+            mem_free(worker->mail[parity]);
+        }
+        mem_free(worker->next);
+        mem_free(worker->width);
+        mem_free(worker->active);
+    }
+    pthread_cond_destroy(&crew->called);
+    pthread_mutex_destroy(&crew->lock);
+    mem_free(crew->threads);
+    mem_free(crew->workers);
+    mem_free(crew);
+}
+
+/* ---- a run ---- */
+
+/* Puts all mail into the queues; only while no worker runs. */
+static void read_all_mail(struct crew *crew)
+{
+    for (unsigned i = 0; i < crew->count; i++) {
+        read_mail(&crew->workers[i], 0);
+        read_mail(&crew->workers[i], 1);
+    }
+}
+
+static void start_components(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->component_count; i++) {
+        struct component *component = engine->components[i];
+        if (component->ops->start)
+            component->ops->start(component, component->state);
+    }
+    engine->started = true;
+}
+
+/* Readies all for the first window and finds its start. */
+static void begin(struct crew *crew, const struct engine_run *run)
+{
+    struct engine *engine = crew->engine;
+    crew->run = run;
+    crew->stop = false;
+    atomic_store_explicit(&crew->failed, false, memory_order_relaxed);
+    atomic_store_explicit(&crew->back, 0, memory_order_relaxed);
+    for (size_t i = 0; i < engine->island_count; i++)
+        engine->islands[i]->worker = &crew->workers[0];
+    if (!engine->started)
+        start_components(engine);
+    read_all_mail(crew);
+    crew->start = TIME_NEVER;
+    for (size_t i = 0; i < engine->island_count; i++) {
+        struct worker *owner = &crew->workers[i % crew->count];
+        uint64_t next = island_next_time(engine->islands[i]);
+        owner->next[i / crew->count] = next;
+        crew->start = min_u64(crew->start, next);
+    }
+    crew->stop = crew->start >= run->until || crew->start == TIME_NEVER;
+}
+
+static void run_all(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->calls++;
+    pthread_cond_broadcast(&crew->called);
+    pthread_mutex_unlock(&crew->lock);
+    work(&crew->workers[0]);
+    unsigned waited = 0;
+    while (atomic_load_explicit(&crew->back, memory_order_acquire) < crew->count - 1)
+        wait_a_little(crew, &waited);
+}
+
+static enum engine_outcome outcome(struct crew *crew, struct err *err)
+{
+    struct engine *engine = crew->engine;
+    const struct island *first = NULL;
+    for (size_t i = 0; i < engine->island_count; i++) {
+        const struct island *island = engine->islands[i];
+        if (island->failure && (!first || island->failed_at < first->failed_at))
+            first = island;
+    }
+    if (first) {
+        *err = *first->failure;
+        return ENGINE_FAILED;
+    }
+    if (crew->start == TIME_NEVER)
+        return engine_is_stalled(engine, err) ? ENGINE_FAILED : ENGINE_FINISHED;
+    return crew->start >= crew->run->until ? ENGINE_UNTIL : ENGINE_INTERRUPTED;
+}
+
+enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err)
+{
+    REQUIRE(engine->ready);
+    unsigned threads = run->threads ? run->threads : 1;
+    if (engine->crew && engine->crew->count != threads) {
+        crew_free(engine->crew);
+        engine->crew = NULL;
+    }
+    if (!engine->crew && !(engine->crew = crew_new(engine, threads, err)))
+        return ENGINE_FAILED;
+    struct crew *crew = engine->crew;
+    begin(crew, run);
+    run_all(crew);
+    read_all_mail(crew);
+    for (unsigned i = 0; i < crew->count; i++) {
+        engine->island_windows += crew->workers[i].island_windows;
+        crew->workers[i].island_windows = 0;
+    }
+    enum engine_outcome how = outcome(crew, err);
+    if (how == ENGINE_UNTIL)
+        engine->time = run->until;
+    else if (how == ENGINE_INTERRUPTED)
+        engine->time = crew->start;
+    else
+        for (size_t i = 0; i < engine->island_count; i++)
+            engine->time = max_u64(engine->time, engine->islands[i]->now);
+    return how;
+}
