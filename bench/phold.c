@@ -14,7 +14,7 @@
 
 struct phold_spec {
     PHOLD_PARAMS(PARAM_FIELD, phold_spec)
-    uint64_t remote_threshold;
+    uint64_t remote_threshold; /* of 2^32 */
 };
 
 #define PHOLD_STATS(X, S)                                                                                    \
@@ -32,8 +32,9 @@ STAT_TABLE(phold_stats, phold, PHOLD_STATS);
 static void make_next(struct component *self, struct phold *state, uint64_t hops)
 {
     const struct phold_spec *spec = component_spec(self);
-    uint64_t wait = rng_exponential(&state->rng, spec->mean);
-    if (rng_chance(&state->rng, spec->remote_threshold)) {
+    uint64_t drawn = rng_next(&state->rng); /* its upper half makes the delay, its lower half the choice */
+    uint64_t wait = rng_exponential_of(drawn, spec->mean);
+    if ((uint32_t)drawn < spec->remote_threshold) {
         struct port *port = component_port(self, 0);
         uint32_t to = (uint32_t)rng_below(&state->rng, spec->islands - 1);
         to += to >= port_plug(port);
@@ -85,7 +86,7 @@ static bool phold_build(struct bench_model *model, const struct config *config, 
 {
     struct phold_spec *spec = model->specs = mem_alloc(1, sizeof *spec);
     config_fill(config, &phold_params, "phold", spec);
-    spec->remote_threshold = spec->islands > 1 ? rng_share(spec->remote) : 0;
+    spec->remote_threshold = spec->islands > 1 ? (uint64_t)(spec->remote * 4294967296.0) : 0;
     model->until = spec->time;
     struct link *link = NULL;
     if (spec->islands > 1)

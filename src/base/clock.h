@@ -16,12 +16,13 @@ struct clock_domain {
 
 void clock_init(struct clock_domain *clock, uint64_t hertz);
 
-/* When a cycle starts. */
+/* When a cycle starts; TIME_NEVER for one that starts after all time that can be counted. */
 static inline uint64_t clock_time(const struct clock_domain *clock, uint64_t cycle)
 {
     if (LIKELY(cycle <= clock->easy))
         return cycle * clock->numerator / clock->denominator;
-    return (uint64_t)((unsigned __int128)cycle * clock->numerator / clock->denominator);
+    unsigned __int128 time = (unsigned __int128)cycle * clock->numerator / clock->denominator;
+    return time > TIME_NEVER ? TIME_NEVER : (uint64_t)time;
 }
 
 /* The cycle that this moment falls into: the last one that started at it or before. */

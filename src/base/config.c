@@ -6,7 +6,8 @@
 
 struct config_setting {
     const struct param_group *group;
-    const struct param_row *row;
+    const struct param_row *row; /* NULL: this only opens the section */
+    bool first;                  /* of its section */
     char *path, *value, *where;
 };
 
@@ -88,9 +89,33 @@ static bool unknown_key(const struct param_group *group, const char *path, const
     return false;
 }
 
+static bool is_new_section(const struct config *config, const char *path)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        if (config->settings[i].first && strcmp(config->settings[i].path, path) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void append(struct config *config, const struct param_group *group, const struct param_row *row,
+                   const char *path, const char *value, const char *where)
+{
+    bool first = is_new_section(config, path);
+    mem_grow(config->settings, config->count, config->capacity);
+    config->settings[config->count++] = (struct config_setting){.group = group,
+                                                                .row = row,
+                                                                .first = first,
+                                                                .path = mem_text(path),
+                                                                .value = mem_text(value),
+                                                                .where = mem_text(where)};
+}
+
 bool config_set_key(struct config *config, const char *path, const char *key, const char *value, const char *where,
                     struct err *err)
 {
+    if (!ini_section_name(path))
+        return err_set(err, "%s: expected a section name of letters, digits and . _ - [ ], not '%.120s'", where, path);
     const struct param_group *group = find_group(config, path);
     if (!group)
         return unknown_section(config, path, where, err);
@@ -100,9 +125,17 @@ bool config_set_key(struct config *config, const char *path, const char *key, co
     struct err why;
     if (!param_parse(row, value, NULL, &why))
         return err_set(err, "%s: %s.%s: %s", where, path, key, why.text);
-    mem_grow(config->settings, config->count, config->capacity);
-    config->settings[config->count++] = (struct config_setting){
-        .group = group, .row = row, .path = mem_text(path), .value = mem_text(value), .where = mem_text(where)};
+    append(config, group, row, path, value, where);
+    return true;
+}
+
+/* A section without settings is one all the same: a node that leaves all at its defaults. */
+static bool open_section(struct config *config, const char *path, const char *where, struct err *err)
+{
+    const struct param_group *group = find_group(config, path);
+    if (!group)
+        return unknown_section(config, path, where, err);
+    append(config, group, NULL, path, "", where);
     return true;
 }
 
@@ -127,6 +160,8 @@ static bool take_setting(void *user, const char *section, const char *key, const
 {
     if (!*section)
         return err_set(err, "%s: expected [section] before the key '%.120s'", where, key);
+    if (!*key)
+        return open_section(user, section, where, err);
     return config_set_key(user, section, key, value, where, err);
 }
 
@@ -151,25 +186,16 @@ void config_fill(const struct config *config, const struct param_group *group, c
     }
     for (size_t i = 0; i < config->count; i++) {
         const struct config_setting *setting = &config->settings[i];
-        if (setting->group == group && strcmp(setting->path, path) == 0 &&
+        if (setting->row && setting->group == group && strcmp(setting->path, path) == 0 &&
             !param_parse(setting->row, setting->value, (char *)spec + setting->row->offset, &why))
             BUG("%s.%s was checked when it was set: %s", path, setting->row->name, why.text);
     }
 }
 
-static bool first_of_its_section(const struct config *config, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (strcmp(config->settings[i].path, config->settings[index].path) == 0)
-            return false;
-    }
-    return true;
-}
-
 const char *config_section(const struct config *config, const struct param_group *group, size_t index)
 {
     for (size_t i = 0; i < config->count; i++) {
-        if (config->settings[i].group == group && first_of_its_section(config, i) && index-- == 0)
+        if (config->settings[i].group == group && config->settings[i].first && index-- == 0)
             return config->settings[i].path;
     }
     return NULL;

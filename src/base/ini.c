@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST_INCLUDE = 16, LONGEST_FILE = 16 << 20, LONGEST_LINE = 4096 };
+enum { DEEPEST_INCLUDE = 16, LONGEST_FILE = 16 << 20, LONGEST_LINE = 4096, LONGEST_SECTION = 255 };
 
 struct reading {
     const struct reading *by; /* the file that includes this one */
@@ -17,15 +17,17 @@ struct reading {
     int line;
     ini_setting *setting;
     void *user;
-    char section[256];
+    char section[LONGEST_SECTION + 1];
     char where[PATH_MAX + 32];
     char **seen; /* "section\nkey" of this file, to refuse what comes twice */
     size_t seen_count, seen_capacity;
 };
 
+/* `token` is what was found there, or NULL. */
 static bool here(struct reading *r, struct err *err, const char *what, const char *token)
 {
-    return err_set(err, "%s:%d: %s%s%.120s%s", r->name, r->line, what, *token ? " '" : "", token, *token ? "'" : "");
+    return token ? err_set(err, "%s:%d: %s '%.120s'", r->name, r->line, what, token)
+                 : err_set(err, "%s:%d: %s", r->name, r->line, what);
 }
 
 static bool include(struct reading *r, const char *value, struct err *err);
@@ -55,6 +57,11 @@ static bool name_is_good(const char *name)
     return true;
 }
 
+bool ini_section_name(const char *name)
+{
+    return name_is_good(name) && strlen(name) <= LONGEST_SECTION;
+}
+
 static void cut_comment(char *line)
 {
     for (char *at = line; *at; at++) {
@@ -63,6 +70,12 @@ static void cut_comment(char *line)
             return;
         }
     }
+}
+
+static bool give(struct reading *r, const char *key, const char *value, struct err *err)
+{
+    snprintf(r->where, sizeof r->where, "%s:%d", r->name, r->line);
+    return r->setting(r->user, r->section, key, value, r->where, err);
 }
 
 static bool read_line(struct reading *r, char *raw, struct err *err)
@@ -77,10 +90,10 @@ static bool read_line(struct reading *r, char *raw, struct err *err)
             return here(r, err, "expected ']' at the end of", line);
         *end = 0;
         char *name = text_trim(line + 1);
-        if (!name_is_good(name) || strlen(name) >= sizeof r->section)
+        if (!ini_section_name(name))
             return here(r, err, "expected a section name of letters, digits and . _ - [ ], not", name);
         snprintf(r->section, sizeof r->section, "%s", name);
-        return first_time(r, "", err);
+        return first_time(r, "", err) && give(r, "", "", err);
     }
     char *equals = strchr(line, '=');
     if (!equals)
@@ -93,8 +106,7 @@ static bool read_line(struct reading *r, char *raw, struct err *err)
         return here(r, err, "expected a value after '=' for", key);
     if (!*r->section && strcmp(key, "include") == 0)
         return include(r, value, err);
-    snprintf(r->where, sizeof r->where, "%s:%d", r->name, r->line);
-    return first_time(r, key, err) && r->setting(r->user, r->section, key, value, r->where, err);
+    return first_time(r, key, err) && give(r, key, value, err);
 }
 
 static bool read_text(struct reading *r, const char *text, size_t bytes, struct err *err)
@@ -106,7 +118,7 @@ static bool read_text(struct reading *r, const char *text, size_t bytes, struct 
         char line[LONGEST_LINE];
         r->line++;
         if (length >= sizeof line || memchr(at, 0, length)) {
-            good = here(r, err, length >= sizeof line ? "this line is too long" : "expected text, found a zero byte", "");
+            good = here(r, err, length >= sizeof line ? "this line is too long" : "expected text, found a zero byte", NULL);
             break;
         }
         memcpy(line, at, length);
@@ -123,9 +135,7 @@ static bool read_text(struct reading *r, const char *text, size_t bytes, struct 
 static bool read_file(struct reading *r, struct err *err)
 {
     struct text content = {0};
-    if (!file_read(r->name, LONGEST_FILE, &content, err))
-        return false;
-    bool good = read_text(r, content.at, content.length, err);
+    bool good = file_read(r->name, LONGEST_FILE, &content, err) && read_text(r, content.at, content.length, err);
     text_fini(&content);
     return good;
 }
@@ -145,8 +155,10 @@ static bool include(struct reading *r, const char *value, struct err *err)
         return here(r, err, "this path is too long:", value);
     int depth = 0;
     for (const struct reading *up = r; up; up = up->by) {
-        if (same_file(up->name, path) || ++depth > DEEPEST_INCLUDE)
+        if (same_file(up->name, path))
             return here(r, err, "this include goes round in a circle:", value);
+        if (++depth > DEEPEST_INCLUDE)
+            return here(r, err, "files that include files go too deep at", value);
     }
     struct reading *inner = mem_alloc(1, sizeof *inner);
     *inner = (struct reading){.by = r, .name = path, .setting = r->setting, .user = r->user};
@@ -154,7 +166,7 @@ static bool include(struct reading *r, const char *value, struct err *err)
     bool good = read_file(inner, &why);
     /* a file that cannot be opened is told with the line that wants it */
     if (!good)
-        inner->line ? err_set(err, "%s", why.text) : here(r, err, why.text, "");
+        inner->line ? err_set(err, "%s", why.text) : here(r, err, why.text, NULL);
     mem_free(inner);
     return good;
 }

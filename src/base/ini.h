@@ -12,7 +12,8 @@
 
 #include <stddef.h>
 
-/* Called for every setting; `where` is "file:line". False stops the reading with what it put into err. */
+/* Called for every setting, and with an empty key and value for the line that opens a section (which may stay without
+ * settings); `where` is "file:line". False stops the reading with what it put into err. */
 typedef bool ini_setting(void *user, const char *section, const char *key, const char *value, const char *where,
                          struct err *err);
 
@@ -21,5 +22,8 @@ bool ini_read_file(const char *path, ini_setting *setting, void *user, struct er
 /* The same from memory; `name` stands for the file in errors, and includes are looked for beside it. */
 bool ini_read_text(const char *name, const char *text, size_t bytes, ini_setting *setting, void *user,
                    struct err *err);
+
+/* Whether a description can have a section of this name. */
+bool ini_section_name(const char *name);
 
 #endif

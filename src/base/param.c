@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/unit.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -103,6 +104,24 @@ static bool parse_choice(const struct param_row *row, const char *value, uint32_
     }
 }
 
+/* Only what a description can hold: the dump of a configuration must read again as it was. */
+static bool parse_text(const char *value, struct err *err)
+{
+    enum { LONGEST_TEXT = 3072 };
+    size_t length = strlen(value);
+    if (length > LONGEST_TEXT)
+        return err_set(err, "expected at most %d bytes of text, not %zu", LONGEST_TEXT, length);
+    bool holds = !length || !isspace((unsigned char)value[length - 1]);
+    bool after_blank = true;
+    for (const char *at = value; *at; at++) {
+        bool blank = isspace((unsigned char)*at);
+        holds &= *at != '\n' && !(blank && at == value) && !(after_blank && strchr("#;", *at));
+        after_blank = blank;
+    }
+    return holds || err_set(err, "expected one line of text, without blanks at its ends and without # or ; "
+                                 "at its start or after a blank, not '%.80s'", value);
+}
+
 static void store(void *field, const void *value, size_t bytes)
 {
     if (field)
@@ -132,6 +151,8 @@ bool param_parse(const struct param_row *row, const char *value, void *field, st
         store(field, &choice, sizeof choice);
         return true;
     case PARAM_text:
+        if (!parse_text(value, err))
+            return false;
         store(field, &value, sizeof value);
         return true;
     default:

@@ -21,7 +21,7 @@ static void print_count(double count)
 {
     static const char *const prefix[] = {"", " K", " M", " G", " T"};
     int i = 0;
-    for (; count >= 1000 && i < 4; i++)
+    for (; count >= 999.5 && i < 4; i++) /* which three digits would show as 1e+03 */
         count /= 1000;
     fprintf(stderr, "%.3g%s", count, prefix[i]);
 }

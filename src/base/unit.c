@@ -16,6 +16,8 @@ static const struct {
 #define KIBI UINT64_C(1024)
 #define FINEST_DIVISOR UINT64_C(1000000000000000)
 
+enum { MOST_DIGITS = 21 }; /* UINT64_MAX has 20; with any scale the product stays far inside 128 bits */
+
 /* Within a kind, larger units first, and of equal rank the one that unit_print prefers. */
 static const struct unit {
     enum unit_kind kind;
@@ -75,12 +77,10 @@ bool unit_parse(enum unit_kind kind, const char *text, uint64_t *value, struct e
             point = 1;
             continue;
         }
-        if (++seen > 19 + point)
-            return refused(kind, text, err);
+        if (++seen > MOST_DIGITS || (point && divisor == FINEST_DIVISOR))
+            return err_set(err, "'%.80s' has more digits than Heddle counts", text);
         digits = digits * 10 + (unsigned)(*at - '0');
         divisor *= point ? 10 : 1;
-        if (divisor > FINEST_DIVISOR)
-            return refused(kind, text, err);
     }
     if (!seen || at[-1] == '.')
         return refused(kind, text, err);

@@ -44,6 +44,14 @@ static const struct param_row *own_row(const struct request *r, const char *opti
     return NULL;
 }
 
+/* The option that sets a key: --latency-cycles for latency_cycles. */
+static void option_name(char *name, size_t bytes, const char *key)
+{
+    snprintf(name, bytes, "--%s", key);
+    for (; *name; name++)
+        *name = *name == '_' ? '-' : *name;
+}
+
 static void append(const char ***list, size_t *count, size_t *capacity, const char *word)
 {
     mem_grow(*list, *count, *capacity);
@@ -92,14 +100,27 @@ static struct option_row *all_options(struct request *r)
     r->row_count = own->row_count;
     struct option_row *rows = mem_alloc(common + own->row_count, sizeof *rows);
     for (size_t i = 0; i < own->row_count; i++) {
-        struct text name = {0};
-        text_add(&name, "--%s", own->rows[i].name);
-        for (char *at = name.at; *at; at++)
-            *at = *at == '_' ? '-' : *at;
-        rows[i] = (struct option_row){name.at, "VALUE", own->rows[i].help};
+        char name[80];
+        option_name(name, sizeof name, own->rows[i].name);
+        rows[i] = (struct option_row){mem_text(name), "VALUE", own->rows[i].help};
     }
     memcpy(rows + own->row_count, options, sizeof options);
     return rows;
+}
+
+/* The first line of a checkpoint's note says which benchmark wrote it. */
+static bool is_of_this_bench(const struct request *r, const struct text *note, struct err *err)
+{
+    static const char start[] = "# heddle bench ";
+    size_t length = sizeof start - 1;
+    if (note->length < length || memcmp(note->at, start, length))
+        return err_set(err, "%s was not saved by heddle bench", r->options.resume);
+    const char *name = note->at + length;
+    int name_length = (int)strcspn(name, "\n");
+    if (strlen(r->bench->name) == (size_t)name_length && !memcmp(name, r->bench->name, (size_t)name_length))
+        return true;
+    return err_set(err, "%s was saved by bench %.*s, and bench %s cannot go on from it", r->options.resume, name_length,
+                   name, r->bench->name);
 }
 
 /* Checkpoint first, then descriptions, then what the command line sets. */
@@ -107,7 +128,7 @@ static bool configure(struct request *r, struct err *err)
 {
     if (r->options.resume) {
         struct text note = {0};
-        bool good = engine_read_note(r->options.resume, &note, err) &&
+        bool good = engine_read_note(r->options.resume, &note, err) && is_of_this_bench(r, &note, err) &&
                     config_read_text(&r->config, r->options.resume, note.at, note.length, err);
         text_fini(&note);
         if (!good)
@@ -123,7 +144,7 @@ static bool configure(struct request *r, struct err *err)
     }
     for (size_t i = 0; i < r->key_count; i++) {
         char where[80];
-        snprintf(where, sizeof where, "--%s", r->keys[i]);
+        option_name(where, sizeof where, r->keys[i]);
         if (!config_set_key(&r->config, r->bench->groups[0]->path, r->keys[i], r->values[i], where, err))
             return false;
     }
@@ -170,9 +191,7 @@ static void complete(void)
         const struct param_group *own = benches[i]->groups[0];
         for (size_t k = 0; k < own->row_count; k++) {
             char name[80];
-            snprintf(name, sizeof name, "--%s", own->rows[k].name);
-            for (char *at = name; *at; at++)
-                *at = *at == '_' ? '-' : *at;
+            option_name(name, sizeof name, own->rows[k].name);
             puts(name);
         }
     }
@@ -181,8 +200,9 @@ static void complete(void)
 static int run(int count, char **words)
 {
     struct err err;
-    if (!count) {
-        err_set(&err, "bench: expected the name of a benchmark (see `heddle help bench`)");
+    if (!count || words[0][0] == '-') {
+        err_set(&err, "bench: expected the name of a benchmark%s (see `heddle help bench`)",
+                count ? " before its options" : "");
         return complain(EXIT_USAGE, &err);
     }
     struct request r = {.bench = bench_find(words[0]), .options = {.threads = 1, .save_at = TIME_NEVER}};

@@ -99,7 +99,8 @@ static int run_completion(int count, char **words)
          "{\n"
          "    local word=${COMP_WORDS[COMP_CWORD]} command=\n"
          "    ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
-         "    COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" 2>/dev/null)\" -- \"$word\"))\n"
+         "    mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" 2>/dev/null)\" \\\n"
+         "        -- \"$word\")\n"
          "}\n"
          "complete -o default -F _heddle heddle ./heddle");
     return EXIT_GOOD;

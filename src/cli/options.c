@@ -31,10 +31,12 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
 static bool unknown(const struct option_row *rows, const char *word, struct err *err)
 {
     struct nearest nearest;
-    nearest_init(&nearest, word);
+    char name[120]; /* without "=VALUE" */
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    nearest_init(&nearest, name);
     for (; rows && rows->name; rows++)
         nearest_try(&nearest, rows->name);
-    err_set(err, "unknown option %.120s", word);
+    err_set(err, "unknown option %s", name);
     if (nearest.best)
         err_add(err, "; did you mean %s?", nearest.best);
     return false;

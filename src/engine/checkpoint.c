@@ -22,7 +22,7 @@ static uint64_t digest_text(uint64_t digest, const char *text)
 static uint64_t shape_digest(const struct engine *engine)
 {
     uint64_t digest = digest_word(engine->spec.seed, engine->spec.payload_bytes);
-    digest = digest_word(digest, engine->watch != NULL);
+    digest = digest_word(digest, engine->watched);
     for (size_t i = 0; i < engine->island_count; i++)
         digest = digest_text(digest, engine->islands[i]->name);
     for (size_t i = 0; i < engine->component_count; i++) {
@@ -59,32 +59,24 @@ static void put_event(struct text *out, const struct event *event)
     put(out, event->payload, event->bytes);
 }
 
-static int by_time_and_order(const void *a, const void *b)
-{
-    return queue_before(a, b) ? -1 : queue_before(b, a);
-}
-
 static void save_queue(struct text *out, const struct queue *queue)
 {
-    struct queue_entry *sorted = mem_alloc(queue->count, sizeof *sorted);
-    size_t count = 0;
-    for (size_t i = 0; i < queue->count; i++) {
-        if (!(queue->at[i].what & 1)) /* wake-ups are kept with their components */
-            sorted[count++] = queue->at[i];
-    }
-    qsort(sorted, count, sizeof *sorted, by_time_and_order);
+    size_t count = queue_count(queue);
+    const struct pooled **list = mem_alloc(count, sizeof *list);
+    queue_list(queue, list);
     put_u64(out, count);
     for (size_t i = 0; i < count; i++)
-        put_event(out, (const struct event *)sorted[i].what);
-    mem_free(sorted);
+        put_event(out, &list[i]->event);
+    mem_free(list);
 }
 
 static void save_island(struct text *out, const struct island *island)
 {
     put_u64(out, island->now);
-    put_u64(out, island->sequence);
+    put_u64(out, island->order);
     put_u64(out, island->events);
     put_u64(out, island->same_time);
+    put_u64(out, island->same_time_at);
     put_u64(out, island->watch_digest);
     save_queue(out, &island->queue);
 }
@@ -165,18 +157,19 @@ static struct pooled *get_event(struct source *in, struct island *island)
     struct engine *engine = island->engine;
     struct event header;
     get(in, &header, sizeof header);
-    size_t targets = header.what == EVENT_OWN ? engine->component_count : engine->port_count;
+    bool own = header.what == EVENT_OWN || header.what == EVENT_WAKE;
+    size_t targets = own ? engine->component_count : engine->port_count;
     in->good = in->good && header.what < EVENT_WHATS && header.target < targets &&
                header.bytes <= engine->spec.payload_bytes;
     if (in->good) {
-        const struct port *port = header.what == EVENT_OWN ? NULL : engine->ports[header.target];
+        const struct port *port = own ? NULL : engine->ports[header.target];
         const struct island *of = port ? port->island : engine->components[header.target]->island;
         in->good = of == island && (!port || (port->link && header.from < port->link->plug_count)) &&
                    (header.what != EVENT_CREDIT || port->credits);
     }
     if (!in->good)
         return NULL;
-    struct pooled *pooled = island_take_event(island);
+    struct pooled *pooled = pool_take(&island->pool);
     pooled->event = header;
     get(in, pooled->event.payload, header.bytes);
     return pooled;
@@ -185,16 +178,15 @@ static struct pooled *get_event(struct source *in, struct island *island)
 static void load_island(struct source *in, struct island *island)
 {
     island->now = get_u64(in);
-    island->sequence = get_u64(in);
+    island->order = get_u64(in);
     island->events = get_u64(in);
     island->same_time = get_u64(in);
+    island->same_time_at = get_u64(in);
     island->watch_digest = get_u64(in);
     for (uint64_t count = get_u64(in); in->good && count; count--) {
         struct pooled *pooled = get_event(in, island);
         if (pooled)
-            queue_push(&island->queue, (struct queue_entry){.time = pooled->event.time,
-                                                            .order = pooled->event.order,
-                                                            .what = (uintptr_t)&pooled->event});
+            queue_push(&island->queue, pooled);
     }
 }
 
@@ -218,10 +210,8 @@ static void load_port(struct source *in, struct port *port)
 
 static void load_component(struct source *in, struct component *component)
 {
-    uint64_t wake_time = get_u64(in);
+    component->wake_time = get_u64(in);
     get(in, component->state, component->state_bytes);
-    if (in->good && wake_time != TIME_NEVER)
-        component_wake(component, wake_time);
 }
 
 /* Reads the file, checks that it is whole and ours, and leaves `in` behind the note. */

@@ -34,11 +34,11 @@ struct event {
     uint64_t time;   /* ps */
     uint64_t order;  /* among events of one time: source island, then the source's sequence number */
     uint32_t target; /* component, for its own event; port, for a message or credit */
+    uint8_t what;    /* enum event_what, the engine's business */
+    uint8_t kind;    /* the model's business */
+    uint16_t bytes;  /* of payload */
     uint32_t from;   /* message: the sender's plug on the link; credit: the plug it comes from */
     uint32_t spare;
-    uint8_t what;   /* enum event_what, the engine's business */
-    uint8_t kind;   /* the model's business */
-    uint16_t bytes; /* of payload */
     unsigned char payload[];
 };
 
@@ -200,8 +200,9 @@ void component_hook(struct component *component, struct hook *hook);
 void port_hook(struct port *port, struct hook *hook);
 void link_hook(struct link *link, struct hook *hook);
 
-/* A digest over every event's time, island, target, kind and payload, kept by the engine as a hook on all components.
- * Call before the first run; the state travels with checkpoints. */
+/* ---- the watch: a digest over every event's time, island, target, kind and payload ---- */
+
+/* Call before the first run; the digest travels with checkpoints. */
 void engine_watch(struct engine *engine);
 uint64_t engine_watch_digest(const struct engine *engine);
 

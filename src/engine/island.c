@@ -4,36 +4,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { FIRST_CHUNK_EVENTS = 64, LARGEST_CHUNK_EVENTS = 1 << 14 };
-
-/* Chunks never move: a handler may hold an event while it makes others. */
-void island_grow_pool(struct island *island)
+/* Payloads are short, and most are one word. */
+static inline void copy_payload(struct event *event, const void *payload, uint16_t bytes)
 {
-    size_t events = max_u64(FIRST_CHUNK_EVENTS, min_u64(island->pool_events, LARGEST_CHUNK_EVENTS));
-    size_t bytes_each = island->engine->event_bytes;
-    char *chunk = mem_alloc_lines(events, bytes_each);
-    mem_grow(island->chunks, island->chunk_count, island->chunk_capacity);
-    island->chunks[island->chunk_count++] = chunk;
-    island->pool_events += (uint32_t)events;
-    for (size_t i = events; i-- > 0;)
-        island_give_event(island, (struct pooled *)(chunk + i * bytes_each));
+    if (LIKELY(bytes == 8))
+        memcpy(event->payload, payload, 8);
+    else if (bytes)
+        memcpy(event->payload, payload, bytes);
 }
 
-struct pooled *island_take_event(struct island *island)
+inline void island_deliver(struct island *island, const struct event *event)
 {
-    if (UNLIKELY(!island->unused))
-        island_grow_pool(island);
-    struct pooled *pooled = island->unused;
-    island->unused = pooled->next;
-    return pooled;
-}
-
-void island_deliver(struct island *island, const struct event *event)
-{
-    struct pooled *pooled = island_take_event(island);
-    memcpy(&pooled->event, event, mail_bytes_of(event));
-    queue_push(&island->queue,
-               (struct queue_entry){.time = event->time, .order = event->order, .what = (uintptr_t)&pooled->event});
+    struct pooled *pooled = pool_take(&island->pool);
+    pooled->event = *event;
+    copy_payload(&pooled->event, event->payload, event->bytes);
+    queue_push(&island->queue, pooled);
 }
 
 void island_fail(struct island *island, const char *format, va_list args)
@@ -48,20 +33,45 @@ void island_fail(struct island *island, const char *format, va_list args)
     island->limit = 0; /* the loop ends after this event */
 }
 
-static void __attribute__((cold, noinline)) time_stands_still(struct component *component, const struct event *event)
+/* An event at the same time as the one before: they are counted, lest time stand still for ever. */
+static void at_the_same_time(struct island *island, const struct event *event)
 {
+    if (island->same_time_at != event->time) {
+        island->same_time_at = event->time;
+        island->same_time = 0;
+    }
+    if (LIKELY(++island->same_time <= island->engine->spec.same_time_limit))
+        return;
+    bool own = event->what == EVENT_OWN || event->what == EVENT_WAKE;
+    const struct engine *engine = island->engine;
+    struct component *component = own ? engine->components[event->target] : engine->ports[event->target]->component;
     component_fail(component, "time stands still at %llu ps: island %s has handled %llu events without its moving on, the "
                    "last one for %s (%s %u)",
-                   (unsigned long long)component->island->now, component->island->name,
-                   (unsigned long long)component->island->same_time, component->name,
-                   event ? "event kind" : "wake-up", event ? event->kind : 0u);
+                   (unsigned long long)event->time, island->name, (unsigned long long)island->same_time, component->name,
+                   event->what == EVENT_WAKE ? "wake-up" : "event kind", event->kind);
 }
 
-static inline void count_event(struct island *island, struct component *component, const struct event *event)
+static inline void watch(struct island *island, const struct event *event)
+{
+    uint64_t digest = digest_word(island->watch_digest, event->time ^ (uint64_t)island->index << SEQUENCE_BITS);
+    uint64_t word;
+    memcpy(&word, &event->target, sizeof word); /* and what, kind, bytes */
+    digest = digest_word(digest, word);
+    if (LIKELY(event->bytes == 8)) {
+        memcpy(&word, event->payload, 8);
+        digest = digest_word(digest, word);
+    } else if (event->bytes) {
+        digest = digest_bytes(digest, event->payload, event->bytes);
+    }
+    island->watch_digest = digest;
+}
+
+/* What comes before every event. */
+static inline void note_event(struct island *island, const struct event *event)
 {
     island->events++;
-    if (UNLIKELY(++island->same_time > island->engine->spec.same_time_limit))
-        time_stands_still(component, event);
+    if (island->watched)
+        watch(island, event);
 }
 
 static bool __attribute__((noinline)) hook_allows(struct component *component, struct port *port, struct event *event)
@@ -80,19 +90,21 @@ static bool __attribute__((noinline)) hook_allows(struct component *component, s
     return hooks_call(component->hooks, &context);
 }
 
-static void handle_own(struct island *island, struct event *event)
+static void handle_own(struct island *island, struct pooled *pooled)
 {
+    struct event *event = &pooled->event;
     struct component *component = island->engine->components[event->target];
-    count_event(island, component, event);
+    note_event(island, event);
     if (LIKELY(!component->hooks) || hook_allows(component, NULL, event))
         component->ops->event(component, component->state, event);
-    island_give_event(island, pooled_of(event));
+    pool_give(&island->pool, pooled);
 }
 
 /* On a crossbar, messages from several plugs may come at once, but only one after the other can enter the port:
  * true when this one has to wait, and was queued again for its turn. */
-static bool must_wait_its_turn(struct island *island, struct port *port, struct event *event)
+static bool must_wait_its_turn(struct island *island, struct port *port, struct pooled *pooled)
 {
+    struct event *event = &pooled->event;
     struct link *link = port->link;
     struct serializer *in = &port->in;
     unsigned __int128 bytes = event->bytes + link->overhead_bytes;
@@ -105,36 +117,36 @@ static bool must_wait_its_turn(struct island *island, struct port *port, struct 
     *in = (struct serializer){.free_at = whole, .fraction = (uint32_t)takes};
     event->time = whole;
     event->what = EVENT_RECEIVED;
-    queue_push(&island->queue,
-               (struct queue_entry){.time = whole, .order = event->order, .what = (uintptr_t)event});
+    queue_push(&island->queue, pooled);
     return true;
 }
 
 static void give_credit_back(struct port *port, const struct event *event);
 
-static void handle_message(struct island *island, struct event *event)
+static void handle_message(struct island *island, struct pooled *pooled)
 {
+    struct event *event = &pooled->event;
     struct port *port = island->engine->ports[event->target];
     struct component *component = port->component;
     struct link *link = port->link;
-    if (link->shared && link->ps_per_byte && event->what == EVENT_MESSAGE && must_wait_its_turn(island, port, event))
+    if (link->shared && link->ps_per_byte && event->what == EVENT_MESSAGE && must_wait_its_turn(island, port, pooled))
         return;
-    count_event(island, component, event);
-    struct pooled *pooled = pooled_of(event);
+    note_event(island, event);
     if (UNLIKELY(component->hooks || port->hooks) && !hook_allows(component, port, event)) {
         give_credit_back(port, event);
-        island_give_event(island, pooled);
+        pool_give(&island->pool, pooled);
         return;
     }
     port_enqueue(port, pooled);
     component->ops->arrive(component, component->state, port);
 }
 
-static void handle_credit(struct island *island, struct event *event)
+static void handle_credit(struct island *island, struct pooled *pooled)
 {
+    struct event *event = &pooled->event;
     struct port *port = island->engine->ports[event->target];
     struct component *component = port->component;
-    count_event(island, component, event);
+    note_event(island, event);
     if (LIKELY(!component->hooks) || hook_allows(component, port, event)) {
         port->credits[event->from]++;
         if (port->waits_for) {
@@ -142,48 +154,38 @@ static void handle_credit(struct island *island, struct event *event)
             component->ops->ready(component, component->state, port);
         }
     }
-    island_give_event(island, pooled_of(event));
+    pool_give(&island->pool, pooled);
 }
 
-static void handle_wake(struct island *island, struct component *component, uint64_t time)
+static void handle_wake(struct island *island, struct pooled *pooled)
 {
-    if (component->wake_time != time)
-        return; /* an earlier wake-up was asked for after this one, and has been */
-    component->wake_time = TIME_NEVER;
-    count_event(island, component, NULL);
-    if (LIKELY(!component->hooks) || hook_allows(component, NULL, NULL))
-        component->ops->wake(component, component->state);
+    struct event *event = &pooled->event;
+    struct component *component = island->engine->components[event->target];
+    if (component->wake_time == event->time) { /* else an earlier wake-up was asked for after this one */
+        component->wake_time = TIME_NEVER;
+        note_event(island, event);
+        if (LIKELY(!component->hooks) || hook_allows(component, NULL, event))
+            component->ops->wake(component, component->state);
+    }
+    pool_give(&island->pool, pooled);
 }
 
 void island_run(struct island *island, uint64_t limit)
 {
-    struct queue *queue = &island->queue;
     island->limit = limit;
-    while (queue->count && queue->at[0].time < island->limit) {
-        struct queue_entry entry = queue_pop(queue);
-        if (entry.time != island->now) {
-            island->now = entry.time;
-            island->same_time = 0;
-        }
-        if (entry.what & 1) {
-            handle_wake(island, (struct component *)(entry.what - 1), entry.time);
-            continue;
-        }
-        struct event *event = (struct event *)entry.what;
-        switch ((enum event_what)event->what) {
-        case EVENT_OWN:
-            handle_own(island, event);
-            break;
-        case EVENT_MESSAGE:
-        case EVENT_RECEIVED:
-            handle_message(island, event);
-            break;
-        case EVENT_CREDIT:
-            handle_credit(island, event);
-            break;
-        default:
-            BUG("event of unknown sort %u", event->what);
-        }
+    for (struct pooled *pooled; (pooled = queue_pop(&island->queue, island->limit));) {
+        const struct event *event = &pooled->event;
+        if (UNLIKELY(event->time == island->now))
+            at_the_same_time(island, event);
+        island->now = event->time;
+        if (event->what == EVENT_OWN)
+            handle_own(island, pooled);
+        else if (event->what == EVENT_WAKE)
+            handle_wake(island, pooled);
+        else if (event->what == EVENT_CREDIT)
+            handle_credit(island, pooled);
+        else
+            handle_message(island, pooled);
     }
 }
 
@@ -196,7 +198,7 @@ uint64_t component_now(const struct component *self)
 
 uint64_t component_horizon(const struct component *self)
 {
-    return min_u64(self->island->limit, island_next_time(self->island));
+    return min_u64(self->island->limit, queue_quiet_until(&self->island->queue));
 }
 
 const void *component_spec(const struct component *self)
@@ -230,52 +232,56 @@ struct port *component_port(const struct component *self, uint32_t number)
     return &self->ports[number];
 }
 
-static inline void fill_event(struct event *event, const struct event *header, const void *payload)
+/* Writes the event where it is to be: fields stored and then copied as a whole would stall the host's pipeline. */
+static inline void write_event(struct event *event, const struct event *fields, const void *payload)
 {
-    *event = *header;
-    if (header->bytes)
-        memcpy(event->payload, payload, header->bytes);
+    event->time = fields->time;
+    event->order = fields->order;
+    event->target = fields->target;
+    event->what = fields->what;
+    event->kind = fields->kind;
+    event->bytes = fields->bytes;
+    event->from = fields->from;
+    event->spare = 0;
+    copy_payload(event, payload, fields->bytes);
 }
 
-/* Into the queue of the component's own island. */
-static inline void put_here(struct island *island, const struct event *header, const void *payload)
+/* Puts an event with these fields into the queue of this island or the mail to another. */
+static inline __attribute__((always_inline)) void put(struct island *island, uint32_t destination,
+                                                      const struct event *fields, const void *payload)
 {
-    struct pooled *pooled = island_take_event(island);
-    fill_event(&pooled->event, header, payload);
-    queue_push(&island->queue,
-               (struct queue_entry){.time = header->time, .order = header->order, .what = (uintptr_t)&pooled->event});
+    if (destination == island->index) {
+        struct pooled *pooled = pool_take(&island->pool);
+        write_event(&pooled->event, fields, payload);
+        queue_push(&island->queue, pooled);
+    } else {
+        write_event(worker_append(island->worker, destination, fields), fields, payload);
+    }
 }
 
-static inline void put(struct island *island, uint32_t destination, const struct event *header, const void *payload)
-{
-    if (destination == island->index)
-        put_here(island, header, payload);
-    else
-        fill_event(worker_append(island->worker, destination, header), header, payload);
-}
-
-void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
+inline void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
 {
     struct island *island = self->island;
     REQUIRE(bytes <= island->engine->spec.payload_bytes);
-    put_here(island,
-             &(struct event){.time = island->now + delay,
-                             .order = island_order(island),
-                             .target = self->index,
-                             .what = EVENT_OWN,
-                             .kind = kind,
-                             .bytes = bytes},
-             payload);
+    put(island, island->index,
+        &(struct event){.time = island->now + delay,
+                        .order = island->order++,
+                        .target = self->index,
+                        .what = EVENT_OWN,
+                        .kind = kind,
+                        .bytes = bytes},
+        payload);
 }
 
-void component_wake(struct component *self, uint64_t time)
+inline void component_wake(struct component *self, uint64_t time)
 {
-    REQUIRE(time > self->island->now || !self->island->engine->started);
+    struct island *island = self->island;
+    REQUIRE(time > island->now || !island->engine->started);
     if (time >= self->wake_time)
         return;
     self->wake_time = time;
-    queue_push(&self->island->queue,
-               (struct queue_entry){.time = time, .order = ORDER_WAKE | self->index, .what = (uintptr_t)self | 1});
+    put(island, island->index,
+        &(struct event){.time = time, .order = ORDER_WAKE | self->index, .target = self->index, .what = EVENT_WAKE}, "");
 }
 
 void component_fail(struct component *self, const char *format, ...)
@@ -284,6 +290,22 @@ void component_fail(struct component *self, const char *format, ...)
     va_start(args, format);
     island_fail(self->island, format, args);
     va_end(args);
+}
+
+void engine_watch(struct engine *engine)
+{
+    REQUIRE(engine->ready && !engine->started);
+    engine->watched = true;
+    for (size_t i = 0; i < engine->island_count; i++)
+        engine->islands[i]->watched = true;
+}
+
+uint64_t engine_watch_digest(const struct engine *engine)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < engine->island_count; i++)
+        digest = digest_word(digest, engine->islands[i]->watch_digest);
+    return digest;
 }
 
 /* ---- what a port can do ---- */
@@ -309,7 +331,7 @@ uint64_t port_free_at(const struct port *port)
 }
 
 /* When the last of `bytes` leaves that start to leave at `time` or when the pipe is free. */
-static uint64_t serialize(struct serializer *out, uint64_t time, uint64_t bytes, uint64_t ps_per_byte)
+static uint64_t __attribute__((noinline)) serialize(struct serializer *out, uint64_t time, uint64_t bytes, uint64_t ps_per_byte)
 {
     if (time > out->free_at)
         *out = (struct serializer){.free_at = time};
@@ -319,7 +341,7 @@ static uint64_t serialize(struct serializer *out, uint64_t time, uint64_t bytes,
     return out->free_at;
 }
 
-static bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
+static inline bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
 {
     struct island *island = port->island;
     struct link *link = port->link;
@@ -330,7 +352,7 @@ static bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, c
         leaves = serialize(&port->out, leaves, (uint64_t)bytes + link->overhead_bytes, link->ps_per_byte);
     put(island, link->plugs[to].island,
         &(struct event){.time = leaves + link->latency,
-                        .order = island_order(island),
+                        .order = island->order++,
                         .target = link->plugs[to].port,
                         .from = port->plug,
                         .what = EVENT_MESSAGE,
@@ -344,9 +366,9 @@ static bool __attribute__((noinline)) send_past_hooks(struct port *port, uint32_
                                                       const void *payload, uint16_t bytes)
 {
     struct island *island = port->island;
-    struct pooled *copy = island_take_event(island);
-    fill_event(&copy->event, &(struct event){.time = island->now, .from = port->plug, .kind = kind, .bytes = bytes},
-               payload);
+    struct pooled *copy = pool_take(&island->pool);
+    copy->event = (struct event){.time = island->now, .from = port->plug, .kind = kind, .bytes = bytes};
+    copy_payload(&copy->event, payload, bytes);
     struct hook_context context = {.point = HOOK_SEND,
                                    .island = island->index,
                                    .time = island->now,
@@ -358,11 +380,11 @@ static bool __attribute__((noinline)) send_past_hooks(struct port *port, uint32_
     context.point = HOOK_CROSS;
     if (goes && hooks_call(port->link->hooks, &context))
         send(port, to, max_u64(delay, context.delay), copy->event.kind, copy->event.payload, bytes);
-    island_give_event(island, copy);
+    pool_give(&island->pool, copy);
     return true; /* a message lost on its way has been sent all the same */
 }
 
-bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
+inline bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
 {
     struct link *link = port->link;
     REQUIRE(link && to < link->plug_count && to != port->plug);
@@ -389,19 +411,19 @@ static void give_credit_back(struct port *port, const struct event *event)
         return;
     put(island, link->plugs[event->from].island,
         &(struct event){.time = island->now + link->latency,
-                        .order = island_order(island),
+                        .order = island->order++,
                         .target = link->plugs[event->from].port,
                         .from = port->plug,
                         .what = EVENT_CREDIT},
         "");
 }
 
-void port_pop(struct port *port)
+inline void port_pop(struct port *port)
 {
     struct pooled *pooled = port->head;
     REQUIRE(pooled);
     port->head = pooled->next;
     port->fill--;
     give_credit_back(port, &pooled->event);
-    island_give_event(port->island, pooled);
+    pool_give(&port->island->pool, pooled);
 }

@@ -9,40 +9,35 @@
 
 #include <stdarg.h>
 
-enum event_what { EVENT_OWN, EVENT_MESSAGE, EVENT_RECEIVED, EVENT_CREDIT, EVENT_WHATS };
+enum event_what {
+    EVENT_OWN,      /* a component's own */
+    EVENT_MESSAGE,  /* arrives at a port */
+    EVENT_RECEIVED, /* a message that has waited for its turn to enter the port */
+    EVENT_CREDIT,   /* comes back to the port that sent a message */
+    EVENT_WAKE,
+    EVENT_WHATS
+};
 
 /* order = 1 bit: wake-ups last | 19 bits: source island | 44 bits: sequence */
 enum { SEQUENCE_BITS = 44, ISLAND_BITS = 19 };
 #define ORDER_WAKE (UINT64_C(1) << 63)
 
-/* An event in an island's memory. */
-struct pooled {
-    struct pooled *next; /* in a port's queue, or among the free ones */
-    struct event event;
-};
-
-static inline struct pooled *pooled_of(const struct event *event)
-{
-    return (struct pooled *)((char *)(uintptr_t)event - offsetof(struct pooled, event));
-}
-
 struct island {
     struct queue queue;
-    struct pooled *unused; /* of the pool */
+    struct pool pool;
     uint64_t now, limit; /* limit: nothing from outside arrives before it in this window */
-    uint64_t sequence, events;
-    uint64_t same_time; /* events since time moved */
+    uint64_t order; /* of the next event it makes: its index, then a sequence number */
+    uint64_t events;
+    uint64_t same_time, same_time_at; /* how many events there were at one time, and when */
     struct worker *worker; /* who runs it in this window */
     struct engine *engine;
     uint32_t index;
-    uint32_t pool_events; /* how many the pool has in all */
-    void **chunks;        /* the pool's memory */
-    size_t chunk_count, chunk_capacity;
+    bool watched;          /* keep watch_digest */
+    uint64_t watch_digest; /* over all events so far */
     uint64_t lookahead; /* the least latency of a link into it */
     char *name;
     struct err *failure; /* NULL while all is well */
     uint64_t failed_at;
-    uint64_t watch_digest;
 };
 
 struct component {
@@ -95,7 +90,6 @@ struct link {
 
 struct engine {
     struct engine_spec spec;
-    size_t event_bytes; /* of a pooled event with the largest payload */
     struct island **islands;
     struct component **components;
     struct port **ports;
@@ -106,28 +100,8 @@ struct engine {
     uint64_t time; /* all before it has happened */
     uint64_t windows, island_windows;
     struct crew *crew; /* threads and what they share; see window.c */
-    struct hook *watch;
+    bool watched;
 };
-
-/* island.c */
-struct pooled *island_take_event(struct island *island);
-void island_grow_pool(struct island *island);
-
-static inline void island_give_event(struct island *island, struct pooled *pooled)
-{
-    pooled->next = island->unused;
-    island->unused = pooled;
-}
-
-static inline uint64_t island_next_time(const struct island *island)
-{
-    return island->queue.count ? island->queue.at[0].time : TIME_NEVER;
-}
-
-static inline uint64_t island_order(struct island *island)
-{
-    return (uint64_t)island->index << SEQUENCE_BITS | island->sequence++;
-}
 
 /* Puts a message at the end of the port's queue. */
 static inline void port_enqueue(struct port *port, struct pooled *pooled)
@@ -141,7 +115,7 @@ static inline void port_enqueue(struct port *port, struct pooled *pooled)
     port->fill++;
 }
 
-/* Puts an event that came from elsewhere (mail, a checkpoint) into the queue. */
+/* Puts an event that came by mail into the queue. */
 void island_deliver(struct island *island, const struct event *event);
 
 /* Handles all events before `limit`. */

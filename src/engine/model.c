@@ -16,16 +16,13 @@ struct engine *engine_new(const struct engine_spec *spec)
     if (!engine->spec.same_time_limit)
         engine->spec.same_time_limit = SAME_TIME_LIMIT;
     REQUIRE(engine->spec.payload_bytes <= UINT16_MAX);
-    engine->event_bytes = (sizeof(struct pooled) + engine->spec.payload_bytes + 7) & ~(size_t)7;
     return engine;
 }
 
 static void island_free(struct island *island)
 {
-    for (size_t i = 0; i < island->chunk_count; i++)
-        mem_free(island->chunks[i]);
-    mem_free(island->chunks);
-    mem_free(island->queue.at);
+    pool_fini(&island->pool);
+    queue_fini(&island->queue);
     mem_free(island->failure);
     mem_free(island->name);
     mem_free(island);
@@ -61,7 +58,6 @@ void engine_free(struct engine *engine)
     mem_free(engine->components);
     mem_free(engine->ports);
     mem_free(engine->links);
-    mem_free(engine->watch);
     mem_free(engine);
 }
 
@@ -72,6 +68,7 @@ struct island *engine_island(struct engine *engine, const char *name)
     struct island *island = mem_alloc_lines(1, sizeof *island);
     island->engine = engine;
     island->index = (uint32_t)engine->island_count;
+    island->order = (uint64_t)island->index << SEQUENCE_BITS;
     island->lookahead = TIME_NEVER;
     island->name = mem_text(name);
     mem_grow(engine->islands, engine->island_count, engine->island_capacity);
@@ -190,6 +187,11 @@ bool engine_ready(struct engine *engine, struct err *err)
     for (size_t i = 0; i < engine->link_count; i++) {
         if (!link_ready(engine->links[i], err))
             return false;
+    }
+    for (size_t i = 0; i < engine->island_count; i++) {
+        struct island *island = engine->islands[i];
+        pool_init(&island->pool, engine->spec.payload_bytes);
+        queue_init(&island->queue, island->lookahead);
     }
     engine->ready = true;
     return true;

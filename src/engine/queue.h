@@ -1,69 +1,66 @@
-/* The event queue of an island: a heap with four children to a node, ordered by (time, order). The order is a property
- * of the event, not of when it was put in, so what comes out next never depends on threads or windows. */
+/* The event queue of an island. Time is cut into slots, a few to a window. The events of the slot that runs are in a heap;
+ * those of the next 63 slots are in unsorted buckets, one a slot, where putting one in is three instructions; those
+ * still later are in a second heap. When a slot begins, its bucket is emptied into the first heap, which therefore stays
+ * small. What comes out is the same as from one big heap; how wide a slot is changes nothing but the speed. */
 #ifndef ENGINE_QUEUE_H
 #define ENGINE_QUEUE_H
 
-#include "base/mem.h"
+#include "engine/heap.h"
 
-#include <stdint.h>
-
-struct queue_entry {
-    uint64_t time, order;
-    uintptr_t what; /* a struct event, or a struct component with the lowest bit set: a wake-up */
-};
+enum { QUEUE_BUCKETS = 64 };
 
 struct queue {
-    struct queue_entry *at;
-    size_t count, capacity;
+    struct heap near;    /* events of slot `slot` and before */
+    uint64_t slot;       /* the slot that runs */
+    uint64_t filled;     /* bit i: bucket i is not empty */
+    unsigned slot_shift; /* a slot is 2^slot_shift ps */
+    struct heap far;     /* events of slot + QUEUE_BUCKETS and later */
+    struct pooled *buckets[QUEUE_BUCKETS]; /* events of slot s are in s % QUEUE_BUCKETS */
 };
 
-static inline int queue_before(const struct queue_entry *a, const struct queue_entry *b)
+void queue_init(struct queue *queue, uint64_t window_ps);
+void queue_fini(struct queue *queue);
+
+/* For an event that belongs into no bucket. */
+void queue_push_heap(struct queue *queue, struct pooled *pooled);
+
+static inline void queue_push(struct queue *queue, struct pooled *pooled)
 {
-    unsigned __int128 ka = (unsigned __int128)a->time << 64 | a->order;
-    unsigned __int128 kb = (unsigned __int128)b->time << 64 | b->order;
-    return ka < kb;
+    uint64_t slot = pooled->event.time >> queue->slot_shift;
+    if (UNLIKELY(slot - queue->slot - 1 >= QUEUE_BUCKETS - 1)) {
+        queue_push_heap(queue, pooled);
+        return;
+    }
+    struct pooled **bucket = &queue->buckets[slot % QUEUE_BUCKETS];
+    pooled->next = *bucket;
+    *bucket = pooled;
+    queue->filled |= UINT64_C(1) << slot % QUEUE_BUCKETS;
 }
 
-static inline void queue_push(struct queue *queue, struct queue_entry entry)
+/* Makes the next slot that has events the one that runs, if it begins before `limit`; takes its first event out and
+ * returns it, if that is before `limit`. */
+struct pooled *queue_advance(struct queue *queue, uint64_t limit);
+
+/* Takes the first event out and returns it, if it is before `limit`. */
+static inline struct pooled *queue_pop(struct queue *queue, uint64_t limit)
 {
-    mem_grow(queue->at, queue->count, queue->capacity);
-    struct queue_entry *at = queue->at;
-    size_t hole = queue->count++;
-    while (hole) {
-        size_t parent = (hole - 1) / 4;
-        if (!queue_before(&entry, &at[parent]))
-            break;
-        at[hole] = at[parent];
-        hole = parent;
-    }
-    at[hole] = entry;
+    if (!queue->near.count)
+        return queue_advance(queue, limit);
+    return queue->near.at[0].time < limit ? heap_pop(&queue->near) : NULL;
 }
 
-/* The queue must not be empty. */
-static inline struct queue_entry queue_pop(struct queue *queue)
+/* The time of the first event; TIME_NEVER when there is none. */
+uint64_t queue_next_time(const struct queue *queue);
+
+/* A time that no event is before; quicker. */
+static inline uint64_t queue_quiet_until(const struct queue *queue)
 {
-    struct queue_entry *at = queue->at;
-    struct queue_entry top = at[0], last = at[--queue->count];
-    size_t count = queue->count, hole = 0;
-    for (;;) {
-        size_t child = 4 * hole + 1, best = child;
-        if (child + 3 < count) {
-            size_t left = child + (size_t)queue_before(&at[child + 1], &at[child]);
-            size_t right = child + 2 + (size_t)queue_before(&at[child + 3], &at[child + 2]);
-            best = queue_before(&at[right], &at[left]) ? right : left;
-        } else if (child < count) {
-            for (size_t other = child + 1; other < count; other++)
-                best = queue_before(&at[other], &at[best]) ? other : best;
-        } else {
-            break;
-        }
-        if (!queue_before(&at[best], &last))
-            break;
-        at[hole] = at[best];
-        hole = best;
-    }
-    at[hole] = last; /* when the queue is now empty this writes the old place again: harmless */
-    return top;
+    return queue->near.count ? queue->near.at[0].time : (queue->slot + 1) << queue->slot_shift;
 }
+
+size_t queue_count(const struct queue *queue);
+
+/* All events, in the order they will happen in; `list` has room for queue_count. */
+void queue_list(const struct queue *queue, const struct pooled **list);
 
 #endif

@@ -119,7 +119,7 @@ static void run_from_list(struct worker *me, struct worker *owner)
         island_run(island, window_limit(owner, i));
         if (UNLIKELY(island->failure))
             atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
-        owner->next[i] = island_next_time(island);
+        owner->next[i] = queue_next_time(&island->queue);
         me->least = min_u64(me->least, owner->next[i]);
         me->island_windows++;
     }
@@ -312,7 +312,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
     crew->start = TIME_NEVER;
     for (size_t i = 0; i < engine->island_count; i++) {
         struct worker *owner = &crew->workers[i % crew->count];
-        uint64_t next = island_next_time(engine->islands[i]);
+        uint64_t next = queue_next_time(&engine->islands[i]->queue);
         owner->next[i / crew->count] = next;
         crew->start = min_u64(crew->start, next);
     }

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Progress is shown on a terminal, for runs that take over a second, and nowhere else.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+
+if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    echo 'skipped: there is no script command (of util-linux) that could make a terminal'
+    exit 0
+fi
+
+# on_terminal WORD...: runs with stdout in the file out, and stderr a terminal, whose text goes to the file err.
+on_terminal() {
+    ran="heddle $* (on a terminal)"
+    # Ctrl-C after 3 s: the runs below are longer on any host
+    script -qec "timeout --foreground -s INT 3 '$HEDDLE' $* >out" /dev/null </dev/null >err
+    status=$?
+}
+
+long=(bench phold --islands 64 --time 3ms)
+clear=$'\r\033\\[K'
+on_terminal "${long[@]}"
+expect_line out '^phold events='
+expect_line err "${clear}phold: [0-9]+\.[0-9]% done, [0-9.e+]+ [KMG] events/s, [0-9]+ (s|min) left"
+shown=$(grep -oE 'phold: [0-9.]+% done' err | wc -l)
+((shown >= 3 && shown <= 12)) || fail "$ran: progress was shown $shown times in 3 s"
+# shares rise, and the line is gone when the run is over
+grep -oE '[0-9.]+% done' err | grep -oE '[0-9.]+' >shares
+sort -n shares | cmp -s - shares || fail "$ran: shares fall: $(paste -sd' ' shares)"
+expect_line err "${clear}heddle: interrupted: "
+
+# how long a benchmark without an end in time takes is not known: it shows its rate only
+on_terminal bench gpu-traffic --requests 1000000000 --threads 2
+expect_line err "${clear}gpu-traffic: [0-9.e+]+ [KMG] events/s"
+! grep -qE '% done|left' err || fail "$ran: tells a share that nobody knows: $(cat -v err)"
+
+# short runs show nothing
+on_terminal bench phold --islands 4 --time 50ns
+expect_status 0
+expect_empty err
+
+# no terminal, no progress
+ran="heddle ${long[*]} (no terminal)"
+timeout --foreground -s INT 2.5 "$HEDDLE" "${long[@]}" >out 2>err </dev/null
+expect_lines err 1
+expect_line err '^heddle: interrupted: '
