@@ -38,10 +38,11 @@ uint64_t bench_checksum(const struct engine *engine);
 
 struct bench_options {
     unsigned threads;
-    uint64_t save_at;     /* ps: run to here, save to `save`, go on; TIME_NEVER: no checkpoint */
-    const char *save;     /* the file, or NULL; written after an interrupt too */
-    const char *resume;   /* a checkpoint to go on from, or NULL */
-    const char *json;     /* where results go, or NULL */
+    uint64_t until;     /* ps: stop here, whatever the model says; TIME_NEVER: as the model says */
+    const char *save;   /* a checkpoint to write, or NULL: at `save_at`, or at the end, or after an interrupt */
+    uint64_t save_at;   /* ps; TIME_NEVER: at the end */
+    const char *resume; /* a checkpoint to go on from, or NULL */
+    const char *json;   /* where results go, or NULL */
     const volatile sig_atomic_t *interrupt;
 };
 

@@ -12,7 +12,7 @@
     P(S, count, latency_cycles, "100", "0..1000000", "of both crossbars")                                    \
     P(S, rate, bandwidth, "126720MB/s", "", "of a crossbar's plug, each way (64 bytes a cycle); 0: no limit") \
     P(S, count, credits, "8", "0..65535", "requests an SM may have queued at one partition; 0: no limit")    \
-    P(S, count, requests, "8000", "1..1000000000000", "that each SM sends in all")                           \
+    P(S, count, requests, "40000", "1..1000000000000", "that each SM sends in all")                           \
     P(S, count, outstanding, "512", "1..1048576", "requests of an SM that wait for a reply, at most")        \
     P(S, count, interval_cycles, "2", "1..1000000", "between two requests of an SM, on average")             \
     P(S, real, hits, "0.7", "0..1", "share of the requests that the partition's cache answers")              \

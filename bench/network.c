@@ -193,6 +193,8 @@ static const struct component_ops node_ops = {.type = "node",
 
 /* ---- from the description ---- */
 
+enum { NAME_BYTES = 4096 }; /* no line of a description is longer */
+
 struct built_node {
     const char *name; /* behind "node." */
     struct component *component;
@@ -212,7 +214,7 @@ static const char *name_behind(const char *section)
 }
 
 /* Splits the next NODE.PORT off `ends`; false at the end of the list. */
-static bool next_end(const char **ends, char node[64], char port[64])
+static bool next_end(const char **ends, char node[NAME_BYTES], char port[NAME_BYTES])
 {
     const char *at = *ends + strspn(*ends, " \t,");
     size_t length = strcspn(at, " \t,");
@@ -221,9 +223,9 @@ static bool next_end(const char **ends, char node[64], char port[64])
     node[0] = port[0] = 0;
     if (!length)
         return false;
-    snprintf(node, 64, "%.*s", (int)(dot ? dot - at : (long)length), at);
+    snprintf(node, NAME_BYTES, "%.*s", (int)(dot ? dot - at : (long)length), at);
     if (dot)
-        snprintf(port, 64, "%.*s", (int)(at + length - dot - 1), dot + 1);
+        snprintf(port, NAME_BYTES, "%.*s", (int)(at + length - dot - 1), dot + 1);
     return true;
 }
 
@@ -260,7 +262,7 @@ static bool collect_ports(struct builder *b, struct err *err)
     const char *section;
     for (size_t i = 0; (section = config_section(b->config, &link_params, i)); i++) {
         struct network_link_spec spec;
-        char node_name[64], port[64];
+        char node_name[NAME_BYTES], port[NAME_BYTES];
         config_fill(b->config, &link_params, section, &spec);
         for (const char *ends = spec.ends; next_end(&ends, node_name, port);) {
             struct built_node *node = find_node(b, section, node_name, port, err);
@@ -300,6 +302,8 @@ static bool make_nodes(struct builder *b, struct err *err)
         state->ports = *ports != 0;
         for (const char *at = ports; *at; at++)
             state->ports += *at == ',';
+        if (!state->ports && specs[i].sends)
+            good = err_set(err, "node %s sends messages, but no link has a port of it", node->name);
         if (state->ports > MOST_PORTS)
             good = err_set(err, "node %s has %u ports: at most %d are possible", node->name, state->ports, MOST_PORTS);
     }
@@ -310,7 +314,7 @@ static bool make_nodes(struct builder *b, struct err *err)
 static bool make_link(struct builder *b, const char *section, struct err *err)
 {
     struct network_link_spec spec;
-    char node_name[64], port[64];
+    char node_name[NAME_BYTES], port[NAME_BYTES];
     config_fill(b->config, &link_params, section, &spec);
     struct link *link = engine_link(b->model->engine, name_behind(section),
                                     &(struct link_spec){.latency_ps = spec.latency,

@@ -12,6 +12,7 @@ struct running {
     const struct bench_options *options;
     struct bench_model model;
     struct progress progress;
+    struct file_writer json;
     uint64_t events_before; /* those of a resumed checkpoint */
     double seconds;
 };
@@ -49,35 +50,51 @@ static bool save(struct running *r, struct err *err)
     return good;
 }
 
+/* Loads the checkpoint, if one is to be resumed, and checks that the times asked for lie ahead. */
+static bool prepare(struct running *r, struct err *err)
+{
+    const struct bench_options *options = r->options;
+    struct engine *engine = r->model.engine;
+    if (options->until != TIME_NEVER)
+        r->model.until = options->until;
+    if (options->resume && !engine_load(engine, options->resume, err))
+        return false;
+    uint64_t now = engine_time(engine);
+    if (options->until < now)
+        return err_set(err, "--until: %s is at %llu ps already", options->resume, (unsigned long long)now);
+    if (options->save_at < now)
+        return err_set(err, "--at: %s is at %llu ps already", options->resume, (unsigned long long)now);
+    r->events_before = engine_events(engine);
+    return true;
+}
+
 static enum engine_outcome run_all(struct running *r, struct err *err)
 {
-    enum engine_outcome how = ENGINE_UNTIL;
     const struct bench_options *options = r->options;
-    if (options->resume && !engine_load(r->model.engine, options->resume, err))
-        return ENGINE_FAILED;
-    r->events_before = engine_events(r->model.engine);
-    if (options->save && options->save_at != TIME_NEVER) {
-        how = run_until(r, min_u64(options->save_at, r->model.until), err);
-        if ((how == ENGINE_UNTIL || how == ENGINE_FINISHED) && !save(r, err))
-            return ENGINE_FAILED;
+    enum engine_outcome how = ENGINE_UNTIL;
+    bool saved = !options->save;
+    if (!saved && options->save_at < r->model.until) {
+        how = run_until(r, options->save_at, err);
+        if (how == ENGINE_UNTIL) {
+            if (!save(r, err))
+                return ENGINE_FAILED;
+            saved = true;
+        }
     }
     if (how == ENGINE_UNTIL)
         how = run_until(r, r->model.until, err);
-    if (how == ENGINE_INTERRUPTED && options->save && !save(r, err)) /* so that it can be resumed */
+    if (how != ENGINE_FAILED && (!saved || (how == ENGINE_INTERRUPTED && options->save)) && !save(r, err))
         return ENGINE_FAILED;
     return how;
 }
 
-static bool write_json(const struct running *r, const char *state, struct err *err)
+static bool write_json(struct running *r, const char *state, struct err *err)
 {
-    struct file_writer writer;
     struct json json;
     char checksum[32];
     const struct engine *engine = r->model.engine;
-    if (!file_open(&writer, r->options->json, err))
-        return false;
     snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)bench_checksum(engine));
-    json_init(&json, writer.stream);
+    json_init(&json, r->json.stream);
     json_object(&json, NULL);
     json_text(&json, "heddle", HEDDLE_VERSION);
     json_text(&json, "bench", r->bench->name);
@@ -100,7 +117,7 @@ static bool write_json(const struct running *r, const char *state, struct err *e
     json_u64(&json, "island_windows", engine_island_windows(engine));
     json_end(&json);
     json_end(&json);
-    return file_close(&writer, err);
+    return file_close(&r->json, err);
 }
 
 static void write_line(const struct running *r, FILE *out)
@@ -111,12 +128,23 @@ static void write_line(const struct running *r, FILE *out)
             r->seconds, rate, (unsigned long long)bench_checksum(r->model.engine));
 }
 
+/* Where results will go is tried out before the time is spent. */
+static bool open_outputs(struct running *r, struct err *err)
+{
+    const struct bench_options *options = r->options;
+    return (!options->save || file_check(options->save, err)) && (!options->json || file_open(&r->json, options->json, err));
+}
+
 enum bench_outcome bench_run(const struct bench *bench, const struct config *config, const struct bench_options *options,
                              FILE *out, struct err *err)
 {
     struct running r = {.bench = bench, .config = config, .options = options};
     if (!bench_model_init(&r.model, bench, config, err))
         return BENCH_FAILED;
+    if (!prepare(&r, err) || !open_outputs(&r, err)) {
+        bench_model_fini(&r.model);
+        return BENCH_FAILED;
+    }
     progress_init(&r.progress, bench->name, "events");
     enum engine_outcome how = run_all(&r, err);
     progress_fini(&r.progress);
@@ -125,8 +153,7 @@ enum bench_outcome bench_run(const struct bench *bench, const struct config *con
                                                             : BENCH_DONE;
     struct err why;
     const char *const states[] = {"finished", "interrupted", "failed"};
-    bool ran = engine_events(r.model.engine) > 0;
-    if (ran && options->json && !write_json(&r, states[result], &why) && result != BENCH_FAILED) {
+    if (options->json && !write_json(&r, states[result], &why) && result != BENCH_FAILED) {
         *err = why;
         result = BENCH_FAILED;
     }

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,13 +26,26 @@ bool file_read(const char *path, size_t limit, struct text *content, struct err 
     return true;
 }
 
-bool file_open(struct file_writer *writer, const char *path, struct err *err)
+/* Not a plain file that could be replaced by another: a device, a pipe, a descriptor. */
+static bool is_straight(const char *path)
 {
     struct stat info;
-    bool straight = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+}
+
+bool file_open(struct file_writer *writer, const char *path, struct err *err)
+{
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdout";
     struct text part = {0};
-    text_add(&part, "%s%s", path, straight ? "" : ".part");
-    *writer = (struct file_writer){.stream = fopen(part.at, "wb"), .path = mem_text(path), .part = part.at};
+    bool straight = is_straight(path);
+    char *target = straight ? NULL : realpath(path, NULL); /* what a link stands for is replaced, not the link */
+    text_add(&part, "%s%s", target ? target : path, straight ? "" : ".part");
+    *writer = (struct file_writer){.stream = fopen(part.at, straight ? "ab" : "wb"),
+                                   .path = mem_text(target ? target : path),
+                                   .part = part.at};
+    free(target);
     if (!writer->stream) {
         err_set(err, "cannot write %s: %s", path, strerror(errno));
         mem_free(writer->path);
@@ -42,6 +56,19 @@ bool file_open(struct file_writer *writer, const char *path, struct err *err)
         mem_free(writer->part);
         writer->part = NULL;
     }
+    return true;
+}
+
+bool file_check(const char *path, struct err *err)
+{
+    struct file_writer writer;
+    if (!file_open(&writer, path, err))
+        return false;
+    fclose(writer.stream);
+    if (writer.part)
+        unlink(writer.part);
+    mem_free(writer.path);
+    mem_free(writer.part);
     return true;
 }
 

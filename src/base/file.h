@@ -10,7 +10,7 @@
 /* Reads a file of at most `limit` bytes to the end of `content`. */
 bool file_read(const char *path, size_t limit, struct text *content, struct err *err);
 
-/* A file being written. It goes to PATH.part and takes its name when it is whole; devices and pipes (/dev/stdout)
+/* A file being written. It goes to PATH.part and takes its name when it is whole; devices, pipes and - (standard output)
  * are written straight. Write to `stream` as you like: errors are told once, by file_close. */
 struct file_writer {
     FILE *stream;
@@ -19,5 +19,8 @@ struct file_writer {
 
 bool file_open(struct file_writer *writer, const char *path, struct err *err);
 bool file_close(struct file_writer *writer, struct err *err);
+
+/* Whether file_open would work, without changing anything. */
+bool file_check(const char *path, struct err *err);
 
 #endif

@@ -36,7 +36,9 @@ void options_print(const struct option_row *rows);
 
 /* Prints "heddle: TEXT" to stderr and returns the status given. */
 int complain(int status, const struct err *err);
-int complain_unknown(const char *what, const char *word, const char *suggestion);
+
+/* ... for a word that names nothing: with the nearest name that does, or the command that lists them. */
+int complain_unknown(const char *what, const char *word, const char *suggestion, const char *command);
 
 /* Takes words apart. For each option `took` is called with its row and value, for any other word with a NULL row. "--" ends
  * the options; --help is always known and is given as a row named so. */

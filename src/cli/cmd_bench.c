@@ -11,51 +11,54 @@
 static const struct option_row options[] = {
     {"--threads", "N|all", "worker threads (1 unless told; the results are the same for any number)"},
     {"--config", "FILE", "read a description; may come several times, later ones win"},
-    {"--set", "PATH.KEY=VALUE", "set one parameter"},
+    {"--set", "PATH.KEY=VALUE", "set one parameter; wins over descriptions"},
+    {"--until", "TIME", "stop at this simulated time, such as 2us, whatever the parameters say"},
     {"--json", "FILE", "write configuration, results and statistics"},
-    {"--checkpoint", "FILE", "save the state there at --at, or at Ctrl-C"},
+    {"--checkpoint", "FILE", "save the state: at the time --at, or else at the end; at Ctrl-C too"},
     {"--at", "TIME", "the simulated time to save at, such as 500ns"},
     {"--resume", "FILE", "go on from a checkpoint, with the parameters it was saved with"},
     {"--log", "LEVEL", "error, warn, info or debug"},
     {NULL, NULL, NULL},
 };
 
+/* A setting from the command line: --config, --set, or a key of the benchmark as an option. */
+struct given {
+    const char *option, *value;
+    const struct param_row *own; /* the benchmark's key, or NULL */
+};
+
 struct request {
     const struct bench *bench;
     struct config config;
     struct bench_options options;
-    const char **configs, **sets; /* in the order given; sets come after all descriptions */
-    size_t config_count, config_capacity, set_count, set_capacity;
-    const struct param_row *rows; /* the benchmark's own keys, as options */
-    size_t row_count;
-    const char **keys, **values;
-    size_t key_count, key_capacity, value_count, value_capacity;
+    struct given *given; /* in the order of the command line */
+    size_t given_count, given_capacity;
 };
+
+/* The option of a key: latency_cycles is --latency-cycles. */
+static void option_name(char *name, size_t bytes, const char *key)
+{
+    snprintf(name, bytes, "--%s", key);
+    for (char *at = name; *at; at++)
+        *at = *at == '_' ? '-' : *at;
+}
 
 static const struct param_row *own_row(const struct request *r, const char *option)
 {
-    for (size_t i = 0; i < r->row_count; i++) {
-        const char *a = option + 2, *b = r->rows[i].name;
-        for (; *a && (*a == *b || (*a == '-' && *b == '_')); a++, b++)
-            ;
-        if (!*a && !*b)
-            return &r->rows[i];
+    const struct param_group *own = r->bench->groups[0];
+    for (size_t i = 0; i < own->row_count; i++) {
+        char name[80];
+        option_name(name, sizeof name, own->rows[i].name);
+        if (strcmp(name, option) == 0)
+            return &own->rows[i];
     }
     return NULL;
 }
 
-/* The option that sets a key: --latency-cycles for latency_cycles. */
-static void option_name(char *name, size_t bytes, const char *key)
+static bool take_time(const char *option, const char *value, uint64_t *time, struct err *err)
 {
-    snprintf(name, bytes, "--%s", key);
-    for (; *name; name++)
-        *name = *name == '_' ? '-' : *name;
-}
-
-static void append(const char ***list, size_t *count, size_t *capacity, const char *word)
-{
-    mem_grow(*list, *count, *capacity);
-    (*list)[(*count)++] = word;
+    struct err why;
+    return unit_parse(UNIT_time, value, time, &why) || err_set(err, "%s: %s", option, why.text);
 }
 
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
@@ -65,24 +68,21 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!row)
         return err_set(err, "bench %s: unexpected word '%.120s'", r->bench->name, value);
     const struct param_row *own = own_row(r, row->name);
-    if (own) {
-        append(&r->keys, &r->key_count, &r->key_capacity, own->name);
-        append(&r->values, &r->value_count, &r->value_capacity, value);
+    if (own || !strcmp(row->name, "--config") || !strcmp(row->name, "--set")) {
+        mem_grow(r->given, r->given_count, r->given_capacity);
+        r->given[r->given_count++] = (struct given){.option = row->name, .value = value, .own = own};
     } else if (!strcmp(row->name, "--threads")) {
         return threads_parse(value, &r->options.threads, err);
-    } else if (!strcmp(row->name, "--config")) {
-        append(&r->configs, &r->config_count, &r->config_capacity, value);
-    } else if (!strcmp(row->name, "--set")) {
-        append(&r->sets, &r->set_count, &r->set_capacity, value);
+    } else if (!strcmp(row->name, "--until")) {
+        return take_time(row->name, value, &r->options.until, err);
     } else if (!strcmp(row->name, "--json")) {
         r->options.json = value;
     } else if (!strcmp(row->name, "--checkpoint")) {
         r->options.save = value;
+    } else if (!strcmp(row->name, "--at")) {
+        return take_time(row->name, value, &r->options.save_at, err);
     } else if (!strcmp(row->name, "--resume")) {
         r->options.resume = value;
-    } else if (!strcmp(row->name, "--at")) {
-        struct err why;
-        return unit_parse(UNIT_time, value, &r->options.save_at, &why) || err_set(err, "--at: %s", why.text);
     } else if (!strcmp(row->name, "--log")) {
         if (!log_level_parse(value, &level, err))
             return false;
@@ -96,8 +96,6 @@ static struct option_row *all_options(struct request *r)
 {
     const struct param_group *own = r->bench->groups[0];
     size_t common = sizeof options / sizeof *options;
-    r->rows = own->rows;
-    r->row_count = own->row_count;
     struct option_row *rows = mem_alloc(common + own->row_count, sizeof *rows);
     for (size_t i = 0; i < own->row_count; i++) {
         char name[80];
@@ -123,37 +121,48 @@ static bool is_of_this_bench(const struct request *r, const struct text *note, s
                    name, r->bench->name);
 }
 
-/* Checkpoint first, then descriptions, then what the command line sets. */
-static bool configure(struct request *r, struct err *err)
+/* A resumed run has the parameters of its checkpoint: others would make it one that never was. */
+static bool configure_resumed(struct request *r, struct err *err)
 {
-    if (r->options.resume) {
-        struct text note = {0};
-        bool good = engine_read_note(r->options.resume, &note, err) && is_of_this_bench(r, &note, err) &&
-                    config_read_text(&r->config, r->options.resume, note.at, note.length, err);
-        text_fini(&note);
-        if (!good)
+    if (r->given_count)
+        return err_set(err, "%s: a resumed run has the parameters it was saved with", r->given[0].option);
+    struct text note = {0};
+    bool good = engine_read_note(r->options.resume, &note, err) && is_of_this_bench(r, &note, err) &&
+                config_read_text(&r->config, r->options.resume, note.at, note.length, err);
+    text_fini(&note);
+    return good;
+}
+
+/* Descriptions first, then what the command line sets, whatever their order there. */
+static bool configure_given(struct request *r, struct err *err)
+{
+    bool described = false;
+    for (size_t i = 0; i < r->given_count; i++) {
+        if (strcmp(r->given[i].option, "--config"))
+            continue;
+        if (!config_read(&r->config, r->given[i].value, err))
             return false;
+        described = true;
     }
-    for (size_t i = 0; i < r->config_count; i++) {
-        if (!config_read(&r->config, r->configs[i], err))
-            return false;
-    }
-    for (size_t i = 0; i < r->set_count; i++) {
-        if (!config_set(&r->config, r->sets[i], err))
-            return false;
-    }
-    for (size_t i = 0; i < r->key_count; i++) {
-        char where[80];
-        option_name(where, sizeof where, r->keys[i]);
-        if (!config_set_key(&r->config, r->bench->groups[0]->path, r->keys[i], r->values[i], where, err))
-            return false;
-    }
-    if (r->bench->described && !r->config_count && !r->options.resume)
+    if (r->bench->described && !described)
         return err_set(err, "bench %s: expected --config FILE, the description of what to simulate (see docs/engine.md)",
                        r->bench->name);
+    for (size_t i = 0; i < r->given_count; i++) {
+        const struct given *given = &r->given[i];
+        const char *path = r->bench->groups[0]->path;
+        if (given->own && !config_set_key(&r->config, path, given->own->name, given->value, given->option, err))
+            return false;
+        if (!strcmp(given->option, "--set") && !config_set(&r->config, given->value, err))
+            return false;
+    }
+    return true;
+}
+
+static bool configure(struct request *r, struct err *err)
+{
     if (r->options.save_at != TIME_NEVER && !r->options.save)
         return err_set(err, "--at: expected --checkpoint FILE beside it");
-    return true;
+    return r->options.resume ? configure_resumed(r, err) : configure_given(r, err);
 }
 
 static int run_request(struct request *r)
@@ -205,27 +214,25 @@ static int run(int count, char **words)
                 count ? " before its options" : "");
         return complain(EXIT_USAGE, &err);
     }
-    struct request r = {.bench = bench_find(words[0]), .options = {.threads = 1, .save_at = TIME_NEVER}};
+    struct request r = {.bench = bench_find(words[0]),
+                        .options = {.threads = 1, .save_at = TIME_NEVER, .until = TIME_NEVER}};
     if (!r.bench) {
         struct nearest nearest;
         nearest_init(&nearest, words[0]);
         for (size_t i = 0; benches[i]; i++)
             nearest_try(&nearest, benches[i]->name);
-        return complain_unknown("benchmark", words[0], nearest.best);
+        return complain_unknown("benchmark", words[0], nearest.best, "help bench");
     }
     const struct param_group **groups = bench_groups(r.bench);
     struct option_row *rows = all_options(&r);
     config_init(&r.config, groups);
     int status = options_parse(rows, count - 1, words + 1, &r, took, &err) ? run_request(&r) : complain(EXIT_USAGE, &err);
     config_fini(&r.config);
-    for (size_t i = 0; i < r.row_count; i++)
+    for (size_t i = 0; i < r.bench->groups[0]->row_count; i++)
         mem_free((char *)(uintptr_t)rows[i].name);
     mem_free(rows);
     mem_free(groups);
-    mem_free(r.configs);
-    mem_free(r.sets);
-    mem_free(r.keys);
-    mem_free(r.values);
+    mem_free(r.given);
     return status;
 }
 

@@ -46,6 +46,8 @@ static int run(int count, char **words)
     }
     const struct param_group **groups = bench_groups(bench_find("gpu-traffic"));
     config_init(&config, groups);
+    if (!config_set(&config, "gpu-traffic.requests=20000", &err))
+        BUG("%s", err.text);
     catch_interrupts();
     puts("Memory traffic of a GPU the size of an H200: 132 SMs send requests over a crossbar of 100 cycles\n"
          "to 96 memory partitions, which answer; bandwidth, queues and credits are modelled.\n\n"

@@ -30,8 +30,17 @@ static void print_overview(void)
     puts("\nStart with `heddle demo`. `heddle help COMMAND` tells more.");
 }
 
+static int surplus(const char *command, const char *word)
+{
+    struct err err;
+    err_set(&err, "%s: unexpected word '%.120s'", command, word);
+    return complain(EXIT_USAGE, &err);
+}
+
 static int run_help(int count, char **words)
 {
+    if (count > 1)
+        return surplus("help", words[1]);
     if (!count) {
         print_overview();
         return EXIT_GOOD;
@@ -42,7 +51,7 @@ static int run_help(int count, char **words)
         nearest_init(&nearest, words[0]);
         for (size_t i = 0; commands[i]; i++)
             nearest_try(&nearest, commands[i]->name);
-        return complain_unknown("command", words[0], nearest.best);
+        return complain_unknown("command", words[0], nearest.best, "--help");
     }
     command_print_help(command);
     return EXIT_GOOD;
@@ -62,7 +71,8 @@ const struct command help_command = {.name = "help",
 
 static int run_version(int count, char **words)
 {
-    (void)count, (void)words;
+    if (count)
+        return surplus("version", words[0]);
     puts("heddle " HEDDLE_VERSION);
     return EXIT_GOOD;
 }

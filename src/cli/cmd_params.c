@@ -74,7 +74,7 @@ static int run(int count, char **words)
         return complain(EXIT_USAGE, &err);
     nearest_init(&wanted.nearest, wanted.path ? wanted.path : "");
     for_each_group(&wanted, visit);
-    return wanted.found ? EXIT_GOOD : complain_unknown("section", wanted.path, wanted.nearest.best);
+    return wanted.found ? EXIT_GOOD : complain_unknown("section", wanted.path, wanted.nearest.best, "params");
 }
 
 static void complete_one(const struct param_group *group, void *user)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,18 +28,24 @@ void catch_interrupts(void)
 
 int complain(int status, const struct err *err)
 {
-    fprintf(stderr, "heddle: %s\n", err->text);
+    fputs("heddle: ", stderr);
+    for (const char *at = err->text; *at; at++) {
+        /* the lines of a report are indented; any other line break or odd byte is part of what the user typed */
+        bool odd = iscntrl((unsigned char)*at) && strncmp(at, "\n  ", 3) != 0;
+        fputc(odd ? '?' : *at, stderr);
+    }
+    fputc('\n', stderr);
     return status;
 }
 
-int complain_unknown(const char *what, const char *word, const char *suggestion)
+int complain_unknown(const char *what, const char *word, const char *suggestion, const char *command)
 {
     struct err err;
     err_set(&err, "unknown %s '%.120s'", what, word);
     if (suggestion)
         err_add(&err, "; did you mean %s?", suggestion);
     else
-        err_add(&err, " (see `heddle --help`)");
+        err_add(&err, " (see `heddle %s`)", command);
     return complain(EXIT_USAGE, &err);
 }
 
@@ -82,7 +89,7 @@ static int run_command(int count, char **words)
         nearest_init(&nearest, name);
         for (size_t i = 0; commands[i]; i++)
             nearest_try(&nearest, commands[i]->name);
-        return complain_unknown("command", name, nearest.best);
+        return complain_unknown("command", name, nearest.best, "--help");
     }
     for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
         if (strcmp(words[i], "--help") && strcmp(words[i], "-h"))
@@ -101,9 +108,9 @@ int main(int count, char **words)
     mem_on_exhaustion(no_memory);
     if (wanted) {
         if (!log_level_parse(wanted, &level, &err)) {
-            fprintf(stderr, "heddle: HEDDLE_LOG: ");
-            fprintf(stderr, "%s\n", err.text);
-            return EXIT_USAGE;
+            struct err where;
+            err_set(&where, "HEDDLE_LOG: %.200s", err.text);
+            return complain(EXIT_USAGE, &where);
         }
         log_set_level(level);
     }

@@ -15,12 +15,6 @@ static void tell_blocked(const struct engine *engine, const struct port *port, s
             full->fill, full->fill == 1 ? "" : "s", port->link->credits);
 }
 
-static void tell_untaken(const struct port *port, struct err *err)
-{
-    err_add(err, "\n  %s holds %u message%s that %s does not take", port->name, port->fill, port->fill == 1 ? "" : "s",
-            port->component->name);
-}
-
 /* The first port of this component that waits for room. */
 static const struct port *blocked_port(const struct component *component)
 {
@@ -29,6 +23,13 @@ static const struct port *blocked_port(const struct component *component)
             return &component->ports[i];
     }
     return NULL;
+}
+
+static void tell_untaken(const struct port *port, struct err *err)
+{
+    const struct component *owner = port->component;
+    err_add(err, "\n  %s holds %u message%s that %s %s", port->name, port->fill, port->fill == 1 ? "" : "s", owner->name,
+            blocked_port(owner) ? "cannot take, because it waits itself" : "does not take");
 }
 
 /* Follows who waits for whom from `port` and tells the circle it ends in, if it does. */

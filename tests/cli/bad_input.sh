@@ -113,7 +113,7 @@ phold_refuses "parts/wrong.ini:3: \[phold\] has no key 'island'" 'include = part
 
 # network_refuses REGEX TEXT: the same for a network that has the nodes a, b and c.
 network_refuses() {
-    describes "[node.a]\nsends = 5\n[node.b]\nhops = 0\n[node.c]\nhops = 0\n$2"
+    describes "[node.a]\nhops = 5\n[node.b]\nhops = 0\n[node.c]\nhops = 0\n$2"
     refuses "$1" bench network --config d.ini
 }
 
@@ -166,10 +166,10 @@ done
 refuses 'traffic was saved by bench gpu-traffic' bench phold --resume traffic
 refuses 'saved was saved by bench phold' bench gpu-traffic --resume saved
 refuses 'saved was saved by bench phold' bench network --resume saved
-refuses 'saved was saved from another model or with other parameters' bench phold --resume saved --islands 9
-refuses 'saved was saved from another model or with other parameters' bench phold --resume saved --lookahead 2ns
-refuses 'saved was saved from another model or with other parameters' bench phold --resume saved --set engine.seed=2
-refuses 'traffic was saved from another model' bench gpu-traffic --resume traffic --credits 7
+refuses '\-\-islands: a resumed run has the parameters it was saved with' bench phold --resume saved --islands 9
+refuses '\-\-set: a resumed run has the parameters it was saved with' bench phold --resume saved --set engine.seed=2
+refuses '\-\-until: saved is at [0-9]+ ps already' bench phold --resume saved --until 1ps
+refuses '\-\-at: saved is at [0-9]+ ps already' bench phold --resume saved --checkpoint again --at 1ps
 
 # ---- output that cannot be written ----
 

@@ -51,14 +51,14 @@ run bench phold --resume second --checkpoint second --at 700ns # over the file i
 expect_result "$wanted"
 run bench phold --resume second --threads 3
 expect_result "$wanted"
-# a time that has passed already
-run bench phold --resume second --checkpoint third --at 100ns
+# without --at, the checkpoint is of the end
+run bench phold --resume second --checkpoint third
 expect_result "$wanted"
 run bench phold --resume third
 expect_result "$wanted"
 # from a checkpoint on for longer than was meant
 run bench phold --islands 16 --time 400ns --checkpoint short --at 200ns
-run bench phold --resume short --time 900ns
+run bench phold --resume short --until 900ns
 expect_result "$wanted"
 # the parameters come from the checkpoint: JSON tells the same ones
 run bench phold "${few[@]}" --population 3 --json whole.json --checkpoint few --at 200ns

@@ -77,7 +77,7 @@ touch -d '+1 seconds' "$tree/build/release/.built"
 call elsewhere/twice version
 expect_status 0
 expect_same_file "$ran" wanted out
-expect_same "$ran: builds" "--build $tree/build/release" "$(cat notes 2>/dev/null)"
+expect_same "$ran: builds" "--build $tree/build/release --target heddle" "$(cat notes 2>/dev/null)"
 rm -f notes
 touch -d '+3 seconds' "$tree/build/release/.built"
 call elsewhere/twice version
@@ -95,4 +95,4 @@ expect_line err '^heddle: the release build failed; all of its output is in .*/b
 rm notes notes.fail
 call elsewhere/twice version
 expect_status 0
-expect_same "$ran: builds" "--build $tree/build/release" "$(cat notes 2>/dev/null)"
+expect_same "$ran: builds" "--build $tree/build/release --target heddle" "$(cat notes 2>/dev/null)"

@@ -320,10 +320,10 @@ static void a_section_without_settings_is_there_with_its_defaults(void **state)
     assert_int_equal(link_of(*state, "link.a").latency, 10000);
 }
 
-/* A system of thousands of sections must not take minutes to read. */
-static void many_sections_are_found_quickly(void **state)
+/* Were the work to grow with the cube of the sections, this would not end in time. */
+static void thousands_of_sections_are_taken(void **state)
 {
-    enum { LINKS = 2000 };
+    enum { LINKS = 5000 };
     char assignment[64];
     for (int i = 0; i < LINKS; i++) {
         snprintf(assignment, sizeof assignment, "link.l%d.latency=%dps", i, i);
@@ -331,7 +331,7 @@ static void many_sections_are_found_quickly(void **state)
     }
     struct text text = {0};
     config_dump(*state, &text);
-    assert_non_null(strstr(text.at, "[link.l1999]\nlatency = 1999ps\n"));
+    assert_non_null(strstr(text.at, "[link.l4999]\nlatency = 4999ps\n"));
     text_fini(&text);
 }
 
@@ -443,7 +443,7 @@ int main(void)
         CONFIG_TEST(the_sections_of_a_family_are_apart),
         CONFIG_TEST(the_sections_of_a_family_come_in_the_order_of_their_first_setting),
         CONFIG_TEST(a_section_without_settings_is_there_with_its_defaults),
-        CONFIG_TEST(many_sections_are_found_quickly),
+        CONFIG_TEST(thousands_of_sections_are_taken),
         CONFIG_TEST(the_dump_has_every_parameter),
         CONFIG_TEST(the_dump_reads_again_to_the_same),
         CONFIG_TEST(the_dump_holds_reals_to_the_last_bit),

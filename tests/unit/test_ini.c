@@ -158,7 +158,8 @@ static void a_section_name_may_have_255_letters(void **state)
 static void a_broken_key_is_refused(void **state)
 {
     (void)state;
-    check_refuses("[a]\ntwo words = 1\n", "t.ini:2: expected a key of letters, digits and . _ - before '=', not 'two words'");
+    check_refuses("[a]\ntwo words = 1\n",
+                  "t.ini:2: expected a key of letters, digits and . _ - before '=', not 'two words'");
     check_refuses("[a]\n= 1\n", "t.ini:2: expected a key");
 }
 
