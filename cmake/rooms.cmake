@@ -4,7 +4,7 @@
 #
 # Headers are included as "engine/engine.h". Each room has an include root of its own that holds nothing
 # but a link to its folder, and a library sees the roots of the rooms it uses: a wrong-way include finds
-# no file and does not build (tests/build/wrong_way_include.cmake tries).
+# no file and does not build (tests/build/rules.cmake tries).
 function(heddle_room name)
     cmake_parse_arguments(ROOM "FREE" "FROM" "USES;SOURCES" ${ARGN})
     set(folder ${PROJECT_SOURCE_DIR}/${ROOM_FROM})

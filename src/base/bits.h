@@ -28,7 +28,7 @@ static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 
 static inline uint64_t rotate_left(uint64_t x, int by)
 {
-    return x << by | x >> (64 - by);
+    return x << by | x >> (-by & 63);
 }
 
 /* One step of the digest that results are compared by; good mixing, no security. */

@@ -26,11 +26,11 @@ bool file_read(const char *path, size_t limit, struct text *content, struct err 
     return true;
 }
 
-/* Not a plain file that could be replaced by another: a device, a pipe, a descriptor. */
+/* Not a plain file that could be replaced by another: a device, a pipe, or a descriptor this process has open. */
 static bool is_straight(const char *path)
 {
     struct stat info;
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
+    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/proc/", 6) == 0 ||
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
@@ -74,8 +74,13 @@ bool file_check(const char *path, struct err *err)
 
 bool file_close(struct file_writer *writer, struct err *err)
 {
+    bool broken = ferror(writer->stream);
+    if (broken) { /* some write failed, long ago: another one tells why */
+        clearerr(writer->stream);
+        fputc(0, writer->stream);
+    }
     errno = 0;
-    bool broken = fflush(writer->stream) || ferror(writer->stream);
+    broken = fflush(writer->stream) || broken;
     int why = errno;
     if (fclose(writer->stream) && !broken) {
         broken = true;

@@ -20,7 +20,7 @@ struct file_writer {
 bool file_open(struct file_writer *writer, const char *path, struct err *err);
 bool file_close(struct file_writer *writer, struct err *err);
 
-/* Whether file_open would work, without changing anything. */
+/* Whether file_open would work; PATH itself is not touched. */
 bool file_check(const char *path, struct err *err);
 
 #endif

@@ -10,16 +10,31 @@ void json_init(struct json *json, FILE *stream)
     *json = (struct json){.stream = stream};
 }
 
+/* The length of the UTF-8 sequence that starts here; 0 when there is none. */
+static int utf8_length(const unsigned char *at)
+{
+    int length = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
+    for (int i = 1; i < length; i++) {
+        if (at[i] >> 6 != 2)
+            return 0;
+    }
+    return length;
+}
+
 static void quoted(FILE *stream, const char *text)
 {
     fputc('"', stream);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        if (*at == '"' || *at == '\\')
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        int length = utf8_length(at);
+        if (!length)
+            fputs("\\ufffd", stream); /* a stray byte, such as in the name of a file */
+        else if (*at == '"' || *at == '\\')
             fprintf(stream, "\\%c", *at);
         else if (*at < 0x20)
             fprintf(stream, "\\u%04x", *at);
         else
-            fputc(*at, stream);
+            fwrite(at, 1, (size_t)length, stream);
+        at += length ? length : 1;
     }
     fputc('"', stream);
 }

@@ -163,11 +163,23 @@ bool param_parse(const struct param_row *row, const char *value, void *field, st
     }
 }
 
+/* With as few digits as read back to the same number. */
+static void print_real(double real, struct text *text)
+{
+    char digits[40];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, real);
+        if (strtod(digits, NULL) == real)
+            break;
+    }
+    text_add(text, "%s", digits);
+}
+
 void param_print(const struct param_row *row, const void *field, struct text *text)
 {
     switch (row->type) {
     case PARAM_real:
-        text_add(text, "%.17g", *(const double *)field);
+        print_real(*(const double *)field, text);
         break;
     case PARAM_flag:
         text_add(text, "%s", *(const bool *)field ? "yes" : "no");

@@ -229,6 +229,7 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->engine = engine;
     crew->count = count;
     crew->spins = count <= host_cores() ? SPINS : 0;
+    atomic_store_explicit(&crew->window, 1, memory_order_relaxed); /* 0 is in `listed`: nothing was listed yet */
     crew->workers = mem_alloc_lines(count, sizeof *crew->workers);
     crew->threads = mem_alloc(count, sizeof *crew->threads);
     pthread_mutex_init(&crew->lock, NULL);

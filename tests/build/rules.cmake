@@ -1,0 +1,40 @@
+# Rules that the build enforces: each of these snippets must not compile in the engine's room, and for the right reason.
+# (Run by CTest with SOURCE, BUILD and CC.)
+set(as_engine ${CC} -std=gnu17 -D_GNU_SOURCE -include ${SOURCE}/src/base/forbid.h
+    -I${BUILD}/rooms/engine -I${BUILD}/rooms/base -fsyntax-only)
+
+function(refuses name code reason)
+    set(file ${BUILD}/rules_${name}.c)
+    file(WRITE ${file} "${code}")
+    execute_process(COMMAND ${as_engine} ${file} RESULT_VARIABLE status ERROR_VARIABLE output)
+    if(status EQUAL 0)
+        message(SEND_ERROR "${name}: this compiles, but must not:\n${code}")
+    elseif(NOT output MATCHES "${reason}")
+        message(SEND_ERROR "${name}: refused, but not for '${reason}':\n${output}")
+    endif()
+endfunction()
+
+function(accepts name code)
+    set(file ${BUILD}/rules_${name}.c)
+    file(WRITE ${file} "${code}")
+    execute_process(COMMAND ${as_engine} ${file} RESULT_VARIABLE status ERROR_VARIABLE output)
+    if(NOT status EQUAL 0)
+        message(SEND_ERROR "${name}: this must compile:\n${output}")
+    endif()
+endfunction()
+
+accepts(right_way "#include \"base/err.h\"\n#include \"engine/engine.h\"\n")
+refuses(wrong_way "#include \"bench/bench.h\"\n" "No such file|not found")
+refuses(wrong_way_cli "#include \"cli/cli.h\"\n" "No such file|not found")
+foreach(word malloc free realloc exit rand printf)
+    refuses(${word} "void f(void);\nvoid f(void) { ${word}; }\n" "poisoned")
+endforeach()
+
+# An include that climbs out of its folder would go around all that.
+file(GLOB_RECURSE sources ${SOURCE}/src/*.[ch] ${SOURCE}/bench/*.[ch])
+foreach(file ${sources})
+    file(STRINGS ${file} climbing REGEX "#include \"\\.\\./")
+    if(climbing)
+        message(SEND_ERROR "${file} includes by way of ..: ${climbing}")
+    endif()
+endforeach()

@@ -1,0 +1,125 @@
+/* Links: when a message arrives, to the picosecond. */
+#include "pair.h"
+
+static void latency_is_the_whole_delay(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    pair_send(&pair, 0, 8);
+    pair_send(&pair, 123, 8);
+    pair_init(&pair, &(struct link_spec){.latency_ps = 1000});
+    const struct receiver *receiver = pair_run(&pair);
+    assert_int_equal(receiver->count, 2);
+    assert_int_equal(receiver->times[0], 1000);
+    assert_int_equal(receiver->times[1], 1123);
+    assert_int_equal(receiver->values[1], 1);
+    assert_int_equal(receiver->kinds[0], 1);
+    engine_free(pair.engine);
+}
+
+static void bandwidth_spaces_messages(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    for (int i = 0; i < 4; i++)
+        pair_send(&pair, 0, 8);
+    pair_send(&pair, 1000, 8); /* the link is free again by then */
+    /* a byte a picosecond: 8 bytes and 8 beside them take 16 */
+    pair_init(&pair, &(struct link_spec){.latency_ps = 5, .bytes_per_s = 1000000000000, .overhead_bytes = 8});
+    const struct receiver *receiver = pair_run(&pair);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(receiver->times[i], (i + 1) * 16 + 5);
+    assert_int_equal(receiver->times[4], 1000 + 16 + 5);
+    engine_free(pair.engine);
+}
+
+static void fractions_of_a_picosecond_are_kept(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    for (int i = 0; i < 60; i++)
+        pair_send(&pair, 0, 8);
+    /* 3 bytes a picosecond: 8 bytes take 2 2/3 ps, so 60 messages take 160 ps, not 60 * 2 or 60 * 3 */
+    pair_init(&pair, &(struct link_spec){.latency_ps = 1, .bytes_per_s = 3000000000000});
+    const struct receiver *receiver = pair_run(&pair);
+    assert_int_equal(receiver->times[0], 2 + 1);
+    assert_in_range(receiver->times[59], 159 + 1, 160 + 1); /* a third is not exact in binary: the last may be cut off */
+    engine_free(pair.engine);
+}
+
+static void credits_bound_what_is_under_way(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    for (int i = 0; i < 3; i++)
+        pair_send(&pair, 0, 8);
+    pair_init(&pair, &(struct link_spec){.latency_ps = 100, .credits = 2});
+    const struct receiver *receiver = pair_run(&pair);
+    assert_int_equal(receiver->times[0], 100);
+    assert_int_equal(receiver->times[1], 100);
+    /* the first credit is back at 200, and the third message leaves then */
+    assert_int_equal(receiver->times[2], 300);
+    assert_int_equal(((struct sender *)component_state(pair.sender))->refused, 1);
+    engine_free(pair.engine);
+}
+
+static void a_slow_receiver_holds_the_sender_back(void **state)
+{
+    (void)state;
+    struct pair pair = {.takes = {.take_every = 1000}};
+    for (int i = 0; i < 4; i++)
+        pair_send(&pair, 0, 8);
+    pair_init(&pair, &(struct link_spec){.latency_ps = 10, .credits = 1});
+    const struct receiver *receiver = pair_run(&pair);
+    /* arrives at 10, taken at 1010, credit back at 1020, next arrives at 1030 ... */
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(receiver->times[i], 10 + i * 1020);
+    engine_free(pair.engine);
+}
+
+/* Three senders to one receiver over one crossbar. */
+static void what_enters_a_crossbar_port_takes_turns(void **state)
+{
+    (void)state;
+    struct sender_spec sends = {.count = 2};
+    struct receiver_spec takes = {0};
+    for (int i = 0; i < 2; i++) {
+        sends.messages[i].at = 0;
+        sends.messages[i].to = 3;
+        sends.messages[i].bytes = 8;
+    }
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct link *crossbar = engine_link(engine, "crossbar", &(struct link_spec){.latency_ps = 100, .bytes_per_s = 1000000000000});
+    const char *const names[] = {"a", "b", "c", "receiver"};
+    struct component *last = NULL;
+    for (int i = 0; i < 4; i++) {
+        last = engine_component(engine, engine_island(engine, names[i]), names[i], i < 3 ? &sender_ops : &receiver_ops,
+                                i < 3 ? (const void *)&sends : &takes,
+                                i < 3 ? sizeof(struct sender) : sizeof(struct receiver), "p");
+        must(link_plug(crossbar, component_port(last, 0), err));
+    }
+    must(engine_ready(engine, err));
+    must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
+    const struct receiver *receiver = component_state(last);
+    assert_int_equal(receiver->count, 6);
+    /* 8 ps each: all three first messages are there at 108, but enter one after the other */
+    const uint64_t from[] = {0, 1, 2, 0, 1, 2};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(receiver->times[i], 108 + 8 * i);
+        assert_int_equal(receiver->from[i], from[i]);
+    }
+    engine_free(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latency_is_the_whole_delay),
+        cmocka_unit_test(bandwidth_spaces_messages),
+        cmocka_unit_test(fractions_of_a_picosecond_are_kept),
+        cmocka_unit_test(credits_bound_what_is_under_way),
+        cmocka_unit_test(a_slow_receiver_holds_the_sender_back),
+        cmocka_unit_test(what_enters_a_crossbar_port_takes_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* The order of what happens at one moment, and wake-ups. */
+#include "check.h"
+
+enum { MOST_STEPS = 64 };
+
+struct trace_state {
+    uint64_t count;
+    uint64_t times[MOST_STEPS];
+    char what[MOST_STEPS]; /* 'w' for a wake-up, or the kind of an event or message */
+    char from[MOST_STEPS];
+};
+
+static void step(struct component *self, struct trace_state *trace, char what, uint32_t from)
+{
+    assert_true(trace->count < MOST_STEPS);
+    trace->times[trace->count] = component_now(self);
+    trace->what[trace->count] = what;
+    trace->from[trace->count] = (char)('0' + from);
+    trace->count++;
+}
+
+static void trace_event(struct component *self, void *state, const struct event *event)
+{
+    step(self, state, (char)event->kind, 9);
+}
+
+static void trace_wake(struct component *self, void *state)
+{
+    step(self, state, 'w', 9);
+}
+
+static void trace_arrive(struct component *self, void *state, struct port *port)
+{
+    step(self, state, (char)port_head(port)->kind, port_head(port)->from);
+    port_pop(port);
+}
+
+/* The collector is island 1; the others send to it so that all arrives at 100. */
+static void talker_start(struct component *self, void *state)
+{
+    (void)state;
+    struct port *port = component_port(self, 0);
+    port_send(port, 1, 0, 'b', "", 0);
+    port_send(port, 1, 0, 'c', "", 0);
+}
+
+static void collector_start(struct component *self, void *state)
+{
+    (void)state;
+    component_wake(self, 100);
+    component_schedule(self, 100, 'x', "", 0);
+    component_schedule(self, 100, 'y', "", 0);
+    component_schedule(self, 99, 'a', "", 0);
+}
+
+static const struct component_ops talker_ops = {.type = "talker", .start = talker_start};
+static const struct component_ops collector_ops = {
+    .type = "collector", .start = collector_start, .event = trace_event, .wake = trace_wake, .arrive = trace_arrive};
+
+static void events_of_one_time_go_by_island_and_sequence_then_wakes(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+        struct link *link = engine_link(engine, "l", &(struct link_spec){.latency_ps = 100});
+        struct component *collector = NULL;
+        for (int i = 0; i < 3; i++) {
+            const char *const names[] = {"zero", "one", "two"};
+            struct component *component =
+                engine_component(engine, engine_island(engine, names[i]), names[i], i == 1 ? &collector_ops : &talker_ops,
+                                 NULL, sizeof(struct trace_state), "p");
+            must(link_plug(link, component_port(component, 0), err));
+            collector = i == 1 ? component : collector;
+        }
+        must(engine_ready(engine, err));
+        must(run_to(engine, TIME_NEVER, threads, err) == ENGINE_FINISHED);
+        const struct trace_state *trace = component_state(collector);
+        assert_int_equal(trace->count, 8);
+        assert_memory_equal(trace->what, "abcxybcw", 8);
+        assert_memory_equal(trace->from, "90099229", 8);
+        engine_free(engine);
+    }
+}
+
+/* ---- wake-ups ---- */
+
+static void sleeper_start(struct component *self, void *state)
+{
+    (void)state;
+    component_wake(self, 500);
+    component_wake(self, 300);
+    component_wake(self, 400); /* later than one already asked for: does not count */
+}
+
+static void sleeper_wake(struct component *self, void *state)
+{
+    step(self, state, 'w', 9);
+    if (component_now(self) == 300)
+        component_wake(self, 500); /* the old entry for 500 must not wake it twice */
+}
+
+static const struct component_ops sleeper_ops = {.type = "sleeper", .start = sleeper_start, .wake = sleeper_wake};
+
+static void the_earliest_wake_up_counts(void **state)
+{
+    (void)state;
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct component *sleeper = engine_component(engine, engine_island(engine, "i"), "s", &sleeper_ops, NULL,
+                                                 sizeof(struct trace_state), "");
+    must(engine_ready(engine, err));
+    must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
+    const struct trace_state *trace = component_state(sleeper);
+    assert_int_equal(trace->count, 2);
+    assert_int_equal(trace->times[0], 300);
+    assert_int_equal(trace->times[1], 500);
+    assert_int_equal(engine_events(engine), 2);
+    engine_free(engine);
+}
+
+/* ---- the horizon ---- */
+
+struct runner {
+    uint64_t cycles, calls;
+};
+
+/* Counts a cycle of 10 ps each, as many in one call as the horizon allows. */
+static void runner_wake(struct component *self, void *state)
+{
+    struct runner *runner = state;
+    uint64_t time = component_now(self), horizon = component_horizon(self);
+    runner->calls++;
+    do {
+        runner->cycles++;
+        time += 10;
+    } while (time < horizon && runner->cycles < 1000);
+    if (runner->cycles < 1000)
+        component_wake(self, time);
+}
+
+static void runner_start(struct component *self, void *state)
+{
+    (void)state;
+    component_wake(self, 0);
+    component_schedule(self, 5005, 0, "", 0);
+}
+
+static void runner_event(struct component *self, void *state, const struct event *event)
+{
+    (void)event;
+    assert_int_equal(component_now(self), 5005);
+    assert_int_equal(((struct runner *)state)->cycles, 501); /* those of 0, 10, ... 5000 */
+}
+
+static const struct component_ops runner_ops = {
+    .type = "runner", .start = runner_start, .wake = runner_wake, .event = runner_event};
+
+static void a_component_may_run_ahead_to_its_horizon(void **state)
+{
+    (void)state;
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct component *runner =
+        engine_component(engine, engine_island(engine, "i"), "r", &runner_ops, NULL, sizeof(struct runner), "");
+    must(engine_ready(engine, err));
+    must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
+    const struct runner *done = component_state(runner);
+    assert_int_equal(done->cycles, 1000);
+    assert_true(done->calls < 20); /* not one for each cycle */
+    engine_free(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_of_one_time_go_by_island_and_sequence_then_wakes),
+        cmocka_unit_test(the_earliest_wake_up_counts),
+        cmocka_unit_test(a_component_may_run_ahead_to_its_horizon),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

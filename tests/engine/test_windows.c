@@ -1,0 +1,125 @@
+/* Windows: quiet time and idle islands cost nothing, and cutting a run into several changes nothing. */
+#include "pair.h"
+#include "bench/bench.h"
+#include "base/mem.h"
+
+static void quiet_time_is_skipped(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    pair_send(&pair, 0, 8);
+    pair_send(&pair, 1000000000000, 8); /* a second later: 10^10 latencies */
+    pair_init(&pair, &(struct link_spec){.latency_ps = 100});
+    const struct receiver *receiver = pair_run(&pair);
+    assert_int_equal(receiver->times[1], 1000000000100);
+    assert_true(engine_windows(pair.engine) < 10);
+    engine_free(pair.engine);
+}
+
+/* One pair talks all the time, a hundred others not at all. */
+static void idle_islands_are_not_run(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    for (int i = 0; i < 60; i++)
+        pair_send(&pair, (uint64_t)i * 100, 8);
+    struct engine *engine = pair.engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct link *link = engine_link(engine, "wire", &(struct link_spec){.latency_ps = 100});
+    struct sender_spec silent = {0};
+    for (int i = 0; i < 102; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        const struct component_ops *ops = i == 1 ? &receiver_ops : &sender_ops;
+        const void *spec = i == 0 ? (const void *)&pair.sends : i == 1 ? (const void *)&pair.takes : &silent;
+        struct component *component = engine_component(engine, engine_island(engine, name), name, ops, spec,
+                                                       i == 1 ? sizeof(struct receiver) : sizeof(struct sender), "p");
+        must(link_plug(link, component_port(component, 0), err));
+    }
+    must(engine_ready(engine, err));
+    must(run_to(engine, TIME_NEVER, 2, err) == ENGINE_FINISHED);
+    assert_true(engine_windows(engine) >= 60);
+    assert_true(engine_island_windows(engine) <= 2 * engine_windows(engine));
+    engine_free(engine);
+}
+
+static void init_phold(struct bench_model *model, struct config *config, const struct param_group ***groups)
+{
+    const struct bench *bench = bench_find("phold");
+    *groups = bench_groups(bench);
+    config_init(config, *groups);
+    must(config_set(config, "phold.islands=20", err));
+    must(config_set(config, "phold.time=200ns", err));
+    must(bench_model_init(model, bench, config, err));
+}
+
+static void fini_phold(struct bench_model *model, struct config *config, const struct param_group **groups)
+{
+    bench_model_fini(model);
+    config_fini(config);
+    mem_free(groups);
+}
+
+static void a_run_in_pieces_is_the_same_run(void **state)
+{
+    (void)state;
+    uint64_t whole = 0;
+    for (int pieces = 0; pieces < 2; pieces++) {
+        struct bench_model model;
+        struct config config;
+        const struct param_group **groups;
+        init_phold(&model, &config, &groups);
+        /* also with another number of threads each time */
+        for (uint64_t time = 777, i = 1; pieces && time < model.until; time += 7919, i++) {
+            must(run_to(model.engine, time, 1 + i % 4, err) == ENGINE_UNTIL);
+            assert_int_equal(engine_time(model.engine), time);
+        }
+        must(run_to(model.engine, model.until, 1, err) == ENGINE_UNTIL);
+        if (pieces)
+            assert_int_equal(bench_checksum(model.engine), whole);
+        whole = bench_checksum(model.engine);
+        fini_phold(&model, &config, groups);
+    }
+}
+
+static volatile sig_atomic_t stop_now;
+
+static void stop_after_a_while(void *user, uint64_t time, uint64_t events)
+{
+    (void)user, (void)time;
+    stop_now = events > 0;
+}
+
+static void an_interrupted_run_can_go_on(void **state)
+{
+    (void)state;
+    uint64_t checksums[2];
+    for (int interrupts = 0; interrupts < 2; interrupts++) {
+        struct bench_model model;
+        struct config config;
+        const struct param_group **groups;
+        init_phold(&model, &config, &groups);
+        int times = 0;
+        struct err why;
+        struct engine_run run = {.until = model.until, .threads = 2, .interrupt = &stop_now};
+        run.progress = interrupts ? stop_after_a_while : NULL;
+        do {
+            stop_now = 0;
+            times++;
+        } while (engine_run(model.engine, &run, &why) == ENGINE_INTERRUPTED);
+        assert_int_equal(times > 1, interrupts);
+        checksums[interrupts] = bench_checksum(model.engine);
+        fini_phold(&model, &config, groups);
+    }
+    assert_int_equal(checksums[0], checksums[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quiet_time_is_skipped),
+        cmocka_unit_test(idle_islands_are_not_run),
+        cmocka_unit_test(a_run_in_pieces_is_the_same_run),
+        cmocka_unit_test(an_interrupted_run_can_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
