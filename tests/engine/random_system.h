@@ -39,7 +39,7 @@ static inline void describe_network(struct text *text, struct rng *rng, uint64_t
         text_add(text, "[node.n%llu]\n", (unsigned long long)i);
         if (rng_below(rng, 3) == 0)
             text_add(text, "island = shared%llu\n", (unsigned long long)rng_below(rng, 3));
-        text_add(text, "sends = %llu\n", (unsigned long long)(ports[i] ? ONE_OF(rng, 0, 1, 50, 200) + (i == 0) : 0));
+        text_add(text, "sends = %llu\n", (unsigned long long)(ports[i] ? ONE_OF(rng, 0, 1, 30, 100) + (i == 0) : 0));
         text_add(text, "interval = %llups\n", (unsigned long long)ONE_OF(rng, 1, 50, 3000, 200000));
         text_add(text, "hops = %llu\n", (unsigned long long)(passing ? rng_below(rng, 6) : 0));
         text_add(text, "payload = %llu\n", (unsigned long long)(8 + rng_below(rng, 17)));
