@@ -34,13 +34,14 @@ const struct param_group **bench_groups(const struct bench *bench)
     return groups;
 }
 
-bool bench_model_init(struct bench_model *model, const struct bench *bench, const struct config *config, struct err *err)
+bool bench_model_init(struct bench_model *model, const struct bench *bench, const struct config *config,
+                      struct err *err)
 {
     struct engine_params_spec spec;
     config_fill(config, &engine_params, "engine", &spec);
-    *model = (struct bench_model){
-        .engine = engine_new(&(struct engine_spec){.seed = spec.seed, .same_time_limit = spec.same_time_limit}),
-        .until = TIME_NEVER};
+    *model = (struct bench_model){.engine = engine_new(&(struct engine_spec){
+                                      .seed = spec.seed, .same_time_limit = spec.same_time_limit}),
+                                  .until = TIME_NEVER};
     if (!bench->build(model, config, err) || !engine_ready(model->engine, err)) {
         bench_model_fini(model);
         return false;

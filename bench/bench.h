@@ -1,6 +1,6 @@
-/* Benchmarks of Heddle itself, and the models that its engine is tested with. A benchmark is a file with one struct bench
- * and a row in bench.c: it describes its parameters and builds a model; running, timing, checkpoints and results are
- * the same for all (run.c). */
+/* Benchmarks of Heddle itself, and the models that its engine is tested with. A benchmark is a file with one
+ * struct bench and a row in bench.c: it describes its parameters and builds a model; running, timing,
+ * checkpoints and results are the same for all (run.c). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -25,7 +25,8 @@ extern const struct param_group engine_params;
 
 const struct bench *bench_find(const char *name);
 
-/* All sections that a configuration of this benchmark has: the engine's and its own. The caller frees the array. */
+/* All sections that a configuration of this benchmark has: the engine's and its own. The caller frees the
+ * array. */
 const struct param_group **bench_groups(const struct bench *bench);
 
 /* Makes the model, ready to run and watched. */
@@ -38,9 +39,9 @@ uint64_t bench_checksum(const struct engine *engine);
 
 struct bench_options {
     unsigned threads;
-    uint64_t until;     /* ps: stop here, whatever the model says; TIME_NEVER: as the model says */
-    const char *save;   /* a checkpoint to write, or NULL: at `save_at`, or at the end, or after an interrupt */
-    uint64_t save_at;   /* ps; TIME_NEVER: at the end */
+    uint64_t until;   /* ps: stop here, whatever the model says; TIME_NEVER: as the model says */
+    const char *save; /* a checkpoint to write, or NULL: at `save_at`, or at the end, or after an interrupt */
+    uint64_t save_at; /* ps; TIME_NEVER: at the end */
     const char *resume; /* a checkpoint to go on from, or NULL */
     const char *json;   /* where results go, or NULL */
     const volatile sig_atomic_t *interrupt;
@@ -48,8 +49,9 @@ struct bench_options {
 
 enum bench_outcome { BENCH_DONE, BENCH_INTERRUPTED, BENCH_FAILED };
 
-/* Runs and writes the closing line to `out`. After an interrupt, what is known so far is written all the same. */
-enum bench_outcome bench_run(const struct bench *bench, const struct config *config, const struct bench_options *options,
-                             FILE *out, struct err *err);
+/* Runs and writes the closing line to `out`. After an interrupt, what is known so far is written all the
+ * same. */
+enum bench_outcome bench_run(const struct bench *bench, const struct config *config,
+                             const struct bench_options *options, FILE *out, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Traffic as in a GPU, without the GPU: islands like SMs send requests over a crossbar to islands like memory
- * partitions, which answer over another. Latency, bandwidth and credits are those of real parts, and the data that comes
- * back is checked. */
+ * partitions, which answer over another. Latency, bandwidth and credits are those of real parts, and the data
+ * that comes back is checked. */
 #include "bench/models.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -10,15 +10,17 @@
     P(S, count, partitions, "96", "1..100000", "memory-like islands")                                        \
     P(S, freq, clock, "1980MHz", "1MHz..100GHz", "of everything")                                            \
     P(S, count, latency_cycles, "100", "0..1000000", "of both crossbars")                                    \
-    P(S, rate, bandwidth, "126720MB/s", "", "of a crossbar's plug, each way (64 bytes a cycle); 0: no limit") \
+    P(S, rate, bandwidth, "126720MB/s", "",                                                                  \
+      "of a crossbar's plug, each way (64 bytes a cycle); 0: no limit")                                      \
     P(S, count, credits, "8", "0..65535", "requests an SM may have queued at one partition; 0: no limit")    \
-    P(S, count, requests, "40000", "1..1000000000000", "that each SM sends in all")                           \
+    P(S, count, requests, "40000", "1..1000000000000", "that each SM sends in all")                          \
     P(S, count, outstanding, "512", "1..1048576", "requests of an SM that wait for a reply, at most")        \
     P(S, count, interval_cycles, "2", "1..1000000", "between two requests of an SM, on average")             \
     P(S, real, hits, "0.7", "0..1", "share of the requests that the partition's cache answers")              \
     P(S, count, hit_cycles, "60", "1..1000000", "from a request to its reply when the cache has it")         \
     P(S, count, miss_cycles, "300", "1..1000000", "and when it has not")                                     \
-    P(S, count, service_cycles, "1", "1..1000000", "between two requests that a partition takes")
+    P(S, count, service_cycles, "1", "1..1000000", "between two requests that a partition takes")            \
+    P(S, count, idle, "0", "0..500000", "islands beside all that on which nothing happens")
 
 struct traffic_spec {
     TRAFFIC_PARAMS(PARAM_FIELD, traffic_spec)
@@ -88,7 +90,8 @@ static void sm_send(struct component *self, struct sm *sm)
         return;
     struct request request = {.address = sm->address};
     uint32_t partition = (uint32_t)((digest_word(sm->address, 1) >> 32) * spec->partitions >> 32);
-    if (!port_send(component_port(self, PORT_REQUEST), (uint32_t)spec->sms + partition, 0, 0, &request, sizeof request)) {
+    if (!port_send(component_port(self, PORT_REQUEST), (uint32_t)spec->sms + partition, 0, 0, &request,
+                   sizeof request)) {
         sm->refused++;
         return;
     }
@@ -122,8 +125,12 @@ static void sm_arrive(struct component *self, void *state, struct port *port)
         component_wake(self, after_cycles(self, spec, 1));
 }
 
-static const struct component_ops sm_ops = {
-    .type = "sm", .start = sm_start, .arrive = sm_arrive, .ready = sm_ready, .wake = sm_wake, .stats = &sm_stats};
+static const struct component_ops sm_ops = {.type = "sm",
+                                            .start = sm_start,
+                                            .arrive = sm_arrive,
+                                            .ready = sm_ready,
+                                            .wake = sm_wake,
+                                            .stats = &sm_stats};
 
 /* ---- a memory partition ---- */
 
@@ -198,7 +205,8 @@ static void partition_wake(struct component *self, void *state)
 
 static bool answer(struct component *self, struct partition *partition, const struct held_reply *held)
 {
-    if (!port_send(component_port(self, PORT_REPLY), (uint32_t)held->to, 0, 0, &held->reply, sizeof held->reply))
+    if (!port_send(component_port(self, PORT_REPLY), (uint32_t)held->to, 0, 0, &held->reply,
+                   sizeof held->reply))
         return false;
     if (partition->in_service-- == IN_SERVICE)
         partition_take(self, partition);
@@ -211,7 +219,8 @@ static void partition_event(struct component *self, void *state, const struct ev
     struct partition *partition = state;
     struct service service;
     memcpy(&service, event->payload, sizeof service);
-    struct held_reply reply = {.reply = {.address = service.address, .data = data_at(service.address)}, .to = service.sm};
+    struct held_reply reply = {.reply = {.address = service.address, .data = data_at(service.address)},
+                               .to = service.sm};
     if (partition->held || !answer(self, partition, &reply))
         partition->ring[(partition->held_first + partition->held++) % IN_SERVICE] = reply;
 }
@@ -246,6 +255,24 @@ static bool add(struct bench_model *model, struct link *links[2], const char *ki
            link_plug(links[1], component_port(component, PORT_REPLY), err);
 }
 
+/* ---- islands that do nothing: they are to cost nothing ---- */
+
+static const struct component_ops idle_ops = {.type = "idle"};
+
+static bool add_idle(struct bench_model *model, const struct link_spec *wire, uint64_t count, struct err *err)
+{
+    struct link *link = count > 1 ? engine_link(model->engine, "idle", wire) : NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "idle[%llu]", (unsigned long long)i);
+        struct island *island = engine_island(model->engine, name);
+        struct component *idle = engine_component(model->engine, island, name, &idle_ops, NULL, 0, "port");
+        if (link && !link_plug(link, component_port(idle, 0), err))
+            return false;
+    }
+    return true;
+}
+
 static bool traffic_build(struct bench_model *model, const struct config *config, struct err *err)
 {
     struct traffic_spec *spec = model->specs = mem_alloc(1, sizeof *spec);
@@ -266,12 +293,13 @@ static bool traffic_build(struct bench_model *model, const struct config *config
         if (!add(model, links, "partition", i, &partition_ops, sizeof(struct partition), err))
             return false;
     }
-    return true;
+    return add_idle(model, &(struct link_spec){.latency_ps = crossbar.latency_ps}, spec->idle, err);
 }
 
 static const struct param_group *const groups[] = {&traffic_params, NULL};
 
 const struct bench gpu_traffic_bench = {.name = "gpu-traffic",
-                                        .help = "requests and replies between 132 SMs and 96 memory partitions",
+                                        .help =
+                                            "requests and replies between 132 SMs and 96 memory partitions",
                                         .groups = groups,
                                         .build = traffic_build};

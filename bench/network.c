@@ -1,5 +1,5 @@
-/* Any network, from a description: nodes that send, pass on and take messages, and links between them. It exercises all
- * that links can do, and is what the engine's tests make random systems of.
+/* Any network, from a description: nodes that send, pass on and take messages, and links between them. It
+ * exercises all that links can do, and is what the engine's tests make random systems of.
  *
  *   [node.a]
  *   sends = 100                 # messages that start here
@@ -30,7 +30,8 @@ struct node_spec {
     P(S, time, latency, "10ns", "0..1s", "above 0 between islands")                                          \
     P(S, rate, bandwidth, "0", "", "of each plug; 0: no limit")                                              \
     P(S, count, overhead, "0", "0..65536", "bytes that travel with each message")                            \
-    P(S, count, credits, "0", "0..65535", "messages a plug may have under way or queued at another; 0: no limit")
+    P(S, count, credits, "0", "0..65535",                                                                    \
+      "messages a plug may have under way or queued at another; 0: no limit")
 
 struct network_link_spec {
     LINK_PARAMS(PARAM_FIELD, network_link_spec)
@@ -58,7 +59,7 @@ struct node {
     NODE_STATS(STAT_FIELD, node)
     struct rng rng;
     uint64_t busy_until;
-    uint64_t hops_left; /* of the message that waits to start here */
+    uint64_t hops_left;                      /* of the message that waits to start here */
     uint32_t start_port, start_to, starting; /* where it goes; whether there is one */
     struct {
         uint32_t chosen, port, to; /* where the first message of this input goes, once it was drawn */
@@ -83,7 +84,8 @@ static void draw_target(struct component *self, struct node *node, uint32_t *por
     *to += *to >= port_plug(component_port(self, *port));
 }
 
-static bool send_parcel(struct component *self, struct node *node, uint32_t port, uint32_t to, uint64_t hops_left)
+static bool send_parcel(struct component *self, struct node *node, uint32_t port, uint32_t to,
+                        uint64_t hops_left)
 {
     const struct node_spec *spec = component_spec(self);
     struct parcel parcel = {.hops_left = hops_left, .more = {component_now(self), node->sent}};
@@ -275,7 +277,8 @@ static bool collect_ports(struct builder *b, struct err *err)
     return true;
 }
 
-static struct island *island_of(struct builder *b, struct island **islands, struct node_spec *specs, size_t index)
+static struct island *island_of(struct builder *b, struct island **islands, struct node_spec *specs,
+                                size_t index)
 {
     const char *wanted = *specs[index].island ? specs[index].island : b->nodes[index].name;
     for (size_t i = 0; i < index; i++) {
@@ -305,7 +308,8 @@ static bool make_nodes(struct builder *b, struct err *err)
         if (!state->ports && specs[i].sends)
             good = err_set(err, "node %s sends messages, but no link has a port of it", node->name);
         if (state->ports > MOST_PORTS)
-            good = err_set(err, "node %s has %u ports: at most %d are possible", node->name, state->ports, MOST_PORTS);
+            good = err_set(err, "node %s has %u ports: at most %d are possible", node->name, state->ports,
+                           MOST_PORTS);
     }
     mem_free(islands);
     return good;

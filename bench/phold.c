@@ -1,5 +1,6 @@
-/* PHOLD, the standard of the parallel simulation field: a fixed population of events; each, when handled, makes one other,
- * after lookahead + an exponentially distributed time, on its own island or (remote) on any other. */
+/* PHOLD, the standard of the parallel simulation field: a fixed population of events; each, when handled,
+ * makes one other, after lookahead + an exponentially distributed time, on its own island or (remote) on any
+ * other. */
 #include "bench/models.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -95,8 +96,8 @@ static bool phold_build(struct bench_model *model, const struct config *config, 
         char name[32];
         snprintf(name, sizeof name, "lp[%llu]", (unsigned long long)i);
         struct island *island = engine_island(model->engine, name);
-        struct component *lp =
-            engine_component(model->engine, island, name, &phold_ops, spec, sizeof(struct phold), link ? "net" : "");
+        struct component *lp = engine_component(model->engine, island, name, &phold_ops, spec,
+                                                sizeof(struct phold), link ? "net" : "");
         if (link && !link_plug(link, component_port(lp, 0), err))
             return false;
     }

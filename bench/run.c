@@ -27,13 +27,14 @@ static void show_progress(void *user, uint64_t time, uint64_t events)
 static enum engine_outcome run_until(struct running *r, uint64_t until, struct err *err)
 {
     double start = host_seconds();
-    enum engine_outcome how = engine_run(r->model.engine,
-                                         &(struct engine_run){.until = until,
-                                                              .threads = r->options->threads,
-                                                              .interrupt = r->options->interrupt,
-                                                              .progress = r->progress.terminal ? show_progress : NULL,
-                                                              .user = r},
-                                         err);
+    enum engine_outcome how =
+        engine_run(r->model.engine,
+                   &(struct engine_run){.until = until,
+                                        .threads = r->options->threads,
+                                        .interrupt = r->options->interrupt,
+                                        .progress = r->progress.terminal ? show_progress : NULL,
+                                        .user = r},
+                   err);
     r->seconds += host_seconds() - start;
     return how;
 }
@@ -124,19 +125,21 @@ static void write_line(const struct running *r, FILE *out)
 {
     uint64_t events = engine_events(r->model.engine);
     double rate = r->seconds > 0 ? (double)(events - r->events_before) / r->seconds : 0;
-    fprintf(out, "%s events=%llu seconds=%.3f rate=%.0f checksum=%016llx\n", r->bench->name, (unsigned long long)events,
-            r->seconds, rate, (unsigned long long)bench_checksum(r->model.engine));
+    fprintf(out, "%s events=%llu seconds=%.3f rate=%.0f checksum=%016llx\n", r->bench->name,
+            (unsigned long long)events, r->seconds, rate,
+            (unsigned long long)bench_checksum(r->model.engine));
 }
 
 /* Where results will go is tried out before the time is spent. */
 static bool open_outputs(struct running *r, struct err *err)
 {
     const struct bench_options *options = r->options;
-    return (!options->save || file_check(options->save, err)) && (!options->json || file_open(&r->json, options->json, err));
+    return (!options->save || file_check(options->save, err)) &&
+           (!options->json || file_open(&r->json, options->json, err));
 }
 
-enum bench_outcome bench_run(const struct bench *bench, const struct config *config, const struct bench_options *options,
-                             FILE *out, struct err *err)
+enum bench_outcome bench_run(const struct bench *bench, const struct config *config,
+                             const struct bench_options *options, FILE *out, struct err *err)
 {
     struct running r = {.bench = bench, .config = config, .options = options};
     if (!bench_model_init(&r.model, bench, config, err))

@@ -111,11 +111,12 @@ static void append(struct config *config, const struct param_group *group, const
                                                                 .where = mem_text(where)};
 }
 
-bool config_set_key(struct config *config, const char *path, const char *key, const char *value, const char *where,
-                    struct err *err)
+bool config_set_key(struct config *config, const char *path, const char *key, const char *value,
+                    const char *where, struct err *err)
 {
     if (!ini_section_name(path))
-        return err_set(err, "%s: expected a section name of letters, digits and . _ - [ ], not '%.120s'", where, path);
+        return err_set(err, "%s: expected a section name of letters, digits and . _ - [ ], not '%.120s'",
+                       where, path);
     const struct param_group *group = find_group(config, path);
     if (!group)
         return unknown_section(config, path, where, err);
@@ -146,7 +147,8 @@ bool config_set(struct config *config, const char *assignment, struct err *err)
     for (const char *at = assignment; equals && at < equals; at++)
         dot = *at == '.' ? at : dot;
     if (!dot || dot == assignment || dot + 1 == equals || !equals[1])
-        return err_set(err, "--set: expected path.key=value, such as phold.islands=64, not '%.120s'", assignment);
+        return err_set(err, "--set: expected path.key=value, such as phold.islands=64, not '%.120s'",
+                       assignment);
     char *path = mem_text(assignment);
     path[dot - assignment] = 0;
     path[equals - assignment] = 0;
@@ -155,8 +157,8 @@ bool config_set(struct config *config, const char *assignment, struct err *err)
     return good;
 }
 
-static bool take_setting(void *user, const char *section, const char *key, const char *value, const char *where,
-                         struct err *err)
+static bool take_setting(void *user, const char *section, const char *key, const char *value,
+                         const char *where, struct err *err)
 {
     if (!*section)
         return err_set(err, "%s: expected [section] before the key '%.120s'", where, key);
@@ -170,7 +172,8 @@ bool config_read(struct config *config, const char *file, struct err *err)
     return ini_read_file(file, take_setting, config, err);
 }
 
-bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes, struct err *err)
+bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes,
+                      struct err *err)
 {
     return ini_read_text(name, text, bytes, take_setting, config, err);
 }
@@ -201,9 +204,11 @@ const char *config_section(const struct config *config, const struct param_group
     return NULL;
 }
 
-/* Calls `each` for every section of the effective configuration: one for a plain group, those set for a family. */
+/* Calls `each` for every section of the effective configuration: one for a plain group, those set for a
+ * family. */
 static void for_each_section(const struct config *config, void *user,
-                             void (*each)(const struct param_group *, const char *path, const void *spec, void *user))
+                             void (*each)(const struct param_group *, const char *path, const void *spec,
+                                          void *user))
 {
     for (const struct param_group *const *at = config->groups; *at; at++) {
         const struct param_group *group = *at;
@@ -229,7 +234,7 @@ static void dump_section(const struct param_group *group, const char *path, cons
         size_t before = text->length;
         param_print(row, (const char *)spec + row->offset, text);
         if (text->length == before)
-            text->at[text->length = start] = 0; /* an empty text is the default, and no value in a description */
+            text->at[text->length = start] = 0; /* an empty text cannot be written, and is the default */
         else
             text_add(text, "\n");
     }

@@ -1,5 +1,5 @@
-/* A configuration: the settings from descriptions and from the command line, each checked against its row the moment
- * it is read. Later settings win over earlier ones. */
+/* A configuration: the settings from descriptions and from the command line, each checked against its row the
+ * moment it is read. Later settings win over earlier ones. */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
 
@@ -19,14 +19,15 @@ void config_init(struct config *config, const struct param_group *const *groups)
 void config_fini(struct config *config);
 
 bool config_read(struct config *config, const char *file, struct err *err);
-bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes, struct err *err);
+bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes,
+                      struct err *err);
 
 /* One setting as --set takes it: "path.key=value". */
 bool config_set(struct config *config, const char *assignment, struct err *err);
 
 /* The same in parts; `where` says in errors and in the dump who set it. */
-bool config_set_key(struct config *config, const char *path, const char *key, const char *value, const char *where,
-                    struct err *err);
+bool config_set_key(struct config *config, const char *path, const char *key, const char *value,
+                    const char *where, struct err *err);
 
 /* Fills a spec with the defaults and then the settings of this section. */
 void config_fill(const struct config *config, const struct param_group *group, const char *path, void *spec);

@@ -29,7 +29,8 @@ _Noreturn void bug_at(const char *file, int line, const char *format, ...)
     va_start(args, format);
     fprintf(stderr, "heddle: bug at %s:%d: ", file, line);
     vfprintf(stderr, format, args);
-    fputs("\nThis is a mistake in Heddle, not in your input: please report it with the command you ran.\n", stderr);
+    fputs("\nThis is a mistake in Heddle, not in your input: please report it with the command you ran.\n",
+          stderr);
     va_end(args);
     abort();
 }

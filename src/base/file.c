@@ -26,12 +26,13 @@ bool file_read(const char *path, size_t limit, struct text *content, struct err 
     return true;
 }
 
-/* Not a plain file that could be replaced by another: a device, a pipe, or a descriptor this process has open. */
+/* Not a plain file that could be replaced by another: a device, a pipe, or a descriptor this process has
+ * open. */
 static bool is_straight(const char *path)
 {
     struct stat info;
-    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/proc/", 6) == 0 ||
-           (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/dev/std", 8) == 0 ||
+           strncmp(path, "/proc/", 6) == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
 bool file_open(struct file_writer *writer, const char *path, struct err *err)
@@ -40,7 +41,8 @@ bool file_open(struct file_writer *writer, const char *path, struct err *err)
         path = "/dev/stdout";
     struct text part = {0};
     bool straight = is_straight(path);
-    char *target = straight ? NULL : realpath(path, NULL); /* what a link stands for is replaced, not the link */
+    char *target =
+        straight ? NULL : realpath(path, NULL); /* what a link stands for is replaced, not the link */
     text_add(&part, "%s%s", target ? target : path, straight ? "" : ".part");
     *writer = (struct file_writer){.stream = fopen(part.at, straight ? "ab" : "wb"),
                                    .path = mem_text(target ? target : path),

@@ -10,8 +10,9 @@
 /* Reads a file of at most `limit` bytes to the end of `content`. */
 bool file_read(const char *path, size_t limit, struct text *content, struct err *err);
 
-/* A file being written. It goes to PATH.part and takes its name when it is whole; devices, pipes and - (standard output)
- * are written straight. Write to `stream` as you like: errors are told once, by file_close. */
+/* A file being written. It goes to PATH.part and takes its name when it is whole; devices, pipes and -
+ * (standard output) are written straight. Write to `stream` as you like: errors are told once, by file_close.
+ */
 struct file_writer {
     FILE *stream;
     char *path, *part; /* part is NULL when written straight */

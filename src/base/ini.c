@@ -118,7 +118,9 @@ static bool read_text(struct reading *r, const char *text, size_t bytes, struct 
         char line[LONGEST_LINE];
         r->line++;
         if (length >= sizeof line || memchr(at, 0, length)) {
-            good = here(r, err, length >= sizeof line ? "this line is too long" : "expected text, found a zero byte", NULL);
+            good = here(r, err,
+                        length >= sizeof line ? "this line is too long" : "expected text, found a zero byte",
+                        NULL);
             break;
         }
         memcpy(line, at, length);
@@ -135,7 +137,8 @@ static bool read_text(struct reading *r, const char *text, size_t bytes, struct 
 static bool read_file(struct reading *r, struct err *err)
 {
     struct text content = {0};
-    bool good = file_read(r->name, LONGEST_FILE, &content, err) && read_text(r, content.at, content.length, err);
+    bool good =
+        file_read(r->name, LONGEST_FILE, &content, err) && read_text(r, content.at, content.length, err);
     text_fini(&content);
     return good;
 }
@@ -180,7 +183,8 @@ bool ini_read_file(const char *path, ini_setting *setting, void *user, struct er
     return good;
 }
 
-bool ini_read_text(const char *name, const char *text, size_t bytes, ini_setting *setting, void *user, struct err *err)
+bool ini_read_text(const char *name, const char *text, size_t bytes, ini_setting *setting, void *user,
+                   struct err *err)
 {
     struct reading *r = mem_alloc(1, sizeof *r);
     *r = (struct reading){.name = name, .setting = setting, .user = user};

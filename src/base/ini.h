@@ -1,7 +1,7 @@
 /* Reads descriptions: sections in brackets, `key = value` lines, comments after # or ;, and, before the first
  * section, `include = FILE` (relative to the including file), whose settings come first so that the including
- * file refines them. Strict: a line that is nothing of these, a section or key that comes twice in one file, and
- * a circle of includes are errors that name file and line.
+ * file refines them. Strict: a line that is nothing of these, a section or key that comes twice in one file,
+ * and a circle of includes are errors that name file and line.
  *
  * Our own reader, because inih gives no line numbers to its callback as Debian builds it, cuts long lines,
  * and takes a doubled key in silence. */
@@ -12,10 +12,10 @@
 
 #include <stddef.h>
 
-/* Called for every setting, and with an empty key and value for the line that opens a section (which may stay without
- * settings); `where` is "file:line". False stops the reading with what it put into err. */
-typedef bool ini_setting(void *user, const char *section, const char *key, const char *value, const char *where,
-                         struct err *err);
+/* Called for every setting, and with an empty key and value for the line that opens a section (which may stay
+ * without settings); `where` is "file:line". False stops the reading with what it put into err. */
+typedef bool ini_setting(void *user, const char *section, const char *key, const char *value,
+                         const char *where, struct err *err);
 
 bool ini_read_file(const char *path, ini_setting *setting, void *user, struct err *err);
 

@@ -118,8 +118,10 @@ static bool parse_text(const char *value, struct err *err)
         holds &= *at != '\n' && !(blank && at == value) && !(after_blank && strchr("#;", *at));
         after_blank = blank;
     }
-    return holds || err_set(err, "expected one line of text, without blanks at its ends and without # or ; "
-                                 "at its start or after a blank, not '%.80s'", value);
+    return holds || err_set(err,
+                            "expected one line of text, without blanks at its ends and without # or ; "
+                            "at its start or after a blank, not '%.80s'",
+                            value);
 }
 
 static void store(void *field, const void *value, size_t bytes)

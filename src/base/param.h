@@ -1,5 +1,5 @@
-/* Parameters. One row of a table is all there is to say about one: it makes the field of the spec, the reader, the
- * check, `--set`, `heddle params` and the dump of the effective configuration.
+/* Parameters. One row of a table is all there is to say about one: it makes the field of the spec, the
+ * reader, the check, `--set`, `heddle params` and the dump of the effective configuration.
  *
  *   #define CACHE_PARAMS(P, S)                                                    \
  *       P(S, size,  bytes,   "256KiB", "1KiB..1GiB", "capacity")                  \
@@ -19,15 +19,15 @@
 
 /*    type    C type        expected */
 #define PARAM_TYPES(T)                                                                                       \
-    T(count, uint64_t)      /* a whole number */                                                             \
-    T(size, uint64_t)       /* bytes; 256KiB */                                                              \
-    T(time, uint64_t)       /* picoseconds; 50ns */                                                          \
-    T(rate, uint64_t)       /* bytes per second; 4800GB/s */                                                 \
-    T(freq, uint64_t)       /* hertz; 1980MHz */                                                             \
-    T(real, double)         /* a decimal number */                                                           \
-    T(flag, bool)           /* yes or no */                                                                  \
-    T(choice, uint32_t)     /* index of a word in the row's range, "lru|random" */                           \
-    T(text, const char *)   /* anything; lives as long as the configuration */
+    T(count, uint64_t)    /* a whole number */                                                               \
+    T(size, uint64_t)     /* bytes; 256KiB */                                                                \
+    T(time, uint64_t)     /* picoseconds; 50ns */                                                            \
+    T(rate, uint64_t)     /* bytes per second; 4800GB/s */                                                   \
+    T(freq, uint64_t)     /* hertz; 1980MHz */                                                               \
+    T(real, double)       /* a decimal number */                                                             \
+    T(flag, bool)         /* yes or no */                                                                    \
+    T(choice, uint32_t)   /* index of a word in the row's range, "lru|random" */                             \
+    T(text, const char *) /* anything; lives as long as the configuration */
 
 enum param_type {
 #define T(type, ctype) PARAM_##type,
@@ -60,8 +60,8 @@ struct param_group {
     {#name, PARAM_##type, fallback, range, help, offsetof(struct S, name)},
 #define PARAM_GROUP(variable, path, help, spec, PARAMS)                                                      \
     static const struct param_row variable##_rows[] = {PARAMS(PARAM_ROW, spec)};                             \
-    const struct param_group variable = {path, help, variable##_rows,                                        \
-                                         sizeof variable##_rows / sizeof *variable##_rows, sizeof(struct spec)}
+    const struct param_group variable = {                                                                    \
+        path, help, variable##_rows, sizeof variable##_rows / sizeof *variable##_rows, sizeof(struct spec)}
 
 /* Checks a value against its row and, when `field` is not NULL, stores it there. */
 bool param_parse(const struct param_row *row, const char *value, void *field, struct err *err);

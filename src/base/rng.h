@@ -1,6 +1,6 @@
 /* Seeded random streams (wyrand: one word of state, passes BigCrush). A stream is plain data that lives in a
- * component's state; it is seeded by the run's seed and a name, so that adding a component does not change another's
- * numbers. All of it is integer arithmetic: the same on every machine. */
+ * component's state; it is seeded by the run's seed and a name, so that adding a component does not change
+ * another's numbers. All of it is integer arithmetic: the same on every machine. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 

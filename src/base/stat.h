@@ -1,5 +1,5 @@
-/* Statistics. One row of a table names a counter: it makes the field in a component's state, the JSON member and the
- * documentation. Counters are uint64_t, so that sums are exact and the same in any order.
+/* Statistics. One row of a table names a counter: it makes the field in a component's state, the JSON member
+ * and the documentation. Counters are uint64_t, so that sums are exact and the same in any order.
  *
  *   #define SM_STATS(X, S) X(S, requests, "messages", "requests sent to memory")
  *   struct sm { SM_STATS(STAT_FIELD, sm) ... };
@@ -27,7 +27,8 @@ struct stat_table {
 #define STAT_ROW(S, name, unit, help)   {#name, unit, help, offsetof(struct S, name)},
 #define STAT_TABLE(variable, S, STATS)                                                                       \
     static const struct stat_row variable##_rows[] = {STATS(STAT_ROW, S)};                                   \
-    static const struct stat_table variable = {variable##_rows, sizeof variable##_rows / sizeof *variable##_rows}
+    static const struct stat_table variable = {variable##_rows,                                              \
+                                               sizeof variable##_rows / sizeof *variable##_rows}
 
 /* The counters of one state as members of the JSON object that is open. */
 void stat_write(const struct stat_table *table, const void *state, struct json *json);

@@ -12,8 +12,8 @@ static const struct {
 #undef U
 };
 
-#define KILO UINT64_C(1000)
-#define KIBI UINT64_C(1024)
+#define KILO           UINT64_C(1000)
+#define KIBI           UINT64_C(1024)
 #define FINEST_DIVISOR UINT64_C(1000000000000000)
 
 enum { MOST_DIGITS = 21 }; /* UINT64_MAX has 20; with any scale the product stays far inside 128 bits */
@@ -25,33 +25,33 @@ static const struct unit {
     uint64_t scale;
 } units[] = {
     {UNIT_count, "", 1},
-    {UNIT_size, "TiB", KIBI * KIBI * KIBI * KIBI},
-    {UNIT_size, "GiB", KIBI * KIBI * KIBI},
-    {UNIT_size, "MiB", KIBI * KIBI},
+    {UNIT_size, "TiB", KIBI *KIBI *KIBI *KIBI},
+    {UNIT_size, "GiB", KIBI *KIBI *KIBI},
+    {UNIT_size, "MiB", KIBI *KIBI},
     {UNIT_size, "KiB", KIBI},
-    {UNIT_size, "TB", KILO * KILO * KILO * KILO},
-    {UNIT_size, "GB", KILO * KILO * KILO},
-    {UNIT_size, "MB", KILO * KILO},
+    {UNIT_size, "TB", KILO *KILO *KILO *KILO},
+    {UNIT_size, "GB", KILO *KILO *KILO},
+    {UNIT_size, "MB", KILO *KILO},
     {UNIT_size, "KB", KILO},
     {UNIT_size, "kB", KILO},
     {UNIT_size, "B", 1},
-    {UNIT_time, "s", KILO * KILO * KILO * KILO},
-    {UNIT_time, "ms", KILO * KILO * KILO},
-    {UNIT_time, "us", KILO * KILO},
+    {UNIT_time, "s", KILO *KILO *KILO *KILO},
+    {UNIT_time, "ms", KILO *KILO *KILO},
+    {UNIT_time, "us", KILO *KILO},
     {UNIT_time, "ns", KILO},
     {UNIT_time, "ps", 1},
-    {UNIT_rate, "TB/s", KILO * KILO * KILO * KILO},
-    {UNIT_rate, "GB/s", KILO * KILO * KILO},
-    {UNIT_rate, "MB/s", KILO * KILO},
-    {UNIT_rate, "TiB/s", KIBI * KIBI * KIBI * KIBI},
-    {UNIT_rate, "GiB/s", KIBI * KIBI * KIBI},
-    {UNIT_rate, "MiB/s", KIBI * KIBI},
+    {UNIT_rate, "TB/s", KILO *KILO *KILO *KILO},
+    {UNIT_rate, "GB/s", KILO *KILO *KILO},
+    {UNIT_rate, "MB/s", KILO *KILO},
+    {UNIT_rate, "TiB/s", KIBI *KIBI *KIBI *KIBI},
+    {UNIT_rate, "GiB/s", KIBI *KIBI *KIBI},
+    {UNIT_rate, "MiB/s", KIBI *KIBI},
     {UNIT_rate, "KiB/s", KIBI},
     {UNIT_rate, "KB/s", KILO},
     {UNIT_rate, "B/s", 1},
-    {UNIT_freq, "THz", KILO * KILO * KILO * KILO},
-    {UNIT_freq, "GHz", KILO * KILO * KILO},
-    {UNIT_freq, "MHz", KILO * KILO},
+    {UNIT_freq, "THz", KILO *KILO *KILO *KILO},
+    {UNIT_freq, "GHz", KILO *KILO *KILO},
+    {UNIT_freq, "MHz", KILO *KILO},
     {UNIT_freq, "kHz", KILO},
     {UNIT_freq, "Hz", 1},
 };
@@ -63,7 +63,8 @@ const char *unit_called(enum unit_kind kind)
 
 static bool refused(enum unit_kind kind, const char *text, struct err *err)
 {
-    return err_set(err, "expected %s, such as %s, not '%.80s'", kinds[kind].called, kinds[kind].example, text);
+    return err_set(err, "expected %s, such as %s, not '%.80s'", kinds[kind].called, kinds[kind].example,
+                   text);
 }
 
 bool unit_parse(enum unit_kind kind, const char *text, uint64_t *value, struct err *err)
@@ -92,7 +93,9 @@ bool unit_parse(enum unit_kind kind, const char *text, uint64_t *value, struct e
             continue;
         unsigned __int128 scaled = digits * units[i].scale;
         if (scaled % divisor)
-            return err_set(err, "'%.80s' is finer than Heddle counts (bytes, picoseconds, B/s, Hz, whole numbers)", text);
+            return err_set(err,
+                           "'%.80s' is finer than Heddle counts (bytes, picoseconds, B/s, Hz, whole numbers)",
+                           text);
         scaled /= divisor;
         if (scaled > UINT64_MAX)
             return err_set(err, "'%.80s' is too large", text);

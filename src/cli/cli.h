@@ -1,5 +1,5 @@
-/* The subcommands of `heddle`, and the options they take. The cli is the only room that prints errors and ends the
- * process. */
+/* The subcommands of `heddle`, and the options they take. The cli is the only room that prints errors and
+ * ends the process. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -18,8 +18,8 @@ struct option_row {
 
 struct command {
     const char *name, *arguments, *help;
-    const char *more;                 /* further lines of its help, or NULL */
-    const struct option_row *options; /* ends with a NULL name; or NULL */
+    const char *more;                    /* further lines of its help, or NULL */
+    const struct option_row *options;    /* ends with a NULL name; or NULL */
     int (*run)(int count, char **words); /* words behind the command's name; returns the exit status */
     void (*help_more)(void);             /* prints what tables know, behind the rest of the help; or NULL */
     void (*complete)(void);              /* prints words for completion, one a line; or NULL */
@@ -27,8 +27,8 @@ struct command {
 
 extern const struct command *const commands[]; /* ends in NULL */
 
-extern const struct command bench_command, params_command, demo_command, test_command, help_command, version_command,
-    completion_command;
+extern const struct command bench_command, params_command, demo_command, test_command, help_command,
+    version_command, completion_command;
 
 const struct command *command_find(const char *name);
 void command_print_help(const struct command *command);
@@ -40,8 +40,8 @@ int complain(int status, const struct err *err);
 /* ... for a word that names nothing: with the nearest name that does, or the command that lists them. */
 int complain_unknown(const char *what, const char *word, const char *suggestion, const char *command);
 
-/* Takes words apart. For each option `took` is called with its row and value, for any other word with a NULL row. "--" ends
- * the options; --help is always known and is given as a row named so. */
+/* Takes words apart. For each option `took` is called with its row and value, for any other word with a NULL
+ * row. "--" ends the options; --help is always known and is given as a row named so. */
 bool options_parse(const struct option_row *rows, int count, char **words, void *user,
                    bool (*took)(void *user, const struct option_row *row, const char *value, struct err *err),
                    struct err *err);

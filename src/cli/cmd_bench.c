@@ -117,8 +117,8 @@ static bool is_of_this_bench(const struct request *r, const struct text *note, s
     int name_length = (int)strcspn(name, "\n");
     if (strlen(r->bench->name) == (size_t)name_length && !memcmp(name, r->bench->name, (size_t)name_length))
         return true;
-    return err_set(err, "%s was saved by bench %.*s, and bench %s cannot go on from it", r->options.resume, name_length,
-                   name, r->bench->name);
+    return err_set(err, "%s was saved by bench %.*s, and bench %s cannot go on from it", r->options.resume,
+                   name_length, name, r->bench->name);
 }
 
 /* A resumed run has the parameters of its checkpoint: others would make it one that never was. */
@@ -145,12 +145,14 @@ static bool configure_given(struct request *r, struct err *err)
         described = true;
     }
     if (r->bench->described && !described)
-        return err_set(err, "bench %s: expected --config FILE, the description of what to simulate (see docs/engine.md)",
-                       r->bench->name);
+        return err_set(
+            err, "bench %s: expected --config FILE, the description of what to simulate (see docs/engine.md)",
+            r->bench->name);
     for (size_t i = 0; i < r->given_count; i++) {
         const struct given *given = &r->given[i];
         const char *path = r->bench->groups[0]->path;
-        if (given->own && !config_set_key(&r->config, path, given->own->name, given->value, given->option, err))
+        if (given->own &&
+            !config_set_key(&r->config, path, given->own->name, given->value, given->option, err))
             return false;
         if (!strcmp(given->option, "--set") && !config_set(&r->config, given->value, err))
             return false;
@@ -176,8 +178,8 @@ static int run_request(struct request *r)
     case BENCH_DONE:
         return EXIT_GOOD;
     case BENCH_INTERRUPTED:
-        err_set(&err, "interrupted: the results are those up to here%s%s", r->options.save ? "; go on with --resume " : "",
-                r->options.save ? r->options.save : "");
+        err_set(&err, "interrupted: the results are those up to here%s%s",
+                r->options.save ? "; go on with --resume " : "", r->options.save ? r->options.save : "");
         return complain(EXIT_INTERRUPTED, &err);
     default:
         return complain(EXIT_FAILED, &err);
@@ -226,7 +228,8 @@ static int run(int count, char **words)
     const struct param_group **groups = bench_groups(r.bench);
     struct option_row *rows = all_options(&r);
     config_init(&r.config, groups);
-    int status = options_parse(rows, count - 1, words + 1, &r, took, &err) ? run_request(&r) : complain(EXIT_USAGE, &err);
+    int status = options_parse(rows, count - 1, words + 1, &r, took, &err) ? run_request(&r)
+                                                                           : complain(EXIT_USAGE, &err);
     config_fini(&r.config);
     for (size_t i = 0; i < r.bench->groups[0]->row_count; i++)
         mem_free((char *)(uintptr_t)rows[i].name);

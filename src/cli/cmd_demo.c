@@ -63,7 +63,8 @@ static int run(int count, char **words)
         status = serial.checksum == parallel.checksum ? EXIT_GOOD : EXIT_FAILED;
     }
     if (status == EXIT_GOOD)
-        puts("\nNext: `heddle bench gpu-traffic --json result.json`, `heddle params gpu-traffic`, docs/engine.md.");
+        puts("\nNext: `heddle bench gpu-traffic --json result.json`, `heddle params gpu-traffic`, "
+             "docs/engine.md.");
     config_fini(&config);
     mem_free(groups);
     return status;

@@ -7,7 +7,8 @@
 
 void command_print_help(const struct command *command)
 {
-    printf("heddle %s%s%s: %s\n", command->name, *command->arguments ? " " : "", command->arguments, command->help);
+    printf("heddle %s%s%s: %s\n", command->name, *command->arguments ? " " : "", command->arguments,
+           command->help);
     if (command->more)
         printf("\n%s\n", command->more);
     if (command->options) {
@@ -20,7 +21,8 @@ void command_print_help(const struct command *command)
 
 static void print_overview(void)
 {
-    puts("Heddle simulates GPU systems: in parallel, and the same to the last bit on any number of threads.\n\n"
+    puts("Heddle simulates GPU systems: in parallel, and the same to the last bit on any number of "
+         "threads.\n\n"
          "Usage: heddle COMMAND [options]\n");
     for (size_t i = 0; commands[i]; i++) {
         char left[80];
@@ -109,7 +111,8 @@ static int run_completion(int count, char **words)
          "{\n"
          "    local word=${COMP_WORDS[COMP_CWORD]} command=\n"
          "    ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" 2>/dev/null)\" \\\n"
+         "    mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" "
+         "2>/dev/null)\" \\\n"
          "        -- \"$word\")\n"
          "}\n"
          "complete -o default -F _heddle heddle ./heddle");

@@ -30,8 +30,8 @@ static void print_group(const struct param_group *group)
     printf("[%s]  # %s\n", group->path, group->help);
     for (size_t i = 0; i < group->row_count; i++) {
         const struct param_row *row = &group->rows[i];
-        printf("  %-16s = %-12s %-7s %-22s %s\n", row->name, *row->fallback ? row->fallback : "-", type_name(row->type),
-               row->range, row->help);
+        printf("  %-16s = %-12s %-7s %-22s %s\n", row->name, *row->fallback ? row->fallback : "-",
+               type_name(row->type), row->range, row->help);
     }
     putchar('\n');
 }

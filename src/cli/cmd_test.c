@@ -25,7 +25,9 @@ const struct command test_command = {
     .name = "test",
     .arguments = "[CTest options]",
     .help = "build and run all tests",
-    .more = "Runs everything CTest has: unit tests under the address and undefined-behaviour sanitizers, the engine's\n"
-            "under the thread sanitizer, short runs of the fuzzers, and the command line's. For one group: -R NAME.",
+    .more = "Runs everything CTest has: unit tests under the address and undefined-behaviour sanitizers, the "
+            "engine's\n"
+            "under the thread sanitizer, short runs of the fuzzers, and the command line's. For one group: "
+            "-R NAME.",
     .run = run,
 };

@@ -30,7 +30,8 @@ int complain(int status, const struct err *err)
 {
     fputs("heddle: ", stderr);
     for (const char *at = err->text; *at; at++) {
-        /* the lines of a report are indented; any other line break or odd byte is part of what the user typed */
+        /* the lines of a report are indented; any other line break or odd byte is part of what the user typed
+         */
         bool odd = iscntrl((unsigned char)*at) && strncmp(at, "\n  ", 3) != 0;
         fputc(odd ? '?' : *at, stderr);
     }
@@ -70,7 +71,8 @@ static int with_output_written(int status)
     errno = 0;
     if ((fflush(stdout) || ferror(stdout)) && status == EXIT_GOOD) {
         struct err err;
-        err_set(&err, "cannot write to standard output: %s", errno ? strerror(errno) : "the disk may be full");
+        err_set(&err, "cannot write to standard output: %s",
+                errno ? strerror(errno) : "the disk may be full");
         return complain(EXIT_FAILED, &err);
     }
     return status;

@@ -25,7 +25,8 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
         if (same_name(word, rows->name, length))
             return rows;
     }
-    return same_name(word, help_row.name, length) || (length == 2 && !strncmp(word, "-h", 2)) ? &help_row : NULL;
+    return same_name(word, help_row.name, length) || (length == 2 && !strncmp(word, "-h", 2)) ? &help_row
+                                                                                              : NULL;
 }
 
 static bool unknown(const struct option_row *rows, const char *word, struct err *err)
@@ -80,7 +81,8 @@ void options_print(const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
         char left[80];
-        snprintf(left, sizeof left, "%s%s%s", rows->name, rows->value ? " " : "", rows->value ? rows->value : "");
+        snprintf(left, sizeof left, "%s%s%s", rows->name, rows->value ? " " : "",
+                 rows->value ? rows->value : "");
         printf("  %-26s %s\n", left, rows->help);
     }
 }
@@ -99,7 +101,8 @@ bool threads_parse(const char *text, unsigned *threads, struct err *err)
     if (strcmp(text, "all") == 0)
         number = host_threads();
     else if (!unit_parse(UNIT_count, text, &number, &why) || number < 1 || number > MOST_THREADS)
-        return err_set(err, "--threads: expected a number from 1 to %d, or all, not '%.80s'", MOST_THREADS, text);
+        return err_set(err, "--threads: expected a number from 1 to %d, or all, not '%.80s'", MOST_THREADS,
+                       text);
     *threads = (unsigned)number;
     return true;
 }

@@ -1,8 +1,8 @@
 /* Checkpoints: the state of all islands in a file, and back.
  *
- * The file: magic, version, a digest of the model's shape, a note, the islands with their queues in order, the ports, the
- * components, and last a digest of everything before it, so that a file cut short or damaged is refused before any of it
- * is believed. Events are written as they are (struct event). */
+ * The file: magic, version, a digest of the model's shape, a note, the islands with their queues in order,
+ * the ports, the components, and last a digest of everything before it, so that a file cut short or damaged
+ * is refused before any of it is believed. Events are written as they are (struct event). */
 #include "engine/island.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -215,7 +215,8 @@ static void load_component(struct source *in, struct component *component)
 }
 
 /* Reads the file, checks that it is whole and ours, and leaves `in` behind the note. */
-static bool open_checkpoint(const char *path, struct text *content, struct source *in, struct text *note, struct err *err)
+static bool open_checkpoint(const char *path, struct text *content, struct source *in, struct text *note,
+                            struct err *err)
 {
     char found[sizeof magic];
     uint64_t digest;
@@ -227,9 +228,10 @@ static bool open_checkpoint(const char *path, struct text *content, struct sourc
         return err_set(err, "%s is no checkpoint of Heddle", path);
     uint64_t version = get_u64(in), message_version = get_u64(in);
     if (version != CHECKPOINT_VERSION || message_version != ENGINE_MESSAGE_VERSION)
-        return err_set(err, "%s was written by another version of Heddle (format %llu.%llu, this one reads %d.%d)", path,
-                       (unsigned long long)version, (unsigned long long)message_version, CHECKPOINT_VERSION,
-                       ENGINE_MESSAGE_VERSION);
+        return err_set(err,
+                       "%s was written by another version of Heddle (format %llu.%llu, this one reads %d.%d)",
+                       path, (unsigned long long)version, (unsigned long long)message_version,
+                       CHECKPOINT_VERSION, ENGINE_MESSAGE_VERSION);
     if ((size_t)(in->end - in->at) < sizeof digest)
         return err_set(err, "%s is cut short", path);
     in->end -= sizeof digest;

@@ -1,12 +1,12 @@
 /* The engine: simulated parts and the time they take, in parallel and yet the same to the last bit.
  *
- * A model is made of islands, which hold components, which have ports, which are plugged into links. A component
- * touches its own state and nothing else; what it has to say to another goes as a message from port to port. Every
- * link between two islands has a latency above zero, and that is all the engine needs to run islands at the same
- * time: see docs/engine.md.
+ * A model is made of islands, which hold components, which have ports, which are plugged into links. A
+ * component touches its own state and nothing else; what it has to say to another goes as a message from port
+ * to port. Every link between two islands has a latency above zero, and that is all the engine needs to run
+ * islands at the same time: see docs/engine.md.
  *
- * Who owns what: the engine owns all that is made with it, until engine_free. A component's spec belongs to the
- * caller and must outlive the engine. Payloads are copied.
+ * Who owns what: the engine owns all that is made with it, until engine_free. A component's spec belongs to
+ * the caller and must outlive the engine. Payloads are copied.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -26,8 +26,8 @@ struct port;
 struct link;
 struct json;
 
-/* What happens, and what crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint and on
- * a wire between machines. A change of its layout changes ENGINE_MESSAGE_VERSION. */
+/* What happens, and what crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint
+ * and on a wire between machines. A change of its layout changes ENGINE_MESSAGE_VERSION. */
 enum { ENGINE_MESSAGE_VERSION = 1 };
 
 struct event {
@@ -45,9 +45,11 @@ struct event {
 /* ---- making a model ---- */
 
 struct engine_spec {
-    uint64_t seed;            /* of all random streams */
-    uint32_t payload_bytes;   /* the largest payload; 0 is taken as 24, which fills a cache line with its header */
-    uint64_t same_time_limit; /* events of one island at one moment before time is said to stand still; 0: 10 million */
+    uint64_t seed; /* of all random streams */
+    uint32_t
+        payload_bytes; /* the largest payload; 0 is taken as 24, which fills a cache line with its header */
+    uint64_t same_time_limit; /* events of one island at one moment before time is said to stand still; 0: 10
+                                 million */
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
@@ -58,25 +60,27 @@ struct component_ops {
     const char *type;
     void (*start)(struct component *self, void *state); /* at time 0, before all else */
     void (*event)(struct component *self, void *state, const struct event *event); /* its own event is due */
-    void (*arrive)(struct component *self, void *state, struct port *port); /* a message joined the port's queue */
-    void (*ready)(struct component *self, void *state, struct port *port);  /* try again what port_send refused */
-    void (*wake)(struct component *self, void *state);                      /* the moment of component_wake is here */
-    const struct stat_table *stats; /* counters in the state */
+    void (*arrive)(struct component *self, void *state,
+                   struct port *port); /* a message joined the port's queue */
+    void (*ready)(struct component *self, void *state,
+                  struct port *port);                  /* try again what port_send refused */
+    void (*wake)(struct component *self, void *state); /* the moment of component_wake is here */
+    const struct stat_table *stats;                    /* counters in the state */
 };
 
 struct island *engine_island(struct engine *engine, const char *name);
 
-/* `ports` names the ports, separated by commas: "request,reply". The state is zeroed memory of `state_bytes`; it must be
- * plain data, without pointers, because a checkpoint is a copy of it. */
+/* `ports` names the ports, separated by commas: "request,reply". The state is zeroed memory of `state_bytes`;
+ * it must be plain data, without pointers, because a checkpoint is a copy of it. */
 struct component *engine_component(struct engine *engine, struct island *island, const char *name,
                                    const struct component_ops *ops, const void *spec, size_t state_bytes,
                                    const char *ports);
 
 struct link_spec {
-    uint64_t latency_ps;      /* from the last byte's leaving to its arrival; above 0 between islands */
-    uint64_t bytes_per_s;     /* of each plug, out of it and into it; 0: no limit */
-    uint32_t overhead_bytes;  /* that travel with each message beside its payload */
-    uint32_t credits;         /* messages a plug may have under way or queued at another plug; 0: no limit */
+    uint64_t latency_ps;     /* from the last byte's leaving to its arrival; above 0 between islands */
+    uint64_t bytes_per_s;    /* of each plug, out of it and into it; 0: no limit */
+    uint32_t overhead_bytes; /* that travel with each message beside its payload */
+    uint32_t credits;        /* messages a plug may have under way or queued at another plug; 0: no limit */
 };
 
 /* A link has two plugs or more; with more it is a crossbar: each can send to each. */
@@ -90,7 +94,8 @@ bool engine_ready(struct engine *engine, struct err *err);
 
 uint64_t component_now(const struct component *self);
 
-/* How far a component may run on its own inside one call: nothing else happens on its island before this moment. */
+/* How far a component may run on its own inside one call: nothing else happens on its island before this
+ * moment. */
 uint64_t component_horizon(const struct component *self);
 
 const void *component_spec(const struct component *self);
@@ -101,22 +106,26 @@ uint64_t component_seed(const struct component *self); /* for rng_init, with the
 struct port *component_port(const struct component *self, uint32_t number);
 
 /* An own event after `delay`. */
-void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes);
+void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload,
+                        uint16_t bytes);
 
-/* Calls `wake` at `time` (after now), after all other events of that moment; of several, the earliest counts. */
+/* Calls `wake` at `time` (after now), after all other events of that moment; of several, the earliest counts.
+ */
 void component_wake(struct component *self, uint64_t time);
 
 /* Ends the run with this error: of several, that of the earliest time, then of the first island. */
-void component_fail(struct component *self, const char *format, ...) __attribute__((format(__printf__, 2, 3)));
+void component_fail(struct component *self, const char *format, ...)
+    __attribute__((format(__printf__, 2, 3)));
 
-uint32_t port_number(const struct port *port); /* within its component */
-uint32_t port_plug(const struct port *port);   /* its place on its link */
-uint32_t port_fill(const struct port *port);   /* messages waiting in it */
+uint32_t port_number(const struct port *port);  /* within its component */
+uint32_t port_plug(const struct port *port);    /* its place on its link */
+uint32_t port_fill(const struct port *port);    /* messages waiting in it */
 uint64_t port_free_at(const struct port *port); /* when the last byte sent so far will have left */
 
-/* Sends to the plug `to` of the port's link, `delay` from now. Returns false when the other side has no room (no credit):
- * nothing was sent then, and `ready` is called when a credit is back. */
-bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes);
+/* Sends to the plug `to` of the port's link, `delay` from now. Returns false when the other side has no room
+ * (no credit): nothing was sent then, and `ready` is called when a credit is back. */
+bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
+               uint16_t bytes);
 
 /* The first message in the port's queue, or NULL; and its removal, which gives the credit back. */
 const struct event *port_head(const struct port *port);
@@ -132,10 +141,11 @@ enum engine_outcome {
 };
 
 struct engine_run {
-    uint64_t until;   /* ps; TIME_NEVER: to the end */
-    unsigned threads; /* 0 is taken as 1 */
-    const volatile sig_atomic_t *interrupt;                        /* or NULL */
-    void (*progress)(void *user, uint64_t time, uint64_t events); /* or NULL; called now and then, by one thread */
+    uint64_t until;                         /* ps; TIME_NEVER: to the end */
+    unsigned threads;                       /* 0 is taken as 1 */
+    const volatile sig_atomic_t *interrupt; /* or NULL */
+    void (*progress)(void *user, uint64_t time,
+                     uint64_t events); /* or NULL; called now and then, by one thread */
     void *user;
 };
 
@@ -145,9 +155,11 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
 uint64_t engine_time(const struct engine *engine);
 uint64_t engine_events(const struct engine *engine);
 
-/* How the work was cut up; depends on the host only through checkpoints and interrupts, not on the threads. */
+/* How the work was cut up; depends on the host only through checkpoints and interrupts, not on the threads.
+ */
 uint64_t engine_windows(const struct engine *engine);
-uint64_t engine_island_windows(const struct engine *engine); /* those in which an island had something to do */
+uint64_t
+engine_island_windows(const struct engine *engine); /* those in which an island had something to do */
 
 /* A digest of all components' state, counters included. */
 uint64_t engine_state_digest(const struct engine *engine);
@@ -175,8 +187,8 @@ enum hook_point {
     HOOK_ARRIVE = 8, /* on a port: a message has arrived */
 };
 
-/* What a hook sees and may alter. It runs in the thread that runs the island: what it keeps must be apart for each
- * island (there is room to index by). */
+/* What a hook sees and may alter. It runs in the thread that runs the island: what it keeps must be apart for
+ * each island (there is room to index by). */
 struct hook_context {
     enum hook_point point;
     uint32_t island;

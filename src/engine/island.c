@@ -44,16 +44,20 @@ static void at_the_same_time(struct island *island, const struct event *event)
         return;
     bool own = event->what == EVENT_OWN || event->what == EVENT_WAKE;
     const struct engine *engine = island->engine;
-    struct component *component = own ? engine->components[event->target] : engine->ports[event->target]->component;
-    component_fail(component, "time stands still at %llu ps: island %s has handled %llu events without its moving on, the "
-                   "last one for %s (%s %u)",
-                   (unsigned long long)event->time, island->name, (unsigned long long)island->same_time, component->name,
-                   event->what == EVENT_WAKE ? "wake-up" : "event kind", event->kind);
+    struct component *component =
+        own ? engine->components[event->target] : engine->ports[event->target]->component;
+    component_fail(
+        component,
+        "time stands still at %llu ps: island %s has handled %llu events without its moving on, the "
+        "last one for %s (%s %u)",
+        (unsigned long long)event->time, island->name, (unsigned long long)island->same_time, component->name,
+        event->what == EVENT_WAKE ? "wake-up" : "event kind", event->kind);
 }
 
 static inline void watch(struct island *island, const struct event *event)
 {
-    uint64_t digest = digest_word(island->watch_digest, event->time ^ (uint64_t)island->index << SEQUENCE_BITS);
+    uint64_t digest =
+        digest_word(island->watch_digest, event->time ^ (uint64_t)island->index << SEQUENCE_BITS);
     uint64_t word;
     memcpy(&word, &event->target, sizeof word); /* and what, kind, bytes */
     digest = digest_word(digest, word);
@@ -74,7 +78,8 @@ static inline void note_event(struct island *island, const struct event *event)
         watch(island, event);
 }
 
-static bool __attribute__((noinline)) hook_allows(struct component *component, struct port *port, struct event *event)
+static bool __attribute__((noinline))
+hook_allows(struct component *component, struct port *port, struct event *event)
 {
     struct hook_context context = {.island = component->island->index,
                                    .time = component->island->now,
@@ -100,8 +105,8 @@ static void handle_own(struct island *island, struct pooled *pooled)
     pool_give(&island->pool, pooled);
 }
 
-/* On a crossbar, messages from several plugs may come at once, but only one after the other can enter the port:
- * true when this one has to wait, and was queued again for its turn. */
+/* On a crossbar, messages from several plugs may come at once, but only one after the other can enter the
+ * port: true when this one has to wait, and was queued again for its turn. */
 static bool must_wait_its_turn(struct island *island, struct port *port, struct pooled *pooled)
 {
     struct event *event = &pooled->event;
@@ -129,7 +134,8 @@ static void handle_message(struct island *island, struct pooled *pooled)
     struct port *port = island->engine->ports[event->target];
     struct component *component = port->component;
     struct link *link = port->link;
-    if (link->shared && link->ps_per_byte && event->what == EVENT_MESSAGE && must_wait_its_turn(island, port, pooled))
+    if (link->shared && link->ps_per_byte && event->what == EVENT_MESSAGE &&
+        must_wait_its_turn(island, port, pooled))
         return;
     note_event(island, event);
     if (UNLIKELY(component->hooks || port->hooks) && !hook_allows(component, port, event)) {
@@ -232,7 +238,8 @@ struct port *component_port(const struct component *self, uint32_t number)
     return &self->ports[number];
 }
 
-/* Writes the event where it is to be: fields stored and then copied as a whole would stall the host's pipeline. */
+/* Writes the event where it is to be: fields stored and then copied as a whole would stall the host's
+ * pipeline. */
 static inline void write_event(struct event *event, const struct event *fields, const void *payload)
 {
     event->time = fields->time;
@@ -259,7 +266,8 @@ static inline __attribute__((always_inline)) void put(struct island *island, uin
     }
 }
 
-inline void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
+inline void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload,
+                               uint16_t bytes)
 {
     struct island *island = self->island;
     REQUIRE(bytes <= island->engine->spec.payload_bytes);
@@ -281,7 +289,9 @@ inline void component_wake(struct component *self, uint64_t time)
         return;
     self->wake_time = time;
     put(island, island->index,
-        &(struct event){.time = time, .order = ORDER_WAKE | self->index, .target = self->index, .what = EVENT_WAKE}, "");
+        &(struct event){
+            .time = time, .order = ORDER_WAKE | self->index, .target = self->index, .what = EVENT_WAKE},
+        "");
 }
 
 void component_fail(struct component *self, const char *format, ...)
@@ -331,7 +341,8 @@ uint64_t port_free_at(const struct port *port)
 }
 
 /* When the last of `bytes` leaves that start to leave at `time` or when the pipe is free. */
-static uint64_t __attribute__((noinline)) serialize(struct serializer *out, uint64_t time, uint64_t bytes, uint64_t ps_per_byte)
+static uint64_t __attribute__((noinline))
+serialize(struct serializer *out, uint64_t time, uint64_t bytes, uint64_t ps_per_byte)
 {
     if (time > out->free_at)
         *out = (struct serializer){.free_at = time};
@@ -341,7 +352,8 @@ static uint64_t __attribute__((noinline)) serialize(struct serializer *out, uint
     return out->free_at;
 }
 
-static inline bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
+static inline bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
+                        uint16_t bytes)
 {
     struct island *island = port->island;
     struct link *link = port->link;
@@ -362,8 +374,8 @@ static inline bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t 
     return true;
 }
 
-static bool __attribute__((noinline)) send_past_hooks(struct port *port, uint32_t to, uint64_t delay, uint8_t kind,
-                                                      const void *payload, uint16_t bytes)
+static bool __attribute__((noinline)) send_past_hooks(struct port *port, uint32_t to, uint64_t delay,
+                                                      uint8_t kind, const void *payload, uint16_t bytes)
 {
     struct island *island = port->island;
     struct pooled *copy = pool_take(&island->pool);
@@ -384,7 +396,8 @@ static bool __attribute__((noinline)) send_past_hooks(struct port *port, uint32_
     return true; /* a message lost on its way has been sent all the same */
 }
 
-inline bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload, uint16_t bytes)
+inline bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
+                      uint16_t bytes)
 {
     struct link *link = port->link;
     REQUIRE(link && to < link->plug_count && to != port->plug);

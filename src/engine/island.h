@@ -26,15 +26,15 @@ struct island {
     struct queue queue;
     struct pool pool;
     uint64_t now, limit; /* limit: nothing from outside arrives before it in this window */
-    uint64_t order; /* of the next event it makes: its index, then a sequence number */
+    uint64_t order;      /* of the next event it makes: its index, then a sequence number */
     uint64_t events;
     uint64_t same_time, same_time_at; /* how many events there were at one time, and when */
-    struct worker *worker; /* who runs it in this window */
+    struct worker *worker;            /* who runs it in this window */
     struct engine *engine;
     uint32_t index;
     bool watched;          /* keep watch_digest */
     uint64_t watch_digest; /* over all events so far */
-    uint64_t lookahead; /* the least latency of a link into it */
+    uint64_t lookahead;    /* the least latency of a link into it */
     char *name;
     struct err *failure; /* NULL while all is well */
     uint64_t failed_at;
@@ -53,7 +53,8 @@ struct component {
     char *name;
 };
 
-/* A pipe that passes a byte in so and so many picoseconds; the fraction is carried on, so that nothing drifts. */
+/* A pipe that passes a byte in so and so many picoseconds; the fraction is carried on, so that nothing
+ * drifts. */
 struct serializer {
     uint64_t free_at;
     uint32_t fraction; /* of a picosecond, Q0.32 */
@@ -66,7 +67,7 @@ struct port {
     struct pooled *head, *tail; /* messages that arrived and wait */
     uint32_t fill;
     uint32_t index, number, plug;
-    uint32_t *credits; /* left, by plug of the link; NULL when unlimited */
+    uint32_t *credits;  /* left, by plug of the link; NULL when unlimited */
     uint32_t waits_for; /* the plug that refused a message, plus one; 0 when none did */
     struct serializer out, in;
     struct hook *hooks;
@@ -78,7 +79,7 @@ struct link {
     uint64_t ps_per_byte; /* Q32.32; 0: no limit */
     struct link_plug {
         uint32_t port, island;
-    } *plugs;
+    } * plugs;
     uint32_t overhead_bytes, credits;
     bool shared; /* more than two plugs: what arrives is serialized too */
     struct hook *hooks;

@@ -141,8 +141,8 @@ bool link_plug(struct link *link, struct port *port, struct err *err)
 {
     REQUIRE(!link->engine->ready);
     if (port->link)
-        return err_set(err, "port %s is connected twice: to link %s and to link %s", port->name, port->link->name,
-                       link->name);
+        return err_set(err, "port %s is connected twice: to link %s and to link %s", port->name,
+                       port->link->name, link->name);
     mem_grow(link->plugs, link->plug_count, link->plug_capacity);
     port->link = link;
     port->plug = (uint32_t)link->plug_count;
@@ -165,9 +165,11 @@ static bool link_ready(struct link *link, struct err *err)
             ;
         if (outside < link->plug_count) {
             if (!link->latency)
-                return err_set(err, "link %s has latency 0 between the islands %s and %s: it must be above 0 (parts that "
-                               "talk without delay belong on one island)",
-                               link->name, island->name, engine->islands[link->plugs[outside].island]->name);
+                return err_set(
+                    err,
+                    "link %s has latency 0 between the islands %s and %s: it must be above 0 (parts that "
+                    "talk without delay belong on one island)",
+                    link->name, island->name, engine->islands[link->plugs[outside].island]->name);
             island->lookahead = min_u64(island->lookahead, link->latency);
         }
         if (link->credits) {

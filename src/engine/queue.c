@@ -117,7 +117,8 @@ size_t queue_count(const struct queue *queue)
 
 static int by_time_and_order(const void *a, const void *b)
 {
-    const struct event *x = &(*(const struct pooled *const *)a)->event, *y = &(*(const struct pooled *const *)b)->event;
+    const struct event *x = &(*(const struct pooled *const *)a)->event,
+                       *y = &(*(const struct pooled *const *)b)->event;
     return event_before(x, y) ? -1 : event_before(y, x);
 }
 

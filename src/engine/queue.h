@@ -1,7 +1,8 @@
-/* The event queue of an island. Time is cut into slots, a few to a window. The events of the slot that runs are in a heap;
- * those of the next 63 slots are in unsorted buckets, one a slot, where putting one in is three instructions; those
- * still later are in a second heap. When a slot begins, its bucket is emptied into the first heap, which therefore stays
- * small. What comes out is the same as from one big heap; how wide a slot is changes nothing but the speed. */
+/* The event queue of an island. Time is cut into slots, a few to a window. The events of the slot that runs
+ * are in a heap; those of the next 63 slots are in unsorted buckets, one a slot, where putting one in is
+ * three instructions; those still later are in a second heap. When a slot begins, its bucket is emptied into
+ * the first heap, which therefore stays small. What comes out is the same as from one big heap; how wide a
+ * slot is changes nothing but the speed. */
 #ifndef ENGINE_QUEUE_H
 #define ENGINE_QUEUE_H
 
@@ -10,11 +11,11 @@
 enum { QUEUE_BUCKETS = 64 };
 
 struct queue {
-    struct heap near;    /* events of slot `slot` and before */
-    uint64_t slot;       /* the slot that runs */
-    uint64_t filled;     /* bit i: bucket i is not empty */
-    unsigned slot_shift; /* a slot is 2^slot_shift ps */
-    struct heap far;     /* events of slot + QUEUE_BUCKETS and later */
+    struct heap near;                      /* events of slot `slot` and before */
+    uint64_t slot;                         /* the slot that runs */
+    uint64_t filled;                       /* bit i: bucket i is not empty */
+    unsigned slot_shift;                   /* a slot is 2^slot_shift ps */
+    struct heap far;                       /* events of slot + QUEUE_BUCKETS and later */
     struct pooled *buckets[QUEUE_BUCKETS]; /* events of slot s are in s % QUEUE_BUCKETS */
 };
 
@@ -37,8 +38,8 @@ static inline void queue_push(struct queue *queue, struct pooled *pooled)
     queue->filled |= UINT64_C(1) << slot % QUEUE_BUCKETS;
 }
 
-/* Makes the next slot that has events the one that runs, if it begins before `limit`; takes its first event out and
- * returns it, if that is before `limit`. */
+/* Makes the next slot that has events the one that runs, if it begins before `limit`; takes its first event
+ * out and returns it, if that is before `limit`. */
 struct pooled *queue_advance(struct queue *queue, uint64_t limit);
 
 /* Takes the first event out and returns it, if it is before `limit`. */

@@ -11,8 +11,8 @@ static const struct port *refusing_port(const struct engine *engine, const struc
 static void tell_blocked(const struct engine *engine, const struct port *port, struct err *err)
 {
     const struct port *full = refusing_port(engine, port);
-    err_add(err, "\n  %s waits for room at %s, which holds %u message%s (%u from here fill it)", port->name, full->name,
-            full->fill, full->fill == 1 ? "" : "s", port->link->credits);
+    err_add(err, "\n  %s waits for room at %s, which holds %u message%s (%u from here fill it)", port->name,
+            full->name, full->fill, full->fill == 1 ? "" : "s", port->link->credits);
 }
 
 /* The first port of this component that waits for room. */
@@ -28,15 +28,16 @@ static const struct port *blocked_port(const struct component *component)
 static void tell_untaken(const struct port *port, struct err *err)
 {
     const struct component *owner = port->component;
-    err_add(err, "\n  %s holds %u message%s that %s %s", port->name, port->fill, port->fill == 1 ? "" : "s", owner->name,
-            blocked_port(owner) ? "cannot take, because it waits itself" : "does not take");
+    err_add(err, "\n  %s holds %u message%s that %s %s", port->name, port->fill, port->fill == 1 ? "" : "s",
+            owner->name, blocked_port(owner) ? "cannot take, because it waits itself" : "does not take");
 }
 
 /* Follows who waits for whom from `port` and tells the circle it ends in, if it does. */
 static void tell_circle(const struct engine *engine, const struct port *port, struct err *err)
 {
     const struct port *start = port;
-    for (size_t steps = 0; start && steps <= engine->component_count; steps++) /* by then it is on the circle */
+    for (size_t steps = 0; start && steps <= engine->component_count;
+         steps++) /* by then it is on the circle */
         start = blocked_port(refusing_port(engine, start)->component);
     if (!start)
         return;
@@ -62,8 +63,8 @@ bool engine_is_stalled(const struct engine *engine, struct err *err)
         waiting += engine->ports[i]->waits_for || engine->ports[i]->fill;
     if (!waiting)
         return false;
-    err_set(err, "the simulation is stuck at %llu ps: no event is left, but %zu port%s still wait%s", (unsigned long long)now,
-            waiting, waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
+    err_set(err, "the simulation is stuck at %llu ps: no event is left, but %zu port%s still wait%s",
+            (unsigned long long)now, waiting, waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
     for (size_t i = 0; i < engine->port_count && told < MOST_LINES; i++) {
         const struct port *port = engine->ports[i];
         if (port->waits_for) {

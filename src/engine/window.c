@@ -1,12 +1,13 @@
 /* Windows: all islands run at once, each up to where nothing can reach it from outside; then mail is swapped.
  *
  * Let T be the earliest time at which anything at all can happen. Whatever an island is sent, is sent at T or
- * later and takes the latency of a link into it, so it may handle all events before T + (least latency of a link into it)
- * with no word to the others. Then all meet, T is found anew, and quiet time is skipped by that alone.
+ * later and takes the latency of a link into it, so it may handle all events before T + (least latency of a
+ * link into it) with no word to the others. Then all meet, T is found anew, and quiet time is skipped by that
+ * alone.
  *
- * A worker is a thread. Each island has an owner among them, who reads its mail; who runs it is whoever comes first:
- * every worker takes from its own list of islands that have something to do, then from the others' lists.
- * Mail written in one window is read in the next, so that each window needs one meeting only. */
+ * A worker is a thread. Each island has an owner among them, who reads its mail; who runs it is whoever comes
+ * first: every worker takes from its own list of islands that have something to do, then from the others'
+ * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
 #include "engine/island.h"
 
 #include <pthread.h>
@@ -20,14 +21,15 @@ struct worker {
     struct mail *mail[2]; /* [window's parity][owner] */
     unsigned index;
     uint32_t owned_count;
-    uint64_t *next;   /* of each owned island: when something happens on it */
-    uint64_t *width;  /* and how long a window it may run */
-    uint32_t *active; /* the owned islands (by their place in `next`) that have something to do in this window */
+    uint64_t *next;  /* of each owned island: when something happens on it */
+    uint64_t *width; /* and how long a window it may run */
+    uint32_t
+        *active; /* the owned islands (by their place in `next`) that have something to do in this window */
     uint32_t active_count;
     uint64_t island_windows;
     /* touched by other workers */
     _Alignas(CACHE_LINE) _Atomic uint32_t taken; /* how many of `active` are taken */
-    _Atomic uint64_t listed;                      /* the window that `active` is for */
+    _Atomic uint64_t listed;                     /* the window that `active` is for */
 };
 
 struct crew {
@@ -229,7 +231,8 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->engine = engine;
     crew->count = count;
     crew->spins = count <= host_cores() ? SPINS : 0;
-    atomic_store_explicit(&crew->window, 1, memory_order_relaxed); /* 0 is in `listed`: nothing was listed yet */
+    atomic_store_explicit(&crew->window, 1,
+                          memory_order_relaxed); /* 0 is in `listed`: nothing was listed yet */
     crew->workers = mem_alloc_lines(count, sizeof *crew->workers);
     crew->threads = mem_alloc(count, sizeof *crew->threads);
     pthread_mutex_init(&crew->lock, NULL);

@@ -29,7 +29,8 @@
             fail_msg("'%s' is not in: %s", part, (err).text);                                                \
     } while (0)
 
-static inline enum engine_outcome run_to(struct engine *engine, uint64_t until, unsigned threads, struct err *err)
+static inline enum engine_outcome run_to(struct engine *engine, uint64_t until, unsigned threads,
+                                         struct err *err)
 {
     return engine_run(engine, &(struct engine_run){.until = until, .threads = threads}, err);
 }

@@ -1,5 +1,5 @@
-/* A sender and a receiver over one link: the sender's messages are given by the test, the receiver notes when each one
- * arrives, and takes them at once or one every `take_every` ps. */
+/* A sender and a receiver over one link: the sender's messages are given by the test, the receiver notes when
+ * each one arrives, and takes them at once or one every `take_every` ps. */
 #ifndef TESTS_ENGINE_PAIR_H
 #define TESTS_ENGINE_PAIR_H
 
@@ -102,7 +102,8 @@ static const struct component_ops sender_ops = {.type = "sender",
                                                 .wake = sender_send,
                                                 .ready = sender_ready,
                                                 .arrive = sender_arrive};
-static const struct component_ops receiver_ops = {.type = "receiver", .arrive = receiver_arrive, .event = receiver_take};
+static const struct component_ops receiver_ops = {
+    .type = "receiver", .arrive = receiver_arrive, .event = receiver_take};
 
 struct pair {
     struct engine *engine;
@@ -116,10 +117,10 @@ struct pair {
 static inline void pair_init(struct pair *pair, const struct link_spec *link)
 {
     struct engine *engine = pair->engine = engine_new(&(struct engine_spec){.seed = 1});
-    pair->sender = engine_component(engine, engine_island(engine, "left"), "sender", &sender_ops, &pair->sends,
-                                    sizeof(struct sender), "out");
-    pair->receiver = engine_component(engine, engine_island(engine, "right"), "receiver", &receiver_ops, &pair->takes,
-                                      sizeof(struct receiver), "in");
+    pair->sender = engine_component(engine, engine_island(engine, "left"), "sender", &sender_ops,
+                                    &pair->sends, sizeof(struct sender), "out");
+    pair->receiver = engine_component(engine, engine_island(engine, "right"), "receiver", &receiver_ops,
+                                      &pair->takes, sizeof(struct receiver), "in");
     pair->link = engine_link(engine, "wire", link);
     must(link_plug(pair->link, component_port(pair->sender, 0), err));
     must(link_plug(pair->link, component_port(pair->receiver, 0), err));

@@ -1,4 +1,5 @@
-/* Descriptions of random networks: any topology, any traffic, some of which end in a dead-lock, which is a result too. */
+/* Descriptions of random networks: any topology, any traffic, some of which end in a dead-lock, which is a
+ * result too. */
 #ifndef TESTS_ENGINE_RANDOM_SYSTEM_H
 #define TESTS_ENGINE_RANDOM_SYSTEM_H
 
@@ -25,7 +26,8 @@ static inline void describe_network(struct text *text, struct rng *rng, uint64_t
         uint64_t plugs = rng_below(rng, 3) ? 2 : 2 + rng_below(rng, 5);
         text_add(text, "[link.l%llu]\nends =", (unsigned long long)i);
         for (uint64_t k = 0; k < plugs; k++) {
-            uint64_t node = i == 0 && k == 0 ? 0 : rng_below(rng, nodes); /* node 0 sends: it must have a port */
+            uint64_t node =
+                i == 0 && k == 0 ? 0 : rng_below(rng, nodes); /* node 0 sends: it must have a port */
             text_add(text, " n%llu.p%llu", (unsigned long long)node, (unsigned long long)ports[node]++);
         }
         /* few have nearly the same latency, most have very different ones */
@@ -39,7 +41,8 @@ static inline void describe_network(struct text *text, struct rng *rng, uint64_t
         text_add(text, "[node.n%llu]\n", (unsigned long long)i);
         if (rng_below(rng, 3) == 0)
             text_add(text, "island = shared%llu\n", (unsigned long long)rng_below(rng, 3));
-        text_add(text, "sends = %llu\n", (unsigned long long)(ports[i] ? ONE_OF(rng, 0, 1, 30, 100) + (i == 0) : 0));
+        text_add(text, "sends = %llu\n",
+                 (unsigned long long)(ports[i] ? ONE_OF(rng, 0, 1, 30, 100) + (i == 0) : 0));
         text_add(text, "interval = %llups\n", (unsigned long long)ONE_OF(rng, 1, 50, 3000, 200000));
         text_add(text, "hops = %llu\n", (unsigned long long)(passing ? rng_below(rng, 6) : 0));
         text_add(text, "payload = %llu\n", (unsigned long long)(8 + rng_below(rng, 17)));

@@ -1,4 +1,5 @@
-/* Checkpoints: damaged ones and those of another model are refused; a whole one is the same whoever wrote it. */
+/* Checkpoints: damaged ones and those of another model are refused; a whole one is the same whoever wrote it.
+ */
 #include "random_system.h"
 #include "base/file.h"
 

@@ -84,7 +84,8 @@ static void messages_can_be_dropped(void **state)
         for (int i = 0; i < 6; i++)
             pair_send(&pair, (uint64_t)i * 1000, 8);
         pair_init(&pair, &(struct link_spec){.latency_ps = 100, .credits = at_the_door ? 1 : 0});
-        struct hook drop = {.call = drop_every_second, .points = at_the_door ? HOOK_ARRIVE : HOOK_CROSS, .user = &count};
+        struct hook drop = {
+            .call = drop_every_second, .points = at_the_door ? HOOK_ARRIVE : HOOK_CROSS, .user = &count};
         if (at_the_door)
             port_hook(component_port(pair.receiver, 0), &drop);
         else

@@ -43,7 +43,8 @@ static void fractions_of_a_picosecond_are_kept(void **state)
     pair_init(&pair, &(struct link_spec){.latency_ps = 1, .bytes_per_s = 3000000000000});
     const struct receiver *receiver = pair_run(&pair);
     assert_int_equal(receiver->times[0], 2 + 1);
-    assert_in_range(receiver->times[59], 159 + 1, 160 + 1); /* a third is not exact in binary: the last may be cut off */
+    assert_in_range(receiver->times[59], 159 + 1,
+                    160 + 1); /* a third is not exact in binary: the last may be cut off */
     engine_free(pair.engine);
 }
 
@@ -89,12 +90,13 @@ static void what_enters_a_crossbar_port_takes_turns(void **state)
         sends.messages[i].bytes = 8;
     }
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
-    struct link *crossbar = engine_link(engine, "crossbar", &(struct link_spec){.latency_ps = 100, .bytes_per_s = 1000000000000});
+    struct link *crossbar =
+        engine_link(engine, "crossbar", &(struct link_spec){.latency_ps = 100, .bytes_per_s = 1000000000000});
     const char *const names[] = {"a", "b", "c", "receiver"};
     struct component *last = NULL;
     for (int i = 0; i < 4; i++) {
-        last = engine_component(engine, engine_island(engine, names[i]), names[i], i < 3 ? &sender_ops : &receiver_ops,
-                                i < 3 ? (const void *)&sends : &takes,
+        last = engine_component(engine, engine_island(engine, names[i]), names[i],
+                                i < 3 ? &sender_ops : &receiver_ops, i < 3 ? (const void *)&sends : &takes,
                                 i < 3 ? sizeof(struct sender) : sizeof(struct receiver), "p");
         must(link_plug(crossbar, component_port(last, 0), err));
     }

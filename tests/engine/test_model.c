@@ -7,8 +7,8 @@ static void a_port_connected_twice_is_refused(void **state)
     struct err why;
     struct pair pair = {0};
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
-    struct component *a = engine_component(engine, engine_island(engine, "i"), "a", &receiver_ops, &pair.takes,
-                                           sizeof(struct receiver), "x,y");
+    struct component *a = engine_component(engine, engine_island(engine, "i"), "a", &receiver_ops,
+                                           &pair.takes, sizeof(struct receiver), "x,y");
     struct link *first = engine_link(engine, "first", &(struct link_spec){.latency_ps = 1});
     struct link *second = engine_link(engine, "second", &(struct link_spec){.latency_ps = 1});
     must(link_plug(first, component_port(a, 1), err));
@@ -27,8 +27,10 @@ static void latency_zero_is_refused_between_islands_only(void **state)
         struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
         struct island *here = engine_island(engine, "here");
         struct island *there = apart ? engine_island(engine, "there") : here;
-        struct component *a = engine_component(engine, here, "a", &sender_ops, &sends, sizeof(struct sender), "p");
-        struct component *b = engine_component(engine, there, "b", &receiver_ops, &takes, sizeof(struct receiver), "p");
+        struct component *a =
+            engine_component(engine, here, "a", &sender_ops, &sends, sizeof(struct sender), "p");
+        struct component *b =
+            engine_component(engine, there, "b", &receiver_ops, &takes, sizeof(struct receiver), "p");
         struct link *link = engine_link(engine, "short", &(struct link_spec){.latency_ps = 0});
         must(link_plug(link, component_port(a, 0), err));
         must(link_plug(link, component_port(b, 0), err));
@@ -51,7 +53,8 @@ static void a_link_needs_two_ports(void **state)
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
     struct component *a = engine_component(engine, engine_island(engine, "i"), "a", &receiver_ops, &takes,
                                            sizeof(struct receiver), "x");
-    must(link_plug(engine_link(engine, "loose", &(struct link_spec){.latency_ps = 1}), component_port(a, 0), err));
+    must(link_plug(engine_link(engine, "loose", &(struct link_spec){.latency_ps = 1}), component_port(a, 0),
+                   err));
     assert_false(engine_ready(engine, &why));
     assert_says(why, "link loose has 1 of the two ports");
     engine_free(engine);
@@ -72,7 +75,8 @@ static void a_component_without_events_ends_at_once(void **state)
     (void)state;
     struct receiver_spec takes = {0};
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
-    engine_component(engine, engine_island(engine, "i"), "a", &receiver_ops, &takes, sizeof(struct receiver), "");
+    engine_component(engine, engine_island(engine, "i"), "a", &receiver_ops, &takes, sizeof(struct receiver),
+                     "");
     must(engine_ready(engine, err));
     must(run_to(engine, TIME_NEVER, 3, err) == ENGINE_FINISHED);
     assert_int_equal(engine_events(engine), 0);

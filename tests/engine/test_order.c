@@ -54,8 +54,11 @@ static void collector_start(struct component *self, void *state)
 }
 
 static const struct component_ops talker_ops = {.type = "talker", .start = talker_start};
-static const struct component_ops collector_ops = {
-    .type = "collector", .start = collector_start, .event = trace_event, .wake = trace_wake, .arrive = trace_arrive};
+static const struct component_ops collector_ops = {.type = "collector",
+                                                   .start = collector_start,
+                                                   .event = trace_event,
+                                                   .wake = trace_wake,
+                                                   .arrive = trace_arrive};
 
 static void events_of_one_time_go_by_island_and_sequence_then_wakes(void **state)
 {
@@ -66,9 +69,9 @@ static void events_of_one_time_go_by_island_and_sequence_then_wakes(void **state
         struct component *collector = NULL;
         for (int i = 0; i < 3; i++) {
             const char *const names[] = {"zero", "one", "two"};
-            struct component *component =
-                engine_component(engine, engine_island(engine, names[i]), names[i], i == 1 ? &collector_ops : &talker_ops,
-                                 NULL, sizeof(struct trace_state), "p");
+            struct component *component = engine_component(engine, engine_island(engine, names[i]), names[i],
+                                                           i == 1 ? &collector_ops : &talker_ops, NULL,
+                                                           sizeof(struct trace_state), "p");
             must(link_plug(link, component_port(component, 0), err));
             collector = i == 1 ? component : collector;
         }
@@ -99,7 +102,8 @@ static void sleeper_wake(struct component *self, void *state)
         component_wake(self, 500); /* the old entry for 500 must not wake it twice */
 }
 
-static const struct component_ops sleeper_ops = {.type = "sleeper", .start = sleeper_start, .wake = sleeper_wake};
+static const struct component_ops sleeper_ops = {
+    .type = "sleeper", .start = sleeper_start, .wake = sleeper_wake};
 
 static void the_earliest_wake_up_counts(void **state)
 {
@@ -158,8 +162,8 @@ static void a_component_may_run_ahead_to_its_horizon(void **state)
 {
     (void)state;
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
-    struct component *runner =
-        engine_component(engine, engine_island(engine, "i"), "r", &runner_ops, NULL, sizeof(struct runner), "");
+    struct component *runner = engine_component(engine, engine_island(engine, "i"), "r", &runner_ops, NULL,
+                                                sizeof(struct runner), "");
     must(engine_ready(engine, err));
     must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
     const struct runner *done = component_state(runner);

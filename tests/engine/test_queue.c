@@ -18,7 +18,8 @@ static size_t first_of(const struct reference *reference)
     return first;
 }
 
-/* Puts in and takes out at random, beside a plain array; times go up to `reach` ahead, rounded so that ties are common. */
+/* Puts in and takes out at random, beside a plain array; times go up to `reach` ahead, rounded so that ties
+ * are common. */
 static void behaves_like_an_array(uint64_t window_ps, uint64_t reach, uint64_t grain, uint64_t seed)
 {
     struct queue queue;
@@ -34,7 +35,8 @@ static void behaves_like_an_array(uint64_t window_ps, uint64_t reach, uint64_t g
     reference.count = 0;
     for (int step = 0; step < 20000; step++) {
         if (reference.count < 1000 && rng_below(&rng, 100) < 52) {
-            uint64_t ahead = rng_below(&rng, 8) ? rng_below(&rng, reach + 1) : rng_below(&rng, 200 * reach + 1);
+            uint64_t ahead =
+                rng_below(&rng, 8) ? rng_below(&rng, reach + 1) : rng_below(&rng, 200 * reach + 1);
             struct event event = {.time = now + ahead / grain * grain, .order = order++ * 7919 % 5003};
             struct pooled *pooled = pool_take(&pool);
             pooled->event = event;

@@ -1,5 +1,5 @@
-/* The heart of the matter: random systems give the same result to the last bit on any number of threads, and with a
- * checkpoint in the middle. */
+/* The heart of the matter: random systems give the same result to the last bit on any number of threads, and
+ * with a checkpoint in the middle. */
 #include "random_system.h"
 
 #include <unistd.h>
@@ -28,16 +28,20 @@ static void finish(struct system *system, unsigned threads, struct result *resul
     snprintf(result->text, sizeof result->text, "%s", result->outcome == ENGINE_FAILED ? why.text : "");
 }
 
-static void compare(const struct result *a, const struct result *b, uint64_t seed, unsigned threads, const char *how)
+static void compare(const struct result *a, const struct result *b, uint64_t seed, unsigned threads,
+                    const char *how)
 {
-    if (a->outcome != b->outcome || a->checksum != b->checksum || a->events != b->events || a->time != b->time ||
-        strcmp(a->text, b->text))
-        fail_msg("system %llu with %u threads %s: %llu events, checksum %016llx, not %llu and %016llx; '%s', '%s'",
-                 (unsigned long long)seed, threads, how, (unsigned long long)b->events, (unsigned long long)b->checksum,
-                 (unsigned long long)a->events, (unsigned long long)a->checksum, b->text, a->text);
+    if (a->outcome != b->outcome || a->checksum != b->checksum || a->events != b->events ||
+        a->time != b->time || strcmp(a->text, b->text))
+        fail_msg(
+            "system %llu with %u threads %s: %llu events, checksum %016llx, not %llu and %016llx; '%s', '%s'",
+            (unsigned long long)seed, threads, how, (unsigned long long)b->events,
+            (unsigned long long)b->checksum, (unsigned long long)a->events, (unsigned long long)a->checksum,
+            b->text, a->text);
 }
 
-static void with_checkpoint(const struct text *text, const struct result *serial, uint64_t seed, unsigned threads)
+static void with_checkpoint(const struct text *text, const struct result *serial, uint64_t seed,
+                            unsigned threads)
 {
     char path[] = "checkpoint-XXXXXX";
     struct system first, second;
@@ -82,7 +86,8 @@ static void every_number_of_threads_gives_the_same(void **state)
         events += serial.events;
         text_fini(&text);
     }
-    print_message("%d systems, %llu events each time, %d stuck\n", SYSTEMS, (unsigned long long)events, stuck);
+    print_message("%d systems, %llu events each time, %d stuck\n", SYSTEMS, (unsigned long long)events,
+                  stuck);
     assert_in_range(stuck, 1, SYSTEMS / 2); /* both ends occur */
     assert_true(events > 100 * SYSTEMS);
 }

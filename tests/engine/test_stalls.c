@@ -21,16 +21,18 @@ static void messages_that_nobody_takes_are_told(void **state)
         }
         struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
         struct link *link = engine_link(engine, "l", &(struct link_spec){.latency_ps = 5, .credits = 2});
-        struct component *a =
-            engine_component(engine, engine_island(engine, "x"), "a", &sender_ops, &sends, sizeof(struct sender), "out");
-        struct component *b = engine_component(engine, engine_island(engine, "y"), "b", &deaf_ops, NULL, 8, "in");
+        struct component *a = engine_component(engine, engine_island(engine, "x"), "a", &sender_ops, &sends,
+                                               sizeof(struct sender), "out");
+        struct component *b =
+            engine_component(engine, engine_island(engine, "y"), "b", &deaf_ops, NULL, 8, "in");
         must(link_plug(link, component_port(a, 0), err));
         must(link_plug(link, component_port(b, 0), err));
         must(engine_ready(engine, err));
         assert_int_equal(run_to(engine, TIME_NEVER, threads, &why), ENGINE_FAILED);
-        assert_string_equal(why.text, "the simulation is stuck at 15 ps: no event is left, but 2 ports still wait\n"
-                                      "  a.out waits for room at b.in, which holds 2 messages (2 from here fill it)\n"
-                                      "  b.in holds 2 messages that b does not take");
+        assert_string_equal(why.text,
+                            "the simulation is stuck at 15 ps: no event is left, but 2 ports still wait\n"
+                            "  a.out waits for room at b.in, which holds 2 messages (2 from here fill it)\n"
+                            "  b.in holds 2 messages that b does not take");
         engine_free(engine);
     }
 }
@@ -49,7 +51,8 @@ static void restless_event(struct component *self, void *state, const struct eve
     component_schedule(self, 0, 3, "", 0);
 }
 
-static const struct component_ops restless_ops = {.type = "restless", .start = restless_start, .event = restless_event};
+static const struct component_ops restless_ops = {
+    .type = "restless", .start = restless_start, .event = restless_event};
 
 static void time_that_stands_still_is_told(void **state)
 {
@@ -82,7 +85,8 @@ static void failing_wake(struct component *self, void *state)
     component_fail(self, "%s gives up", component_name(self));
 }
 
-static const struct component_ops failing_ops = {.type = "failing", .start = failing_start, .wake = failing_wake};
+static const struct component_ops failing_ops = {
+    .type = "failing", .start = failing_start, .wake = failing_wake};
 
 static void the_earliest_failure_is_told(void **state)
 {
@@ -94,8 +98,8 @@ static void the_earliest_failure_is_told(void **state)
         struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
         struct link *link = engine_link(engine, "l", &(struct link_spec){.latency_ps = 10000});
         for (int i = 0; i < 4; i++) {
-            struct component *component =
-                engine_component(engine, engine_island(engine, names[i]), names[i], &failing_ops, &specs[i], 8, "p");
+            struct component *component = engine_component(engine, engine_island(engine, names[i]), names[i],
+                                                           &failing_ops, &specs[i], 8, "p");
             must(link_plug(link, component_port(component, 0), err));
         }
         must(engine_ready(engine, err));

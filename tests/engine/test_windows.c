@@ -31,8 +31,9 @@ static void idle_islands_are_not_run(void **state)
         snprintf(name, sizeof name, "n%d", i);
         const struct component_ops *ops = i == 1 ? &receiver_ops : &sender_ops;
         const void *spec = i == 0 ? (const void *)&pair.sends : i == 1 ? (const void *)&pair.takes : &silent;
-        struct component *component = engine_component(engine, engine_island(engine, name), name, ops, spec,
-                                                       i == 1 ? sizeof(struct receiver) : sizeof(struct sender), "p");
+        struct component *component =
+            engine_component(engine, engine_island(engine, name), name, ops, spec,
+                             i == 1 ? sizeof(struct receiver) : sizeof(struct sender), "p");
         must(link_plug(link, component_port(component, 0), err));
     }
     must(engine_ready(engine, err));

@@ -1,5 +1,5 @@
-/* Any bytes as a description of a network: refused with an error, or accepted so that its dump reads again as it was
- * and a model can be made of it or is refused with an error. */
+/* Any bytes as a description of a network: refused with an error, or accepted so that its dump reads again as
+ * it was and a model can be made of it or is refused with an error. */
 #include "reread.h"
 #include "base/mem.h"
 #include "bench/bench.h"

@@ -1,5 +1,5 @@
-/* Any text as the arguments of --set, one after each zero byte: each is refused with an error or taken, and what was
- * taken reads again from its dump as it was. */
+/* Any text as the arguments of --set, one after each zero byte: each is refused with an error or taken, and
+ * what was taken reads again from its dump as it was. */
 #include "reread.h"
 #include "base/mem.h"
 #include "bench/bench.h"

@@ -1,5 +1,5 @@
-/* What both fuzzers demand of a configuration that was accepted: its dump is a description that is accepted too, and
- * dumps to the same bytes. Checkpoints keep the configuration as such a dump. */
+/* What both fuzzers demand of a configuration that was accepted: its dump is a description that is accepted
+ * too, and dumps to the same bytes. Checkpoints keep the configuration as such a dump. */
 #ifndef TESTS_FUZZ_REREAD_H
 #define TESTS_FUZZ_REREAD_H
 

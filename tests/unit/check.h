@@ -60,6 +60,10 @@ static inline void folder_remove(struct folder *folder, const char *const *names
     assert_int_equal(rmdir(folder->path), 0);
 }
 
-#define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
+#define LIST(...)                                                                                            \
+    (const char *const[])                                                                                    \
+    {                                                                                                        \
+        __VA_ARGS__, NULL                                                                                    \
+    }
 
 #endif

@@ -11,8 +11,22 @@ static struct clock_domain clock_of(uint64_t hertz)
 
 /* Powers of ten, real parts, primes, and the slowest and fastest possible. */
 static const uint64_t frequencies[] = {
-    1, 3, 7, 32768, 999999937, 1000000000, 1000000007, 1410000000, 1755000000, 1980000000, 2619000000, 3141592653,
-    UINT64_C(333333333333), UINT64_C(999999999989), UINT64_C(999999999999), PS_PER_SECOND,
+    1,
+    3,
+    7,
+    32768,
+    999999937,
+    1000000000,
+    1000000007,
+    1410000000,
+    1755000000,
+    1980000000,
+    2619000000,
+    3141592653,
+    UINT64_C(333333333333),
+    UINT64_C(999999999989),
+    UINT64_C(999999999999),
+    PS_PER_SECOND,
 };
 
 static void cycle_zero_starts_at_zero(void **state)
@@ -40,8 +54,8 @@ static void after_whole_seconds_every_clock_is_exact(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(frequencies); i++) {
         struct clock_domain clock = clock_of(frequencies[i]);
-        for (uint64_t seconds = 1; seconds <= 10000000 && frequencies[i] * seconds / seconds == frequencies[i];
-             seconds *= 10)
+        for (uint64_t seconds = 1;
+             seconds <= 10000000 && frequencies[i] * seconds / seconds == frequencies[i]; seconds *= 10)
             assert_int_equal(clock_time(&clock, frequencies[i] * seconds), PS_PER_SECOND * seconds);
     }
 }

@@ -157,7 +157,8 @@ static void a_real_has_its_range(void **state)
 
 static void what_is_no_decimal_number_is_no_real(void **state)
 {
-    static const char *const broken[] = {"nan", "inf", "-inf", "1e999", "0x1p-1", "1,5", "half", "1 ", " 1", "0.5x"};
+    static const char *const broken[] = {"nan", "inf",  "-inf", "1e999", "0x1p-1",
+                                         "1,5", "half", "1 ",   " 1",    "0.5x"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char assignment[64];
         snprintf(assignment, sizeof assignment, "mill.loom.tension=%s", broken[i]);
@@ -191,7 +192,8 @@ static void a_text_that_no_description_can_hold_is_refused(void **state)
         snprintf(assignment, sizeof assignment, "mill.loom.owner=%s", broken[i]);
         check_set_refused(*state, assignment, "mill.loom.owner: expected one line of text");
     }
-    check_read_refused(*state, "[mill.loom]\nowner =#1\n", "t.ini:2: mill.loom.owner: expected one line of text");
+    check_read_refused(*state, "[mill.loom]\nowner =#1\n",
+                       "t.ini:2: mill.loom.owner: expected one line of text");
 }
 
 static void a_text_has_3072_bytes_at_most(void **state)
@@ -219,13 +221,15 @@ static void a_key_far_from_all_points_to_the_list(void **state)
 
 static void a_wrong_section_suggests_the_nearest(void **state)
 {
-    check_read_refused(*state, "[mill.lom]\n", "t.ini:1: there is no section [mill.lom]; did you mean [mill.loom]?");
+    check_read_refused(*state, "[mill.lom]\n",
+                       "t.ini:1: there is no section [mill.lom]; did you mean [mill.loom]?");
     check_read_refused(*state, "[lnk.a]\n", "did you mean [link.*]?");
 }
 
 static void a_section_far_from_all_points_to_the_list(void **state)
 {
-    check_read_refused(*state, "[windmill]\n", "t.ini:1: there is no section [windmill] (`heddle params` lists them)");
+    check_read_refused(*state, "[windmill]\n",
+                       "t.ini:1: there is no section [windmill] (`heddle params` lists them)");
 }
 
 static void a_key_before_all_sections_is_refused(void **state)
@@ -241,10 +245,11 @@ static void a_family_needs_a_name_without_dots(void **state)
 
 static void set_needs_path_key_and_value(void **state)
 {
-    static const char *const broken[] = {"", "=", "x", "x=1", ".x=1", "a.=1", "mill.loom.shafts", "mill.loom.shafts=",
-                                         "shafts=1.5"};
+    static const char *const broken[] = {
+        "", "=", "x", "x=1", ".x=1", "a.=1", "mill.loom.shafts", "mill.loom.shafts=", "shafts=1.5"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        check_set_refused(*state, broken[i], "--set: expected path.key=value, such as phold.islands=64, not '");
+        check_set_refused(*state, broken[i],
+                          "--set: expected path.key=value, such as phold.islands=64, not '");
 }
 
 static void set_takes_dots_and_equals_signs_in_the_value(void **state)
@@ -348,9 +353,10 @@ static void check_dump(const struct config *config, const char *expected)
 static void the_dump_has_every_parameter(void **state)
 {
     check_set(*state, "link.a.ends=x y");
-    check_dump(*state, "[mill.loom]\nshafts = 4\nmemory = 256KiB\nbeat = 50ns\nspeed = 1GB/s\nclock = 1980MHz\n"
-                       "tension = 0.25\nlit = yes\nweave = plain\n"
-                       "[link.a]\nends = x y\nlatency = 10ns\n");
+    check_dump(*state,
+               "[mill.loom]\nshafts = 4\nmemory = 256KiB\nbeat = 50ns\nspeed = 1GB/s\nclock = 1980MHz\n"
+               "tension = 0.25\nlit = yes\nweave = plain\n"
+               "[link.a]\nends = x y\nlatency = 10ns\n");
 }
 
 static void check_same_after_reread(const struct config *config)

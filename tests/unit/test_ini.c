@@ -173,7 +173,8 @@ static void a_key_without_a_value_is_refused(void **state)
 static void a_key_twice_is_refused(void **state)
 {
     (void)state;
-    check_refuses("[a]\nk = 1\n[b]\nk = 1\n[c]\nk = 1\nk = 2\n", "t.ini:7: this file sets the key twice: 'k'");
+    check_refuses("[a]\nk = 1\n[b]\nk = 1\n[c]\nk = 1\nk = 2\n",
+                  "t.ini:7: this file sets the key twice: 'k'");
 }
 
 static void a_section_twice_is_refused(void **state)
@@ -378,7 +379,8 @@ static void includes_17_deep_are_refused_but_not_as_a_circle(void **state)
     struct folder folder;
     folder_make(&folder);
     write_chain(&folder, 18);
-    check_file_refused(folder_file(&folder, "0.ini"), "16.ini:1: files that include files go too deep at '17.ini'");
+    check_file_refused(folder_file(&folder, "0.ini"),
+                       "16.ini:1: files that include files go too deep at '17.ini'");
     remove_chain(&folder, 18);
 }
 

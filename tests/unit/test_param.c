@@ -1,4 +1,5 @@
-/* Every row of every group that a benchmark can be configured by keeps the promises that base/param.h makes of rows. */
+/* Every row of every group that a benchmark can be configured by keeps the promises that base/param.h makes
+ * of rows. */
 #include "check.h"
 #include "base/config.h"
 #include "base/mem.h"

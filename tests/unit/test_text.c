@@ -95,7 +95,8 @@ static void distance_from_nothing_is_the_length(void **state)
 static void distance_is_the_same_both_ways(void **state)
 {
     (void)state;
-    static const char *const words[] = {"", "a", "ba", "credits", "cerdit", "bandwidth", "band with", "latency"};
+    static const char *const words[] = {"",       "a",         "ba",        "credits",
+                                        "cerdit", "bandwidth", "band with", "latency"};
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         for (size_t j = 0; j < COUNT_OF(words); j++)
             assert_int_equal(text_distance(words[i], words[j]), text_distance(words[j], words[i]));

@@ -146,7 +146,8 @@ static void an_error_says_what_was_expected_with_an_example(void **state)
 static void broken_numbers_are_refused(void **state)
 {
     (void)state;
-    static const char *const broken[] = {"", " ", ".", "5.", "-5", "+5", "1.2.3", "1e3", "0x10", "5 5", " 5", "5\n"};
+    static const char *const broken[] = {"",      " ",   ".",    "5.",  "-5", "+5",
+                                         "1.2.3", "1e3", "0x10", "5 5", " 5", "5\n"};
     for (size_t i = 0; i < COUNT_OF(broken); i++)
         check_refuses(UNIT_count, broken[i], "expected a whole number");
 }
