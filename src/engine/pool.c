@@ -1,7 +1,7 @@
 #include "engine/pool.h"
 #include "base/mem.h"
 
-enum { FIRST_CHUNK_EVENTS = 64, LARGEST_CHUNK_EVENTS = 1 << 14 };
+enum { FIRST_CHUNK_EVENTS = 16, LARGEST_CHUNK_EVENTS = 1 << 14 };
 
 void pool_init(struct pool *pool, size_t payload_bytes)
 {
