@@ -23,6 +23,15 @@ const struct bench *bench_find(const char *name)
     return NULL;
 }
 
+const char *bench_nearest(const char *name)
+{
+    struct nearest nearest;
+    nearest_init(&nearest, name);
+    for (size_t i = 0; benches[i]; i++)
+        nearest_try(&nearest, benches[i]->name);
+    return nearest.best;
+}
+
 const struct param_group **bench_groups(const struct bench *bench)
 {
     size_t count = 0;

@@ -15,7 +15,8 @@ struct bench_model {
 
 struct bench {
     const char *name, *help;
-    const struct param_group *const *groups; /* its sections; the keys of the first are options too */
+    const struct param_group *const *groups;  /* its sections; the keys of the first are options too */
+    const struct component_ops *const *types; /* of components it has; ends in NULL */
     bool (*build)(struct bench_model *model, const struct config *config, struct err *err);
     bool described; /* the model comes from a description: without --config there is nothing to run */
 };
@@ -24,6 +25,7 @@ extern const struct bench *const benches[]; /* ends in NULL */
 extern const struct param_group engine_params;
 
 const struct bench *bench_find(const char *name);
+const char *bench_nearest(const char *name); /* the name that may have been meant, or NULL */
 
 /* All sections that a configuration of this benchmark has: the engine's and its own. The caller frees the
  * array. */

@@ -297,9 +297,11 @@ static bool traffic_build(struct bench_model *model, const struct config *config
 }
 
 static const struct param_group *const groups[] = {&traffic_params, NULL};
+static const struct component_ops *const types[] = {&sm_ops, &partition_ops, NULL};
 
 const struct bench gpu_traffic_bench = {.name = "gpu-traffic",
                                         .help =
                                             "requests and replies between 132 SMs and 96 memory partitions",
                                         .groups = groups,
+                                        .types = types,
                                         .build = traffic_build};

@@ -35,30 +35,41 @@ static bool is_straight(const char *path)
            strncmp(path, "/proc/", 6) == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
+/* Standard output under another descriptor, which shares its place in the file: nothing is overwritten. */
+static FILE *open_stdout(void)
+{
+    fflush(stdout);
+    int copy = dup(STDOUT_FILENO);
+    FILE *stream = copy < 0 ? NULL : fdopen(copy, "wb");
+    if (!stream && copy >= 0)
+        close(copy);
+    return stream;
+}
+
 bool file_open(struct file_writer *writer, const char *path, struct err *err)
 {
-    if (strcmp(path, "-") == 0)
-        path = "/dev/stdout";
-    struct text part = {0};
-    bool straight = is_straight(path);
-    char *target =
-        straight ? NULL : realpath(path, NULL); /* what a link stands for is replaced, not the link */
-    text_add(&part, "%s%s", target ? target : path, straight ? "" : ".part");
-    *writer = (struct file_writer){.stream = fopen(part.at, straight ? "ab" : "wb"),
-                                   .path = mem_text(target ? target : path),
-                                   .part = part.at};
-    free(target);
-    if (!writer->stream) {
-        err_set(err, "cannot write %s: %s", path, strerror(errno));
-        mem_free(writer->path);
-        mem_free(writer->part);
-        return false;
+    *writer = (struct file_writer){0};
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        writer->stream = open_stdout();
+    } else if (is_straight(path)) {
+        writer->stream = fopen(path, "ab");
+    } else {
+        struct text part = {0};
+        char *target = realpath(path, NULL); /* what a link stands for is replaced, not the link */
+        text_add(&part, "%s.part", target ? target : path);
+        writer->stream = fopen(part.at, "wb");
+        writer->part = part.at;
+        writer->path = target ? mem_text(target) : NULL;
+        free(target);
     }
-    if (straight) {
-        mem_free(writer->part);
-        writer->part = NULL;
-    }
-    return true;
+    if (!writer->path)
+        writer->path = mem_text(path);
+    if (writer->stream)
+        return true;
+    err_set(err, "cannot write %s: %s", path, strerror(errno));
+    mem_free(writer->path);
+    mem_free(writer->part);
+    return false;
 }
 
 bool file_check(const char *path, struct err *err)

@@ -1,6 +1,7 @@
 /* heddle bench: runs a benchmark of Heddle itself. */
 #include "cli/cli.h"
 #include "bench/bench.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -14,6 +15,7 @@ static const struct option_row options[] = {
     {"--set", "PATH.KEY=VALUE", "set one parameter; wins over descriptions"},
     {"--until", "TIME", "stop at this simulated time, such as 2us, whatever the parameters say"},
     {"--json", "FILE", "write configuration, results and statistics"},
+    {"--dump-config", "FILE", "write the effective configuration, as a description"},
     {"--checkpoint", "FILE", "save the state: at the time --at, or else at the end; at Ctrl-C too"},
     {"--at", "TIME", "the simulated time to save at, such as 500ns"},
     {"--resume", "FILE", "go on from a checkpoint, with the parameters it was saved with"},
@@ -31,6 +33,7 @@ struct request {
     const struct bench *bench;
     struct config config;
     struct bench_options options;
+    const char *dump;    /* where the effective configuration goes, or NULL */
     struct given *given; /* in the order of the command line */
     size_t given_count, given_capacity;
 };
@@ -77,6 +80,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return take_time(row->name, value, &r->options.until, err);
     } else if (!strcmp(row->name, "--json")) {
         r->options.json = value;
+    } else if (!strcmp(row->name, "--dump-config")) {
+        r->dump = value;
     } else if (!strcmp(row->name, "--checkpoint")) {
         r->options.save = value;
     } else if (!strcmp(row->name, "--at")) {
@@ -167,12 +172,24 @@ static bool configure(struct request *r, struct err *err)
     return r->options.resume ? configure_resumed(r, err) : configure_given(r, err);
 }
 
+static bool dump_config(const struct request *r, struct err *err)
+{
+    struct file_writer writer;
+    struct text text = {0};
+    if (!file_open(&writer, r->dump, err))
+        return false;
+    config_dump(&r->config, &text);
+    fputs(text.at, writer.stream);
+    text_fini(&text);
+    return file_close(&writer, err);
+}
+
 static int run_request(struct request *r)
 {
     struct err err;
     catch_interrupts();
     r->options.interrupt = &interrupted;
-    if (!configure(r, &err))
+    if (!configure(r, &err) || (r->dump && !dump_config(r, &err)))
         return complain(EXIT_FAILED, &err);
     switch (bench_run(r->bench, &r->config, &r->options, stdout, &err)) {
     case BENCH_DONE:
@@ -218,13 +235,8 @@ static int run(int count, char **words)
     }
     struct request r = {.bench = bench_find(words[0]),
                         .options = {.threads = 1, .save_at = TIME_NEVER, .until = TIME_NEVER}};
-    if (!r.bench) {
-        struct nearest nearest;
-        nearest_init(&nearest, words[0]);
-        for (size_t i = 0; benches[i]; i++)
-            nearest_try(&nearest, benches[i]->name);
-        return complain_unknown("benchmark", words[0], nearest.best, "help bench");
-    }
+    if (!r.bench)
+        return complain_unknown("benchmark", words[0], bench_nearest(words[0]), "help bench");
     const struct param_group **groups = bench_groups(r.bench);
     struct option_row *rows = all_options(&r);
     config_init(&r.config, groups);

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {&demo_command, &bench_command,   &params_command,     &test_command,
-                                          &help_command, &version_command, &completion_command, NULL};
+const struct command *const commands[] = {&demo_command,    &bench_command,      &params_command,
+                                          &stats_command,   &test_command,       &help_command,
+                                          &version_command, &completion_command, NULL};
 
 volatile sig_atomic_t interrupted;
 

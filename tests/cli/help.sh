@@ -12,7 +12,7 @@ good() {
     [[ -z $(awk 'length > 160' out) ]] || fail "$ran: lines too long: $(awk 'length > 160' out)"
 }
 
-commands=(demo bench params test help version completion)
+commands=(demo bench params stats test help version completion)
 good
 cp out overview
 for words in --help -h help; do
@@ -43,6 +43,13 @@ expect_line out '^heddle [0-9]+\.[0-9]+\.[0-9]+$'
 cp out once
 good --version
 expect_same_file 'version and --version' once out
+
+# ---- stats ----
+
+good stats
+expect_same 'benchmarks of stats' 'phold gpu-traffic network' "$(grep -E '^[a-z]' out | paste -sd' ')"
+good stats gpu-traffic
+expect_line out '^ +replies +messages +replies that came back$'
 
 # ---- params ----
 

@@ -77,6 +77,14 @@ run bench phold --islands 4 --time 50ns --json kept.json
 expect_status 0
 python3 -m json.tool kept.json >/dev/null || fail 'kept.json is no JSON'
 expect_same 'files left behind' '' "$(find . -name '*.part')"
+# the effective configuration as a description: it can be read again, and stands before the closing line on -
+run bench phold --islands 4 --time 50ns --dump-config dump.ini
+expect_status 0
+wanted=$(result)
+run bench phold --config dump.ini --dump-config - --json -
+expect_status 0
+expect_same 'result of the dumped configuration' "$wanted" "$(result)"
+expect_same 'first line of it' '[engine]' "$(head -n 1 out)"
 # into a pipe, before the closing line
 "$HEDDLE" bench phold --islands 4 --time 50ns --json /dev/stdout | sed '$d' | python3 -m json.tool >/dev/null ||
     fail 'what --json /dev/stdout writes into a pipe is no JSON'

@@ -208,6 +208,37 @@ static void a_folder_cannot_be_written(void **state)
     check_not_opened("/tmp", "cannot write /tmp: Is a directory");
 }
 
+static void what_a_link_stands_for_is_replaced(void **state)
+{
+    (void)state;
+    struct folder folder;
+    folder_make(&folder);
+    const char *target = mem_text(folder_file(&folder, "target")), *name = folder_file(&folder, "link");
+    check_written(target, "old");
+    assert_int_equal(symlink("target", name), 0);
+    check_written(name, "new");
+    check_content(target, "new");
+    char stands_for[16] = "";
+    assert_int_equal(readlink(name, stands_for, sizeof stands_for), 6);
+    mem_free((char *)(uintptr_t)target);
+    folder_remove(&folder, LIST("target", "link"));
+}
+
+static void trying_out_leaves_the_file_alone(void **state)
+{
+    (void)state;
+    struct folder folder;
+    struct err err;
+    folder_make(&folder);
+    const char *path = folder_file(&folder, "a");
+    check_written(path, "old");
+    assert_true(file_check(path, &err));
+    check_content(path, "old");
+    assert_false(file_check("/there/is/none", &err));
+    check_says(&err, "cannot write /there/is/none");
+    folder_remove(&folder, LIST("a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +258,8 @@ int main(void)
         cmocka_unit_test(a_part_that_cannot_be_renamed_is_removed),
         cmocka_unit_test(a_missing_folder_is_told_when_opened),
         cmocka_unit_test(a_folder_cannot_be_written),
+        cmocka_unit_test(what_a_link_stands_for_is_replaced),
+        cmocka_unit_test(trying_out_leaves_the_file_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
