@@ -46,7 +46,7 @@ struct bench_options {
     uint64_t save_at; /* ps; TIME_NEVER: at the end */
     const char *resume; /* a checkpoint to go on from, or NULL */
     const char *json;   /* where results go, or NULL */
-    const volatile sig_atomic_t *interrupt;
+    const _Atomic int *interrupt;
 };
 
 enum bench_outcome { BENCH_DONE, BENCH_INTERRUPTED, BENCH_FAILED };

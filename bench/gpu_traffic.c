@@ -106,9 +106,9 @@ static void sm_wake(struct component *self, void *state)
     sm_send(self, state);
 }
 
-static void sm_ready(struct component *self, void *state, struct port *port)
+static void sm_ready(struct component *self, void *state, struct port *port, uint32_t plug)
 {
-    (void)port, (void)state;
+    (void)port, (void)state, (void)plug;
     component_wake(self, after_cycles(self, component_spec(self), 1));
 }
 
@@ -125,11 +125,21 @@ static void sm_arrive(struct component *self, void *state, struct port *port)
         component_wake(self, after_cycles(self, spec, 1));
 }
 
+static bool sm_waits(const struct component *self, const void *state, struct text *text)
+{
+    const struct sm *sm = state;
+    (void)self;
+    if (sm->sent > sm->replies)
+        text_add(text, "%llu replies", (unsigned long long)(sm->sent - sm->replies));
+    return sm->sent > sm->replies;
+}
+
 static const struct component_ops sm_ops = {.type = "sm",
                                             .start = sm_start,
                                             .arrive = sm_arrive,
                                             .ready = sm_ready,
                                             .wake = sm_wake,
+                                            .waits = sm_waits,
                                             .stats = &sm_stats};
 
 /* ---- a memory partition ---- */
@@ -225,10 +235,10 @@ static void partition_event(struct component *self, void *state, const struct ev
         partition->ring[(partition->held_first + partition->held++) % IN_SERVICE] = reply;
 }
 
-static void partition_ready(struct component *self, void *state, struct port *port)
+static void partition_ready(struct component *self, void *state, struct port *port, uint32_t plug)
 {
     struct partition *partition = state;
-    (void)port;
+    (void)port, (void)plug;
     while (partition->held && answer(self, partition, &partition->ring[partition->held_first])) {
         partition->held_first = (partition->held_first + 1) % IN_SERVICE;
         partition->held--;

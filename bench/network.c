@@ -65,7 +65,6 @@ struct node {
         uint32_t chosen, port, to; /* where the first message of this input goes, once it was drawn */
     } next[MOST_PORTS];
     uint32_t ports, spare;
-    uint32_t plugs[MOST_PORTS]; /* of the link of each port */
 };
 
 STAT_TABLE(node_stats, node, NODE_STATS);
@@ -80,8 +79,9 @@ struct parcel {
 static void draw_target(struct component *self, struct node *node, uint32_t *port, uint32_t *to)
 {
     *port = (uint32_t)rng_below(&node->rng, node->ports);
-    *to = (uint32_t)rng_below(&node->rng, node->plugs[*port] - 1);
-    *to += *to >= port_plug(component_port(self, *port));
+    struct port *through = component_port(self, *port);
+    *to = (uint32_t)rng_below(&node->rng, port_plugs(through) - 1);
+    *to += *to >= port_plug(through);
 }
 
 static bool send_parcel(struct component *self, struct node *node, uint32_t port, uint32_t to,
@@ -174,9 +174,9 @@ static void node_arrive(struct component *self, void *state, struct port *port)
         ;
 }
 
-static void node_ready(struct component *self, void *state, struct port *port)
+static void node_ready(struct component *self, void *state, struct port *port, uint32_t plug)
 {
-    (void)port;
+    (void)port, (void)plug;
     go_on(self, state);
 }
 
@@ -325,15 +325,10 @@ static bool make_link(struct builder *b, const char *section, struct err *err)
                                                         .bytes_per_s = spec.bandwidth,
                                                         .overhead_bytes = (uint32_t)spec.overhead,
                                                         .credits = (uint32_t)spec.credits});
-    uint32_t plugs = 0;
-    for (const char *ends = spec.ends; next_end(&ends, node_name, port); plugs++) {
+    for (const char *ends = spec.ends; next_end(&ends, node_name, port);) {
         struct built_node *node = find_node(b, section, node_name, port, err);
         if (!link_plug(link, component_port(node->component, (uint32_t)port_index(node, port)), err))
             return false;
-    }
-    for (const char *ends = spec.ends; next_end(&ends, node_name, port);) {
-        struct built_node *node = find_node(b, section, node_name, port, err);
-        ((struct node *)component_state(node->component))->plugs[port_index(node, port)] = plugs;
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/host.h"
 #include "base/progress.h"
 
 struct running {

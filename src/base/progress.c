@@ -1,15 +1,8 @@
 #include "base/progress.h"
+#include "base/host.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
-
-double host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void progress_init(struct progress *progress, const char *what, const char *unit)
 {

@@ -21,7 +21,4 @@ void progress_update(struct progress *progress, double share, uint64_t count);
 /* Wipes the line. */
 void progress_fini(struct progress *progress);
 
-/* Seconds of the host's clock; for reports to people only, never for a result. */
-double host_seconds(void);
-
 #endif

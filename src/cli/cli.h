@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 
-#include <signal.h>
 #include <stddef.h>
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
@@ -47,10 +46,9 @@ bool options_parse(const struct option_row *rows, int count, char **words, void 
                    struct err *err);
 
 /* Set by Ctrl-C, once catch_interrupts was called; a second Ctrl-C ends the process at once. */
-extern volatile sig_atomic_t interrupted;
+extern _Atomic int interrupted;
 void catch_interrupts(void);
 
-unsigned host_threads(void);
 bool threads_parse(const char *text, unsigned *threads, struct err *err);
 
 #endif

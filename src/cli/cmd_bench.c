@@ -150,9 +150,10 @@ static bool configure_given(struct request *r, struct err *err)
         described = true;
     }
     if (r->bench->described && !described)
-        return err_set(
-            err, "bench %s: expected --config FILE, the description of what to simulate (see docs/engine.md)",
-            r->bench->name);
+        return err_set(err,
+                       "bench %s: expected --config FILE, the description of what to simulate (see "
+                       "docs/descriptions.md)",
+                       r->bench->name);
     for (size_t i = 0; i < r->given_count; i++) {
         const struct given *given = &r->given[i];
         const char *path = r->bench->groups[0]->path;

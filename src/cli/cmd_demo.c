@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "bench/bench.h"
 #include "base/mem.h"
-#include "base/progress.h"
+#include "base/host.h"
 
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ static int run(int count, char **words)
     puts("Memory traffic of a GPU the size of an H200: 132 SMs send requests over a crossbar of 100 cycles\n"
          "to 96 memory partitions, which answer; bandwidth, queues and credits are modelled.\n\n"
          "  threads   host time   events per s   simulated time   checksum of every event");
-    unsigned all = host_threads();
+    unsigned all = host_cores();
     int status = simulate(&config, 1, &serial, &err);
     if (status == EXIT_GOOD && all > 1)
         status = simulate(&config, all, &parallel, &err);

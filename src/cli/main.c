@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ const struct command *const commands[] = {&demo_command,    &bench_command,     
                                           &stats_command,   &test_command,       &help_command,
                                           &version_command, &completion_command, NULL};
 
-volatile sig_atomic_t interrupted;
+_Atomic int interrupted;
 
 static void on_interrupt(int signal_number)
 {

@@ -1,8 +1,8 @@
 #include "cli/cli.h"
+#include "base/host.h"
 #include "base/text.h"
 #include "base/unit.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,19 +87,13 @@ void options_print(const struct option_row *rows)
     }
 }
 
-unsigned host_threads(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
-
 bool threads_parse(const char *text, unsigned *threads, struct err *err)
 {
     enum { MOST_THREADS = 1024 };
     uint64_t number;
     struct err why;
     if (strcmp(text, "all") == 0)
-        number = host_threads();
+        number = host_cores();
     else if (!unit_parse(UNIT_count, text, &number, &why) || number < 1 || number > MOST_THREADS)
         return err_set(err, "--threads: expected a number from 1 to %d, or all, not '%.80s'", MOST_THREADS,
                        text);

@@ -97,6 +97,8 @@ static void save_port(struct text *out, const struct port *port)
 
 bool engine_save(const struct engine *engine, const char *path, const char *note, struct err *err)
 {
+    if (engine->failure)
+        return err_set(err, "cannot save %s: the simulation has failed", path);
     struct text out = {0};
     put(&out, magic, sizeof magic);
     put_u64(&out, CHECKPOINT_VERSION);
@@ -151,22 +153,27 @@ static uint64_t get_u64(struct source *in)
     return value;
 }
 
-/* An event that belongs to this island, into its pool; NULL when it does not fit. */
+/* Whether an event of a file can be on this island: its target is there, and is plugged in as it says. */
+static bool event_fits(const struct event *event, const struct island *island)
+{
+    const struct engine *engine = island->engine;
+    if (event->bytes > engine->spec.payload_bytes || event->what > EVENT_CREDIT)
+        return false;
+    if (event->what == EVENT_OWN)
+        return event->target < engine->component_count && engine->components[event->target]->island == island;
+    if (event->target >= engine->port_count)
+        return false;
+    const struct port *port = engine->ports[event->target];
+    return port->island == island && port->link && event->from < port->link->plug_count &&
+           (event->what != EVENT_CREDIT || port->credits);
+}
+
+/* The next event, in the island's pool; NULL when it does not fit. */
 static struct pooled *get_event(struct source *in, struct island *island)
 {
-    struct engine *engine = island->engine;
     struct event header;
     get(in, &header, sizeof header);
-    bool own = header.what == EVENT_OWN || header.what == EVENT_WAKE;
-    size_t targets = own ? engine->component_count : engine->port_count;
-    in->good = in->good && header.what < EVENT_WHATS && header.target < targets &&
-               header.bytes <= engine->spec.payload_bytes;
-    if (in->good) {
-        const struct port *port = own ? NULL : engine->ports[header.target];
-        const struct island *of = port ? port->island : engine->components[header.target]->island;
-        in->good = of == island && (!port || (port->link && header.from < port->link->plug_count)) &&
-                   (header.what != EVENT_CREDIT || port->credits);
-    }
+    in->good = in->good && event_fits(&header, island);
     if (!in->good)
         return NULL;
     struct pooled *pooled = pool_take(&island->pool);
@@ -203,15 +210,21 @@ static void load_port(struct source *in, struct port *port)
         get(in, port->credits, port->link->plug_count * sizeof *port->credits);
     for (uint64_t count = get_u64(in); in->good && count; count--) {
         struct pooled *pooled = get_event(in, port->island);
-        if (pooled)
+        bool message = pooled && pooled->event.target == port->index &&
+                       (pooled->event.what == EVENT_MESSAGE || pooled->event.what == EVENT_RECEIVED);
+        if (message)
             port_enqueue(port, pooled);
+        else
+            in->good = false;
     }
 }
 
 static void load_component(struct source *in, struct component *component)
 {
-    component->wake_time = get_u64(in);
+    uint64_t wake_time = get_u64(in);
     get(in, component->state, component->state_bytes);
+    if (in->good && wake_time != TIME_NEVER)
+        component_wake(component, wake_time);
 }
 
 /* Reads the file, checks that it is whole and ours, and leaves `in` behind the note. */
@@ -268,8 +281,13 @@ static bool load(struct engine *engine, const char *path, struct source *in, str
         load_port(in, engine->ports[i]);
     for (size_t i = 0; i < engine->component_count; i++)
         load_component(in, engine->components[i]);
-    if (!in->good || in->at != in->end)
-        return err_set(err, "%s is damaged: its content does not fit the model", path);
+    if (!in->good || in->at != in->end) {
+        err_set(err, "%s is damaged: its content does not fit the model", path);
+        engine->failure =
+            mem_alloc(1, sizeof *engine->failure); /* half of it is in: this engine cannot run */
+        *engine->failure = *err;
+        return false;
+    }
     engine->started = started;
     return true;
 }

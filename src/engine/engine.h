@@ -15,7 +15,6 @@
 #include "base/err.h"
 #include "base/stat.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,20 +24,29 @@ struct component;
 struct port;
 struct link;
 struct json;
+struct text;
 
 /* What happens, and what crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint
  * and on a wire between machines. A change of its layout changes ENGINE_MESSAGE_VERSION. */
 enum { ENGINE_MESSAGE_VERSION = 1 };
 
+enum event_what {
+    EVENT_OWN,      /* a component's own */
+    EVENT_MESSAGE,  /* arrives at a port */
+    EVENT_RECEIVED, /* a message that has waited for its turn to enter the port */
+    EVENT_CREDIT,   /* comes back to the port that sent a message */
+    EVENT_WAKE,     /* never in a queue: for hooks only */
+};
+
 struct event {
-    uint64_t time;   /* ps */
-    uint64_t order;  /* among events of one time: source island, then the source's sequence number */
-    uint32_t target; /* component, for its own event; port, for a message or credit */
-    uint8_t what;    /* enum event_what, the engine's business */
-    uint8_t kind;    /* the model's business */
-    uint16_t bytes;  /* of payload */
-    uint32_t from;   /* message: the sender's plug on the link; credit: the plug it comes from */
-    uint32_t spare;
+    uint64_t time;       /* ps */
+    uint64_t order;      /* among events of one time: source island, then the source's sequence number */
+    uint32_t target;     /* component, for its own event; port, for a message or credit */
+    uint8_t what;        /* enum event_what */
+    uint8_t kind;        /* what it means to the model */
+    uint16_t bytes;      /* of payload */
+    uint32_t from;       /* message: the sender's plug on the link; credit: the plug it comes from */
+    uint32_t wire_bytes; /* that it takes on a link, overhead included */
     unsigned char payload[];
 };
 
@@ -55,17 +63,22 @@ struct engine_spec {
 struct engine *engine_new(const struct engine_spec *spec);
 void engine_free(struct engine *engine);
 
-/* What a component does when something happens to it. A call may be NULL when it never happens. */
+/* What a component does when something happens to it. A call may be NULL when it never happens; if it happens
+ * all the same, that is a bug and is told with the component's name. */
 struct component_ops {
     const char *type;
     void (*start)(struct component *self, void *state); /* at time 0, before all else */
     void (*event)(struct component *self, void *state, const struct event *event); /* its own event is due */
     void (*arrive)(struct component *self, void *state,
                    struct port *port); /* a message joined the port's queue */
-    void (*ready)(struct component *self, void *state,
-                  struct port *port);                  /* try again what port_send refused */
+    /* A credit came back from `plug` to a port that refused a message (to any plug) since the last call. */
+    void (*ready)(struct component *self, void *state, struct port *port, uint32_t plug);
     void (*wake)(struct component *self, void *state); /* the moment of component_wake is here */
-    const struct stat_table *stats;                    /* counters in the state */
+    /* When nothing is left to happen: true if the component still waits for something, and adds what to
+     * `text`. */
+    bool (*waits)(const struct component *self, const void *state, struct text *text);
+    const struct stat_table *stats; /* counters in the state */
+    bool runs_ahead; /* uses component_horizon: how often it is woken is then no part of the result */
 };
 
 struct island *engine_island(struct engine *engine, const char *name);
@@ -94,8 +107,9 @@ bool engine_ready(struct engine *engine, struct err *err);
 
 uint64_t component_now(const struct component *self);
 
-/* How far a component may run on its own inside one call: nothing else happens on its island before this
- * moment. */
+/* How far a component may run on its own inside `wake`: nothing else happens on its island before this
+ * moment. Where it lies depends on windows and cuts, so a component that uses it (runs_ahead) must come to
+ * the same state whatever it is: do all that is due before the horizon, and wake up again for the rest. */
 uint64_t component_horizon(const struct component *self);
 
 const void *component_spec(const struct component *self);
@@ -113,19 +127,31 @@ void component_schedule(struct component *self, uint64_t delay, uint8_t kind, co
  */
 void component_wake(struct component *self, uint64_t time);
 
-/* Ends the run with this error: of several, that of the earliest time, then of the first island. */
+/* Ends the run with this error: of several, that of the earliest time, then of the first island. The engine
+ * can then neither run on nor be saved. */
 void component_fail(struct component *self, const char *format, ...)
     __attribute__((format(__printf__, 2, 3)));
 
-uint32_t port_number(const struct port *port);  /* within its component */
-uint32_t port_plug(const struct port *port);    /* its place on its link */
-uint32_t port_fill(const struct port *port);    /* messages waiting in it */
-uint64_t port_free_at(const struct port *port); /* when the last byte sent so far will have left */
+uint32_t port_number(const struct port *port);            /* within its component */
+uint32_t port_plug(const struct port *port);              /* its place on its link */
+uint32_t port_plugs(const struct port *port);             /* how many plugs its link has */
+uint32_t port_fill(const struct port *port);              /* messages waiting in it */
+uint32_t port_room(const struct port *port, uint32_t to); /* messages that may be sent there now */
+uint64_t port_free_at(const struct port *port);           /* when the last byte sent so far will have left */
 
-/* Sends to the plug `to` of the port's link, `delay` from now. Returns false when the other side has no room
- * (no credit): nothing was sent then, and `ready` is called when a credit is back. */
+/* Sends to the plug `to` of the port's link. Returns false when the other side has no room (no credit):
+ * nothing was sent then, and `ready` is called when a credit is back. On a link with bandwidth messages leave
+ * one after the other in the order they were sent in; `delay` holds this one, and all behind it, back for so
+ * long from now. (A latency that differs from message to message is an own event, after which the message is
+ * sent.)
+ *
+ * A payload is bytes, and all of them count in digests: no padding that is not set. On the wire the message
+ * takes the payload's size and the link's overhead; port_send_sized says another size, for models whose data
+ * is not all real. */
 bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
                uint16_t bytes);
+bool port_send_sized(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
+                     uint16_t bytes, uint32_t wire_bytes);
 
 /* The first message in the port's queue, or NULL; and its removal, which gives the credit back. */
 const struct event *port_head(const struct port *port);
@@ -141,15 +167,19 @@ enum engine_outcome {
 };
 
 struct engine_run {
-    uint64_t until;                         /* ps; TIME_NEVER: to the end */
-    unsigned threads;                       /* 0 is taken as 1 */
-    const volatile sig_atomic_t *interrupt; /* or NULL */
+    uint64_t until;               /* ps; TIME_NEVER: to the end */
+    unsigned threads;             /* 0 is taken as 1 */
+    const _Atomic int *interrupt; /* or NULL */
     void (*progress)(void *user, uint64_t time,
                      uint64_t events); /* or NULL; called now and then, by one thread */
     void *user;
 };
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err);
+
+/* From outside, between runs: an own event of the component at `time`, engine_time or later. */
+void engine_post(struct engine *engine, struct component *component, uint64_t time, uint8_t kind,
+                 const void *payload, uint16_t bytes);
 
 /* The time up to which all islands have run, and the number of events so far. */
 uint64_t engine_time(const struct engine *engine);
@@ -175,7 +205,6 @@ bool engine_save(const struct engine *engine, const char *path, const char *note
 /* Into a model that was made the same way and is ready; it must not have run. */
 bool engine_load(struct engine *engine, const char *path, struct err *err);
 
-struct text;
 bool engine_read_note(const char *path, struct text *note, struct err *err);
 
 /* ---- hooks ---- */
@@ -188,16 +217,18 @@ enum hook_point {
 };
 
 /* What a hook sees and may alter. It runs in the thread that runs the island: what it keeps must be apart for
- * each island (there is room to index by). */
+ * each island (there is `island` to index by), and is not in checkpoints. */
 struct hook_context {
     enum hook_point point;
+    enum event_what what;
     uint32_t island;
     uint64_t time;
     struct component *component;
     struct port *port;   /* NULL for own events and wake-ups */
+    uint32_t to;         /* SEND, CROSS: the plug the message goes to */
     struct event *event; /* kind and payload may be changed; NULL for a wake-up */
     uint64_t delay;      /* SEND, CROSS: may be raised */
-    bool drop;           /* may be set: the event does not happen, the message is lost on its way */
+    bool drop; /* may be set: the event does not happen, the message (or credit!) is lost on its way */
 };
 
 struct hook {

@@ -9,18 +9,8 @@
 
 #include <stdarg.h>
 
-enum event_what {
-    EVENT_OWN,      /* a component's own */
-    EVENT_MESSAGE,  /* arrives at a port */
-    EVENT_RECEIVED, /* a message that has waited for its turn to enter the port */
-    EVENT_CREDIT,   /* comes back to the port that sent a message */
-    EVENT_WAKE,
-    EVENT_WHATS
-};
-
-/* order = 1 bit: wake-ups last | 19 bits: source island | 44 bits: sequence */
-enum { SEQUENCE_BITS = 44, ISLAND_BITS = 19 };
-#define ORDER_WAKE (UINT64_C(1) << 63)
+/* order = 20 bits: source island | 44 bits: sequence */
+enum { SEQUENCE_BITS = 44, ISLAND_BITS = 20 };
 
 struct island {
     struct queue queue;
@@ -29,7 +19,10 @@ struct island {
     uint64_t order;      /* of the next event it makes: its index, then a sequence number */
     uint64_t events;
     uint64_t same_time, same_time_at; /* how many events there were at one time, and when */
-    struct worker *worker;            /* who runs it in this window */
+    struct worker *worker;            /* who runs it in this window; NULL between runs */
+    struct component **wakes;         /* those that have asked to be woken: a heap, see wakes.h */
+    uint32_t wake_count, component_count;
+    uint64_t first_wake;
     struct engine *engine;
     uint32_t index;
     bool watched;          /* keep watch_digest */
@@ -43,11 +36,13 @@ struct island {
 struct component {
     struct island *island;
     void *state;
-    const struct component_ops *ops;
+    struct component_ops on; /* as given, with calls that are a bug where there were none */
     struct hook *hooks;
     struct port *ports;
-    uint64_t wake_time; /* TIME_NEVER when none is asked for */
+    uint64_t wake_time;  /* TIME_NEVER when none is asked for */
+    uint32_t wake_place; /* in the island's heap */
     uint32_t index, port_count;
+    const struct component_ops *ops;
     const void *spec;
     size_t state_bytes;
     char *name;
@@ -100,7 +95,8 @@ struct engine {
     bool ready, started;
     uint64_t time; /* all before it has happened */
     uint64_t windows, island_windows;
-    struct crew *crew; /* threads and what they share; see window.c */
+    struct err *failure; /* NULL while all is well */
+    struct crew *crew;   /* threads and what they share; see window.c */
     bool watched;
 };
 
@@ -116,13 +112,56 @@ static inline void port_enqueue(struct port *port, struct pooled *pooled)
     port->fill++;
 }
 
+/* When something happens on the island next. */
+static inline uint64_t island_next_time(const struct island *island)
+{
+    return min_u64(queue_next_time(&island->queue), island->first_wake);
+}
+
+/* Payloads are short, and most are one word. */
+static inline void copy_payload(struct event *event, const void *payload, uint16_t bytes)
+{
+    if (LIKELY(bytes == 8))
+        memcpy(event->payload, payload, 8);
+    else if (bytes)
+        memcpy(event->payload, payload, bytes);
+}
+
+/* Writes the event where it is to be: fields stored and then copied as a whole would stall the host's
+ * pipeline. */
+static inline void write_event(struct event *event, const struct event *fields, const void *payload)
+{
+    event->time = fields->time;
+    event->order = fields->order;
+    event->target = fields->target;
+    event->what = fields->what;
+    event->kind = fields->kind;
+    event->bytes = fields->bytes;
+    event->from = fields->from;
+    event->wire_bytes = fields->wire_bytes;
+    copy_payload(event, payload, fields->bytes);
+}
+
+/* Puts an event with these fields into the queue of this island. */
+static inline __attribute__((always_inline)) void island_put(struct island *island,
+                                                             const struct event *fields, const void *payload)
+{
+    struct pooled *pooled = pool_take(&island->pool);
+    write_event(&pooled->event, fields, payload);
+    queue_push(&island->queue, pooled);
+}
+
 /* Puts an event that came by mail into the queue. */
 void island_deliver(struct island *island, const struct event *event);
 
-/* Handles all events before `limit`. */
+/* Handles all that happens before `limit`. */
 void island_run(struct island *island, uint64_t limit);
 
-void island_fail(struct island *island, const char *format, va_list args);
+/* The island whose failure counts: the earliest, and of these the first; NULL when there is none. */
+const struct island *engine_first_failure(const struct engine *engine);
+
+/* port.c: gives the credit back that the message took, on a link that has them. */
+void port_give_credit_back(struct port *port, const struct event *event);
 
 /* hook.c: true when the event is to go on. */
 bool hooks_call(struct hook *hooks, struct hook_context *context);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { PAYLOAD_BYTES = 24 };
+enum { PAYLOAD_BYTES = 24, SLOWEST_LINK = 1000 /* B/s */ };
 #define SAME_TIME_LIMIT UINT64_C(10000000)
 
 struct engine *engine_new(const struct engine_spec *spec)
@@ -23,6 +23,7 @@ static void island_free(struct island *island)
 {
     pool_fini(&island->pool);
     queue_fini(&island->queue);
+    mem_free(island->wakes);
     mem_free(island->failure);
     mem_free(island->name);
     mem_free(island);
@@ -58,6 +59,7 @@ void engine_free(struct engine *engine)
     mem_free(engine->components);
     mem_free(engine->ports);
     mem_free(engine->links);
+    mem_free(engine->failure);
     mem_free(engine);
 }
 
@@ -70,6 +72,7 @@ struct island *engine_island(struct engine *engine, const char *name)
     island->index = (uint32_t)engine->island_count;
     island->order = (uint64_t)island->index << SEQUENCE_BITS;
     island->lookahead = TIME_NEVER;
+    island->first_wake = TIME_NEVER;
     island->name = mem_text(name);
     mem_grow(engine->islands, engine->island_count, engine->island_capacity);
     return engine->islands[engine->island_count++] = island;
@@ -89,6 +92,40 @@ static void add_port(struct engine *engine, struct component *component, const c
     engine->ports[engine->port_count++] = port;
 }
 
+/* ---- calls that a component does not have ---- */
+
+static void no_event(struct component *self, void *state, const struct event *event)
+{
+    (void)state;
+    BUG("component %s has made an event (kind %u), but handles none", self->name, event->kind);
+}
+
+static void no_arrive(struct component *self, void *state, struct port *port)
+{
+    (void)state;
+    BUG("a message has come to %s, but component %s handles none", port->name, self->name);
+}
+
+static void no_ready(struct component *self, void *state, struct port *port, uint32_t plug)
+{
+    (void)self, (void)state, (void)port, (void)plug; /* it will try again by itself */
+}
+
+static void no_wake(struct component *self, void *state)
+{
+    (void)state;
+    BUG("component %s has asked to be woken, but does not handle it", self->name);
+}
+
+static struct component_ops with_all_calls(struct component_ops ops)
+{
+    ops.event = ops.event ? ops.event : no_event;
+    ops.arrive = ops.arrive ? ops.arrive : no_arrive;
+    ops.ready = ops.ready ? ops.ready : no_ready;
+    ops.wake = ops.wake ? ops.wake : no_wake;
+    return ops;
+}
+
 struct component *engine_component(struct engine *engine, struct island *island, const char *name,
                                    const struct component_ops *ops, const void *spec, size_t state_bytes,
                                    const char *ports)
@@ -97,6 +134,7 @@ struct component *engine_component(struct engine *engine, struct island *island,
     struct component *component = mem_alloc_lines(1, sizeof *component);
     *component = (struct component){.island = island,
                                     .ops = ops,
+                                    .on = with_all_calls(*ops),
                                     .spec = spec,
                                     .state = mem_alloc_lines(1, state_bytes),
                                     .state_bytes = state_bytes,
@@ -105,6 +143,7 @@ struct component *engine_component(struct engine *engine, struct island *island,
                                     .name = mem_text(name)};
     mem_grow(engine->components, engine->component_count, engine->component_capacity);
     engine->components[engine->component_count++] = component;
+    island->component_count++;
 
     size_t count = *ports != 0;
     for (const char *at = ports; *at; at++)
@@ -156,6 +195,9 @@ static bool link_ready(struct link *link, struct err *err)
     if (link->plug_count < 2)
         return err_set(err, "link %s has %zu of the two ports or more that it must connect", link->name,
                        link->plug_count);
+    if (link->spec.bytes_per_s && link->spec.bytes_per_s < SLOWEST_LINK)
+        return err_set(err, "link %s has a bandwidth of %llu B/s: expected 0 (no limit) or at least %d",
+                       link->name, (unsigned long long)link->spec.bytes_per_s, SLOWEST_LINK);
     link->shared = link->plug_count > 2;
     for (size_t i = 0; i < link->plug_count; i++) {
         struct island *island = engine->islands[link->plugs[i].island];
@@ -181,11 +223,34 @@ static bool link_ready(struct link *link, struct err *err)
     return true;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct component *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* Names are what random streams and results go by. */
+static bool names_differ(const struct engine *engine, struct err *err)
+{
+    size_t count = engine->component_count, i = 1;
+    const struct component **sorted = mem_alloc(count, sizeof *sorted);
+    memcpy(sorted, engine->components, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    while (i < count && by_name(&sorted[i - 1], &sorted[i]))
+        i++;
+    if (i < count)
+        err_set(err, "two components have the name %s", sorted[i]->name);
+    mem_free(sorted);
+    return i >= count;
+}
+
 bool engine_ready(struct engine *engine, struct err *err)
 {
     REQUIRE(!engine->ready);
     if (!engine->component_count)
         return err_set(err, "there is nothing to simulate: no component was described");
+    if (!names_differ(engine, err))
+        return false;
     for (size_t i = 0; i < engine->link_count; i++) {
         if (!link_ready(engine->links[i], err))
             return false;
@@ -194,6 +259,7 @@ bool engine_ready(struct engine *engine, struct err *err)
         struct island *island = engine->islands[i];
         pool_init(&island->pool, engine->spec.payload_bytes);
         queue_init(&island->queue, island->lookahead);
+        island->wakes = mem_alloc(island->component_count, sizeof *island->wakes);
     }
     engine->ready = true;
     return true;

@@ -23,14 +23,6 @@ void queue_push_heap(struct queue *queue, struct pooled *pooled)
     heap_push(slot <= queue->slot ? &queue->near : &queue->far, pooled);
 }
 
-/* The next slot with events in a bucket; there must be one. */
-static uint64_t next_filled_slot(const struct queue *queue)
-{
-    uint64_t next = queue->slot + 1;
-    uint64_t from_next = queue->filled >> next % QUEUE_BUCKETS | queue->filled << -next % QUEUE_BUCKETS;
-    return next + (unsigned)__builtin_ctzll(from_next);
-}
-
 static bool some_came_near(const struct queue *queue)
 {
     return queue->far.count && (queue->far.at[0].time >> queue->slot_shift) - queue->slot < QUEUE_BUCKETS;
@@ -52,7 +44,7 @@ struct pooled *queue_advance(struct queue *queue, uint64_t limit)
         bring_near(queue);
         return heap_pop(&queue->near);
     }
-    uint64_t slot = next_filled_slot(queue);
+    uint64_t slot = queue_next_slot(queue);
     if (slot << queue->slot_shift >= limit)
         return NULL;
     struct pooled **bucket = &queue->buckets[slot % QUEUE_BUCKETS], *first = *bucket;
@@ -84,7 +76,7 @@ uint64_t queue_next_time(const struct queue *queue)
     if (!queue->filled)
         return queue->far.count ? queue->far.at[0].time : TIME_NEVER;
     uint64_t first = TIME_NEVER;
-    for (const struct pooled *at = queue->buckets[next_filled_slot(queue) % QUEUE_BUCKETS]; at; at = at->next)
+    for (const struct pooled *at = queue->buckets[queue_next_slot(queue) % QUEUE_BUCKETS]; at; at = at->next)
         first = min_u64(first, at->event.time);
     return first;
 }

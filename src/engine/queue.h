@@ -53,10 +53,22 @@ static inline struct pooled *queue_pop(struct queue *queue, uint64_t limit)
 /* The time of the first event; TIME_NEVER when there is none. */
 uint64_t queue_next_time(const struct queue *queue);
 
-/* A time that no event is before; quicker. */
+/* The next slot with events in a bucket; there must be one. */
+static inline uint64_t queue_next_slot(const struct queue *queue)
+{
+    uint64_t next = queue->slot + 1;
+    uint64_t from_next = queue->filled >> next % QUEUE_BUCKETS | queue->filled << -next % QUEUE_BUCKETS;
+    return next + (unsigned)__builtin_ctzll(from_next);
+}
+
+/* A time that no event is before; quicker than queue_next_time. */
 static inline uint64_t queue_quiet_until(const struct queue *queue)
 {
-    return queue->near.count ? queue->near.at[0].time : (queue->slot + 1) << queue->slot_shift;
+    if (queue->near.count)
+        return queue->near.at[0].time;
+    if (queue->filled)
+        return queue_next_slot(queue) << queue->slot_shift;
+    return queue->far.count ? queue->far.at[0].time : TIME_NEVER;
 }
 
 size_t queue_count(const struct queue *queue);

@@ -1,5 +1,6 @@
 /* When nothing will happen any more although something waits: who waits for whom. */
 #include "engine/island.h"
+#include "base/text.h"
 
 enum { MOST_LINES = 12 };
 
@@ -52,19 +53,34 @@ static void tell_circle(const struct engine *engine, const struct port *port, st
     err_add(err, " -> ...");
 }
 
+/* What components say themselves that they wait for. */
+static void tell_waiting(const struct engine *engine, struct text *waiting, size_t *count)
+{
+    for (size_t i = 0; i < engine->component_count; i++) {
+        const struct component *component = engine->components[i];
+        struct text what = {0};
+        if (component->on.waits && component->on.waits(component, component->state, &what)) {
+            if ((*count)++ < MOST_LINES)
+                text_add(waiting, "\n  %s waits for %s", component->name, what.at ? what.at : "something");
+        }
+        text_fini(&what);
+    }
+}
+
 bool engine_is_stalled(const struct engine *engine, struct err *err)
 {
-    size_t waiting = 0, told = 0;
+    size_t ports = 0, components = 0, told = 0;
     const struct port *blocked = NULL;
-    uint64_t now = 0;
-    for (size_t i = 0; i < engine->island_count; i++)
-        now = max_u64(now, engine->islands[i]->now);
+    struct text waiting = {0};
     for (size_t i = 0; i < engine->port_count; i++)
-        waiting += engine->ports[i]->waits_for || engine->ports[i]->fill;
-    if (!waiting)
+        ports += engine->ports[i]->waits_for || engine->ports[i]->fill;
+    tell_waiting(engine, &waiting, &components);
+    if (!ports && !components)
         return false;
-    err_set(err, "the simulation is stuck at %llu ps: no event is left, but %zu port%s still wait%s",
-            (unsigned long long)now, waiting, waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
+    size_t all = ports ? ports : components;
+    err_set(err, "the simulation is stuck at %llu ps: no event is left, but %zu %s%s still wait%s",
+            (unsigned long long)engine->time, all, ports ? "port" : "component", all == 1 ? "" : "s",
+            all == 1 ? "s" : "");
     for (size_t i = 0; i < engine->port_count && told < MOST_LINES; i++) {
         const struct port *port = engine->ports[i];
         if (port->waits_for) {
@@ -76,9 +92,14 @@ bool engine_is_stalled(const struct engine *engine, struct err *err)
             told++;
         }
     }
-    if (waiting > told)
-        err_add(err, "\n  and %zu more", waiting - told);
+    if (ports > told)
+        err_add(err, "\n  and %zu more", ports - told);
     if (blocked)
         tell_circle(engine, blocked, err);
+    if (components)
+        err_add(err, "%s", waiting.at);
+    if (components > MOST_LINES)
+        err_add(err, "\n  and %zu more", components - MOST_LINES);
+    text_fini(&waiting);
     return true;
 }

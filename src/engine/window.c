@@ -9,6 +9,7 @@
  * first: every worker takes from its own list of islands that have something to do, then from the others'
  * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
 #include "engine/island.h"
+#include "base/host.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -38,6 +39,7 @@ struct crew {
     unsigned count;
     unsigned spins; /* before a waiting worker yields its core */
     const struct engine_run *run;
+    uint64_t until; /* run->until, or just behind the first failure */
     uint64_t start; /* T of this window */
     bool stop;
     _Alignas(CACHE_LINE) _Atomic uint64_t window;
@@ -91,7 +93,7 @@ static void read_mail(struct worker *me, unsigned parity)
 static uint64_t window_limit(const struct worker *owner, uint32_t place)
 {
     const struct crew *crew = owner->crew;
-    return min_u64(add_saturating(crew->start, owner->width[place]), crew->run->until);
+    return min_u64(add_saturating(crew->start, owner->width[place]), crew->until);
 }
 
 static void list_active(struct worker *me, uint64_t window)
@@ -121,10 +123,18 @@ static void run_from_list(struct worker *me, struct worker *owner)
         island_run(island, window_limit(owner, i));
         if (UNLIKELY(island->failure))
             atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
-        owner->next[i] = queue_next_time(&island->queue);
+        owner->next[i] = island->failure ? TIME_NEVER : island_next_time(island);
         me->least = min_u64(me->least, owner->next[i]);
         me->island_windows++;
     }
+}
+
+/* After a failure the others run on up to its time, since they might fail before it: the first failure of all
+ * is told, whatever windows and cuts there were. */
+static void stop_at_failure(struct crew *crew)
+{
+    const struct island *failed = engine_first_failure(crew->engine);
+    crew->until = min_u64(crew->until, failed->failed_at + 1);
 }
 
 /* What the last worker to arrive at the meeting does for all. */
@@ -136,9 +146,11 @@ static void turn(struct crew *crew)
     for (unsigned i = 0; i < crew->count; i++)
         least = min_u64(least, crew->workers[i].least);
     engine->windows++;
+    if (UNLIKELY(atomic_load_explicit(&crew->failed, memory_order_relaxed)))
+        stop_at_failure(crew);
     crew->start = least;
-    crew->stop = least >= run->until || least == TIME_NEVER || (run->interrupt && *run->interrupt) ||
-                 atomic_load_explicit(&crew->failed, memory_order_relaxed);
+    crew->stop = least >= crew->until || least == TIME_NEVER ||
+                 (run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
     if (run->progress && engine->windows % PROGRESS_WINDOWS == 0)
         run->progress(run->user, least, engine_events(engine));
 }
@@ -146,7 +158,7 @@ static void turn(struct crew *crew)
 static void wait_a_little(const struct crew *crew, unsigned *waited)
 {
     if (++*waited < crew->spins)
-        __builtin_ia32_pause();
+        host_relax();
     else
         sched_yield();
 }
@@ -201,12 +213,6 @@ static void *thread_main(void *argument)
         work(me);
         atomic_fetch_add_explicit(&crew->back, 1, memory_order_release);
     }
-}
-
-static unsigned host_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
 static void worker_init(struct worker *worker, struct crew *crew, unsigned index)
@@ -305,7 +311,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
 {
     struct engine *engine = crew->engine;
     crew->run = run;
-    crew->stop = false;
+    crew->until = run->until;
     atomic_store_explicit(&crew->failed, false, memory_order_relaxed);
     atomic_store_explicit(&crew->back, 0, memory_order_relaxed);
     for (size_t i = 0; i < engine->island_count; i++)
@@ -316,11 +322,14 @@ static void begin(struct crew *crew, const struct engine_run *run)
     crew->start = TIME_NEVER;
     for (size_t i = 0; i < engine->island_count; i++) {
         struct worker *owner = &crew->workers[i % crew->count];
-        uint64_t next = queue_next_time(&engine->islands[i]->queue);
+        struct island *island = engine->islands[i];
+        uint64_t next = island->failure ? TIME_NEVER : island_next_time(island);
         owner->next[i / crew->count] = next;
         crew->start = min_u64(crew->start, next);
+        if (island->failure)
+            stop_at_failure(crew);
     }
-    crew->stop = crew->start >= run->until || crew->start == TIME_NEVER;
+    crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
 }
 
 static void run_all(struct crew *crew)
@@ -335,27 +344,39 @@ static void run_all(struct crew *crew)
         wait_a_little(crew, &waited);
 }
 
-static enum engine_outcome outcome(struct crew *crew, struct err *err)
+static enum engine_outcome fail(struct engine *engine, const struct err *why)
+{
+    engine->failure = mem_alloc(1, sizeof *engine->failure);
+    *engine->failure = *why;
+    return ENGINE_FAILED;
+}
+
+static enum engine_outcome outcome(const struct crew *crew, struct err *err)
 {
     struct engine *engine = crew->engine;
-    const struct island *first = NULL;
-    for (size_t i = 0; i < engine->island_count; i++) {
-        const struct island *island = engine->islands[i];
-        if (island->failure && (!first || island->failed_at < first->failed_at))
-            first = island;
+    const struct island *failed = engine_first_failure(engine);
+    if (failed) {
+        engine->time = failed->failed_at;
+        *err = *failed->failure;
+        return fail(engine, err);
     }
-    if (first) {
-        *err = *first->failure;
-        return ENGINE_FAILED;
+    if (crew->start == TIME_NEVER) {
+        for (size_t i = 0; i < engine->island_count; i++)
+            engine->time = max_u64(engine->time, engine->islands[i]->now);
+        return engine_is_stalled(engine, err) ? fail(engine, err) : ENGINE_FINISHED;
     }
-    if (crew->start == TIME_NEVER)
-        return engine_is_stalled(engine, err) ? ENGINE_FAILED : ENGINE_FINISHED;
-    return crew->start >= crew->run->until ? ENGINE_UNTIL : ENGINE_INTERRUPTED;
+    bool until = crew->start >= crew->until;
+    engine->time = max_u64(engine->time, until ? crew->until : crew->start);
+    return until ? ENGINE_UNTIL : ENGINE_INTERRUPTED;
 }
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err)
 {
     REQUIRE(engine->ready);
+    if (engine->failure) {
+        *err = *engine->failure;
+        return ENGINE_FAILED;
+    }
     unsigned threads = run->threads ? run->threads : 1;
     if (engine->crew && engine->crew->count != threads) {
         crew_free(engine->crew);
@@ -371,13 +392,7 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
         engine->island_windows += crew->workers[i].island_windows;
         crew->workers[i].island_windows = 0;
     }
-    enum engine_outcome how = outcome(crew, err);
-    if (how == ENGINE_UNTIL)
-        engine->time = run->until;
-    else if (how == ENGINE_INTERRUPTED)
-        engine->time = crew->start;
-    else
-        for (size_t i = 0; i < engine->island_count; i++)
-            engine->time = max_u64(engine->time, engine->islands[i]->now);
-    return how;
+    for (size_t i = 0; i < engine->island_count; i++)
+        engine->islands[i]->worker = NULL;
+    return outcome(crew, err);
 }

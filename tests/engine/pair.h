@@ -57,9 +57,9 @@ static void sender_start(struct component *self, void *state)
         component_wake(self, spec->messages[0].at);
 }
 
-static void sender_ready(struct component *self, void *state, struct port *port)
+static void sender_ready(struct component *self, void *state, struct port *port, uint32_t plug)
 {
-    (void)port;
+    (void)port, (void)plug;
     sender_send(self, state);
 }
 

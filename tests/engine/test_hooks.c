@@ -117,6 +117,35 @@ static void hooks_are_called_in_the_order_of_attaching(void **state)
     engine_free(pair.engine);
 }
 
+static void check_context(struct hook *hook, struct hook_context *context)
+{
+    int *credits = hook->user;
+    if (context->point == HOOK_SEND || context->point == HOOK_CROSS)
+        assert_int_equal(context->to, 1);
+    if (context->point == HOOK_HANDLE && context->what == EVENT_WAKE)
+        assert_null(context->event);
+    *credits += context->point == HOOK_HANDLE && context->what == EVENT_CREDIT;
+}
+
+static void a_hook_knows_what_it_sees_and_where_it_goes(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    int credits = 0;
+    for (int i = 0; i < 3; i++)
+        pair_send(&pair, (uint64_t)i, 8);
+    pair_init(&pair, &(struct link_spec){.latency_ps = 100, .credits = 1});
+    struct hook handle = {.call = check_context, .points = HOOK_HANDLE, .user = &credits};
+    struct hook send = {.call = check_context, .points = HOOK_SEND, .user = &credits};
+    struct hook cross = {.call = check_context, .points = HOOK_CROSS, .user = &credits};
+    component_hook(pair.sender, &handle);
+    port_hook(component_port(pair.sender, 0), &send);
+    link_hook(pair.link, &cross);
+    pair_run(&pair);
+    assert_int_equal(credits, 3);
+    engine_free(pair.engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +153,7 @@ int main(void)
         cmocka_unit_test(messages_can_be_altered_and_delayed),
         cmocka_unit_test(messages_can_be_dropped),
         cmocka_unit_test(hooks_are_called_in_the_order_of_attaching),
+        cmocka_unit_test(a_hook_knows_what_it_sees_and_where_it_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

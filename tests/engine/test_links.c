@@ -113,6 +113,63 @@ static void what_enters_a_crossbar_port_takes_turns(void **state)
     engine_free(engine);
 }
 
+/* ---- large payloads, and sizes on the wire that are not the payload's ---- */
+
+enum { DATA_BYTES = 160 };
+
+struct data_user {
+    uint64_t got, wrong, time;
+};
+
+static void data_start(struct component *self, void *state)
+{
+    (void)state;
+    unsigned char data[DATA_BYTES];
+    for (unsigned bytes = 0; bytes <= DATA_BYTES; bytes++) {
+        memset(data, (int)bytes, bytes);
+        assert_true(port_send_sized(component_port(self, 0), 1, 0, 0, data, (uint16_t)bytes, 1000));
+    }
+}
+
+static void data_arrive(struct component *self, void *state, struct port *port)
+{
+    struct data_user *user = state;
+    const struct event *head = port_head(port);
+    user->wrong += head->bytes != user->got;
+    for (unsigned i = 0; i < head->bytes; i++)
+        user->wrong += head->payload[i] != (unsigned char)user->got;
+    user->got++;
+    user->time = component_now(self);
+    port_pop(port);
+}
+
+static const struct component_ops data_source_ops = {.type = "source", .start = data_start};
+static const struct component_ops data_sink_ops = {.type = "sink", .arrive = data_arrive};
+
+static void payloads_of_all_sizes_arrive_whole(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct engine *engine = engine_new(&(struct engine_spec){.seed = 1, .payload_bytes = DATA_BYTES});
+        struct island *here = engine_island(engine, "here"),
+                      *there = apart ? engine_island(engine, "there") : here;
+        struct component *source = engine_component(engine, here, "source", &data_source_ops, NULL, 0, "p");
+        struct component *sink =
+            engine_component(engine, there, "sink", &data_sink_ops, NULL, sizeof(struct data_user), "p");
+        struct link *link =
+            engine_link(engine, "l", &(struct link_spec){.latency_ps = 7, .bytes_per_s = 1000000000000});
+        must(link_plug(link, component_port(source, 0), err));
+        must(link_plug(link, component_port(sink, 0), err));
+        must(engine_ready(engine, err));
+        must(run_to(engine, TIME_NEVER, 2, err) == ENGINE_FINISHED);
+        const struct data_user *user = component_state(sink);
+        assert_int_equal(user->got, DATA_BYTES + 1);
+        assert_int_equal(user->wrong, 0);
+        assert_int_equal(user->time, 1000 * (DATA_BYTES + 1) + 7);
+        engine_free(engine);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +179,7 @@ int main(void)
         cmocka_unit_test(credits_bound_what_is_under_way),
         cmocka_unit_test(a_slow_receiver_holds_the_sender_back),
         cmocka_unit_test(what_enters_a_crossbar_port_takes_turns),
+        cmocka_unit_test(payloads_of_all_sizes_arrive_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,37 @@ static void a_component_without_events_ends_at_once(void **state)
     engine_free(engine);
 }
 
+static void two_components_of_one_name_are_refused(void **state)
+{
+    (void)state;
+    struct err why;
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    const char *const names[] = {"b", "a", "c", "a"};
+    for (int i = 0; i < 4; i++)
+        engine_component(engine, engine_island(engine, "i"), names[i], &receiver_ops, NULL, 8, "");
+    assert_false(engine_ready(engine, &why));
+    assert_string_equal(why.text, "two components have the name a");
+    engine_free(engine);
+}
+
+static void a_link_too_slow_to_count_is_refused(void **state)
+{
+    (void)state;
+    struct err why;
+    struct receiver_spec takes = {0};
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct link *link = engine_link(engine, "drip", &(struct link_spec){.latency_ps = 1, .bytes_per_s = 100});
+    for (int i = 0; i < 2; i++) {
+        const char *const names[] = {"a", "b"};
+        struct component *component = engine_component(engine, engine_island(engine, names[i]), names[i],
+                                                       &receiver_ops, &takes, sizeof(struct receiver), "x");
+        must(link_plug(link, component_port(component, 0), err));
+    }
+    assert_false(engine_ready(engine, &why));
+    assert_says(why, "link drip has a bandwidth of 100 B/s");
+    engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +122,8 @@ int main(void)
         cmocka_unit_test(a_link_needs_two_ports),
         cmocka_unit_test(an_empty_model_is_refused),
         cmocka_unit_test(a_component_without_events_ends_at_once),
+        cmocka_unit_test(two_components_of_one_name_are_refused),
+        cmocka_unit_test(a_link_too_slow_to_count_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

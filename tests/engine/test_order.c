@@ -124,15 +124,17 @@ static void the_earliest_wake_up_counts(void **state)
 /* ---- the horizon ---- */
 
 struct runner {
-    uint64_t cycles, calls;
+    uint64_t cycles;
 };
+
+static int calls;
 
 /* Counts a cycle of 10 ps each, as many in one call as the horizon allows. */
 static void runner_wake(struct component *self, void *state)
 {
     struct runner *runner = state;
     uint64_t time = component_now(self), horizon = component_horizon(self);
-    runner->calls++;
+    calls++;
     do {
         runner->cycles++;
         time += 10;
@@ -156,19 +158,103 @@ static void runner_event(struct component *self, void *state, const struct event
 }
 
 static const struct component_ops runner_ops = {
-    .type = "runner", .start = runner_start, .wake = runner_wake, .event = runner_event};
+    .type = "runner", .start = runner_start, .wake = runner_wake, .event = runner_event, .runs_ahead = true};
 
 static void a_component_may_run_ahead_to_its_horizon(void **state)
 {
     (void)state;
-    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
-    struct component *runner = engine_component(engine, engine_island(engine, "i"), "r", &runner_ops, NULL,
-                                                sizeof(struct runner), "");
+    uint64_t whole_digest = 0, whole_events = 0;
+    const uint64_t cuts[] = {TIME_NEVER, 7777, 333, 11}; /* how a run is cut is no part of its result */
+    for (size_t i = 0; i < COUNT_OF(cuts); i++) {
+        struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+        struct component *runner = engine_component(engine, engine_island(engine, "i"), "r", &runner_ops,
+                                                    NULL, sizeof(struct runner), "");
+        must(engine_ready(engine, err));
+        engine_watch(engine);
+        calls = 0;
+        struct err why;
+        for (uint64_t until = cuts[i]; run_to(engine, until, 1, &why) == ENGINE_UNTIL; until += cuts[i])
+            ;
+        const struct runner *done = component_state(runner);
+        assert_int_equal(done->cycles, 1000);
+        if (i == 0) {
+            assert_true(calls < 10); /* not one for each cycle */
+            whole_digest = engine_watch_digest(engine);
+            whole_events = engine_events(engine);
+        }
+        assert_int_equal(engine_watch_digest(engine), whole_digest);
+        assert_int_equal(engine_events(engine), whole_events);
+        engine_free(engine);
+    }
+}
+
+/* ---- many components on one island, each with a deadline far away that it moves with each wake-up ---- */
+
+enum { MINDERS = 9, ROUNDS = 20000 };
+
+struct minder {
+    uint64_t wakes, wrong;
+};
+
+static void minder_wake(struct component *self, void *state)
+{
+    struct minder *minder = state;
+    uint64_t step = 3 + component_name(self)[0] % 7;
+    minder->wrong += component_now(self) != minder->wakes * step;
+    if (++minder->wakes == ROUNDS)
+        return;
+    component_wake(self, component_now(self) + 1000000);
+    component_wake(self, component_now(self) + step);
+}
+
+static void minder_start(struct component *self, void *state)
+{
+    (void)state;
+    component_wake(self, 0);
+}
+
+static const struct component_ops minder_ops = {.type = "minder", .start = minder_start, .wake = minder_wake};
+
+static void wake_ups_that_are_brought_forward_leave_nothing_behind(void **state)
+{
+    (void)state;
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1, .same_time_limit = 100});
+    struct island *island = engine_island(engine, "i");
+    struct component *minders[MINDERS];
+    for (int i = 0; i < MINDERS; i++) {
+        char name[2] = {(char)('a' + i), 0};
+        minders[i] = engine_component(engine, island, name, &minder_ops, NULL, sizeof(struct minder), "");
+    }
     must(engine_ready(engine, err));
     must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
-    const struct runner *done = component_state(runner);
-    assert_int_equal(done->cycles, 1000);
-    assert_true(done->calls < 20); /* not one for each cycle */
+    for (int i = 0; i < MINDERS; i++) {
+        const struct minder *minder = component_state(minders[i]);
+        assert_int_equal(minder->wakes, ROUNDS);
+        assert_int_equal(minder->wrong, 0);
+    }
+    assert_int_equal(engine_events(engine), MINDERS * ROUNDS);
+    assert_int_equal(engine_time(engine), (ROUNDS - 1) * 9); /* the slowest step; not the deadlines */
+    engine_free(engine);
+}
+
+/* ---- from outside ---- */
+
+static void events_can_be_posted_between_runs(void **state)
+{
+    (void)state;
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct component *target = engine_component(engine, engine_island(engine, "i"), "t", &collector_ops, NULL,
+                                                sizeof(struct trace_state), "");
+    must(engine_ready(engine, err));
+    must(run_to(engine, 1000, 2, err) == ENGINE_FINISHED);
+    const struct trace_state *trace = component_state(target);
+    uint64_t before = trace->count;
+    engine_post(engine, target, 5000, 'p', "", 0);
+    engine_post(engine, target, 5000, 'q', "", 0);
+    must(run_to(engine, TIME_NEVER, 3, err) == ENGINE_FINISHED);
+    assert_int_equal(trace->count, before + 2);
+    assert_memory_equal(trace->what + before, "pq", 2);
+    assert_int_equal(trace->times[before], 5000);
     engine_free(engine);
 }
 
@@ -178,6 +264,8 @@ int main(void)
         cmocka_unit_test(events_of_one_time_go_by_island_and_sequence_then_wakes),
         cmocka_unit_test(the_earliest_wake_up_counts),
         cmocka_unit_test(a_component_may_run_ahead_to_its_horizon),
+        cmocka_unit_test(wake_ups_that_are_brought_forward_leave_nothing_behind),
+        cmocka_unit_test(events_can_be_posted_between_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
 #include "bench/bench.h"
 #include "base/mem.h"
 
+#include <signal.h>
+#include <sys/time.h>
+
 static void quiet_time_is_skipped(void **state)
 {
     (void)state;
@@ -82,7 +85,7 @@ static void a_run_in_pieces_is_the_same_run(void **state)
     }
 }
 
-static volatile sig_atomic_t stop_now;
+static _Atomic int stop_now;
 
 static void stop_after_a_while(void *user, uint64_t time, uint64_t events)
 {
@@ -114,13 +117,37 @@ static void an_interrupted_run_can_go_on(void **state)
     assert_int_equal(checksums[0], checksums[1]);
 }
 
+static void stop_by_signal(int number)
+{
+    (void)number;
+    stop_now = 1;
+}
+
+/* As Ctrl-C does it: from a handler, while threads run. */
+static void a_signal_may_interrupt(void **state)
+{
+    (void)state;
+    struct bench_model model;
+    struct config config;
+    const struct param_group **groups;
+    struct err why;
+    init_phold(&model, &config, &groups);
+    signal(SIGALRM, stop_by_signal);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 20000}, NULL);
+    stop_now = 0;
+    assert_int_equal(
+        engine_run(model.engine,
+                   &(struct engine_run){.until = PS_PER_SECOND, .threads = 3, .interrupt = &stop_now}, &why),
+        ENGINE_INTERRUPTED);
+    fini_phold(&model, &config, groups);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quiet_time_is_skipped),
-        cmocka_unit_test(idle_islands_are_not_run),
-        cmocka_unit_test(a_run_in_pieces_is_the_same_run),
-        cmocka_unit_test(an_interrupted_run_can_go_on),
+        cmocka_unit_test(quiet_time_is_skipped),           cmocka_unit_test(idle_islands_are_not_run),
+        cmocka_unit_test(a_run_in_pieces_is_the_same_run), cmocka_unit_test(an_interrupted_run_can_go_on),
+        cmocka_unit_test(a_signal_may_interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "check.h"
 #include "base/file.h"
+#include "base/mem.h"
 
 static void check_content(const char *path, const char *expected)
 {

@@ -1,4 +1,5 @@
 #include "stderr.h"
+#include "base/host.h"
 #include "base/progress.h"
 
 /* A progress that thinks it has a terminal and has been at work for this long. */

@@ -1,0 +1,19 @@
+/* What the host is and what time it is there: for reports to people and for the number of threads, never for
+ * a result. */
+#ifndef BASE_HOST_H
+#define BASE_HOST_H
+
+double host_seconds(void);
+unsigned host_cores(void); /* that this process may use */
+
+/* In a loop that waits for another core. */
+static inline void host_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+#endif
