@@ -18,6 +18,7 @@ struct bench {
     const struct param_group *const *groups;  /* its sections; the keys of the first are options too */
     const struct component_ops *const *types; /* of components it has; ends in NULL */
     bool (*build)(struct bench_model *model, const struct config *config, struct err *err);
+    double (*share)(const struct bench_model *model); /* how much is done, 0 to 1; NULL: by simulated time */
     bool described; /* the model comes from a description: without --config there is nothing to run */
 };
 

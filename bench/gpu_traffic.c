@@ -306,6 +306,13 @@ static bool traffic_build(struct bench_model *model, const struct config *config
     return add_idle(model, &(struct link_spec){.latency_ps = crossbar.latency_ps}, spec->idle, err);
 }
 
+static double traffic_share(const struct bench_model *model)
+{
+    const struct traffic_spec *spec = model->specs;
+    return (double)engine_stat_sum(model->engine, &sm_ops, offsetof(struct sm, replies)) /
+           ((double)spec->sms * (double)spec->requests);
+}
+
 static const struct param_group *const groups[] = {&traffic_params, NULL};
 static const struct component_ops *const types[] = {&sm_ops, &partition_ops, NULL};
 
@@ -314,4 +321,5 @@ const struct bench gpu_traffic_bench = {.name = "gpu-traffic",
                                             "requests and replies between 132 SMs and 96 memory partitions",
                                         .groups = groups,
                                         .types = types,
-                                        .build = traffic_build};
+                                        .build = traffic_build,
+                                        .share = traffic_share};

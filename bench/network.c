@@ -10,6 +10,7 @@
  */
 #include "bench/models.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/rng.h"
 
 #define NODE_PARAMS(P, S)                                                                                    \
@@ -198,16 +199,16 @@ static const struct component_ops node_ops = {.type = "node",
 enum { NAME_BYTES = 4096 }; /* no line of a description is longer */
 
 struct built_node {
-    const char *name; /* behind "node." */
+    const char *section;
     struct component *component;
-    struct text ports; /* "left,right" */
+    struct names ports;
 };
 
 struct builder {
     struct bench_model *model;
     const struct config *config;
     struct built_node *nodes;
-    size_t count;
+    struct names names, islands; /* the names of the nodes, by the same number; of the islands */
 };
 
 static const char *name_behind(const char *section)
@@ -222,47 +223,33 @@ static bool next_end(const char **ends, char node[NAME_BYTES], char port[NAME_BY
     size_t length = strcspn(at, " \t,");
     *ends = at + length;
     const char *dot = memchr(at, '.', length);
-    node[0] = port[0] = 0;
-    if (!length)
-        return false;
-    snprintf(node, NAME_BYTES, "%.*s", (int)(dot ? dot - at : (long)length), at);
-    if (dot)
-        snprintf(port, NAME_BYTES, "%.*s", (int)(at + length - dot - 1), dot + 1);
-    return true;
+    int node_length = (int)(dot ? dot - at : (long)length);
+    snprintf(node, NAME_BYTES, "%.*s", node_length, at);
+    snprintf(port, NAME_BYTES, "%.*s", dot ? (int)length - node_length - 1 : 0, dot ? dot + 1 : "");
+    return length > 0;
 }
 
+/* The node that an end of this link names. */
 static struct built_node *find_node(struct builder *b, const char *link, const char *node, const char *port,
                                     struct err *err)
 {
-    if (!*port) {
-        err_set(err, "%s: expected NODE.PORT in ends, not '%s'", link, node);
-        return NULL;
-    }
-    for (size_t i = 0; i < b->count; i++) {
-        if (strcmp(b->nodes[i].name, node) == 0)
-            return &b->nodes[i];
-    }
-    err_set(err, "%s: ends names '%s.%s', but there is no [node.%s]", link, node, port, node);
+    const char *where = config_where(b->config, link);
+    size_t number = names_find(&b->names, node);
+    if (!*node || !*port || strchr(port, '.'))
+        err_set(err, "%s: [%s]: expected NODE.PORT in ends, not '%.120s%s%.120s'", where, link, node,
+                *port ? "." : "", port);
+    else if (number == NO_NAME)
+        err_set(err, "%s: [%s]: ends names %.120s.%.120s, but there is no [node.%.120s]", where, link, node,
+                port, node);
+    else
+        return &b->nodes[number];
     return NULL;
-}
-
-/* The number of this port among the node's, or -1. */
-static int port_index(const struct built_node *node, const char *port)
-{
-    int index = 0;
-    for (const char *at = node->ports.at; at && *at; index++) {
-        size_t length = strcspn(at, ",");
-        if (strlen(port) == length && !memcmp(at, port, length))
-            return index;
-        at += length + (at[length] == ',');
-    }
-    return -1;
 }
 
 static bool collect_ports(struct builder *b, struct err *err)
 {
-    const char *section;
-    for (size_t i = 0; (section = config_section(b->config, &link_params, i)); i++) {
+    const char *section = NULL;
+    while ((section = config_next(b->config, &link_params, section))) {
         struct network_link_spec spec;
         char node_name[NAME_BYTES], port[NAME_BYTES];
         config_fill(b->config, &link_params, section, &spec);
@@ -270,47 +257,50 @@ static bool collect_ports(struct builder *b, struct err *err)
             struct built_node *node = find_node(b, section, node_name, port, err);
             if (!node)
                 return false;
-            if (port_index(node, port) < 0)
-                text_add(&node->ports, "%s%s", node->ports.length ? "," : "", port);
+            names_add(&node->ports, port);
         }
     }
     return true;
 }
 
-static struct island *island_of(struct builder *b, struct island **islands, struct node_spec *specs,
-                                size_t index)
+/* "left,right" */
+static void list_ports(const struct built_node *node, struct text *list)
 {
-    const char *wanted = *specs[index].island ? specs[index].island : b->nodes[index].name;
-    for (size_t i = 0; i < index; i++) {
-        const char *other = *specs[i].island ? specs[i].island : b->nodes[i].name;
-        if (strcmp(wanted, other) == 0)
-            return islands[i];
-    }
-    return engine_island(b->model->engine, wanted);
+    text_add_bytes(list, "", 0);
+    for (size_t i = 0; i < node->ports.count; i++)
+        text_add(list, "%s%s", i ? "," : "", node->ports.at[i]);
+}
+
+static bool make_node(struct builder *b, struct built_node *node, struct node_spec *spec,
+                      struct island **islands, struct err *err)
+{
+    const char *name = name_behind(node->section), *where = config_where(b->config, node->section);
+    config_fill(b->config, &node_params, node->section, spec);
+    size_t known = b->islands.count, island = names_add(&b->islands, *spec->island ? spec->island : name);
+    if (island == known)
+        islands[island] = engine_island(b->model->engine, b->islands.at[island]);
+    struct text ports = {0};
+    list_ports(node, &ports);
+    node->component = engine_component(b->model->engine, islands[island], name, &node_ops, spec,
+                                       sizeof(struct node), ports.at);
+    text_fini(&ports);
+    struct node *state = component_state(node->component);
+    state->ports = (uint32_t)node->ports.count;
+    if (!state->ports && spec->sends)
+        return err_set(err, "%s: node %s sends messages, but no link has a port of it", where, name);
+    if (state->ports > MOST_PORTS)
+        return err_set(err, "%s: node %s has %u ports: at most %d are possible", where, name, state->ports,
+                       MOST_PORTS);
+    return true;
 }
 
 static bool make_nodes(struct builder *b, struct err *err)
 {
-    struct node_spec *specs = b->model->specs = mem_alloc(b->count, sizeof *specs);
-    struct island **islands = mem_alloc(b->count, sizeof *islands);
+    struct node_spec *specs = b->model->specs = mem_alloc(b->names.count, sizeof *specs);
+    struct island **islands = mem_alloc(b->names.count, sizeof *islands);
     bool good = true;
-    for (size_t i = 0; good && i < b->count; i++) {
-        struct built_node *node = &b->nodes[i];
-        config_fill(b->config, &node_params, config_section(b->config, &node_params, i), &specs[i]);
-        islands[i] = island_of(b, islands, specs, i);
-        const char *ports = node->ports.length ? node->ports.at : "";
-        node->component = engine_component(b->model->engine, islands[i], node->name, &node_ops, &specs[i],
-                                           sizeof(struct node), ports);
-        struct node *state = component_state(node->component);
-        state->ports = *ports != 0;
-        for (const char *at = ports; *at; at++)
-            state->ports += *at == ',';
-        if (!state->ports && specs[i].sends)
-            good = err_set(err, "node %s sends messages, but no link has a port of it", node->name);
-        if (state->ports > MOST_PORTS)
-            good = err_set(err, "node %s has %u ports: at most %d are possible", node->name, state->ports,
-                           MOST_PORTS);
-    }
+    for (size_t i = 0; good && i < b->names.count; i++)
+        good = make_node(b, &b->nodes[i], &specs[i], islands, err);
     mem_free(islands);
     return good;
 }
@@ -318,16 +308,19 @@ static bool make_nodes(struct builder *b, struct err *err)
 static bool make_link(struct builder *b, const char *section, struct err *err)
 {
     struct network_link_spec spec;
+    struct err why;
     char node_name[NAME_BYTES], port[NAME_BYTES];
     config_fill(b->config, &link_params, section, &spec);
     struct link *link = engine_link(b->model->engine, name_behind(section),
                                     &(struct link_spec){.latency_ps = spec.latency,
                                                         .bytes_per_s = spec.bandwidth,
                                                         .overhead_bytes = (uint32_t)spec.overhead,
-                                                        .credits = (uint32_t)spec.credits});
+                                                        .credits = (uint32_t)spec.credits,
+                                                        .where = config_where(b->config, section)});
     for (const char *ends = spec.ends; next_end(&ends, node_name, port);) {
-        struct built_node *node = find_node(b, section, node_name, port, err);
-        if (!link_plug(link, component_port(node->component, (uint32_t)port_index(node, port)), err))
+        struct built_node *node = find_node(b, section, node_name, port, &why);
+        size_t number = names_find(&node->ports, port);
+        if (!link_plug(link, component_port(node->component, (uint32_t)number), err))
             return false;
     }
     return true;
@@ -337,19 +330,21 @@ static bool network_build(struct bench_model *model, const struct config *config
 {
     struct builder b = {.model = model, .config = config};
     struct network_spec spec;
+    const char *section = NULL;
     config_fill(config, &network_params, "network", &spec);
     model->until = spec.time;
-    while (config_section(config, &node_params, b.count))
-        b.count++;
-    b.nodes = mem_alloc(b.count, sizeof *b.nodes);
-    for (size_t i = 0; i < b.count; i++)
-        b.nodes[i].name = name_behind(config_section(config, &node_params, i));
+    while ((section = config_next(config, &node_params, section)))
+        names_add(&b.names, name_behind(section));
+    b.nodes = mem_alloc(b.names.count, sizeof *b.nodes);
+    for (size_t i = 0; (section = config_next(config, &node_params, section)); i++)
+        b.nodes[i].section = section;
     bool good = collect_ports(&b, err) && make_nodes(&b, err);
-    const char *section;
-    for (size_t i = 0; good && (section = config_section(config, &link_params, i)); i++)
+    while (good && (section = config_next(config, &link_params, section)))
         good = make_link(&b, section, err);
-    for (size_t i = 0; i < b.count; i++)
-        text_fini(&b.nodes[i].ports);
+    for (size_t i = 0; i < b.names.count; i++)
+        names_fini(&b.nodes[i].ports);
+    names_fini(&b.names);
+    names_fini(&b.islands);
     mem_free(b.nodes);
     return good;
 }

@@ -21,7 +21,9 @@ struct running {
 static void show_progress(void *user, uint64_t time, uint64_t events)
 {
     struct running *r = user;
-    double share = r->model.until == TIME_NEVER ? -1 : (double)time / (double)r->model.until;
+    double share = r->bench->share                ? r->bench->share(&r->model)
+                   : r->model.until == TIME_NEVER ? -1
+                                                  : (double)time / (double)r->model.until;
     progress_update(&r->progress, share > 1 ? 1 : share, events - r->events_before);
 }
 
@@ -85,6 +87,8 @@ static enum engine_outcome run_all(struct running *r, struct err *err)
     }
     if (how == ENGINE_UNTIL)
         how = run_until(r, r->model.until, err);
+    if (how == ENGINE_FINISHED && !saved && options->save_at != TIME_NEVER)
+        log_warn("the run ended before --at: %s is of its end", options->save);
     if (how != ENGINE_FAILED && (!saved || (how == ENGINE_INTERRUPTED && options->save)) && !save(r, err))
         return ENGINE_FAILED;
     return how;
@@ -161,8 +165,9 @@ enum bench_outcome bench_run(const struct bench *bench, const struct config *con
         *err = why;
         result = BENCH_FAILED;
     }
+    bool json_on_stdout = options->json && strcmp(options->json, "-") == 0;
     if (result != BENCH_FAILED)
-        write_line(&r, out);
+        write_line(&r, json_on_stdout ? stderr : out); /* so that a reader of the JSON gets nothing else */
     bench_model_fini(&r.model);
     return result;
 }

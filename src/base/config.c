@@ -5,10 +5,15 @@
 #include "base/mem.h"
 
 struct config_setting {
+    const struct param_row *row;
+    char *value;
+};
+
+struct config_section {
     const struct param_group *group;
-    const struct param_row *row; /* NULL: this only opens the section */
-    bool first;                  /* of its section */
-    char *path, *value, *where;
+    char *where;
+    struct config_setting *settings; /* later ones win */
+    size_t count, capacity;
 };
 
 void config_init(struct config *config, const struct param_group *const *groups)
@@ -18,12 +23,15 @@ void config_init(struct config *config, const struct param_group *const *groups)
 
 void config_fini(struct config *config)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        mem_free(config->settings[i].path);
-        mem_free(config->settings[i].value);
-        mem_free(config->settings[i].where);
+    for (size_t i = 0; i < config->paths.count; i++) {
+        struct config_section *section = &config->sections[i];
+        for (size_t k = 0; k < section->count; k++)
+            mem_free(section->settings[k].value);
+        mem_free(section->settings);
+        mem_free(section->where);
     }
-    mem_free(config->settings);
+    mem_free(config->sections);
+    names_fini(&config->paths);
     *config = (struct config){0};
 }
 
@@ -67,10 +75,13 @@ static bool unknown_section(const struct config *config, const char *path, const
     for (const struct param_group *const *group = config->groups; *group; group++)
         nearest_try(&nearest, (*group)->path);
     err_set(err, "%s: there is no section [%.120s]", where, path);
-    if (nearest.best)
+    if (nearest.best) {
         err_add(err, "; did you mean [%s]?", nearest.best);
-    else
-        err_add(err, " (`heddle params` lists them)");
+        return false;
+    }
+    err_add(err, "; expected");
+    for (const struct param_group *const *group = config->groups; *group; group++)
+        err_add(err, "%s [%s]", group == config->groups ? "" : group[1] ? "," : " or", (*group)->path);
     return false;
 }
 
@@ -89,26 +100,16 @@ static bool unknown_key(const struct param_group *group, const char *path, const
     return false;
 }
 
-static bool is_new_section(const struct config *config, const char *path)
+/* The section of this path, made when it is not there yet. */
+static struct config_section *section_of(struct config *config, const struct param_group *group,
+                                         const char *path, const char *where)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        if (config->settings[i].first && strcmp(config->settings[i].path, path) == 0)
-            return false;
+    size_t known = config->paths.count, number = names_add(&config->paths, path);
+    if (number == known) {
+        mem_grow(config->sections, known, config->section_capacity);
+        config->sections[number] = (struct config_section){.group = group, .where = mem_text(where)};
     }
-    return true;
-}
-
-static void append(struct config *config, const struct param_group *group, const struct param_row *row,
-                   const char *path, const char *value, const char *where)
-{
-    bool first = is_new_section(config, path);
-    mem_grow(config->settings, config->count, config->capacity);
-    config->settings[config->count++] = (struct config_setting){.group = group,
-                                                                .row = row,
-                                                                .first = first,
-                                                                .path = mem_text(path),
-                                                                .value = mem_text(value),
-                                                                .where = mem_text(where)};
+    return &config->sections[number];
 }
 
 bool config_set_key(struct config *config, const char *path, const char *key, const char *value,
@@ -126,7 +127,9 @@ bool config_set_key(struct config *config, const char *path, const char *key, co
     struct err why;
     if (!param_parse(row, value, NULL, &why))
         return err_set(err, "%s: %s.%s: %s", where, path, key, why.text);
-    append(config, group, row, path, value, where);
+    struct config_section *section = section_of(config, group, path, where);
+    mem_grow(section->settings, section->count, section->capacity);
+    section->settings[section->count++] = (struct config_setting){.row = row, .value = mem_text(value)};
     return true;
 }
 
@@ -136,7 +139,7 @@ static bool open_section(struct config *config, const char *path, const char *wh
     const struct param_group *group = find_group(config, path);
     if (!group)
         return unknown_section(config, path, where, err);
-    append(config, group, NULL, path, "", where);
+    section_of(config, group, path, where);
     return true;
 }
 
@@ -187,21 +190,27 @@ void config_fill(const struct config *config, const struct param_group *group, c
         if (!param_parse(row, row->fallback, (char *)spec + row->offset, &why))
             BUG("the default of %s.%s: %s", path, row->name, why.text);
     }
-    for (size_t i = 0; i < config->count; i++) {
-        const struct config_setting *setting = &config->settings[i];
-        if (setting->row && setting->group == group && strcmp(setting->path, path) == 0 &&
-            !param_parse(setting->row, setting->value, (char *)spec + setting->row->offset, &why))
+    size_t number = names_find(&config->paths, path);
+    const struct config_section *section = number == NO_NAME ? NULL : &config->sections[number];
+    for (size_t i = 0; section && i < section->count; i++) {
+        const struct config_setting *setting = &section->settings[i];
+        if (!param_parse(setting->row, setting->value, (char *)spec + setting->row->offset, &why))
             BUG("%s.%s was checked when it was set: %s", path, setting->row->name, why.text);
     }
 }
 
-const char *config_section(const struct config *config, const struct param_group *group, size_t index)
+const char *config_next(const struct config *config, const struct param_group *group, const char *path)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        if (config->settings[i].group == group && config->settings[i].first && index-- == 0)
-            return config->settings[i].path;
-    }
-    return NULL;
+    size_t number = path ? names_find(&config->paths, path) + 1 : 0;
+    while (number < config->paths.count && config->sections[number].group != group)
+        number++;
+    return number < config->paths.count ? config->paths.at[number] : NULL;
+}
+
+const char *config_where(const struct config *config, const char *path)
+{
+    size_t number = names_find(&config->paths, path);
+    return number == NO_NAME ? "" : config->sections[number].where;
 }
 
 /* Calls `each` for every section of the effective configuration: one for a plain group, those set for a
@@ -214,8 +223,8 @@ static void for_each_section(const struct config *config, void *user,
         const struct param_group *group = *at;
         void *spec = mem_alloc(1, group->spec_bytes);
         bool family = family_length(group) > 0;
-        const char *path = family ? config_section(config, group, 0) : group->path;
-        for (size_t i = 0; path; path = family ? config_section(config, group, ++i) : NULL) {
+        const char *path = family ? config_next(config, group, NULL) : group->path;
+        for (; path; path = family ? config_next(config, group, path) : NULL) {
             config_fill(config, group, path, spec);
             each(group, path, spec, user);
         }

@@ -3,6 +3,7 @@
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
 
+#include "base/names.h"
 #include "base/param.h"
 
 #include <stdio.h>
@@ -11,8 +12,9 @@ struct json;
 
 struct config {
     const struct param_group *const *groups; /* what may be set; ends in NULL */
-    struct config_setting *settings;
-    size_t count, capacity;
+    struct names paths;                      /* of the sections that were set, by number */
+    struct config_section *sections;         /* by the same number */
+    size_t section_capacity;
 };
 
 void config_init(struct config *config, const struct param_group *const *groups);
@@ -25,15 +27,19 @@ bool config_read_text(struct config *config, const char *name, const char *text,
 /* One setting as --set takes it: "path.key=value". */
 bool config_set(struct config *config, const char *assignment, struct err *err);
 
-/* The same in parts; `where` says in errors and in the dump who set it. */
+/* The same in parts; `where` says in errors who set it. */
 bool config_set_key(struct config *config, const char *path, const char *key, const char *value,
                     const char *where, struct err *err);
 
 /* Fills a spec with the defaults and then the settings of this section. */
 void config_fill(const struct config *config, const struct param_group *group, const char *path, void *spec);
 
-/* The sections of a "link.*" group in the order of their first setting: index 0, 1, ... until NULL. */
-const char *config_section(const struct config *config, const struct param_group *group, size_t index);
+/* The sections of a "link.*" group in the order they came in: config_next(config, group, NULL) is the first,
+ * and config_next(config, group, path) the one behind it; NULL at the end. */
+const char *config_next(const struct config *config, const struct param_group *group, const char *path);
+
+/* "file:line" where the section came first, or --set. */
+const char *config_where(const struct config *config, const char *path);
 
 /* The effective configuration: every parameter of these sections, as a description that can be read again,
  * or as a JSON object of sections. */

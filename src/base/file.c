@@ -26,6 +26,20 @@ bool file_read(const char *path, size_t limit, struct text *content, struct err 
     return true;
 }
 
+bool file_is_endless(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISCHR(info.st_mode);
+}
+
+bool file_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return strcmp(a, b) == 0;
+}
+
 /* Not a plain file that could be replaced by another: a device, a pipe, or a descriptor this process has
  * open. */
 static bool is_straight(const char *path)
@@ -56,7 +70,8 @@ bool file_open(struct file_writer *writer, const char *path, struct err *err)
     } else {
         struct text part = {0};
         char *target = realpath(path, NULL); /* what a link stands for is replaced, not the link */
-        text_add(&part, "%s.part", target ? target : path);
+        text_add(&part, "%s.%d.part", target ? target : path,
+                 (int)getpid()); /* two runs may write one file */
         writer->stream = fopen(part.at, "wb");
         writer->part = part.at;
         writer->path = target ? mem_text(target) : NULL;

@@ -10,7 +10,13 @@
 /* Reads a file of at most `limit` bytes to the end of `content`. */
 bool file_read(const char *path, size_t limit, struct text *content, struct err *err);
 
-/* A file being written. It goes to PATH.part and takes its name when it is whole; devices, pipes and -
+/* Something that may never end, such as a device. (What does not exist is no such thing.) */
+bool file_is_endless(const char *path);
+
+/* Whether both names are of one file; a file that does not exist yet is known by its name. */
+bool file_same(const char *a, const char *b);
+
+/* A file being written. It goes to PATH.NUMBER.part and takes its name when it is whole; devices, pipes and -
  * (standard output) are written straight. Write to `stream` as you like: errors are told once, by file_close.
  */
 struct file_writer {

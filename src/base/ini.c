@@ -1,6 +1,7 @@
 #include "base/ini.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -19,8 +20,7 @@ struct reading {
     void *user;
     char section[LONGEST_SECTION + 1];
     char where[PATH_MAX + 32];
-    char **seen; /* "section\nkey" of this file, to refuse what comes twice */
-    size_t seen_count, seen_capacity;
+    struct names seen; /* "section\nkey" of this file, to refuse what comes twice */
 };
 
 /* `token` is what was found there, or NULL. */
@@ -36,14 +36,11 @@ static bool first_time(struct reading *r, const char *key, struct err *err)
 {
     char mark[LONGEST_LINE];
     snprintf(mark, sizeof mark, "%s\n%s", r->section, key);
-    for (size_t i = 0; i < r->seen_count; i++) {
-        if (strcmp(r->seen[i], mark) == 0)
-            return here(r, err, *key ? "this file sets the key twice:" : "this file has the section twice:",
-                        *key ? key : r->section);
-    }
-    mem_grow(r->seen, r->seen_count, r->seen_capacity);
-    r->seen[r->seen_count++] = mem_text(mark);
-    return true;
+    size_t known = r->seen.count;
+    if (names_add(&r->seen, mark) == known)
+        return true;
+    return here(r, err, *key ? "this file sets the key twice:" : "this file has the section twice:",
+                *key ? key : r->section);
 }
 
 static bool name_is_good(const char *name)
@@ -112,7 +109,10 @@ static bool read_line(struct reading *r, char *raw, struct err *err)
 static bool read_text(struct reading *r, const char *text, size_t bytes, struct err *err)
 {
     bool good = true;
-    for (const char *at = text, *end = text + bytes; good && at < end;) {
+    const char *end = text + bytes;
+    if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3; /* some editors mark UTF-8 so */
+    for (const char *at = text; good && at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);
         char line[LONGEST_LINE];
@@ -128,9 +128,7 @@ static bool read_text(struct reading *r, const char *text, size_t bytes, struct 
         good = read_line(r, line, err);
         at += length + 1;
     }
-    for (size_t i = 0; i < r->seen_count; i++)
-        mem_free(r->seen[i]);
-    mem_free(r->seen);
+    names_fini(&r->seen);
     return good;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* plus its number */ };
 
 struct option_row {
     const char *name;  /* "--threads" */
@@ -21,7 +21,8 @@ struct command {
     const struct option_row *options;    /* ends with a NULL name; or NULL */
     int (*run)(int count, char **words); /* words behind the command's name; returns the exit status */
     void (*help_more)(void);             /* prints what tables know, behind the rest of the help; or NULL */
-    void (*complete)(void);              /* prints words for completion, one a line; or NULL */
+    /* Prints words for completion, one a line, behind this word (empty for the first); or NULL. */
+    void (*complete)(const char *behind);
 };
 
 extern const struct command *const commands[]; /* ends in NULL */
@@ -45,7 +46,8 @@ bool options_parse(const struct option_row *rows, int count, char **words, void 
                    bool (*took)(void *user, const struct option_row *row, const char *value, struct err *err),
                    struct err *err);
 
-/* Set by Ctrl-C, once catch_interrupts was called; a second Ctrl-C ends the process at once. */
+/* The signal that asked to end (Ctrl-C, SIGTERM, SIGHUP), once catch_interrupts was called; a second one ends
+ * the process at once. */
 extern _Atomic int interrupted;
 void catch_interrupts(void);
 

@@ -1,6 +1,7 @@
 /* heddle bench: runs a benchmark of Heddle itself. */
 #include "cli/cli.h"
 #include "bench/bench.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -129,8 +130,6 @@ static bool is_of_this_bench(const struct request *r, const struct text *note, s
 /* A resumed run has the parameters of its checkpoint: others would make it one that never was. */
 static bool configure_resumed(struct request *r, struct err *err)
 {
-    if (r->given_count)
-        return err_set(err, "%s: a resumed run has the parameters it was saved with", r->given[0].option);
     struct text note = {0};
     bool good = engine_read_note(r->options.resume, &note, err) && is_of_this_bench(r, &note, err) &&
                 config_read_text(&r->config, r->options.resume, note.at, note.length, err);
@@ -138,7 +137,7 @@ static bool configure_resumed(struct request *r, struct err *err)
     return good;
 }
 
-/* Descriptions first, then what the command line sets, whatever their order there. */
+/* Descriptions first ... */
 static bool configure_given(struct request *r, struct err *err)
 {
     bool described = false;
@@ -154,6 +153,12 @@ static bool configure_given(struct request *r, struct err *err)
                        "bench %s: expected --config FILE, the description of what to simulate (see "
                        "docs/descriptions.md)",
                        r->bench->name);
+    return true;
+}
+
+/* ... and then what the command line sets, whatever the order there. */
+static bool configure_set(struct request *r, struct err *err)
+{
     for (size_t i = 0; i < r->given_count; i++) {
         const struct given *given = &r->given[i];
         const char *path = r->bench->groups[0]->path;
@@ -166,11 +171,39 @@ static bool configure_given(struct request *r, struct err *err)
     return true;
 }
 
+/* An output must be neither an input nor another output. */
+static bool outputs_are_apart(const struct request *r, struct err *err)
+{
+    const char *const outputs[] = {r->options.json, r->options.save, r->dump};
+    const char *const names[] = {"--json", "--checkpoint", "--dump-config"};
+    for (size_t i = 0; i < COUNT_OF(outputs); i++) {
+        if (!outputs[i] || file_is_endless(outputs[i]) || strcmp(outputs[i], "-") == 0)
+            continue;
+        for (size_t k = 0; k < i; k++) {
+            if (outputs[k] && file_same(outputs[k], outputs[i]))
+                return err_set(err, "%s and %s name the same file, %s", names[k], names[i], outputs[i]);
+        }
+        for (size_t k = 0; k < r->given_count; k++) {
+            if (!strcmp(r->given[k].option, "--config") && file_same(r->given[k].value, outputs[i]))
+                return err_set(err, "%s would write over the description %s", names[i], outputs[i]);
+        }
+    }
+    return true;
+}
+
 static bool configure(struct request *r, struct err *err)
+{
+    return r->options.resume ? configure_resumed(r, err) : configure_given(r, err);
+}
+
+/* What can be said of the command line without reading a file. */
+static bool makes_sense(const struct request *r, struct err *err)
 {
     if (r->options.save_at != TIME_NEVER && !r->options.save)
         return err_set(err, "--at: expected --checkpoint FILE beside it");
-    return r->options.resume ? configure_resumed(r, err) : configure_given(r, err);
+    if (r->options.resume && r->given_count)
+        return err_set(err, "%s: a resumed run has the parameters it was saved with", r->given[0].option);
+    return outputs_are_apart(r, err);
 }
 
 static bool dump_config(const struct request *r, struct err *err)
@@ -190,7 +223,13 @@ static int run_request(struct request *r)
     struct err err;
     catch_interrupts();
     r->options.interrupt = &interrupted;
-    if (!configure(r, &err) || (r->dump && !dump_config(r, &err)))
+    if (!makes_sense(r, &err))
+        return complain(EXIT_USAGE, &err);
+    if (!configure(r, &err))
+        return complain(EXIT_FAILED, &err);
+    if (!configure_set(r, &err))
+        return complain(EXIT_USAGE, &err);
+    if (r->dump && !dump_config(r, &err))
         return complain(EXIT_FAILED, &err);
     switch (bench_run(r->bench, &r->config, &r->options, stdout, &err)) {
     case BENCH_DONE:
@@ -198,7 +237,7 @@ static int run_request(struct request *r)
     case BENCH_INTERRUPTED:
         err_set(&err, "interrupted: the results are those up to here%s%s",
                 r->options.save ? "; go on with --resume " : "", r->options.save ? r->options.save : "");
-        return complain(EXIT_INTERRUPTED, &err);
+        return complain(EXIT_SIGNAL + interrupted, &err);
     default:
         return complain(EXIT_FAILED, &err);
     }
@@ -213,16 +252,16 @@ static void list_benches(void)
     }
 }
 
-static void complete(void)
+/* Names of benchmarks or, behind one, its own options. */
+static void complete(const char *behind)
 {
-    for (size_t i = 0; benches[i]; i++) {
+    const struct bench *bench = bench_find(behind);
+    for (size_t i = 0; !bench && benches[i]; i++)
         puts(benches[i]->name);
-        const struct param_group *own = benches[i]->groups[0];
-        for (size_t k = 0; k < own->row_count; k++) {
-            char name[80];
-            option_name(name, sizeof name, own->rows[k].name);
-            puts(name);
-        }
+    for (size_t k = 0; bench && k < bench->groups[0]->row_count; k++) {
+        char name[80];
+        option_name(name, sizeof name, bench->groups[0]->rows[k].name);
+        puts(name);
     }
 }
 

@@ -27,7 +27,7 @@ static int simulate(const struct config *config, unsigned threads, struct shown 
     if (outcome == ENGINE_FAILED)
         return complain(EXIT_FAILED, err);
     if (outcome == ENGINE_INTERRUPTED)
-        return EXIT_INTERRUPTED;
+        return EXIT_SIGNAL + interrupted;
     printf("  %7u   %8.2f s   %10.1f M   %12.2f us   %016llx\n", threads, shown->seconds,
            (double)shown->events / shown->seconds / 1e6, simulated_us, (unsigned long long)shown->checksum);
     fflush(stdout);

@@ -59,8 +59,9 @@ static int run_help(int count, char **words)
     return EXIT_GOOD;
 }
 
-static void complete_commands(void)
+static void complete_commands(const char *behind)
 {
+    (void)behind;
     for (size_t i = 0; commands[i]; i++)
         puts(commands[i]->name);
 }
@@ -82,24 +83,25 @@ static int run_version(int count, char **words)
 const struct command version_command = {
     .name = "version", .arguments = "", .help = "print the version", .run = run_version};
 
-/* Prints the words that may follow `heddle COMMAND`, one a line; the shell's function below asks for them. */
-static void print_words(const char *name)
+/* Prints the words that may follow `heddle COMMAND [WORD]`, one a line; the shell's function below asks for
+ * them. */
+static void print_words(const char *name, const char *behind)
 {
     const struct command *command = command_find(name);
     if (!command) {
-        complete_commands();
+        complete_commands("");
         return;
     }
     for (const struct option_row *row = command->options; row && row->name; row++)
         puts(row->name);
     if (command->complete)
-        command->complete();
+        command->complete(behind);
 }
 
 static int run_completion(int count, char **words)
 {
-    if (count == 2 && !strcmp(words[0], "words")) {
-        print_words(words[1]);
+    if (count == 3 && !strcmp(words[0], "words")) {
+        print_words(words[1], words[2]);
         return EXIT_GOOD;
     }
     if (count != 1 || strcmp(words[0], "bash")) {
@@ -109,18 +111,20 @@ static int run_completion(int count, char **words)
     }
     puts("_heddle()\n"
          "{\n"
-         "    local word=${COMP_WORDS[COMP_CWORD]} command=\n"
+         "    local word=${COMP_WORDS[COMP_CWORD]} command= behind=\n"
          "    ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" "
-         "2>/dev/null)\" \\\n"
-         "        -- \"$word\")\n"
+         "    ((COMP_CWORD > 2)) && behind=${COMP_WORDS[2]}\n"
+         "    mapfile -t COMPREPLY < <(compgen -W \\\n"
+         "        \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" \"$behind\" 2>/dev/null)\" -- "
+         "\"$word\")\n"
          "}\n"
          "complete -o default -F _heddle heddle ./heddle");
     return EXIT_GOOD;
 }
 
-static void complete_shells(void)
+static void complete_shells(const char *behind)
 {
+    (void)behind;
     puts("bash");
 }
 

@@ -83,8 +83,9 @@ static void complete_one(const struct param_group *group, void *user)
     puts(group->path);
 }
 
-static void complete(void)
+static void complete(const char *behind)
 {
+    (void)behind;
     for_each_group(NULL, complete_one);
 }
 

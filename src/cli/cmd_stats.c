@@ -33,8 +33,9 @@ static int run(int count, char **words)
     return EXIT_GOOD;
 }
 
-static void complete(void)
+static void complete(const char *behind)
 {
+    (void)behind;
     for (size_t i = 0; benches[i]; i++)
         puts(benches[i]->name);
 }

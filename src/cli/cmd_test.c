@@ -23,7 +23,7 @@ static int run(int count, char **words)
 
 const struct command test_command = {
     .name = "test",
-    .arguments = "[CTest options]",
+    .arguments = "[NAME|CTest options]",
     .help = "build and run all tests",
     .more = "Runs everything CTest has: unit tests under the address and undefined-behaviour sanitizers, the "
             "engine's\n"

@@ -19,13 +19,15 @@ _Atomic int interrupted;
 
 static void on_interrupt(int signal_number)
 {
-    interrupted = 1;
+    interrupted = signal_number;
     signal(signal_number, SIG_DFL);
 }
 
 void catch_interrupts(void)
 {
     signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt); /* batch systems end jobs with these */
+    signal(SIGHUP, on_interrupt);
 }
 
 int complain(int status, const struct err *err)

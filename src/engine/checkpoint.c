@@ -233,6 +233,8 @@ static bool open_checkpoint(const char *path, struct text *content, struct sourc
 {
     char found[sizeof magic];
     uint64_t digest;
+    if (file_is_endless(path))
+        return err_set(err, "%s is no checkpoint of Heddle", path);
     if (!file_read(path, largest_file, content, err))
         return false;
     *in = (struct source){.at = content->at, .end = content->at + content->length, .good = true};

@@ -94,6 +94,7 @@ struct link_spec {
     uint64_t bytes_per_s;    /* of each plug, out of it and into it; 0: no limit */
     uint32_t overhead_bytes; /* that travel with each message beside its payload */
     uint32_t credits;        /* messages a plug may have under way or queued at another plug; 0: no limit */
+    const char *where;       /* "file:line" of its description, for errors; or NULL */
 };
 
 /* A link has two plugs or more; with more it is a crossbar: each can send to each. */
@@ -193,6 +194,9 @@ engine_island_windows(const struct engine *engine); /* those in which an island 
 
 /* A digest of all components' state, counters included. */
 uint64_t engine_state_digest(const struct engine *engine);
+
+/* The sum of a counter over all components of a type; by the offset of its field in the state. */
+uint64_t engine_stat_sum(const struct engine *engine, const struct component_ops *type, size_t offset);
 
 /* Every component's counters: sums by type, then each by name. */
 void engine_write_stats(const struct engine *engine, struct json *json);

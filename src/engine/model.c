@@ -1,5 +1,6 @@
 /* Making a model: islands, components, ports, links; and the check that it can work. */
 #include "engine/island.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -176,12 +177,21 @@ struct link *engine_link(struct engine *engine, const char *name, const struct l
     return engine->links[engine->link_count++] = link;
 }
 
+/* The start of an error about a link: where it is described, and its name. */
+static void link_error(const struct link *link, struct err *err)
+{
+    const char *where = link->spec.where;
+    err_set(err, "%s%slink %s ", where ? where : "", where ? ": " : "", link->name);
+}
+
 bool link_plug(struct link *link, struct port *port, struct err *err)
 {
     REQUIRE(!link->engine->ready);
-    if (port->link)
-        return err_set(err, "port %s is connected twice: to link %s and to link %s", port->name,
-                       port->link->name, link->name);
+    if (port->link) {
+        const char *where = link->spec.where;
+        return err_set(err, "%s%sport %s is connected twice: to link %s and to link %s", where ? where : "",
+                       where ? ": " : "", port->name, port->link->name, link->name);
+    }
     mem_grow(link->plugs, link->plug_count, link->plug_capacity);
     port->link = link;
     port->plug = (uint32_t)link->plug_count;
@@ -192,12 +202,17 @@ bool link_plug(struct link *link, struct port *port, struct err *err)
 static bool link_ready(struct link *link, struct err *err)
 {
     struct engine *engine = link->engine;
-    if (link->plug_count < 2)
-        return err_set(err, "link %s has %zu of the two ports or more that it must connect", link->name,
-                       link->plug_count);
-    if (link->spec.bytes_per_s && link->spec.bytes_per_s < SLOWEST_LINK)
-        return err_set(err, "link %s has a bandwidth of %llu B/s: expected 0 (no limit) or at least %d",
-                       link->name, (unsigned long long)link->spec.bytes_per_s, SLOWEST_LINK);
+    if (link->plug_count < 2) {
+        link_error(link, err);
+        err_add(err, "has %zu of the two ports or more that it must connect", link->plug_count);
+        return false;
+    }
+    if (link->spec.bytes_per_s && link->spec.bytes_per_s < SLOWEST_LINK) {
+        link_error(link, err);
+        err_add(err, "has a bandwidth of %llu B/s: expected 0 (no limit) or at least %d",
+                (unsigned long long)link->spec.bytes_per_s, SLOWEST_LINK);
+        return false;
+    }
     link->shared = link->plug_count > 2;
     for (size_t i = 0; i < link->plug_count; i++) {
         struct island *island = engine->islands[link->plugs[i].island];
@@ -206,12 +221,15 @@ static bool link_ready(struct link *link, struct err *err)
         for (; outside < link->plug_count && link->plugs[outside].island == island->index; outside++)
             ;
         if (outside < link->plug_count) {
-            if (!link->latency)
-                return err_set(
-                    err,
-                    "link %s has latency 0 between the islands %s and %s: it must be above 0 (parts that "
-                    "talk without delay belong on one island)",
-                    link->name, island->name, engine->islands[link->plugs[outside].island]->name);
+            if (!link->latency) {
+                link_error(link, err);
+                err_add(err,
+                        "has latency 0 between the islands %s and %s: it must be above 0 (parts that talk "
+                        "without "
+                        "delay belong on one island)",
+                        island->name, engine->islands[link->plugs[outside].island]->name);
+                return false;
+            }
             island->lookahead = min_u64(island->lookahead, link->latency);
         }
         if (link->credits) {
@@ -262,6 +280,8 @@ bool engine_ready(struct engine *engine, struct err *err)
         island->wakes = mem_alloc(island->component_count, sizeof *island->wakes);
     }
     engine->ready = true;
+    log_info("model: %zu islands, %zu components, %zu ports, %zu links", engine->island_count,
+             engine->component_count, engine->port_count, engine->link_count);
     return true;
 }
 

@@ -2,6 +2,16 @@
 #include "engine/island.h"
 #include "base/json.h"
 
+uint64_t engine_stat_sum(const struct engine *engine, const struct component_ops *type, size_t offset)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < engine->component_count; i++) {
+        const struct component *component = engine->components[i];
+        sum += component->ops == type ? *(const uint64_t *)((const char *)component->state + offset) : 0;
+    }
+    return sum;
+}
+
 static void write_sums(const struct engine *engine, const struct component_ops *ops, struct json *json)
 {
     uint64_t *sums = mem_alloc(ops->stats->count, sizeof *sums);

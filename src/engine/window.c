@@ -10,6 +10,7 @@
  * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
 #include "engine/island.h"
 #include "base/host.h"
+#include "base/log.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -42,6 +43,7 @@ struct crew {
     uint64_t until; /* run->until, or just behind the first failure */
     uint64_t start; /* T of this window */
     bool stop;
+    double told_progress;
     _Alignas(CACHE_LINE) _Atomic uint64_t window;
     _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
     _Alignas(CACHE_LINE) _Atomic bool failed;
@@ -55,9 +57,10 @@ struct crew {
 };
 
 /* A window is no wider than this, so that interrupts are heard on islands that nothing reaches. */
-#define WIDEST_WINDOW UINT64_C(10000000) /* ps */
+#define WIDEST_WINDOW UINT64_C(1000000) /* ps */
 
-enum { SPINS = 4000, PROGRESS_WINDOWS = 64 };
+enum { SPINS = 4000 };
+static const double progress_every = 0.1; /* seconds */
 
 struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header)
 {
@@ -151,8 +154,10 @@ static void turn(struct crew *crew)
     crew->start = least;
     crew->stop = least >= crew->until || least == TIME_NEVER ||
                  (run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
-    if (run->progress && engine->windows % PROGRESS_WINDOWS == 0)
+    if (run->progress && host_seconds() - crew->told_progress > progress_every) {
         run->progress(run->user, least, engine_events(engine));
+        crew->told_progress = host_seconds();
+    }
 }
 
 static void wait_a_little(const struct crew *crew, unsigned *waited)
@@ -377,7 +382,10 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
         *err = *engine->failure;
         return ENGINE_FAILED;
     }
-    unsigned threads = run->threads ? run->threads : 1;
+    unsigned threads =
+        (unsigned)min_u64(max_u64(run->threads, 1), engine->island_count); /* more would idle */
+    log_debug("running from %llu to %llu ps on %u threads", (unsigned long long)engine->time,
+              (unsigned long long)run->until, threads);
     if (engine->crew && engine->crew->count != threads) {
         crew_free(engine->crew);
         engine->crew = NULL;

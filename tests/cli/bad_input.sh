@@ -119,13 +119,13 @@ network_refuses() {
 
 network_refuses 'link ab has latency 0 between the islands a and b' '[link.ab]\nends = a.x b.x\nlatency = 0\n'
 network_refuses 'latency 0 between the islands' '[link.ab]\nends = a.x b.x c.x\nlatency = 0ps\n'
-network_refuses 'port b.x is connected twice: to link ab and to link bc' \
+network_refuses 'd.ini:[0-9]+: port b.x is connected twice: to link ab and to link bc' \
     '[link.ab]\nends = a.x b.x\n[link.bc]\nends = b.x c.x\n'
 network_refuses 'port a.x is connected twice' '[link.ab]\nends = a.x a.x\n'
-network_refuses "link.ab: ends names 'z.x', but there is no \[node.z\]" '[link.ab]\nends = a.x z.x\n'
+network_refuses 'd.ini:[0-9]+: \[link.ab\]: ends names z.x, but there is no \[node.z\]' '[link.ab]\nends = a.x z.x\n'
 network_refuses 'link ab has 1 of the two ports' '[link.ab]\nends = a.x\n'
 network_refuses 'link ab has 0 of the two ports' '[link.ab]\nlatency = 5ns\n'
-network_refuses "link.ab: expected NODE.PORT in ends, not 'b'" '[link.ab]\nends = a.x b\n'
+network_refuses "d.ini:[0-9]+: \[link.ab\]: expected NODE.PORT in ends, not 'b'" '[link.ab]\nends = a.x b\n'
 network_refuses 'there is no section \[link\]; did you mean \[link\.\*\]' '[link]\nlatency = 5ns\n' # a link needs a name
 network_refuses "\[link.ab\] has no key 'latenzy'; did you mean latency\?" '[link.ab]\nlatenzy = 5ns\n'
 network_refuses "node.d.takes: expected yes or no, not 'perhaps'" '[node.d]\ntakes = perhaps\n'
@@ -171,7 +171,12 @@ refuses '\-\-set: a resumed run has the parameters it was saved with' bench phol
 refuses '\-\-until: saved is at [0-9]+ ps already' bench phold --resume saved --until 1ps
 refuses '\-\-at: saved is at [0-9]+ ps already' bench phold --resume saved --checkpoint again --at 1ps
 
-# ---- output that cannot be written ----
+# ---- output that would destroy something, or cannot be written ----
+
+describes '[phold]\nislands = 3\n'
+refuses '\-\-json would write over the description d.ini' bench phold --config d.ini --json d.ini
+refuses '\-\-json and --checkpoint name the same file' bench phold --json x --checkpoint x
+refuses '/dev/zero is no checkpoint' bench phold --resume /dev/zero
 
 refuses 'cannot write none/x.json: No such file' bench phold "${small[@]}" --json none/x.json
 refuses 'cannot write \.: Is a directory' bench phold "${small[@]}" --json .

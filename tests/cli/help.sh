@@ -100,6 +100,7 @@ completes '' zzz
 completes phold bench ph
 completes gpu-traffic bench g
 completes --islands bench phold --isl
+completes '' bench phold --la # not another benchmark's --latency-cycles
 completes --latency-cycles bench gpu-traffic --lat
 completes --threads bench phold --islands 4 --thr
 completes version help v

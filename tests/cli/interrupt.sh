@@ -31,6 +31,16 @@ stops gpu-traffic --requests 1000000000 --threads 2
 printf '[node.a]\nsends = 1000000000\n[node.b]\nsends = 1\n[link.ab]\nends = a.x b.x\n' >long.ini
 stops network --config long.ini --set network.time=1000s
 
+# batch systems end a job with SIGTERM or SIGHUP: the same, with their status
+for signal in TERM HUP; do
+    start bench phold --time 1s --json stopped.json --checkpoint saved
+    sleep 0.2
+    interrupt "$signal"
+    expect_status $((128 + $(kill -l "$signal")))
+    expect_line stopped.json '"state": "interrupted"'
+    [[ -s saved ]] || fail "$ran: no checkpoint after SIG$signal"
+done
+
 # goes_on WANT NAME WORD...: is interrupted, goes on, is interrupted again, goes on, and ends with this result.
 goes_on() {
     local wanted=$1 name=$2

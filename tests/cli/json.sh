@@ -71,7 +71,7 @@ END
 # a file that is there is replaced, and stays whole when the run cannot start
 echo old >kept.json
 run bench phold --islands 0 --json kept.json
-expect_status 1
+expect_status 2
 expect_same 'the file of a run that did not start' old "$(cat kept.json)"
 run bench phold --islands 4 --time 50ns --json kept.json
 expect_status 0
@@ -81,10 +81,14 @@ expect_same 'files left behind' '' "$(find . -name '*.part')"
 run bench phold --islands 4 --time 50ns --dump-config dump.ini
 expect_status 0
 wanted=$(result)
-run bench phold --config dump.ini --dump-config - --json -
+run bench phold --config dump.ini --dump-config -
 expect_status 0
 expect_same 'result of the dumped configuration' "$wanted" "$(result)"
 expect_same 'first line of it' '[engine]' "$(head -n 1 out)"
-# into a pipe, before the closing line
-"$HEDDLE" bench phold --islands 4 --time 50ns --json /dev/stdout | sed '$d' | python3 -m json.tool >/dev/null ||
-    fail 'what --json /dev/stdout writes into a pipe is no JSON'
+# JSON on standard output is alone there: the closing line is on stderr
+run bench phold --islands 4 --time 50ns --json -
+expect_status 0
+python3 -m json.tool out >/dev/null || fail 'what --json - writes is no JSON'
+expect_line err '^phold events='
+"$HEDDLE" bench phold --islands 4 --time 50ns --json - 2>/dev/null | python3 -m json.tool >/dev/null ||
+    fail 'what --json - writes into a pipe is no JSON'

@@ -62,7 +62,7 @@ is_running() {
 # interrupt: sends $child what Ctrl-C sends and waits for its end, 30 s at most; $status as in run.
 interrupt() {
     local tries
-    kill -INT "$child" 2>/dev/null
+    kill -"${1:-INT}" "$child" 2>/dev/null
     for ((tries = 0; tries < 600; tries++)); do
         is_running || break
         sleep 0.05

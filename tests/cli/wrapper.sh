@@ -54,7 +54,7 @@ is_quiet
 
 # words, files and the exit status are passed on as they are
 call elsewhere/twice bench phold --set 'phold.islands=4 4'
-expect_status 1
+expect_status 2
 expect_line err "'4 4'"
 call elsewhere/twice benhc
 expect_status 2

@@ -87,6 +87,7 @@ static void a_run_in_pieces_is_the_same_run(void **state)
 
 static _Atomic int stop_now;
 
+/* Stops the run a moment after it was told how far it is. */
 static void stop_after_a_while(void *user, uint64_t time, uint64_t events)
 {
     (void)user, (void)time;
