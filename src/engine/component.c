@@ -108,8 +108,10 @@ void engine_watch(struct engine *engine)
 {
     REQUIRE(engine->ready && !engine->started);
     engine->watched = true;
-    for (size_t i = 0; i < engine->island_count; i++)
+    for (size_t i = 0; i < engine->island_count; i++) {
         engine->islands[i]->watched = true;
+        engine->islands[i]->watch_digest = i; /* which island it is counts, too */
+    }
 }
 
 uint64_t engine_watch_digest(const struct engine *engine)

@@ -42,18 +42,13 @@ static void at_the_same_time(struct island *island, const struct event *event)
         event->kind);
 }
 
-static inline uint64_t watch_time(const struct island *island, uint64_t time)
-{
-    return digest_word(island->watch_digest, time ^ (uint64_t)island->index << SEQUENCE_BITS);
-}
-
 /* What comes before every event. */
 static inline void note_event(struct island *island, const struct event *event)
 {
     island->events++;
     if (!island->watched)
         return;
-    uint64_t word, digest = watch_time(island, event->time);
+    uint64_t word, digest = digest_word(island->watch_digest, event->time);
     memcpy(&word, &event->target, sizeof word); /* and what, kind, bytes */
     digest = digest_word(digest, word);
     if (LIKELY(event->bytes == 8)) {
@@ -169,7 +164,8 @@ static void handle_wake(struct island *island)
     if (!component->on.runs_ahead) {
         island->events++;
         if (island->watched)
-            island->watch_digest = digest_word(watch_time(island, island->now), component->index);
+            island->watch_digest =
+                digest_word(digest_word(island->watch_digest, island->now), component->index);
     }
     if (LIKELY(!component->hooks) || hook_allows(component, NULL, NULL))
         component->on.wake(component, component->state);
