@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <mm_malloc.h> /* which immintrin.h brings in */
+#endif
 
 #pragma GCC poison malloc calloc realloc free strdup exit abort rand srand random drand48 printf puts strtok
 

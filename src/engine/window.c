@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 struct worker {
     struct mail *out; /* to each owner, of the window that runs now; one of `mail` */
@@ -25,8 +26,11 @@ struct worker {
     uint32_t owned_count;
     uint64_t *next;  /* of each owned island: when something happens on it */
     uint64_t *width; /* and how long a window it may run */
-    uint32_t
-        *active; /* the owned islands (by their place in `next`) that have something to do in this window */
+    struct turn {
+        uint32_t place, events;
+    } * turns;             /* the owned islands in the order they are run in: the most costly first */
+    uint32_t *last_events; /* of each: how many it handled when it last ran */
+    uint32_t *active; /* the owned islands (their places in `next`) with something to do in this window */
     uint32_t active_count;
     uint64_t island_windows;
     /* touched by other workers */
@@ -59,7 +63,7 @@ struct crew {
 /* A window is no wider than this, so that interrupts are heard on islands that nothing reaches. */
 #define WIDEST_WINDOW UINT64_C(1000000) /* ps */
 
-enum { SPINS = 4000 };
+enum { SPINS = 4000, RENEW_TURNS_WINDOWS = 64, MAIL_AHEAD = 8 * CACHE_LINE };
 static const double progress_every = 0.1; /* seconds */
 
 struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header)
@@ -74,6 +78,13 @@ static struct island *owned_island(const struct worker *worker, uint32_t place)
     return worker->crew->engine->islands[place * worker->crew->count + worker->index];
 }
 
+/* Mail lies in the caches of the core that wrote it: its start is asked for a while before it is read. */
+static void ask_for(const struct mail *mail)
+{
+    for (size_t at = 0; at < mail->used && at < MAIL_AHEAD; at += CACHE_LINE)
+        __builtin_prefetch(mail->bytes + at);
+}
+
 /* Puts the mail of the last window into the queues of the islands this worker owns. */
 static void read_mail(struct worker *me, unsigned parity)
 {
@@ -81,8 +92,11 @@ static void read_mail(struct worker *me, unsigned parity)
     struct engine *engine = crew->engine;
     for (unsigned i = 0; i < crew->count; i++) {
         struct mail *mail = &crew->workers[i].mail[parity][me->index];
+        if (i + 1 < crew->count)
+            ask_for(&crew->workers[i + 1].mail[parity][me->index]);
         for (size_t at = 0; at < mail->used;) {
             const struct event *event = (const struct event *)(mail->bytes + at);
+            __builtin_prefetch((const char *)event + MAIL_AHEAD);
             struct island *island = engine->ports[event->target]->island;
             at += mail_bytes_of(event);
             island_deliver(island, event);
@@ -99,10 +113,27 @@ static uint64_t window_limit(const struct worker *owner, uint32_t place)
     return min_u64(add_saturating(crew->start, owner->width[place]), crew->until);
 }
 
+static int by_events(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    return x->events < y->events ? 1 : x->events > y->events ? -1 : 0;
+}
+
+/* Long islands first: what is begun last then ends soon, and the others wait little for it. */
+static void renew_turns(struct worker *me)
+{
+    for (uint32_t i = 0; i < me->owned_count; i++)
+        me->turns[i].events = me->last_events[me->turns[i].place];
+    qsort(me->turns, me->owned_count, sizeof *me->turns, by_events);
+}
+
 static void list_active(struct worker *me, uint64_t window)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < me->owned_count; i++) {
+    if (me->crew->count > 1 && window % RENEW_TURNS_WINDOWS == 0)
+        renew_turns(me);
+    for (uint32_t k = 0; k < me->owned_count; k++) {
+        uint32_t i = me->turns[k].place;
         me->active[count] = i;
         if (me->next[i] < window_limit(me, i))
             count++;
@@ -123,7 +154,9 @@ static void run_from_list(struct worker *me, struct worker *owner)
         uint32_t i = owner->active[place];
         struct island *island = owned_island(owner, i);
         island->worker = me;
+        uint64_t events = island->events;
         island_run(island, window_limit(owner, i));
+        owner->last_events[i] = (uint32_t)(island->events - events);
         if (UNLIKELY(island->failure))
             atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
         owner->next[i] = island->failure ? TIME_NEVER : island_next_time(island);
@@ -230,6 +263,10 @@ static void worker_init(struct worker *worker, struct crew *crew, unsigned index
     worker->width = mem_alloc_lines(worker->owned_count, sizeof *worker->width);
     for (uint32_t i = 0; i < worker->owned_count; i++)
         worker->width[i] = min_u64(owned_island(worker, i)->lookahead, WIDEST_WINDOW);
+    worker->turns = mem_alloc_lines(worker->owned_count, sizeof *worker->turns);
+    for (uint32_t i = 0; i < worker->owned_count; i++)
+        worker->turns[i].place = i;
+    worker->last_events = mem_alloc_lines(worker->owned_count, sizeof *worker->last_events);
     worker->active = mem_alloc_lines(worker->owned_count + 1, sizeof *worker->active);
     for (int parity = 0; parity < 2; parity++)
         worker->mail[parity] = mem_alloc_lines(crew->count, sizeof *worker->mail[parity]);
@@ -281,6 +318,8 @@ void crew_free(struct crew *crew)
         }
         mem_free(worker->next);
         mem_free(worker->width);
+        mem_free(worker->turns);
+        mem_free(worker->last_events);
         mem_free(worker->active);
     }
     pthread_cond_destroy(&crew->called);
