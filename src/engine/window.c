@@ -63,7 +63,7 @@ struct crew {
 /* A window is no wider than this, so that interrupts are heard on islands that nothing reaches. */
 #define WIDEST_WINDOW UINT64_C(1000000) /* ps */
 
-enum { SPINS = 4000, RENEW_TURNS_WINDOWS = 64, MAIL_AHEAD = 8 * CACHE_LINE };
+enum { SPINS = 4000, RENEW_TURNS_WINDOWS = 64 };
 static const double progress_every = 0.1; /* seconds */
 
 struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header)
@@ -78,13 +78,6 @@ static struct island *owned_island(const struct worker *worker, uint32_t place)
     return worker->crew->engine->islands[place * worker->crew->count + worker->index];
 }
 
-/* Mail lies in the caches of the core that wrote it: its start is asked for a while before it is read. */
-static void ask_for(const struct mail *mail)
-{
-    for (size_t at = 0; at < mail->used && at < MAIL_AHEAD; at += CACHE_LINE)
-        __builtin_prefetch(mail->bytes + at);
-}
-
 /* Puts the mail of the last window into the queues of the islands this worker owns. */
 static void read_mail(struct worker *me, unsigned parity)
 {
@@ -92,11 +85,8 @@ static void read_mail(struct worker *me, unsigned parity)
     struct engine *engine = crew->engine;
     for (unsigned i = 0; i < crew->count; i++) {
         struct mail *mail = &crew->workers[i].mail[parity][me->index];
-        if (i + 1 < crew->count)
-            ask_for(&crew->workers[i + 1].mail[parity][me->index]);
         for (size_t at = 0; at < mail->used;) {
             const struct event *event = (const struct event *)(mail->bytes + at);
-            __builtin_prefetch((const char *)event + MAIL_AHEAD);
             struct island *island = engine->ports[event->target]->island;
             at += mail_bytes_of(event);
             island_deliver(island, event);
