@@ -17,8 +17,7 @@ bool file_is_endless(const char *path);
 bool file_same(const char *a, const char *b);
 
 /* A file being written. It goes to PATH.NUMBER.part and takes its name when it is whole; devices, pipes and -
- * (standard output) are written straight. Write to `stream` as you like: errors are told once, by file_close.
- */
+ * (standard output) are written straight. Write to `stream` as you like: errors are told by file_close. */
 struct file_writer {
     FILE *stream;
     char *path, *part; /* part is NULL when written straight */

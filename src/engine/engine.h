@@ -53,11 +53,11 @@ struct event {
 /* ---- making a model ---- */
 
 struct engine_spec {
-    uint64_t seed; /* of all random streams */
-    uint32_t
-        payload_bytes; /* the largest payload; 0 is taken as 24, which fills a cache line with its header */
-    uint64_t same_time_limit; /* events of one island at one moment before time is said to stand still; 0: 10
-                                 million */
+    uint64_t seed;          /* of all random streams */
+    uint32_t payload_bytes; /* the largest payload; 0: 24, which fill a cache line with their header */
+
+    /* Events of one island at one moment before time is said to stand still; 0: 10 million. */
+    uint64_t same_time_limit;
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
@@ -67,13 +67,16 @@ void engine_free(struct engine *engine);
  * all the same, that is a bug and is told with the component's name. */
 struct component_ops {
     const char *type;
-    void (*start)(struct component *self, void *state); /* at time 0, before all else */
-    void (*event)(struct component *self, void *state, const struct event *event); /* its own event is due */
-    void (*arrive)(struct component *self, void *state,
-                   struct port *port); /* a message joined the port's queue */
+    /* At time 0, before all else. */
+    void (*start)(struct component *self, void *state);
+    /* Its own event is due. */
+    void (*event)(struct component *self, void *state, const struct event *event);
+    /* A message joined the port's queue. */
+    void (*arrive)(struct component *self, void *state, struct port *port);
     /* A credit came back from `plug` to a port that refused a message (to any plug) since the last call. */
     void (*ready)(struct component *self, void *state, struct port *port, uint32_t plug);
-    void (*wake)(struct component *self, void *state); /* the moment of component_wake is here */
+    /* The moment of component_wake is here. */
+    void (*wake)(struct component *self, void *state);
     /* When nothing is left to happen: true if the component still waits for something, and adds what to
      * `text`. */
     bool (*waits)(const struct component *self, const void *state, struct text *text);
@@ -124,8 +127,7 @@ struct port *component_port(const struct component *self, uint32_t number);
 void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload,
                         uint16_t bytes);
 
-/* Calls `wake` at `time` (after now), after all other events of that moment; of several, the earliest counts.
- */
+/* Calls `wake` at `time` (after now), behind all events of that moment; of several, the earliest counts. */
 void component_wake(struct component *self, uint64_t time);
 
 /* Ends the run with this error: of several, that of the earliest time, then of the first island. The engine
@@ -170,15 +172,17 @@ enum engine_outcome {
 struct engine_run {
     uint64_t until;               /* ps; TIME_NEVER: to the end */
     unsigned threads;             /* 0 is taken as 1 */
-    const _Atomic int *interrupt; /* or NULL */
-    void (*progress)(void *user, uint64_t time,
-                     uint64_t events); /* or NULL; called now and then, by one thread */
+    const _Atomic int *interrupt; /* or NULL; when it is set, by a signal's handler say, the run ends soon */
+
+    /* Or NULL; called now and then, by some thread, while no component runs. */
+    void (*progress)(void *user, uint64_t time, uint64_t events);
     void *user;
 };
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err);
 
-/* From outside, between runs: an own event of the component at `time`, engine_time or later. */
+/* From outside, between runs (but not after an interrupted one): an own event of the component at `time`,
+ * engine_time or later. */
 void engine_post(struct engine *engine, struct component *component, uint64_t time, uint8_t kind,
                  const void *payload, uint16_t bytes);
 
@@ -186,11 +190,10 @@ void engine_post(struct engine *engine, struct component *component, uint64_t ti
 uint64_t engine_time(const struct engine *engine);
 uint64_t engine_events(const struct engine *engine);
 
-/* How the work was cut up; depends on the host only through checkpoints and interrupts, not on the threads.
- */
+/* How the work was cut up: windows, and how often an island had something to do in one. It depends on
+ * cuts (checkpoints, interrupts), not on the threads. */
 uint64_t engine_windows(const struct engine *engine);
-uint64_t
-engine_island_windows(const struct engine *engine); /* those in which an island had something to do */
+uint64_t engine_island_windows(const struct engine *engine);
 
 /* A digest of all components' state, counters included. */
 uint64_t engine_state_digest(const struct engine *engine);
