@@ -165,7 +165,8 @@ enum bench_outcome bench_run(const struct bench *bench, const struct config *con
         *err = why;
         result = BENCH_FAILED;
     }
-    bool json_on_stdout = options->json && strcmp(options->json, "-") == 0;
+    bool json_on_stdout =
+        options->json && (!strcmp(options->json, "-") || !strcmp(options->json, "/dev/stdout"));
     if (result != BENCH_FAILED)
         write_line(&r, json_on_stdout ? stderr : out); /* so that a reader of the JSON gets nothing else */
     bench_model_fini(&r.model);

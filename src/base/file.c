@@ -32,12 +32,32 @@ bool file_is_endless(const char *path)
     return stat(path, &info) == 0 && S_ISCHR(info.st_mode);
 }
 
+/* Two names of a file that does not exist yet: in the same folder, and called the same. */
+static bool same_place(const char *a, const char *b)
+{
+    char *copies[2] = {mem_text(a), mem_text(b)}, *folders[2];
+    const char *bases[2];
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(copies[i], '/');
+        bases[i] = slash ? slash + 1 : copies[i];
+        if (slash)
+            *slash = 0;
+        folders[i] = realpath(!slash ? "." : slash == copies[i] ? "/" : copies[i], NULL);
+    }
+    bool same = folders[0] && folders[1] && !strcmp(folders[0], folders[1]) && !strcmp(bases[0], bases[1]);
+    for (int i = 0; i < 2; i++) {
+        free(folders[i]);
+        mem_free(copies[i]);
+    }
+    return same;
+}
+
 bool file_same(const char *a, const char *b)
 {
     struct stat x, y;
     if (stat(a, &x) == 0 && stat(b, &y) == 0)
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    return strcmp(a, b) == 0;
+    return same_place(a, b);
 }
 
 /* Not a plain file that could be replaced by another: a device, a pipe, or a descriptor this process has

@@ -171,22 +171,61 @@ static bool configure_set(struct request *r, struct err *err)
     return true;
 }
 
-/* An output must be neither an input nor another output. */
+/* The files that a run writes; NULL where there is none. */
+struct output {
+    const char *option, *file;
+};
+
+enum { OUTPUTS = 3 };
+
+static void list_outputs(const struct request *r, struct output outputs[OUTPUTS])
+{
+    const struct output all[OUTPUTS] = {
+        {"--json", r->options.json}, {"--checkpoint", r->options.save}, {"--dump-config", r->dump}};
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        bool stands_apart = all[i].file && (file_is_endless(all[i].file) || !strcmp(all[i].file, "-"));
+        outputs[i] = (struct output){all[i].option, stands_apart ? NULL : all[i].file};
+    }
+}
+
+/* No output may be another one, nor (but for a checkpoint that is renewed) the checkpoint that is resumed. */
 static bool outputs_are_apart(const struct request *r, struct err *err)
 {
-    const char *const outputs[] = {r->options.json, r->options.save, r->dump};
-    const char *const names[] = {"--json", "--checkpoint", "--dump-config"};
-    for (size_t i = 0; i < COUNT_OF(outputs); i++) {
-        if (!outputs[i] || file_is_endless(outputs[i]) || strcmp(outputs[i], "-") == 0)
-            continue;
-        for (size_t k = 0; k < i; k++) {
-            if (outputs[k] && file_same(outputs[k], outputs[i]))
-                return err_set(err, "%s and %s name the same file, %s", names[k], names[i], outputs[i]);
+    struct output outputs[OUTPUTS];
+    list_outputs(r, outputs);
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        const struct output *output = &outputs[i];
+        for (size_t k = 0; output->file && k < i; k++) {
+            if (outputs[k].file && file_same(outputs[k].file, output->file))
+                return err_set(err, "%s and %s name the same file, %s", outputs[k].option, output->option,
+                               output->file);
         }
-        for (size_t k = 0; k < r->given_count; k++) {
-            if (!strcmp(r->given[k].option, "--config") && file_same(r->given[k].value, outputs[i]))
-                return err_set(err, "%s would write over the description %s", names[i], outputs[i]);
+        if (output->file && output->file != r->options.save && r->options.resume &&
+            file_same(r->options.resume, output->file))
+            return err_set(err, "%s would write over the checkpoint %s", output->option, output->file);
+    }
+    return true;
+}
+
+/* No output may be a description that was read, an included one neither. */
+static bool descriptions_are_safe(const struct request *r, struct err *err)
+{
+    struct output outputs[OUTPUTS];
+    list_outputs(r, outputs);
+    for (size_t k = 0; k < r->config.paths.count; k++) {
+        char *file = mem_text(config_where(&r->config, r->config.paths.at[k])); /* file:line */
+        char *colon = strrchr(file, ':');
+        bool safe = true;
+        if (colon)
+            *colon = 0;
+        for (size_t i = 0; colon && safe && i < OUTPUTS; i++) {
+            if (outputs[i].file && !r->options.resume && file_same(file, outputs[i].file))
+                safe = err_set(err, "%s would write over the description %s", outputs[i].option,
+                               outputs[i].file);
         }
+        mem_free(file);
+        if (!safe)
+            return false;
     }
     return true;
 }
@@ -227,7 +266,7 @@ static int run_request(struct request *r)
         return complain(EXIT_USAGE, &err);
     if (!configure(r, &err))
         return complain(EXIT_FAILED, &err);
-    if (!configure_set(r, &err))
+    if (!configure_set(r, &err) || !descriptions_are_safe(r, &err))
         return complain(EXIT_USAGE, &err);
     if (r->dump && !dump_config(r, &err))
         return complain(EXIT_FAILED, &err);

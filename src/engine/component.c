@@ -14,7 +14,9 @@ uint64_t component_horizon(const struct component *self)
 {
     const struct island *island = self->island;
     REQUIRE(self->on.runs_ahead);
-    return min_u64(min_u64(island->limit, island->first_wake), queue_quiet_until(&island->queue));
+    uint64_t others = min_u64(island->first_wake, queue_quiet_until(&island->queue));
+    return max_u64(min_u64(island->limit, others),
+                   island->now + 1); /* the moment itself is this component's */
 }
 
 const void *component_spec(const struct component *self)

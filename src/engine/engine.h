@@ -113,7 +113,8 @@ uint64_t component_now(const struct component *self);
 
 /* How far a component may run on its own inside `wake`: nothing else happens on its island before this
  * moment. Where it lies depends on windows and cuts, so a component that uses it (runs_ahead) must come to
- * the same state whatever it is: do all that is due before the horizon, and wake up again for the rest. */
+ * the same state whatever it is: do all that is due before the horizon, and wake up again for the rest. What
+ * is to fail must do so at the moment the component was woken for. */
 uint64_t component_horizon(const struct component *self);
 
 const void *component_spec(const struct component *self);
@@ -186,7 +187,8 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
 void engine_post(struct engine *engine, struct component *component, uint64_t time, uint8_t kind,
                  const void *payload, uint16_t bytes);
 
-/* The time up to which all islands have run, and the number of events so far. */
+/* The time up to which all islands have run (when nothing is left: of the last thing that happened, which for
+ * components that run ahead is when they were last woken), and the number of events so far. */
 uint64_t engine_time(const struct engine *engine);
 uint64_t engine_events(const struct engine *engine);
 

@@ -63,10 +63,11 @@ static inline bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t 
     if (port->credits)
         port->credits[to]--;
     uint64_t leaves = island->now + delay;
+    REQUIRE(leaves >= island->now);
     if (link->ps_per_byte)
         leaves = serialize(&port->out, leaves, wire_bytes, link->ps_per_byte);
     uint64_t arrives = leaves + link->latency;
-    REQUIRE(arrives >= island->now);
+    REQUIRE(arrives >= leaves);
     put(island, link->plugs[to].island,
         &(struct event){.time = arrives,
                         .order = island->order++,

@@ -172,11 +172,12 @@ static void turn(struct crew *crew)
     for (unsigned i = 0; i < crew->count; i++)
         least = min_u64(least, crew->workers[i].least);
     engine->windows++;
-    if (UNLIKELY(atomic_load_explicit(&crew->failed, memory_order_relaxed)))
+    bool failed = atomic_load_explicit(&crew->failed, memory_order_relaxed);
+    if (UNLIKELY(failed))
         stop_at_failure(crew);
     crew->start = least;
     crew->stop = least >= crew->until || least == TIME_NEVER ||
-                 (run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
+                 (!failed && run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
     if (run->progress && host_seconds() - crew->told_progress > progress_every) {
         run->progress(run->user, least, engine_events(engine));
         crew->told_progress = host_seconds();
@@ -361,7 +362,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
         owner->next[i / crew->count] = next;
         crew->start = min_u64(crew->start, next);
         if (island->failure)
-            stop_at_failure(crew);
+            crew->until = 0; /* it failed in its `start`: nothing happens at all */
     }
     crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
 }

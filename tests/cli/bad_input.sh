@@ -176,6 +176,11 @@ refuses '\-\-at: saved is at [0-9]+ ps already' bench phold --resume saved --che
 describes '[phold]\nislands = 3\n'
 refuses '\-\-json would write over the description d.ini' bench phold --config d.ini --json d.ini
 refuses '\-\-json and --checkpoint name the same file' bench phold --json x --checkpoint x
+refuses '\-\-json and --checkpoint name the same file' bench phold --json x --checkpoint ./x
+echo 'include = d.ini' >outer.ini
+refuses '\-\-json would write over the description d.ini' bench phold --config outer.ini --json d.ini
+refuses '\-\-json would write over the checkpoint saved' bench phold --resume saved --json saved
+refuses '\-\-dump-config would write over the checkpoint saved' bench phold --resume saved --dump-config saved
 refuses '/dev/zero is no checkpoint' bench phold --resume /dev/zero
 
 refuses 'cannot write none/x.json: No such file' bench phold "${small[@]}" --json none/x.json

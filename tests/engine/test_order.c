@@ -188,6 +188,38 @@ static void a_component_may_run_ahead_to_its_horizon(void **state)
     }
 }
 
+static void eager_wake(struct component *self, void *state)
+{
+    (void)state;
+    component_schedule(self, 5, 0, "", 0);
+    assert_true(component_horizon(self) >
+                component_now(self)); /* though the slot of that event began before */
+}
+
+static void eager_event(struct component *self, void *state, const struct event *event)
+{
+    (void)self, (void)state, (void)event;
+}
+
+static void eager_start(struct component *self, void *state)
+{
+    (void)state;
+    component_wake(self, 100003);
+}
+
+static const struct component_ops eager_ops = {
+    .type = "eager", .start = eager_start, .wake = eager_wake, .event = eager_event, .runs_ahead = true};
+
+static void the_horizon_is_always_ahead(void **state)
+{
+    (void)state;
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    engine_component(engine, engine_island(engine, "i"), "e", &eager_ops, NULL, 0, "");
+    must(engine_ready(engine, err));
+    must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
+    engine_free(engine);
+}
+
 /* ---- many components on one island, each with a deadline far away that it moves with each wake-up ---- */
 
 enum { MINDERS = 9, ROUNDS = 20000 };
@@ -264,6 +296,7 @@ int main(void)
         cmocka_unit_test(events_of_one_time_go_by_island_and_sequence_then_wakes),
         cmocka_unit_test(the_earliest_wake_up_counts),
         cmocka_unit_test(a_component_may_run_ahead_to_its_horizon),
+        cmocka_unit_test(the_horizon_is_always_ahead),
         cmocka_unit_test(wake_ups_that_are_brought_forward_leave_nothing_behind),
         cmocka_unit_test(events_can_be_posted_between_runs),
     };

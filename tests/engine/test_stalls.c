@@ -167,6 +167,31 @@ static void a_failed_engine_neither_runs_on_nor_is_saved(void **state)
     engine_free(engine);
 }
 
+static void an_interrupt_does_not_change_which_failure_is_told(void **state)
+{
+    (void)state;
+    struct err why;
+    _Atomic int interrupt = 1; /* from the start: heard at the first meeting */
+    const struct failing_spec specs[] = {{700000}, {200000}, {300000}};
+    const char *const names[] = {"late", "early", "other"};
+    struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+    struct link *near = engine_link(engine, "near", &(struct link_spec){.latency_ps = 1000});
+    struct link *far = engine_link(engine, "far", &(struct link_spec){.latency_ps = 10000000});
+    for (int i = 0; i < 3; i++) {
+        struct component *component = engine_component(engine, engine_island(engine, names[i]), names[i],
+                                                       &failing_ops, &specs[i], 8, "p,q");
+        must(link_plug(i ? near : far, component_port(component, 0), err));
+        if (i == 2)
+            must(link_plug(far, component_port(component, 1), err));
+    }
+    must(engine_ready(engine, err));
+    assert_int_equal(
+        engine_run(engine, &(struct engine_run){.until = TIME_NEVER, .interrupt = &interrupt}, &why),
+        ENGINE_FAILED);
+    assert_string_equal(why.text, "early gives up");
+    engine_free(engine);
+}
+
 /* ---- a component that says what it waits for ---- */
 
 static bool waiter_waits(const struct component *self, const void *state, struct text *text)
@@ -199,6 +224,7 @@ int main(void)
         cmocka_unit_test(time_that_stands_still_is_told),
         cmocka_unit_test(the_earliest_failure_is_told),
         cmocka_unit_test(cuts_do_not_change_which_failure_is_told),
+        cmocka_unit_test(an_interrupt_does_not_change_which_failure_is_told),
         cmocka_unit_test(a_failed_engine_neither_runs_on_nor_is_saved),
         cmocka_unit_test(what_a_component_waits_for_is_told),
     };
