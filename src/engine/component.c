@@ -102,6 +102,7 @@ void component_fail(struct component *self, const char *format, ...)
     island->failure = mem_alloc(1, sizeof *island->failure);
     island->failed_at = island->now;
     island->limit = 0; /* nothing more happens on it */
+    island_find_bound(island);
     vsnprintf(island->failure->text, sizeof island->failure->text, format, args);
     va_end(args);
 }

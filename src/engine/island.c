@@ -175,12 +175,12 @@ static void handle_wake(struct island *island)
 void island_run(struct island *island, uint64_t window_limit)
 {
     island->limit = island->failure ? 0 : window_limit;
+    island_find_bound(island);
     for (;;) {
-        uint64_t limit = island->limit, wake = island->first_wake;
-        struct pooled *pooled = queue_pop(&island->queue, wake < limit ? wake + 1 : limit);
+        struct pooled *pooled = queue_pop(&island->queue, island->bound);
         if (pooled)
             handle_event(island, pooled);
-        else if (wake < limit)
+        else if (island->first_wake < island->limit)
             handle_wake(island);
         else
             break;

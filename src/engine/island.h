@@ -23,6 +23,7 @@ struct island {
     struct component **wakes;         /* those that have asked to be woken: a heap, see wakes.h */
     uint32_t wake_count, component_count;
     uint64_t first_wake;
+    uint64_t bound; /* events before it may be handled: within the window, and not behind the first wake-up */
     struct engine *engine;
     uint32_t index;
     bool watched;          /* keep watch_digest */
@@ -110,6 +111,12 @@ static inline void port_enqueue(struct port *port, struct pooled *pooled)
         port->head = pooled;
     port->tail = pooled;
     port->fill++;
+}
+
+/* To be called when limit or first_wake has changed. */
+static inline void island_find_bound(struct island *island)
+{
+    island->bound = island->first_wake < island->limit ? island->first_wake + 1 : island->limit;
 }
 
 /* When something happens on the island next. */

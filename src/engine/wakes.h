@@ -20,6 +20,7 @@ static inline void wakes_put(struct island *island, uint32_t place, struct compo
 static inline void wakes_note_first(struct island *island)
 {
     island->first_wake = island->wake_count ? island->wakes[0]->wake_time : TIME_NEVER;
+    island_find_bound(island);
 }
 
 /* The component's wake_time has come closer, or it is new in the heap (its place is the end then). */
