@@ -20,7 +20,7 @@ static inline void describe_network(struct text *text, struct rng *rng, uint64_t
 {
     /* where messages are passed on and room is scarce, most networks dead-lock: not all are to have both */
     bool passing = rng_below(rng, 2), scarce = !passing || rng_below(rng, 3) == 0;
-    uint64_t ports[32] = {0}; /* of each node, so far */
+    uint64_t ports[64] = {0}; /* of each node, so far */
     uint64_t links = 1 + rng_below(rng, 2 * nodes);
     for (uint64_t i = 0; i < links; i++) {
         uint64_t plugs = rng_below(rng, 3) ? 2 : 2 + rng_below(rng, 5);
@@ -55,7 +55,8 @@ static inline void describe_random_system(struct text *text, uint64_t seed)
     struct rng rng;
     rng_init(&rng, seed, "random system");
     text_add(text, "[engine]\nseed = %llu\n[network]\ntime = 1ms\n", (unsigned long long)seed);
-    describe_network(text, &rng, 2 + rng_below(&rng, 20));
+    /* there are never more threads than islands: a third of the systems have enough for sixteen */
+    describe_network(text, &rng, rng_below(&rng, 3) ? 2 + rng_below(&rng, 20) : 26 + rng_below(&rng, 30));
 }
 
 struct system {
