@@ -207,27 +207,31 @@ static bool outputs_are_apart(const struct request *r, struct err *err)
     return true;
 }
 
-/* No output may be a description that was read, an included one neither. */
-static bool descriptions_are_safe(const struct request *r, struct err *err)
+/* No output may be the description that this section stands in ("file:line"). */
+static bool description_is_safe(const struct request *r, const char *where, struct err *err)
 {
     struct output outputs[OUTPUTS];
+    char *file = mem_text(where), *colon = strrchr(file, ':');
+    bool safe = true;
     list_outputs(r, outputs);
-    for (size_t k = 0; k < r->config.paths.count; k++) {
-        char *file = mem_text(config_where(&r->config, r->config.paths.at[k])); /* file:line */
-        char *colon = strrchr(file, ':');
-        bool safe = true;
-        if (colon)
-            *colon = 0;
-        for (size_t i = 0; colon && safe && i < OUTPUTS; i++) {
-            if (outputs[i].file && !r->options.resume && file_same(file, outputs[i].file))
-                safe = err_set(err, "%s would write over the description %s", outputs[i].option,
-                               outputs[i].file);
-        }
-        mem_free(file);
-        if (!safe)
-            return false;
+    if (colon) /* not set by an option */
+        *colon = 0;
+    for (size_t i = 0; colon && safe && i < OUTPUTS; i++) {
+        if (outputs[i].file && file_same(file, outputs[i].file))
+            safe = err_set(err, "%s would write over the description %s", outputs[i].option, outputs[i].file);
     }
-    return true;
+    mem_free(file);
+    return safe;
+}
+
+/* Of all descriptions that were read, included ones too. */
+static bool descriptions_are_safe(const struct request *r, struct err *err)
+{
+    size_t i = r->options.resume ? r->config.paths.count : 0; /* a resumed run reads its checkpoint only */
+    while (i < r->config.paths.count &&
+           description_is_safe(r, config_where(&r->config, r->config.paths.at[i]), err))
+        i++;
+    return i == r->config.paths.count;
 }
 
 static bool configure(struct request *r, struct err *err)

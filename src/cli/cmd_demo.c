@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "bench/bench.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/host.h"
 
 #include <stdio.h>
@@ -11,14 +12,33 @@ struct shown {
     double seconds;
 };
 
+struct watched {
+    const struct bench_model *model;
+    struct progress progress;
+};
+
+static void show_progress(void *user, uint64_t time, uint64_t events)
+{
+    struct watched *watched = user;
+    (void)time;
+    progress_update(&watched->progress, bench_find("gpu-traffic")->share(watched->model), events);
+}
+
 static int simulate(const struct config *config, unsigned threads, struct shown *shown, struct err *err)
 {
     struct bench_model model;
     if (!bench_model_init(&model, bench_find("gpu-traffic"), config, err))
         return complain(EXIT_FAILED, err);
     double start = host_seconds();
-    struct engine_run how = {.until = model.until, .threads = threads, .interrupt = &interrupted};
+    struct watched watched = {.model = &model};
+    progress_init(&watched.progress, "demo", "events");
+    struct engine_run how = {.until = model.until,
+                             .threads = threads,
+                             .interrupt = &interrupted,
+                             .progress = watched.progress.terminal ? show_progress : NULL,
+                             .user = &watched};
     enum engine_outcome outcome = engine_run(model.engine, &how, err);
+    progress_fini(&watched.progress);
     *shown = (struct shown){.checksum = bench_checksum(model.engine),
                             .events = engine_events(model.engine),
                             .seconds = host_seconds() - start};

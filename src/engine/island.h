@@ -7,8 +7,6 @@
 #include "engine/mail.h"
 #include "engine/queue.h"
 
-#include <stdarg.h>
-
 /* order = 20 bits: source island | 44 bits: sequence */
 enum { SEQUENCE_BITS = 44, ISLAND_BITS = 20 };
 
