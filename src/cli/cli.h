@@ -17,8 +17,9 @@ struct option_row {
 
 struct command {
     const char *name, *arguments, *help;
-    const char *more;                    /* further lines of its help, or NULL */
-    const struct option_row *options;    /* ends with a NULL name; or NULL */
+    const char *more;                 /* further lines of its help, or NULL */
+    const struct option_row *options; /* ends with a NULL name; or NULL */
+    bool passes_words;                /* its options end at the first other word, and the rest is not ours */
     int (*run)(int count, char **words); /* words behind the command's name; returns the exit status */
     void (*help_more)(void);             /* prints what tables know, behind the rest of the help; or NULL */
     /* Prints words for completion, one a line, behind this word (empty for the first); or NULL. */
@@ -28,7 +29,7 @@ struct command {
 extern const struct command *const commands[]; /* ends in NULL */
 
 extern const struct command bench_command, params_command, stats_command, demo_command, test_command,
-    help_command, version_command, completion_command;
+    ptx_command, program_command, help_command, version_command, completion_command;
 
 const struct command *command_find(const char *name);
 void command_print_help(const struct command *command);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "cli/workload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -293,6 +294,7 @@ static void list_benches(void)
         printf("  %-26s %s\n", benches[i]->name, benches[i]->help);
         printf("  %-26s   its own options: `heddle params %s`\n", "", benches[i]->groups[0]->path);
     }
+    workload_list();
 }
 
 /* Names of benchmarks or, behind one, its own options. */
@@ -306,6 +308,8 @@ static void complete(const char *behind)
         option_name(name, sizeof name, bench->groups[0]->rows[k].name);
         puts(name);
     }
+    if (!bench)
+        workload_complete(behind);
 }
 
 static int run(int count, char **words)
@@ -316,6 +320,8 @@ static int run(int count, char **words)
                 count ? " before its options" : "");
         return complain(EXIT_USAGE, &err);
     }
+    if (workload_is(words[0]))
+        return workload_command(count, words);
     struct request r = {.bench = bench_find(words[0]),
                         .options = {.threads = 1, .save_at = TIME_NEVER, .until = TIME_NEVER}};
     if (!r.bench)

@@ -11,9 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {&demo_command,    &bench_command,      &params_command,
-                                          &stats_command,   &test_command,       &help_command,
-                                          &version_command, &completion_command, NULL};
+const struct command *const commands[] = {&program_command,
+                                          &demo_command,
+                                          &bench_command,
+                                          &ptx_command,
+                                          &params_command,
+                                          &stats_command,
+                                          &test_command,
+                                          &help_command,
+                                          &version_command,
+                                          &completion_command,
+                                          NULL};
 
 _Atomic int interrupted;
 
@@ -97,7 +105,8 @@ static int run_command(int count, char **words)
             nearest_try(&nearest, commands[i]->name);
         return complain_unknown("command", name, nearest.best, "--help");
     }
-    for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
+    for (int i = 1; i < count && strcmp(words[i], "--") && !(command->passes_words && *words[i] != '-');
+         i++) {
         if (strcmp(words[i], "--help") && strcmp(words[i], "-h"))
             continue;
         command_print_help(command);

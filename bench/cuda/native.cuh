@@ -1,0 +1,203 @@
+/* workload.h over the CUDA runtime, for a program that runs a workload on a real GPU. A .cu includes this
+ * page and its host side, and ends in WORKLOAD_MAIN. All of it is host code: none of it reaches the PTX. */
+#ifndef BENCH_CUDA_NATIVE_CUH
+#define BENCH_CUDA_NATIVE_CUH
+
+#include <stdio.h>
+#include <cuda_runtime.h>
+#include "workload.h"
+
+enum { NATIVE_OK, NATIVE_DIFFERS, NATIVE_FAILED }; /* exit statuses */
+enum { NATIVE_OPTIONS = 16 };                      /* rows of an option table, at most */
+
+struct native_kernel {
+    const char *name;
+    const void *function;
+};
+
+struct native_memory { /* one allocation, in a list of them */
+    struct native_memory *next;
+    void *memory;
+    bool device;
+};
+
+struct gpu {
+    const struct workload *workload;
+    const struct native_kernel *kernels; /* ends in a row without a name */
+    struct native_memory *memories;
+    int status;
+};
+
+static bool native_check(struct gpu *gpu, cudaError_t error, const char *doing)
+{
+    if (error == cudaSuccess)
+        return true;
+    fprintf(stderr, "%s: %s: %s\n", gpu->workload->name, doing, cudaGetErrorString(error));
+    gpu->status = NATIVE_FAILED;
+    return false;
+}
+
+static void native_keep(struct gpu *gpu, void *memory, bool device)
+{
+    struct native_memory *kept = (struct native_memory *)malloc(sizeof *kept);
+    if (!memory || !kept) { /* of the host: the workload could not go on */
+        fprintf(stderr, "%s: out of memory\n", gpu->workload->name);
+        exit(NATIVE_FAILED);
+    }
+    kept->next = gpu->memories, kept->memory = memory, kept->device = device;
+    gpu->memories = kept;
+}
+
+static void native_release(struct gpu *gpu)
+{
+    while (gpu->memories) {
+        struct native_memory *kept = gpu->memories;
+        gpu->memories = kept->next;
+        if (kept->device)
+            cudaFree(kept->memory);
+        else
+            free(kept->memory);
+        free(kept);
+    }
+}
+
+void *gpu_alloc(struct gpu *gpu, size_t bytes)
+{
+    void *device = 0;
+    if (gpu->status == NATIVE_FAILED || !native_check(gpu, cudaMalloc(&device, bytes ? bytes : 1), "alloc"))
+        return 0;
+    native_keep(gpu, device, true);
+    return device;
+}
+
+void *gpu_host(struct gpu *gpu, size_t bytes)
+{
+    void *memory = calloc(bytes ? bytes : 1, 1);
+    native_keep(gpu, memory, false);
+    return memory;
+}
+
+void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes)
+{
+    if (gpu->status != NATIVE_FAILED)
+        native_check(gpu, cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "upload");
+}
+
+void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes)
+{
+    if (gpu->status != NATIVE_FAILED)
+        native_check(gpu, cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "download");
+}
+
+void gpu_fill(struct gpu *gpu, void *device, int byte, size_t bytes)
+{
+    if (gpu->status != NATIVE_FAILED)
+        native_check(gpu, cudaMemset(device, byte, bytes), "fill");
+}
+
+void gpu_launch(struct gpu *gpu, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+                size_t shared_bytes, void **arguments)
+{
+    const struct native_kernel *row = gpu->kernels;
+    if (gpu->status == NATIVE_FAILED)
+        return;
+    while (row->name && strcmp(row->name, kernel) != 0)
+        row++;
+    native_check(gpu,
+                 row->name ? cudaLaunchKernel(row->function, dim3(grid.x, grid.y, grid.z),
+                                              dim3(block.x, block.y, block.z), arguments, shared_bytes, 0)
+                           : cudaErrorInvalidDeviceFunction,
+                 kernel);
+}
+
+/* Says where a result differs, once a run: what follows from a first difference says little. */
+static bool native_differs(struct gpu *gpu)
+{
+    bool first = gpu->status == NATIVE_OK;
+    if (first)
+        gpu->status = NATIVE_DIFFERS;
+    return first;
+}
+
+void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const void *expected, size_t bytes)
+{
+    const unsigned char *a = (const unsigned char *)got, *b = (const unsigned char *)expected;
+    size_t i = 0;
+    while (i < bytes && a[i] == b[i])
+        i++;
+    if (i < bytes && native_differs(gpu))
+        printf("%s: %s: byte %zu is 0x%02x, expected 0x%02x\n", gpu->workload->name, what, i, a[i], b[i]);
+}
+
+void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, const float *expected,
+                       size_t count, float tolerance)
+{
+    size_t i = 0;
+    while (i < count && fabsf(got[i] - expected[i]) <= tolerance * fmaxf(1, fabsf(expected[i])))
+        i++;
+    if (i < count && native_differs(gpu))
+        printf("%s: %s: element %zu is %.9g, expected %.9g\n", gpu->workload->name, what, i, got[i],
+               expected[i]);
+}
+
+void gpu_expect(struct gpu *gpu, bool holds, const char *what)
+{
+    if (!holds && native_differs(gpu))
+        printf("%s: %s: does not hold\n", gpu->workload->name, what);
+}
+
+static int native_usage(const struct workload *workload)
+{
+    fprintf(stderr, "%s: %s\n", workload->name, workload->help);
+    for (const struct workload_option *o = workload->options; o->name; o++)
+        fprintf(stderr, "  --%s VALUE  %s (%llu; %llu to %llu)\n", o->name, o->help,
+                (unsigned long long)o->value, (unsigned long long)o->least, (unsigned long long)o->most);
+    return NATIVE_FAILED;
+}
+
+/* --option VALUE or --option=VALUE; false where one is unknown or out of its bounds. */
+static bool native_parse(const struct workload *workload, uint64_t *values, int argc, char **argv)
+{
+    for (int i = 0; workload->options[i].name; i++)
+        values[i] = workload->options[i].value;
+    for (int a = 1; a < argc; a++) {
+        const char *name = argv[a], *equals = strchr(name, '=');
+        const char *text = equals ? equals + 1 : a + 1 < argc ? argv[++a] : "";
+        size_t length = equals ? (size_t)(equals - name) : strlen(name);
+        const struct workload_option *o = workload->options;
+        while (o->name && (strncmp(name, "--", 2) != 0 || strlen(o->name) + 2 != length ||
+                           strncmp(name + 2, o->name, length - 2) != 0))
+            o++;
+        char *end;
+        uint64_t value = strtoull(text, &end, 0);
+        if (!o->name || *text < '0' || *text > '9' || *end || value < o->least || value > o->most)
+            return false;
+        values[o - workload->options] = value;
+    }
+    return true;
+}
+
+static int native_main(const struct workload *workload, const struct native_kernel *kernels, int argc,
+                       char **argv)
+{
+    struct gpu gpu = {workload, kernels, 0, NATIVE_OK};
+    uint64_t values[NATIVE_OPTIONS];
+    if (!native_parse(workload, values, argc, argv))
+        return native_usage(workload);
+    workload->run(&gpu, values);
+    native_release(&gpu);
+    if (gpu.status == NATIVE_OK)
+        printf("%s: ok\n", workload->name);
+    return gpu.status;
+}
+
+/* WORKLOAD_MAIN(name, KERNEL(a) KERNEL(b)): the program, with every kernel that the host side may launch. */
+#define KERNEL(function) {#function, (const void *)function},
+#define WORKLOAD_MAIN(name, kernels)                                                                         \
+    int main(int argc, char **argv)                                                                          \
+    {                                                                                                        \
+        static const struct native_kernel table[] = {kernels{0, 0}};                                         \
+        return native_main(&name##_workload, table, argc, argv);                                             \
+    }
+
+#endif

@@ -1,0 +1,184 @@
+/* workload.h over Heddle's own execution. */
+#include "workloads/run.h"
+#include "base/host.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct gpu {
+    const struct workload *workload;
+    struct image *image;
+    struct program *program;
+    unsigned threads;
+    const _Atomic int *interrupt;
+    struct workload_result *result;
+    struct err *err;
+    bool failed;
+    void **memories;
+    size_t count, capacity;
+};
+
+static bool fail(struct gpu *gpu, const char *what)
+{
+    if (!gpu->failed)
+        err_set(gpu->err, "%s: %s", gpu->workload->name, what);
+    gpu->failed = true;
+    return false;
+}
+
+static void *keep(struct gpu *gpu, size_t bytes)
+{
+    mem_grow(gpu->memories, gpu->count, gpu->capacity);
+    return gpu->memories[gpu->count++] = mem_alloc_lines(bytes ? bytes : 1, 1);
+}
+
+void *gpu_host(struct gpu *gpu, size_t bytes)
+{
+    return keep(gpu, bytes);
+}
+
+void *gpu_alloc(struct gpu *gpu, size_t bytes)
+{
+    void *memory = keep(gpu, bytes);
+    image_add(gpu->image, (struct range){(uintptr_t)memory, bytes ? bytes : 1, "gpu_alloc", false});
+    return memory;
+}
+
+void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes)
+{
+    if (!gpu->failed && bytes)
+        memcpy(device, host, bytes);
+}
+
+void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes)
+{
+    if (!gpu->failed && bytes)
+        memcpy(host, device, bytes);
+}
+
+void gpu_fill(struct gpu *gpu, void *device, int byte, size_t bytes)
+{
+    if (!gpu->failed)
+        memset(device, byte, bytes);
+}
+
+static void add_counts(struct launch_result *sum, const struct launch_result *one)
+{
+#define C(name) sum->name += one->name;
+    LAUNCH_COUNTS(C)
+#undef C
+}
+
+void gpu_launch(struct gpu *gpu, const char *name, struct gpu_dim grid, struct gpu_dim block,
+                size_t shared_bytes, void **arguments)
+{
+    if (gpu->failed)
+        return;
+    struct kernel *kernel = program_kernel(gpu->program, name);
+    if (!kernel) {
+        fail(gpu, "its PTX has no such kernel");
+        return;
+    }
+    const struct kernel_facts *facts = kernel_facts(kernel);
+    char *params = mem_alloc(1, facts->param_bytes + 1);
+    for (uint32_t i = 0; i < facts->param_count; i++) {
+        uint64_t offset, bytes;
+        kernel_param(kernel, i, &offset, &bytes);
+        memcpy(params + offset, arguments[i], bytes);
+    }
+    struct launch launch = {.kernel = kernel,
+                            .image = gpu->image,
+                            .params = params,
+                            .grid = {grid.x, grid.y, grid.z},
+                            .block = {block.x, block.y, block.z},
+                            .shared_bytes = (uint32_t)shared_bytes,
+                            .threads = gpu->threads,
+                            .sm_count = 132,
+                            .stack_bytes = 1024,
+                            .interrupt = gpu->interrupt};
+    struct launch_result *result = mem_alloc(1, sizeof *result);
+    double from = host_seconds();
+    if (!launch_run(&launch, result))
+        fail(gpu, result->fault.kind == FAULT_NONE ? "interrupted" : result->fault.text);
+    gpu->result->seconds += host_seconds() - from;
+    gpu->result->launches++;
+    add_counts(&gpu->result->counts, result);
+    mem_free(result);
+    mem_free(params);
+}
+
+void gpu_expect(struct gpu *gpu, bool holds, const char *what)
+{
+    if (!holds)
+        fail(gpu, what);
+}
+
+void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const void *expected, size_t bytes)
+{
+    const unsigned char *a = got, *b = expected;
+    for (size_t i = 0; i < bytes && !gpu->failed; i++)
+        if (a[i] != b[i]) {
+            char said[160];
+            snprintf(said, sizeof said, "%s differs from the CPU's result, first in byte %zu", what, i);
+            fail(gpu, said);
+        }
+}
+
+void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, const float *expected,
+                       size_t count, float tolerance)
+{
+    for (size_t i = 0; i < count && !gpu->failed; i++) {
+        float scale = fmaxf(1.0f, fabsf(expected[i]));
+        if (!(fabsf(got[i] - expected[i]) <= tolerance * scale)) {
+            char said[200];
+            snprintf(said, sizeof said, "%s differs from the CPU's result: [%zu] is %.9g, not %.9g", what, i,
+                     (double)got[i], (double)expected[i]);
+            fail(gpu, said);
+        }
+    }
+}
+
+static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
+{
+    struct gpu *gpu = context;
+    REQUIRE(alignment <= CACHE_LINE);
+    void *memory = keep(gpu, bytes);
+    image_add(gpu->image,
+              (struct range){(uintptr_t)memory, bytes, variable->name, variable->space == PTX_CONST});
+    return (uintptr_t)memory;
+}
+
+static bool load(struct gpu *gpu, struct err *err)
+{
+    char name[80];
+    size_t bytes;
+    const char *text = workload_ptx(gpu->workload, &bytes);
+    snprintf(name, sizeof name, "%s.ptx", gpu->workload->name);
+    struct ptx_module *module = ptx_parse(name, text, bytes, err);
+    if (module)
+        gpu->program = program_new(&module, 1, place, gpu, err);
+    return gpu->program;
+}
+
+bool workload_run(const struct workload *workload, const uint64_t *options, unsigned threads,
+                  const _Atomic int *interrupt, struct workload_result *result, struct err *err)
+{
+    struct gpu gpu = {.workload = workload,
+                      .image = image_new(),
+                      .threads = threads,
+                      .interrupt = interrupt,
+                      .result = result,
+                      .err = err};
+    *result = (struct workload_result){0};
+    bool good = load(&gpu, err);
+    if (good)
+        workload->run(&gpu, options);
+    program_free(gpu.program);
+    image_free(gpu.image);
+    for (size_t i = 0; i < gpu.count; i++)
+        mem_free(gpu.memories[i]);
+    mem_free(gpu.memories);
+    return good && !gpu.failed;
+}

@@ -1,0 +1,42 @@
+/* y = a x + y on a simulated H200, through libheddle:
+ *   cc saxpy.c -I include -L build/release -lheddle -o saxpy && ./saxpy bench/cuda/saxpy.ptx */
+#include <heddle.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 1000000, BLOCK = 256 };
+
+static float x[N], y[N];
+
+/* Ends the program with what went wrong. */
+static void check(int failed)
+{
+    if (failed) {
+        fprintf(stderr, "saxpy: %s\n", heddle_error());
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct heddle *gpu = heddle_open("h200");
+    check(!gpu);
+    struct heddle_module *module = heddle_load(gpu, argc > 1 ? argv[1] : "bench/cuda/saxpy.ptx");
+    check(!module);
+    for (int i = 0; i < N; i++)
+        x[i] = (float)i, y[i] = 1;
+    uint64_t device_x = heddle_alloc(gpu, 0, sizeof x), device_y = heddle_alloc(gpu, 0, sizeof y);
+    check(!device_x || !device_y);
+    check(heddle_upload(gpu, device_x, x, sizeof x));
+    check(heddle_upload(gpu, device_y, y, sizeof y));
+    uint32_t n = N, grid[3] = {(N + BLOCK - 1) / BLOCK, 1, 1}, block[3] = {BLOCK, 1, 1};
+    float a = 2;
+    check(heddle_launch(gpu, 0, module, "saxpy", grid, block, 0, (void *[]){&n, &a, &device_x, &device_y}));
+    check(heddle_download(gpu, y, device_y, sizeof y));
+    printf("y[10] = %g, by %llu warp instructions on %llu SMs\n", y[10],
+           (unsigned long long)heddle_statistic(gpu, 0, "warp_instructions"),
+           (unsigned long long)heddle_property(gpu, "sm_count"));
+    heddle_close(gpu);
+    return 0;
+}

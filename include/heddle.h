@@ -1,0 +1,90 @@
+/* libheddle: a simulated GPU system in your program.
+ *
+ *   struct heddle *gpu = heddle_open("h200");
+ *   struct heddle_module *module = heddle_load(gpu, "saxpy.ptx");
+ *   uint64_t x = heddle_alloc(gpu, 0, bytes);
+ *   heddle_upload(gpu, x, mine, bytes);
+ *   heddle_launch(gpu, 0, module, "saxpy", grid, block, 0, arguments);
+ *   heddle_wait(gpu);
+ *
+ * docs/examples has whole programs, in C and in Python. Functions that return int give 0 when all is well, or
+ * the number of the CUDA error that the same mistake would be; heddle_error() says what was wrong. Functions
+ * may be called from any thread. What heddle_open and heddle_load gave is yours to end; heddle_close ends all
+ * that is left. */
+#ifndef HEDDLE_H
+#define HEDDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HEDDLE_API __attribute__((visibility("default")))
+
+struct heddle;        /* a system with its GPUs */
+struct heddle_module; /* kernels and variables */
+
+HEDDLE_API const char *heddle_version(void);
+
+/* What the last failed call of this thread had to say. */
+HEDDLE_API const char *heddle_error(void);
+
+/* A system by its name ("h200", "a100") or by the path of a description; NULL: an H200. NULL when there is
+ * none such. */
+HEDDLE_API struct heddle *heddle_open(const char *system);
+
+/* The same with settings, such as "gpu.sm_count=16" or "system.gpus=4" (a list that ends in NULL; or NULL),
+ * and the number of the host's threads that run a kernel (0: all). Results are the same for every number. */
+HEDDLE_API struct heddle *heddle_open_with(const char *system, const char *const *settings, unsigned threads);
+HEDDLE_API void heddle_close(struct heddle *heddle);
+
+HEDDLE_API unsigned heddle_device_count(const struct heddle *heddle);
+
+/* What the description says of its GPUs, by the key's name in [gpu]: "sm_count", "memory", "clock" (Hz). 0
+ * for what it does not say, or not as a number. */
+HEDDLE_API uint64_t heddle_property(const struct heddle *heddle, const char *name);
+
+/* Memory of a device, zeroed. 0 when it has none left. */
+HEDDLE_API uint64_t heddle_alloc(struct heddle *heddle, unsigned device, size_t bytes);
+HEDDLE_API int heddle_release(struct heddle *heddle, uint64_t address);
+
+/* These wait for kernels that were launched before on the same device. */
+HEDDLE_API int heddle_upload(struct heddle *heddle, uint64_t to, const void *from, size_t bytes);
+HEDDLE_API int heddle_download(struct heddle *heddle, void *to, uint64_t from, size_t bytes);
+HEDDLE_API int heddle_copy(struct heddle *heddle, uint64_t to, uint64_t from, size_t bytes);
+HEDDLE_API int heddle_fill(struct heddle *heddle, uint64_t at, int byte, size_t bytes);
+
+/* Kernels from a file (PTX or a fatbin), or from PTX in memory, where `name` stands for it in messages. NULL
+ * when it cannot be used. */
+HEDDLE_API struct heddle_module *heddle_load(struct heddle *heddle, const char *path);
+HEDDLE_API struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, const char *ptx);
+HEDDLE_API int heddle_unload(struct heddle *heddle, struct heddle_module *module);
+
+/* The address of a module's variable on a device; 0 when there is none. */
+HEDDLE_API uint64_t heddle_variable(struct heddle *heddle, unsigned device, struct heddle_module *module,
+                                    const char *name);
+
+/* Starts a kernel, and does not wait for it. arguments[i] points to the value of parameter i. */
+HEDDLE_API int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *module,
+                             const char *kernel, const uint32_t grid[3], const uint32_t block[3],
+                             uint32_t shared_bytes, void *const *arguments);
+
+/* For all kernels on all devices. A fault of one is told here, and by every call for its device from then on;
+ * heddle_error() is the whole report, with the kernel, the thread and the address. */
+HEDDLE_API int heddle_wait(struct heddle *heddle);
+
+/* Launches that have ended, counted from 0 in the order they were submitted, and what is known of each:
+ * "warp_instructions", "thread_instructions", "branches", "registers", ... (heddle_statistic_name lists them;
+ * NULL behind the last). 0 for what is not known. */
+HEDDLE_API size_t heddle_launch_count(struct heddle *heddle);
+HEDDLE_API const char *heddle_launch_kernel(struct heddle *heddle, size_t launch);
+HEDDLE_API uint64_t heddle_statistic(struct heddle *heddle, size_t launch, const char *name);
+HEDDLE_API const char *heddle_statistic_name(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

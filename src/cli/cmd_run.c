@@ -1,0 +1,134 @@
+/* heddle run: runs a CUDA program on a simulated system. */
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "base/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row options[] = {
+    {"--system", "NAME|FILE",
+     "the system to run on (h200 unless told; `heddle params gpu` tells what it has)"},
+    {"--mode", "MODE", "functional: what the program computes; timing (how long it takes) is not built yet"},
+    {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
+    {"--stats", "FILE", "write what every launch did, as JSON"},
+    {NULL, NULL, NULL},
+};
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct run_request *request = user;
+    unsigned threads;
+    if (!strcmp(row->name, "--help")) {
+        request->wants_help = true;
+    } else if (!strcmp(row->name, "--system")) {
+        request->system = value;
+    } else if (!strcmp(row->name, "--threads")) {
+        request->threads = value;
+        return threads_parse(value, &threads, err);
+    } else if (!strcmp(row->name, "--stats")) {
+        request->stats = value;
+    } else if (!strcmp(value, "timing")) {
+        return err_set(err, "--mode timing is not built yet; run without it, or with --mode functional");
+    } else if (strcmp(value, "functional")) {
+        return err_set(err, "--mode: expected functional, not '%.80s'", value);
+    }
+    return true;
+}
+
+/* How many words come before the program: options, and the values of those that have one. */
+static int own_words(int count, char **words)
+{
+    int i = 0;
+    while (i < count && words[i][0] == '-' && words[i][1]) {
+        if (!strcmp(words[i], "--"))
+            return i + 1;
+        const struct option_row *row = options;
+        while (row->name && strcmp(row->name, words[i]))
+            row++;
+        i += row->name && row->value ? 2 : 1;
+    }
+    return i < count ? i : count;
+}
+
+static bool outputs_are_safe(const struct run *run, struct err *err)
+{
+    const char *stats = run->request->stats;
+    if (!stats)
+        return true;
+    if (strcmp(stats, "-") && file_same(stats, run->path))
+        return err_set(err, "--stats would write over the program %s", stats);
+    return file_check(stats, err);
+}
+
+static int tell(struct run *run, const struct system *system)
+{
+    struct launch_lines lines = {0};
+    struct text summary = {0};
+    struct err err;
+    int status = run->status;
+    bool good = launches_read(run->folder, &lines, &err);
+    if (good && run->request->stats)
+        good = launches_write(&lines, run, system, run->request->stats, &err);
+    if (!good)
+        status = complain(status ? status : EXIT_FAILED, &err);
+    launches_summarize(&lines, run, &summary);
+    fprintf(stderr, "heddle: %s\n", summary.at);
+    text_fini(&summary);
+    launches_fini(&lines);
+    return status;
+}
+
+static int run_request(const struct run_request *request)
+{
+    struct err err;
+    struct system system;
+    struct run run = {0};
+    if (!system_load(&system, request->system, NULL, &err))
+        return complain(EXIT_USAGE, &err);
+    int status;
+    if (!run_prepare(&run, request, &err))
+        status = complain(run.status, &err);
+    else if (!outputs_are_safe(&run, &err))
+        status = complain(EXIT_USAGE, &err);
+    else if (!run_wait(&run, &err))
+        status = complain(run.status, &err);
+    else
+        status = tell(&run, &system);
+    run_clean(&run);
+    system_fini(&system);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    struct run_request request = {0};
+    int own = own_words(count, words);
+    if (!options_parse(options, own, words, &request, took, &err))
+        return complain(EXIT_USAGE, &err);
+    if (request.wants_help) {
+        command_print_help(&program_command);
+        return EXIT_GOOD;
+    }
+    if (own == count) {
+        err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
+        return complain(EXIT_USAGE, &err);
+    }
+    request.words = words + own;
+    return run_request(&request);
+}
+
+const struct command program_command = {
+    .name = "run",
+    .arguments = "[options] PROGRAM [ARGUMENTS]",
+    .help = "run a CUDA program, with no GPU",
+    .more =
+        "Runs a program as nvcc built it: it needs no change, but must hold PTX, which is nvcc's default.\n"
+        "Its exit status becomes that of heddle. It ends with a line on stderr that sums up what it "
+        "launched.\n"
+        "Options stand before the program; all words behind it are its own. See docs/cuda.md.",
+    .options = options,
+    .passes_words = true,
+    .run = run,
+};

@@ -1,0 +1,184 @@
+#include "driver/arena.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#define MIB UINT64_C(0x100000)
+#define GIB UINT64_C(0x40000000)
+
+enum { RESTING = 4096 };
+
+static const uint64_t most_resting = 8 * GIB; /* page tables stay: 2 MiB for each GiB that was touched */
+static const uint64_t commit_step = 256 * MIB;
+static const uint64_t page = 4096;
+static const uint64_t by_pages = 16 * 4096; /* what is larger goes back to the host, the rest is wiped */
+
+static void *pointer(uint64_t at)
+{
+    return (void *)(uintptr_t)at;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static void *reserve(uint64_t bytes, uint64_t hint)
+{
+    return mmap(pointer(hint), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err)
+{
+    *arena = (struct arena){0};
+    bytes = round_up(bytes, 2 * MIB);
+    void *memory = reserve(bytes, hint);
+    while (memory == MAP_FAILED && bytes > 64 * MIB)
+        memory = reserve(bytes /= 2, hint);
+    if (memory == MAP_FAILED)
+        return err_set(err, "cannot reserve addresses for device memory: %s", strerror(errno));
+    madvise(memory, bytes, MADV_HUGEPAGE); /* where the host has them; if not, all works the same */
+    arena->base = arena->next = arena->committed = (uint64_t)(uintptr_t)memory;
+    arena->end = arena->base + bytes;
+    arena->resting = mem_alloc(RESTING, sizeof *arena->resting);
+    return true;
+}
+
+void arena_fini(struct arena *arena)
+{
+    if (arena->base)
+        munmap(pointer(arena->base), arena->end - arena->base);
+    mem_free(arena->unused);
+    mem_free(arena->resting);
+    *arena = (struct arena){0};
+}
+
+static void remove_free(struct arena *arena, size_t i)
+{
+    memmove(&arena->unused[i], &arena->unused[i + 1], (arena->unused_count - i - 1) * sizeof *arena->unused);
+    arena->unused_count--;
+}
+
+/* Adds a span to the free ones, joined with its neighbours. */
+static void add_free(struct arena *arena, struct span span)
+{
+    if (!span.bytes)
+        return;
+    size_t low = 0, high = arena->unused_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (arena->unused[middle].at < span.at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < arena->unused_count && span.at + span.bytes == arena->unused[low].at) {
+        span.bytes += arena->unused[low].bytes;
+        remove_free(arena, low);
+    }
+    if (low && arena->unused[low - 1].at + arena->unused[low - 1].bytes == span.at) {
+        arena->unused[low - 1].bytes += span.bytes;
+        return;
+    }
+    mem_grow(arena->unused, arena->unused_count, arena->unused_capacity);
+    memmove(&arena->unused[low + 1], &arena->unused[low],
+            (arena->unused_count - low) * sizeof *arena->unused);
+    arena->unused[low] = span;
+    arena->unused_count++;
+}
+
+static void end_rest(struct arena *arena)
+{
+    struct span span = arena->resting[arena->resting_first];
+    arena->resting_first = (arena->resting_first + 1) % RESTING;
+    arena->resting_count--;
+    arena->resting_bytes -= span.bytes;
+    add_free(arena, span);
+}
+
+/* The first free span that has room. */
+static uint64_t take_free(struct arena *arena, uint64_t bytes, uint64_t alignment)
+{
+    for (size_t i = 0; i < arena->unused_count; i++) {
+        struct span span = arena->unused[i];
+        uint64_t at = round_up(span.at, alignment);
+        if (at - span.at > span.bytes || span.bytes - (at - span.at) < bytes)
+            continue;
+        remove_free(arena, i);
+        add_free(arena, (struct span){span.at, at - span.at});
+        add_free(arena, (struct span){at + bytes, span.at + span.bytes - (at + bytes)});
+        return at;
+    }
+    return 0;
+}
+
+static bool commit(struct arena *arena, uint64_t end)
+{
+    if (end <= arena->committed)
+        return true;
+    uint64_t to = min_u64(arena->end, round_up(end, commit_step));
+    if (mprotect(pointer(arena->committed), to - arena->committed, PROT_READ | PROT_WRITE))
+        return false;
+    arena->committed = to;
+    return true;
+}
+
+static uint64_t take_new(struct arena *arena, uint64_t bytes, uint64_t alignment)
+{
+    uint64_t at = round_up(arena->next, alignment);
+    if (at > arena->end || arena->end - at < bytes || !commit(arena, at + bytes))
+        return 0;
+    add_free(arena, (struct span){arena->next, at - arena->next});
+    arena->next = at + bytes;
+    return at;
+}
+
+/* With the gap. */
+static uint64_t span_bytes(uint64_t bytes)
+{
+    return round_up(bytes, ARENA_UNIT) + ARENA_UNIT;
+}
+
+uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
+{
+    if (bytes > arena->end - arena->base)
+        return 0;
+    if (bytes >= MIB) /* as cudaMalloc does; and whole huge pages are of use to the host, too */
+        alignment = max_u64(alignment, 2 * MIB);
+    alignment = max_u64(alignment, ARENA_UNIT);
+    uint64_t span = span_bytes(bytes);
+    uint64_t at = take_free(arena, span, alignment);
+    if (!at)
+        at = take_new(arena, span, alignment);
+    while (!at && arena->resting_count) {
+        end_rest(arena);
+        at = take_free(arena, span, alignment);
+    }
+    return at;
+}
+
+/* So that it reads as zero when it is taken again. */
+static void wipe(uint64_t at, uint64_t bytes)
+{
+    uint64_t first = round_up(at, page), last = (at + bytes) / page * page;
+    if (bytes < by_pages || madvise(pointer(first), last - first, MADV_DONTNEED)) {
+        memset(pointer(at), 0, bytes);
+        return;
+    }
+    memset(pointer(at), 0, first - at);
+    memset(pointer(last), 0, at + bytes - last);
+}
+
+void arena_give(struct arena *arena, uint64_t at, uint64_t bytes)
+{
+    struct span span = {at, span_bytes(bytes)};
+    wipe(at, bytes);
+    if (arena->resting_count == RESTING)
+        end_rest(arena);
+    arena->resting[(arena->resting_first + arena->resting_count++) % RESTING] = span;
+    arena->resting_bytes += span.bytes;
+    while (arena->resting_bytes > most_resting && arena->resting_count > 1)
+        end_rest(arena);
+}

@@ -1,0 +1,39 @@
+/* A range of the host's addresses that allocations are cut from. It is reserved whole and costs memory only
+ * where it is touched. What is taken reads as zero; there is a gap behind each piece, so that an address just
+ * behind one is never in the next; what is given back goes to the host at once, but its addresses wait a
+ * while before they are used again, so that a stale pointer points to nothing. */
+#ifndef DRIVER_ARENA_H
+#define DRIVER_ARENA_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ARENA_UNIT = 512 }; /* pieces start at multiples of it, as cudaMalloc's do */
+
+struct span {
+    uint64_t at, bytes;
+};
+
+struct arena {
+    uint64_t base, end;
+    uint64_t next;       /* from here on nothing was taken yet */
+    uint64_t committed;  /* up to here it can be touched */
+    struct span *unused; /* by address; no two touch */
+    size_t unused_count, unused_capacity;
+    struct span *resting; /* given back, oldest first; a ring of RESTING */
+    size_t resting_first, resting_count;
+    uint64_t resting_bytes;
+};
+
+/* Reserves `bytes`, near the address `hint` if that is free (so that addresses are the same in each run);
+ * less where the host limits address space. */
+bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err);
+void arena_fini(struct arena *arena);
+
+/* 0 when there is no room. */
+uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment);
+void arena_give(struct arena *arena, uint64_t at, uint64_t bytes); /* the bytes that were taken */
+
+#endif

@@ -1,0 +1,262 @@
+#include "driver/internal.h"
+#include "base/host.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+enum {
+    SPINS = 400,   /* about ten microseconds: what waking a thread takes */
+    DEEPEST = 4096 /* commands of a stream: who submits more waits until half of them are done */
+};
+
+void commands_init(struct commands *commands)
+{
+    pthread_mutex_init(&commands->lock, NULL);
+    pthread_cond_init(&commands->work, NULL);
+    pthread_cond_init(&commands->progress, NULL);
+    commands->spins = host_cores() > 1 ? SPINS : 0;
+}
+
+/* ---- commands ---- */
+
+struct command *command_new(const struct command_ops *ops)
+{
+    struct command *command = mem_alloc(1, ops->bytes);
+    command->ops = ops;
+    return command;
+}
+
+void command_free(struct command *command)
+{
+    if (command->ops->fini)
+        command->ops->fini(command);
+    mem_free(command->waits);
+    mem_free(command);
+}
+
+struct command *command_copy(const struct command *command)
+{
+    struct command *copy = command_new(command->ops);
+    memcpy(copy, command, command->ops->bytes);
+    copy->next = NULL;
+    copy->waits = NULL;
+    copy->wait_count = copy->wait_capacity = 0;
+    if (copy->ops->copy)
+        copy->ops->copy(copy);
+    return copy;
+}
+
+void command_add_wait(struct command *command, struct stream *stream, uint64_t number)
+{
+    if (atomic_load_explicit(&stream->done, memory_order_acquire) >= number)
+        return;
+    mem_grow(command->waits, command->wait_count, command->wait_capacity);
+    command->waits[command->wait_count++] = (struct command_wait){stream, number};
+}
+
+/* What the default stream means: it waits for all others, and they for it. */
+static void add_default_waits(struct stream *stream, struct command *command)
+{
+    struct stream *first = stream->device->default_stream;
+    if (stream->flags & STREAM_NON_BLOCKING)
+        return;
+    if (stream != first) {
+        if (stream->default_seen < first->submitted)
+            command_add_wait(command, first, first->submitted);
+        stream->default_seen = first->submitted;
+        return;
+    }
+    for (struct stream *other = stream->device->streams; other; other = other->next) {
+        if (other != stream && !(other->flags & STREAM_NON_BLOCKING))
+            command_add_wait(command, other, other->submitted);
+    }
+}
+
+/* ---- who runs what; all with the lock held ---- */
+
+static bool is_ready(const struct stream *stream)
+{
+    if (!stream->head || stream->running)
+        return false;
+    for (size_t i = 0; i < stream->head->wait_count; i++) {
+        const struct command_wait *wait = &stream->head->waits[i];
+        if (atomic_load_explicit(&wait->stream->done, memory_order_acquire) < wait->number)
+            return false;
+    }
+    return true;
+}
+
+/* The first stream, behind this one (NULL: of all), that is ready. */
+static struct stream *find_ready(struct driver *driver, struct stream *from)
+{
+    unsigned index = from ? from->device->index : 0;
+    struct stream *stream = from ? from->next : driver->devices[0].streams;
+    for (;; stream = driver->devices[index].streams) {
+        for (; stream; stream = stream->next) {
+            if (is_ready(stream))
+                return stream;
+        }
+        if (++index >= driver->device_count)
+            return NULL;
+    }
+}
+
+static void *work(void *user);
+
+/* Calls one thread: it calls the next one when it finds more than it can do. */
+static void wake(struct driver *driver)
+{
+    struct commands *commands = &driver->commands;
+    if (commands->called || commands->stop)
+        return;
+    if (commands->idle) {
+        commands->called++;
+        pthread_cond_signal(&commands->work);
+    } else if (commands->worker_count < commands->stream_count) {
+        mem_grow(commands->workers, commands->worker_count, commands->worker_capacity);
+        if (pthread_create(&commands->workers[commands->worker_count], NULL, work, driver))
+            BUG("cannot start a thread for a stream");
+        commands->worker_count++;
+        commands->called++;
+    }
+}
+
+/* Takes the first command off and does it. The lock is open meanwhile. */
+static void run_head(struct driver *driver, struct stream *stream)
+{
+    struct commands *commands = &driver->commands;
+    struct command *command = stream->head;
+    uint64_t number = command->number;
+    stream->head = command->next;
+    stream->running = true;
+    pthread_mutex_unlock(&commands->lock);
+    if (command->ops->on_error || !stream->device->error)
+        command->ops->run(command);
+    command_free(command);
+    pthread_mutex_lock(&commands->lock);
+    stream->running = false;
+    atomic_store_explicit(&stream->done, number, memory_order_release);
+    if (commands->waiting)
+        pthread_cond_broadcast(&commands->progress);
+}
+
+static void *work(void *user)
+{
+    struct driver *driver = user;
+    struct commands *commands = &driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    commands->called -= commands->called > 0;
+    while (!commands->stop) {
+        struct stream *stream = find_ready(driver, NULL);
+        if (stream) {
+            if (find_ready(driver, stream))
+                wake(driver);
+            run_head(driver, stream);
+            continue;
+        }
+        commands->idle++;
+        pthread_cond_wait(&commands->work, &commands->lock);
+        commands->idle--;
+        commands->called -= commands->called > 0;
+    }
+    pthread_mutex_unlock(&commands->lock);
+    return NULL;
+}
+
+void commands_append(struct stream *stream, struct command *command, bool soon)
+{
+    add_default_waits(stream, command);
+    command->stream = stream;
+    command->number = ++stream->submitted;
+    if (command->ops->enter)
+        command->ops->enter(command);
+    if (stream->head)
+        stream->tail->next = command;
+    else
+        stream->head = command;
+    stream->tail = command;
+    if (!soon && is_ready(stream))
+        wake(stream->device->driver);
+}
+
+enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number)
+{
+    struct driver *driver = stream->device->driver;
+    uint64_t got = 0;
+    pthread_mutex_lock(&driver->commands.lock);
+    enum result result = device_usable(stream->device);
+    if (!result && !stream->alive)
+        result = driver_fail(RESULT_INVALID_HANDLE, "the stream was destroyed");
+    if (!result && stream->recording) {
+        recording_add(stream->recording, command);
+    } else if (!result) {
+        commands_append(stream, command, soon);
+        got = command->number;
+    }
+    bool deep = got && got - stream->done > DEEPEST;
+    pthread_mutex_unlock(&driver->commands.lock);
+    if (deep)
+        commands_wait(stream, got - DEEPEST / 2);
+    if (result)
+        command_free(command);
+    if (number)
+        *number = got;
+    return result;
+}
+
+static bool is_done(const struct stream *stream, uint64_t number)
+{
+    return atomic_load_explicit(&stream->done, memory_order_acquire) >= number;
+}
+
+/* Someone else runs the stream: it may be over in no time. */
+static void spin(struct commands *commands, struct stream *stream, uint64_t number)
+{
+    pthread_mutex_unlock(&commands->lock);
+    for (unsigned i = 0; i < commands->spins && !is_done(stream, number); i++)
+        host_relax();
+    pthread_mutex_lock(&commands->lock);
+}
+
+void commands_wait(struct stream *stream, uint64_t number)
+{
+    struct driver *driver = stream->device->driver;
+    struct commands *commands = &driver->commands;
+    if (!is_done(stream, number)) {
+        pthread_mutex_lock(&commands->lock);
+        while (!is_done(stream, number) && !commands->stop) {
+            if (is_ready(stream)) {
+                run_head(driver, stream);
+                continue;
+            }
+            if (find_ready(driver, NULL))
+                wake(driver);
+            spin(commands, stream, number);
+            if (!is_done(stream, number) && !is_ready(stream) && !commands->stop) {
+                commands->waiting++;
+                pthread_cond_wait(&commands->progress, &commands->lock);
+                commands->waiting--;
+            }
+        }
+        if (find_ready(driver, NULL))
+            wake(driver);
+        pthread_mutex_unlock(&commands->lock);
+    }
+    device_print_flush(stream->device);
+}
+
+void commands_fini(struct driver *driver)
+{
+    struct commands *commands = &driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    commands->stop = true;
+    pthread_cond_broadcast(&commands->work);
+    pthread_cond_broadcast(&commands->progress);
+    pthread_mutex_unlock(&commands->lock);
+    for (size_t i = 0; i < commands->worker_count; i++)
+        pthread_join(commands->workers[i], NULL);
+    mem_free(commands->workers);
+    pthread_cond_destroy(&commands->work);
+    pthread_cond_destroy(&commands->progress);
+    pthread_mutex_destroy(&commands->lock);
+}

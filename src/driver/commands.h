@@ -1,0 +1,103 @@
+/* Commands of streams: who runs which, and when. Rules that hold here:
+ *   - a stream's commands run one after another, in the order they were submitted
+ *   - a command may wait for commands of other streams, submitted before it: so there is no circle
+ *   - whoever waits for a stream runs its commands himself when nobody else does; threads of the driver run
+ * the rest, as many as there are streams with work, since a kernel may run until the host does something */
+#ifndef DRIVER_COMMANDS_H
+#define DRIVER_COMMANDS_H
+
+#include "driver/result.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct command;
+struct device;
+struct driver;
+struct recording;
+struct stream;
+
+struct command_ops {
+    size_t bytes; /* of a command of this kind: struct command is its first member */
+    void (*run)(struct command *command);
+    void (*enter)(struct command *command); /* it comes into its stream, under the lock; or NULL */
+    void (*copy)(struct command *copy);     /* of a bitwise copy: what it owns becomes its own; or NULL */
+    void (*fini)(struct command *command);  /* or NULL */
+    bool on_error;                          /* runs also when the device has an error */
+};
+
+struct command_wait {
+    struct stream *stream;
+    uint64_t number;
+};
+
+struct command {
+    const struct command_ops *ops;
+    struct command *next;
+    struct stream *stream; /* it was submitted to */
+    uint64_t number;       /* in its stream, from 1 */
+    struct command_wait *waits;
+    size_t wait_count, wait_capacity;
+};
+
+struct stream {
+    struct device *device;
+    struct stream *next; /* of the device's */
+    unsigned flags;
+    int priority;
+    uint64_t id;
+    bool alive, running;
+    struct command *head, *tail;
+    uint64_t submitted;
+    _Atomic uint64_t done; /* commands; goes on when the stream is used again, so a wait never goes stale */
+    uint64_t default_seen; /* command of the default stream that was waited for already */
+    struct recording *recording; /* or NULL */
+    FILE *print;                 /* of its kernels; NULL before the first one */
+};
+
+struct commands {
+    pthread_mutex_t lock;
+    pthread_cond_t work;     /* for workers */
+    pthread_cond_t progress; /* a command was done */
+    pthread_t *workers;
+    size_t worker_count, worker_capacity;
+    size_t idle, called; /* workers that sleep; of these, that were called and are on their way */
+    size_t waiting;      /* threads that wait for progress */
+    size_t stream_count;
+    uint64_t last_stream; /* id */
+    bool stop;
+    unsigned spins; /* of a wait, before it sleeps */
+};
+
+void commands_init(struct commands *commands);
+void commands_fini(struct driver *driver); /* lets commands under way end, throws the others away */
+
+struct command *command_new(const struct command_ops *ops);
+void command_free(struct command *command);
+struct command *command_copy(const struct command *command);
+
+/* With the lock held: the command waits for this one of another stream, if it is not done. */
+void command_add_wait(struct command *command, struct stream *stream, uint64_t number);
+
+/* With the lock held: into the stream, behind all that it has. soon: as of commands_submit. */
+void commands_append(struct stream *stream, struct command *command, bool soon);
+
+/* Takes the command, which is not the caller's from now on, or freed on failure; into the recording, where
+ * the stream has one. number (or NULL): of the command, to wait for; 0 when it was recorded. soon: the caller
+ * will wait for it at once, so nobody else is called to run it. */
+enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number);
+
+/* Until the stream has done this command. */
+void commands_wait(struct stream *stream, uint64_t number);
+
+/* With the lock held. */
+static inline bool stream_drained(const struct stream *stream)
+{
+    return atomic_load_explicit(&stream->done, memory_order_acquire) == stream->submitted;
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* Copies and fills, of one to three dimensions. All memory is the host's, so a copy is a copy; what matters
+ * is when it happens, and which memory may be named. */
+#include "driver/internal.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+enum { STAGED = 64 * 1024 }; /* up to so many pageable bytes are taken along, as CUDA does */
+
+/* One side, as plain addresses. */
+struct side {
+    unsigned char *at;
+    uint64_t pitch, slice;
+    enum memory_kind kind;
+};
+
+struct box {
+    uint64_t width, height, depth; /* width in bytes */
+};
+
+static uint64_t box_bytes(const struct box *box)
+{
+    return box->width * box->height * box->depth;
+}
+
+/* The bytes from the first to behind the last; false when that is more than can be counted. */
+static bool extent(const struct side *side, const struct box *box, uint64_t *bytes)
+{
+    uint64_t rows, slices;
+    return !__builtin_mul_overflow(box->height - 1, side->pitch, &rows) &&
+           !__builtin_mul_overflow(box->depth - 1, side->slice, &slices) &&
+           !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, box->width, bytes);
+}
+
+static enum result place_array(const struct copy_side *from, const struct box *box, struct side *side)
+{
+    const struct array *array = from->array;
+    uint64_t depth = max_u64(array->shape.depth, 1);
+    if (from->x_bytes + box->width > array->shape.width * array->element_bytes ||
+        from->y + box->height > array->rows || from->z + box->depth > depth)
+        return driver_fail(RESULT_INVALID_VALUE, "the copy goes beyond the array's edges");
+    uint64_t slice = array->pitch * array->rows;
+    uint64_t at = array->address + from->z * slice + from->y * array->pitch + from->x_bytes;
+    *side = (struct side){(unsigned char *)(uintptr_t)at, array->pitch, slice, MEMORY_ARRAY};
+    return RESULT_SUCCESS;
+}
+
+static enum result place(struct driver *driver, const struct copy_side *from, const struct box *box,
+                         struct side *side)
+{
+    if (from->array)
+        return place_array(from, box, side);
+    uint64_t pitch = from->pitch ? from->pitch : box->width;
+    uint64_t slice = pitch * (from->rows ? from->rows : box->height);
+    if (pitch < box->width)
+        return driver_fail(RESULT_INVALID_PITCH, "a pitch of %llu bytes is less than a row of %llu",
+                           (unsigned long long)pitch, (unsigned long long)box->width);
+    uint64_t at = from->address + from->z * slice + from->y * pitch + from->x_bytes, bytes;
+    *side = (struct side){.at = (unsigned char *)(uintptr_t)at, .pitch = pitch, .slice = slice};
+    struct memory_facts facts;
+    bool known = memory_find(driver, at, &facts);
+    side->kind = facts.kind;
+    if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known))
+        return driver_fail(RESULT_INVALID_VALUE, "0x%llx is no address of a device", (unsigned long long)at);
+    if (known && bytes > facts.base + facts.bytes - at)
+        return driver_fail(RESULT_INVALID_VALUE,
+                           "%llu bytes at 0x%llx go beyond the %llu bytes allocated at 0x%llx",
+                           (unsigned long long)bytes, (unsigned long long)at, (unsigned long long)facts.bytes,
+                           (unsigned long long)facts.base);
+    return RESULT_SUCCESS;
+}
+
+/* ---- copies ---- */
+
+struct copy_command {
+    struct command base;
+    struct side to, from;
+    struct box box;
+    unsigned char *staged; /* what it owns of the source; or NULL */
+};
+
+static void copy_rows(const struct side *to, const struct side *from, const struct box *box)
+{
+    bool tight = to->pitch == box->width && from->pitch == box->width;
+    for (uint64_t z = 0; z < box->depth; z++) {
+        unsigned char *d = to->at + z * to->slice;
+        const unsigned char *s = from->at + z * from->slice;
+        if (tight) {
+            memmove(d, s, box->width * box->height);
+            continue;
+        }
+        for (uint64_t y = 0; y < box->height; y++)
+            memmove(d + y * to->pitch, s + y * from->pitch, box->width);
+    }
+}
+
+static void run_copy(struct command *command)
+{
+    struct copy_command *copy = (struct copy_command *)command;
+    copy_rows(&copy->to, &copy->from, &copy->box);
+}
+
+static void fini_copy(struct command *command)
+{
+    mem_free(((struct copy_command *)command)->staged);
+}
+
+static const struct command_ops copy_ops = {
+    .bytes = sizeof(struct copy_command), .run = run_copy, .fini = fini_copy};
+
+/* Reads the source now, so that the program may change it. */
+static void stage(struct copy_command *copy)
+{
+    struct side tight = {.pitch = copy->box.width, .slice = copy->box.width * copy->box.height};
+    copy->staged = tight.at = mem_alloc(box_bytes(&copy->box), 1);
+    copy_rows(&tight, &copy->from, &copy->box);
+    copy->from = tight;
+}
+
+static bool is_device(enum memory_kind kind)
+{
+    return kind == MEMORY_DEVICE || kind == MEMORY_ARRAY || kind == MEMORY_VARIABLE;
+}
+
+static enum result submit_and_wait(struct stream *stream, struct command *command)
+{
+    uint64_t number;
+    enum result result = commands_submit(stream, command, true, &number);
+    if (result)
+        return result;
+    commands_wait(stream, number);
+    return stream->device->error;
+}
+
+static enum result submit(struct stream *stream, struct copy_command *copy, bool wait)
+{
+    bool pageable_from = copy->from.kind == MEMORY_UNKNOWN, pageable_to = copy->to.kind == MEMORY_UNKNOWN;
+    bool recording = stream_is_recording(stream);
+    if (wait && recording) {
+        command_free(&copy->base);
+        return driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED,
+                           "nothing can wait for a stream that is captured");
+    }
+    if (wait)
+        wait = !is_device(copy->from.kind) || !is_device(copy->to.kind);
+    else if (!recording && pageable_from && !pageable_to && box_bytes(&copy->box) <= STAGED)
+        stage(copy);
+    else if (!recording)
+        wait = pageable_from || pageable_to;
+    return wait ? submit_and_wait(stream, &copy->base) : commands_submit(stream, &copy->base, false, NULL);
+}
+
+enum result stream_copy(struct stream *stream, const struct copy *copy, bool wait)
+{
+    struct driver *driver = stream->device->driver;
+    struct box box = {copy->width_bytes, copy->height, copy->depth};
+    enum result result = device_usable(stream->device);
+    if (result || !box.width || !box.height || !box.depth)
+        return result;
+    struct side to, from;
+    result = place(driver, &copy->to, &box, &to);
+    if (!result)
+        result = place(driver, &copy->from, &box, &from);
+    if (result)
+        return result;
+    struct copy_command *command = (struct copy_command *)command_new(&copy_ops);
+    command->to = to;
+    command->from = from;
+    command->box = box;
+    return submit(stream, command, wait);
+}
+
+enum result stream_copy_bytes(struct stream *stream, uint64_t to, uint64_t from, uint64_t bytes, bool wait)
+{
+    struct copy copy = {
+        .to.address = to, .from.address = from, .width_bytes = bytes, .height = 1, .depth = 1};
+    return stream_copy(stream, &copy, wait);
+}
+
+/* ---- fills ---- */
+
+struct fill_command {
+    struct command base;
+    struct side to;
+    struct box box;
+    uint32_t value, element_bytes;
+};
+
+static void fill_row(unsigned char *to, uint64_t bytes, uint32_t value, uint32_t element_bytes)
+{
+    if (element_bytes == 1) {
+        memset(to, (int)value, bytes);
+        return;
+    }
+    for (uint64_t i = 0; i < bytes; i += element_bytes)
+        memcpy(to + i, &value, element_bytes);
+}
+
+static void run_fill(struct command *command)
+{
+    const struct fill_command *fill = (struct fill_command *)command;
+    for (uint64_t z = 0; z < fill->box.depth; z++) {
+        for (uint64_t y = 0; y < fill->box.height; y++)
+            fill_row(fill->to.at + z * fill->to.slice + y * fill->to.pitch, fill->box.width, fill->value,
+                     fill->element_bytes);
+    }
+}
+
+static const struct command_ops fill_ops = {.bytes = sizeof(struct fill_command), .run = run_fill};
+
+enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait)
+{
+    uint32_t element = fill->element_bytes;
+    struct box box = {fill->width * element, fill->height, fill->depth};
+    enum result result = device_usable(stream->device);
+    if (result || !box.width || !box.height || !box.depth)
+        return result;
+    if ((element != 1 && element != 2 && element != 4) || (fill->to.address | fill->to.pitch) % element)
+        return driver_fail(RESULT_INVALID_VALUE, "a fill is of aligned elements of 1, 2 or 4 bytes");
+    struct copy_side where = fill->to;
+    where.must_be_device = true;
+    struct side to;
+    result = place(stream->device->driver, &where, &box, &to);
+    if (result) /* what is a wrong pitch for a copy is just a wrong value for a fill, in CUDA */
+        return result == RESULT_INVALID_PITCH ? RESULT_INVALID_VALUE : result;
+    struct fill_command *command = (struct fill_command *)command_new(&fill_ops);
+    command->to = to;
+    command->box = box;
+    command->value = fill->value;
+    command->element_bytes = element;
+    if (wait && !is_device(to.kind) && !stream_is_recording(stream))
+        return submit_and_wait(stream, &command->base);
+    return commands_submit(stream, &command->base, false, NULL);
+}

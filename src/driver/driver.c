@@ -1,0 +1,246 @@
+#include "driver/internal.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "base/unit.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+/* ---- what went wrong, for humans ---- */
+
+static _Thread_local struct err detail;
+
+const char *driver_detail(void)
+{
+    return detail.text;
+}
+
+struct err *driver_detail_err(void)
+{
+    return &detail;
+}
+
+enum result driver_fail(enum result result, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(detail.text, sizeof detail.text, format, list);
+    va_end(list);
+    return result;
+}
+
+void driver_report(struct driver *driver, const char *text)
+{
+    pthread_mutex_lock(&driver->report_lock);
+    if (driver->options.report)
+        driver->options.report(driver->options.user, text);
+    else
+        fprintf(stderr, "heddle: %s\n", text);
+    pthread_mutex_unlock(&driver->report_lock);
+}
+
+/* ---- one driver ---- */
+
+/* Drivers that are there, for threads that end and have streams of them. */
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t *registry; /* numbers */
+static size_t registry_count, registry_capacity;
+static uint64_t last_number;
+
+static void register_driver(struct driver *driver)
+{
+    pthread_mutex_lock(&registry_lock);
+    driver->number = ++last_number;
+    mem_grow(registry, registry_count, registry_capacity);
+    registry[registry_count++] = driver->number;
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static size_t registered(uint64_t number)
+{
+    size_t i = 0;
+    while (i < registry_count && registry[i] != number)
+        i++;
+    return i;
+}
+
+static void unregister_driver(struct driver *driver)
+{
+    pthread_mutex_lock(&registry_lock);
+    registry[registered(driver->number)] = registry[--registry_count];
+    if (!registry_count) {
+        mem_free(registry);
+        registry = NULL;
+        registry_capacity = 0;
+    }
+    pthread_mutex_unlock(&registry_lock);
+}
+
+void driver_end_stream(uint64_t driver_number, struct stream *stream)
+{
+    pthread_mutex_lock(&registry_lock);
+    if (registered(driver_number) < registry_count)
+        stream_free(stream);
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static bool load_system(struct driver *driver, struct err *err)
+{
+    struct text folder = {0};
+    if (driver->options.home)
+        text_add(&folder, "%s/systems", driver->options.home);
+    bool good = system_load(&driver->system, driver->options.system, folder.at, err);
+    text_fini(&folder);
+    const char *const *setting = driver->options.settings;
+    for (; good && setting && *setting; setting++) {
+        good = system_set(&driver->system, *setting, err);
+        if (!good)
+            system_fini(&driver->system);
+    }
+    return good;
+}
+
+static void release(struct driver *driver)
+{
+    while (driver->modules)
+        module_end(driver->modules);
+    for (unsigned i = 0; i < driver->device_count; i++)
+        device_fini(&driver->devices[i]);
+    for (size_t i = 0; i < driver->memory.count; i++)
+        mem_free(driver->memory.table[i]);
+    mem_free(driver->memory.table);
+    arena_fini(&driver->memory.host);
+    pthread_mutex_destroy(&driver->memory.lock);
+    pthread_mutex_destroy(&driver->module_lock);
+    pthread_mutex_destroy(&driver->report_lock);
+    ledger_fini(&driver->ledger);
+    system_fini(&driver->system);
+    mem_free(driver->devices);
+    mem_free(driver);
+}
+
+struct driver *driver_new(const struct driver_options *options, struct err *err)
+{
+    struct driver *driver = mem_alloc(1, sizeof *driver);
+    driver->options = *options;
+    if (!load_system(driver, err)) {
+        mem_free(driver);
+        return NULL;
+    }
+    driver->threads = options->threads ? options->threads : host_cores();
+    driver->process = getpid();
+    pthread_mutex_init(&driver->module_lock, NULL);
+    pthread_mutex_init(&driver->report_lock, NULL);
+    ledger_init(&driver->ledger, options->run_dir);
+    commands_init(&driver->commands);
+    register_driver(driver);
+    driver->devices = mem_alloc(driver->system.spec.gpus, sizeof *driver->devices);
+    bool good = memory_init(driver, err);
+    for (unsigned i = 0; good && i < driver->system.spec.gpus; i++) {
+        driver->device_count++;
+        good = device_init(&driver->devices[i], driver, i, err);
+    }
+    if (!good) {
+        driver_free(driver);
+        return NULL;
+    }
+    return driver;
+}
+
+void driver_free(struct driver *driver)
+{
+    if (!driver)
+        return;
+    driver->interrupt = 1;
+    unregister_driver(driver);
+    commands_fini(driver);
+    release(driver);
+}
+
+unsigned driver_device_count(const struct driver *driver)
+{
+    return driver->device_count;
+}
+
+struct device *driver_device(struct driver *driver, unsigned index)
+{
+    return index < driver->device_count ? &driver->devices[index] : NULL;
+}
+
+const struct system *driver_system(const struct driver *driver)
+{
+    return &driver->system;
+}
+
+size_t driver_launch_count(struct driver *driver)
+{
+    pthread_mutex_lock(&driver->ledger.lock);
+    size_t count = driver->ledger.count;
+    pthread_mutex_unlock(&driver->ledger.lock);
+    return count;
+}
+
+bool driver_launch(struct driver *driver, size_t index, struct launch_record *record)
+{
+    pthread_mutex_lock(&driver->ledger.lock);
+    bool found = index < driver->ledger.count;
+    if (found)
+        *record = driver->ledger.records[index];
+    pthread_mutex_unlock(&driver->ledger.lock);
+    return found;
+}
+
+/* ---- the process's driver ---- */
+
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static struct driver *own;
+static struct err own_err;
+
+static bool count_of(const char *name, uint64_t most, uint64_t *value)
+{
+    const char *text = getenv(name);
+    struct err why;
+    if (!text || !*text)
+        return true;
+    if (!unit_parse(UNIT_count, text, value, &why))
+        return err_set(&own_err, "%s: %s", name, why.text);
+    return *value <= most ||
+           err_set(&own_err, "%s: expected at most %llu, not %s", name, (unsigned long long)most, text);
+}
+
+static void make_own(void)
+{
+    struct driver_options options = {
+        .system = getenv("HEDDLE_SYSTEM"),
+        .home = getenv("HEDDLE_HOME"),
+        .run_dir = getenv("HEDDLE_RUN_DIR"),
+    };
+    uint64_t threads = 0;
+    if (count_of("HEDDLE_THREADS", 65536, &threads) &&
+        count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options.instruction_limit)) {
+        options.threads = (unsigned)threads;
+        own = driver_new(&options, &own_err);
+    }
+}
+
+struct driver *driver_get(struct err *err)
+{
+    pthread_once(&own_once, make_own);
+    if (!own) {
+        *err = own_err;
+        return NULL;
+    }
+    if (own->process != getpid()) {
+        err_set(err, "a process that was forked from one that used the GPU cannot use it");
+        return NULL;
+    }
+    return own;
+}
+
+void driver_at_exit(void)
+{
+    if (!own || own->process != getpid())
+        return;
+    own->ended = true;
+    own->interrupt = 1;
+}

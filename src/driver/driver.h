@@ -1,0 +1,144 @@
+/* The driver: what stands between an API (CUDA's, heddle.h) and the execution of kernels. Devices and their
+ * memory, modules, streams and events, launches, faults, statistics.
+ *
+ *   struct driver *driver = driver_get(&err);               the process's own, made at the first call
+ *   struct device *device = driver_device(driver, 0);
+ *   memory_alloc(device, bytes, &address);
+ *   module_load(driver, "saxpy.ptx", text, length, &module);
+ *   module_function(module, "saxpy", &function);
+ *   stream_launch(device_default_stream(device), function, &config, arguments);
+ *   device_synchronize(device);
+ *
+ * Calls return an enum result (CUDA's numbers; driver/result.h), and may come from any thread. What a human
+ * should know about a failed call is driver_detail(), of the calling thread.
+ *
+ * Addresses are the host's own. All structs but those with visible fields are owned by the driver, made and
+ * ended by the calls here; handles that were ended must not be used again.
+ *
+ * Where there are several libraries in a process (libcudart, libcuda), one of them must hold the driver. */
+#ifndef DRIVER_DRIVER_H
+#define DRIVER_DRIVER_H
+
+#include "driver/memory.h"
+#include "driver/module.h"
+#include "driver/result.h"
+#include "driver/stream.h"
+#include "system/system.h"
+
+#include <stdio.h>
+
+struct driver;
+struct device;
+
+/* ---- the driver ---- */
+
+struct driver_options {
+    const char *system;          /* name or path; NULL: the H200 of the defaults */
+    const char *const *settings; /* "gpu.sm_count=4", ..., NULL; or NULL: none */
+    const char *home;            /* systems are in its folder systems/; NULL: as system_load finds them */
+    const char *run_dir;         /* launches are written to RUN_DIR/PID.launches; NULL: not */
+    unsigned threads;            /* of the host, for a kernel; 0: all cores */
+    uint64_t instruction_limit;  /* warp instructions of a launch; 0: none */
+    bool keep_launches;          /* so that driver_launches can give them */
+    FILE *print;                 /* where printf of kernels goes; NULL: stdout */
+
+    /* Told once for each fault of a kernel, unusable module and the like: whole lines for a human, without a
+     * newline at the end. NULL: to stderr. Called from any thread, one call at a time. */
+    void (*report)(void *user, const char *text);
+    void *user;
+};
+
+/* The process's driver. Options come from the environment: HEDDLE_SYSTEM, HEDDLE_HOME, HEDDLE_RUN_DIR,
+ * HEDDLE_THREADS, HEDDLE_INSTRUCTION_LIMIT; reports go to stderr. NULL with a reason, the same each time,
+ * when a setting is wrong. */
+struct driver *driver_get(struct err *err);
+
+/* To be called when the process ends (a destructor of the library, say): stops kernels that still run, as the
+ * end of a process does, and completes the file of launches. Does nothing when driver_get was never called.
+ */
+void driver_at_exit(void);
+
+/* A driver of one's own: for tests, heddle.h, heddle bench. */
+struct driver *driver_new(const struct driver_options *options, struct err *err);
+void driver_free(struct driver *driver); /* also waits for its threads; kernels are stopped */
+
+unsigned driver_device_count(const struct driver *driver);
+struct device *driver_device(struct driver *driver, unsigned index); /* NULL beyond the last */
+const struct system *driver_system(const struct driver *driver);
+
+/* What the last call of this thread that failed had to say; "" when nothing. */
+const char *driver_detail(void);
+struct err *driver_detail_err(void); /* the same, to fill or to add to */
+
+/* Gives a text to the report callback. */
+void driver_report(struct driver *driver, const char *text);
+
+/* ---- devices ---- */
+
+struct driver *device_driver(const struct device *device);
+unsigned device_index(const struct device *device);
+const struct gpu_spec *device_spec(const struct device *device);
+struct image *device_image(struct device *device); /* of exec: for textures */
+
+/* Waits for all work of the device; its error, sticky or not. */
+enum result device_synchronize(struct device *device);
+
+/* The sticky error: once a kernel faulted, every call for the device gives it, until device_reset. */
+enum result device_error(struct device *device);
+
+/* As cudaDeviceReset: frees all memory, streams, events and arrays of the device, unloads its copies of
+ * modules (which stay registered and are loaded again at the next use), clears the sticky error. */
+enum result device_reset(struct device *device);
+
+/*    id, CUDA's number, where it starts, and the most that can be set */
+#define DEVICE_LIMITS(L)                                                                                     \
+    L(STACK_SIZE, 0, 1024, 524272)             /* bytes of a thread */                                       \
+    L(PRINTF_FIFO_SIZE, 1, 8650752, INT64_MAX) /* printf beyond it is written early, not lost */             \
+    L(MALLOC_HEAP_SIZE, 2, 8388608, INT64_MAX) /* cannot change once a kernel ran */                         \
+    L(RUNTIME_SYNC_DEPTH, 3, 0, 0)             /* not there any more */                                      \
+    L(RUNTIME_PENDING_LAUNCHES, 4, 2048, INT64_MAX)                                                          \
+    L(L2_FETCH_GRANULARITY, 5, 64, 128)                                                                      \
+    L(PERSISTING_L2_SIZE, 6, 0, INT64_MAX)
+
+enum device_limit { /* CUDA's numbers */
+#define L(id, number, start, most) LIMIT_##id = number,
+                    DEVICE_LIMITS(L)
+#undef L
+                        LIMIT_COUNT
+};
+enum result device_limit_get(struct device *device, int limit, uint64_t *value);
+enum result device_limit_set(struct device *device, int limit, uint64_t value);
+
+/* Peer access: kernels of `device` may touch memory of `peer`. */
+bool device_can_access_peer(const struct device *device, const struct device *peer);
+enum result device_enable_peer(struct device *device, struct device *peer);
+enum result device_disable_peer(struct device *device, struct device *peer);
+
+/* ---- statistics ---- */
+
+/* A launch that has ended. In the file of launches each is one line, a JSON object with these names, written
+ * the moment it ends, so that all is there whatever ends the process. `launch` counts submissions, from 0 in
+ * each process: a reader sorts by it, since launches of several streams may end in another order.
+ *   {"launch":0,"kernel":"saxpy","device":0,"stream":0,"grid":[4096,1,1],"block":[256,1,1],"registers":12,
+ *    "shared_bytes":0,"dynamic_shared_bytes":0,"blocks_per_sm":8,"result":0,"wall_seconds":0.012,
+ *    "warp_instructions":...}   and the other counts of exec's LAUNCH_COUNTS */
+struct launch_record {
+    uint64_t launch;
+    const char *kernel; /* lives as long as the driver */
+    unsigned device;
+    uint64_t stream; /* 0: the default stream; others by their order of creation */
+    uint32_t grid[3], block[3];
+    uint32_t registers, blocks_per_sm;
+    uint64_t shared_bytes, dynamic_shared_bytes; /* shared: static */
+    enum result result;
+    double wall_seconds; /* of the host */
+#define C(name) uint64_t name;
+    LAUNCH_COUNTS(C)
+#undef C
+};
+
+/* The launches that have ended, by their numbers; needs options.keep_launches. False beyond the last. */
+size_t driver_launch_count(struct driver *driver);
+bool driver_launch(struct driver *driver, size_t index, struct launch_record *record);
+
+#endif

@@ -1,0 +1,222 @@
+#include "driver/internal.h"
+#include "base/host.h"
+#include "base/mem.h"
+
+struct stream_event {
+    struct stream_event *next; /* of the device's */
+    struct device *device;
+    unsigned flags;
+    bool alive;
+    struct stream *stream; /* of the last record, and which command that was; NULL: never recorded */
+    uint64_t number;
+    double time;                 /* of the host, when it was done */
+    size_t under_way;            /* records */
+    struct recording *recording; /* that the last record went into, or NULL */
+};
+
+/* Ended events are used again, so that a handle that outlived its event does no harm. */
+static struct stream_event *take_ended(struct device *device)
+{
+    for (struct stream_event *event = device->events; event; event = event->next) {
+        if (!event->alive && !event->under_way)
+            return event;
+    }
+    struct stream_event *event = mem_alloc(1, sizeof *event);
+    event->next = device->events;
+    return device->events = event;
+}
+
+enum result event_new(struct device *device, unsigned flags, struct stream_event **event)
+{
+    enum result result = device_usable(device);
+    if (result)
+        return result;
+    pthread_mutex_lock(&device->driver->commands.lock);
+    struct stream_event *made = take_ended(device);
+    *made = (struct stream_event){.next = made->next, .device = device, .flags = flags, .alive = true};
+    pthread_mutex_unlock(&device->driver->commands.lock);
+    *event = made;
+    return RESULT_SUCCESS;
+}
+
+enum result event_free(struct stream_event *event)
+{
+    struct driver *driver = event->device->driver;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    pthread_mutex_lock(&driver->commands.lock);
+    bool good = event->alive;
+    event->alive = false;
+    pthread_mutex_unlock(&driver->commands.lock);
+    return good ? (enum result)event->device->error
+                : driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed before");
+}
+
+/* ---- records ---- */
+
+struct record_command {
+    struct command base;
+    struct stream_event *event;
+};
+
+static void enter_record(struct command *command)
+{
+    struct stream_event *event = ((struct record_command *)command)->event;
+    event->stream = command->stream;
+    event->number = command->number;
+    event->recording = NULL;
+    event->under_way++;
+}
+
+static void run_record(struct command *command)
+{
+    struct stream_event *event = ((struct record_command *)command)->event;
+    struct commands *commands = &event->device->driver->commands;
+    double now = host_seconds();
+    pthread_mutex_lock(&commands->lock);
+    event->under_way--;
+    if (event->stream == command->stream && event->number == command->number) /* no later record of it */
+        event->time = now;
+    pthread_mutex_unlock(&commands->lock);
+}
+
+static const struct command_ops record_ops = {
+    .bytes = sizeof(struct record_command), .run = run_record, .enter = enter_record, .on_error = true};
+
+enum result event_record(struct stream_event *event, struct stream *stream)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    if (event->device != stream->device)
+        return driver_fail(RESULT_INVALID_HANDLE, "the event and the stream are of different devices");
+    pthread_mutex_lock(&commands->lock);
+    bool alive = event->alive;
+    struct recording *recording = event->recording = stream->recording;
+    pthread_mutex_unlock(&commands->lock);
+    if (!alive)
+        return driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
+    if (recording) /* the order of the recording is all that a record means in it */
+        return device_usable(stream->device);
+    struct record_command *command = (struct record_command *)command_new(&record_ops);
+    command->event = event;
+    return commands_submit(stream, &command->base, false, NULL);
+}
+
+/* ---- what is known of one ---- */
+
+static bool is_done(const struct stream_event *event)
+{
+    return !event->stream || atomic_load(&event->stream->done) >= event->number;
+}
+
+static enum result usable(struct stream_event *event)
+{
+    enum result result = device_usable(event->device);
+    if (!result && !event->alive)
+        result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
+    if (!result && event->recording)
+        result =
+            driver_fail(RESULT_CAPTURED_EVENT, "the event was last recorded in a stream that is captured");
+    return result;
+}
+
+enum result event_query(struct stream_event *event)
+{
+    struct commands *commands = &event->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = usable(event);
+    if (!result && !is_done(event))
+        result = RESULT_NOT_READY;
+    pthread_mutex_unlock(&commands->lock);
+    return result;
+}
+
+enum result event_synchronize(struct stream_event *event)
+{
+    struct commands *commands = &event->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = usable(event);
+    struct stream *stream = event->stream;
+    uint64_t number = event->number;
+    pthread_mutex_unlock(&commands->lock);
+    if (result)
+        return result;
+    if (stream)
+        commands_wait(stream, number);
+    return event->device->error;
+}
+
+static enum result elapsed(struct stream_event *from, struct stream_event *to, double *seconds)
+{
+    enum result result = usable(from);
+    if (!result)
+        result = usable(to);
+    if (result)
+        return result;
+    if (!from->stream || !to->stream || (from->flags | to->flags) & EVENT_NO_TIMING)
+        return driver_fail(RESULT_INVALID_HANDLE, "an event was not recorded, or was made to keep no time");
+    if (!is_done(from) || !is_done(to))
+        return RESULT_NOT_READY;
+    *seconds = to->time - from->time;
+    return RESULT_SUCCESS;
+}
+
+enum result event_elapsed(struct stream_event *from, struct stream_event *to, float *milliseconds)
+{
+    struct commands *commands = &from->device->driver->commands;
+    double seconds = 0;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = elapsed(from, to, &seconds);
+    pthread_mutex_unlock(&commands->lock);
+    if (!result)
+        *milliseconds = (float)(1e3 * seconds);
+    return result;
+}
+
+/* ---- waits ---- */
+
+static void run_nothing(struct command *command)
+{
+    (void)command;
+}
+
+static const struct command_ops wait_ops = {.bytes = sizeof(struct command), .run = run_nothing};
+
+enum result stream_wait_event(struct stream *stream, struct stream_event *event)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = device_usable(stream->device);
+    if (!result && !event->alive)
+        result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
+    if (!result && event->recording) {
+        result = recording_join(event->recording, stream);
+    } else if (!result && !stream->recording && event->stream && !is_done(event)) {
+        struct command *command = command_new(&wait_ops);
+        command_add_wait(command, event->stream, event->number);
+        commands_append(stream, command, false);
+    }
+    pthread_mutex_unlock(&commands->lock);
+    return result;
+}
+
+void events_fini(struct device *device)
+{
+    for (struct stream_event *next, *event = device->events; event; event = next) {
+        next = event->next;
+        mem_free(event);
+    }
+}
+
+void events_end_all(struct device *device)
+{
+    for (struct stream_event *event = device->events; event; event = event->next)
+        event->alive = false;
+}
+
+void events_leave(struct device *device, const struct recording *recording)
+{
+    for (struct stream_event *event = device->events; event; event = event->next) {
+        if (event->recording == recording)
+            event->recording = NULL;
+    }
+}

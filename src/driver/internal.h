@@ -1,0 +1,156 @@
+/* The driver's own structs. Locks, and what each keeps:
+ *   commands.lock   streams, events, their commands, recordings, the numbers of launches
+ *   memory.lock  allocations, arenas, pools, arrays, peers, and the images' ranges
+ *   module.lock  (of each module) its copies on the devices and its functions
+ * module.lock may be held when memory.lock is taken; commands.lock is taken alone. */
+#ifndef DRIVER_INTERNAL_H
+#define DRIVER_INTERNAL_H
+
+#include "base/names.h"
+#include "driver/arena.h"
+#include "driver/driver.h"
+#include "driver/ledger.h"
+#include "driver/commands.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+/* ---- memory ---- */
+
+struct allocation {
+    uint64_t at, bytes;
+    enum memory_kind kind;
+    unsigned flags;
+    struct device *device; /* NULL: of the host */
+    struct memory_pool *pool;
+    uint64_t id;
+    const char *what; /* for reports of faults */
+    bool read_only;   /* for kernels */
+    bool leaving;     /* a free of it is on its way through a stream */
+};
+
+struct memory {
+    pthread_mutex_t lock;
+    struct allocation **table; /* by address */
+    size_t count, capacity;
+    uint64_t last_id;
+    struct arena host; /* pinned and managed memory */
+};
+
+struct memory_pool {
+    struct memory_pool *next; /* of the device */
+    struct device *device;
+    uint64_t max_bytes; /* 0: the device's memory */
+    uint64_t allocations;
+    bool ended;
+    struct memory_pool_facts facts;
+};
+
+/* What is asked for. Its device is NULL for memory of the host. */
+struct memory_request {
+    enum memory_kind kind;
+    uint64_t bytes, alignment;
+    unsigned flags;
+    const char *what;
+    bool read_only;
+    struct memory_pool *pool;
+};
+
+bool memory_init(struct driver *driver, struct err *err);
+enum result memory_take(struct driver *driver, struct device *device, const struct memory_request *request,
+                        uint64_t *address);
+/* Ends an allocation that begins here; false when there is none. Waits for nothing. */
+bool memory_give(struct driver *driver, uint64_t address);
+/* The allocation that begins here, or NULL; with the lock held. */
+struct allocation *memory_start(const struct driver *driver, uint64_t address);
+void memory_give_all(struct device *device);
+void memory_add_peer(struct device *device, struct device *peer);
+void memory_remove_peer(struct device *device, struct device *peer);
+
+/* ---- devices ---- */
+
+struct array_entry {
+    struct array_entry *next;
+    struct array array;
+};
+
+struct device {
+    struct driver *driver;
+    unsigned index;
+    const struct gpu_spec *spec;
+    struct image *image;
+    struct names names; /* of variables, for reports */
+
+    struct arena arena;
+    uint64_t used;  /* bytes */
+    uint64_t peers; /* a bit per device whose memory kernels of this one may touch */
+    struct array_entry *arrays;
+    struct memory_pool *pools, *default_pool, *current_pool;
+
+    struct stream *streams; /* all that ever were; ended ones are used again */
+    struct stream *default_stream;
+    struct stream_event *events; /* likewise */
+    _Atomic int error;           /* enum result; sticky */
+
+    _Atomic uint64_t limits[LIMIT_COUNT];
+    pthread_mutex_t heap_lock;
+    struct heap *heap;
+    uint64_t heap_at;
+
+    pthread_mutex_t print_lock;
+    struct text print; /* what kernels printed since the last wait */
+};
+
+bool device_init(struct device *device, struct driver *driver, unsigned index, struct err *err);
+void device_fini(struct device *device);
+void arrays_fini(struct device *device);
+struct heap *device_heap(struct device *device);            /* made at the first launch */
+void device_fail(struct device *device, enum result error); /* from now on this is its error */
+void device_print_flush(struct device *device);
+FILE *device_print_stream(struct device *device); /* a new one, that adds to what will be printed */
+
+/* ---- events, recordings; with the commands' lock held, where it is not at the end of all ---- */
+
+void events_end_all(struct device *device);
+void events_leave(struct device *device, const struct recording *recording); /* it is complete */
+void events_fini(struct device *device);
+void recording_add(struct recording *recording, struct command *command);
+enum result recording_join(struct recording *recording, struct stream *stream);
+
+/* ---- modules ---- */
+
+void modules_leave(struct device *device); /* their copies on it end */
+void module_end(struct module *module);
+
+/* ---- the driver ---- */
+
+struct driver {
+    uint64_t number; /* of all drivers that ever were in this process */
+    struct system system;
+    struct driver_options options; /* its texts are not kept */
+    unsigned threads;
+    pid_t process;
+    struct device *devices;
+    unsigned device_count;
+    struct memory memory;
+    struct commands commands;
+    struct ledger ledger;
+    pthread_mutex_t module_lock;
+    struct module *modules;
+    pthread_mutex_t report_lock;
+    _Atomic int interrupt; /* stops kernels */
+    _Atomic bool ended;
+};
+
+/* Fills driver_detail and returns the result: `return driver_fail(RESULT_INVALID_VALUE, "...")`. */
+enum result driver_fail(enum result result, const char *format, ...)
+    __attribute__((format(__printf__, 2, 3)));
+
+/* Ends a stream, if its driver is still there. */
+void driver_end_stream(uint64_t driver_number, struct stream *stream);
+
+/* What every call for a device begins with: DEINITIALIZED, or the sticky error. */
+enum result device_usable(struct device *device);
+
+#endif

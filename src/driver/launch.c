@@ -1,0 +1,303 @@
+/* Launches: checked as CUDA checks them, then run when their stream gets there. */
+#include "driver/modules.h"
+#include "base/bits.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "system/occupancy.h"
+
+struct launch_command {
+    struct command base;
+    struct kernel *kernel;
+    struct launch_config config;
+    struct launch_record record; /* what is known before it runs */
+    uint64_t resident;           /* blocks that the GPU holds at a time */
+    void *params;
+    size_t param_bytes;
+};
+
+/* As an H200 tells the same faults, where it has them. */
+static enum result result_of(enum fault_kind fault)
+{
+    switch (fault) {
+    case FAULT_NONE:
+        return RESULT_SUCCESS;
+    case FAULT_ADDRESS:
+    case FAULT_TEXTURE:
+    case FAULT_STACK: /* there, the stack grows into what is not its own */
+        return RESULT_ILLEGAL_ADDRESS;
+    case FAULT_MISALIGNED:
+        return RESULT_MISALIGNED_ADDRESS;
+    case FAULT_INSTRUCTION:
+        return RESULT_ILLEGAL_INSTRUCTION;
+    case FAULT_ASSERT:
+        return RESULT_ASSERT;
+    case FAULT_LIMIT:
+    case FAULT_DEADLOCK: /* there, it would hang until a watchdog comes */
+        return RESULT_LAUNCH_TIMEOUT;
+    default:
+        return RESULT_LAUNCH_FAILED;
+    }
+}
+
+static void enter_launch(struct command *command)
+{
+    struct ledger *ledger = &command->stream->device->driver->ledger;
+    ((struct launch_command *)command)->record.launch = atomic_fetch_add(&ledger->submitted, 1);
+}
+
+static void note(struct driver *driver, struct launch_record *record, const struct launch_result *result)
+{
+#define C(name) record->name = result->name;
+    LAUNCH_COUNTS(C)
+#undef C
+    ledger_add(&driver->ledger, record, driver->options.keep_launches);
+}
+
+static void run_launch(struct command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    struct stream *stream = command->stream;
+    struct device *device = stream->device;
+    struct driver *driver = device->driver;
+    if (!stream->print)
+        stream->print = device_print_stream(device);
+    struct launch launch = {.kernel = own->kernel,
+                            .image = device->image,
+                            .heap = device_heap(device),
+                            .params = own->params,
+                            .shared_bytes = own->config.shared_bytes,
+                            .threads = driver->threads,
+                            .resident_blocks = (uint32_t)min_u64(own->resident, UINT32_MAX),
+                            .sm_count = (uint32_t)device->spec->sm_count,
+                            .stack_bytes = device->limits[LIMIT_STACK_SIZE],
+                            .instruction_limit = driver->options.instruction_limit,
+                            .cooperative = own->config.cooperative,
+                            .print = stream->print,
+                            .interrupt = &driver->interrupt};
+    memcpy(launch.grid, own->config.grid, sizeof launch.grid);
+    memcpy(launch.block, own->config.block, sizeof launch.block);
+    struct launch_result result;
+    double start = host_seconds();
+    bool good = launch_run(&launch, &result);
+    own->record.wall_seconds = host_seconds() - start;
+    fflush(stream->print);
+    if (driver->interrupt)
+        own->record.result = RESULT_DEINITIALIZED;
+    else if (!good)
+        own->record.result = result_of(result.fault.kind);
+    if (!good && !driver->interrupt) {
+        driver_report(driver, result.fault.text);
+        device_fail(device, own->record.result);
+    }
+    note(driver, &own->record, &result);
+}
+
+static void *copy_bytes(const void *from, size_t bytes)
+{
+    void *to = mem_alloc(bytes, 1);
+    return bytes ? memcpy(to, from, bytes) : to;
+}
+
+static void copy_launch(struct command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    own->params = copy_bytes(own->params, own->param_bytes);
+}
+
+static void fini_launch(struct command *command)
+{
+    mem_free(((struct launch_command *)command)->params);
+}
+
+static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_command),
+                                              .run = run_launch,
+                                              .enter = enter_launch,
+                                              .copy = copy_launch,
+                                              .fini = fini_launch};
+
+/* ---- checks ---- */
+
+static bool dims_fit(const uint32_t dims[3], uint64_t x, uint64_t y, uint64_t z)
+{
+    return dims[0] && dims[1] && dims[2] && dims[0] <= x && dims[1] <= y && dims[2] <= z;
+}
+
+static enum result check_dims(const struct gpu_spec *gpu, const struct launch_config *config)
+{
+    const uint32_t *grid = config->grid, *block = config->block;
+    if (!dims_fit(grid, gpu->grid_x, gpu->grid_y, gpu->grid_z))
+        return driver_fail(RESULT_INVALID_VALUE,
+                           "a grid is of 1 to %llu x %llu x %llu blocks, not %u x %u x %u",
+                           (unsigned long long)gpu->grid_x, (unsigned long long)gpu->grid_y,
+                           (unsigned long long)gpu->grid_z, grid[0], grid[1], grid[2]);
+    if (!dims_fit(block, gpu->block_x, gpu->block_y, gpu->block_z) ||
+        (uint64_t)block[0] * block[1] * block[2] > gpu->threads_per_block)
+        return driver_fail(RESULT_INVALID_VALUE,
+                           "a block is of 1 to %llu x %llu x %llu threads, %llu in all, not %u x %u x %u",
+                           (unsigned long long)gpu->block_x, (unsigned long long)gpu->block_y,
+                           (unsigned long long)gpu->block_z, (unsigned long long)gpu->threads_per_block,
+                           block[0], block[1], block[2]);
+    return RESULT_SUCCESS;
+}
+
+static enum result check_threads(const struct gpu_spec *gpu, const struct kernel_facts *kernel,
+                                 const struct launch_config *config)
+{
+    const uint32_t *block = config->block, *required = kernel->required;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (kernel->max_threads && threads > kernel->max_threads)
+        return driver_fail(RESULT_INVALID_VALUE,
+                           "%s is built for blocks of %u threads at most (__launch_bounds__), "
+                           "not %llu",
+                           kernel->name, kernel->max_threads, (unsigned long long)threads);
+    if (required[0] && (required[0] != block[0] || max_u64(required[1], 1) != block[1] ||
+                        max_u64(required[2], 1) != block[2]))
+        return driver_fail(RESULT_INVALID_VALUE, "%s is built for blocks of %u x %u x %u threads",
+                           kernel->name, required[0], required[1], required[2]);
+    if (threads > occupancy_threads(gpu, kernel->registers))
+        return driver_fail(
+            RESULT_LAUNCH_OUT_OF_RESOURCES,
+            "%s has %u registers a thread, which leaves room for blocks of %llu threads, not %llu",
+            kernel->name, kernel->registers, (unsigned long long)occupancy_threads(gpu, kernel->registers),
+            (unsigned long long)threads);
+    return RESULT_SUCCESS;
+}
+
+static enum result check_shared(const struct gpu_spec *gpu, const struct function_copy *copy,
+                                const struct launch_config *config)
+{
+    const struct kernel_facts *kernel = kernel_facts(copy->kernel);
+    uint64_t allowed = copy->max_dynamic > 0 ? (uint64_t)copy->max_dynamic : 0;
+    uint64_t most = max_u64(gpu->shared_per_block, kernel->shared_bytes + allowed);
+    if (kernel->shared_bytes + config->shared_bytes > most)
+        return driver_fail(RESULT_INVALID_VALUE,
+                           "%s asks for %llu + %u bytes of shared memory, and may have %llu "
+                           "(cudaFuncAttributeMaxDynamicSharedMemorySize raises it, up to %llu)",
+                           kernel->name, (unsigned long long)kernel->shared_bytes, config->shared_bytes,
+                           (unsigned long long)most, (unsigned long long)gpu->shared_per_block_optin);
+    return RESULT_SUCCESS;
+}
+
+static enum result check_cluster(const struct gpu_spec *gpu, const struct function_copy *copy,
+                                 const struct launch_config *config)
+{
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        blocks *= max_u64(config->cluster[i], 1);
+        if (config->cluster[i] && config->grid[i] % config->cluster[i])
+            return driver_fail(RESULT_INVALID_VALUE, "a grid must be of whole clusters");
+    }
+    if (blocks > (copy->non_portable ? gpu->cluster_blocks_optin : gpu->cluster_blocks) && blocks > 1)
+        return driver_fail(RESULT_INVALID_CLUSTER_SIZE, "a cluster of %llu blocks is more than this GPU has",
+                           (unsigned long long)blocks);
+    return blocks == 1 ? RESULT_SUCCESS
+                       : driver_fail(RESULT_NOT_SUPPORTED, "Heddle does not run clusters of blocks yet");
+}
+
+static enum result check_resident(const struct launch_config *config, const char *kernel, uint64_t resident)
+{
+    uint64_t blocks = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
+    if (config->cooperative && blocks > resident)
+        return driver_fail(RESULT_COOPERATIVE_LAUNCH_TOO_LARGE,
+                           "%s is launched cooperatively with %llu blocks, and the GPU holds %llu of it",
+                           kernel, (unsigned long long)blocks, (unsigned long long)resident);
+    return RESULT_SUCCESS;
+}
+
+static enum result check(const struct device *device, const struct function_copy *copy,
+                         const struct launch_config *config, uint64_t *blocks_per_sm)
+{
+    const struct gpu_spec *gpu = device->spec;
+    const struct kernel_facts *kernel = kernel_facts(copy->kernel);
+    enum result result = check_threads(gpu, kernel, config);
+    if (!result)
+        result = check_shared(gpu, copy, config);
+    if (!result)
+        result = check_cluster(gpu, copy, config);
+    if (result)
+        return result;
+    struct occupancy_need need;
+    uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];
+    function_need(copy, threads, config->shared_bytes, &need);
+    *blocks_per_sm = occupancy_of(gpu, &need).blocks;
+    return check_resident(config, kernel->name, *blocks_per_sm * gpu->sm_count);
+}
+
+/* ---- the calls ---- */
+
+/* All that must hold before parameters are looked at; gives a command to fill them into. */
+static enum result begin(struct stream *stream, struct function *function, const struct launch_config *config,
+                         struct launch_command **command)
+{
+    struct device *device = stream->device;
+    struct function_copy *copy;
+    uint64_t blocks_per_sm = 0;
+    enum result result = device_usable(device);
+    if (!result)
+        result = check_dims(device->spec, config);
+    if (!result)
+        result = function_prepare(function, device, &copy);
+    if (!result)
+        result = check(device, copy, config, &blocks_per_sm);
+    if (result)
+        return result;
+    const struct kernel_facts *kernel = kernel_facts(copy->kernel);
+    struct launch_command *made = (struct launch_command *)command_new(&launch_ops);
+    made->kernel = copy->kernel;
+    made->config = *config;
+    made->resident = blocks_per_sm * device->spec->sm_count;
+    made->record = (struct launch_record){.kernel = copy->name,
+                                          .device = device->index,
+                                          .stream = stream->id,
+                                          .registers = kernel->registers,
+                                          .blocks_per_sm = (uint32_t)blocks_per_sm,
+                                          .shared_bytes = kernel->shared_bytes,
+                                          .dynamic_shared_bytes = config->shared_bytes};
+    memcpy(made->record.grid, config->grid, sizeof config->grid);
+    memcpy(made->record.block, config->block, sizeof config->block);
+    made->param_bytes = kernel->param_bytes;
+    *command = made;
+    return RESULT_SUCCESS;
+}
+
+enum result stream_launch(struct stream *stream, struct function *function,
+                          const struct launch_config *config, void *const *arguments)
+{
+    struct launch_command *command;
+    enum result result = begin(stream, function, config, &command);
+    if (result)
+        return result;
+    const struct kernel_facts *kernel = kernel_facts(command->kernel);
+    command->params = mem_alloc(command->param_bytes, 1);
+    for (uint32_t i = 0; i < kernel->param_count && !result; i++) {
+        uint64_t offset, bytes;
+        kernel_param(command->kernel, i, &offset, &bytes);
+        if (!arguments || !arguments[i])
+            result = driver_fail(RESULT_INVALID_VALUE, "%s: parameter %u of %u is missing", kernel->name, i,
+                                 kernel->param_count);
+        else
+            memcpy((char *)command->params + offset, arguments[i], bytes);
+    }
+    if (result) {
+        command_free(&command->base);
+        return result;
+    }
+    return commands_submit(stream, &command->base, false, NULL);
+}
+
+enum result stream_launch_packed(struct stream *stream, struct function *function,
+                                 const struct launch_config *config, const void *arguments, size_t bytes)
+{
+    struct launch_command *command;
+    enum result result = begin(stream, function, config, &command);
+    if (result)
+        return result;
+    if (bytes < command->param_bytes) {
+        result = driver_fail(RESULT_INVALID_VALUE, "%s takes %zu bytes of parameters, not %zu",
+                             command->record.kernel, command->param_bytes, bytes);
+        command_free(&command->base);
+        return result;
+    }
+    command->params = copy_bytes(arguments, command->param_bytes);
+    return commands_submit(stream, &command->base, false, NULL);
+}

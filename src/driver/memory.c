@@ -1,0 +1,379 @@
+/* Allocations: a table of all of them, by address, and what kernels of each device may touch. */
+#include "driver/internal.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#define GIB UINT64_C(0x40000000)
+
+static const uint64_t host_bytes = 1024 * GIB;
+
+bool memory_init(struct driver *driver, struct err *err)
+{
+    pthread_mutex_init(&driver->memory.lock, NULL);
+    return arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
+}
+
+/* The first allocation that begins behind the address. */
+static size_t behind(const struct memory *memory, uint64_t address)
+{
+    size_t low = 0, high = memory->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (memory->table[middle]->at <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct allocation *find(const struct memory *memory, uint64_t address)
+{
+    size_t place = behind(memory, address);
+    struct allocation *below = place ? memory->table[place - 1] : NULL;
+    return below && address - below->at < below->bytes ? below : NULL;
+}
+
+struct allocation *memory_start(const struct driver *driver, uint64_t address)
+{
+    struct allocation *found = find(&driver->memory, address);
+    return found && found->at == address ? found : NULL;
+}
+
+/* Whether kernels of the device may touch it. */
+static bool is_seen(const struct device *device, const struct allocation *allocation)
+{
+    const struct device *owner = allocation->device;
+    return !owner || owner == device || device->peers >> owner->index & 1;
+}
+
+static void show(struct driver *driver, const struct allocation *allocation)
+{
+    struct range range = {allocation->at, allocation->bytes, allocation->what, allocation->read_only};
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        if (is_seen(&driver->devices[i], allocation))
+            image_add(driver->devices[i].image, range);
+    }
+}
+
+static void hide(struct driver *driver, const struct allocation *allocation)
+{
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        if (is_seen(&driver->devices[i], allocation))
+            image_remove(driver->devices[i].image, allocation->at);
+    }
+}
+
+static void insert(struct driver *driver, const struct allocation *allocation)
+{
+    struct memory *memory = &driver->memory;
+    size_t place = behind(memory, allocation->at);
+    mem_grow(memory->table, memory->count, memory->capacity);
+    memmove(&memory->table[place + 1], &memory->table[place],
+            (memory->count - place) * sizeof *memory->table);
+    memory->table[place] = mem_alloc(1, sizeof *allocation);
+    *memory->table[place] = *allocation;
+    memory->table[place]->id = ++memory->last_id;
+    memory->count++;
+    show(driver, allocation);
+}
+
+static uint64_t cost(uint64_t bytes)
+{
+    return add_saturating(bytes, ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
+}
+
+static bool has_room(const struct device *device, const struct memory_pool *pool, uint64_t bytes)
+{
+    bool pooled =
+        !pool || !pool->max_bytes || bytes <= pool->max_bytes - min_u64(pool->max_bytes, pool->facts.used);
+    return pooled && cost(bytes) <= device->spec->memory - min_u64(device->spec->memory, device->used);
+}
+
+static void count_pool(struct memory_pool *pool, uint64_t bytes)
+{
+    struct memory_pool_facts *facts = &pool->facts;
+    pool->allocations++;
+    facts->used += bytes;
+    facts->used_high = max_u64(facts->used_high, facts->used);
+    facts->reserved += cost(bytes);
+    facts->reserved_high = max_u64(facts->reserved_high, facts->reserved);
+}
+
+static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
+                        uint64_t *address)
+{
+    uint64_t bytes = request->bytes;
+    if (device && !has_room(device, request->pool, bytes))
+        return driver_fail(RESULT_OUT_OF_MEMORY,
+                           "%llu bytes are asked for, and of %llu bytes %llu are in use",
+                           (unsigned long long)bytes, (unsigned long long)device->spec->memory,
+                           (unsigned long long)device->used);
+    struct arena *arena = device ? &device->arena : &driver->memory.host;
+    uint64_t at = arena_take(arena, bytes, request->alignment);
+    if (!at)
+        return driver_fail(RESULT_OUT_OF_MEMORY, "no range of %llu free addresses is left",
+                           (unsigned long long)bytes);
+    insert(driver, &(struct allocation){.at = at,
+                                        .bytes = bytes,
+                                        .kind = request->kind,
+                                        .flags = request->flags,
+                                        .device = device,
+                                        .pool = request->pool,
+                                        .what = request->what,
+                                        .read_only = request->read_only});
+    if (device)
+        device->used += cost(bytes);
+    if (request->pool)
+        count_pool(request->pool, bytes);
+    *address = at;
+    return RESULT_SUCCESS;
+}
+
+enum result memory_take(struct driver *driver, struct device *device, const struct memory_request *request,
+                        uint64_t *address)
+{
+    *address = 0;
+    if (!request->bytes)
+        return RESULT_SUCCESS;
+    pthread_mutex_lock(&driver->memory.lock);
+    enum result result = take(driver, device, request, address);
+    pthread_mutex_unlock(&driver->memory.lock);
+    return result;
+}
+
+static void leave_pool(struct memory_pool *pool, uint64_t bytes)
+{
+    pool->allocations--;
+    pool->facts.used -= bytes;
+    pool->facts.reserved -= cost(bytes);
+}
+
+static void give(struct driver *driver, struct allocation *allocation)
+{
+    struct memory *memory = &driver->memory;
+    struct device *device = allocation->device;
+    hide(driver, allocation);
+    if (device)
+        device->used -= cost(allocation->bytes);
+    if (allocation->pool)
+        leave_pool(allocation->pool, allocation->bytes);
+    if (allocation->kind != MEMORY_REGISTERED)
+        arena_give(device ? &device->arena : &memory->host, allocation->at, allocation->bytes);
+    size_t place = behind(memory, allocation->at) - 1;
+    memmove(&memory->table[place], &memory->table[place + 1],
+            (memory->count - place - 1) * sizeof *memory->table);
+    memory->count--;
+    mem_free(allocation);
+}
+
+bool memory_give(struct driver *driver, uint64_t address)
+{
+    pthread_mutex_lock(&driver->memory.lock);
+    struct allocation *allocation = memory_start(driver, address);
+    if (allocation)
+        give(driver, allocation);
+    pthread_mutex_unlock(&driver->memory.lock);
+    return allocation != NULL;
+}
+
+void memory_give_all(struct device *device)
+{
+    struct memory *memory = &device->driver->memory;
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = memory->count; i-- > 0;) {
+        if (memory->table[i]->device == device)
+            give(device->driver, memory->table[i]);
+    }
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void memory_add_peer(struct device *device, struct device *peer)
+{
+    struct memory *memory = &device->driver->memory;
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct allocation *one = memory->table[i];
+        if (one->device == peer)
+            image_add(device->image, (struct range){one->at, one->bytes, one->what, one->read_only});
+    }
+    device->peers |= UINT64_C(1) << peer->index;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void memory_remove_peer(struct device *device, struct device *peer)
+{
+    struct memory *memory = &device->driver->memory;
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < memory->count; i++) {
+        if (memory->table[i]->device == peer)
+            image_remove(device->image, memory->table[i]->at);
+    }
+    device->peers &= ~(UINT64_C(1) << peer->index);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *facts)
+{
+    *facts = (struct memory_facts){.kind = MEMORY_UNKNOWN};
+    pthread_mutex_lock(&driver->memory.lock);
+    const struct allocation *found = find(&driver->memory, address);
+    if (found)
+        *facts = (struct memory_facts){.kind = found->kind,
+                                       .device = found->device,
+                                       .base = found->at,
+                                       .bytes = found->bytes,
+                                       .flags = found->flags,
+                                       .id = found->id,
+                                       .pool = found->pool};
+    pthread_mutex_unlock(&driver->memory.lock);
+    return found != NULL;
+}
+
+/* ---- the calls ---- */
+
+enum result memory_alloc(struct device *device, uint64_t bytes, uint64_t *address)
+{
+    enum result result = device_usable(device);
+    *address = 0;
+    if (result)
+        return result;
+    struct memory_request request = {.kind = MEMORY_DEVICE, .bytes = bytes, .what = "device memory"};
+    return memory_take(device->driver, device, &request, address);
+}
+
+enum result memory_alloc_pitch(struct device *device, uint64_t width_bytes, uint64_t height,
+                               uint64_t *address, uint64_t *pitch)
+{
+    *pitch = cost(width_bytes);
+    uint64_t bytes;
+    if (__builtin_mul_overflow(*pitch, height, &bytes))
+        bytes = UINT64_MAX;
+    return memory_alloc(device, bytes, address);
+}
+
+/* Waits for whoever may still use memory of this owner. */
+static enum result wait_for_users(struct driver *driver, struct device *owner)
+{
+    enum result result = RESULT_SUCCESS;
+    for (unsigned i = 0; i < driver->device_count && !result; i++) {
+        struct device *device = &driver->devices[i];
+        if (!owner || owner == device)
+            result = device_synchronize(device);
+    }
+    return result;
+}
+
+enum result memory_free(struct driver *driver, uint64_t address)
+{
+    struct memory_facts facts;
+    if (!address)
+        return RESULT_SUCCESS;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    bool known = memory_find(driver, address, &facts) && facts.base == address;
+    enum result result = known ? wait_for_users(driver, facts.device) : RESULT_SUCCESS;
+    if (result)
+        return result;
+    if (!known || (facts.kind != MEMORY_DEVICE && facts.kind != MEMORY_MANAGED) ||
+        !memory_give(driver, address))
+        return driver_fail(RESULT_INVALID_VALUE, "0x%llx is not the start of memory that was allocated",
+                           (unsigned long long)address);
+    return RESULT_SUCCESS;
+}
+
+enum result memory_info(struct device *device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    enum result result = device_usable(device);
+    if (result)
+        return result;
+    pthread_mutex_lock(&device->driver->memory.lock);
+    *total_bytes = device->spec->memory;
+    *free_bytes = device->spec->memory - device->used;
+    pthread_mutex_unlock(&device->driver->memory.lock);
+    return RESULT_SUCCESS;
+}
+
+enum result memory_managed_alloc(struct driver *driver, uint64_t bytes, unsigned flags, uint64_t *address)
+{
+    *address = 0;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    struct memory_request request = {
+        .kind = MEMORY_MANAGED, .bytes = bytes, .flags = flags, .what = "managed memory"};
+    return memory_take(driver, NULL, &request, address);
+}
+
+enum result memory_host_alloc(struct driver *driver, uint64_t bytes, unsigned flags, void **pointer)
+{
+    uint64_t address = 0;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    struct memory_request request = {
+        .kind = MEMORY_HOST, .bytes = bytes, .flags = flags, .what = "pinned host memory"};
+    enum result result = memory_take(driver, NULL, &request, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return result;
+}
+
+enum result memory_host_free(struct driver *driver, void *pointer)
+{
+    struct memory_facts facts;
+    uint64_t address = (uint64_t)(uintptr_t)pointer;
+    if (!pointer)
+        return RESULT_SUCCESS;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    if (!memory_find(driver, address, &facts) || facts.base != address || facts.kind != MEMORY_HOST)
+        return driver_fail(RESULT_INVALID_VALUE, "%p is not the start of pinned memory that was allocated",
+                           pointer);
+    enum result result = wait_for_users(driver, NULL);
+    if (!result)
+        memory_give(driver, address);
+    return result;
+}
+
+static bool overlaps(const struct memory *memory, uint64_t at, uint64_t bytes)
+{
+    size_t place = behind(memory, at);
+    return find(memory, at) || (place < memory->count && memory->table[place]->at - at < bytes);
+}
+
+enum result memory_host_register(struct driver *driver, void *pointer, uint64_t bytes, unsigned flags)
+{
+    struct memory *memory = &driver->memory;
+    uint64_t at = (uint64_t)(uintptr_t)pointer;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    if (!pointer || !bytes || at + bytes < at)
+        return driver_fail(RESULT_INVALID_VALUE, "%llu bytes at %p cannot be registered",
+                           (unsigned long long)bytes, pointer);
+    pthread_mutex_lock(&memory->lock);
+    bool taken = overlaps(memory, at, bytes);
+    if (!taken)
+        insert(driver, &(struct allocation){.at = at,
+                                            .bytes = bytes,
+                                            .kind = MEMORY_REGISTERED,
+                                            .flags = flags,
+                                            .what = "registered host memory",
+                                            .read_only = flags & HOST_READ_ONLY});
+    pthread_mutex_unlock(&memory->lock);
+    return taken ? RESULT_HOST_MEMORY_ALREADY_REGISTERED : RESULT_SUCCESS;
+}
+
+enum result memory_host_unregister(struct driver *driver, void *pointer)
+{
+    struct memory_facts facts;
+    uint64_t address = (uint64_t)(uintptr_t)pointer;
+    if (driver->ended)
+        return RESULT_DEINITIALIZED;
+    if (!memory_find(driver, address, &facts))
+        return RESULT_HOST_MEMORY_NOT_REGISTERED;
+    if (facts.base != address || facts.kind != MEMORY_REGISTERED)
+        return driver_fail(RESULT_INVALID_VALUE, "%p is not the start of memory that was registered",
+                           pointer);
+    enum result result = wait_for_users(driver, NULL);
+    if (!result)
+        memory_give(driver, address);
+    return result;
+}

@@ -1,0 +1,299 @@
+/* A module's copy on a device: PTX is chosen and read, linked to a program, and its variables placed. */
+#include "driver/fatbin.h"
+#include "driver/modules.h"
+#include "base/bits.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <elf.h>
+
+#define LARGEST_IMAGE (UINT64_C(1) << 30)
+
+/* A program in the making. */
+struct making {
+    struct module *module;
+    struct device *device;
+    uint32_t arch;
+    struct ptx_module **modules;
+    size_t count, capacity;
+    uint32_t ptx_found, cubin_found; /* as of fatbin_choice */
+    bool has_own;                    /* some part has PTX that the device can run */
+    uint32_t newer;                  /* the lowest architecture of PTX that is too new, or 0 */
+    struct names registers;          /* of kernels, as machine code has them, and how many: */
+    uint32_t *register_counts;
+    size_t register_capacity;
+};
+
+static void note_registers(void *user, const char *name, uint32_t registers)
+{
+    struct making *making = user;
+    size_t known = making->registers.count, number = names_add(&making->registers, name);
+    if (number < known)
+        return; /* parts come in the order of what they are worth: linked code before what it was linked from
+                 */
+    mem_grow(making->register_counts, known, making->register_capacity);
+    making->register_counts[number] = registers;
+}
+
+static bool can_run(const struct ptx_module *ptx, uint32_t arch)
+{
+    return ptx->target_specific ? ptx->target == arch : ptx->target <= arch;
+}
+
+static enum result add_text(struct making *making, const char *name, const char *text, size_t bytes,
+                            bool too_new)
+{
+    struct err why;
+    struct ptx_module *ptx = ptx_parse(name, text, strnlen(text, bytes), &why);
+    if (!ptx)
+        return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
+    mem_grow(making->modules, making->count, making->capacity);
+    making->modules[making->count++] = ptx;
+    if (!too_new && !can_run(ptx, making->arch))
+        return driver_fail(RESULT_INVALID_PTX, "%s: its PTX is for sm_%u%s, and the device is an sm_%u", name,
+                           ptx->target, ptx->target_specific ? "a" : "", making->arch);
+    return RESULT_SUCCESS;
+}
+
+static void add_cubin(struct making *making, const char *name, const struct fatbin_entry *entry)
+{
+    struct err why;
+    size_t bytes;
+    char *cubin = fatbin_unpack(entry, LARGEST_IMAGE, &bytes, &why);
+    if (!cubin)
+        log_debug("%s: registers are estimated: %s", name, why.text);
+    else if (!cubin_registers(cubin, bytes, note_registers, making))
+        log_debug("%s: registers are estimated: the machine code does not tell them", name);
+    mem_free(cubin);
+}
+
+static bool is_fatbin(const struct part *part)
+{
+    uint32_t magic = 0;
+    if (part->bytes >= sizeof magic)
+        memcpy(&magic, part->image, sizeof magic);
+    return magic == FATBIN_MAGIC;
+}
+
+/* Looks at what fatbins hold, before any is taken. */
+static enum result look(struct making *making, const struct part *part)
+{
+    struct err why;
+    struct fatbin_choice choice;
+    if (!is_fatbin(part))
+        return RESULT_SUCCESS;
+    if (!fatbin_choose(part->image, part->bytes, making->arch, &choice, &why))
+        return driver_fail(RESULT_INVALID_IMAGE, "%s: %s", part->name, why.text);
+    making->cubin_found = (uint32_t)max_u64(making->cubin_found, choice.cubin_found);
+    if (choice.ptx_found && (!making->ptx_found || choice.ptx_found < making->ptx_found))
+        making->ptx_found = choice.ptx_found;
+    making->has_own |= choice.ptx.at && !choice.too_new;
+    if (choice.too_new && (!making->newer || choice.ptx.arch < making->newer))
+        making->newer = choice.ptx.arch;
+    return RESULT_SUCCESS;
+}
+
+/* Of a module that was linked from several, parts of an architecture that the others do not have are left
+ * out: CUDA's own library for launches by kernels, which exec has built in, comes for the very latest only.
+ */
+static bool is_wanted(const struct making *making, const struct fatbin_choice *choice)
+{
+    if (!choice->ptx.at)
+        return false; /* another part may have it */
+    return !choice->too_new || (!making->has_own && choice->ptx.arch == making->newer);
+}
+
+static enum result add_fatbin(struct making *making, const struct part *part)
+{
+    struct err why;
+    struct fatbin_choice choice;
+    if (!fatbin_choose(part->image, part->bytes, making->arch, &choice, &why))
+        return driver_fail(RESULT_INVALID_IMAGE, "%s: %s", part->name, why.text);
+    if (choice.cubin.at)
+        add_cubin(making, part->name, &choice.cubin);
+    if (!is_wanted(making, &choice))
+        return RESULT_SUCCESS;
+    size_t bytes;
+    char *text = fatbin_unpack(&choice.ptx, LARGEST_IMAGE, &bytes, &why);
+    if (!text)
+        return driver_fail(RESULT_INVALID_IMAGE, "%s: %s", part->name, why.text);
+    enum result result = add_text(making, part->name, text, bytes, choice.too_new);
+    mem_free(text);
+    return result;
+}
+
+static enum result add_part(struct making *making, const struct part *part)
+{
+    if (is_fatbin(part))
+        return add_fatbin(making, part);
+    if (part->bytes >= SELFMAG && memcmp(part->image, ELFMAG, SELFMAG) == 0)
+        return driver_fail(
+            RESULT_NO_BINARY_FOR_GPU,
+            "%s is machine code, which Heddle does not run; give it the PTX of the module (nvcc -ptx)",
+            part->name);
+    return add_text(making, part->name, part->image, part->bytes, false);
+}
+
+/* There is nothing in the module that the device could run. */
+static enum result no_ptx(const struct making *making)
+{
+    const char *name = making->module->part_count ? making->module->parts[0].name : "the module";
+    if (making->ptx_found)
+        return driver_fail(
+            RESULT_NO_BINARY_FOR_GPU,
+            "%s holds PTX for compute_%u and above, and the device is an sm_%u: build it for this "
+            "one, too (-gencode arch=compute_%u,code=compute_%u), or choose another system",
+            name, making->ptx_found, making->arch, making->arch, making->arch);
+    if (making->cubin_found)
+        return driver_fail(
+            RESULT_NO_BINARY_FOR_GPU,
+            "%s holds machine code for sm_%u and no PTX, which Heddle needs: build it with nvcc's "
+            "defaults, or add -gencode arch=compute_%u,code=compute_%u",
+            name, making->cubin_found, making->cubin_found, making->cubin_found);
+    return driver_fail(RESULT_NO_BINARY_FOR_GPU, "%s holds no kernels", name);
+}
+
+/* ---- variables ---- */
+
+static const char *range_name(struct device *device, const struct ptx_variable *variable)
+{
+    if (!variable || !variable->name)
+        return "a variable";
+    struct text text = {0};
+    text_add(&text, "variable %s", variable->name);
+    pthread_mutex_lock(&device->driver->memory.lock);
+    size_t number = names_add(&device->names, text.at); /* which may move what `at` points to */
+    const char *name = device->names.at[number];
+    pthread_mutex_unlock(&device->driver->memory.lock);
+    text_fini(&text);
+    return name;
+}
+
+/* One for all devices. */
+static uint64_t place_managed(struct making *making, const struct ptx_variable *variable,
+                              const struct memory_request *request)
+{
+    struct module *module = making->module;
+    size_t known = module->managed_names.count;
+    size_t number = names_add(&module->managed_names, variable->name);
+    if (number < known)
+        return module->managed[number].address;
+    mem_grow(module->managed, known, module->managed_capacity);
+    struct managed_variable *managed = &module->managed[number];
+    managed->bytes = request->bytes;
+    memory_take(module->driver, NULL, request, &managed->address);
+    return managed->address;
+}
+
+static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
+{
+    struct making *making = context;
+    struct module_copy *copy = &making->module->on[making->device->index];
+    struct memory_request request = {.kind = MEMORY_VARIABLE,
+                                     .bytes = max_u64(bytes, 1),
+                                     .alignment = alignment,
+                                     .what = range_name(making->device, variable),
+                                     .read_only = variable && variable->space == PTX_CONST};
+    if (variable && variable->managed)
+        return place_managed(making, variable, &request);
+    uint64_t address;
+    if (memory_take(making->module->driver, making->device, &request, &address))
+        return 0;
+    mem_grow(copy->variables, copy->variable_count, copy->variable_capacity);
+    copy->variables[copy->variable_count++] = address;
+    return address;
+}
+
+/* A program sets its variables to their initial values; managed ones that another device has changed already
+ * must keep theirs. */
+static char *save_managed(const struct module *module)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < module->managed_names.count; i++)
+        bytes += module->managed[i].bytes;
+    char *saved = mem_alloc(bytes, 1), *to = saved;
+    for (size_t i = 0; i < module->managed_names.count; to += module->managed[i++].bytes)
+        memcpy(to, (void *)(uintptr_t)module->managed[i].address, module->managed[i].bytes);
+    return saved;
+}
+
+static void restore_managed(const struct module *module, size_t count, char *saved)
+{
+    const char *from = saved;
+    for (size_t i = 0; i < count; from += module->managed[i++].bytes)
+        memcpy((void *)(uintptr_t)module->managed[i].address, from, module->managed[i].bytes);
+    mem_free(saved);
+}
+
+/* ---- the copy ---- */
+
+static enum result link_parts(struct making *making, struct module_copy *copy)
+{
+    struct module *module = making->module;
+    struct err why;
+    size_t managed = module->managed_names.count;
+    char *saved = save_managed(module);
+    copy->program = program_new(making->modules, making->count, place, making, &why);
+    making->count = 0; /* they are the program's now */
+    restore_managed(module, managed, saved);
+    if (!copy->program)
+        return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
+    for (size_t i = 0; i < making->registers.count; i++) {
+        struct kernel *kernel = program_kernel(copy->program, making->registers.at[i]);
+        if (kernel)
+            kernel_set_registers(kernel, making->register_counts[i]);
+    }
+    return RESULT_SUCCESS;
+}
+
+static enum result make(struct module *module, struct device *device)
+{
+    const struct gpu_spec *spec = device->spec;
+    struct making making = {
+        .module = module, .device = device, .arch = (uint32_t)(10 * spec->major + spec->minor)};
+    enum result result = RESULT_SUCCESS;
+    for (size_t i = 0; i < module->part_count && !result; i++)
+        result = look(&making, &module->parts[i]);
+    for (size_t i = 0; i < module->part_count && !result; i++)
+        result = add_part(&making, &module->parts[i]);
+    if (!result && !making.count)
+        result = no_ptx(&making);
+    if (!result)
+        result = link_parts(&making, &module->on[device->index]);
+    for (size_t i = 0; i < making.count; i++)
+        ptx_free(making.modules[i]);
+    mem_free(making.modules);
+    names_fini(&making.registers);
+    mem_free(making.register_counts);
+    return result;
+}
+
+enum result module_make(struct module *module, struct device *device)
+{
+    struct module_copy *copy = &module->on[device->index];
+    if (copy->program)
+        return RESULT_SUCCESS;
+    if (copy->tried)
+        return driver_fail(copy->result, "%s", copy->why);
+    copy->tried = true;
+    copy->result = make(module, device);
+    if (copy->result) {
+        copy->why = mem_text(driver_detail());
+        if (!module->reported) /* another device would say the same */
+            driver_report(module->driver, copy->why);
+        module->reported = true;
+    }
+    return copy->result;
+}
+
+void module_unmake(struct module *module, struct device *device)
+{
+    struct module_copy *copy = &module->on[device->index];
+    if (copy->program)
+        program_free(copy->program);
+    for (size_t i = 0; i < copy->variable_count; i++)
+        memory_give(module->driver, copy->variables[i]);
+    mem_free(copy->variables);
+    mem_free(copy->why);
+    *copy = (struct module_copy){0};
+}

@@ -1,0 +1,78 @@
+/* Modules inside: their parts as they came, and the copy that each device has. */
+#ifndef DRIVER_MODULES_H
+#define DRIVER_MODULES_H
+
+#include "driver/internal.h"
+
+/* PTX text, a fatbin, or machine code. */
+struct part {
+    char *name;
+    const void *image;
+    size_t bytes;
+    void *owned; /* the copy it is, or NULL */
+};
+
+struct module_copy {
+    struct program *program; /* NULL: not made yet */
+    bool tried;
+    enum result result; /* of the try */
+    char *why;
+    uint64_t *variables; /* addresses, of those that are this device's */
+    size_t variable_count, variable_capacity;
+};
+
+struct managed_variable {
+    uint64_t address, bytes;
+};
+
+struct function_copy {
+    struct kernel *kernel; /* NULL: not looked for yet */
+    const char *name;      /* for records */
+    bool ready;            /* prepared */
+    int64_t max_dynamic;   /* as set; -1: not set */
+    int carveout, cache, non_portable;
+};
+
+struct function {
+    struct function *next; /* of the module */
+    struct module *module;
+    char *name;
+    struct function_copy on[]; /* by device */
+};
+
+struct module {
+    struct driver *driver;
+    struct module *next; /* of the driver */
+    pthread_mutex_t lock;
+    struct part *parts;
+    size_t part_count, part_capacity;
+    struct names managed_names; /* managed variables are one for all devices */
+    struct managed_variable *managed;
+    size_t managed_capacity;
+    struct function *functions;
+    bool reported;           /* that it cannot be used */
+    struct module_copy on[]; /* by device */
+};
+
+/* ---- module_copy.c: from parts to a program; with the module's lock held ---- */
+
+/* Makes the copy of a device; its result is told from then on. */
+enum result module_make(struct module *module, struct device *device);
+void module_unmake(struct module *module, struct device *device);
+
+/* ---- function.c ---- */
+
+void function_free(struct function *function);
+void function_leave(struct function *function, const struct device *device);
+
+/* The kernel's copy on the device, made ready where it can be. */
+enum result function_find(struct function *function, struct device *device, struct function_copy **copy);
+/* And ready to run. */
+enum result function_prepare(struct function *function, struct device *device, struct function_copy **copy);
+
+struct occupancy_need;
+/* What the function needs of an SM, for blocks of so many threads with so much dynamic shared memory. */
+void function_need(const struct function_copy *copy, uint64_t threads, uint64_t dynamic_shared,
+                   struct occupancy_need *need);
+
+#endif

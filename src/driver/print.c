@@ -1,0 +1,37 @@
+/* What kernels print: kept until someone waits for the device, as CUDA does it. */
+#include "driver/internal.h"
+
+/* Without losing any: what is more than the limit goes out at once. */
+static void write_out(struct device *device)
+{
+    FILE *to = device->driver->options.print ? device->driver->options.print : stdout;
+    fwrite(device->print.at, 1, device->print.length, to);
+    device->print.length = 0;
+}
+
+static ssize_t keep(void *user, const char *bytes, size_t count)
+{
+    struct device *device = user;
+    pthread_mutex_lock(&device->print_lock);
+    text_add_bytes(&device->print, bytes, count);
+    if (device->print.length > device->limits[LIMIT_PRINTF_FIFO_SIZE])
+        write_out(device);
+    pthread_mutex_unlock(&device->print_lock);
+    return (ssize_t)count;
+}
+
+FILE *device_print_stream(struct device *device)
+{
+    FILE *stream = fopencookie(device, "w", (cookie_io_functions_t){.write = keep});
+    if (!stream)
+        BUG("no stream for what kernels print");
+    return stream;
+}
+
+void device_print_flush(struct device *device)
+{
+    pthread_mutex_lock(&device->print_lock);
+    if (device->print.length)
+        write_out(device);
+    pthread_mutex_unlock(&device->print_lock);
+}

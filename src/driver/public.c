@@ -1,0 +1,290 @@
+/* heddle.h over the driver. */
+#include "heddle.h"
+#include "driver/internal.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+struct heddle {
+    struct driver *driver;
+    pthread_mutex_t lock;
+    struct text faults; /* reports of kernels that failed */
+};
+
+/* ---- errors ---- */
+
+const char *heddle_version(void)
+{
+    return HEDDLE_VERSION;
+}
+
+const char *heddle_error(void)
+{
+    return driver_detail();
+}
+
+static void keep_report(void *user, const char *text)
+{
+    struct heddle *heddle = user;
+    pthread_mutex_lock(&heddle->lock);
+    text_add(&heddle->faults, "%s%s", heddle->faults.length ? "\n" : "", text);
+    pthread_mutex_unlock(&heddle->lock);
+}
+
+/* The error of a device says more than its number where its kernel's report is known. */
+static int tell(struct heddle *heddle, struct device *device, enum result result)
+{
+    if (result && device && device_error(device) == result) {
+        pthread_mutex_lock(&heddle->lock);
+        if (heddle->faults.length)
+            err_set(driver_detail_err(), "%s", heddle->faults.at);
+        pthread_mutex_unlock(&heddle->lock);
+    }
+    return (int)result;
+}
+
+/* ---- the system ---- */
+
+struct heddle *heddle_open_with(const char *system, const char *const *settings, unsigned threads)
+{
+    struct heddle *heddle = mem_alloc(1, sizeof *heddle);
+    pthread_mutex_init(&heddle->lock, NULL);
+    struct driver_options options = {.system = system,
+                                     .settings = settings,
+                                     .threads = threads,
+                                     .keep_launches = true,
+                                     .report = keep_report,
+                                     .user = heddle};
+    heddle->driver = driver_new(&options, driver_detail_err());
+    if (heddle->driver)
+        return heddle;
+    heddle_close(heddle);
+    return NULL;
+}
+
+struct heddle *heddle_open(const char *system)
+{
+    return heddle_open_with(system, NULL, 0);
+}
+
+void heddle_close(struct heddle *heddle)
+{
+    if (!heddle)
+        return;
+    driver_free(heddle->driver);
+    pthread_mutex_destroy(&heddle->lock);
+    text_fini(&heddle->faults);
+    mem_free(heddle);
+}
+
+unsigned heddle_device_count(const struct heddle *heddle)
+{
+    return driver_device_count(heddle->driver);
+}
+
+uint64_t heddle_property(const struct heddle *heddle, const char *name)
+{
+    const struct gpu_spec *spec = &driver_system(heddle->driver)->gpu;
+    for (size_t i = 0; i < gpu_params.row_count; i++) {
+        const struct param_row *row = &gpu_params.rows[i];
+        const char *field = (const char *)spec + row->offset;
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (row->type == PARAM_flag)
+            return *(const bool *)field;
+        return row->type == PARAM_text || row->type == PARAM_real || row->type == PARAM_choice
+                   ? 0
+                   : *(const uint64_t *)field;
+    }
+    return 0;
+}
+
+/* ---- memory ---- */
+
+static struct device *device_at(struct heddle *heddle, unsigned index)
+{
+    struct device *device = driver_device(heddle->driver, index);
+    if (!device)
+        driver_fail(RESULT_INVALID_DEVICE, "there is no device %u: the system has %u", index,
+                    driver_device_count(heddle->driver));
+    return device;
+}
+
+uint64_t heddle_alloc(struct heddle *heddle, unsigned device, size_t bytes)
+{
+    uint64_t address = 0;
+    struct device *on = device_at(heddle, device);
+    if (on)
+        tell(heddle, on, memory_alloc(on, bytes, &address));
+    return address;
+}
+
+int heddle_release(struct heddle *heddle, uint64_t address)
+{
+    return (int)memory_free(heddle->driver, address);
+}
+
+/* The default stream of the device that the address is of, or NULL. */
+static struct stream *stream_of(struct heddle *heddle, uint64_t address)
+{
+    struct memory_facts facts;
+    if (!memory_find(heddle->driver, address, &facts) || !facts.device) {
+        driver_fail(RESULT_INVALID_VALUE, "0x%llx is no memory of a device", (unsigned long long)address);
+        return NULL;
+    }
+    return device_default_stream(facts.device);
+}
+
+static int copy(struct heddle *heddle, uint64_t device_side, uint64_t to, uint64_t from, size_t bytes)
+{
+    if (!bytes)
+        return 0;
+    struct stream *stream = stream_of(heddle, device_side);
+    if (!stream)
+        return RESULT_INVALID_VALUE;
+    return tell(heddle, stream_device(stream), stream_copy_bytes(stream, to, from, bytes, true));
+}
+
+int heddle_upload(struct heddle *heddle, uint64_t to, const void *from, size_t bytes)
+{
+    return copy(heddle, to, to, (uint64_t)(uintptr_t)from, bytes);
+}
+
+int heddle_download(struct heddle *heddle, void *to, uint64_t from, size_t bytes)
+{
+    return copy(heddle, from, (uint64_t)(uintptr_t)to, from, bytes);
+}
+
+int heddle_copy(struct heddle *heddle, uint64_t to, uint64_t from, size_t bytes)
+{
+    int result = copy(heddle, from, to, from, bytes);
+    return result ? result : heddle_wait(heddle);
+}
+
+int heddle_fill(struct heddle *heddle, uint64_t at, int byte, size_t bytes)
+{
+    struct fill fill = {.to.address = at,
+                        .value = (uint32_t)byte & 0xff,
+                        .element_bytes = 1,
+                        .width = bytes,
+                        .height = 1,
+                        .depth = 1};
+    struct stream *stream = stream_of(heddle, at);
+    if (!stream)
+        return RESULT_INVALID_VALUE;
+    return tell(heddle, stream_device(stream), stream_fill(stream, &fill, true));
+}
+
+/* ---- modules and kernels ---- */
+
+/* A module of heddle.h is one of the driver: another name for the same. */
+static struct module *inside(struct heddle_module *module)
+{
+    return (struct module *)module;
+}
+
+/* What is wrong with a module shows now, not at the first launch. */
+static struct heddle_module *loaded(struct heddle *heddle, enum result result, struct module *module)
+{
+    if (!result)
+        result = module_prepare(module, driver_device(heddle->driver, 0));
+    return result ? NULL : (struct heddle_module *)module;
+}
+
+struct heddle_module *heddle_load(struct heddle *heddle, const char *path)
+{
+    struct module *module = NULL;
+    enum result result = module_load_file(heddle->driver, path, &module);
+    return loaded(heddle, result, module);
+}
+
+struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, const char *ptx)
+{
+    struct module *module = NULL;
+    enum result result = module_load(heddle->driver, name, ptx, 0, &module);
+    return loaded(heddle, result, module);
+}
+
+int heddle_unload(struct heddle *heddle, struct heddle_module *module)
+{
+    return tell(heddle, NULL, module_unload(inside(module)));
+}
+
+uint64_t heddle_variable(struct heddle *heddle, unsigned device, struct heddle_module *module,
+                         const char *name)
+{
+    struct symbol symbol;
+    struct device *on = device_at(heddle, device);
+    return on && !module_variable(inside(module), on, name, &symbol) ? symbol.address : 0;
+}
+
+int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *module, const char *kernel,
+                  const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes,
+                  void *const *arguments)
+{
+    struct device *on = device_at(heddle, device);
+    if (!on)
+        return RESULT_INVALID_DEVICE;
+    struct function *function;
+    struct launch_config config = {.grid = {grid[0], grid[1], grid[2]},
+                                   .block = {block[0], block[1], block[2]},
+                                   .shared_bytes = shared_bytes};
+    enum result result = module_function(inside(module), kernel, &function);
+    if (!result)
+        result = stream_launch(device_default_stream(on), function, &config, arguments);
+    return tell(heddle, on, result);
+}
+
+int heddle_wait(struct heddle *heddle)
+{
+    int first = 0;
+    for (unsigned i = 0; i < driver_device_count(heddle->driver); i++) {
+        struct device *device = driver_device(heddle->driver, i);
+        int result = tell(heddle, device, device_synchronize(device));
+        if (!first)
+            first = result;
+    }
+    return first;
+}
+
+/* ---- statistics ---- */
+
+struct statistic {
+    const char *name;
+    size_t offset, bytes; /* of the record's member */
+};
+
+#define S(member)                                                                                            \
+    {#member, offsetof(struct launch_record, member), sizeof((struct launch_record *)0)->member},
+static const struct statistic statistics[] = {S(device) S(registers) S(blocks_per_sm) S(shared_bytes)
+                                                  S(dynamic_shared_bytes) LAUNCH_COUNTS(S)};
+#undef S
+
+size_t heddle_launch_count(struct heddle *heddle)
+{
+    return driver_launch_count(heddle->driver);
+}
+
+const char *heddle_launch_kernel(struct heddle *heddle, size_t launch)
+{
+    struct launch_record record;
+    return driver_launch(heddle->driver, launch, &record) ? record.kernel : NULL;
+}
+
+uint64_t heddle_statistic(struct heddle *heddle, size_t launch, const char *name)
+{
+    struct launch_record record;
+    if (!driver_launch(heddle->driver, launch, &record))
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(statistics); i++) {
+        const char *member = (const char *)&record + statistics[i].offset;
+        if (strcmp(statistics[i].name, name) == 0)
+            return statistics[i].bytes == sizeof(uint64_t) ? *(const uint64_t *)member
+                                                           : *(const uint32_t *)member;
+    }
+    return 0;
+}
+
+const char *heddle_statistic_name(size_t index)
+{
+    return index < COUNT_OF(statistics) ? statistics[index].name : NULL;
+}

@@ -1,0 +1,104 @@
+/* Recordings: what stream capture makes. One is the list of what was submitted while it was made, in the
+ * order that it was submitted in: an order that respects all that streams and events ask for. It is played by
+ * submitting copies in that order to one stream. */
+#include "driver/internal.h"
+#include "base/mem.h"
+
+struct recording {
+    struct stream *origin; /* NULL once it is complete */
+    struct command **commands;
+    size_t count, capacity;
+};
+
+void recording_add(struct recording *recording, struct command *command)
+{
+    mem_grow(recording->commands, recording->count, recording->capacity);
+    recording->commands[recording->count++] = command;
+}
+
+enum result recording_join(struct recording *recording, struct stream *stream)
+{
+    if (stream->recording && stream->recording != recording)
+        return driver_fail(RESULT_STREAM_CAPTURE_MERGE, "the stream is captured already, by itself");
+    if (stream == stream->device->default_stream)
+        return driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured");
+    stream->recording = recording;
+    return RESULT_SUCCESS;
+}
+
+enum result stream_record_begin(struct stream *stream)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    struct recording *recording = mem_alloc(1, sizeof *recording);
+    pthread_mutex_lock(&commands->lock);
+    enum result result = device_usable(stream->device);
+    if (!result && stream->recording)
+        result = driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED, "the stream is captured already");
+    if (!result)
+        result = recording_join(recording, stream);
+    if (!result)
+        recording->origin = stream;
+    pthread_mutex_unlock(&commands->lock);
+    if (result)
+        mem_free(recording);
+    return result;
+}
+
+/* All streams that joined go back to work. */
+static void leave(struct driver *driver, const struct recording *recording)
+{
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        struct device *device = &driver->devices[i];
+        for (struct stream *stream = device->streams; stream; stream = stream->next) {
+            if (stream->recording == recording)
+                stream->recording = NULL;
+        }
+        events_leave(device, recording);
+    }
+}
+
+enum result stream_record_end(struct stream *stream, struct recording **recording)
+{
+    struct driver *driver = stream->device->driver;
+    pthread_mutex_lock(&driver->commands.lock);
+    struct recording *made = stream->recording;
+    bool good = made && made->origin == stream;
+    if (good) {
+        made->origin = NULL;
+        leave(driver, made);
+    }
+    pthread_mutex_unlock(&driver->commands.lock);
+    *recording = good ? made : NULL;
+    return good ? RESULT_SUCCESS
+                : driver_fail(RESULT_STREAM_CAPTURE_UNMATCHED, "no capture was begun in this stream");
+}
+
+bool stream_is_recording(const struct stream *stream)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    bool recording = stream->recording;
+    pthread_mutex_unlock(&commands->lock);
+    return recording;
+}
+
+enum result recording_play(struct recording *recording, struct stream *stream)
+{
+    enum result result = device_usable(stream->device);
+    for (size_t i = 0; i < recording->count && !result; i++)
+        result = commands_submit(stream, command_copy(recording->commands[i]), false, NULL);
+    return result;
+}
+
+size_t recording_count(const struct recording *recording)
+{
+    return recording->count;
+}
+
+void recording_free(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->count; i++)
+        command_free(recording->commands[i]);
+    mem_free(recording->commands);
+    mem_free(recording);
+}

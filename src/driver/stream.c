@@ -1,0 +1,210 @@
+#include "driver/internal.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+/* A stream that was ended is used again once it has nothing left to do: what waits for its commands still may
+ * look at its count. */
+static struct stream *take_ended(struct device *device)
+{
+    for (struct stream *stream = device->streams; stream; stream = stream->next) {
+        if (!stream->alive && stream_drained(stream))
+            return stream;
+    }
+    return NULL;
+}
+
+static struct stream *add_stream(struct device *device)
+{
+    struct stream *stream = mem_alloc(1, sizeof *stream);
+    struct stream **last = &device->streams;
+    while (*last)
+        last = &(*last)->next;
+    *last = stream;
+    stream->device = device;
+    device->driver->commands.stream_count++;
+    return stream;
+}
+
+enum result stream_new(struct device *device, unsigned flags, int priority, struct stream **stream)
+{
+    struct commands *commands = &device->driver->commands;
+    enum result result = device_usable(device);
+    if (result)
+        return result;
+    if (flags & ~(unsigned)STREAM_NON_BLOCKING)
+        return driver_fail(RESULT_INVALID_VALUE, "there are no streams of flags 0x%x", flags);
+    pthread_mutex_lock(&commands->lock);
+    struct stream *made = take_ended(device);
+    if (!made)
+        made = add_stream(device);
+    made->flags = flags;
+    made->priority = priority;
+    made->id = device->default_stream ? ++commands->last_stream : 0;
+    made->alive = true;
+    pthread_mutex_unlock(&commands->lock);
+    *stream = made;
+    return RESULT_SUCCESS;
+}
+
+enum result stream_free(struct stream *stream)
+{
+    struct device *device = stream->device;
+    if (device->driver->ended)
+        return RESULT_DEINITIALIZED;
+    pthread_mutex_lock(&device->driver->commands.lock);
+    bool good = stream->alive && stream != device->default_stream && !stream->recording;
+    if (good)
+        stream->alive = false;
+    pthread_mutex_unlock(&device->driver->commands.lock);
+    if (!good)
+        return driver_fail(RESULT_INVALID_HANDLE, "the stream is a default stream, is being captured, or was "
+                                                  "destroyed before");
+    return device->error;
+}
+
+struct stream *device_default_stream(struct device *device)
+{
+    return device->default_stream;
+}
+
+struct device *stream_device(const struct stream *stream)
+{
+    return stream->device;
+}
+
+unsigned stream_flags(const struct stream *stream)
+{
+    return stream->flags;
+}
+
+int stream_priority(const struct stream *stream)
+{
+    return stream->priority;
+}
+
+uint64_t stream_id(const struct stream *stream)
+{
+    return stream->id;
+}
+
+/* ---- of threads ---- */
+
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+
+/* A thread's own default streams: one for each device that it used. */
+struct thread_stream {
+    struct thread_stream *next;
+    struct device *device;
+    struct stream *stream;
+    uint64_t driver; /* its number: a driver may be gone, and another one at its place */
+};
+
+static void end_thread(void *value)
+{
+    for (struct thread_stream *next, *own = value; own; own = next) {
+        next = own->next;
+        driver_end_stream(own->driver, own->stream);
+        mem_free(own);
+    }
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&thread_key, end_thread))
+        BUG("no key for the streams of threads");
+}
+
+struct stream *device_thread_stream(struct device *device)
+{
+    pthread_once(&thread_once, make_key);
+    struct thread_stream *first = pthread_getspecific(thread_key);
+    for (struct thread_stream *own = first; own; own = own->next) {
+        if (own->driver == device->driver->number && own->device == device)
+            return own->stream;
+    }
+    struct stream *stream;
+    if (stream_new(device, 0, 0, &stream))
+        return device->default_stream; /* gives the device's error to whoever uses it */
+    struct thread_stream *own = mem_alloc(1, sizeof *own);
+    *own = (struct thread_stream){first, device, stream, device->driver->number};
+    pthread_setspecific(thread_key, own);
+    return stream;
+}
+
+/* ---- waiting ---- */
+
+/* Whether a wait for `stream` is one for `other`, too: the default stream stands for all blocking ones. NULL
+ * is all streams of the device. */
+static bool covers(const struct stream *stream, const struct stream *other)
+{
+    return !stream || stream == other ||
+           (stream == stream->device->default_stream && !(other->flags & STREAM_NON_BLOCKING));
+}
+
+static bool all_done(struct device *device, const struct stream *stream)
+{
+    struct commands *commands = &device->driver->commands;
+    bool done = true;
+    pthread_mutex_lock(&commands->lock);
+    for (struct stream *other = device->streams; other; other = other->next)
+        done &= !covers(stream, other) || stream_drained(other);
+    pthread_mutex_unlock(&commands->lock);
+    return done;
+}
+
+/* For all that was submitted up to now. */
+static void wait_all(struct device *device, const struct stream *stream)
+{
+    struct commands *commands = &device->driver->commands;
+    struct command_wait *waits = NULL;
+    size_t count = 0, capacity = 0;
+    pthread_mutex_lock(&commands->lock);
+    for (struct stream *other = device->streams; other; other = other->next) {
+        if (covers(stream, other) && !stream_drained(other)) {
+            mem_grow(waits, count, capacity);
+            waits[count++] = (struct command_wait){other, other->submitted};
+        }
+    }
+    pthread_mutex_unlock(&commands->lock);
+    for (size_t i = 0; i < count; i++)
+        commands_wait(waits[i].stream, waits[i].number);
+    mem_free(waits);
+    device_print_flush(device);
+}
+
+static enum result no_wait_while_recording(const struct stream *stream)
+{
+    return stream_is_recording(stream) ? driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED,
+                                                     "nothing can wait for a stream that is captured")
+                                       : RESULT_SUCCESS;
+}
+
+enum result stream_query(struct stream *stream)
+{
+    enum result result = device_usable(stream->device);
+    if (!result)
+        result = no_wait_while_recording(stream);
+    if (!result && !all_done(stream->device, stream))
+        return RESULT_NOT_READY;
+    return result ? result : (enum result)stream->device->error;
+}
+
+enum result stream_synchronize(struct stream *stream)
+{
+    enum result result = device_usable(stream->device);
+    if (!result)
+        result = no_wait_while_recording(stream);
+    if (result)
+        return result;
+    wait_all(stream->device, stream);
+    return stream->device->error;
+}
+
+enum result device_synchronize(struct device *device)
+{
+    if (device->driver->ended)
+        return RESULT_DEINITIALIZED;
+    wait_all(device, NULL);
+    return device->error;
+}

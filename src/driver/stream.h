@@ -1,0 +1,127 @@
+/* Streams, events, and what can be submitted to a stream. Work of a stream is done in order, by threads of
+ * the driver or by the thread that waits for it; work of different streams side by side, as far as events and
+ * the default stream allow.
+ *
+ * The default stream is CUDA's legacy one: its work waits for all work submitted before to blocking streams
+ * of the device, and theirs for its. A stream of flag STREAM_NON_BLOCKING stands apart; per-thread default
+ * streams are blocking ones.
+ *
+ * Every submission gives the sticky error when the device has one. */
+#ifndef DRIVER_STREAM_H
+#define DRIVER_STREAM_H
+
+#include "driver/result.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct array;
+struct device;
+struct driver;
+struct function;
+struct stream;
+struct stream_event;
+
+enum { STREAM_NON_BLOCKING = 1 }; /* CUDA's bit */
+
+struct stream *device_default_stream(struct device *device);
+struct stream *device_thread_stream(struct device *device); /* the calling thread's */
+
+enum result stream_new(struct device *device, unsigned flags, int priority, struct stream **stream);
+enum result stream_free(struct stream *stream); /* at once; work that it has is still done */
+struct device *stream_device(const struct stream *stream);
+unsigned stream_flags(const struct stream *stream);
+int stream_priority(const struct stream *stream);
+uint64_t stream_id(const struct stream *stream); /* 0: a default stream */
+
+enum result stream_query(struct stream *stream); /* SUCCESS, NOT_READY or an error */
+enum result stream_synchronize(struct stream *stream);
+
+/* ---- events ---- */
+
+enum { EVENT_BLOCKING_SYNC = 1, EVENT_NO_TIMING = 2, EVENT_INTERPROCESS = 4 }; /* CUDA's bits */
+
+enum result event_new(struct device *device, unsigned flags, struct stream_event **event);
+enum result event_free(struct stream_event *event); /* at once; a record that is under way still ends */
+enum result event_record(struct stream_event *event, struct stream *stream);
+enum result event_query(struct stream_event *event); /* an event never recorded is done */
+enum result event_synchronize(struct stream_event *event);
+/* NOT_READY while one is under way; INVALID_HANDLE when one was not recorded, or keeps no time. */
+enum result event_elapsed(struct stream_event *from, struct stream_event *to, float *milliseconds);
+enum result stream_wait_event(struct stream *stream, struct stream_event *event);
+
+/* ---- copies and fills ---- */
+
+/* One side of a copy. An array, or an address whose kind is found by itself: device memory, pinned and
+ * pageable host memory all are just addresses. */
+struct copy_side {
+    struct array *array; /* or NULL and: */
+    uint64_t address;
+    uint64_t pitch, rows;   /* bytes from row to row, rows from slice to slice; 0: tight */
+    uint64_t x_bytes, y, z; /* where it begins */
+    bool must_be_device;    /* INVALID_VALUE when it is no memory of a device or pinned (cudaMemcpyKind) */
+};
+struct copy {
+    struct copy_side from, to;
+    uint64_t width_bytes, height, depth; /* height and depth at least 1 where anything is copied */
+};
+
+/* wait: as cudaMemcpy does it: the host waits, unless both sides are of devices. Without it, as
+ * cudaMemcpyAsync: from pageable memory, the source was read when this returns; to pageable memory, it waits;
+ * else not. */
+enum result stream_copy(struct stream *stream, const struct copy *copy, bool wait);
+/* The plain case of it. */
+enum result stream_copy_bytes(struct stream *stream, uint64_t to, uint64_t from, uint64_t bytes, bool wait);
+
+/* Rows of `width` elements of element_bytes (1, 2 or 4) are set to value. wait: only for memory of the host,
+ * as cudaMemset. */
+struct fill {
+    struct copy_side to; /* of an address */
+    uint32_t value, element_bytes;
+    uint64_t width, height, depth; /* width in elements */
+};
+enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait);
+
+/* ---- kernels, host functions, values ---- */
+
+struct launch_config {
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes; /* dynamic */
+    bool cooperative;
+    uint32_t cluster[3]; /* 0: none */
+};
+
+/* arguments[i] points to the value of parameter i. Checked and copied before this returns; kernels run later.
+ */
+enum result stream_launch(struct stream *stream, struct function *function,
+                          const struct launch_config *config, void *const *arguments);
+/* The same with all parameters in one buffer, laid out as the kernel's are (CU_LAUNCH_PARAM_BUFFER_POINTER).
+ */
+enum result stream_launch_packed(struct stream *stream, struct function *function,
+                                 const struct launch_config *config, const void *arguments, size_t bytes);
+
+/* Called when the stream gets there, with what the device's error is then. on_error: also called when it has
+ * one (cudaStreamAddCallback; cudaLaunchHostFunc's is not). */
+typedef void stream_host_fn(void *user, enum result result);
+enum result stream_host(struct stream *stream, stream_host_fn *function, void *user, bool on_error);
+
+enum stream_compare { STREAM_GEQ, STREAM_EQ, STREAM_AND, STREAM_NOR }; /* CUDA's numbers */
+enum result stream_wait_value(struct stream *stream, uint64_t address, uint64_t value, unsigned bytes,
+                              enum stream_compare compare); /* bytes 4 or 8 */
+enum result stream_write_value(struct stream *stream, uint64_t address, uint64_t value, unsigned bytes);
+
+/* ---- recordings: stream capture, graphs ---- */
+
+/* While a stream records, what is submitted to it is kept instead of done; a stream that waits for an event
+ * that was recorded in it joins. The recording is what was submitted, in that order. Graphs that are built
+ * node by node need none of this: submit the nodes of one in any order that suits their edges. */
+struct recording;
+enum result stream_record_begin(struct stream *stream);
+enum result stream_record_end(struct stream *stream, struct recording **recording);
+bool stream_is_recording(const struct stream *stream);
+enum result recording_play(struct recording *recording, struct stream *stream);
+size_t recording_count(const struct recording *recording); /* commands in it */
+void recording_free(struct recording *recording);
+
+#endif

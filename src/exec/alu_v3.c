@@ -1,0 +1,8 @@
+/* The executors for x86-64-v3: AVX2, FMA. */
+#ifdef __x86_64__
+#ifndef __AVX2__
+#error "compile this file with -march=x86-64-v3"
+#endif
+#define LEVEL v3
+#include "exec/alu_level.h"
+#endif

@@ -1,0 +1,270 @@
+/* Asynchronous copies and their barriers. Copies are done at once: who waits for them never waits long, and
+ * no program can tell, as it must not look before it waited. */
+#include "exec/memory.h"
+#include "exec/warp.h"
+
+#include <string.h>
+
+/* cp.async */
+
+struct copy {
+    struct access to, from;
+    uint32_t from_place; /* of the source's address */
+    int64_t from_offset;
+    uint32_t bytes;
+    bool has_size;
+};
+
+static void run_copy(struct warp *w, const struct op *op, lanes active)
+{
+    const struct copy *copy = op->more;
+    char *to[WARP_LANES], *from[WARP_LANES];
+    struct op source = *op;
+    source.a = copy->from_place;
+    source.value = copy->from_offset;
+    memory_resolve(w, op, &copy->to, active, to);
+    lanes reading = active; /* a size of 0 reads nothing, so its address need not be good */
+    const uint32_t *sizes = warp_at(w, op->b);
+    for
+        EACH_LANE(lane, active)
+    if (copy->has_size && !sizes[lane])
+        reading &= ~(UINT32_C(1) << lane);
+    if (reading)
+        memory_resolve(w, &source, &copy->from, reading, from);
+    for
+        EACH_LANE(lane, active)
+        {
+            uint32_t size = copy->has_size && sizes[lane] < copy->bytes ? sizes[lane] : copy->bytes;
+            if (size)
+                memcpy(to[lane], from[lane], size);
+            memset(to[lane] + size, 0, copy->bytes - size);
+        }
+}
+
+/* mbarrier: one word of shared memory. Bit 63 is the phase; then the count that each phase begins with, and
+ * what is still to arrive, 20 bits each; then the bytes still to come, as a signed number of 22 bits. */
+enum { EXPECTED_AT = 42, PENDING_AT = 22, BYTES_AT = 0 };
+#define PHASE      (UINT64_C(1) << 63)
+#define COUNT_MASK UINT64_C(0xfffff)
+#define BYTES_MASK UINT64_C(0x3fffff)
+
+static uint64_t mbarrier_new(uint64_t count)
+{
+    return count << EXPECTED_AT | count << PENDING_AT;
+}
+
+static uint64_t pending_of(uint64_t state)
+{
+    return state >> PENDING_AT & COUNT_MASK;
+}
+
+static uint64_t finish(uint64_t state)
+{
+    if (pending_of(state) || (state & BYTES_MASK))
+        return state;
+    uint64_t expected = state >> EXPECTED_AT & COUNT_MASK;
+    return ((state & PHASE) ^ PHASE) | mbarrier_new(expected);
+}
+
+static uint64_t arrive(uint64_t state, uint64_t count, bool drop)
+{
+    state -= count << PENDING_AT;
+    if (drop)
+        state -= count << EXPECTED_AT;
+    return finish(state);
+}
+
+static uint64_t expect_bytes(uint64_t state, uint64_t bytes)
+{
+    return (state & ~BYTES_MASK) | ((state + bytes) & BYTES_MASK);
+}
+
+#define MBARRIER_OPS(M)                                                                                      \
+    M(INIT, "mbarrier.init")                                                                                 \
+    M(INVAL, "mbarrier.inval") M(ARRIVE_DROP, "mbarrier.arrive_drop") M(ARRIVE, "mbarrier.arrive")           \
+        M(TEST, "mbarrier.test_wait") M(TRY, "mbarrier.try_wait") M(PENDING, "mbarrier.pending_count")       \
+            M(EXPECT, "mbarrier.expect_tx") M(COMPLETE, "mbarrier.complete_tx")                              \
+                M(COPY_ARRIVE, "cp.async.mbarrier.arrive")
+
+enum mbarrier_op {
+#define M(id, name) MBARRIER_##id,
+    MBARRIER_OPS(M)
+#undef M
+        MBARRIER_NONE
+};
+
+struct mbarrier {
+    struct access access;
+    enum mbarrier_op op;
+    bool parity, has_count, expects, returns, noinc;
+};
+
+static uint64_t load(const char *place)
+{
+    uint64_t state;
+    memcpy(&state, place, 8);
+    return state;
+}
+
+static void store(char *place, uint64_t state)
+{
+    memcpy(place, &state, 8);
+}
+
+static bool is_done(const struct mbarrier *m, uint64_t state, uint64_t asked)
+{
+    bool phase = state & PHASE;
+    return m->parity ? phase != (asked & 1) : phase != !!(asked & PHASE);
+}
+
+static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
+{
+    const struct mbarrier *m = op->more;
+    char *places[WARP_LANES];
+    lanes done = 0;
+    memory_resolve(w, op, &m->access, active, places);
+    for
+        EACH_LANE(lane, active)
+        {
+            uint64_t state = load(places[lane]);
+            uint64_t count = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 1;
+            if (m->returns) /* the state before this arrival names the phase to wait for */
+                ((uint64_t *)warp_at(w, op->d))[lane] = state;
+            switch (m->op) {
+            case MBARRIER_INIT:
+                state = mbarrier_new(count & COUNT_MASK);
+                break;
+            case MBARRIER_INVAL:
+                state = 0;
+                break;
+            case MBARRIER_ARRIVE:
+            case MBARRIER_ARRIVE_DROP:
+                if (m->expects)
+                    state = expect_bytes(state, count), count = 1;
+                state = arrive(state, count, m->op == MBARRIER_ARRIVE_DROP);
+                break;
+            case MBARRIER_COPY_ARRIVE: /* the copies before it are done already */
+                if (m->noinc)
+                    state = arrive(state, 1, false);
+                break;
+            case MBARRIER_EXPECT:
+                state = expect_bytes(state, count);
+                break;
+            case MBARRIER_COMPLETE:
+                state = finish(expect_bytes(state, -count));
+                break;
+            case MBARRIER_TEST:
+            case MBARRIER_TRY: {
+                uint64_t asked = m->parity ? ((const uint32_t *)warp_at(w, op->b))[lane]
+                                           : ((const uint64_t *)warp_at(w, op->b))[lane];
+                done |= (lanes)is_done(m, state, asked) << lane;
+                continue;
+            }
+            case MBARRIER_PENDING:
+            case MBARRIER_NONE:
+                continue;
+            }
+            store(places[lane], state);
+        }
+    if (m->op == MBARRIER_TEST || m->op == MBARRIER_TRY) {
+        w->spins += done != active ? 32 : 1; /* others must arrive first */
+        predicate_set(w, op->d, active, done);
+    }
+}
+
+static void run_pending(struct warp *w, const struct op *op, lanes active)
+{
+    for
+        EACH_LANE(lane, active)
+    ((uint32_t *)warp_at(w, op->d))[lane] = (uint32_t)pending_of(((const uint64_t *)warp_at(w, op->a))[lane]);
+}
+
+static enum mbarrier_op find_op(const struct ptx_inst *inst)
+{
+    static const char *const names[] = {
+#define M(id, name) name,
+        MBARRIER_OPS(M)
+#undef M
+    };
+    for (int i = 0; i < MBARRIER_NONE; i++)
+        if (ptx_is(inst, names[i]))
+            return (enum mbarrier_op)i;
+    return MBARRIER_NONE;
+}
+
+enum lowered lower_mbarrier(struct lower *lower, struct op *op)
+{
+    const char *opcode = lower->inst->opcode;
+    struct mbarrier *m = lower_own(lower, sizeof *m);
+    uint32_t i = 0;
+    m->op = find_op(lower->inst);
+    op->unit = UNIT_LSU;
+    op->more = m;
+    op->run.exec = run_mbarrier;
+    if (m->op == MBARRIER_NONE || opcode_has(opcode, "shared::cluster"))
+        return lower_fail(lower, "Heddle does not know this barrier operation");
+    if (m->op == MBARRIER_PENDING) {
+        op->run.exec = run_pending;
+        return lower_destination(lower, lower_operand(lower, 0), TYPE_u32, &op->d) &&
+                       lower_source(lower, lower_operand(lower, 1), TYPE_u64, &op->a)
+                   ? LOWERED
+                   : LOWER_FAILED;
+    }
+    m->parity = opcode_has(opcode, "parity");
+    m->expects = opcode_has(opcode, "expect_tx");
+    m->noinc = opcode_has(opcode, "noinc");
+    bool waits = m->op == MBARRIER_TEST || m->op == MBARRIER_TRY;
+    if (lower_operand(lower, 0)->kind != PTX_OP_MEMORY) {
+        const struct ptx_operand *d = lower_operand(lower, i++);
+        m->returns = !waits && d->kind != PTX_OP_SINK;
+        if (d->kind != PTX_OP_SINK && !lower_destination(lower, d, waits ? TYPE_pred : TYPE_u64, &op->d))
+            return LOWER_FAILED;
+    }
+    m->access.space = opcode_space(opcode);
+    m->access.bytes = 8;
+    m->access.count = 1;
+    m->access.writes = true;
+    if (!lower_address(lower, lower_operand(lower, i++), op, &m->access))
+        return LOWER_FAILED;
+    m->has_count = i < lower->inst->count;
+    enum isa_type type = waits && !m->parity ? TYPE_u64 : TYPE_u32;
+    if (m->has_count && !lower_source(lower, lower_operand(lower, i), type, &op->b))
+        return LOWER_FAILED;
+    return LOWERED;
+}
+
+enum lowered lower_cp(struct lower *lower, struct op *op)
+{
+    const char *opcode = lower->inst->opcode;
+    if (ptx_is(lower->inst, "cp.async.mbarrier"))
+        return lower_mbarrier(lower, op);
+    if (ptx_is(lower->inst, "cp.async.commit_group") || ptx_is(lower->inst, "cp.async.wait_group") ||
+        ptx_is(lower->inst, "cp.async.wait_all"))
+        return lower_nothing(lower, op);
+    if (!opcode_has(opcode, "ca") && !opcode_has(opcode, "cg"))
+        return lower_fail(lower, "Heddle does not know this copy");
+    struct copy *copy = lower_own(lower, sizeof *copy);
+    struct op source = {0};
+    const struct ptx_operand *bytes = lower_operand(lower, 2), *size = lower_operand(lower, 3);
+    op->unit = UNIT_LSU;
+    op->more = copy;
+    op->run.exec = run_copy;
+    if (bytes->kind != PTX_OP_INTEGER || (bytes->value != 4 && bytes->value != 8 && bytes->value != 16))
+        return lower_fail(lower, "4, 8 or 16 bytes were expected");
+    copy->bytes = copy->to.bytes = copy->from.bytes = (uint8_t)bytes->value;
+    copy->to.count = copy->from.count = 1;
+    copy->to.space = PTX_SHARED;
+    copy->to.writes = true;
+    copy->from.space = PTX_GLOBAL;
+    if (!lower_address(lower, lower_operand(lower, 1), &source, &copy->from) ||
+        !lower_address(lower, lower_operand(lower, 0), op, &copy->to))
+        return LOWER_FAILED;
+    copy->from_place = source.a;
+    copy->from_offset = source.value;
+    bool is_number = size->kind == PTX_OP_REGISTER || size->kind == PTX_OP_INTEGER;
+    copy->has_size =
+        is_number && lower_register_bytes(lower, size) != 8 && !opcode_has(opcode, "L2::cache_hint");
+    if (copy->has_size && !lower_source(lower, size, TYPE_u32, &op->b))
+        return LOWER_FAILED;
+    return LOWERED;
+}

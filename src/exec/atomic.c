@@ -1,0 +1,232 @@
+/* atom and red. A block runs on one host thread, so its shared memory needs no atomic instructions of the
+ * host; global memory does. */
+#include "exec/memory.h"
+#include "exec/number.h"
+#include "base/bits.h"
+
+#include <string.h>
+
+/* Floats are given by their bits. */
+static uint64_t sum_f32(uint64_t a, uint64_t b)
+{
+    return bits_f32(add_f32(f32_bits((uint32_t)a), f32_bits((uint32_t)b)));
+}
+
+static uint64_t sum_f64(uint64_t a, uint64_t b)
+{
+    return bits_f64(add_f64(f64_bits(a), f64_bits(b)));
+}
+
+static uint64_t sum_f16x2(uint64_t a, uint64_t b)
+{
+    return add_f16((uint16_t)a, (uint16_t)b) | (uint64_t)add_f16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
+                                                   << 16;
+}
+
+static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
+{
+    return add_bf16((uint16_t)a, (uint16_t)b) | (uint64_t)add_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
+                                                    << 16;
+}
+
+#define SIGNED32(x) ((int32_t)(uint32_t)(x))
+#define SIGNED64(x) ((int64_t)(x))
+
+/*      name, bytes, commutes (its final memory does not depend on the order), meaning */
+#define ATOMICS(A)                                                                                           \
+    A("add.u32", 4, true, a + b)                                                                             \
+    A("add.s32", 4, true, a + b)                                                                             \
+    A("add.u64", 8, true, a + b)                                                                             \
+    A("add.s64", 8, true, a + b)                                                                             \
+    A("add.f32", 4, false, sum_f32(a, b))                                                                    \
+    A("add.f64", 8, false, sum_f64(a, b))                                                                    \
+    A("add.noftz.f16", 2, false, add_f16((uint16_t)a, (uint16_t)b))                                          \
+    A("add.noftz.f16x2", 4, false, sum_f16x2(a, b))                                                          \
+    A("add.noftz.bf16", 2, false, add_bf16((uint16_t)a, (uint16_t)b))                                        \
+    A("add.noftz.bf16x2", 4, false, sum_bf16x2(a, b))                                                        \
+    A("inc.u32", 4, false, (uint32_t)a >= (uint32_t)b ? 0 : a + 1)                                           \
+    A("dec.u32", 4, false, !(uint32_t)a || (uint32_t)a > (uint32_t)b ? b : a - 1)                            \
+    A("min.u32", 4, true, (uint32_t)a < (uint32_t)b ? a : b)                                                 \
+    A("max.u32", 4, true, (uint32_t)a > (uint32_t)b ? a : b)                                                 \
+    A("min.s32", 4, true, SIGNED32(a) < SIGNED32(b) ? a : b)                                                 \
+    A("max.s32", 4, true, SIGNED32(a) > SIGNED32(b) ? a : b)                                                 \
+    A("min.u64", 8, true, a < b ? a : b)                                                                     \
+    A("max.u64", 8, true, a > b ? a : b)                                                                     \
+    A("min.s64", 8, true, SIGNED64(a) < SIGNED64(b) ? a : b)                                                 \
+    A("max.s64", 8, true, SIGNED64(a) > SIGNED64(b) ? a : b)                                                 \
+    A("and.b32", 4, true, a &b)                                                                              \
+    A("or.b32", 4, true, a | b)                                                                              \
+    A("xor.b32", 4, true, a ^ b)                                                                             \
+    A("and.b64", 8, true, a &b)                                                                              \
+    A("or.b64", 8, true, a | b)                                                                              \
+    A("xor.b64", 8, true, a ^ b)                                                                             \
+    A("exch.b32", 4, false, b)                                                                               \
+    A("exch.b64", 8, false, b)                                                                               \
+    A("cas.b16", 2, false, (uint16_t)a == (uint16_t)b ? c : a)                                               \
+    A("cas.b32", 4, false, (uint32_t)a == (uint32_t)b ? c : a)                                               \
+    A("cas.b64", 8, false, a == b ? c : a)
+
+/* Old value to new one: `a` is in memory, b and c are the operands. */
+static uint64_t apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint32_t at = 0;
+#define A(name, bytes, commutes, meaning)                                                                    \
+    if (row == at++)                                                                                         \
+        return meaning;
+    ATOMICS(A)
+#undef A
+    return a;
+}
+
+static const struct atomic_row {
+    const char *name;
+    uint8_t bytes;
+    bool commutes;
+} rows[] = {
+#define A(name, bytes, commutes, meaning) {name, bytes, commutes},
+    ATOMICS(A)
+#undef A
+};
+
+struct atomic_form {
+    struct access access;
+    uint32_t row;
+    bool returns, has_c;
+};
+
+#define HOST_ATOMIC(type)                                                                                    \
+    {                                                                                                        \
+        type *at = (type *)(void *)place, old = __atomic_load_n(at, __ATOMIC_SEQ_CST), new;                  \
+        do                                                                                                   \
+            new = (type)apply(row, old, b, c);                                                               \
+        while (!__atomic_compare_exchange_n(at, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));      \
+        return old;                                                                                          \
+    }
+
+static uint64_t on_host(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c)
+{
+    switch (bytes) {
+    case 2:
+        HOST_ATOMIC(uint16_t)
+    case 4:
+        HOST_ATOMIC(uint32_t)
+    default:
+        HOST_ATOMIC(uint64_t)
+    }
+}
+
+static uint64_t alone(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c)
+{
+    uint64_t old = 0, new;
+    memcpy(&old, place, bytes);
+    new = apply(row, old, b, c);
+    memcpy(place, &new, bytes);
+    return old;
+}
+
+/* Counting in shared memory is what most programs do most. */
+static void add_words(char *const places[WARP_LANES], const uint32_t *b, uint32_t *d, lanes active)
+{
+    for
+        EACH_LANE(i, active)
+        {
+            uint32_t *at = (uint32_t *)(void *)places[i], old = *at;
+            *at = old + b[i];
+            d[i] = old;
+        }
+}
+
+static void run_atomic(struct warp *w, const struct op *op, lanes active)
+{
+    const struct atomic_form *form = op->more;
+    const struct access *access = &form->access;
+    uint32_t bytes = access->bytes, register_bytes = access->register_bytes;
+    char *places[WARP_LANES], *d = warp_at(w, op->d);
+    const char *b = warp_at(w, op->b), *c = warp_at(w, op->c);
+    bool alone_there = access->space == PTX_SHARED;
+    w->spins += form->returns;
+    memory_resolve(w, op, access, active, places);
+    if (alone_there && form->row <= 1) {
+        uint32_t old[WARP_LANES];
+        add_words(places, (const void *)b, old, active);
+        if (form->returns)
+            blend(d, old, 4, active);
+        return;
+    }
+    for
+        EACH_LANE(i, active)
+        {
+            uint64_t with = lane_get(b, register_bytes, i);
+            uint64_t other = form->has_c ? lane_get(c, register_bytes, i) : 0;
+            uint64_t old = alone_there ? alone(places[i], bytes, form->row, with, other)
+                                       : on_host(places[i], bytes, form->row, with, other);
+            if (form->returns)
+                lane_set(d, register_bytes, i, old);
+        }
+}
+
+static bool find_row(const char *opcode, uint32_t *row)
+{
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s", rows[i].name);
+        bool all = true;
+        for (char *part = name, *dot; part && all; part = dot) {
+            dot = strchr(part, '.');
+            if (dot)
+                *dot++ = 0;
+            all = opcode_has(opcode, part);
+        }
+        if (all) {
+            *row = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool atomic_is_ordered(const char *opcode, bool result_used)
+{
+    uint32_t row;
+    if (opcode_space(opcode) == PTX_SHARED)
+        return false;
+    return !find_row(opcode, &row) || result_used || !rows[row].commutes;
+}
+
+enum lowered lower_atomic(struct lower *lower, struct op *op)
+{
+    const char *opcode = lower->inst->opcode;
+    struct atomic_form *form = lower_own(lower, sizeof *form);
+    struct access *access = &form->access;
+    uint32_t i = 0;
+    if (!find_row(opcode, &form->row) || opcode_has(opcode, "v2") || opcode_has(opcode, "v4") ||
+        opcode_has(opcode, "v8") || opcode_has(opcode, "b128") || ptx_is(lower->inst, "red.async"))
+        return lower_fail(lower, "Heddle does not know this atomic operation");
+    op->unit = UNIT_LSU;
+    op->run.exec = run_atomic;
+    op->more = form;
+    access->space = opcode_space(opcode);
+    access->bytes = access->register_bytes = rows[form->row].bytes;
+    access->count = 1;
+    access->writes = true;
+    op->bytes = access->bytes;
+    enum isa_type type = access->bytes == 8 ? TYPE_u64 : access->bytes == 4 ? TYPE_u32 : TYPE_u16;
+    if (opcode_has(opcode, "f32"))
+        type = TYPE_f32;
+    else if (opcode_has(opcode, "f64"))
+        type = TYPE_f64;
+    form->returns = ptx_is(lower->inst, "atom");
+    if (form->returns) {
+        const struct ptx_operand *d = lower_operand(lower, i++);
+        if (!lower_destination(lower, d, type, &op->d))
+            return LOWER_FAILED;
+        form->returns = d->kind != PTX_OP_SINK;
+    }
+    if (!lower_address(lower, lower_operand(lower, i++), op, access) ||
+        !lower_source(lower, lower_operand(lower, i++), type, &op->b))
+        return LOWER_FAILED;
+    form->has_c = opcode_has(opcode, "cas");
+    if (form->has_c && !lower_source(lower, lower_operand(lower, i), type, &op->c))
+        return LOWER_FAILED;
+    return LOWERED;
+}

@@ -1,0 +1,14 @@
+/* Functions that a GPU's system software gives to kernels: printf, assert, malloc, free. */
+#ifndef EXEC_BUILTIN_H
+#define EXEC_BUILTIN_H
+
+#include "exec/warp.h"
+
+/* Arguments and the result are in local memory, at these offsets. */
+enum { BUILTIN_PARAMS = 5 };
+typedef void builtin_fn(struct warp *warp, const struct op *op, lanes active,
+                        const uint64_t params[BUILTIN_PARAMS], uint64_t result);
+
+builtin_fn *builtin_find(const char *name); /* or NULL */
+
+#endif

@@ -1,0 +1,148 @@
+/* A function made ready to run: an array of operations whose operands are places in a warp's register frame.
+ *
+ * A frame holds, from its start: a scratch register, the predicates (a word each), the constants (values
+ * written once before a warp runs: literals, parameters, special registers), and the registers. Lifetimes
+ * that do not overlap share a place, so that a frame stays small enough for the host's nearest cache. */
+#ifndef EXEC_CODE_H
+#define EXEC_CODE_H
+
+#include "base/names.h"
+#include "base/text.h"
+#include "exec/alu.h"
+#include "exec/exec.h"
+
+#include <pthread.h>
+
+struct warp;
+struct op;
+
+/* The operations of a function are its instructions, in order, and one more where threads return or end. */
+
+typedef void exec_fn(struct warp *warp, const struct op *op, lanes active);
+
+/* What a warp does after an operation that may steer it. */
+enum next {
+    NEXT_OP,    /* go on behind it */
+    NEXT_MOVED, /* the fragment's top level says where */
+    NEXT_WAIT,  /* the fragment waits; what it waits for wakes it */
+    NEXT_YIELD, /* go on behind it, after others had their turn */
+    NEXT_AGAIN, /* the same operation once more, after others had their turn */
+};
+typedef enum next control_fn(struct warp *warp, const struct op *op, lanes active);
+
+enum op_kind { OP_ALU, OP_EXEC, OP_CONTROL, OP_BRANCH };
+enum op_flag {
+    OP_JOIN = 1, /* diverged threads meet before it */
+    OP_GUARD = 2,
+    OP_GUARD_NOT = 4,
+    OP_STEERS = 8, /* every OP_CONTROL and OP_BRANCH; no flag at all: straight on */
+    OP_EXITS = 16, /* all its threads end here */
+};
+
+struct op {
+    union {
+        alu_fn *alu;         /* all lanes, for OP_ALU */
+        exec_fn *exec;       /* the active lanes */
+        control_fn *control; /* the active lanes */
+    } run;
+    uint32_t d, a, b, c, e; /* places of operands in the frame, bytes from its start */
+    uint8_t kind, flags, unit;
+    uint8_t bytes;         /* of a lane of d: 2, 4, 8; 0: d is a predicate */
+    uint32_t guard;        /* place of a predicate */
+    uint32_t target, join; /* of a branch: operations; NO_OP: none */
+    const void *more;      /* what else the operation has to know; the code's */
+    int64_t value;         /* an offset, or the index of a target */
+};
+
+#define NO_OP UINT32_MAX
+
+enum constant_kind {
+    CONSTANT_VALUE,
+    CONSTANT_PARAM,   /* of the kernel */
+    CONSTANT_SPECIAL, /* a special register */
+    CONSTANT_LOCAL,   /* an offset in the function's local memory */
+};
+
+struct constant {
+    uint8_t kind, bytes;  /* of a lane: 2, 4, 8 */
+    uint8_t source_bytes; /* of a parameter: what is read */
+    bool is_signed;       /* widened with its sign */
+    uint32_t place;
+    uint64_t value; /* or offset of a parameter, or number of a special register */
+};
+
+enum { FRAME_SCRATCH = 0, FRAME_CARRY = 256, FRAME_PREDICATES = 260 };
+
+struct code {
+    const struct ptx_function *function;
+    const struct ptx_module *module;
+    size_t module_index;
+    struct op *ops;
+    uint32_t op_count;
+    uint32_t frame_bytes;
+    struct constant *constants;
+    uint32_t constant_count, constant_capacity;
+    struct zeroed { /* registers that must start as zeros */
+        uint32_t place, bytes;
+    } * zeroed;
+    uint32_t zeroed_count, zeroed_capacity;
+    bool sees_block;       /* a constant differs from block to block */
+    uint64_t local_bytes;  /* of a thread: variables and parameters of calls */
+    uint64_t *variable_at; /* by variable of the function: offset in local or shared memory */
+    uint64_t *param_at;    /* by result, then parameter of the function: offset in local memory */
+    uint32_t pressure;
+    void **owned; /* what ops point to */
+    size_t owned_count, owned_capacity;
+};
+
+struct program {
+    struct ptx_module **modules;
+    size_t module_count;
+    struct function_entry { /* a function with a body; an alias has an entry of its own */
+        const struct ptx_function *function;
+        size_t module;
+    } * functions;
+    size_t function_count, function_capacity;
+    struct variable_entry {
+        const struct ptx_variable *variable;
+        uint64_t address, bytes;
+    } * variables;
+    size_t variable_count, variable_capacity;
+    struct names function_names, variable_names; /* by number: entries. "3:x" is known in module 3 alone */
+    struct kernel **kernels;
+    size_t kernel_count, kernel_capacity;
+};
+
+struct kernel {
+    struct program *program;
+    size_t function; /* of the program */
+    struct kernel_facts facts;
+    struct code **codes; /* by function of the program; NULL: not reached */
+    bool prepared, failed, has_calls, has_indirect;
+    struct err why;
+    uint64_t dynamic_shared_at;
+    struct shared_variable {
+        const struct ptx_variable *variable;
+        uint64_t at;
+    } * shared;
+    size_t shared_count, shared_capacity;
+    uint32_t access_count; /* memory operations of all its code */
+    pthread_mutex_t lock;
+};
+
+/* Function pointers: the address of function i of a program. */
+#define FUNCTION_BASE UINT64_C(0x0008000000000000)
+enum { FUNCTION_STEP = 16 };
+
+/* What a name means in a module: the number of a function, or SIZE_MAX; a variable, or NULL. */
+size_t program_function(const struct program *program, size_t module, const char *name);
+const struct variable_entry *program_variable(const struct program *program, size_t module, const char *name);
+
+/* Makes code of a function for a kernel; its shared variables must have been placed. NULL and a reason. */
+struct code *code_new(struct kernel *kernel, size_t function, struct err *err);
+void code_free(struct code *code);
+
+/* Where in text and source an operation comes from: "saxpy.cu:5 (saxpy.ptx:40)". */
+void code_where(const struct code *code, const struct op *op, struct text *text);
+
+#endif

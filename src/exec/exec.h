@@ -1,0 +1,125 @@
+/* Functional execution: PTX modules linked to a program, and kernels of it run on an image of memory.
+ *
+ *   struct program *program = program_new(modules, count, place, context, err);
+ *   struct kernel *kernel = program_kernel(program, "saxpy");
+ *   if (kernel_prepare(kernel, err)) launch_run(&(struct launch){.kernel = kernel, ...}, &result);
+ *
+ * A program is read by any number of launches at a time, from any thread. */
+#ifndef EXEC_EXEC_H
+#define EXEC_EXEC_H
+
+#include "base/err.h"
+#include "exec/image.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+
+/* Whether some kernel with this opcode ("ld.global.u32") could run. */
+bool exec_knows(const char *opcode);
+
+/* Where variables of the program live: gives zeroed memory for one, which outlives the program and is in the
+ * image. The name is NULL for what has none. */
+typedef uint64_t program_place_fn(void *context, const struct ptx_variable *variable, uint64_t bytes,
+                                  uint64_t alignment);
+
+struct program;
+struct kernel;
+
+/* Links modules; they become the program's, also when it fails. Variables are placed and initialized. */
+struct program *program_new(struct ptx_module **modules, size_t count, program_place_fn *place, void *context,
+                            struct err *err);
+void program_free(struct program *program);
+
+struct kernel *program_kernel(const struct program *program, const char *name); /* or NULL */
+struct kernel *program_kernel_at(const struct program *program, size_t index);  /* or NULL beyond the last */
+
+struct symbol {
+    const char *name;
+    uint64_t address, bytes;
+    enum ptx_space space; /* PTX_GLOBAL or PTX_CONST */
+    bool managed;
+};
+bool program_symbol(const struct program *program, const char *name, struct symbol *symbol);
+
+struct kernel_facts {
+    const char *name;
+    uint64_t param_bytes, shared_bytes, local_bytes, const_bytes;
+    uint32_t registers;           /* of a thread: an estimate, until kernel_set_registers */
+    uint32_t max_threads;         /* .maxntid or .reqntid, or 0 */
+    uint32_t required[3];         /* .reqntid, or 0 */
+    uint32_t param_count;         /* and of each: */
+    uint32_t ptx_version, target; /* 90, 75 */
+    bool ordered; /* its result may depend on the order of blocks, so they run one after another */
+};
+const struct kernel_facts *kernel_facts(struct kernel *kernel);
+void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes);
+void kernel_set_registers(struct kernel *kernel, uint32_t registers); /* what a cubin says */
+uint64_t kernel_address(const struct kernel *kernel); /* what a function pointer to it holds */
+
+/* Makes it ready to run; done once, by launch_run if not before. Fails when it holds what Heddle does not
+ * know, which is named. */
+bool kernel_prepare(struct kernel *kernel, struct err *err);
+
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_ADDRESS, /* not of any range */
+    FAULT_MISALIGNED,
+    FAULT_INSTRUCTION, /* unknown, or not possible so */
+    FAULT_ASSERT,
+    FAULT_TRAP,
+    FAULT_STACK,    /* overflow of a thread's stack */
+    FAULT_LIMIT,    /* more instructions than allowed */
+    FAULT_DEADLOCK, /* every thread waits */
+    FAULT_TEXTURE,  /* no such object */
+};
+
+struct fault {
+    enum fault_kind kind;
+    uint64_t address;
+    uint32_t block[3], thread[3];
+    char text[2048]; /* the whole report: kernel, block, thread, source or PTX line, address, nearest range */
+};
+
+struct heap; /* of device-side malloc */
+struct heap *heap_new(struct image *image, uint64_t at, uint64_t bytes);
+void heap_free(struct heap *heap);
+
+struct launch {
+    struct kernel *kernel;
+    struct image *image;
+    struct heap *heap;  /* or NULL: device-side malloc gives NULL */
+    const void *params; /* kernel_facts.param_bytes of them */
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes;        /* dynamic */
+    unsigned threads;             /* of the host; at least 1 */
+    uint32_t resident_blocks;     /* how many blocks the GPU holds at a time; 0: all */
+    uint32_t sm_count;            /* for %nsmid, %smid */
+    uint64_t stack_bytes;         /* of a thread */
+    uint64_t instruction_limit;   /* warp instructions; 0: none */
+    bool cooperative;             /* all blocks are resident: grid-wide barriers work */
+    FILE *print;                  /* where printf of kernels goes */
+    const _Atomic int *interrupt; /* stops when not 0; or NULL */
+};
+
+/* Counts are sums over all blocks, the same for every number of threads. */
+#define LAUNCH_COUNTS(C)                                                                                     \
+    C(warp_instructions)                                                                                     \
+    C(thread_instructions)                                                                                   \
+    C(thread_instructions_pred_on)                                                                           \
+    C(branches)                                                                                              \
+    C(divergent_branches)                                                                                    \
+    C(warps)                                                                                                 \
+    C(threads)
+
+struct launch_result {
+#define C(name) uint64_t name;
+    LAUNCH_COUNTS(C)
+#undef C
+    struct fault fault;
+};
+
+/* True when the kernel ran to its end; false with result->fault set. A kernel that cannot be prepared is a
+ * FAULT_INSTRUCTION. */
+bool launch_run(const struct launch *launch, struct launch_result *result);
+
+#endif

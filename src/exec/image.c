@@ -1,0 +1,188 @@
+#include "exec/image.h"
+#include "base/bits.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <pthread.h>
+
+enum { REMEMBERED = 256 }; /* removed ranges, for reports */
+
+struct table { /* in the order of addresses */
+    size_t count, capacity;
+    struct range ranges[];
+};
+
+struct image {
+    pthread_rwlock_t lock;
+    struct table *table;
+    struct range removed[REMEMBERED];
+    size_t removed_count;
+    const struct texture **textures;
+    size_t texture_count, texture_capacity;
+};
+
+struct image *image_new(void)
+{
+    struct image *image = mem_alloc(1, sizeof *image);
+    pthread_rwlock_init(&image->lock, NULL);
+    image->table = mem_alloc(1, sizeof *image->table + 16 * sizeof(struct range));
+    image->table->capacity = 16;
+    return image;
+}
+
+void image_free(struct image *image)
+{
+    if (!image)
+        return;
+    pthread_rwlock_destroy(&image->lock);
+    mem_free(image->table);
+    mem_free(image->textures);
+    mem_free(image);
+}
+
+/* The first range that begins behind the address. */
+static size_t behind(const struct table *table, uint64_t at)
+{
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (table->ranges[middle].at <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void image_add(struct image *image, struct range range)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    struct table *table = image->table;
+    if (table->count == table->capacity) {
+        size_t more = 2 * table->capacity;
+        struct table *grown = mem_alloc(1, sizeof *grown + more * sizeof(struct range));
+        memcpy(grown->ranges, table->ranges, table->count * sizeof(struct range));
+        grown->count = table->count, grown->capacity = more;
+        mem_free(table);
+        image->table = table = grown;
+    }
+    size_t place = behind(table, range.at);
+    memmove(&table->ranges[place + 1], &table->ranges[place], (table->count - place) * sizeof(struct range));
+    table->ranges[place] = range;
+    table->count++;
+    pthread_rwlock_unlock(&image->lock);
+}
+
+bool image_remove(struct image *image, uint64_t at)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    struct table *table = image->table;
+    size_t place = behind(table, at);
+    bool found = place && table->ranges[place - 1].at == at;
+    if (found) {
+        image->removed[image->removed_count++ % REMEMBERED] = table->ranges[place - 1];
+        memmove(&table->ranges[place - 1], &table->ranges[place],
+                (table->count - place) * sizeof(struct range));
+        table->count--;
+    }
+    pthread_rwlock_unlock(&image->lock);
+    return found;
+}
+
+bool image_find(const struct image *image, uint64_t at, struct range *range)
+{
+    struct image *shared = (struct image *)image;
+    pthread_rwlock_rdlock(&shared->lock);
+    const struct table *table = image->table;
+    size_t place = behind(table, at);
+    bool found = place && at - table->ranges[place - 1].at < table->ranges[place - 1].bytes;
+    if (found)
+        *range = table->ranges[place - 1];
+    pthread_rwlock_unlock(&shared->lock);
+    return found;
+}
+
+static void describe_freed(const struct image *image, uint64_t at, struct text *text)
+{
+    size_t known = min_u64(image->removed_count, REMEMBERED);
+    for (size_t i = 1; i <= known; i++) {
+        const struct range *range = &image->removed[(image->removed_count - i) % REMEMBERED];
+        if (at - range->at < range->bytes) {
+            text_add(text, "%s%llu bytes into the %llu bytes of %s at 0x%llx, which were freed",
+                     text->length ? "; " : "", (unsigned long long)(at - range->at),
+                     (unsigned long long)range->bytes, range->what, (unsigned long long)range->at);
+            return;
+        }
+    }
+}
+
+void image_describe(const struct image *image, uint64_t at, struct text *text)
+{
+    struct image *shared = (struct image *)image;
+    pthread_rwlock_rdlock(&shared->lock);
+    const struct table *table = image->table;
+    size_t place = behind(table, at);
+    const struct range *below = place ? &table->ranges[place - 1] : NULL;
+    const struct range *above = place < table->count ? &table->ranges[place] : NULL;
+    describe_freed(image, at, text);
+    if (text->length) {
+    } else if (below && at - below->at < below->bytes) {
+        text_add(text, "%llu bytes into the %llu bytes of %s at 0x%llx", (unsigned long long)(at - below->at),
+                 (unsigned long long)below->bytes, below->what, (unsigned long long)below->at);
+    } else if (below && (!above || at - (below->at + below->bytes) <= above->at - at)) {
+        text_add(text, "%llu bytes behind the %llu bytes of %s at 0x%llx",
+                 (unsigned long long)(at - (below->at + below->bytes)), (unsigned long long)below->bytes,
+                 below->what, (unsigned long long)below->at);
+    } else if (above) {
+        text_add(text, "%llu bytes before the %llu bytes of %s at 0x%llx",
+                 (unsigned long long)(above->at - at), (unsigned long long)above->bytes, above->what,
+                 (unsigned long long)above->at);
+    } else {
+        text_add(text, "nothing is allocated");
+    }
+    pthread_rwlock_unlock(&shared->lock);
+}
+
+/* A handle is the number of the object, marked, so that a stray number is not taken for one. */
+#define HANDLE_MARK UINT64_C(0x7e00000000000000)
+
+uint64_t image_add_texture(struct image *image, const struct texture *texture)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    size_t index = 0;
+    while (index < image->texture_count && image->textures[index])
+        index++;
+    if (index == image->texture_count) {
+        mem_grow(image->textures, image->texture_count, image->texture_capacity);
+        image->texture_count++;
+    }
+    image->textures[index] = texture;
+    pthread_rwlock_unlock(&image->lock);
+    return HANDLE_MARK + index + 1;
+}
+
+static bool handle_index(const struct image *image, uint64_t handle, size_t *index)
+{
+    *index = handle - HANDLE_MARK - 1;
+    return handle > HANDLE_MARK && *index < image->texture_count;
+}
+
+void image_remove_texture(struct image *image, uint64_t handle)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    size_t index;
+    if (handle_index(image, handle, &index))
+        image->textures[index] = NULL;
+    pthread_rwlock_unlock(&image->lock);
+}
+
+const struct texture *image_texture(const struct image *image, uint64_t handle)
+{
+    struct image *shared = (struct image *)image;
+    pthread_rwlock_rdlock(&shared->lock);
+    size_t index;
+    const struct texture *texture = handle_index(image, handle, &index) ? image->textures[index] : NULL;
+    pthread_rwlock_unlock(&shared->lock);
+    return texture;
+}

@@ -1,0 +1,27 @@
+/* Loops over the 32 lanes of a warp that every instruction needs, compiled for several levels of x86-64; the
+ * best one that the machine has is taken. */
+#ifndef EXEC_LANES_H
+#define EXEC_LANES_H
+
+#include "isa/isa.h"
+
+#include <stdbool.h>
+
+/* Copies lanes of a register of 2, 4 or 8 bytes; of a predicate with 0. */
+void blend(void *to, const void *from, uint32_t bytes, lanes who);
+
+/* Lanes' addresses: register (of 4 or 8 bytes) plus offset. Those that do not count get the address of one
+ * that does, so that loops over all lanes are safe and fast. */
+void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes, uint64_t offset, lanes who);
+
+/* What all addresses have in common. */
+struct survey {
+    uint64_t any; /* bits that some address has */
+    bool within;  /* each access is in [low, low + bytes) */
+    bool dense;   /* one behind the other, by lane, `step` apart */
+    bool same;    /* all at one place */
+};
+struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes, uint64_t size,
+                           uint64_t step);
+
+#endif

@@ -1,0 +1,585 @@
+/* Loads and stores: addresses of the lanes, checked to the byte, then the bytes. */
+#include "exec/memory.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static void gather(const struct warp *w, const struct op *op, const struct access *access, lanes active,
+                   uint64_t at[WARP_LANES])
+{
+    lanes_addresses(at, warp_at(w, op->a), access->address_bytes, (uint64_t)op->value, active);
+}
+
+static void check_alignment(struct warp *w, const struct op *op, lanes active, const uint64_t at[WARP_LANES],
+                            uint64_t any, uint64_t size)
+{
+    if (LIKELY(!(any & (size - 1))))
+        return;
+    for
+        EACH_LANE(i, active)
+    if (at[i] & (size - 1))
+        warp_fault(w, op, UINT32_C(1) << i, FAULT_MISALIGNED, at[i],
+                   "an access of %llu bytes that is not aligned to its size", (unsigned long long)size);
+}
+
+static _Noreturn void bad_address(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,
+                                  uint64_t size, bool writes)
+{
+    struct text text = {0};
+    image_describe(w->block->worker->grid->launch->image, at, &text);
+    char nearest[512];
+    snprintf(nearest, sizeof nearest, "%s", text.at ? text.at : "");
+    text_fini(&text);
+    warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at, "%s of %llu bytes at 0x%llx, %s",
+               writes ? "a write" : "a read", (unsigned long long)size, (unsigned long long)at, nearest);
+}
+
+/* The slow way: each lane's range is looked up. */
+static void check_each(struct warp *w, const struct op *op, const struct access *access, lanes active,
+                       const uint64_t at[WARP_LANES], uint64_t size)
+{
+    struct worker *worker = w->block->worker;
+    struct found *found = &worker->last;
+    for
+        EACH_LANE(i, active)
+        {
+            if (at[i] - found->at < found->bytes && found->bytes - (at[i] - found->at) >= size &&
+                !(access->writes && found->read_only))
+                continue;
+            struct range range;
+            if (!image_find(worker->grid->launch->image, at[i], &range) ||
+                range.bytes - (at[i] - range.at) < size || (access->writes && range.read_only))
+                bad_address(w, op, i, at[i], size, access->writes);
+            *found = (struct found){range.at, range.bytes, range.read_only};
+        }
+    worker->found[access->number] = *found;
+}
+
+static struct survey check_global(struct warp *w, const struct op *op, const struct access *access,
+                                  lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    const struct found *found = &w->block->worker->found[access->number];
+    struct survey survey = lanes_survey(at, found->at, found->bytes, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, size);
+    if (UNLIKELY(!survey.within || (access->writes && found->read_only)))
+        check_each(w, op, access, active, at, size);
+    return survey;
+}
+
+static struct survey check_shared(struct warp *w, const struct op *op, const struct access *access,
+                                  lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    struct block *block = w->block;
+    struct survey survey = lanes_survey(at, 0, block->shared_bytes, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, size);
+    if (UNLIKELY(!survey.within))
+        for
+            EACH_LANE(i, active)
+    if (at[i] > block->shared_bytes || block->shared_bytes - at[i] < size)
+        warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                   "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
+                   access->writes ? "a write" : "a read", (unsigned long long)size, (unsigned long long)at[i],
+                   (unsigned long long)block->shared_bytes);
+    return survey;
+}
+
+static struct survey check_local(struct warp *w, const struct op *op, const struct access *access,
+                                 lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    const struct frame *frame = &w->now->frames[w->now->frame_count - 1];
+    uint64_t top = frame->local_at + frame->code->local_bytes + frame->local_more;
+    struct survey survey = lanes_survey(at, 0, top, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, size);
+    if (UNLIKELY(!survey.within))
+        for
+            EACH_LANE(i, active)
+    if (at[i] > top || top - at[i] < size)
+        warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                   "%s of %llu bytes at 0x%llx of the thread's %llu bytes of local memory",
+                   access->writes ? "a write" : "a read", (unsigned long long)size, (unsigned long long)at[i],
+                   (unsigned long long)top);
+    return survey;
+}
+
+void *memory_local(const struct warp *w, uint64_t at, uint32_t lane)
+{
+    return w->local + at / 4 * (4 * WARP_LANES) + 4 * lane + at % 4;
+}
+
+/* In which space a generic address is. */
+static enum ptx_space space_of(uint64_t at)
+{
+    if (LIKELY(at < WINDOW_SHARED))
+        return PTX_GLOBAL;
+    if (at - WINDOW_SHARED < WINDOW_BYTES)
+        return PTX_SHARED;
+    if (at - WINDOW_LOCAL < WINDOW_BYTES)
+        return PTX_LOCAL;
+    return at - WINDOW_PARAM < WINDOW_BYTES ? PTX_PARAM : PTX_GLOBAL;
+}
+
+enum ptx_space memory_space_of(uint64_t at)
+{
+    return space_of(at);
+}
+
+/* Finds the spaces of generic addresses; they may differ from lane to lane. */
+static lanes lanes_in(const uint64_t at[WARP_LANES], lanes active, enum ptx_space space)
+{
+    lanes in = 0;
+    for
+        EACH_LANE(i, active)
+    in |= (lanes)(space_of(at[i]) == space) << i;
+    return in;
+}
+
+/* Loads */
+
+static uint64_t widen(uint64_t value, const struct access *access)
+{
+    if (!access->is_signed || access->bytes == 8)
+        return value;
+    uint32_t unused = 64 - 8 * access->bytes;
+    return (uint64_t)((int64_t)(value << unused) >> unused);
+}
+
+static uint64_t read_bytes(const char *at, uint32_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        return *(const volatile uint8_t *)at;
+    case 2:
+        return *(const volatile uint16_t *)(const void *)at;
+    case 4:
+        return *(const volatile uint32_t *)(const void *)at;
+    default:
+        return *(const volatile uint64_t *)(const void *)at;
+    }
+}
+
+static void write_bytes(char *at, uint32_t bytes, uint64_t value)
+{
+    switch (bytes) {
+    case 1:
+        *(volatile uint8_t *)at = (uint8_t)value;
+        break;
+    case 2:
+        *(volatile uint16_t *)(void *)at = (uint16_t)value;
+        break;
+    case 4:
+        *(volatile uint32_t *)(void *)at = (uint32_t)value;
+        break;
+    default:
+        *(volatile uint64_t *)(void *)at = value;
+    }
+}
+
+/* From `base` + at[i]; base is NULL for addresses of the host. */
+static void load_flat(struct warp *w, const struct access *access, const char *base,
+                      const uint64_t at[WARP_LANES], struct survey survey, lanes active)
+{
+    bool whole = access->bytes == access->register_bytes, dense = survey.dense, same = survey.same;
+    for (uint32_t v = 0; v < access->count; v++) {
+        char *d = warp_at(w, access->registers[v]);
+        const char *from = base + v * access->bytes;
+        if (dense && whole && active == UINT32_MAX && access->count == 1) {
+            memcpy(d, from + at[0], (size_t)WARP_LANES * access->bytes);
+        } else if (whole && access->bytes == 4) {
+            uint32_t got[WARP_LANES];
+            if (same) {
+                uint32_t one = *(const uint32_t *)(const void *)(from + at[0]);
+                for (uint32_t i = 0; i < WARP_LANES; i++)
+                    got[i] = one;
+            } else {
+                for (uint32_t i = 0; i < WARP_LANES; i++)
+                    got[i] = *(const uint32_t *)(const void *)(from + at[i]);
+            }
+            blend(d, got, 4, active);
+        } else if (whole && access->bytes == 8) {
+            uint64_t got[WARP_LANES];
+            for (uint32_t i = 0; i < WARP_LANES; i++)
+                got[i] = *(const uint64_t *)(const void *)(from + at[i]);
+            blend(d, got, 8, active);
+        } else {
+            for
+                EACH_LANE(i, active)
+            lane_set(d, access->register_bytes, i, widen(read_bytes(from + at[i], access->bytes), access));
+        }
+    }
+}
+
+static void load_local(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES], bool same,
+                       lanes active)
+{
+    for (uint32_t v = 0; v < access->count; v++) {
+        char *d = warp_at(w, access->registers[v]);
+        uint64_t offset = (uint64_t)v * access->bytes;
+        if (same && access->bytes == 4 && access->register_bytes == 4) {
+            blend(d, memory_local(w, at[0] + offset, 0), 4, active);
+            continue;
+        }
+        for
+            EACH_LANE(i, active)
+            {
+                uint64_t value;
+                if (access->bytes == 8)
+                    value = read_bytes(memory_local(w, at[i] + offset, i), 4) |
+                            read_bytes(memory_local(w, at[i] + offset + 4, i), 4) << 32;
+                else
+                    value = read_bytes(memory_local(w, at[i] + offset, i), access->bytes);
+                lane_set(d, access->register_bytes, i, widen(value, access));
+            }
+    }
+}
+
+static void store_flat(struct warp *w, const struct access *access, char *base, const uint64_t at[WARP_LANES],
+                       bool dense, lanes active)
+{
+    bool whole = access->bytes == access->register_bytes;
+    for (uint32_t v = 0; v < access->count; v++) {
+        const char *s = warp_at(w, access->registers[v]);
+        char *to = base + v * access->bytes;
+        if (dense && whole && active == UINT32_MAX && access->count == 1)
+            memcpy(to + at[0], s, (size_t)WARP_LANES * access->bytes);
+        else if (whole && access->bytes == 4)
+            for
+                EACH_LANE(i, active)
+        *(uint32_t *)(void *)(to + at[i]) = ((const uint32_t *)(const void *)s)[i];
+        else
+            for EACH_LANE (i, active)
+                write_bytes(to + at[i], access->bytes, lane_get(s, access->register_bytes, i));
+    }
+}
+
+static void store_local(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES], bool same,
+                        lanes active)
+{
+    for (uint32_t v = 0; v < access->count; v++) {
+        const char *s = warp_at(w, access->registers[v]);
+        uint64_t offset = (uint64_t)v * access->bytes;
+        if (same && access->bytes == 4 && access->register_bytes == 4) {
+            blend(memory_local(w, at[0] + offset, 0), s, 4, active);
+            continue;
+        }
+        for
+            EACH_LANE(i, active)
+            {
+                uint64_t value = lane_get(s, access->register_bytes, i);
+                if (access->bytes == 8) {
+                    write_bytes(memory_local(w, at[i] + offset, i), 4, value);
+                    write_bytes(memory_local(w, at[i] + offset + 4, i), 4, value >> 32);
+                } else {
+                    write_bytes(memory_local(w, at[i] + offset, i), access->bytes, value);
+                }
+            }
+    }
+}
+
+static void move_window(uint64_t at[WARP_LANES], lanes who, uint64_t window)
+{
+    uint64_t one = at[first_lane(who)];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = (who >> i & 1 ? at[i] : one) - window;
+}
+
+static struct survey check_param(struct warp *w, const struct op *op, const struct access *access,
+                                 lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    const struct grid *grid = w->block->worker->grid;
+    struct survey survey = lanes_survey(at, 0, grid->param_bytes, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, access->bytes);
+    if (!survey.within || access->writes)
+        warp_fault(w, op, active, FAULT_ADDRESS, at[first_lane(active)],
+                   "%s beyond the %llu bytes of the kernel's parameters",
+                   access->writes ? "a write" : "a read", (unsigned long long)grid->param_bytes);
+    return survey;
+}
+
+/* One space; `at` are offsets in it. */
+static void access_space(struct warp *w, const struct op *op, const struct access *access,
+                         enum ptx_space space, uint64_t at[WARP_LANES], lanes active)
+{
+    uint64_t size = (uint64_t)access->bytes * access->count;
+    struct survey survey;
+    char *base = NULL;
+    switch (space) {
+    case PTX_SHARED:
+        survey = check_shared(w, op, access, active, at, size);
+        base = w->block->shared;
+        break;
+    case PTX_LOCAL:
+        survey = check_local(w, op, access, active, at, size);
+        if (access->writes)
+            store_local(w, access, at, survey.same, active);
+        else
+            load_local(w, access, at, survey.same, active);
+        return;
+    case PTX_PARAM:
+        survey = check_param(w, op, access, active, at, size);
+        base = w->block->worker->grid->params;
+        break;
+    default:
+        survey = check_global(w, op, access, active, at, size);
+    }
+    if (access->writes)
+        store_flat(w, access, base, at, survey.dense, active);
+    else
+        load_flat(w, access, base, at, survey, active);
+}
+
+static void run_access(struct warp *w, const struct op *op, lanes active)
+{
+    const struct access *access = op->more;
+    uint64_t at[WARP_LANES];
+    w->spins += access->spins;
+    gather(w, op, access, active, at);
+    if (access->space != PTX_GENERIC) {
+        access_space(w, op, access, access->space, at, active);
+        return;
+    }
+    uint64_t high = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        high |= at[i];
+    if (LIKELY(high < WINDOW_SHARED)) {
+        access_space(w, op, access, PTX_GLOBAL, at, active);
+        return;
+    }
+    static const struct {
+        enum ptx_space space;
+        uint64_t window;
+    } windows[] = {
+        {PTX_GLOBAL, 0}, {PTX_SHARED, WINDOW_SHARED}, {PTX_LOCAL, WINDOW_LOCAL}, {PTX_PARAM, WINDOW_PARAM}};
+    for (uint32_t i = 0; i < COUNT_OF(windows); i++) {
+        lanes in = lanes_in(at, active, windows[i].space);
+        uint64_t part[WARP_LANES];
+        if (!in)
+            continue;
+        memcpy(part, at, sizeof part);
+        move_window(part, in, windows[i].window);
+        access_space(w, op, access, windows[i].space, part, in);
+    }
+}
+
+/* One lane alone, for generic addresses that lie in different spaces. */
+static char *resolve_lane(struct warp *w, const struct op *op, const struct access *access, uint32_t lane,
+                          uint64_t at, uint64_t size)
+{
+    enum ptx_space space = space_of(at);
+    uint64_t all[WARP_LANES];
+    lanes who = UINT32_C(1) << lane;
+    uint64_t offset = space == PTX_SHARED ? at - WINDOW_SHARED : space == PTX_LOCAL ? at - WINDOW_LOCAL : at;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        all[i] = offset;
+    if (space == PTX_SHARED) {
+        check_shared(w, op, access, who, all, size);
+        return w->block->shared + offset;
+    }
+    if (space == PTX_LOCAL) {
+        check_local(w, op, access, who, all, size);
+        return memory_local(w, offset, lane);
+    }
+    check_global(w, op, access, who, all, size);
+    return (char *)(uintptr_t)offset;
+}
+
+void memory_resolve(struct warp *w, const struct op *op, const struct access *access, lanes active,
+                    char *places[WARP_LANES])
+{
+    uint64_t at[WARP_LANES], size = (uint64_t)access->bytes * access->count, high = 0;
+    gather(w, op, access, active, at);
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        high |= at[i];
+    if (access->space == PTX_SHARED) {
+        check_shared(w, op, access, active, at, size);
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            places[i] = w->block->shared + at[i];
+    } else if (high < WINDOW_SHARED) {
+        check_global(w, op, access, active, at, size);
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            places[i] = (char *)(uintptr_t)at[i];
+    } else {
+        for
+            EACH_LANE(i, active)
+        places[i] = resolve_lane(w, op, access, i, at[i], size);
+    }
+}
+
+/* Lowering */
+
+enum ptx_space opcode_space(const char *opcode)
+{
+    static const struct {
+        const char *name;
+        enum ptx_space space;
+    } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},    {"shared::cta", PTX_SHARED},
+                  {"local", PTX_LOCAL},        {"const", PTX_CONST},      {"param", PTX_PARAM},
+                  {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
+    for (size_t i = 0; i < COUNT_OF(spaces); i++)
+        if (opcode_has(opcode, spaces[i].name))
+            return spaces[i].space;
+    return PTX_GENERIC;
+}
+
+bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
+                   struct access *access)
+{
+    if (operand->kind != PTX_OP_MEMORY || !operand->count)
+        return lower_fail(lower, "an address in brackets was expected") == LOWERED;
+    const struct ptx_operand *base = lower_element(lower, operand, 0);
+    op->value = (int64_t)operand->value;
+    access->number = lower->kernel->access_count++;
+    struct lower_symbol symbol;
+    switch (base->kind) {
+    case PTX_OP_REGISTER:
+        access->address_bytes = (uint8_t)lower_register_bytes(lower, base);
+        if (access->address_bytes != 4 && access->address_bytes != 8)
+            return lower_fail(lower, "an address has 32 or 64 bits") == LOWERED;
+        op->a = lower->places[base->index];
+        return true;
+    case PTX_OP_INTEGER:
+        access->address_bytes = 8;
+        op->a = lower_constant(lower, CONSTANT_VALUE, base->value, 8);
+        return true;
+    case PTX_OP_SYMBOL:
+        if (!lower_symbol(lower, base, &symbol))
+            return false;
+        access->address_bytes = 8;
+        if (access->space == PTX_PARAM && symbol.space == PTX_LOCAL)
+            access->space = PTX_LOCAL;
+        if (access->space == PTX_GENERIC && symbol.space != PTX_GLOBAL && symbol.space != PTX_CONST)
+            access->space = symbol.space;
+        op->a = lower_constant(lower, symbol.kind == CONSTANT_PARAM ? CONSTANT_VALUE : symbol.kind,
+                               symbol.value + base->value, 8);
+        return true;
+    default:
+        return lower_fail(lower, "a register or a variable was expected in the address") == LOWERED;
+    }
+}
+
+static bool lower_values(struct lower *lower, const struct ptx_operand *operand, struct access *access)
+{
+    uint32_t count = operand->kind == PTX_OP_VECTOR ? operand->count : 1;
+    if (count > COUNT_OF(access->registers))
+        return lower_fail(lower, "more than %zu registers", COUNT_OF(access->registers)) == LOWERED;
+    access->count = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_operand *one =
+            operand->kind == PTX_OP_VECTOR ? lower_element(lower, operand, i) : operand;
+        uint32_t bytes;
+        if (one->kind == PTX_OP_REGISTER || one->kind == PTX_OP_SINK) {
+            if (!lower_register(lower, one, &access->registers[i], &bytes))
+                return false;
+            if (one->kind == PTX_OP_SINK)
+                continue;
+        } else {
+            bytes = access->bytes < 2 ? 2 : access->bytes;
+            enum isa_type type = bytes == 8   ? (access->is_float ? TYPE_f64 : TYPE_u64)
+                                 : bytes == 4 ? (access->is_float ? TYPE_f32 : TYPE_u32)
+                                              : TYPE_u16;
+            if (!lower_source(lower, one, type, &access->registers[i]))
+                return false;
+        }
+        access->register_bytes = (uint8_t)bytes;
+    }
+    if (!access->register_bytes)
+        access->register_bytes = 8;
+    if (access->register_bytes < access->bytes)
+        return lower_fail(lower, "a register of %u bytes for a value of %u", access->register_bytes,
+                          access->bytes) == LOWERED;
+    return true;
+}
+
+/* A parameter of the kernel at a known offset is a constant of the launch. */
+static enum lowered lower_param_load(struct lower *lower, struct op *op, struct access *access,
+                                     const struct ptx_operand *base, uint64_t offset)
+{
+    struct lower_symbol symbol;
+    if (!lower_symbol(lower, base, &symbol))
+        return LOWER_FAILED;
+    if (symbol.kind != CONSTANT_PARAM || access->count != 1)
+        return NOT_MINE;
+    uint64_t at = symbol.value + base->value + offset;
+    if (at + access->bytes > lower->kernel->facts.param_bytes)
+        return lower_fail(lower, "reads beyond the parameters");
+    const char *mov = access->register_bytes == 8   ? "mov.b64"
+                      : access->register_bytes == 4 ? "mov.b32"
+                                                    : "mov.b16";
+    op->kind = OP_ALU;
+    op->run.alu = alu_executor(alu_find(mov));
+    op->a = lower_param(lower, at, access->bytes, access->is_signed, access->register_bytes);
+    op->d = access->registers[0];
+    op->bytes = access->register_bytes;
+    return LOWERED;
+}
+
+static struct access *new_access(struct lower *lower, struct op *op, bool writes)
+{
+    const char *opcode = lower->inst->opcode;
+    struct access *access = lower_own(lower, sizeof *access);
+    enum ptx_type type = opcode_type(opcode);
+    op->unit = UNIT_LSU;
+    op->run.exec = run_access;
+    op->more = access;
+    access->space = opcode_space(opcode);
+    access->bytes = (uint8_t)ptx_type_bytes(type);
+    access->is_signed = ptx_type_is_signed(type);
+    access->is_float = ptx_type_is_float(type);
+    access->writes = writes;
+    bool waits = opcode_has(opcode, "volatile") || opcode_has(opcode, "acquire") ||
+                 opcode_has(opcode, "relaxed") || opcode_has(opcode, "cv") || opcode_has(opcode, "mmio");
+    access->spins = waits && !writes;
+    if (!access->bytes || access->bytes > 8) {
+        lower_fail(lower, "Heddle does not know this type");
+        return NULL;
+    }
+    return access;
+}
+
+enum lowered lower_load(struct lower *lower, struct op *op)
+{
+    struct access *access = new_access(lower, op, false);
+    const struct ptx_operand *address = lower_operand(lower, 1);
+    if (!access || !lower_values(lower, lower_operand(lower, 0), access))
+        return LOWER_FAILED;
+    if (access->space == PTX_PARAM && address->kind == PTX_OP_MEMORY && address->count &&
+        lower_element(lower, address, 0)->kind == PTX_OP_SYMBOL) {
+        enum lowered done =
+            lower_param_load(lower, op, access, lower_element(lower, address, 0), address->value);
+        if (done != NOT_MINE)
+            return done;
+    }
+    if (!lower_address(lower, address, op, access))
+        return LOWER_FAILED;
+    if (access->space == PTX_PARAM && !lower->function->is_kernel)
+        access->space = PTX_LOCAL;
+    if (access->space == PTX_CONST)
+        access->space = PTX_GLOBAL;
+    return LOWERED;
+}
+
+enum lowered lower_store(struct lower *lower, struct op *op)
+{
+    struct access *access = new_access(lower, op, true);
+    if (!access || !lower_values(lower, lower_operand(lower, 1), access) ||
+        !lower_address(lower, lower_operand(lower, 0), op, access))
+        return LOWER_FAILED;
+    if (access->space == PTX_PARAM)
+        access->space = PTX_LOCAL;
+    return LOWERED;
+}
+
+static void run_fence(struct warp *w, const struct op *op, lanes active)
+{
+    (void)op, (void)active;
+    w->spins++;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+enum lowered lower_fence(struct lower *lower, struct op *op)
+{
+    (void)lower;
+    op->unit = UNIT_SYNC;
+    op->run.exec = run_fence;
+    return LOWERED;
+}

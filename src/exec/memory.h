@@ -1,0 +1,41 @@
+/* Access to memory by the lanes of a warp. */
+#ifndef EXEC_MEMORY_H
+#define EXEC_MEMORY_H
+
+#include "exec/lower.h"
+#include "exec/warp.h"
+
+struct access {
+    enum ptx_space space;
+    uint8_t bytes;          /* of a value in memory */
+    uint8_t count;          /* of values: a vector */
+    uint8_t register_bytes; /* the register may be wider */
+    uint8_t address_bytes;  /* of the register with the address */
+    bool is_signed, is_float, writes;
+    bool spins;            /* reads what others may be about to write */
+    uint32_t number;       /* of the kernel's accesses */
+    uint32_t registers[8]; /* places */
+};
+
+/* The space an opcode names. */
+enum ptx_space opcode_space(const char *opcode);
+
+/* Lowers [register or variable + offset] to op->a and op->value. */
+bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
+                   struct access *access);
+
+/* Where on the host each active lane's bytes are, checked. Local memory is in one piece only up to 4 bytes.
+ */
+void memory_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
+                    char *places[WARP_LANES]);
+
+/* Whether what an atomic operation leaves behind may depend on the order of blocks. */
+bool atomic_is_ordered(const char *opcode, bool result_used);
+
+/* A thread's local memory: valid for the 4-byte word that `at` is in. */
+void *memory_local(const struct warp *warp, uint64_t at, uint32_t lane);
+
+/* The space of a generic address. */
+enum ptx_space memory_space_of(uint64_t at);
+
+#endif

@@ -1,0 +1,199 @@
+/* Warps, blocks and workers while they run.
+ *
+ * A warp's threads run together. Where they diverge, a stack of levels remembers who is where: the top level
+ * runs, and ends where its threads meet the others again (rpc), so that the level below goes on with all.
+ * That is one fragment. When threads of a lower level must not wait for those above (a lock held by one lane
+ * that another spins on; a barrier in one branch), they become a fragment of their own, with a stack of its
+ * own; fragments take turns, and join again when they stand at the same place. */
+#ifndef EXEC_WARP_H
+#define EXEC_WARP_H
+
+#include "exec/code.h"
+#include "exec/lanes.h"
+
+#include <setjmp.h>
+
+enum { LEVELS_MOST = 80, BARRIERS = 16 };
+
+struct level {
+    uint32_t pc, rpc; /* operations of the function that runs there */
+    lanes mask;
+    uint32_t frames; /* how many functions deep it is */
+};
+
+struct frame {
+    const struct code *code;
+    uint32_t registers_at;         /* in the warp's register file */
+    uint64_t local_at, local_more; /* local memory: where the function's begins; what it allocated besides */
+    uint32_t back;                 /* the call, in the caller's code; unused in the kernel's frame */
+    uint32_t rpc;                  /* of the level that called */
+};
+
+enum fragment_state { FRAGMENT_READY, FRAGMENT_AT_BARRIER, FRAGMENT_AT_SYNC };
+
+struct fragment {
+    struct level levels[LEVELS_MOST];
+    uint32_t depth;
+    struct frame *frames;
+    uint32_t frame_count, frame_capacity;
+    enum fragment_state state;
+    uint32_t barrier; /* it waits at */
+    lanes waiting;    /* those who wait: the guard may leave some out */
+};
+
+struct warp {
+    char *registers;         /* of the function that runs */
+    const struct code *code; /* that runs */
+    struct fragment *now;    /* that runs */
+    struct block *block;
+    lanes exists, alive; /* threads there are; of these, who did not end */
+    uint32_t index, turn, slices;
+    int32_t slice;  /* branches until others have their turn */
+    uint32_t spins; /* reads of what others may be about to write */
+    struct fragment *fragments[WARP_LANES];
+    uint32_t fragment_count;
+    char *file; /* registers of all frames */
+    size_t file_bytes;
+    char *local;           /* local memory: word by word, 32 lanes side by side */
+    uint64_t local_bytes;  /* of a lane */
+    uint64_t constants_of; /* the launch whose constants are in the file */
+};
+
+struct barrier {
+    uint32_t arrived, expected; /* threads; expected 0: all there are */
+    uint32_t count_true, count_all;
+};
+
+struct block {
+    struct worker *worker;
+    struct warp *warps;
+    uint32_t warp_count, warp_capacity;
+    uint32_t id[3];
+    uint64_t number;
+    char *shared;
+    uint64_t shared_bytes, shared_capacity;
+    uint32_t alive; /* threads */
+    uint64_t clock_from, clock_reads;
+    struct barrier barriers[BARRIERS];
+    uint32_t patience;         /* reads of what others write, before others have their turn */
+    struct block *next;        /* in the worker's list */
+    struct block *made_before; /* of the same worker */
+};
+
+/* The range that an access found last: the next one is mostly in it. */
+struct found {
+    uint64_t at, bytes;
+    bool read_only;
+};
+
+struct worker {
+    struct grid *grid;
+    struct launch_result result;
+    struct found *found; /* by memory operation */
+    struct found last;
+    jmp_buf on_fault;
+    struct block *pool; /* blocks to use again */
+    struct block *made; /* all of them */
+    struct text line;   /* of printf */
+};
+
+/* One launch. */
+struct grid {
+    const struct launch *launch;
+    struct kernel *kernel;
+    uint64_t block_count, serial;
+    _Atomic uint64_t next_block, instructions;
+    _Atomic int stop;
+    pthread_mutex_t lock; /* of the fault and of printf */
+    struct fault *fault;
+    uint32_t warps_per_block, threads_per_block;
+    char *params;
+    uint64_t param_bytes;
+    uint64_t workspace; /* of a cooperative launch: zeroed memory for its barrier */
+};
+
+/* Raises a fault of the first of these lanes; does not return. */
+_Noreturn void warp_fault(struct warp *warp, const struct op *op, lanes who, enum fault_kind kind,
+                          uint64_t address, const char *format, ...)
+    __attribute__((format(__printf__, 6, 7), cold));
+
+/* Runs until all of it waits, ends, or others should have their turn. */
+enum ran { RAN_OUT, RAN_WAITS, RAN_SLICE, RAN_SPINS };
+enum ran warp_run(struct warp *warp);
+
+void warp_start(struct warp *warp, struct block *block, uint32_t index, lanes exists);
+void warp_fini(struct warp *warp);
+
+/* The running fragment's threads of the top level become one that can wait alone. */
+struct fragment *fragment_part(struct warp *warp, struct fragment *fragment);
+
+/* Threads end. */
+void warp_exit(struct warp *warp, lanes who);
+
+/* Splits the running fragment's top level: some go to one operation, the others to another; all meet at
+ * `join`. */
+void fragment_diverge(struct warp *warp, uint32_t taken_pc, lanes taken, uint32_t other_pc, lanes other,
+                      uint32_t join);
+
+/* Functions: enters one for the active lanes (all of the top level); returns from it. */
+void warp_enter(struct warp *warp, const struct op *op, const struct code *code);
+void warp_return(struct warp *warp);
+void warp_use_frame(struct warp *warp); /* after the fragment or its frames changed */
+void warp_need_local(struct warp *warp, uint64_t bytes);
+void warp_fill_constants(struct warp *warp, const struct code *code, lanes who, bool all);
+
+/* Barriers (barrier.c) */
+void block_check_barriers(struct block *block);
+
+static inline void *warp_at(const struct warp *warp, uint32_t place)
+{
+    return warp->registers + place;
+}
+
+static inline uint32_t *warp_predicate(const struct warp *warp, uint32_t place)
+{
+    return (uint32_t *)(void *)(warp->registers + place);
+}
+
+static inline uint32_t first_lane(lanes who)
+{
+    return (uint32_t)__builtin_ctz(who);
+}
+
+#define EACH_LANE(i, who)                                                                                    \
+    (uint32_t rest_##i = (who), i; rest_##i && (i = first_lane(rest_##i), 1); rest_##i &= rest_##i - 1)
+
+/* The bits of a lane. */
+static inline uint64_t lane_get(const void *place, uint32_t bytes, uint32_t lane)
+{
+    switch (bytes) {
+    case 2:
+        return ((const uint16_t *)place)[lane];
+    case 4:
+        return ((const uint32_t *)place)[lane];
+    default:
+        return ((const uint64_t *)place)[lane];
+    }
+}
+
+static inline void lane_set(void *place, uint32_t bytes, uint32_t lane, uint64_t value)
+{
+    switch (bytes) {
+    case 2:
+        ((uint16_t *)place)[lane] = (uint16_t)value;
+        break;
+    case 4:
+        ((uint32_t *)place)[lane] = (uint32_t)value;
+        break;
+    default:
+        ((uint64_t *)place)[lane] = value;
+    }
+}
+
+static inline void predicate_set(struct warp *warp, uint32_t place, lanes who, lanes value)
+{
+    uint32_t *at = warp_predicate(warp, place);
+    *at = (*at & ~who) | (value & who);
+}
+
+#endif

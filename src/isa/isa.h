@@ -1,0 +1,54 @@
+/* What an instruction is, whatever instruction set it comes from: the unit that does it and the types of its
+ * operands. Costs are not here: they come from the description of a GPU. */
+#ifndef ISA_ISA_H
+#define ISA_ISA_H
+
+#include <stdint.h>
+
+enum { WARP_LANES = 32 };
+typedef uint32_t lanes; /* a bit per lane */
+
+/* The unit of an SM that an instruction occupies. */
+#define ISA_UNITS(U)                                                                                         \
+    U(ALU)     /* integers, logic, comparisons, moves */                                                     \
+    U(IMAD)    /* integer multiplication */                                                                  \
+    U(FMA)     /* single precision */                                                                        \
+    U(HALF)    /* f16, bf16, packed */                                                                       \
+    U(FP64)    /* double precision */                                                                        \
+    U(SFU)     /* special functions */                                                                       \
+    U(CVT)     /* conversions, population counts */                                                          \
+    U(TENSOR)  /* matrices */                                                                                \
+    U(LSU)     /* memory */                                                                                  \
+    U(TEX)     /* textures and surfaces */                                                                   \
+    U(CONTROL) /* branches, calls */                                                                         \
+    U(SYNC)    /* barriers, fences, votes, shuffles */
+
+enum isa_unit {
+#define U(name) UNIT_##name,
+    ISA_UNITS(U)
+#undef U
+        UNIT_COUNT
+};
+
+/* Types of a lane's value. f16 and bf16 are held as their 16 bits; pred is one bit. */
+#define ISA_TYPES(T)                                                                                         \
+    T(nil, char, 0)                                                                                          \
+    T(u16, uint16_t, 2)                                                                                      \
+    T(s16, int16_t, 2)                                                                                       \
+    T(f16, uint16_t, 2)                                                                                      \
+    T(bf16, uint16_t, 2)                                                                                     \
+    T(u32, uint32_t, 4)                                                                                      \
+    T(s32, int32_t, 4)                                                                                       \
+    T(f32, float, 4)                                                                                         \
+    T(u64, uint64_t, 8)                                                                                      \
+    T(s64, int64_t, 8)                                                                                       \
+    T(f64, double, 8)                                                                                        \
+    T(pred, _Bool, 0)
+
+enum isa_type {
+#define T(name, ctype, bytes) TYPE_##name,
+    ISA_TYPES(T)
+#undef T
+};
+
+#endif

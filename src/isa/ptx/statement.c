@@ -1,0 +1,194 @@
+/* Bodies of functions: statements, scopes, labels. */
+#include "parse.h"
+#include "base/bits.h"
+
+static bool declare_variable(struct parser *parser, struct ptx_variable *variable, const struct token *token)
+{
+    struct name *name = scope_name(&parser->scopes, token->at, token->length);
+    struct binding *binding =
+        scope_bind(&parser->scopes, name, PTX_SYM_VARIABLE, (uint32_t)parser->body.variables.count);
+    if (!binding)
+        return parse_fail_twice(parser, token, name);
+    binding->line = token->line;
+    *list_push(parser->body.variables) = *variable;
+    return true;
+}
+
+/* Parameters and results are known by name in the body; those in registers are registers. */
+static bool bind_params(struct parser *parser, struct ptx_variable *params, uint32_t count,
+                        enum ptx_symbol_kind kind)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool in_register = params[i].space == PTX_REG;
+        struct name *name = scope_name(&parser->scopes, params[i].name, strlen(params[i].name));
+        struct binding *binding = in_register ? scope_bind(&parser->scopes, name, BIND_REGISTER, NOTHING)
+                                              : scope_bind(&parser->scopes, name, (uint8_t)kind, i);
+        if (!binding)
+            return parse_fail(parser, "no second parameter named %.80s before this", params[i].name);
+        binding->line = params[i].line;
+        if (in_register) {
+            binding->type = (uint8_t)params[i].type;
+            binding->parts = 1;
+            params[i].offset = body_register(&parser->body, parser->store, binding);
+        }
+    }
+    return true;
+}
+
+static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_not)
+{
+    struct body *body = &parser->body;
+    struct ptx_inst inst = {.line = parser->lex.token.line, .guard = guard, .guard_not = guard_not};
+    struct name *opcode;
+    lex_opcode(&parser->lex);
+    if (!expect_name(parser, "an instruction", &opcode))
+        return false;
+    parser->in_call = strncmp(opcode->text, "call", 4) == 0;
+    if (!parse_operands(parser, &inst.first, &inst.count))
+        return false;
+    inst.opcode = opcode->text;
+    inst.loc = (uint32_t)body->locs.count;
+    *list_push(body->insts) = inst;
+    return true;
+}
+
+static bool parse_guarded(struct parser *parser)
+{
+    uint32_t guard;
+    next(parser);
+    bool guard_not = accept(parser, '!');
+    return parse_register(parser, &guard) && parse_instruction(parser, (int32_t)guard, guard_not);
+}
+
+/* NAME: .branchtargets A, B; */
+static bool parse_table(struct parser *parser, struct name *name, const struct token *token)
+{
+    struct body *body = &parser->body;
+    struct ptx_branch_table table = {.name = name->text};
+    struct binding *binding = scope_bind(&parser->scopes, name, PTX_SYM_TABLE, (uint32_t)body->tables.count);
+    if (!binding)
+        return parse_fail_twice(parser, token, name);
+    binding->line = token->line;
+    next(parser);
+    if (!parse_operands(parser, &table.first, &table.count))
+        return false;
+    *list_push(body->tables) = table;
+    return true;
+}
+
+/* NAME: .callprototype (.param .b32 _) _ (.param .b64 _); */
+static bool parse_named_prototype(struct parser *parser, struct name *name, const struct token *token)
+{
+    struct body *body = &parser->body;
+    struct ptx_prototype prototype = {.name = name->text};
+    struct binding *binding =
+        scope_bind(&parser->scopes, name, PTX_SYM_PROTOTYPE, (uint32_t)body->prototypes.count);
+    if (!binding)
+        return parse_fail_twice(parser, token, name);
+    binding->line = token->line;
+    next(parser);
+    if (!parse_prototype(parser, &prototype))
+        return false;
+    *list_push(body->prototypes) = prototype;
+    return true;
+}
+
+static const struct named_row {
+    const char *name;
+    bool (*parse)(struct parser *parser, struct name *name, const struct token *token);
+} named_directives[] = {
+    {".branchtargets", parse_table},
+    {".calltargets", parse_table},
+    {".callprototype", parse_named_prototype},
+};
+
+static bool parse_label(struct parser *parser)
+{
+    struct body *body = &parser->body;
+    const struct token token = parser->lex.token;
+    struct name *name = scope_name(&parser->scopes, token.at, token.length);
+    next(parser);
+    next(parser); /* the colon */
+    const struct named_row *row = DIRECTIVE_ROW(parser, named_directives);
+    if (row)
+        return row->parse(parser, name, &token);
+    struct binding *binding = scope_bind(&parser->scopes, name, BIND_LABEL, (uint32_t)body->labels.count);
+    if (!binding)
+        return parse_fail_twice(parser, &token, name);
+    binding->line = token.line;
+    *list_push(body->labels) = (struct ptx_label){name->text, (uint32_t)body->insts.count};
+    return true;
+}
+
+static const struct directive_row {
+    const char *name;
+    bool (*parse)(struct parser *parser); /* behind it */
+} directives[] = {
+    {".loc", parse_loc}, {".pragma", parse_pragma}, {".file", parse_file}, {".section", parse_section}};
+
+static bool parse_directive(struct parser *parser)
+{
+    enum ptx_space space;
+    enum ptx_linkage linkage;
+    if (at_space(parser, &space) && space == PTX_REG)
+        return parse_registers(parser);
+    const struct directive_row *row = DIRECTIVE_ROW(parser, directives);
+    if (row) {
+        next(parser);
+        return row->parse(parser);
+    }
+    parse_linkage(parser, &linkage);
+    if (at_space(parser, &space) && space != PTX_REG)
+        return parse_variables(parser, linkage, declare_variable);
+    return parse_fail(parser, "a directive of a function's body, such as .reg or .shared");
+}
+
+static bool parse_statement(struct parser *parser)
+{
+    switch (parser->lex.token.kind) {
+    case TOKEN_WORD:
+        return lex_peek(&parser->lex) == ':' ? parse_label(parser) : parse_instruction(parser, -1, false);
+    case '@':
+        return parse_guarded(parser);
+    case TOKEN_DIRECTIVE:
+        return parse_directive(parser);
+    case ';':
+        next(parser);
+        return true;
+    default:
+        return parse_fail(parser, "an instruction, a label, a directive, '{' or '}'");
+    }
+}
+
+/* Opens or closes a scope, or parses what is in it. */
+static bool step(struct parser *parser)
+{
+    if (at(parser, '{')) {
+        if (parser->scopes.depth == SCOPE_DEEPEST)
+            return parse_fail(parser, "no more than %d scopes, one in the other", SCOPE_DEEPEST);
+        body_open(&parser->body, &parser->scopes);
+        next(parser);
+        return true;
+    }
+    if (!at(parser, '}'))
+        return parse_statement(parser);
+    body_close(&parser->body, &parser->scopes);
+    next(parser);
+    return true;
+}
+
+bool parse_body(struct parser *parser, struct ptx_function *function)
+{
+    struct body *body = &parser->body;
+    body_reset(body);
+    if (!step(parser) || !bind_params(parser, function->results, function->result_count, PTX_SYM_RESULT) ||
+        !bind_params(parser, function->params, function->param_count, PTX_SYM_PARAM))
+        return false;
+    while (parser->scopes.depth > SCOPE_MODULE) {
+        if (!step(parser))
+            return false;
+    }
+    function->has_body = true;
+    body_finish(body, parser->store, function);
+    return true;
+}

@@ -1,0 +1,245 @@
+/* The driver API: launches, and what is known about kernels. */
+#include "runtime/cuda/launch.h"
+
+/* Parameters come one by one, or in a buffer that is named in a list of keys and values. */
+static CUresult launch(struct function *function, const struct launch_request *request, void **parameters,
+                       void **extra)
+{
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    if (parameters || !extra)
+        return cuda_launch(function, request, parameters);
+    for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            bytes = *(size_t *)extra[1];
+        else
+            return cudaErrorInvalidValue;
+    }
+    return cuda_launch_packed(function, request, buffer, bytes);
+}
+
+CU_PTSZ(cuLaunchKernel,
+        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
+         extra),
+        CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+        unsigned block_y, unsigned block_z, unsigned shared_bytes, cudaStream_t stream, void **parameters,
+        void **extra)
+{
+    return launch(function,
+                  &(struct launch_request){.grid = {grid_x, grid_y, grid_z},
+                                           .block = {block_x, block_y, block_z},
+                                           .shared_bytes = shared_bytes,
+                                           .stream = stream},
+                  parameters, extra);
+}
+
+CU_PTSZ(cuLaunchCooperativeKernel,
+        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters),
+        CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+        unsigned block_y, unsigned block_z, unsigned shared_bytes, cudaStream_t stream, void **parameters)
+{
+    return launch(function,
+                  &(struct launch_request){.grid = {grid_x, grid_y, grid_z},
+                                           .block = {block_x, block_y, block_z},
+                                           .shared_bytes = shared_bytes,
+                                           .stream = stream,
+                                           .cooperative = true},
+                  parameters, NULL);
+}
+
+static struct launch_request request_of(const struct CUlaunchConfig *config, cudaStream_t default_stream)
+{
+    return (struct launch_request){.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                   .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                   .shared_bytes = config->sharedMemBytes,
+                                   .stream = config->hStream ? config->hStream : default_stream,
+                                   .attributes = config->attrs,
+                                   .attribute_count = config->numAttrs};
+}
+
+CU(cuLaunchKernelEx, (config, function, parameters, extra), const struct CUlaunchConfig *config,
+   CUfunction function, void **parameters, void **extra)
+{
+    if (!config)
+        return cudaErrorInvalidValue;
+    struct launch_request request = request_of(config, STREAM_LEGACY);
+    return launch(function, &request, parameters, extra);
+}
+
+CU(cuLaunchKernelEx_ptsz, (config, function, parameters, extra), const struct CUlaunchConfig *config,
+   CUfunction function, void **parameters, void **extra)
+{
+    if (!config)
+        return cudaErrorInvalidValue;
+    struct launch_request request = request_of(config, STREAM_PER_THREAD);
+    return launch(function, &request, parameters, extra);
+}
+
+/* ---- about kernels ---- */
+
+static CUresult attribute_of(int *value, int attribute, struct function *function, struct device *device)
+{
+    struct cudaFuncAttributes all;
+    if (!value)
+        return cudaErrorInvalidValue;
+    CUresult result = cuda_function_attributes(function, device, &all);
+    if (result)
+        return result;
+    const int by_number[] = {all.maxThreadsPerBlock,
+                             (int)all.sharedSizeBytes,
+                             (int)all.constSizeBytes,
+                             (int)all.localSizeBytes,
+                             all.numRegs,
+                             all.ptxVersion,
+                             all.binaryVersion,
+                             all.cacheModeCA,
+                             all.maxDynamicSharedSizeBytes,
+                             all.preferredShmemCarveout,
+                             all.clusterDimMustBeSet,
+                             all.requiredClusterWidth,
+                             all.requiredClusterHeight,
+                             all.requiredClusterDepth,
+                             all.nonPortableClusterSizeAllowed,
+                             all.clusterSchedulingPolicyPreference};
+    if (attribute < 0 || attribute >= (int)(sizeof by_number / sizeof *by_number))
+        return cudaErrorInvalidValue;
+    *value = by_number[attribute];
+    return cudaSuccess;
+}
+
+CU(cuFuncGetAttribute, (value, attribute, function), int *value, int attribute, CUfunction function)
+{
+    return attribute_of(value, attribute, function, cuda_device());
+}
+
+CU(cuFuncSetAttribute, (function, attribute, value), CUfunction function, int attribute, int value)
+{
+    return function ? (CUresult)function_set(function, cuda_device(), attribute, value)
+                    : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuFuncSetCacheConfig, (function, config), CUfunction function, int config)
+{
+    return function ? (CUresult)function_set(function, cuda_device(), FUNCTION_CACHE, config)
+                    : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuFuncSetSharedMemConfig, (function, config), CUfunction function, int config)
+{
+    (void)config;
+    return function ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuFuncLoad, (function), CUfunction function)
+{
+    return function ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuFuncIsLoaded, (state, function), int *state, CUfunction function)
+{
+    enum { UNLOADED, LOADED };
+    if (!state || !function)
+        return cudaErrorInvalidValue;
+    *state = LOADED;
+    return cudaSuccess;
+}
+
+CU(cuKernelGetAttribute, (value, attribute, kernel, device), int *value, int attribute, CUkernel kernel,
+   CUdevice device)
+{
+    return cuda_device_at(device) ? attribute_of(value, attribute, kernel, cuda_device_at(device))
+                                  : cudaErrorInvalidDevice;
+}
+
+CU(cuKernelSetAttribute, (attribute, value, kernel, device), int attribute, int value, CUkernel kernel,
+   CUdevice device)
+{
+    if (!cuda_device_at(device) || !kernel)
+        return kernel ? cudaErrorInvalidDevice : cudaErrorInvalidResourceHandle;
+    return function_set(kernel, cuda_device_at(device), attribute, value);
+}
+
+CU(cuKernelSetCacheConfig, (kernel, config, device), CUkernel kernel, int config, CUdevice device)
+{
+    if (!cuda_device_at(device) || !kernel)
+        return kernel ? cudaErrorInvalidDevice : cudaErrorInvalidResourceHandle;
+    return function_set(kernel, cuda_device_at(device), FUNCTION_CACHE, config);
+}
+
+/* ---- occupancy ---- */
+
+CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (blocks, function, threads, shared_bytes), int *blocks,
+   CUfunction function, int threads, size_t shared_bytes)
+{
+    return cuda_occupancy(function, threads, shared_bytes, blocks);
+}
+
+CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (blocks, function, threads, shared_bytes, flags),
+   int *blocks, CUfunction function, int threads, size_t shared_bytes, unsigned flags)
+{
+    (void)flags;
+    return cuda_occupancy(function, threads, shared_bytes, blocks);
+}
+
+/* The block that keeps most threads on an SM; the largest of those that do, as CUDA's own helper finds it. */
+static CUresult best_block(struct function *function, size_t (*shared_of)(int threads), size_t shared_bytes,
+                           int limit, int *grid, int *block)
+{
+    const struct gpu_spec *gpu = device_spec(cuda_device());
+    int most, best = 0, blocks, full = (int)(gpu->warps_per_sm * WARP_LANES);
+    CUresult result = attribute_of(&most, 0, function, cuda_device());
+    if (result)
+        return result;
+    most = limit > 0 && limit < most ? limit : most;
+    for (int threads = (most + WARP_LANES - 1) / WARP_LANES * WARP_LANES; threads > 0 && best < full;
+         threads -= WARP_LANES) {
+        int tried = threads < most ? threads : most;
+        result = cuda_occupancy(function, tried, shared_of ? shared_of(tried) : shared_bytes, &blocks);
+        if (result)
+            return result;
+        if (tried * blocks > best) {
+            best = tried * blocks;
+            *block = tried;
+            *grid = blocks * (int)gpu->sm_count;
+        }
+    }
+    return cudaSuccess;
+}
+
+CU(cuOccupancyMaxPotentialBlockSize, (grid, block, function, shared_of, shared_bytes, limit), int *grid,
+   int *block, CUfunction function, size_t (*shared_of)(int threads), size_t shared_bytes, int limit)
+{
+    return grid && block ? best_block(function, shared_of, shared_bytes, limit, grid, block)
+                         : cudaErrorInvalidValue;
+}
+
+CU(cuOccupancyMaxPotentialBlockSizeWithFlags, (grid, block, function, shared_of, shared_bytes, limit, flags),
+   int *grid, int *block, CUfunction function, size_t (*shared_of)(int threads), size_t shared_bytes,
+   int limit, unsigned flags)
+{
+    (void)flags;
+    return grid && block ? best_block(function, shared_of, shared_bytes, limit, grid, block)
+                         : cudaErrorInvalidValue;
+}
+
+CU(cuOccupancyAvailableDynamicSMemPerBlock, (bytes, function, blocks, threads), size_t *bytes,
+   CUfunction function, int blocks, int threads)
+{
+    return cuda_available_shared(function, blocks, threads, bytes);
+}
+
+CU(cuOccupancyMaxPotentialClusterSize, (blocks, function, config), int *blocks, CUfunction function,
+   const struct CUlaunchConfig *config)
+{
+    (void)config;
+    return cuda_cluster_size(function, blocks);
+}
+
+CU(cuOccupancyMaxActiveClusters, (clusters, function, config), int *clusters, CUfunction function,
+   const struct CUlaunchConfig *config)
+{
+    struct launch_request request = request_of(config, STREAM_LEGACY);
+    return cuda_clusters(function, &request, clusters);
+}

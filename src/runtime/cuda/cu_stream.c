@@ -1,0 +1,226 @@
+/* The driver API: streams, events and graphs. */
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/stream.h"
+
+#include <string.h>
+
+CU(cuStreamCreate, (stream, flags), cudaStream_t *stream, unsigned flags)
+{
+    return cuda_stream_new(stream, flags, 0);
+}
+
+CU(cuStreamCreateWithPriority, (stream, flags, priority), cudaStream_t *stream, unsigned flags, int priority)
+{
+    return cuda_stream_new(stream, flags, priority);
+}
+
+CU(cuStreamDestroy_v2, (stream), cudaStream_t stream)
+{
+    return cuda_is_default(stream) ? cudaErrorInvalidResourceHandle : (CUresult)stream_free(stream);
+}
+CU_ALIAS(cuStreamDestroy, cuStreamDestroy_v2);
+
+CU_PTSZ(cuStreamQuery, (stream), cudaStream_t stream)
+{
+    return stream_query(cuda_stream(stream));
+}
+
+CU_PTSZ(cuStreamSynchronize, (stream), cudaStream_t stream)
+{
+    return stream_synchronize(cuda_stream(stream));
+}
+
+CU_PTSZ(cuStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    (void)flags;
+    return event ? (CUresult)stream_wait_event(cuda_stream(stream), event) : cudaErrorInvalidResourceHandle;
+}
+
+CU_PTSZ(cuStreamGetPriority, (stream, priority), cudaStream_t stream, int *priority)
+{
+    *priority = stream_priority(cuda_stream(stream));
+    return cudaSuccess;
+}
+
+CU_PTSZ(cuStreamGetFlags, (stream, flags), cudaStream_t stream, unsigned *flags)
+{
+    *flags = stream_flags(cuda_stream(stream));
+    return cudaSuccess;
+}
+
+CU_PTSZ(cuStreamGetId, (stream, id), cudaStream_t stream, unsigned long long *id)
+{
+    *id = stream_id(cuda_stream(stream));
+    return cudaSuccess;
+}
+
+CU_PTSZ(cuStreamGetDevice, (stream, device), cudaStream_t stream, CUdevice *device)
+{
+    *device = (CUdevice)device_index(stream_device(cuda_stream(stream)));
+    return cudaSuccess;
+}
+
+/* Which of its device's contexts a stream was made in makes no difference: the primary one stands for all. */
+CU_PTSZ(cuStreamGetCtx, (stream, context), cudaStream_t stream, CUcontext *context)
+{
+    struct device *device = stream_device(cuda_stream(stream));
+    *context = cuda_context()->device == device ? cuda_context() : cuda_primary(device_index(device));
+    return cudaSuccess;
+}
+
+CU_PTSZ(cuStreamAddCallback, (stream, callback, user, flags), cudaStream_t stream,
+        cudaStreamCallback *callback, void *user, unsigned flags)
+{
+    return cuda_callback(stream, callback, user, flags);
+}
+
+CU_PTSZ(cuLaunchHostFunc, (stream, function, user), cudaStream_t stream, cudaHostFn *function, void *user)
+{
+    return cuda_host_function(stream, function, user);
+}
+
+CU_PTSZ(cuStreamSetAttribute, (stream, attribute, value), cudaStream_t stream, int attribute,
+        const void *value)
+{
+    (void)stream, (void)attribute;
+    return value ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+CU_PTSZ(cuStreamGetAttribute, (stream, attribute, value), cudaStream_t stream, int attribute, void *value)
+{
+    (void)stream, (void)attribute;
+    memset(value, 0, sizeof((struct cudaLaunchAttribute *)NULL)->value);
+    return cudaSuccess;
+}
+
+CU_PTSZ(cuStreamCopyAttributes, (to, stream), cudaStream_t to, cudaStream_t stream)
+{
+    (void)to, (void)stream;
+    return cudaSuccess;
+}
+
+/* ---- values that a stream waits for, or writes ---- */
+
+enum { WAIT_COMPARE = 3 }; /* the bits of the flags that say how; the other one is about flushing */
+
+CU_PTSZ(cuStreamWaitValue32_v2, (stream, address, value, flags), cudaStream_t stream, CUdeviceptr address,
+        uint32_t value, unsigned flags)
+{
+    return stream_wait_value(cuda_stream(stream), address, value, 4,
+                             (enum stream_compare)(flags & WAIT_COMPARE));
+}
+CU_ALIAS(cuStreamWaitValue32, cuStreamWaitValue32_v2);
+
+CU_PTSZ(cuStreamWaitValue64_v2, (stream, address, value, flags), cudaStream_t stream, CUdeviceptr address,
+        uint64_t value, unsigned flags)
+{
+    return stream_wait_value(cuda_stream(stream), address, value, 8,
+                             (enum stream_compare)(flags & WAIT_COMPARE));
+}
+CU_ALIAS(cuStreamWaitValue64, cuStreamWaitValue64_v2);
+
+CU_PTSZ(cuStreamWriteValue32_v2, (stream, address, value, flags), cudaStream_t stream, CUdeviceptr address,
+        uint32_t value, unsigned flags)
+{
+    (void)flags;
+    return stream_write_value(cuda_stream(stream), address, value, 4);
+}
+CU_ALIAS(cuStreamWriteValue32, cuStreamWriteValue32_v2);
+
+CU_PTSZ(cuStreamWriteValue64_v2, (stream, address, value, flags), cudaStream_t stream, CUdeviceptr address,
+        uint64_t value, unsigned flags)
+{
+    (void)flags;
+    return stream_write_value(cuda_stream(stream), address, value, 8);
+}
+CU_ALIAS(cuStreamWriteValue64, cuStreamWriteValue64_v2);
+
+/* ---- events ---- */
+
+CU(cuEventCreate, (event, flags), cudaEvent_t *event, unsigned flags)
+{
+    return cuda_event_new(event, flags);
+}
+
+CU(cuEventDestroy_v2, (event), cudaEvent_t event)
+{
+    return event ? (CUresult)event_free(event) : cudaErrorInvalidResourceHandle;
+}
+CU_ALIAS(cuEventDestroy, cuEventDestroy_v2);
+
+CU_PTSZ(cuEventRecord, (event, stream), cudaEvent_t event, cudaStream_t stream)
+{
+    return event ? (CUresult)event_record(event, cuda_stream(stream)) : cudaErrorInvalidResourceHandle;
+}
+
+CU_PTSZ(cuEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
+        unsigned flags)
+{
+    (void)flags;
+    return event ? (CUresult)event_record(event, cuda_stream(stream)) : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuEventQuery, (event), cudaEvent_t event)
+{
+    return event ? (CUresult)event_query(event) : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuEventSynchronize, (event), cudaEvent_t event)
+{
+    return event ? (CUresult)event_synchronize(event) : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuEventElapsedTime_v2, (milliseconds, from, to), float *milliseconds, cudaEvent_t from, cudaEvent_t to)
+{
+    if (!milliseconds)
+        return cudaErrorInvalidValue;
+    return from && to ? (CUresult)event_elapsed(from, to, milliseconds) : cudaErrorInvalidResourceHandle;
+}
+CU_ALIAS(cuEventElapsedTime, cuEventElapsedTime_v2);
+
+/* ---- capturing ---- */
+
+CU_PTSZ(cuStreamBeginCapture_v2, (stream, mode), cudaStream_t stream, int mode)
+{
+    (void)mode;
+    return cuda_capture_begin(stream);
+}
+
+CU_PTSZ(cuStreamEndCapture, (stream, graph), cudaStream_t stream, struct graph **graph)
+{
+    return cuda_capture_end(stream, graph);
+}
+
+CU_PTSZ(cuStreamIsCapturing, (stream, status), cudaStream_t stream, int *status)
+{
+    *status = stream_is_recording(cuda_stream(stream));
+    return cudaSuccess;
+}
+
+CU(cuGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
+   unsigned long long flags)
+{
+    (void)flags;
+    return cuda_graph_instantiate(exec, graph);
+}
+
+CU_PTSZ(cuGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
+{
+    return cuda_graph_launch(exec, stream);
+}
+
+CU_PTSZ(cuGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
+{
+    (void)stream;
+    return exec ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+CU(cuGraphExecDestroy, (exec), struct graph_exec *exec)
+{
+    return cuda_graph_exec_destroy(exec);
+}
+
+CU(cuGraphDestroy, (graph), struct graph *graph)
+{
+    return cuda_graph_destroy(graph);
+}

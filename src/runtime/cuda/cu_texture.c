@@ -1,0 +1,180 @@
+/* The driver API: arrays, textures and surfaces. Descriptions are turned into the runtime API's form. */
+#include "runtime/cuda/array.h"
+
+#include <string.h>
+
+static CUresult array_of(struct array **array, size_t width, size_t height, size_t depth, int format,
+                         unsigned channels, unsigned flags)
+{
+    struct array_shape shape = {.width = width,
+                                .height = height,
+                                .depth = depth,
+                                .format = (enum array_format)format,
+                                .channels = channels,
+                                .flags = flags};
+    return array && width ? (CUresult)array_new(cuda_device(), &shape, array) : cudaErrorInvalidValue;
+}
+
+CU(cuArrayCreate_v2, (array, desc), cudaArray_t *array, const struct CUDA_ARRAY_DESCRIPTOR *desc)
+{
+    return desc ? array_of(array, desc->Width, desc->Height, 0, desc->Format, desc->NumChannels, 0)
+                : cudaErrorInvalidValue;
+}
+
+CU(cuArray3DCreate_v2, (array, desc), cudaArray_t *array, const struct CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    return desc ? array_of(array, desc->Width, desc->Height, desc->Depth, desc->Format, desc->NumChannels,
+                           desc->Flags)
+                : cudaErrorInvalidValue;
+}
+
+CU(cuArrayDestroy, (array), cudaArray_t array)
+{
+    return array ? (CUresult)array_free(cuda_driver(), array) : cudaErrorInvalidResourceHandle;
+}
+
+CU(cuArrayGetDescriptor_v2, (desc, array), struct CUDA_ARRAY_DESCRIPTOR *desc, cudaArray_t array)
+{
+    if (!desc || !array)
+        return array ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
+    *desc = (struct CUDA_ARRAY_DESCRIPTOR){array->shape.width, array->shape.height, array->shape.format,
+                                           array->shape.channels};
+    return cudaSuccess;
+}
+
+CU(cuArray3DGetDescriptor_v2, (desc, array), struct CUDA_ARRAY3D_DESCRIPTOR *desc, cudaArray_t array)
+{
+    if (!desc || !array)
+        return array ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
+    const struct array_shape *shape = &array->shape;
+    *desc = (struct CUDA_ARRAY3D_DESCRIPTOR){shape->width,  shape->height,   shape->depth,
+                                             shape->format, shape->channels, shape->flags};
+    return cudaSuccess;
+}
+
+CU(cuMipmappedArrayCreate, (mipmaps, desc, levels), cudaMipmappedArray_t *mipmaps,
+   const struct CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels)
+{
+    if (!desc)
+        return cudaErrorInvalidValue;
+    struct array_shape shape = {.width = desc->Width,
+                                .height = desc->Height,
+                                .depth = desc->Depth,
+                                .format = (enum array_format)desc->Format,
+                                .channels = desc->NumChannels,
+                                .flags = desc->Flags};
+    return cuda_mipmaps_new(mipmaps, &shape, levels);
+}
+
+CU(cuMipmappedArrayGetLevel, (array, mipmaps, level), cudaArray_t *array, cudaMipmappedArray_t mipmaps,
+   unsigned level)
+{
+    return cuda_mipmaps_level(mipmaps, level, array);
+}
+
+CU(cuMipmappedArrayDestroy, (mipmaps), cudaMipmappedArray_t mipmaps)
+{
+    return mipmaps ? cuda_mipmaps_free(mipmaps) : cudaErrorInvalidResourceHandle;
+}
+
+/* ---- objects ---- */
+
+static bool is_format(int format, unsigned channels)
+{
+    bool known = (format >= ARRAY_U8 && format <= ARRAY_U32) || (format >= ARRAY_S8 && format <= ARRAY_S32) ||
+                 format == ARRAY_F16 || format == ARRAY_F32;
+    return known && (channels == 1 || channels == 2 || channels == 4);
+}
+
+static bool resource_of(const struct CUDA_RESOURCE_DESC *desc, struct cudaResourceDesc *resource)
+{
+    *resource = (struct cudaResourceDesc){.resType = desc->resType, .flags = desc->flags};
+    switch (desc->resType) {
+    case RESOURCE_ARRAY:
+        resource->res.array = desc->res.array;
+        return true;
+    case RESOURCE_MIPMAPPED:
+        resource->res.mipmap = desc->res.mipmap;
+        return true;
+    case RESOURCE_LINEAR:
+        if (!is_format(desc->res.linear.format, desc->res.linear.numChannels))
+            return false;
+        resource->res.linear.devPtr = (void *)(uintptr_t)desc->res.linear.devPtr;
+        resource->res.linear.desc =
+            cuda_channels((enum array_format)desc->res.linear.format, desc->res.linear.numChannels);
+        resource->res.linear.sizeInBytes = desc->res.linear.sizeInBytes;
+        return true;
+    case RESOURCE_PITCH2D:
+        if (!is_format(desc->res.pitch2D.format, desc->res.pitch2D.numChannels))
+            return false;
+        resource->res.pitch2D.devPtr = (void *)(uintptr_t)desc->res.pitch2D.devPtr;
+        resource->res.pitch2D.desc =
+            cuda_channels((enum array_format)desc->res.pitch2D.format, desc->res.pitch2D.numChannels);
+        resource->res.pitch2D.width = desc->res.pitch2D.width;
+        resource->res.pitch2D.height = desc->res.pitch2D.height;
+        resource->res.pitch2D.pitchInBytes = desc->res.pitch2D.pitchInBytes;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Small integers are read as floats unless the flag says otherwise; all others as they are. */
+static int read_mode(const struct cudaResourceDesc *resource, unsigned flags)
+{
+    struct cudaChannelFormatDesc desc = {0};
+    if (resource->resType == RESOURCE_LINEAR)
+        desc = resource->res.linear.desc;
+    else if (resource->resType == RESOURCE_PITCH2D)
+        desc = resource->res.pitch2D.desc;
+    else {
+        const struct array *array =
+            resource->resType == RESOURCE_ARRAY ? resource->res.array : resource->res.mipmap->levels[0];
+        desc = cuda_channels(array->shape.format, array->shape.channels);
+    }
+    return !(flags & CU_TEXTURE_READ_AS_INTEGER) && desc.f != FORMAT_FLOAT && desc.x < 32;
+}
+
+CU(cuTexObjectCreate, (handle, resource, texture, view), cudaTextureObject_t *handle,
+   const struct CUDA_RESOURCE_DESC *resource, const struct CUDA_TEXTURE_DESC *texture,
+   const struct cudaResourceViewDesc *view)
+{
+    struct texture_source source = {0};
+    if (!resource || !texture || !resource_of(resource, &source.resource))
+        return cudaErrorInvalidValue;
+    if (resource->resType <= RESOURCE_MIPMAPPED && !resource->res.array)
+        return cudaErrorInvalidResourceHandle;
+    struct cudaTextureDesc *desc = &source.texture;
+    memcpy(desc->addressMode, texture->addressMode, sizeof desc->addressMode);
+    desc->filterMode = texture->filterMode;
+    desc->readMode = read_mode(&source.resource, texture->flags);
+    desc->sRGB = !!(texture->flags & CU_TEXTURE_SRGB);
+    memcpy(desc->borderColor, texture->borderColor, sizeof desc->borderColor);
+    desc->normalizedCoords = !!(texture->flags & CU_TEXTURE_NORMALIZED_COORDINATES);
+    desc->maxAnisotropy = texture->maxAnisotropy;
+    desc->mipmapFilterMode = texture->mipmapFilterMode;
+    desc->mipmapLevelBias = texture->mipmapLevelBias;
+    desc->minMipmapLevelClamp = texture->minMipmapLevelClamp;
+    desc->maxMipmapLevelClamp = texture->maxMipmapLevelClamp;
+    if (view)
+        source.view = *view;
+    return cuda_texture_new(handle, &source);
+}
+
+CU(cuTexObjectDestroy, (handle), cudaTextureObject_t handle)
+{
+    return cuda_object_free(handle);
+}
+
+CU(cuSurfObjectCreate, (handle, resource), cudaSurfaceObject_t *handle,
+   const struct CUDA_RESOURCE_DESC *resource)
+{
+    struct cudaResourceDesc converted;
+    return resource && resource_of(resource, &converted) ? cuda_surface_new(handle, &converted)
+                                                         : cudaErrorInvalidValue;
+}
+
+CU(cuSurfObjectDestroy, (handle), cudaSurfaceObject_t handle)
+{
+    return cuda_object_free(handle);
+}

@@ -1,0 +1,18 @@
+/* What both APIs know about memory. */
+#ifndef RUNTIME_CUDA_MEMORY_H
+#define RUNTIME_CUDA_MEMORY_H
+
+#include "runtime/cuda/api.h"
+
+bool cuda_is_pinned(const void *pointer, struct memory_facts *facts);
+
+/* Success when all of it is of one managed allocation; when there is such a place. */
+cudaError_t cuda_managed_range(const void *pointer, size_t bytes);
+cudaError_t cuda_location(struct cudaMemLocation location);
+cudaError_t cuda_range_attribute(void *data, size_t bytes, int attribute, const void *pointer, size_t range);
+
+cudaError_t cuda_pool_attribute(struct memory_pool *pool, int attribute, void *value);
+cudaError_t cuda_pool_set_attribute(struct memory_pool *pool, int attribute, const void *value);
+cudaError_t cuda_pool_new(struct memory_pool **pool, const struct cudaMemPoolProps *properties);
+
+#endif

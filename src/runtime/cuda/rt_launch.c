@@ -1,0 +1,247 @@
+/* Launches, and what is known about kernels. */
+#include "runtime/cuda/launch.h"
+#include "runtime/cuda/register.h"
+
+#include <string.h>
+
+/* ---- launches ---- */
+
+/* Turns a request into what the driver takes; events that follow the launch go to `events`, 2 at most. */
+static cudaError_t configure(const struct launch_request *request, struct launch_config *config,
+                             cudaEvent_t events[2])
+{
+    *config = (struct launch_config){.grid = {request->grid.x, request->grid.y, request->grid.z},
+                                     .block = {request->block.x, request->block.y, request->block.z},
+                                     .shared_bytes = (uint32_t)request->shared_bytes,
+                                     .cooperative = request->cooperative};
+    if (request->shared_bytes > INT32_MAX)
+        return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < request->attribute_count; i++) {
+        const struct cudaLaunchAttribute *attribute = &request->attributes[i];
+        switch (attribute->id) {
+        case LAUNCH_COOPERATIVE:
+            config->cooperative |= attribute->value.cooperative != 0;
+            break;
+        case LAUNCH_CLUSTER:
+            config->cluster[0] = attribute->value.cluster.x;
+            config->cluster[1] = attribute->value.cluster.y;
+            config->cluster[2] = attribute->value.cluster.z;
+            break;
+        case LAUNCH_PROGRAMMATIC_EVENT:
+            events[0] = attribute->value.event;
+            break;
+        case LAUNCH_COMPLETION_EVENT:
+            events[1] = attribute->value.event;
+            break;
+        default:; /* the others are about speed */
+        }
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t record_events(cudaError_t error, struct stream *stream, cudaEvent_t events[2])
+{
+    for (int i = 0; !error && i < 2; i++)
+        error = events[i] ? event_record(events[i], stream) : RESULT_SUCCESS;
+    return error;
+}
+
+cudaError_t cuda_launch(struct function *function, const struct launch_request *request, void **arguments)
+{
+    struct launch_config config;
+    cudaEvent_t events[2] = {NULL, NULL};
+    cudaError_t error = function ? configure(request, &config, events) : cudaErrorInvalidResourceHandle;
+    if (error)
+        return error;
+    struct stream *stream = cuda_stream(request->stream);
+    error = stream_launch(stream, function, &config, arguments);
+    return record_events(error, stream, events);
+}
+
+cudaError_t cuda_launch_packed(struct function *function, const struct launch_request *request,
+                               const void *arguments, size_t bytes)
+{
+    struct launch_config config;
+    cudaEvent_t events[2] = {NULL, NULL};
+    cudaError_t error = function ? configure(request, &config, events) : cudaErrorInvalidResourceHandle;
+    if (error)
+        return error;
+    struct stream *stream = cuda_stream(request->stream);
+    error = stream_launch_packed(stream, function, &config, arguments, bytes);
+    return record_events(error, stream, events);
+}
+
+API_PTSZ(cudaLaunchKernel, (function, grid, block, arguments, shared_bytes, stream), const void *function,
+         struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes, cudaStream_t stream)
+{
+    return cuda_launch(cuda_function(function),
+                       &(struct launch_request){
+                           .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream},
+                       arguments);
+}
+
+/* <<<>>> in programs of nvcc 13: the kernel is what __cudaGetKernel gave. */
+API_PTSZ(__cudaLaunchKernel, (kernel, grid, block, arguments, shared_bytes, stream), cudaKernel_t kernel,
+         struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes, cudaStream_t stream)
+{
+    return cuda_launch(kernel,
+                       &(struct launch_request){
+                           .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream},
+                       arguments);
+}
+
+API_PTSZ(cudaLaunchCooperativeKernel, (function, grid, block, arguments, shared_bytes, stream),
+         const void *function, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
+         cudaStream_t stream)
+{
+    return cuda_launch(cuda_function(function),
+                       &(struct launch_request){.grid = grid,
+                                                .block = block,
+                                                .shared_bytes = shared_bytes,
+                                                .stream = stream,
+                                                .cooperative = true},
+                       arguments);
+}
+
+static cudaError_t launch_ex(const struct cudaLaunchConfig *config, const void *function, void **arguments,
+                             cudaStream_t default_stream)
+{
+    if (!config)
+        return cudaErrorInvalidValue;
+    return cuda_launch(cuda_function(function),
+                       &(struct launch_request){.grid = config->gridDim,
+                                                .block = config->blockDim,
+                                                .shared_bytes = config->dynamicSmemBytes,
+                                                .stream = config->stream ? config->stream : default_stream,
+                                                .attributes = config->attrs,
+                                                .attribute_count = config->numAttrs},
+                       arguments);
+}
+
+API(cudaLaunchKernelExC, (config, function, arguments), const struct cudaLaunchConfig *config,
+    const void *function, void **arguments)
+{
+    return launch_ex(config, function, arguments, STREAM_LEGACY);
+}
+
+API(cudaLaunchKernelExC_ptsz, (config, function, arguments), const struct cudaLaunchConfig *config,
+    const void *function, void **arguments)
+{
+    return launch_ex(config, function, arguments, STREAM_PER_THREAD);
+}
+
+/* What stands between <<< and >>> waits here while the arguments behind it are evaluated, which may launch
+ * something themselves. */
+struct call_configuration {
+    struct dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+};
+enum { MOST_CALLS = 64 };
+static __thread struct call_configuration calls[MOST_CALLS];
+static __thread unsigned call_count;
+
+EXPORT unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared_bytes,
+                                            cudaStream_t stream);
+unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared_bytes,
+                                     cudaStream_t stream)
+{
+    if (call_count == MOST_CALLS)
+        return 1;
+    calls[call_count++] = (struct call_configuration){grid, block, shared_bytes, stream};
+    return 0;
+}
+
+API_ANY(__cudaPopCallConfiguration, (grid, block, shared_bytes, stream), struct dim3 *grid,
+        struct dim3 *block, size_t *shared_bytes, cudaStream_t *stream)
+{
+    if (!call_count)
+        return cudaErrorMissingConfiguration;
+    const struct call_configuration *call = &calls[--call_count];
+    *grid = call->grid;
+    *block = call->block;
+    *shared_bytes = call->shared_bytes;
+    *stream = call->stream;
+    return cudaSuccess;
+}
+
+/* ---- about kernels ---- */
+
+cudaError_t cuda_function_attributes(struct function *function, struct device *device,
+                                     struct cudaFuncAttributes *attributes)
+{
+    struct function_facts facts;
+    cudaError_t error = function ? function_facts(function, device, &facts) : cudaErrorInvalidResourceHandle;
+    if (error)
+        return error == cudaErrorSymbolNotFound ? cudaErrorInvalidResourceHandle : error;
+    memset(attributes, 0, offsetof(struct cudaFuncAttributes, reserved));
+    attributes->sharedSizeBytes = facts.kernel->shared_bytes;
+    attributes->constSizeBytes = facts.kernel->const_bytes;
+    attributes->localSizeBytes = facts.kernel->local_bytes;
+    attributes->maxThreadsPerBlock = (int)facts.max_threads;
+    attributes->numRegs = (int)facts.kernel->registers;
+    attributes->ptxVersion = (int)facts.kernel->target;
+    attributes->binaryVersion = (int)facts.binary_version;
+    attributes->maxDynamicSharedSizeBytes = (int)facts.max_dynamic_shared;
+    attributes->preferredShmemCarveout = facts.carveout;
+    return cudaSuccess;
+}
+
+API(cudaFuncGetAttributes, (attributes, function), struct cudaFuncAttributes *attributes,
+    const void *function)
+{
+    return attributes ? cuda_function_attributes(cuda_function(function), cuda_device(), attributes)
+                      : cudaErrorInvalidValue;
+}
+
+API(cudaFuncSetAttribute, (function, attribute, value), const void *function, int attribute, int value)
+{
+    struct function *found = cuda_function(function);
+    return found ? function_set(found, cuda_device(), attribute, value) : cudaErrorInvalidResourceHandle;
+}
+
+API(cudaKernelSetAttributeForDevice, (kernel, attribute, value, index), cudaKernel_t kernel, int attribute,
+    int value, int index)
+{
+    if (!cuda_device_at(index))
+        return cudaErrorInvalidDevice;
+    return kernel ? function_set(kernel, cuda_device_at(index), attribute, value)
+                  : cudaErrorInvalidResourceHandle;
+}
+
+API(cudaFuncSetCacheConfig, (function, config), const void *function, int config)
+{
+    struct function *found = cuda_function(function);
+    return found ? function_set(found, cuda_device(), FUNCTION_CACHE, config)
+                 : cudaErrorInvalidResourceHandle;
+}
+
+API(cudaFuncSetSharedMemConfig, (function, config), const void *function, int config)
+{
+    (void)config; /* banks have four bytes, whatever is wished for */
+    return cuda_function(function) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+API(cudaFuncGetName, (name, function), const char **name, const void *function)
+{
+    struct function *found = cuda_function(function);
+    if (!name || !found)
+        return name ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+    *name = function_name(found);
+    return cudaSuccess;
+}
+
+API(cudaGetFuncBySymbol, (function, symbol), cudaFunction_t *function, const void *symbol)
+{
+    if (!function)
+        return cudaErrorInvalidValue;
+    *function = cuda_function(symbol);
+    if (*function)
+        cuda_keep_function(*function);
+    return *function ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+API(cudaGetKernel, (kernel, symbol), cudaKernel_t *kernel, const void *symbol)
+{
+    return kernel ? __cudaGetKernel(kernel, symbol) : cudaErrorInvalidValue;
+}

@@ -1,0 +1,249 @@
+/* Memory of devices and of the host: allocating, freeing, asking about a pointer. */
+#include "runtime/cuda/memory.h"
+#include "runtime/cuda/register.h"
+
+#include <string.h>
+
+enum { HOST_FLAGS = HOST_PORTABLE | HOST_MAPPED | HOST_WRITE_COMBINED };
+enum { REGISTER_FLAGS = HOST_PORTABLE | HOST_MAPPED | 4 /* of a device's own memory */ | HOST_READ_ONLY };
+enum { NO_DEVICE = -2 /* cudaInvalidDeviceId */ };
+
+API(cudaMalloc, (pointer, bytes), void **pointer, size_t bytes)
+{
+    uint64_t address = 0;
+    if (!pointer)
+        return cudaErrorInvalidValue;
+    cudaError_t error = memory_alloc(cuda_device(), bytes, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return error;
+}
+
+API(cudaMallocPitch, (pointer, pitch, width, height), void **pointer, size_t *pitch, size_t width,
+    size_t height)
+{
+    uint64_t address = 0, row = 0;
+    if (!pointer || !pitch)
+        return cudaErrorInvalidValue;
+    cudaError_t error =
+        width && height ? memory_alloc_pitch(cuda_device(), width, height, &address, &row) : RESULT_SUCCESS;
+    *pointer = (void *)(uintptr_t)address;
+    *pitch = row;
+    return error;
+}
+
+API(cudaMalloc3D, (pointer, extent), struct cudaPitchedPtr *pointer, struct cudaExtent extent)
+{
+    uint64_t address = 0, pitch = 0, rows;
+    if (!pointer || __builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return cudaErrorInvalidValue;
+    cudaError_t error = extent.width && rows
+                            ? memory_alloc_pitch(cuda_device(), extent.width, rows, &address, &pitch)
+                            : RESULT_SUCCESS;
+    *pointer = (struct cudaPitchedPtr){(void *)(uintptr_t)address, pitch, extent.width, extent.height};
+    return error;
+}
+
+API(cudaFree, (pointer), void *pointer)
+{
+    return memory_free(cuda_driver(), (uint64_t)(uintptr_t)pointer);
+}
+
+API(cudaMemGetInfo, (free_bytes, total_bytes), size_t *free_bytes, size_t *total_bytes)
+{
+    uint64_t available = 0, total = 0;
+    cudaError_t error = memory_info(cuda_device(), &available, &total);
+    if (free_bytes)
+        *free_bytes = available;
+    if (total_bytes)
+        *total_bytes = total;
+    return error;
+}
+
+/* ---- of the host ---- */
+
+API(cudaHostAlloc, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
+{
+    if (!pointer || flags & ~(unsigned)HOST_FLAGS)
+        return cudaErrorInvalidValue;
+    return memory_host_alloc(cuda_driver(), bytes, flags | HOST_MAPPED, pointer);
+}
+
+API(cudaMallocHost, (pointer, bytes), void **pointer, size_t bytes)
+{
+    return pointer ? memory_host_alloc(cuda_driver(), bytes, HOST_MAPPED, pointer) : cudaErrorInvalidValue;
+}
+
+API(cudaFreeHost, (pointer), void *pointer)
+{
+    return pointer ? memory_host_free(cuda_driver(), pointer) : cudaSuccess;
+}
+
+API(cudaHostRegister, (pointer, bytes, flags), void *pointer, size_t bytes, unsigned flags)
+{
+    if (!pointer || !bytes || flags & ~(unsigned)REGISTER_FLAGS)
+        return cudaErrorInvalidValue;
+    return memory_host_register(cuda_driver(), pointer, bytes, flags | HOST_MAPPED);
+}
+
+API(cudaHostUnregister, (pointer), void *pointer)
+{
+    return pointer ? memory_host_unregister(cuda_driver(), pointer) : cudaErrorInvalidValue;
+}
+
+bool cuda_is_pinned(const void *pointer, struct memory_facts *facts)
+{
+    return memory_find(cuda_driver(), (uint64_t)(uintptr_t)pointer, facts) &&
+           (facts->kind == MEMORY_HOST || facts->kind == MEMORY_REGISTERED);
+}
+
+API(cudaHostGetDevicePointer, (device_pointer, pointer, flags), void **device_pointer, void *pointer,
+    unsigned flags)
+{
+    struct memory_facts facts;
+    if (!device_pointer || flags || !cuda_is_pinned(pointer, &facts))
+        return cudaErrorInvalidValue;
+    *device_pointer = pointer;
+    return cudaSuccess;
+}
+
+API(cudaHostGetFlags, (flags, pointer), unsigned *flags, void *pointer)
+{
+    struct memory_facts facts;
+    if (!flags || !cuda_is_pinned(pointer, &facts))
+        return cudaErrorInvalidValue;
+    *flags = facts.flags;
+    return cudaSuccess;
+}
+
+/* ---- managed ---- */
+
+API(cudaMallocManaged, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
+{
+    enum { GLOBAL = 1, HOST = 2 };
+    uint64_t address = 0;
+    if (!pointer || !bytes || (flags != GLOBAL && flags != HOST))
+        return cudaErrorInvalidValue;
+    cudaError_t error = memory_managed_alloc(cuda_driver(), bytes, flags, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return error;
+}
+
+/* Advice and prefetches move nothing here: memory has one place. What they name must be managed, though. */
+cudaError_t cuda_managed_range(const void *pointer, size_t bytes)
+{
+    struct memory_facts facts;
+    uint64_t address = (uint64_t)(uintptr_t)pointer;
+    if (!bytes || !memory_find(cuda_driver(), address, &facts) || bytes > facts.base + facts.bytes - address)
+        return cudaErrorInvalidValue;
+    bool managed = facts.kind == MEMORY_MANAGED || (facts.kind == MEMORY_VARIABLE && !facts.device);
+    return managed ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cuda_location(struct cudaMemLocation location)
+{
+    bool known = location.type == LOCATION_DEVICE
+                     ? cuda_device_at(location.id) != NULL
+                     : location.type > LOCATION_DEVICE && location.type <= LOCATION_HOST_NUMA_CURRENT;
+    return known ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+API(cudaMemAdvise, (pointer, bytes, advice, location), const void *pointer, size_t bytes, int advice,
+    struct cudaMemLocation location)
+{
+    enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, UNSET_PREFERRED = 4, UNSET_ACCESSED_BY = 6 };
+    if (advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY)
+        return cudaErrorInvalidValue;
+    bool placed = advice != SET_READ_MOSTLY && advice != UNSET_READ_MOSTLY && advice != UNSET_PREFERRED;
+    cudaError_t error = placed ? cuda_location(location) : cudaSuccess;
+    return error ? error : cuda_managed_range(pointer, bytes);
+}
+
+API_PTSZ(cudaMemPrefetchAsync, (pointer, bytes, location, flags, stream), const void *pointer, size_t bytes,
+         struct cudaMemLocation location, unsigned flags, cudaStream_t stream)
+{
+    (void)stream;
+    cudaError_t error = flags ? cudaErrorInvalidValue : cuda_location(location);
+    return error ? error : cuda_managed_range(pointer, bytes);
+}
+
+API_PTSZ(cudaStreamAttachMemAsync, (stream, pointer, bytes, flags), cudaStream_t stream, void *pointer,
+         size_t bytes, unsigned flags)
+{
+    (void)stream, (void)flags;
+    return cuda_managed_range(pointer, bytes ? bytes : 1);
+}
+
+cudaError_t cuda_range_attribute(void *data, size_t bytes, int attribute, const void *pointer, size_t range)
+{
+    enum { READ_MOSTLY = 1, LAST = 8 };
+    cudaError_t error = cuda_managed_range(pointer, range);
+    if (error || !data || bytes < sizeof(int) || attribute < READ_MOSTLY || attribute > LAST)
+        return cudaErrorInvalidValue;
+    int value = attribute == READ_MOSTLY ? 0 : NO_DEVICE;
+    for (size_t i = 0; i < bytes / sizeof value; i++)
+        memcpy((char *)data + i * sizeof value, &value, sizeof value);
+    return cudaSuccess;
+}
+
+API(cudaMemRangeGetAttribute, (data, bytes, attribute, pointer, range), void *data, size_t bytes,
+    int attribute, const void *pointer, size_t range)
+{
+    return cuda_range_attribute(data, bytes, attribute, pointer, range);
+}
+
+API(cudaMemRangeGetAttributes, (data, bytes, attributes, count, pointer, range), void **data, size_t *bytes,
+    int *attributes, size_t count, const void *pointer, size_t range)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; !error && i < count; i++)
+        error = cuda_range_attribute(data[i], bytes[i], attributes[i], pointer, range);
+    return error;
+}
+
+/* ---- about a pointer ---- */
+
+API(cudaPointerGetAttributes, (attributes, pointer), struct cudaPointerAttributes *attributes,
+    const void *pointer)
+{
+    struct memory_facts facts;
+    void *p = (void *)(uintptr_t)pointer;
+    if (!attributes)
+        return cudaErrorInvalidValue;
+    attributes->type = POINTER_UNREGISTERED;
+    attributes->device = NO_DEVICE;
+    attributes->devicePointer = NULL;
+    attributes->hostPointer = p;
+    if (!memory_find(cuda_driver(), (uint64_t)(uintptr_t)pointer, &facts))
+        return cudaSuccess;
+    attributes->device = (int)device_index(facts.device ? facts.device : cuda_device());
+    attributes->devicePointer = p;
+    if (facts.kind == MEMORY_HOST || facts.kind == MEMORY_REGISTERED) {
+        attributes->type = POINTER_HOST;
+    } else if (facts.kind == MEMORY_MANAGED || (facts.kind == MEMORY_VARIABLE && !facts.device)) {
+        attributes->type = POINTER_MANAGED;
+    } else {
+        attributes->type = POINTER_DEVICE;
+        attributes->hostPointer = NULL;
+    }
+    return cudaSuccess;
+}
+
+API(cudaGetSymbolAddress, (pointer, key), void **pointer, const void *key)
+{
+    struct symbol symbol;
+    if (!pointer)
+        return cudaErrorInvalidValue;
+    cudaError_t error = cuda_symbol(key, &symbol);
+    *pointer = error ? NULL : (void *)(uintptr_t)symbol.address;
+    return error;
+}
+
+API(cudaGetSymbolSize, (bytes, key), size_t *bytes, const void *key)
+{
+    struct symbol symbol;
+    if (!bytes)
+        return cudaErrorInvalidValue;
+    cudaError_t error = cuda_symbol(key, &symbol);
+    *bytes = error ? 0 : symbol.bytes;
+    return error;
+}

@@ -1,0 +1,178 @@
+/* Stream-ordered memory and the pools it comes from. */
+#include "runtime/cuda/memory.h"
+
+API_PTSZ(cudaMallocAsync, (pointer, bytes, stream), void **pointer, size_t bytes, cudaStream_t stream)
+{
+    uint64_t address = 0;
+    if (!pointer)
+        return cudaErrorInvalidValue;
+    cudaError_t error = memory_alloc_async(cuda_stream(stream), NULL, bytes, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return error;
+}
+
+API_PTSZ(cudaMallocFromPoolAsync, (pointer, bytes, pool, stream), void **pointer, size_t bytes,
+         cudaMemPool_t pool, cudaStream_t stream)
+{
+    uint64_t address = 0;
+    if (!pointer || !pool)
+        return cudaErrorInvalidValue;
+    cudaError_t error = memory_alloc_async(cuda_stream(stream), pool, bytes, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return error;
+}
+
+API_PTSZ(cudaFreeAsync, (pointer, stream), void *pointer, cudaStream_t stream)
+{
+    return memory_free_async(cuda_stream(stream), (uint64_t)(uintptr_t)pointer);
+}
+
+cudaError_t cuda_pool_new(struct memory_pool **pool, const struct cudaMemPoolProps *properties)
+{
+    struct device *device = properties && properties->location.type == LOCATION_DEVICE
+                                ? cuda_device_at(properties->location.id)
+                                : NULL;
+    return pool && device ? memory_pool_new(device, properties->maxSize, pool) : cudaErrorInvalidValue;
+}
+
+API(cudaMemPoolCreate, (pool, properties), cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
+{
+    return cuda_pool_new(pool, properties);
+}
+
+API(cudaMemPoolDestroy, (pool), cudaMemPool_t pool)
+{
+    return pool ? memory_pool_free(pool) : cudaErrorInvalidValue;
+}
+
+/* Memory that is freed goes back at once, so there is nothing to trim. */
+API(cudaMemPoolTrimTo, (pool, bytes), cudaMemPool_t pool, size_t bytes)
+{
+    (void)bytes;
+    return pool ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+enum pool_attribute { /* CUDA's numbers */
+                      POOL_REUSE_FIRST = 1,
+                      POOL_REUSE_LAST = 3, /* when freed memory may be used again: at once, here */
+                      POOL_THRESHOLD,
+                      POOL_RESERVED,
+                      POOL_RESERVED_HIGH,
+                      POOL_USED,
+                      POOL_USED_HIGH
+};
+
+cudaError_t cuda_pool_attribute(struct memory_pool *pool, int attribute, void *value)
+{
+    struct memory_pool_facts facts;
+    if (!pool || !value || attribute < POOL_REUSE_FIRST || attribute > POOL_USED_HIGH)
+        return cudaErrorInvalidValue;
+    memory_pool_facts(pool, &facts);
+    const uint64_t values[] = {[POOL_THRESHOLD] = facts.release_threshold,
+                               [POOL_RESERVED] = facts.reserved,
+                               [POOL_RESERVED_HIGH] = facts.reserved_high,
+                               [POOL_USED] = facts.used,
+                               [POOL_USED_HIGH] = facts.used_high};
+    if (attribute <= POOL_REUSE_LAST)
+        *(int *)value = 1;
+    else
+        *(uint64_t *)value = values[attribute];
+    return cudaSuccess;
+}
+
+cudaError_t cuda_pool_set_attribute(struct memory_pool *pool, int attribute, const void *value)
+{
+    if (!pool || !value || attribute < POOL_REUSE_FIRST || attribute == POOL_RESERVED ||
+        attribute == POOL_USED || attribute > POOL_USED_HIGH)
+        return cudaErrorInvalidValue;
+    if (attribute == POOL_THRESHOLD)
+        memory_pool_set_threshold(pool, *(const uint64_t *)value);
+    else if (attribute > POOL_THRESHOLD)
+        memory_pool_reset_high(pool);
+    return cudaSuccess;
+}
+
+API(cudaMemPoolGetAttribute, (pool, attribute, value), cudaMemPool_t pool, int attribute, void *value)
+{
+    return cuda_pool_attribute(pool, attribute, value);
+}
+
+API(cudaMemPoolSetAttribute, (pool, attribute, value), cudaMemPool_t pool, int attribute, void *value)
+{
+    return cuda_pool_set_attribute(pool, attribute, value);
+}
+
+API(cudaMemPoolSetAccess, (pool, accesses, count), cudaMemPool_t pool,
+    const struct cudaMemAccessDesc *accesses, size_t count)
+{
+    cudaError_t error = pool && accesses ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; !error && i < count; i++)
+        error = cuda_location(accesses[i].location);
+    return error;
+}
+
+API(cudaMemPoolGetAccess, (flags, pool, location), int *flags, cudaMemPool_t pool,
+    const struct cudaMemLocation *location)
+{
+    enum { READ_WRITE = 3 };
+    if (!flags || !pool || !location)
+        return cudaErrorInvalidValue;
+    *flags = READ_WRITE;
+    return cuda_location(*location);
+}
+
+API(cudaDeviceGetDefaultMemPool, (pool, index), cudaMemPool_t *pool, int index)
+{
+    if (!pool || !cuda_device_at(index))
+        return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    *pool = memory_pool_default(cuda_device_at(index));
+    return cudaSuccess;
+}
+
+API(cudaDeviceGetMemPool, (pool, index), cudaMemPool_t *pool, int index)
+{
+    if (!pool || !cuda_device_at(index))
+        return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    *pool = memory_pool_current(cuda_device_at(index));
+    return cudaSuccess;
+}
+
+API(cudaDeviceSetMemPool, (index, pool), int index, cudaMemPool_t pool)
+{
+    if (!pool || !cuda_device_at(index))
+        return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    return memory_pool_set_current(cuda_device_at(index), pool);
+}
+
+/* The same by a location, which may only be a device here. */
+static struct device *device_of(const struct cudaMemLocation *location)
+{
+    return location && location->type == LOCATION_DEVICE ? cuda_device_at(location->id) : NULL;
+}
+
+API(cudaMemGetDefaultMemPool, (pool, location, type), cudaMemPool_t *pool, struct cudaMemLocation *location,
+    int type)
+{
+    (void)type;
+    if (!pool || !device_of(location))
+        return cudaErrorInvalidValue;
+    *pool = memory_pool_default(device_of(location));
+    return cudaSuccess;
+}
+
+API(cudaMemGetMemPool, (pool, location, type), cudaMemPool_t *pool, struct cudaMemLocation *location,
+    int type)
+{
+    (void)type;
+    if (!pool || !device_of(location))
+        return cudaErrorInvalidValue;
+    *pool = memory_pool_current(device_of(location));
+    return cudaSuccess;
+}
+
+API(cudaMemSetMemPool, (location, type, pool), struct cudaMemLocation *location, int type, cudaMemPool_t pool)
+{
+    (void)type;
+    return pool && device_of(location) ? memory_pool_set_current(device_of(location), pool)
+                                       : cudaErrorInvalidValue;
+}

@@ -1,0 +1,13 @@
+/* Streams and events, as both APIs make and use them. */
+#ifndef RUNTIME_CUDA_STREAM_H
+#define RUNTIME_CUDA_STREAM_H
+
+#include "runtime/cuda/api.h"
+
+bool cuda_is_default(cudaStream_t stream); /* which cannot be destroyed */
+cudaError_t cuda_stream_new(struct stream **stream, unsigned flags, int priority);
+cudaError_t cuda_event_new(struct stream_event **event, unsigned flags);
+cudaError_t cuda_host_function(cudaStream_t stream, cudaHostFn *function, void *user);
+cudaError_t cuda_callback(cudaStream_t stream, cudaStreamCallback *callback, void *user, unsigned flags);
+
+#endif

@@ -1,0 +1,118 @@
+#include "system/system.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#ifndef HEDDLE_SYSTEMS
+#define HEDDLE_SYSTEMS "/usr/share/heddle/systems"
+#endif
+
+PARAM_GROUP(gpu_params, "gpu", "what every GPU of the system is", gpu_spec, GPU_PARAMS);
+PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
+
+static const struct param_group *const groups[] = {&gpu_params, &system_params, NULL};
+
+static bool ends_in_ini(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".ini") == 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Adds the names of the folder's descriptions to the error. */
+static void add_known(const char *folder, struct err *err)
+{
+    DIR *open = opendir(folder);
+    if (!open) {
+        err_add(err, " (and there is no folder %s: HEDDLE_HOME says where Heddle is)", folder);
+        return;
+    }
+    char **names = NULL;
+    size_t count = 0, capacity = 0;
+    for (struct dirent *entry; (entry = readdir(open));) {
+        if (ends_in_ini(entry->d_name)) {
+            mem_grow(names, count, capacity);
+            names[count] = mem_text(entry->d_name);
+            names[count][strlen(names[count]) - 4] = 0;
+            count++;
+        }
+    }
+    closedir(open);
+    if (count)
+        qsort(names, count, sizeof *names, by_text);
+    for (size_t i = 0; i < count; i++) {
+        err_add(err, "%s %s", i == 0 ? "; there are" : i + 1 == count ? " and" : ",", names[i]);
+        mem_free(names[i]);
+    }
+    mem_free(names);
+}
+
+static void add_folder(struct text *path, const char *folder)
+{
+    const char *home = getenv("HEDDLE_HOME");
+    if (folder)
+        text_add(path, "%s", folder);
+    else if (home && *home)
+        text_add(path, "%s/systems", home);
+    else
+        text_add(path, "%s", HEDDLE_SYSTEMS);
+}
+
+static bool read_named(struct system *system, const char *name, const char *folder, struct err *err)
+{
+    struct text path = {0};
+    add_folder(&path, folder);
+    size_t folder_length = path.length;
+    text_add(&path, "/%s.ini", name);
+    bool good;
+    if (access(path.at, F_OK) == 0) {
+        good = config_read(&system->config, path.at, err);
+    } else {
+        path.at[folder_length] = 0;
+        good = err_set(err, "there is no system '%.120s'", name);
+        add_known(path.at, err);
+    }
+    text_fini(&path);
+    return good;
+}
+
+static void fill(struct system *system)
+{
+    config_fill(&system->config, &gpu_params, "gpu", &system->gpu);
+    config_fill(&system->config, &system_params, "system", &system->spec);
+}
+
+bool system_load(struct system *system, const char *name, const char *folder, struct err *err)
+{
+    *system = (struct system){0};
+    config_init(&system->config, groups);
+    bool good = true;
+    if (name && *name)
+        good = strchr(name, '/') || ends_in_ini(name) ? config_read(&system->config, name, err)
+                                                      : read_named(system, name, folder, err);
+    if (!good) {
+        system_fini(system);
+        return false;
+    }
+    fill(system);
+    return true;
+}
+
+bool system_set(struct system *system, const char *assignment, struct err *err)
+{
+    if (!config_set(&system->config, assignment, err))
+        return false;
+    fill(system);
+    return true;
+}
+
+void system_fini(struct system *system)
+{
+    config_fini(&system->config);
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Every bundled workload gives what its CPU reference gives, with its defaults and on several threads.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+
+names=$("$HEDDLE" help bench | awk '/CUDA workloads/ {on = 1} on && /^  [a-z]/ {print $1}')
+[[ $(wc -w <<<"$names") -ge 30 ]] || fail "the list of workloads is too short: $names"
+for name in $names; do
+    for threads in 1 3; do
+        run bench "$name" --threads "$threads"
+        expect_status 0
+        expect_line out "^$name: ok"
+    done
+done
+
+# the order of blocks and threads does not show in the counts
+counts() { "$HEDDLE" bench "$@" | sed 's/ thread instructions,.*/ thread instructions/'; }
+for name in spmv bfs histogram radixsort; do
+    [[ $(counts "$name" --threads 1) == $(counts "$name" --threads 4) ]] || fail "$name: counts differ between 1 and 4 threads"
+done
+
+# a lock that only independent progress of lanes can pass
+run bench spinlock --after 1
+expect_status 0
+
+refuses '--n: 0 is not from 1' bench saxpy --n 0
+refuses 'unknown option --count' bench saxpy --count 4

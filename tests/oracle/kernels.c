@@ -1,0 +1,163 @@
+/* Random kernels, on Heddle and on a real GPU. See README.md. */
+#include "generate.h"
+#include "machine.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 2000 };
+
+static const char usage[] =
+    "usage: kernels --check FILE                compare Heddle with what a GPU gave\n"
+    "       kernels --gpu FILE [FIRST COUNT]    write the digests of this computer's GPU\n"
+    "       kernels --print SEED                show a kernel\n"
+    "       kernels --run SEED, --gpu-run SEED  show its results\n";
+
+/* A kernel and its memory. */
+struct trial {
+    struct generated kernel;
+    uint64_t in[KERNEL_IN_BYTES / 8];
+    char *out;
+};
+
+static struct trial *trial_new(uint64_t seed)
+{
+    struct trial *trial = mem_alloc_lines(1, sizeof *trial);
+    generate(seed, &trial->kernel);
+    trial->out = mem_alloc_lines(trial->kernel.out_bytes, 1);
+    generate_memory(seed, trial->in, (uint64_t *)(void *)trial->out);
+    return trial;
+}
+
+static void trial_free(struct trial *trial)
+{
+    generated_fini(&trial->kernel);
+    mem_free(trial->out);
+    mem_free(trial);
+}
+
+static bool trial_run(struct trial *trial, struct machine *machine, struct err *err)
+{
+    struct machine_launch launch = {.kernel = "k",
+                                    .in = trial->in,
+                                    .in_bytes = sizeof trial->in,
+                                    .out = trial->out,
+                                    .out_bytes = trial->kernel.out_bytes};
+    memcpy(launch.grid, trial->kernel.grid, sizeof launch.grid);
+    memcpy(launch.block, trial->kernel.block, sizeof launch.block);
+    return machine_load(machine, trial->kernel.ptx.at, err) && machine_run(machine, &launch, err);
+}
+
+static bool digest_seed(uint64_t seed, struct machine *machine, uint64_t *digest, struct err *err)
+{
+    struct trial *trial = trial_new(seed);
+    bool good = trial_run(trial, machine, err);
+    *digest = digest_bytes(1, trial->out, trial->kernel.out_bytes);
+    trial_free(trial);
+    return good;
+}
+
+static bool write_digests(const char *path, uint64_t first, uint64_t count, struct err *err)
+{
+    struct file_writer file;
+    struct machine *machine = machine_gpu(err);
+    if (!machine || !file_open(&file, path, err))
+        return false;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        uint64_t digest;
+        if (!digest_seed(seed, machine, &digest, err)) {
+            fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err->text);
+            digest = 0;
+        }
+        fwrite(&digest, sizeof digest, 1, file.stream);
+    }
+    machine_free(machine);
+    return file_close(&file, err);
+}
+
+static unsigned check_with(unsigned threads, const struct text *file)
+{
+    unsigned wrong = 0;
+    struct machine *machine = machine_heddle(threads);
+    for (uint64_t seed = 0; seed < file->length / 8; seed++) {
+        uint64_t expected, digest;
+        struct err err = {"the results differ"};
+        memcpy(&expected, file->at + 8 * seed, 8);
+        if (digest_seed(seed, machine, &digest, &err) && digest == expected)
+            continue;
+        printf("seed %llu with %u host threads: %s\n", (unsigned long long)seed, threads, err.text);
+        wrong++;
+    }
+    machine_free(machine);
+    return wrong;
+}
+
+static bool check_digests(const char *path, struct err *err)
+{
+    struct text file = {0};
+    if (!file_read(path, 1 << 24, &file, err))
+        return false;
+    unsigned wrong = check_with(1, &file) + check_with(2, &file);
+    printf("%zu kernels, with one host thread and with two: %u differ\n", file.length / 8, wrong);
+    text_fini(&file);
+    return !wrong || err_set(err, "Heddle differs from the GPU");
+}
+
+static bool show_results(uint64_t seed, bool gpu, struct err *err)
+{
+    struct machine *machine = gpu ? machine_gpu(err) : machine_heddle(1);
+    struct trial *trial = trial_new(seed);
+    bool good = machine && trial_run(trial, machine, err);
+    const uint32_t *words = (const void *)trial->out;
+    size_t head = 2 * KERNEL_CELLS, each = KERNEL_THREAD_BYTES / 4;
+    for (size_t i = 0; i < trial->kernel.out_bytes / 4 && good; i++) {
+        bool starts = i < head ? i % 8 == 0 : (i - head) % each == 0;
+        if (starts && i < head)
+            printf("\ncells %zu:", i / 2);
+        else if (starts)
+            printf("\nthread %zu:", (i - head) / each);
+        printf(" %08x", words[i]);
+    }
+    printf("\n");
+    trial_free(trial);
+    if (machine)
+        machine_free(machine);
+    return good;
+}
+
+static bool command(int argc, char **argv, struct err *err)
+{
+    const char *what = argv[1], *given = argv[2];
+    uint64_t seed = strtoull(given, NULL, 10);
+    if (!strcmp(what, "--check"))
+        return check_digests(given, err);
+    if (!strcmp(what, "--gpu"))
+        return write_digests(given, argc > 4 ? strtoull(argv[3], NULL, 10) : 0,
+                             argc > 4 ? strtoull(argv[4], NULL, 10) : SEEDS, err);
+    if (!strcmp(what, "--run") || !strcmp(what, "--gpu-run"))
+        return show_results(seed, what[2] == 'g', err);
+    if (strcmp(what, "--print"))
+        return err_set(err, "%s", usage);
+    struct generated kernel;
+    generate(seed, &kernel);
+    fputs(kernel.ptx.at, stdout);
+    generated_fini(&kernel);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct err err;
+    if (argc < 3) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    bool good = command(argc, argv, &err);
+    if (!good)
+        fprintf(stderr, "kernels: %s\n", err.text);
+    return !good;
+}

@@ -1,0 +1,212 @@
+/* Two machines behind one table of functions: Heddle's own execution, and a GPU through the CUDA driver. */
+#include "machine.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "exec/exec.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the CUDA driver: no header of it is needed, only these --------------------------------------------- */
+
+#define DRIVER(F)                                                                                            \
+    F(cuInit, (unsigned flags))                                                                              \
+    F(cuDeviceGet, (int *device, int number))                                                                \
+    F(cuDevicePrimaryCtxRetain, (void **context, int device))                                                \
+    F(cuCtxSetCurrent, (void *context))                                                                      \
+    F(cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, void **values))   \
+    F(cuModuleUnload, (void *module))                                                                        \
+    F(cuModuleGetFunction, (void **function, void *module, const char *name))                                \
+    F(cuMemAlloc_v2, (uint64_t * address, size_t bytes))                                                     \
+    F(cuMemFree_v2, (uint64_t address))                                                                      \
+    F(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))                                        \
+    F(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))                                              \
+    F(cuCtxSynchronize, (void))                                                                              \
+    F(cuLaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,      \
+                       unsigned bz, unsigned shared, void *stream, void **params, void **extra))
+
+struct driver {
+#define F(name, arguments) int(*name) arguments;
+    DRIVER(F)
+#undef F
+};
+
+struct machine {
+    bool is_gpu;
+    /* Heddle */
+    unsigned threads;
+    struct image *image;
+    struct program *program;
+    void **memories; /* of the program's variables */
+    size_t memory_count, memory_capacity;
+    /* the GPU */
+    struct driver driver;
+    void *module;
+};
+
+static bool driver_open(struct driver *driver, struct err *err)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library)
+        return err_set(err, "%s", dlerror());
+#define F(name, arguments)                                                                                   \
+    *(void **)&driver->name = dlsym(library, #name);                                                         \
+    if (!driver->name)                                                                                       \
+        return err_set(err, "libcuda.so.1 has no %s", #name);
+    DRIVER(F)
+#undef F
+    return true;
+}
+
+static bool done(const char *what, int code, struct err *err)
+{
+    return code == 0 || err_set(err, "%s: CUDA error %d", what, code);
+}
+
+struct machine *machine_gpu(struct err *err)
+{
+    struct machine *machine = mem_alloc(1, sizeof *machine);
+    struct driver *driver = &machine->driver;
+    void *context;
+    int device;
+    machine->is_gpu = true;
+    if (driver_open(driver, err) && done("cuInit", driver->cuInit(0), err) &&
+        done("cuDeviceGet", driver->cuDeviceGet(&device, 0), err) &&
+        done("cuDevicePrimaryCtxRetain", driver->cuDevicePrimaryCtxRetain(&context, device), err) &&
+        done("cuCtxSetCurrent", driver->cuCtxSetCurrent(context), err))
+        return machine;
+    mem_free(machine);
+    return NULL;
+}
+
+static bool gpu_load(struct machine *machine, const char *ptx, struct err *err)
+{
+    enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
+    char log[2000] = "";
+    int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)sizeof log};
+    if (machine->module)
+        machine->driver.cuModuleUnload(machine->module);
+    machine->module = NULL;
+    int code = machine->driver.cuModuleLoadDataEx(&machine->module, ptx, COUNT_OF(options), options, values);
+    return code == 0 || err_set(err, "CUDA error %d: %s", code, log);
+}
+
+static bool gpu_launch(struct machine *machine, const struct machine_launch *launch, uint64_t in,
+                       uint64_t out, struct err *err)
+{
+    const struct driver *driver = &machine->driver;
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    void *function, *params[] = {&in, &out};
+    return done(launch->kernel, driver->cuModuleGetFunction(&function, machine->module, launch->kernel),
+                err) &&
+           done("copy", driver->cuMemcpyHtoD_v2(in, launch->in, launch->in_bytes), err) &&
+           done("copy", driver->cuMemcpyHtoD_v2(out, launch->out, launch->out_bytes), err) &&
+           done(launch->kernel,
+                driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0,
+                                       NULL, params, NULL),
+                err) &&
+           done(launch->kernel, driver->cuCtxSynchronize(), err) &&
+           done("copy", driver->cuMemcpyDtoH_v2(launch->out, out, launch->out_bytes), err);
+}
+
+static bool gpu_run(struct machine *machine, const struct machine_launch *launch, struct err *err)
+{
+    const struct driver *driver = &machine->driver;
+    uint64_t in, out;
+    if (!done("memory", driver->cuMemAlloc_v2(&in, launch->in_bytes), err))
+        return false;
+    bool good = done("memory", driver->cuMemAlloc_v2(&out, launch->out_bytes), err);
+    if (good) {
+        good = gpu_launch(machine, launch, in, out, err);
+        driver->cuMemFree_v2(out);
+    }
+    driver->cuMemFree_v2(in);
+    return good;
+}
+
+/* --- Heddle --------------------------------------------------------------------------------------------- */
+
+struct machine *machine_heddle(unsigned threads)
+{
+    struct machine *machine = mem_alloc(1, sizeof *machine);
+    machine->threads = threads;
+    machine->image = image_new();
+    return machine;
+}
+
+static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
+{
+    struct machine *machine = context;
+    REQUIRE(alignment <= CACHE_LINE);
+    void *memory = mem_alloc_lines(bytes, 1);
+    mem_grow(machine->memories, machine->memory_count, machine->memory_capacity);
+    machine->memories[machine->memory_count++] = memory;
+    image_add(machine->image,
+              (struct range){(uintptr_t)memory, bytes, "variable", variable->space == PTX_CONST});
+    return (uintptr_t)memory;
+}
+
+static void heddle_unload(struct machine *machine)
+{
+    program_free(machine->program);
+    machine->program = NULL;
+    while (machine->memory_count) {
+        void *memory = machine->memories[--machine->memory_count];
+        image_remove(machine->image, (uintptr_t)memory);
+        mem_free(memory);
+    }
+}
+
+static bool heddle_load(struct machine *machine, const char *ptx, struct err *err)
+{
+    heddle_unload(machine);
+    struct ptx_module *module = ptx_parse("oracle.ptx", ptx, strlen(ptx), err);
+    if (module)
+        machine->program = program_new(&module, 1, place, machine, err);
+    return machine->program;
+}
+
+static bool heddle_run(struct machine *machine, const struct machine_launch *launch, struct err *err)
+{
+    struct kernel *kernel = program_kernel(machine->program, launch->kernel);
+    if (!kernel)
+        return err_set(err, "there is no kernel %s", launch->kernel);
+    const uint64_t params[] = {(uintptr_t)launch->in, (uintptr_t)launch->out};
+    struct launch run = {.kernel = kernel,
+                         .image = machine->image,
+                         .params = params,
+                         .threads = machine->threads,
+                         .sm_count = 132,
+                         .stack_bytes = 1024};
+    memcpy(run.grid, launch->grid, sizeof run.grid);
+    memcpy(run.block, launch->block, sizeof run.block);
+    static _Thread_local struct launch_result result;
+    image_add(machine->image, (struct range){params[0], launch->in_bytes, "the input", true});
+    image_add(machine->image, (struct range){params[1], launch->out_bytes, "the output", false});
+    bool good = launch_run(&run, &result) || err_set(err, "%s", result.fault.text);
+    image_remove(machine->image, params[0]);
+    image_remove(machine->image, params[1]);
+    return good;
+}
+
+bool machine_load(struct machine *machine, const char *ptx, struct err *err)
+{
+    return (machine->is_gpu ? gpu_load : heddle_load)(machine, ptx, err);
+}
+
+bool machine_run(struct machine *machine, const struct machine_launch *launch, struct err *err)
+{
+    return (machine->is_gpu ? gpu_run : heddle_run)(machine, launch, err);
+}
+
+void machine_free(struct machine *machine)
+{
+    if (!machine->is_gpu) {
+        heddle_unload(machine);
+        image_free(machine->image);
+    }
+    mem_free(machine->memories);
+    mem_free(machine);
+}

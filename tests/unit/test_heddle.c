@@ -1,0 +1,108 @@
+/* libheddle as a program sees it. */
+#include "check.h"
+#include <heddle.h>
+
+static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
+                          ".visible .global .align 4 .u32 answer = 42;\n"
+                          ".visible .entry put(.param .u64 to, .param .u32 value)\n"
+                          "{\n"
+                          "    .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+                          "    ld.param.u64 %rd1, [to];\n"
+                          "    ld.param.u32 %r1, [value];\n"
+                          "    st.global.u32 [%rd1], %r1;\n"
+                          "    ret;\n"
+                          "}\n";
+
+static const uint32_t one[3] = {1, 1, 1};
+
+static int put_value(struct heddle *gpu, unsigned device, struct heddle_module *module, uint64_t to,
+                     uint32_t value)
+{
+    return heddle_launch(gpu, device, module, "put", one, one, 0, (void *[]){&to, &value});
+}
+
+static void a_kernel_runs_and_is_counted(void **state)
+{
+    (void)state;
+    uint32_t back[2] = {0};
+    struct heddle *gpu = heddle_open(NULL);
+    assert_non_null(gpu);
+    assert_int_equal(heddle_device_count(gpu), 1);
+    assert_int_equal(heddle_property(gpu, "sm_count"), 132);
+    assert_int_equal(heddle_property(gpu, "nothing"), 0);
+    struct heddle_module *module = heddle_load_text(gpu, "put.ptx", ptx);
+    assert_non_null(module);
+    uint64_t at = heddle_alloc(gpu, 0, 8), copy = heddle_alloc(gpu, 0, 8);
+    assert_int_equal(heddle_fill(gpu, at, 0xff, 8), 0);
+    assert_int_equal(put_value(gpu, 0, module, at, 7), 0);
+    assert_int_equal(heddle_copy(gpu, copy, at, 8), 0);
+    assert_int_equal(heddle_download(gpu, back, copy, 8), 0);
+    assert_int_equal(back[0], 7);
+    assert_int_equal(back[1], 0xffffffff);
+    assert_int_equal(heddle_launch_count(gpu), 1);
+    assert_string_equal(heddle_launch_kernel(gpu, 0), "put");
+    assert_null(heddle_launch_kernel(gpu, 1));
+    assert_int_equal(heddle_statistic(gpu, 0, "threads"), 1);
+    assert_int_equal(heddle_statistic(gpu, 0, "nothing"), 0);
+    assert_int_equal(heddle_release(gpu, at), 0);
+    assert_int_equal(heddle_unload(gpu, module), 0);
+    heddle_close(gpu);
+}
+
+static void mistakes_are_explained(void **state)
+{
+    (void)state;
+    assert_null(heddle_open("no such system"));
+    assert_non_null(strstr(heddle_error(), "there is no system 'no such system'"));
+    struct heddle *gpu = heddle_open(NULL);
+    assert_null(heddle_load(gpu, "/there/is/no.ptx"));
+    assert_non_null(strstr(heddle_error(), "/there/is/no.ptx"));
+    assert_null(heddle_load_text(gpu, "bad.ptx", ".version 8.0\n.target sm_75\nnonsense\n"));
+    assert_non_null(strstr(heddle_error(), "bad.ptx"));
+    assert_int_equal(heddle_alloc(gpu, 0, (size_t)1 << 50), 0);
+    assert_int_equal(heddle_alloc(gpu, 1, 8), 0);
+    assert_non_null(strstr(heddle_error(), "there is no device 1"));
+    assert_int_equal(heddle_upload(gpu, 64, "x", 1), 1);
+    heddle_close(gpu);
+}
+
+static void a_fault_is_reported_whole(void **state)
+{
+    (void)state;
+    struct heddle *gpu = heddle_open(NULL);
+    struct heddle_module *module = heddle_load_text(gpu, "put.ptx", ptx);
+    assert_int_equal(put_value(gpu, 0, module, 0x1000, 7), 0);
+    assert_int_equal(heddle_wait(gpu), 700);
+    assert_non_null(strstr(heddle_error(), "put"));
+    assert_int_equal(heddle_alloc(gpu, 0, 8), 0);
+    heddle_close(gpu);
+}
+
+static void each_device_has_variables_of_its_own(void **state)
+{
+    (void)state;
+    uint32_t value = 1;
+    struct heddle *gpus = heddle_open_with(NULL, (const char *const[]){"system.gpus=2", NULL}, 1);
+    struct heddle_module *module = heddle_load_text(gpus, "put.ptx", ptx);
+    uint64_t first = heddle_variable(gpus, 0, module, "answer");
+    uint64_t second = heddle_variable(gpus, 1, module, "answer");
+    assert_true(first && second && first != second);
+    assert_int_equal(put_value(gpus, 1, module, second, 5), 0);
+    assert_int_equal(heddle_download(gpus, &value, first, 4), 0);
+    assert_int_equal(value, 42);
+    assert_int_equal(heddle_download(gpus, &value, second, 4), 0);
+    assert_int_equal(value, 5);
+    assert_int_equal(heddle_variable(gpus, 0, module, "nothing"), 0);
+    heddle_close(gpus);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_runs_and_is_counted),
+        cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(a_fault_is_reported_whole),
+        cmocka_unit_test(each_device_has_variables_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* Descriptions of systems: those that come with Heddle, and how one is found. */
+#include "check.h"
+#include "base/bits.h"
+#include "system/system.h"
+
+static void load(struct system *system, const char *name, const char *folder)
+{
+    struct err err;
+    if (!system_load(system, name, folder, &err))
+        fail_msg("%s", err.text);
+}
+
+static void without_a_description_it_is_an_h200(void **state)
+{
+    (void)state;
+    struct system none, h200;
+    load(&none, NULL, NULL);
+    load(&h200, "h200", NULL);
+    assert_string_equal(none.gpu.name, "NVIDIA H200");
+    assert_int_equal(none.spec.gpus, 1);
+    assert_string_equal(none.gpu.name, h200.gpu.name);
+    assert_string_equal(none.gpu.shared_carveouts, h200.gpu.shared_carveouts);
+    h200.gpu.name = none.gpu.name;
+    h200.gpu.shared_carveouts = none.gpu.shared_carveouts;
+    assert_memory_equal(&none.gpu, &h200.gpu, sizeof none.gpu);
+    system_fini(&none);
+    system_fini(&h200);
+}
+
+static void every_description_can_be_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned arch, sms;
+    } known[] = {{"h200", 90, 132}, {"h100", 90, 132}, {"a100", 80, 108}, {"v100", 70, 80}};
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        struct system system;
+        load(&system, known[i].name, NULL);
+        assert_int_equal(10 * system.gpu.major + system.gpu.minor, known[i].arch);
+        assert_int_equal(system.gpu.sm_count, known[i].sms);
+        system_fini(&system);
+    }
+}
+
+static void a_path_is_read_as_it_is(void **state)
+{
+    (void)state;
+    struct folder folder;
+    struct system system;
+    folder_make(&folder);
+    load(&system, folder_write(&folder, "small.ini", "[gpu]\nsm_count = 2\n[system]\ngpus = 3\n"), NULL);
+    assert_int_equal(system.gpu.sm_count, 2);
+    assert_int_equal(system.spec.gpus, 3);
+    system_fini(&system);
+    load(&system, "small", folder.path);
+    assert_int_equal(system.gpu.sm_count, 2);
+    system_fini(&system);
+    folder_remove(&folder, LIST("small.ini"));
+}
+
+static void an_unknown_name_lists_those_there_are(void **state)
+{
+    (void)state;
+    struct folder folder;
+    struct system system;
+    struct err err;
+    folder_make(&folder);
+    folder_write(&folder, "one.ini", "[gpu]\n");
+    folder_write(&folder, "two.ini", "[gpu]\n");
+    assert_false(system_load(&system, "three", folder.path, &err));
+    check_says(&err, "there is no system 'three'; there are one and two");
+    assert_false(system_load(&system, "three", "/there/is/no/folder", &err));
+    check_says(&err, "HEDDLE_HOME");
+    assert_false(system_load(&system, "/there/is/none.ini", NULL, &err));
+    folder_remove(&folder, LIST("one.ini", "two.ini"));
+}
+
+static void settings_win_over_the_description(void **state)
+{
+    (void)state;
+    struct system system;
+    struct err err;
+    load(&system, NULL, NULL);
+    assert_true(system_set(&system, "gpu.sm_count=7", &err));
+    assert_int_equal(system.gpu.sm_count, 7);
+    assert_false(system_set(&system, "gpu.sms=7", &err));
+    check_says(&err, "has no key");
+    assert_false(system_set(&system, "system.gpus=65", &err));
+    system_fini(&system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_description_it_is_an_h200),
+        cmocka_unit_test(every_description_can_be_read),
+        cmocka_unit_test(a_path_is_read_as_it_is),
+        cmocka_unit_test(an_unknown_name_lists_those_there_are),
+        cmocka_unit_test(settings_win_over_the_description),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
