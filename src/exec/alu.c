@@ -55,14 +55,14 @@ int alu_find(const char *opcode)
 }
 
 extern alu_fn *const alu_fns_base[], *const alu_fns_rare[];
-#ifdef __x86_64__
+#ifdef ALU_X86_LEVELS
 extern alu_fn *const alu_fns_v3[], *const alu_fns_v4[];
 #endif
 
 /* What the levels are compiled for (a processor with these has the lesser features too). */
 static bool has_level(int level)
 {
-#ifdef __x86_64__
+#ifdef ALU_X86_LEVELS
     bool v3 =
         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     bool v4 = v3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
@@ -78,7 +78,7 @@ alu_fn *alu_executor_at(int level, int row)
     REQUIRE(row >= 0 && row < alu_row_count);
     if (!has_level(level))
         return 0;
-#ifdef __x86_64__
+#ifdef ALU_X86_LEVELS
     if (level)
         return level == 1 ? alu_fns_v3[row] : alu_fns_v4[row];
 #endif

@@ -1,5 +1,5 @@
 /* The executors for x86-64-v3: AVX2, FMA. */
-#ifdef __x86_64__
+#ifdef ALU_X86_LEVELS
 #ifndef __AVX2__
 #error "compile this file with -march=x86-64-v3"
 #endif

@@ -1,5 +1,5 @@
 /* The executors for x86-64-v4: AVX-512. */
-#ifdef __x86_64__
+#ifdef ALU_X86_LEVELS
 #ifndef __AVX512DQ__
 #error "compile this file with -march=x86-64-v4"
 #endif

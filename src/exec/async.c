@@ -81,10 +81,15 @@ static uint64_t expect_bytes(uint64_t state, uint64_t bytes)
 
 #define MBARRIER_OPS(M)                                                                                      \
     M(INIT, "mbarrier.init")                                                                                 \
-    M(INVAL, "mbarrier.inval") M(ARRIVE_DROP, "mbarrier.arrive_drop") M(ARRIVE, "mbarrier.arrive")           \
-        M(TEST, "mbarrier.test_wait") M(TRY, "mbarrier.try_wait") M(PENDING, "mbarrier.pending_count")       \
-            M(EXPECT, "mbarrier.expect_tx") M(COMPLETE, "mbarrier.complete_tx")                              \
-                M(COPY_ARRIVE, "cp.async.mbarrier.arrive")
+    M(INVAL, "mbarrier.inval")                                                                               \
+    M(ARRIVE_DROP, "mbarrier.arrive_drop")                                                                   \
+    M(ARRIVE, "mbarrier.arrive")                                                                             \
+    M(TEST, "mbarrier.test_wait")                                                                            \
+    M(TRY, "mbarrier.try_wait")                                                                              \
+    M(PENDING, "mbarrier.pending_count")                                                                     \
+    M(EXPECT, "mbarrier.expect_tx")                                                                          \
+    M(COMPLETE, "mbarrier.complete_tx")                                                                      \
+    M(COPY_ARRIVE, "cp.async.mbarrier.arrive")
 
 enum mbarrier_op {
 #define M(id, name) MBARRIER_##id,

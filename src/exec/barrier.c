@@ -96,7 +96,6 @@ static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
     uint32_t here = top->pc;
     if (top->mask != active) { /* the guard leaves some out: they go on */
         fragment_diverge(w, here, active, here + 1, top->mask & ~active, here + 1);
-        w->now->levels[w->now->depth - 1].pc = here;
     }
     struct fragment *f = fragment_part(w, w->now);
     f->state = FRAGMENT_AT_BARRIER;
@@ -115,6 +114,8 @@ enum lowered lower_barrier(struct lower *lower, struct op *op)
     op->unit = UNIT_SYNC;
     op->run.control = run_barrier;
     op->more = form;
+    if (lower->inst->guard >= 0) /* where those who waited meet those who did not */
+        op->join = (uint32_t)(lower->inst - lower->function->insts) + 1;
     form->waits = !opcode_has(opcode, "arrive");
     if (opcode_has(opcode, "red")) {
         form->reduction = opcode_has(opcode, "popc")  ? REDUCE_POPC

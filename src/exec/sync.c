@@ -18,42 +18,48 @@ static lanes members_of(const struct warp *w, const struct sync_form *form, cons
     return all;
 }
 
-/* All who wait in this warp for the same operation as `f`, or, at a plain bar.warp.sync, for any. */
-static lanes waiting_with(const struct warp *w, const struct fragment *f)
+/* What a fragment waits for. All its lanes name the same members: run_sync sees to that. */
+struct meeting {
+    const struct op *op;
+    uint32_t registers_at;
+    lanes members;
+};
+
+static struct meeting meeting_of(const struct warp *w, const struct fragment *f)
 {
-    const struct level *top = &f->levels[f->depth - 1];
     const struct frame *frame = &f->frames[f->frame_count - 1];
-    const struct op *op = &frame->code->ops[top->pc];
-    const struct sync_form *form = op->more;
-    lanes there = 0;
-    for (uint32_t i = 0; i < w->fragment_count; i++) {
-        const struct fragment *other = w->fragments[i];
-        if (other->state != FRAGMENT_AT_SYNC)
-            continue;
-        const struct frame *its = &other->frames[other->frame_count - 1];
-        const struct op *at = &its->code->ops[other->levels[other->depth - 1].pc];
-        const struct sync_form *its_form = at->more;
-        bool same = at == op && its->registers_at == frame->registers_at;
-        if (same || (!form->run && !its_form->run))
-            there |= other->waiting;
-    }
-    return there;
+    const struct op *op = &frame->code->ops[f->levels[f->depth - 1].pc];
+    lanes members = members_of(w, op->more, w->file + frame->registers_at, f->waiting) & w->alive;
+    return (struct meeting){op, frame->registers_at, members};
 }
 
-/* Lets the fragments that wait for this operation go on, once it is done for all of them. */
-static void go_on(struct warp *w, const struct op *op, lanes who)
+/* Two groups may stand at one operation, each waiting for its own; at a plain bar.warp.sync a group may stand at
+ * several. */
+static bool meet(const struct meeting *a, const struct meeting *b)
 {
+    const struct sync_form *form_a = a->op->more, *form_b = b->op->more;
+    bool same = a->op == b->op && a->registers_at == b->registers_at;
+    return a->members == b->members && (same || (!form_a->run && !form_b->run));
+}
+
+/* Who waits in this warp for the same as a fragment; with `leave`, they go on. */
+static lanes waiting_for(struct warp *w, const struct meeting *meeting, bool leave)
+{
+    lanes there = 0;
     for (uint32_t i = 0; i < w->fragment_count; i++) {
         struct fragment *f = w->fragments[i];
-        struct level *top = &f->levels[f->depth - 1];
-        if (f->state != FRAGMENT_AT_SYNC || !(f->waiting & who))
+        if (f->state != FRAGMENT_AT_SYNC)
             continue;
-        const struct op *at = &f->frames[f->frame_count - 1].code->ops[top->pc];
-        if (at != op && ((const struct sync_form *)at->more)->run)
+        struct meeting its = meeting_of(w, f);
+        if (!meet(meeting, &its))
             continue;
-        f->state = FRAGMENT_READY;
-        top->pc++;
+        there |= f->waiting;
+        if (leave) {
+            f->state = FRAGMENT_READY;
+            f->levels[f->depth - 1].pc++;
+        }
     }
+    return there;
 }
 
 /* Runs what can run now. With `force`, who waits for threads that never come goes on without them, as on a
@@ -64,25 +70,35 @@ bool warp_check_sync(struct warp *w, bool force)
         struct fragment *f = w->fragments[i];
         if (f->state != FRAGMENT_AT_SYNC)
             continue;
-        const struct frame *frame = &f->frames[f->frame_count - 1];
-        const struct op *op = &frame->code->ops[f->levels[f->depth - 1].pc];
-        const struct sync_form *form = op->more;
-        lanes there = waiting_with(w, f);
-        lanes wanted = members_of(w, form, w->file + frame->registers_at, f->waiting) & w->alive;
-        if ((wanted & ~there) && !force)
+        struct meeting meeting = meeting_of(w, f);
+        const struct sync_form *form = meeting.op->more;
+        lanes there = waiting_for(w, &meeting, false);
+        if ((meeting.members & ~there) && !force)
             continue;
         struct fragment *was = w->now;
         w->now = f;
         warp_use_frame(w);
+        waiting_for(w, &meeting, true); /* before the masks may be overwritten */
         if (form->run)
-            form->run(w, op, there & (wanted | f->waiting));
-        go_on(w, op, there);
+            form->run(w, meeting.op, there);
         w->now = was;
         if (was)
             warp_use_frame(w);
         return true;
     }
     return false;
+}
+
+/* Those of the lanes who name the same members as the first of them. */
+static lanes same_members(const struct warp *w, const struct sync_form *form, lanes who)
+{
+    if (form->who != MEMBERS_GIVEN)
+        return who;
+    const uint32_t *masks = warp_at(w, form->members);
+    lanes same = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        same |= (lanes)(masks[i] == masks[first_lane(who)]) << i;
+    return same & who;
 }
 
 static enum next run_sync(struct warp *w, const struct op *op, lanes active)
@@ -95,14 +111,16 @@ static enum next run_sync(struct warp *w, const struct op *op, lanes active)
         return NEXT_OP;
     }
     struct level *top = &w->now->levels[w->now->depth - 1];
+    lanes same = same_members(w, form, active), rest = active & ~same;
     uint32_t here = top->pc;
-    if (top->mask != active) {
-        fragment_diverge(w, here, active, here + 1, top->mask & ~active, here + 1);
-        w->now->levels[w->now->depth - 1].pc = here;
+    if (top->mask != same) { /* other groups come here on their own; whom the guard leaves out goes on */
+        fragment_diverge(w, here, same, rest ? here : here + 1, top->mask & ~same, here + 1);
+        if (rest)
+            return NEXT_MOVED;
     }
     struct fragment *f = fragment_part(w, w->now);
     f->state = FRAGMENT_AT_SYNC;
-    f->waiting = active;
+    f->waiting = same;
     while (warp_check_sync(w, false))
         ;
     return f == w->now && f->state != FRAGMENT_READY ? NEXT_WAIT : NEXT_MOVED;
@@ -115,6 +133,7 @@ struct sync_form *lower_sync(struct lower *lower, struct op *op, exec_fn *run, s
     op->unit = UNIT_SYNC;
     op->run.control = run_sync;
     op->more = form;
+    op->join = (uint32_t)(lower->inst - lower->function->insts) + 1; /* where its groups are together again */
     form->run = run;
     return form;
 }
@@ -216,7 +235,7 @@ static lanes group_of(const struct warp *w, const struct sync_form *form, uint32
 {
     if (form->who != MEMBERS_GIVEN)
         return active;
-    return ((const uint32_t *)warp_at(w, form->members))[lane] & active;
+    return (((const uint32_t *)warp_at(w, form->members))[lane] & active) | UINT32_C(1) << lane;
 }
 
 static void run_vote(struct warp *w, const struct op *op, lanes active)

@@ -93,7 +93,9 @@ struct fragment *fragment_part(struct warp *w, struct fragment *fragment)
     lanes top = fragment->levels[fragment->depth - 1].mask;
     if (all_lanes(fragment) == top)
         return fragment;
-    return take_lanes(w, fragment, top);
+    struct fragment *part = take_lanes(w, fragment, top);
+    warp_use_frame(w); /* those who stay may be out of a function that the others called */
+    return part;
 }
 
 static bool same_place(const struct fragment *a, const struct fragment *b)
