@@ -230,25 +230,51 @@ static void pass_on(int number, siginfo_t *info, void *context)
         kill(program, number);
 }
 
-static bool start_program(const struct run *run, struct err *err)
+/* In the child: becomes the program, or tells the parent why it cannot. */
+static _Noreturn void become_program(const struct run *run, int tell)
+{
+    set_environment(run);
+    execv(run->path, run->request->words);
+    int why = errno;
+    _exit(write(tell, &why, sizeof why) == sizeof why ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND);
+}
+
+static bool start_program(struct run *run, struct err *err)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, old[PASSED_ON];
+    sigset_t all, mask;
+    int ends[2], why = 0;
+    if (pipe2(ends, O_CLOEXEC)) /* closed by itself once the program runs */
+        return err_set(err, "run: cannot start a process: %s", strerror(errno));
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &mask); /* until it is known whom to pass signals on to */
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &action, &old[i]);
     pid_t child = fork();
-    if (child < 0)
-        return err_set(err, "run: cannot start a process: %s", strerror(errno));
     if (!child) {
         for (int i = 0; i < PASSED_ON; i++)
             sigaction(passed_on[i], &old[i], NULL);
-        set_environment(run);
-        execv(run->path, run->request->words);
-        int status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-        fprintf(stderr, "heddle: run: cannot run %s: %s\n", run->path,
-                errno == ENOEXEC ? "it is no program that this machine knows" : strerror(errno));
-        _exit(status);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        become_program(run, ends[1]);
     }
     program = child;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    close(ends[1]);
+    ssize_t told;
+    while ((told = read(ends[0], &why, sizeof why)) < 0 && errno == EINTR)
+        ;
+    bool failed = told == sizeof why;
+    close(ends[0]);
+    if (child < 0)
+        return err_set(err, "run: cannot start a process: %s", strerror(errno));
+    if (failed) {
+        waitpid(child, NULL, 0);
+        err_set(err, "run: cannot run %.200s: %s", run->path,
+                why == ENOEXEC  ? "it is no program that this machine knows"
+                : why == ENOENT ? "the interpreter or loader that it names is missing"
+                                : strerror(why));
+        return fail(run, why == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+    }
     return true;
 }
 
@@ -262,8 +288,9 @@ bool run_wait(struct run *run, struct err *err)
     int status;
     struct rusage usage;
     double start = host_seconds();
+    run->status = EXIT_CANNOT_RUN;
     if (!start_program(run, err))
-        return fail(run, EXIT_CANNOT_RUN);
+        return false;
     while (waitpid(program, &status, 0) < 0) {
         if (errno != EINTR)
             BUG("waitpid: %s", strerror(errno));

@@ -59,7 +59,8 @@ static enum result place(struct driver *driver, const struct copy_side *from, co
     struct memory_facts facts;
     bool known = memory_find(driver, at, &facts);
     side->kind = facts.kind;
-    if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known))
+    if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known) ||
+        facts.kind == MEMORY_INTERNAL)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is no address of a device", (unsigned long long)at);
     if (known && bytes > facts.base + facts.bytes - at)
         return driver_fail(RESULT_INVALID_VALUE,

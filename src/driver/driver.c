@@ -76,18 +76,18 @@ static void unregister_driver(struct driver *driver)
     pthread_mutex_unlock(&registry_lock);
 }
 
-void driver_end_stream(uint64_t driver_number, struct stream *stream)
+void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id)
 {
     pthread_mutex_lock(&registry_lock);
     if (registered(driver_number) < registry_count)
-        stream_free(stream);
+        stream_end(stream, id);
     pthread_mutex_unlock(&registry_lock);
 }
 
 static bool load_system(struct driver *driver, struct err *err)
 {
     struct text folder = {0};
-    if (driver->options.home)
+    if (driver->options.home && *driver->options.home)
         text_add(&folder, "%s/systems", driver->options.home);
     bool good = system_load(&driver->system, driver->options.system, folder.at, err);
     text_fini(&folder);

@@ -110,6 +110,10 @@ void device_fail(struct device *device, enum result error); /* from now on this 
 void device_print_flush(struct device *device);
 FILE *device_print_stream(struct device *device); /* a new one, that adds to what will be printed */
 
+/* ---- streams ---- */
+
+void stream_end(struct stream *stream, uint64_t id); /* unless it ended, and is another's now */
+
 /* ---- events, recordings; with the commands' lock held, where it is not at the end of all ---- */
 
 void events_end_all(struct device *device);
@@ -148,7 +152,7 @@ enum result driver_fail(enum result result, const char *format, ...)
     __attribute__((format(__printf__, 2, 3)));
 
 /* Ends a stream, if its driver is still there. */
-void driver_end_stream(uint64_t driver_number, struct stream *stream);
+void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id);
 
 /* What every call for a device begins with: DEINITIALIZED, or the sticky error. */
 enum result device_usable(struct device *device);

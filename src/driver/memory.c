@@ -40,10 +40,13 @@ struct allocation *memory_start(const struct driver *driver, uint64_t address)
     return found && found->at == address ? found : NULL;
 }
 
-/* Whether kernels of the device may touch it. */
+/* Whether kernels of the device may touch it. Of the heap of malloc they may touch what malloc gave them,
+ * which exec adds itself. */
 static bool is_seen(const struct device *device, const struct allocation *allocation)
 {
     const struct device *owner = allocation->device;
+    if (allocation->kind == MEMORY_INTERNAL)
+        return false;
     return !owner || owner == device || device->peers >> owner->index & 1;
 }
 
@@ -192,12 +195,12 @@ void memory_add_peer(struct device *device, struct device *peer)
 {
     struct memory *memory = &device->driver->memory;
     pthread_mutex_lock(&memory->lock);
+    device->peers |= UINT64_C(1) << peer->index;
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
-        if (one->device == peer)
+        if (one->device == peer && is_seen(device, one))
             image_add(device->image, (struct range){one->at, one->bytes, one->what, one->read_only});
     }
-    device->peers |= UINT64_C(1) << peer->index;
     pthread_mutex_unlock(&memory->lock);
 }
 
@@ -206,7 +209,7 @@ void memory_remove_peer(struct device *device, struct device *peer)
     struct memory *memory = &device->driver->memory;
     pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < memory->count; i++) {
-        if (memory->table[i]->device == peer)
+        if (memory->table[i]->device == peer && is_seen(device, memory->table[i]))
             image_remove(device->image, memory->table[i]->at);
     }
     device->peers &= ~(UINT64_C(1) << peer->index);

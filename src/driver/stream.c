@@ -98,13 +98,29 @@ struct thread_stream {
     struct device *device;
     struct stream *stream;
     uint64_t driver; /* its number: a driver may be gone, and another one at its place */
+    uint64_t id;     /* of the stream: a reset of the device ends it, and another may take its place */
 };
+
+static bool is_alive(struct stream *stream, uint64_t id)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    bool alive = stream->alive && stream->id == id;
+    pthread_mutex_unlock(&commands->lock);
+    return alive;
+}
+
+void stream_end(struct stream *stream, uint64_t id)
+{
+    if (is_alive(stream, id))
+        stream_free(stream);
+}
 
 static void end_thread(void *value)
 {
     for (struct thread_stream *next, *own = value; own; own = next) {
         next = own->next;
-        driver_end_stream(own->driver, own->stream);
+        driver_end_stream(own->driver, own->stream, own->id);
         mem_free(own);
     }
 }
@@ -118,17 +134,20 @@ static void make_key(void)
 struct stream *device_thread_stream(struct device *device)
 {
     pthread_once(&thread_once, make_key);
-    struct thread_stream *first = pthread_getspecific(thread_key);
-    for (struct thread_stream *own = first; own; own = own->next) {
-        if (own->driver == device->driver->number && own->device == device)
-            return own->stream;
-    }
+    struct thread_stream *own = pthread_getspecific(thread_key);
+    while (own && (own->driver != device->driver->number || own->device != device))
+        own = own->next;
+    if (own && is_alive(own->stream, own->id))
+        return own->stream;
     struct stream *stream;
     if (stream_new(device, 0, 0, &stream))
         return device->default_stream; /* gives the device's error to whoever uses it */
-    struct thread_stream *own = mem_alloc(1, sizeof *own);
-    *own = (struct thread_stream){first, device, stream, device->driver->number};
-    pthread_setspecific(thread_key, own);
+    if (!own) {
+        own = mem_alloc(1, sizeof *own);
+        own->next = pthread_getspecific(thread_key);
+        pthread_setspecific(thread_key, own);
+    }
+    *own = (struct thread_stream){own->next, device, stream, device->driver->number, stream->id};
     return stream;
 }
 

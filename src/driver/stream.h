@@ -33,7 +33,7 @@ enum result stream_free(struct stream *stream); /* at once; work that it has is 
 struct device *stream_device(const struct stream *stream);
 unsigned stream_flags(const struct stream *stream);
 int stream_priority(const struct stream *stream);
-uint64_t stream_id(const struct stream *stream); /* 0: a default stream */
+uint64_t stream_id(const struct stream *stream); /* 0: the default stream */
 
 enum result stream_query(struct stream *stream); /* SUCCESS, NOT_READY or an error */
 enum result stream_synchronize(struct stream *stream);

@@ -242,6 +242,25 @@ LANE float div_full(float a, float b)
     return mul_f32(a * scale, unit_rcp(b * scale));
 }
 
+/* A product with .ftz. What counts is whether it is subnormal when it is rounded to 24 bits, as it is higher
+ * up; a subnormal number has fewer, and can be rounded up to the least that is none. */
+LANE float product_ftz(float a, float b)
+{
+    float r = mul_f32(a, b);
+    return f32_bits(abs_f32(a * 0x1p24f * b) < 0x1p-102f ? bits_f32(r) & 0x80000000 : bits_f32(r));
+}
+
+LANE float div_approx_ftz(float a, float b)
+{
+    return product_ftz(ftz(a), unit_rcp(b));
+}
+
+LANE float div_full_ftz(float a, float b)
+{
+    float scale = abs_f32(b) > 0x1p126f ? 0.25f : 1.0f;
+    return product_ftz(ftz(ftz(a) * scale), unit_rcp(b * scale));
+}
+
 /* --- f16 and bf16: the unit's result, with more bits cut off
  * ------------------------------------------------ */
 

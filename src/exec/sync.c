@@ -33,8 +33,8 @@ static struct meeting meeting_of(const struct warp *w, const struct fragment *f)
     return (struct meeting){op, frame->registers_at, members};
 }
 
-/* Two groups may stand at one operation, each waiting for its own; at a plain bar.warp.sync a group may stand at
- * several. */
+/* Two groups may stand at one operation, each waiting for its own; at a plain bar.warp.sync a group may stand
+ * at several. */
 static bool meet(const struct meeting *a, const struct meeting *b)
 {
     const struct sync_form *form_a = a->op->more, *form_b = b->op->more;

@@ -1,5 +1,5 @@
-/* What the programs of this folder share: each checks what it does and ends with "NAME: ok". They run on a real GPU, too,
- * where they say the same. */
+/* What the programs of this folder share: each checks what it does and ends with "NAME: ok". They run on a
+ * real GPU, too, where they say the same. */
 #ifndef TESTS_PROGRAMS_CHECK_H
 #define TESTS_PROGRAMS_CHECK_H
 

@@ -232,6 +232,10 @@ static void each_thread_has_a_stream_of_its_own(void **state)
     pthread_join(thread, &own);
     assert_int_equal(stream_free(own), RESULT_INVALID_HANDLE); /* it ended with its thread */
     assert_ptr_equal(use_own_stream(&t), own);                 /* and is used again */
+    CHECK(device_reset(t.device));
+    struct stream *other;
+    CHECK(stream_new(t.device, 0, 0, &other)); /* takes the place of the thread's, which the reset ended */
+    assert_ptr_not_equal(use_own_stream(&t), other);
     stop(&t);
 }
 

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# heddle run, as far as it goes without nvcc: programs that use the driver API and a PTX file, and programs without CUDA.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+libraries=$(dirname "$HEDDLE")/cuda
+saxpy=$HEDDLE_HOME/bench/cuda/saxpy.ptx
+
+gcc -o useptx "$HEDDLE_HOME/tests/programs/ptx.c" -L"$libraries" -l:libcuda.so.1 || fail 'ptx.c does not compile'
+
+# ---- a program that launches ----
+
+run run ./useptx "$saxpy"
+expect_status 0
+expect_line out '^ptx: ok$'
+expect_lines err 1
+expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ warp instructions \([0-9.]+ thousand of threads\) in [0-9.]+ s'
+
+for threads in 1 2 all; do
+    run run --threads "$threads" --stats "stats.$threads" ./useptx "$saxpy"
+    expect_status 0
+    python3 - "stats.$threads" <<'END' >"same.$threads" || fail 'the statistics cannot be read'
+import json, sys
+stats = json.load(open(sys.argv[1]))
+assert set(stats["host"]) == {"wall_s", "cpu_s", "threads"}
+del stats["host"]
+launch, = stats["launches"]
+assert launch["kernel"] == "saxpy" and launch["grid"] == [8, 1, 1] and launch["block"] == [128, 1, 1]
+assert launch["metrics"]["launch__grid_size"] == 8 and launch["metrics"]["smsp__warps_launched.sum"] == 32
+assert launch["metrics"]["smsp__inst_executed.sum"] > 32
+print(json.dumps(stats))
+END
+    expect_same_file "statistics with $threads threads and with one" same.1 "same.$threads"
+done
+
+run run ./useptx "$saxpy" stay # what was launched is counted, though nobody waits for it
+expect_line err '1 launch, '
+run run sh -c "./useptx '$saxpy' && ./useptx '$saxpy'"
+expect_status 0
+expect_line err '1 kernel, 2 launches'
+run run ./useptx "$saxpy" fault
+expect_status 0
+expect_line err '^heddle: .*saxpy.* a read of 4 bytes at 0x[0-9a-f]+'
+run run ./useptx "$saxpy" graph
+expect_status 0
+expect_lines err 2
+expect_line err '^heddle: cuGraphCreate is not supported'
+
+run run --system a100 ./useptx "$saxpy" name
+expect_line out 'A100'
+cp "$HEDDLE_HOME/systems/a100.ini" own.ini
+run run --system own.ini sh -c "cd / && '$PWD/useptx' '$saxpy' name"
+expect_line out 'A100'
+
+# ---- the program's words, status, input and output are its own ----
+
+run run echo --threads 5 --help --
+expect_status 0
+expect_same 'words of the program' "$(cat out)" '--threads 5 --help --'
+expect_line err '^heddle: no kernel was launched$'
+run run -- echo -n --stats
+expect_same 'words behind --' "$(cat out)" '--stats'
+run run sh -c 'exit 7'
+expect_status 7
+expect_same 'standard input' "$(echo words | "$HEDDLE" run cat 2>/dev/null)" words
+run run sh -c 'echo one; echo two >&2'
+expect_same 'standard output' "$(cat out)" one
+expect_line err '^two$'
+run run sh -c 'kill -SEGV $$'
+expect_status 139
+expect_line err '^heddle: sh was ended by signal 11 \(Segmentation fault\)'
+run run --help
+expect_status 0
+expect_line out '--stats FILE'
+
+# ---- signals reach the program ----
+
+for signal in TERM INT; do
+    rm -f out
+    "$HEDDLE" run ./useptx "$saxpy" wait >out 2>err &
+    child=$!
+    for ((tries = 0; tries < 600; tries++)); do
+        grep -qs ready out && break
+        sleep 0.05
+    done
+    kill -"$signal" "$child"
+    wait "$child"
+    status=$?
+    child=''
+    ran="heddle run ./useptx wait, after SIG$signal"
+    expect_status 5
+    expect_line out "^signal $(printf %02d "$(kill -l "$signal")")\$"
+done
+left=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'heddle-run-*' -newer useptx -user "$(id -un)" 2>/dev/null | head -n 1)
+expect_same 'folders left behind' '' "$left"
+
+# ---- mistakes ----
+
+# cannot STATUS REGEX WORD...: heddle run says this in one line, with this status.
+cannot() {
+    local wanted=$1 regex=$2
+    shift 2
+    run run "$@"
+    expect_status "$wanted"
+    expect_empty out
+    expect_lines err 1
+    expect_line err "^heddle: .*$regex"
+}
+
+cannot 2 'expected a program'
+cannot 2 'expected a program' --threads 2
+cannot 2 'unknown option --thread; did you mean --threads' --thread 2 ./useptx
+cannot 2 "'many'" --threads many ./useptx
+cannot 2 'timing is not built yet' --mode timing ./useptx
+cannot 2 "expected functional, not 'fast'" --mode fast ./useptx
+cannot 2 "no system 'h2000'.*h200" --system h2000 ./useptx
+cannot 2 'cannot write none/x: No such file' --stats none/x ./useptx
+cannot 2 'would write over the program' --stats ./useptx ./useptx
+cannot 127 'cannot find the program ./nothing: No such file' ./nothing
+cannot 127 'cannot find the program no-such-command' no-such-command
+cannot 127 'say ./useptx' useptx
+cannot 126 'a folder' ./
+: >plain
+cannot 126 'not executable \(chmod' ./plain
+chmod +x plain
+printf '\177ELF' >plain
+cannot 126 'cannot run ./plain' ./plain
+echo 'int main(void) { return 0; }' >still.c
+gcc -static -o still still.c && cannot 126 'linked statically' ./still
+echo 'int f(void) { return 0; }' >f.c
+echo 'int f(void); int main(void) { return f(); }' >needs.c
+gcc -shared -fPIC -o libf.so f.c && gcc -o needs needs.c -L. -lf && rm libf.so
+cannot 127 'needs libf.so, which is not found; LD_LIBRARY_PATH' ./needs
+HEDDLE_THREADS=none run run ./useptx "$saxpy" name
+expect_line err 'HEDDLE_THREADS'

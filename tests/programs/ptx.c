@@ -1,0 +1,93 @@
+/* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT], where WHAT is something
+ * else to do: name     prints the name of the device fault    a kernel that writes where it may not wait
+ * prints "ready", and waits to be ended; prints the signal graph    something that is not supported, twice
+ *   stay     launches and ends without waiting */
+#include "check.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is needed of cuda.h. */
+typedef unsigned long long address;
+int cuInit(unsigned flags), cuDeviceGet(int *device, int index),
+    cuDeviceGetName(char *name, int bytes, int device);
+int cuDevicePrimaryCtxRetain(void **context, int device), cuCtxSetCurrent(void *context),
+    cuCtxSynchronize(void);
+int cuModuleLoad(void **module, const char *path),
+    cuModuleGetFunction(void **function, void *module, const char *name);
+int cuMemAlloc_v2(address *d, size_t bytes), cuMemFree_v2(address d);
+int cuMemcpyHtoD_v2(address d, const void *h, size_t bytes),
+    cuMemcpyDtoH_v2(void *h, address d, size_t bytes);
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **arguments, void **extra);
+int cuGraphCreate(void **graph, unsigned flags);
+
+enum { N = 1000, BLOCK = 128 };
+
+static void on_signal(int number)
+{
+    char text[] = "signal 00\n";
+    text[7] = (char)('0' + number / 10);
+    text[8] = (char)('0' + number % 10);
+    if (write(1, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(5);
+}
+
+static void saxpy(void *function, address x, address y, unsigned n)
+{
+    float a = 2.5f;
+    void *arguments[] = {&n, &a, &x, &y};
+    GOOD(cuLaunchKernel(function, (n + BLOCK - 1) / BLOCK, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL));
+}
+
+int main(int count, char **words)
+{
+    const char *what = count > 2 ? words[2] : "";
+    void *context, *module, *function, *graph;
+    address x, y;
+    int device;
+    float h[N], g[N];
+    char name[256];
+    GOOD(cuInit(0));
+    GOOD(cuDeviceGet(&device, 0));
+    if (!strcmp(what, "name")) {
+        GOOD(cuDeviceGetName(name, sizeof name, device));
+        return !!puts(name) == 0;
+    }
+    if (!strcmp(what, "wait")) {
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        puts("ready");
+        fflush(stdout);
+        for (;;)
+            pause();
+    }
+    GOOD(cuDevicePrimaryCtxRetain(&context, device));
+    GOOD(cuCtxSetCurrent(context));
+    if (!strcmp(what, "graph")) {
+        GIVES(801, cuGraphCreate(&graph, 0));
+        GIVES(801, cuGraphCreate(&graph, 0));
+        return check_end("graph");
+    }
+    GOOD(cuModuleLoad(&module, words[1]));
+    GOOD(cuModuleGetFunction(&function, module, "saxpy"));
+    for (int i = 0; i < N; i++)
+        h[i] = (float)i, g[i] = 1;
+    GOOD(cuMemAlloc_v2(&x, sizeof h));
+    GOOD(cuMemAlloc_v2(&y, sizeof h));
+    GOOD(cuMemcpyHtoD_v2(x, h, sizeof h));
+    GOOD(cuMemcpyHtoD_v2(y, g, sizeof g));
+    saxpy(function, x, y, !strcmp(what, "fault") ? 2 * N : N);
+    if (!strcmp(what, "stay"))
+        return check_end("stay");
+    GIVES(!strcmp(what, "fault") ? 700 : 0, cuCtxSynchronize());
+    if (strcmp(what, "fault")) {
+        GOOD(cuMemcpyDtoH_v2(g, y, sizeof g));
+        for (int i = 0; i < N; i++)
+            CHECK(g[i] == 2.5f * (float)i + 1);
+        GOOD(cuMemFree_v2(x));
+    }
+    return check_end("ptx");
+}

@@ -1,0 +1,288 @@
+/* Kernels that go wrong, and those that only end when threads make progress on their own. */
+#include "check.h"
+#include "base/mem.h"
+#include "exec/exec.h"
+
+#include <stdlib.h>
+
+enum { WORDS = 64 };
+static uint32_t memory[WORDS];
+
+static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
+{
+    static _Alignas(64) char variables[4][64];
+    static int used;
+    assert_true(bytes <= 64 && alignment <= 64);
+    void *at = variables[used++ % 4];
+    memset(at, 0, 64);
+    image_add(context, (struct range){(uintptr_t)at, bytes, variable->name, false});
+    return (uintptr_t)at;
+}
+
+struct run {
+    const char *body; /* of kernel k(.param .u64 p), which has registers r, rd, f, and predicates p */
+    const char *head; /* before the kernel; or NULL */
+    uint32_t blocks, threads;
+    uint64_t limit;
+    struct heap *heap;
+    FILE *print;
+};
+
+static struct image *image;
+
+static struct launch_result *go(struct run run)
+{
+    static struct launch_result result;
+    struct text text = {0};
+    struct err err;
+    text_add(&text, ".version 7.0\n.target sm_75\n.address_size 64\n%s\n", run.head ? run.head : "");
+    text_add(
+        &text,
+        ".visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<9>; .reg .b32 %%r<20>; .reg .b64 %%rd<20>;\n"
+        "ld.param.u64 %%rd1, [p]; mov.u32 %%r1, %%tid.x;\n");
+    text_add(&text, "%s\nret;\n}\n", run.body);
+    struct ptx_module *module = ptx_parse("test.ptx", text.at, text.length, &err);
+    if (!module)
+        fail_msg("%s", err.text);
+    struct program *program = program_new(&module, 1, place, image, &err);
+    if (!program)
+        fail_msg("%s", err.text);
+    uint64_t pointer = (uintptr_t)memory;
+    struct launch launch = {.kernel = program_kernel(program, "k"),
+                            .image = image,
+                            .heap = run.heap,
+                            .params = &pointer,
+                            .grid = {run.blocks ? run.blocks : 1, 1, 1},
+                            .block = {run.threads ? run.threads : 32, 1, 1},
+                            .threads = 1,
+                            .sm_count = 1,
+                            .stack_bytes = 1024,
+                            .instruction_limit = run.limit,
+                            .print = run.print};
+    launch_run(&launch, &result);
+    program_free(program);
+    text_fini(&text);
+    return &result;
+}
+
+static void expect_fault(struct run run, enum fault_kind kind, const char *says)
+{
+    struct launch_result *result = go(run);
+    if (result->fault.kind != kind || !strstr(result->fault.text, says))
+        fail_msg("fault %d: '%s' should be %d and say '%s'", result->fault.kind, result->fault.text, kind,
+                 says);
+}
+
+static void expect_good(struct run run)
+{
+    struct launch_result *result = go(run);
+    if (result->fault.kind != FAULT_NONE)
+        fail_msg("%s", result->fault.text);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(memory, 0, sizeof memory);
+    image = image_new();
+    image_add(image, (struct range){(uintptr_t)memory, sizeof memory, "the test's memory", false});
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    image_free(image);
+    return 0;
+}
+
+static void test_names_the_thread_and_the_line(void **state)
+{
+    (void)state;
+    expect_fault(
+        (struct run){.body = "setp.ne.u32 %p1, %r1, 5;\n@%p1 bra END;\nst.global.u32 [%rd1+256], %r1;\nEND:",
+                     .blocks = 2},
+        FAULT_ADDRESS,
+        "kernel k, block (0,0,0), thread (5,0,0), test.ptx:11 (st.global.u32): a write of 4 bytes");
+    expect_fault((struct run){.body = "st.global.u32 [%rd1+256], %r1;"}, FAULT_ADDRESS,
+                 "0 bytes behind the 256 bytes of the test's memory");
+}
+
+static void test_finds_the_last_byte(void **state)
+{
+    (void)state;
+    expect_good((struct run){.body = "st.global.u8 [%rd1+255], 7;"});
+    expect_fault((struct run){.body = "st.global.u8 [%rd1+256], 7;"}, FAULT_ADDRESS, "0 bytes behind");
+    expect_fault((struct run){.body = "st.global.u16 [%rd1+255], 7;"}, FAULT_MISALIGNED, "2 bytes");
+    expect_fault((struct run){.body = "ld.global.v4.u32 {%r2,%r3,%r4,%r5}, [%rd1+8];"}, FAULT_MISALIGNED,
+                 "16 bytes");
+    expect_fault((struct run){.body = "ld.global.u32 %r2, [%rd1+-4];"}, FAULT_ADDRESS, "4 bytes before");
+}
+
+static void test_knows_what_was_freed(void **state)
+{
+    (void)state;
+    image_remove(image, (uintptr_t)memory);
+    expect_fault((struct run){.body = "st.global.u32 [%rd1+8], %r1;"}, FAULT_ADDRESS,
+                 "8 bytes into the 256 bytes of the test's memory at");
+    expect_fault((struct run){.body = "st.global.u32 [%rd1+8], %r1;"}, FAULT_ADDRESS, "which were freed");
+}
+
+static void test_shared_and_local_memory_end(void **state)
+{
+    (void)state;
+    expect_good((struct run){.head = ".shared .align 4 .b8 s[64];",
+                             .body = "mov.u32 %r2, s; st.shared.u32 [%r2+60], %r1;"});
+    expect_fault((struct run){.head = ".shared .align 4 .b8 s[64];",
+                              .body = "mov.u32 %r2, s; st.shared.u32 [%r2+64], %r1;"},
+                 FAULT_ADDRESS, "of the block's 64 bytes of shared memory");
+    expect_fault(
+        (struct run){.body = ".local .align 4 .b8 l[16]; mov.u64 %rd2, l; st.local.u32 [%rd2+16], %r1;"},
+        FAULT_ADDRESS, "of the thread's 16 bytes of local memory");
+}
+
+static void test_traps_and_unknown_instructions(void **state)
+{
+    (void)state;
+    expect_fault((struct run){.body = "trap;"}, FAULT_TRAP, "test.ptx:9 (trap)");
+    expect_fault((struct run){.body = "frob.u32 %r2, %r1;"}, FAULT_INSTRUCTION,
+                 "kernel k: test.ptx:9: frob.u32: Heddle does not know this instruction");
+    expect_fault((struct run){.head = ".extern .func nowhere();", .body = "call nowhere;"}, FAULT_INSTRUCTION,
+                 "function nowhere is not defined in any module");
+    expect_fault((struct run){.body = "mov.u64 %rd2, 5;\nPROTO: .callprototype _ ();\ncall %rd2, PROTO;"},
+                 FAULT_INSTRUCTION, "a call through a pointer to no function");
+}
+
+static void test_finds_deadlocks_and_endless_loops(void **state)
+{
+    (void)state;
+    expect_fault((struct run){.body = "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 96;", .threads = 64},
+                 FAULT_DEADLOCK, "waits at a barrier");
+    expect_fault((struct run){.body = "L: bra L;", .limit = 100000}, FAULT_LIMIT,
+                 "more than 100000 warp instructions");
+    expect_fault((struct run){.head = ".func rec() { call rec; ret; }", .body = "call rec;"}, FAULT_STACK,
+                 "calls deep");
+}
+
+/* Lane by lane, a lock is taken that another lane of the warp holds. */
+static void test_lanes_make_progress_alone(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "L: atom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
+                "ld.volatile.global.u32 %r3, [%rd1+4]; add.u32 %r3, %r3, 1;\n"
+                "st.volatile.global.u32 [%rd1+4], %r3; membar.gl;\natom.global.exch.b32 %r4, [%rd1], 0;",
+        .blocks = 3,
+        .threads = 70});
+    assert_int_equal(memory[1], 210);
+}
+
+/* Blocks wait for a later one. */
+static void test_blocks_make_progress_alone(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; sub.u32 %r3, %r3, 1;\n"
+                "setp.eq.u32 %p1, %r2, %r3;\n@%p1 bra LAST;\n"
+                "L: ld.acquire.gpu.u32 %r4, [%rd1];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra L;\nbra END;\n"
+                "LAST: st.release.gpu.u32 [%rd1], 1;\nEND: atom.global.add.u32 %r5, [%rd1+4], 1;",
+        .blocks = 20});
+    assert_int_equal(memory[1], 20 * 32);
+}
+
+/* Both sides of a branch wait at the same barrier, at different instructions. */
+static void test_barrier_in_both_branches(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra EVEN;\nbar.sync 0;\nbra END;\n"
+                "EVEN: bar.sync 0;\nEND: bar.red.popc.u32 %r3, 0, %p1;\nst.global.u32 [%rd1], %r3;",
+        .threads = 48});
+    assert_int_equal(memory[0], 24);
+}
+
+static void test_recursion(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .head = ".func (.param .b32 out) fact(.param .b32 in)\n{ .reg .b32 %r<9>; .reg .pred %p;\n"
+                "ld.param.u32 %r1, [in]; mov.u32 %r2, 1; setp.lt.u32 %p, %r1, 2;\n@%p bra END;\n"
+                "sub.u32 %r3, %r1, 1;\n{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r3;\n"
+                "call (b), fact, (a); ld.param.b32 %r4, [b]; }\nmul.lo.u32 %r2, %r1, %r4;\nEND: st.param.b32 "
+                "[out], %r2; ret; }",
+        .body = "and.b32 %r2, %r1, 7;\n{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), "
+                "fact, (a); "
+                "ld.param.b32 %r3, [b]; }\nmul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; "
+                "st.global.u32 [%rd2], %r3;"});
+    static const uint32_t factorials[] = {1, 1, 2, 6, 24, 120, 720, 5040};
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(memory[i], factorials[i % 8]);
+}
+
+static void test_malloc_and_free(void **state)
+{
+    (void)state;
+    static const char head[] =
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);";
+    static const char take[] = "{ .param .b64 n; .param .b64 r; st.param.b64 [n], 24; call (r), malloc, (n); "
+                               "ld.param.b64 %rd2, [r]; }\n";
+    static const char give[] = "{ .param .b64 q; st.param.b64 [q], %rd2; call free, (q); }\n";
+    char *room = mem_alloc(1, 4096);
+    struct heap *heap = heap_new(image, (uintptr_t)room, 4096);
+    char body[1024];
+    snprintf(body, sizeof body, "%sst.u32 [%%rd2+20], %%r1;\n%s", take, give);
+    expect_good((struct run){.head = head, .body = body, .heap = heap});
+    snprintf(body, sizeof body, "%sst.u32 [%%rd2+24], %%r1;", take);
+    expect_fault((struct run){.head = head, .body = body, .heap = heap, .threads = 1}, FAULT_ADDRESS,
+                 "behind the 24 bytes of malloc in a kernel");
+    snprintf(body, sizeof body, "%s%s%s", take, give, give);
+    expect_fault((struct run){.head = head, .body = body, .heap = heap, .threads = 1}, FAULT_ADDRESS,
+                 "free of 0x");
+    snprintf(body, sizeof body, "%ssetp.eq.u64 %%p1, %%rd2, 0; @%%p1 st.global.u32 [%%rd1], 1;", take);
+    expect_good((struct run){.head = head, .body = body, .heap = heap, .threads = 256});
+    assert_int_equal(memory[0], 1); /* there was not room for all */
+    heap_free(heap);
+    mem_free(room);
+}
+
+static void test_printf(void **state)
+{
+    (void)state;
+    char *printed = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&printed, &bytes);
+    static const char head[] =
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+        ".global .align 1 .b8 f[22] = "
+        "{37,100,32,37,53,46,50,102,32,37,115,32,37,37,32,37,108,108,117,10,0};\n" /* %d %5.2f %s %% %llu\n */
+        ".global .align 1 .b8 s[4] = {97,98,99,0};";
+    static const char body[] =
+        ".local .align 8 .b8 l[32]; .reg .b64 %a<9>; mov.u64 %rd2, l; cvta.local.u64 %rd3, %rd2;\n"
+        "st.local.u32 [%rd2], %r1; mov.b64 %a1, 0d4004000000000000; st.local.u64 [%rd2+8], %a1;\n"
+        "mov.u64 %a2, s; cvta.global.u64 %a2, %a2; st.local.u64 [%rd2+16], %a2;\n"
+        "st.local.u64 [%rd2+24], -1; mov.u64 %a3, f; cvta.global.u64 %a3, %a3;\n"
+        "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %a3; st.param.b64 [y], %rd3;\n"
+        "call (z), vprintf, (x, y); }";
+    expect_good((struct run){.head = head, .body = body, .threads = 2, .print = stream});
+    fclose(stream);
+    assert_string_equal(printed, "0  2.50 abc % 18446744073709551615\n1  2.50 abc % 18446744073709551615\n");
+    free(printed);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(test_names_the_thread_and_the_line),
+                                       TEST(test_finds_the_last_byte),
+                                       TEST(test_knows_what_was_freed),
+                                       TEST(test_shared_and_local_memory_end),
+                                       TEST(test_traps_and_unknown_instructions),
+                                       TEST(test_finds_deadlocks_and_endless_loops),
+                                       TEST(test_lanes_make_progress_alone),
+                                       TEST(test_blocks_make_progress_alone),
+                                       TEST(test_barrier_in_both_branches),
+                                       TEST(test_recursion),
+                                       TEST(test_malloc_and_free),
+                                       TEST(test_printf)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
