@@ -8,6 +8,8 @@
 
 extern const struct workload *const workloads[]; /* ends in NULL */
 
+enum { WORKLOAD_OPTIONS_MOST = 16 };
+
 const struct workload *workload_find(const char *name); /* or NULL */
 
 struct workload_result {

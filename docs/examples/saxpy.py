@@ -14,7 +14,8 @@ for name, result, arguments in [
     ("heddle_alloc", c_uint64, [c_void_p, c_uint32, c_size_t]),
     ("heddle_upload", c_int, [c_void_p, c_uint64, c_void_p, c_size_t]),
     ("heddle_download", c_int, [c_void_p, c_void_p, c_uint64, c_size_t]),
-    ("heddle_launch", c_int, [c_void_p, c_uint32, c_void_p, c_char_p, c_void_p, c_void_p, c_uint32, c_void_p]),
+    ("heddle_launch", c_int,
+     [c_void_p, c_uint32, c_void_p, c_char_p, c_void_p, c_void_p, c_uint32, c_void_p]),
     ("heddle_statistic", c_uint64, [c_void_p, c_size_t, c_char_p]),
 ]:
     function = getattr(heddle, name)

@@ -1,9 +1,11 @@
 /* heddle demo: a first result in a few seconds. */
 #include "cli/cli.h"
 #include "bench/bench.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/host.h"
+#include "workloads/run.h"
 
 #include <stdio.h>
 
@@ -54,39 +56,70 @@ static int simulate(const struct config *config, unsigned threads, struct shown 
     return EXIT_GOOD;
 }
 
-static int run(int count, char **words)
+/* CUDA kernels, as nvcc compiled them, each checked against the CPU. */
+static int run_kernels(struct err *err)
 {
-    struct err err;
+    static const char *const names[] = {"saxpy", "matmul_tiled", "radixsort", "nbody", "spinlock"};
+    puts("CUDA kernels run without a GPU, from their PTX; what they compute is compared with the CPU's "
+         "result.\n\n"
+         "  kernel         thread instructions   host time   per second   result");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct workload *workload = workload_find(names[i]);
+        uint64_t values[WORKLOAD_OPTIONS_MOST];
+        struct workload_result result;
+        for (size_t o = 0; workload->options[o].name; o++)
+            values[o] = workload->options[o].value;
+        if (!workload_run(workload, values, host_cores(), &interrupted, &result, err))
+            return complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
+        double threads = (double)result.counts.thread_instructions;
+        printf("  %-12s   %17.1f M   %7.3f s   %8.0f M   as expected\n", names[i], threads / 1e6,
+               result.seconds, threads / result.seconds / 1e6);
+    }
+    return EXIT_GOOD;
+}
+
+static int run_traffic(struct err *err)
+{
     struct config config;
     struct shown serial, parallel = {0};
-    (void)words;
-    if (count) {
-        err_set(&err, "demo takes no further words");
-        return complain(EXIT_USAGE, &err);
-    }
     const struct param_group **groups = bench_groups(bench_find("gpu-traffic"));
     config_init(&config, groups);
-    if (!config_set(&config, "gpu-traffic.requests=20000", &err))
-        BUG("%s", err.text);
-    catch_interrupts();
-    puts("Memory traffic of a GPU the size of an H200: 132 SMs send requests over a crossbar of 100 cycles\n"
-         "to 96 memory partitions, which answer; bandwidth, queues and credits are modelled.\n\n"
-         "  threads   host time   events per s   simulated time   checksum of every event");
+    if (!config_set(&config, "gpu-traffic.requests=20000", err))
+        BUG("%s", err->text);
+    puts(
+        "\nMemory traffic of a GPU the size of an H200: 132 SMs send requests over a crossbar of 100 cycles\n"
+        "to 96 memory partitions, which answer; bandwidth, queues and credits are modelled.\n\n"
+        "  threads   host time   events per s   simulated time   checksum of every event");
     unsigned all = host_cores();
-    int status = simulate(&config, 1, &serial, &err);
+    int status = simulate(&config, 1, &serial, err);
     if (status == EXIT_GOOD && all > 1)
-        status = simulate(&config, all, &parallel, &err);
+        status = simulate(&config, all, &parallel, err);
     if (status == EXIT_GOOD && all > 1) {
         printf("\n%u threads are %.2f times as fast as one, and the result is %s.\n", all,
                serial.seconds / parallel.seconds,
                serial.checksum == parallel.checksum ? "the same to the last bit" : "NOT the same");
         status = serial.checksum == parallel.checksum ? EXIT_GOOD : EXIT_FAILED;
     }
-    if (status == EXIT_GOOD)
-        puts("\nNext: `heddle bench gpu-traffic --json result.json`, `heddle params gpu-traffic`, "
-             "docs/engine.md.");
     config_fini(&config);
     mem_free(groups);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    (void)words;
+    if (count) {
+        err_set(&err, "demo takes no further words");
+        return complain(EXIT_USAGE, &err);
+    }
+    catch_interrupts();
+    int status = run_kernels(&err);
+    if (status == EXIT_GOOD)
+        status = run_traffic(&err);
+    if (status == EXIT_GOOD)
+        puts("\nNext: `heddle run YOUR_CUDA_PROGRAM` (docs/cuda.md), `heddle bench matmul_tiled`, `heddle "
+             "help bench`.");
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* heddle run: what the program's processes launched, read from the files they left, summed up and written. */
 #include "cli/run.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/json.h"
@@ -204,8 +205,9 @@ void launches_summarize(const struct launch_lines *lines, const struct run *run,
     M("launch__registers_per_thread", l->registers)                                                          \
     M("launch__shared_mem_per_block_static", l->shared_bytes)                                                \
     M("launch__shared_mem_per_block_dynamic", l->dynamic_shared_bytes)                                       \
+    M("launch__occupancy_limit_blocks", system->gpu.blocks_per_sm)                                           \
     M("launch__occupancy_limit_registers", o.by_registers)                                                   \
-    M("launch__occupancy_limit_shared_mem", o.by_shared)                                                     \
+    M("launch__occupancy_limit_shared_mem", min_u64(o.by_shared, system->gpu.blocks_per_sm))                 \
     M("launch__occupancy_limit_warps", o.by_warps)                                                           \
     M("smsp__warps_launched.sum", l->warps)                                                                  \
     M("smsp__inst_executed.sum", l->warp_instructions)                                                       \

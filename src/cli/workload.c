@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 16 };
-
 static const struct option_row common[] = {
     {"--threads", "N|all", "threads of the host (1 unless told)"},
     {NULL, NULL, NULL},
@@ -17,9 +15,9 @@ static const struct option_row common[] = {
 struct request {
     const struct workload *workload;
     unsigned threads;
-    uint64_t values[OPTIONS_MOST];
-    char names[OPTIONS_MOST][40];
-    struct option_row rows[OPTIONS_MOST + 2];
+    uint64_t values[WORKLOAD_OPTIONS_MOST];
+    char names[WORKLOAD_OPTIONS_MOST][40];
+    struct option_row rows[WORKLOAD_OPTIONS_MOST + 2];
 };
 
 bool workload_is(const char *name)
@@ -52,7 +50,7 @@ static void fill_rows(struct request *r)
 {
     size_t i = 0;
     for (; r->workload->options[i].name; i++) {
-        REQUIRE(i < OPTIONS_MOST);
+        REQUIRE(i < WORKLOAD_OPTIONS_MOST);
         snprintf(r->names[i], sizeof r->names[i], "--%s", r->workload->options[i].name);
         r->values[i] = r->workload->options[i].value;
         r->rows[i] = (struct option_row){r->names[i], "N", r->workload->options[i].help};

@@ -1,8 +1,9 @@
 /* Commands of streams: who runs which, and when. Rules that hold here:
  *   - a stream's commands run one after another, in the order they were submitted
  *   - a command may wait for commands of other streams, submitted before it: so there is no circle
- *   - whoever waits for a stream runs its commands himself when nobody else does; threads of the driver run
- * the rest, as many as there are streams with work, since a kernel may run until the host does something */
+ *   - who waits for a stream runs its commands himself when nobody else does
+ *   - threads of the driver run the rest: one for each stream that has work, since a kernel may run until the
+ *     host does something */
 #ifndef DRIVER_COMMANDS_H
 #define DRIVER_COMMANDS_H
 

@@ -19,6 +19,8 @@ static void set_limits(struct device *device)
 {
     for (int i = 0; i < LIMIT_COUNT; i++)
         device->limits[i] = limit_starts[i];
+    device->limits[LIMIT_PERSISTING_L2_SIZE] = device->spec->l2_persisting_max * 3 / 10;
+    device->limits[LIMIT_SHARED_MEMORY_SIZE] = device->spec->shared_per_block_optin;
 }
 
 bool device_init(struct device *device, struct driver *driver, unsigned index, struct err *err)
@@ -176,7 +178,8 @@ enum result device_limit_set(struct device *device, int limit, uint64_t value)
     if (!late)
         device->limits[limit] = value;
     pthread_mutex_unlock(&device->heap_lock);
-    return late ? driver_fail(RESULT_INVALID_VALUE, "the heap cannot change its size once a kernel ran")
+    return late ? driver_fail(RESULT_INVALID_VALUE,
+                              "the heap cannot change its size once a kernel with malloc ran")
                 : RESULT_SUCCESS;
 }
 

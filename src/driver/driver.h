@@ -39,7 +39,7 @@ struct driver_options {
     const char *run_dir;         /* launches are written to RUN_DIR/PID.launches; NULL: not */
     unsigned threads;            /* of the host, for a kernel; 0: all cores */
     uint64_t instruction_limit;  /* warp instructions of a launch; 0: none */
-    bool keep_launches;          /* so that driver_launches can give them */
+    bool keep_launches;          /* so that driver_launch can give them */
     FILE *print;                 /* where printf of kernels goes; NULL: stdout */
 
     /* Told once for each fault of a kernel, unusable module and the like: whole lines for a human, without a
@@ -54,8 +54,7 @@ struct driver_options {
 struct driver *driver_get(struct err *err);
 
 /* To be called when the process ends (a destructor of the library, say): stops kernels that still run, as the
- * end of a process does, and completes the file of launches. Does nothing when driver_get was never called.
- */
+ * end of a process does; calls give DEINITIALIZED from then on. Nothing when driver_get was never called. */
 void driver_at_exit(void);
 
 /* A driver of one's own: for tests, heddle.h, heddle bench. */
@@ -94,11 +93,12 @@ enum result device_reset(struct device *device);
 #define DEVICE_LIMITS(L)                                                                                     \
     L(STACK_SIZE, 0, 1024, 524272)             /* bytes of a thread */                                       \
     L(PRINTF_FIFO_SIZE, 1, 8650752, INT64_MAX) /* printf beyond it is written early, not lost */             \
-    L(MALLOC_HEAP_SIZE, 2, 8388608, INT64_MAX) /* cannot change once a kernel ran */                         \
+    L(MALLOC_HEAP_SIZE, 2, 8388608, INT64_MAX) /* cannot change once a kernel with malloc ran */             \
     L(RUNTIME_SYNC_DEPTH, 3, 0, 0)             /* not there any more */                                      \
     L(RUNTIME_PENDING_LAUNCHES, 4, 2048, INT64_MAX)                                                          \
     L(L2_FETCH_GRANULARITY, 5, 64, 128)                                                                      \
-    L(PERSISTING_L2_SIZE, 6, 0, INT64_MAX)
+    L(PERSISTING_L2_SIZE, 6, 0, INT64_MAX) /* starts at three tenths of what there can be */                 \
+    L(SHARED_MEMORY_SIZE, 7, 0, INT64_MAX) /* starts at what a block can have */
 
 enum device_limit { /* CUDA's numbers */
 #define L(id, number, start, most) LIMIT_##id = number,

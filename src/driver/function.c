@@ -81,6 +81,7 @@ static enum result find(struct function *function, struct device *device)
     if (!copy->kernel)
         return driver_fail(RESULT_INVALID_DEVICE_FUNCTION, "%s has no kernel %s", module->parts[0].name,
                            function->name);
+    copy->uses_heap = module->on[device->index].uses_heap;
     copy->name = ledger_name(&device->driver->ledger, function->name);
     return RESULT_SUCCESS;
 }

@@ -10,7 +10,8 @@ struct launch_command {
     struct kernel *kernel;
     struct launch_config config;
     struct launch_record record; /* what is known before it runs */
-    uint64_t resident;           /* blocks that the GPU holds at a time */
+    bool uses_heap;
+    uint64_t resident; /* blocks that the GPU holds at a time */
     void *params;
     size_t param_bytes;
 };
@@ -63,7 +64,7 @@ static void run_launch(struct command *command)
         stream->print = device_print_stream(device);
     struct launch launch = {.kernel = own->kernel,
                             .image = device->image,
-                            .heap = device_heap(device),
+                            .heap = own->uses_heap ? device_heap(device) : NULL,
                             .params = own->params,
                             .shared_bytes = own->config.shared_bytes,
                             .threads = driver->threads,
@@ -245,6 +246,7 @@ static enum result begin(struct stream *stream, struct function *function, const
     struct launch_command *made = (struct launch_command *)command_new(&launch_ops);
     made->kernel = copy->kernel;
     made->config = *config;
+    made->uses_heap = copy->uses_heap;
     made->resident = blocks_per_sm * device->spec->sm_count;
     made->record = (struct launch_record){.kernel = copy->name,
                                           .device = device->index,

@@ -62,7 +62,7 @@ struct function_facts {
     uint64_t max_dynamic_shared;       /* as set, or what is left of 48 KiB */
     int carveout, cache;               /* as set; -1 and 0 else */
 };
-/* NOT_FOUND when the module has no such kernel. */
+/* INVALID_DEVICE_FUNCTION when the module has no such kernel. */
 enum result function_facts(struct function *function, struct device *device, struct function_facts *facts);
 
 #define FUNCTION_SETTINGS(F)                                                                                 \

@@ -227,10 +227,23 @@ static void restore_managed(const struct module *module, size_t count, char *sav
 
 /* ---- the copy ---- */
 
+static bool uses_heap(const struct making *making)
+{
+    for (size_t i = 0; i < making->count; i++) {
+        const struct ptx_module *ptx = making->modules[i];
+        for (uint32_t k = 0; k < ptx->function_count; k++) {
+            if (!ptx->functions[k].has_body && strcmp(ptx->functions[k].name, "malloc") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static enum result link_parts(struct making *making, struct module_copy *copy)
 {
     struct module *module = making->module;
     struct err why;
+    copy->uses_heap = uses_heap(making);
     size_t managed = module->managed_names.count;
     char *saved = save_managed(module);
     copy->program = program_new(making->modules, making->count, place, making, &why);

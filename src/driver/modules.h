@@ -15,6 +15,7 @@ struct part {
 struct module_copy {
     struct program *program; /* NULL: not made yet */
     bool tried;
+    bool uses_heap;     /* something in it calls malloc */
     enum result result; /* of the try */
     char *why;
     uint64_t *variables; /* addresses, of those that are this device's */
@@ -29,6 +30,7 @@ struct function_copy {
     struct kernel *kernel; /* NULL: not looked for yet */
     const char *name;      /* for records */
     bool ready;            /* prepared */
+    bool uses_heap;        /* its module does */
     int64_t max_dynamic;   /* as set; -1: not set */
     int carveout, cache, non_portable;
 };

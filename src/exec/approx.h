@@ -1,12 +1,10 @@
-/* Functions that a GPU only approximates, to the last bit as an H200 has them
- * (docs: what they were taken from).
+/* Functions that a GPU only approximates: to the last bit what an H200 computes.
  *
- * One unit computes all of them. The upper bits of its argument choose a part
- * of the curve, the other 17 are x, and the result is c0 + c1 x + c2 x^2, cut
- * off after 24 bits. What is special about it is the square, of which the lower
- * partial products were left out. Around the unit there are ordinary operations
- * on f32; they are those that NVIDIA's assembler puts there for sm_90.
- * Subnormal numbers count; rows with .ftz flush them outside. */
+ * One unit computes all of them. The upper bits of its argument choose a part of the curve, the other 17 are
+ * x, and the result is c0 + c1 x + c2 x^2, cut off after 24 bits. The square is not a whole one: its lower
+ * partial products are left out. Around the unit there are operations on f32, those that NVIDIA's assembler
+ * puts there for sm_90. Subnormal numbers count; rows with .ftz flush them outside, but those of quotients.
+ */
 #ifndef EXEC_APPROX_H
 #define EXEC_APPROX_H
 
@@ -20,20 +18,17 @@ enum {
     APPROX_EX2 = 384,   /* 0..1 in 64 */
     APPROX_LG2 = 448,   /* 1..2 in 64 */
     APPROX_SIN = 512,   /* a quarter turn in 64 */
-    APPROX_TANH = 576,  /* 2^-8..8; parts are of 2^17 steps, which are greater in
-                           some octaves than in others */
+    APPROX_TANH = 576,  /* 2^-8..8; a part is 2^17 steps, of different sizes in different octaves */
     APPROX_PARTS = 627
 };
 
 /* c0 is in units of 2^-26, c1 and c2 are in those of 2^-40 */
 extern const int32_t approx_c0[APPROX_PARTS], approx_c1[APPROX_PARTS], approx_c2[APPROX_PARTS];
 
-/* How many bits of tanh's argument are dropped, and its first part, by octave
- * from 2^-8 on. */
+/* How many bits of tanh's argument are dropped, and its first part, by octave from 2^-8 on. */
 extern const int32_t approx_tanh_drop[11], approx_tanh_part[11];
 
-/* x^2 / 2^19: a bit i of x meets itself and the bits from 18 - i to i - 1, each
- * with twice the weight. */
+/* x^2 / 2^19: a bit i of x meets itself and the bits from 18 - i to i - 1, each with twice the weight. */
 LANE int32_t approx_square(uint32_t x)
 {
 #define ROW_OF(i) ((((x & ((1u << (i)) - 1)) * 2 + (1u << (i))) >> (19 - (i))) & (0 - (x >> (i)&1)))
@@ -42,9 +37,8 @@ LANE int32_t approx_square(uint32_t x)
 #undef ROW_OF
 }
 
-/* In units of 2^-40. All of it is whole and below 2^42, so f64 computes it
- * exactly, in vectors, and normalizes it. `round` is the function's own: it
- * centres the error that cutting off makes. */
+/* In units of 2^-40. All of it is whole and below 2^42, so f64 computes it exactly, in vectors, and
+ * normalizes it. `round` is the function's own: it centres the error that cutting off makes. */
 LANE double approx_sum(uint32_t part, uint32_t x, int32_t round)
 {
     double c0 = (double)approx_c0[part] * 0x1p14 + (double)round;
@@ -52,16 +46,13 @@ LANE double approx_sum(uint32_t part, uint32_t x, int32_t round)
     return c0 + c1 + (double)approx_c2[part] * (double)approx_square(x);
 }
 
-/* A sum, which is not 0, as the bits of an f32. They go down through 0 for
- * exponents that f32 does not have.
- */
+/* A sum, which is not 0, as the bits of an f32. They go down through 0 for exponents f32 does not have. */
 LANE uint32_t approx_bits(double sum)
 {
     return (uint32_t)(bits_f64(sum) >> 29) - ((1023u + 40 - 127) << 23);
 }
 
-/* --- the unit: it takes subnormal numbers for 0 and makes none
- * ---------------------------------------------- */
+/* --- the unit: it takes subnormal numbers for 0 and makes none ----------------------------------------- */
 
 LANE float unit_rcp(float a)
 {
@@ -73,8 +64,7 @@ LANE float unit_rcp(float a)
     return f32_bits(magnitude > 0x7f800000 ? NAN_F32 : r | (bits & 0x80000000));
 }
 
-/* A root's part, for 1..2 and 2..4, and half of the exponent with what the
- * fraction then is taken off. */
+/* A root's part, of 1..2 or of 2..4, and half of the exponent that is left. */
 LANE uint32_t root_part(uint32_t bits)
 {
     return (bits >> 17 & 0x7f) ^ 0x40;
@@ -107,8 +97,7 @@ LANE float unit_sqrt(float a)
 LANE float unit_ex2(float a)
 {
     uint32_t bits = bits_f32(a), magnitude = bits & 0x7fffffff;
-    /* in units of 2^-23; one that is not whole is made negative by turning its
-     * bits */
+    /* in units of 2^-23; one that is not whole is made negative by turning its bits */
     float inside = f32_bits(magnitude < 0x43000000 ? magnitude : 0); /* below 128 */
     uint32_t x = (uint32_t)(int32_t)(inside * 0x1p23f);
     uint32_t negative = (x & 0x7fffff) ? ~x : 0 - x;
@@ -125,8 +114,8 @@ LANE float unit_lg2(float a)
 {
     uint32_t bits = bits_f32(a);
     double sum = approx_sum(APPROX_LG2 + (bits >> 17 & 0x3f), bits & 0x1ffff, 3348);
-    /* cut to a multiple of 16: 2^56 has no smaller one, and a whole number
-     * less 7.5 is nearest to the one below it */
+    /* cut to a multiple of 16: up at 2^56 there are no others, and 7.5 less than a whole number is nearest to
+     * the one below it */
     sum = sum - 7.5 + 0x1p56 - 0x1p56;
     sum += (double)((int32_t)(bits >> 23 & 0xff) - 127) * 0x1p40;
     double magnitude = sum < 0.0 ? -16.0 - sum : sum; /* made negative by turning its bits */
@@ -136,17 +125,15 @@ LANE float unit_lg2(float a)
     return f32_bits((bits & 0x7f800000) ? r : 0xff800000);
 }
 
-/* A significand of 24 bits times 2^shift, without what is not whole and what is
- * from 2^32 on. */
+/* A significand of 24 bits times 2^shift, without the bits that are not whole and those from 2^32 on. */
 LANE uint32_t approx_shift(uint32_t significand, int32_t shift)
 {
     int32_t left = shift > 31 ? 31 : shift < 0 ? 0 : shift, right = shift < -31 ? 31 : shift > 0 ? 0 : -shift;
     return significand << left >> right;
 }
 
-/* The argument's magnitude in turns, below one turn, in units of 2^-25. It is a
- * product of f32 rounded towards 0: the one of f64 is exact, and the bits that
- * f32 does not have are left out. */
+/* The argument's magnitude in turns, below one turn, in units of 2^-25. It is a product of f32 rounded
+ * towards 0: the one of f64 is exact, and the bits that f32 does not have are left out. */
 LANE uint32_t approx_turn(float a)
 {
     uint64_t product = bits_f64((double)abs_f32(a) * (double)0x1.45f306p-3f);
@@ -154,8 +141,7 @@ LANE uint32_t approx_turn(float a)
     return approx_shift(significand, (int32_t)(product >> 52) - 1023 + 2) & 0x1ffffff;
 }
 
-/* The sine of a magnitude, `quarters` later. Every second quarter goes back by
- * turning the bits. */
+/* The sine of a magnitude, `quarters` later. Every second quarter goes back by turning the bits. */
 LANE uint32_t approx_sine(float a, uint32_t quarters)
 {
     uint32_t turn = approx_turn(a), quarter = (turn >> 23) + quarters, x = turn & 0x7fffff;
@@ -166,19 +152,7 @@ LANE uint32_t approx_sine(float a, uint32_t quarters)
     return r | (quarter & 2) << 30;
 }
 
-LANE float unit_tanh(float a)
-{
-    uint32_t bits = bits_f32(a), magnitude = bits & 0x7fffffff, fraction = bits & 0x7fffff;
-    uint32_t octave = magnitude < 0x3b800000 || magnitude >= 0x41000000 ? 0 : (magnitude >> 23) - (127 - 8);
-    uint32_t x = fraction >> approx_tanh_drop[octave], first = (uint32_t)approx_tanh_part[octave];
-    uint32_t r = approx_bits(approx_sum(first + (x >> 17), x & 0x1ffff, 0));
-    r = magnitude < 0x3b800000 ? magnitude : magnitude >= 0x41000000 ? 0x3f800000 : r;
-    return f32_bits(magnitude > 0x7f800000 ? NAN_F32 : r | (bits & 0x80000000));
-}
-
-/* --- f32
- * --------------------------------------------------------------------------------------------------
- */
+/* --- f32 ----------------------------------------------------------------------------------------------- */
 
 LANE float rcp_approx(float a)
 {
@@ -224,9 +198,15 @@ LANE float cos_approx(float a)
     return f32_bits(abs_f32(a) < INFINITY ? r : NAN_F32);
 }
 
+/* The unit's alone, which here lets subnormal numbers through. */
 LANE float tanh_approx(float a)
 {
-    return unit_tanh(a);
+    uint32_t bits = bits_f32(a), magnitude = bits & 0x7fffffff, fraction = bits & 0x7fffff;
+    uint32_t octave = magnitude < 0x3b800000 || magnitude >= 0x41000000 ? 0 : (magnitude >> 23) - (127 - 8);
+    uint32_t x = fraction >> approx_tanh_drop[octave], first = (uint32_t)approx_tanh_part[octave];
+    uint32_t r = approx_bits(approx_sum(first + (x >> 17), x & 0x1ffff, 0));
+    r = magnitude < 0x3b800000 ? magnitude : magnitude >= 0x41000000 ? 0x3f800000 : r;
+    return f32_bits(magnitude > 0x7f800000 ? NAN_F32 : r | (bits & 0x80000000));
 }
 
 LANE float div_approx(float a, float b)
@@ -261,8 +241,7 @@ LANE float div_full_ftz(float a, float b)
     return product_ftz(ftz(ftz(a) * scale), unit_rcp(b * scale));
 }
 
-/* --- f16 and bf16: the unit's result, with more bits cut off
- * ------------------------------------------------ */
+/* --- f16 and bf16: the unit's result, with more bits cut off ------------------------------------------- */
 
 LANE uint16_t cut_f16(float x)
 {
@@ -280,7 +259,7 @@ LANE uint16_t ex2_approx_f16(uint16_t a)
 
 LANE uint16_t tanh_approx_f16(uint16_t a)
 {
-    return cut_f16(unit_tanh(f32_f16(a)));
+    return cut_f16(tanh_approx(f32_f16(a)));
 }
 
 /* A NaN's bits are all set, so it stays one. */
@@ -291,11 +270,10 @@ LANE uint16_t ex2_approx_ftz_bf16(uint16_t a)
 
 LANE uint16_t tanh_approx_bf16(uint16_t a)
 {
-    return (uint16_t)(bits_f32(unit_tanh(f32_bf16(a))) >> 16);
+    return (uint16_t)(bits_f32(tanh_approx(f32_bf16(a))) >> 16);
 }
 
-/* --- f64: the unit sees the upper word alone and computes no more than it
- * ------------------------------------- */
+/* --- f64: the unit sees the upper word alone and computes no more than it ------------------------------ */
 
 #define APPROX_NAN_F64 UINT64_C(0x7fffffff00000000)
 
@@ -306,8 +284,8 @@ LANE uint64_t approx_bits_f64(double sum)
 
 LANE double rcp_approx_ftz_f64(double a)
 {
-    uint32_t bits = (uint32_t)(bits_f64(a) >> 32), magnitude = bits & 0x7fffffff,
-             fraction = (bits & 0xfffff) << 3;
+    uint32_t bits = (uint32_t)(bits_f64(a) >> 32), magnitude = bits & 0x7fffffff;
+    uint32_t fraction = (bits & 0xfffff) << 3;
     uint64_t r = approx_bits_f64(approx_sum(APPROX_RCP + (fraction >> 16), (fraction & 0xffff) << 1, 4046));
     r -= ((uint64_t)(magnitude & 0x7ff00000) << 32) - (UINT64_C(1023) << 52);
     r = (int64_t)r < INT64_C(1) << 52 ? 0 : r;

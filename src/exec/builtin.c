@@ -247,15 +247,31 @@ static void run_free(struct warp *w, const struct op *op, lanes active, const ui
         }
 }
 
-builtin_fn *builtin_find(const char *name)
+static const struct builtin {
+    const char *name;
+    builtin_fn *run;
+    bool is_ordered;
+} rows[] = {{"vprintf", run_printf, true},
+            {"__assertfail", run_assert, false},
+            {"malloc", run_malloc, true},
+            {"free", run_free, true}};
+
+static const struct builtin *find_row(const char *name)
 {
-    static const struct {
-        const char *name;
-        builtin_fn *run;
-    } rows[] = {
-        {"vprintf", run_printf}, {"__assertfail", run_assert}, {"malloc", run_malloc}, {"free", run_free}};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (!strcmp(rows[i].name, name))
-            return rows[i].run;
+            return &rows[i];
     return NULL;
+}
+
+builtin_fn *builtin_find(const char *name)
+{
+    const struct builtin *row = find_row(name);
+    return row ? row->run : NULL;
+}
+
+bool builtin_is_ordered(const char *name)
+{
+    const struct builtin *row = find_row(name);
+    return row && row->is_ordered;
 }

@@ -10,5 +10,6 @@ typedef void builtin_fn(struct warp *warp, const struct op *op, lanes active,
                         const uint64_t params[BUILTIN_PARAMS], uint64_t result);
 
 builtin_fn *builtin_find(const char *name); /* or NULL */
+bool builtin_is_ordered(const char *name);  /* what it leaves behind depends on the order of blocks */
 
 #endif

@@ -89,8 +89,8 @@ static void scan_operand(struct reach *reach, const struct function_entry *entry
     if (symbol->kind == PTX_SYM_FUNCTION) {
         size_t function = program_function(kernel->program, entry->module, symbol->name);
         reach_function(reach, function);
-        if (function == SIZE_MAX && builtin_find(symbol->name))
-            kernel->facts.ordered = true; /* printf and malloc are one after another */
+        if (function == SIZE_MAX && builtin_is_ordered(symbol->name))
+            kernel->facts.ordered = true;
     }
     if (symbol->kind == PTX_SYM_GLOBAL) {
         const struct ptx_variable *variable =

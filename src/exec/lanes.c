@@ -37,6 +37,23 @@ void blend(void *to, const void *from, uint32_t bytes, lanes who)
         *(uint32_t *)to = (*(uint32_t *)to & ~who) | (*(const uint32_t *)from & who);
 }
 
+FOR_EACH_LEVEL void lanes_fill(void *to, uint32_t bytes, uint64_t value, lanes who)
+{
+    if (bytes == 4) {
+        uint32_t *at = to;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? (uint32_t)value : at[i];
+    } else if (bytes == 8) {
+        uint64_t *at = to;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? value : at[i];
+    } else {
+        uint16_t *at = to;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? (uint16_t)value : at[i];
+    }
+}
+
 FOR_EACH_LEVEL void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes,
                                     uint64_t offset, lanes who)
 {

@@ -10,6 +10,9 @@
 /* Copies lanes of a register of 2, 4 or 8 bytes; of a predicate with 0. */
 void blend(void *to, const void *from, uint32_t bytes, lanes who);
 
+/* One value to lanes of a register of 2, 4 or 8 bytes. */
+void lanes_fill(void *to, uint32_t bytes, uint64_t value, lanes who);
+
 /* Lanes' addresses: register (of 4 or 8 bytes) plus offset. Those that do not count get the address of one
  * that does, so that loops over all lanes are safe and fast. */
 void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes, uint64_t offset, lanes who);

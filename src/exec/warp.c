@@ -449,6 +449,15 @@ static bool differs_by_block(const struct constant *constant)
             constant->value == PTX_SPECIAL_smid);
 }
 
+static bool differs_by_lane(const struct constant *constant)
+{
+    if (constant->kind != CONSTANT_SPECIAL)
+        return false;
+    uint64_t which = constant->value;
+    return which <= PTX_SPECIAL_tid_z || which == PTX_SPECIAL_laneid ||
+           (which >= PTX_SPECIAL_lanemask_eq && which <= PTX_SPECIAL_lanemask_gt);
+}
+
 void warp_fill_constants(struct warp *w, const struct code *code, lanes who, bool all)
 {
     uint64_t local_at = w->now->frames[w->now->frame_count - 1].local_at;
@@ -457,11 +466,13 @@ void warp_fill_constants(struct warp *w, const struct code *code, lanes who, boo
         if (!all && !differs_by_block(constant))
             continue;
         void *place = warp_at(w, constant->place);
-        bool by_lane = constant->kind == CONSTANT_SPECIAL;
-        uint64_t value = by_lane ? 0 : constant_value(w, constant, 0, local_at);
+        if (!differs_by_lane(constant)) {
+            lanes_fill(place, constant->bytes, constant_value(w, constant, 0, local_at), who);
+            continue;
+        }
         for
             EACH_LANE(lane, who)
-        lane_set(place, constant->bytes, lane, by_lane ? constant_value(w, constant, lane, local_at) : value);
+        lane_set(place, constant->bytes, lane, constant_value(w, constant, lane, local_at));
     }
 }
 

@@ -20,14 +20,15 @@ static const char usage[] =
 /* A kernel and its memory. */
 struct trial {
     struct generated kernel;
-    uint64_t in[KERNEL_IN_BYTES / 8];
+    uint64_t *in;
     char *out;
 };
 
 static struct trial *trial_new(uint64_t seed)
 {
-    struct trial *trial = mem_alloc_lines(1, sizeof *trial);
+    struct trial *trial = mem_alloc(1, sizeof *trial);
     generate(seed, &trial->kernel);
+    trial->in = mem_alloc_lines(KERNEL_IN_BYTES, 1);
     trial->out = mem_alloc_lines(trial->kernel.out_bytes, 1);
     generate_memory(seed, trial->in, (uint64_t *)(void *)trial->out);
     return trial;
@@ -36,6 +37,7 @@ static struct trial *trial_new(uint64_t seed)
 static void trial_free(struct trial *trial)
 {
     generated_fini(&trial->kernel);
+    mem_free(trial->in);
     mem_free(trial->out);
     mem_free(trial);
 }
@@ -44,7 +46,7 @@ static bool trial_run(struct trial *trial, struct machine *machine, struct err *
 {
     struct machine_launch launch = {.kernel = "k",
                                     .in = trial->in,
-                                    .in_bytes = sizeof trial->in,
+                                    .in_bytes = KERNEL_IN_BYTES,
                                     .out = trial->out,
                                     .out_bytes = trial->kernel.out_bytes};
     memcpy(launch.grid, trial->kernel.grid, sizeof launch.grid);

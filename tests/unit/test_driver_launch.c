@@ -82,7 +82,7 @@ static void variables_have_a_place_on_each_device(void **state)
     struct under_test t;
     struct symbol total, fixed, none;
     struct memory_facts facts;
-    uint32_t value;
+    uint32_t value = 0;
     start(&t);
     struct module *module = load(&t, add_ptx);
     CHECK(module_variable(module, t.device, "total", &total));
@@ -165,7 +165,7 @@ static void a_fault_fails_the_device_until_it_is_reset(void **state)
     (void)state;
     struct under_test t;
     uint64_t out;
-    uint32_t word;
+    uint32_t word = 0;
     start(&t);
     struct function *add = find(load(&t, add_ptx), "add");
     CHECK(launch_add(&t, add, 1, 0x1000, 1));
@@ -378,7 +378,7 @@ static void a_fatbin_gives_ptx_and_registers(void **state)
     struct module *module;
     struct function_facts facts;
     uint64_t out, blocks;
-    uint32_t word;
+    uint32_t word = 0;
     cubin_make(&cubin, "add", 200);
     fatbin_begin(&fatbin);
     fatbin_entry(&fatbin, 2, 90, MAKE_ZSTD, cubin.at, cubin.length);
@@ -448,7 +448,7 @@ static void a_linked_module_is_made_of_all_its_parts(void **state)
     } wrapper = {0x466243b1, 2, linked.at, parts};
     struct module *module;
     uint64_t out;
-    uint32_t word;
+    uint32_t word = 0;
     start(&t);
     CHECK(module_register(t.driver, &wrapper, &module));
     CHECK(memory_alloc(t.device, 4, &out));
@@ -600,10 +600,13 @@ static void limits_are_kept(void **state)
     assert_int_equal(device_limit_set(t.device, LIMIT_STACK_SIZE, 1 << 30), RESULT_INVALID_VALUE);
     assert_int_equal(device_limit_get(t.device, LIMIT_RUNTIME_SYNC_DEPTH, &value), RESULT_UNSUPPORTED_LIMIT);
     assert_int_equal(device_limit_get(t.device, 99, &value), RESULT_INVALID_VALUE);
-    CHECK(device_limit_set(t.device, LIMIT_MALLOC_HEAP_SIZE, 16 << 20));
+    static const char text[] = PTX(".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+                                   ".visible .entry take() { ret; }\n");
+    struct launch_config one = config(1, 1);
     CHECK(memory_alloc(t.device, 4, &out));
     CHECK(launch_add(&t, find(load(&t, add_ptx), "add"), 1, out, 1));
-    CHECK(device_synchronize(t.device));
+    CHECK(device_limit_set(t.device, LIMIT_MALLOC_HEAP_SIZE, 16 << 20)); /* no kernel with malloc ran yet */
+    CHECK(stream_launch(t.first, find(load(&t, text), "take"), &one, NULL));
     assert_int_equal(device_limit_set(t.device, LIMIT_MALLOC_HEAP_SIZE, 32 << 20), RESULT_INVALID_VALUE);
     stop(&t);
 }

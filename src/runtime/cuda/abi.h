@@ -152,6 +152,25 @@ struct cudaLaunchConfig {
     unsigned numAttrs;
 };
 
+struct cudaKernelNodeParams {
+    void *func;
+    struct dim3 gridDim, blockDim;
+    unsigned sharedMemBytes;
+    void **kernelParams, **extra;
+};
+
+struct cudaMemsetParams {
+    void *dst;
+    size_t pitch;
+    unsigned value, elementSize;
+    size_t width, height; /* width in elements */
+};
+
+struct cudaHostNodeParams {
+    cudaHostFn *fn;
+    void *userData;
+};
+
 struct cudaGraphExecUpdateResultInfo {
     int result;
     void *errorNode, *errorFromNode;

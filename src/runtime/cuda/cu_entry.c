@@ -87,6 +87,17 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, uint64
     return look_up(name, function, version, flags, NULL, cudaErrorSymbolNotFound);
 }
 
+/* Tables of functions that NVIDIA's libraries share with each other and nobody else. They ask in vain, and go
+ * on. */
+EXPORT CUresult cuGetExportTable(const void **table, const struct cudaUUID *id);
+CUresult cuGetExportTable(const void **table, const struct cudaUUID *id)
+{
+    (void)id;
+    if (table)
+        *table = NULL;
+    return cudaErrorSymbolNotFound;
+}
+
 /* The runtime's say by the status whether there is such a function, and succeed when there is none. */
 API_ANY(cudaGetDriverEntryPoint, (name, function, flags, status), const char *name, void **function,
         unsigned long long flags, int *status)

@@ -1,5 +1,6 @@
 /* Copies: of bytes, of rows, of boxes, between memory, arrays and variables. All end in the driver's one
  * copy. */
+#include "runtime/cuda/copy.h"
 #include "runtime/cuda/register.h"
 
 /* What a kind of copy asks of its sides: what must be the device's is checked, the host's side may be any
@@ -71,7 +72,7 @@ API(cudaMemcpyPeerAsync, (to, to_device, from, from_device, bytes, stream), void
 
 /* ---- variables ---- */
 
-static cudaError_t place_in_symbol(const void *key, size_t bytes, size_t offset, uint64_t *address)
+cudaError_t cuda_in_symbol(const void *key, size_t bytes, size_t offset, uint64_t *address)
 {
     struct symbol symbol;
     cudaError_t error = cuda_symbol(key, &symbol);
@@ -88,7 +89,7 @@ static cudaError_t to_symbol(cudaStream_t stream, const void *key, const void *f
 {
     uint64_t to;
     cudaError_t error = kind == COPY_DEVICE_TO_HOST ? cudaErrorInvalidMemcpyDirection
-                                                    : place_in_symbol(key, bytes, offset, &to);
+                                                    : cuda_in_symbol(key, bytes, offset, &to);
     return error ? error : bytes_copy(stream, (void *)(uintptr_t)to, from, bytes, kind, wait);
 }
 
@@ -97,7 +98,7 @@ static cudaError_t from_symbol(cudaStream_t stream, void *to, const void *key, s
 {
     uint64_t from;
     cudaError_t error = kind == COPY_HOST_TO_DEVICE ? cudaErrorInvalidMemcpyDirection
-                                                    : place_in_symbol(key, bytes, offset, &from);
+                                                    : cuda_in_symbol(key, bytes, offset, &from);
     return error ? error : bytes_copy(stream, to, (void *)(uintptr_t)from, bytes, kind, wait);
 }
 
@@ -256,7 +257,7 @@ static struct copy_side box_side(cudaArray_t array, const struct cudaPitchedPtr 
                               .z = at->z};
 }
 
-static cudaError_t box_copy(cudaStream_t stream, const struct cudaMemcpy3DParms *box, bool wait)
+cudaError_t cuda_copy_box(cudaStream_t stream, const struct cudaMemcpy3DParms *box, bool wait)
 {
     if (!box || (!box->srcArray && !box->srcPtr.ptr) || (!box->dstArray && !box->dstPtr.ptr))
         return cudaErrorInvalidValue;
@@ -267,6 +268,14 @@ static cudaError_t box_copy(cudaStream_t stream, const struct cudaMemcpy3DParms 
                         .height = box->extent.height,
                         .depth = box->extent.depth};
     return submit(stream, &copy, box->kind, wait);
+}
+
+struct cudaMemcpy3DParms cuda_run_of_bytes(void *to, const void *from, size_t bytes, int kind)
+{
+    return (struct cudaMemcpy3DParms){.srcPtr = {(void *)(uintptr_t)from, bytes, bytes, 1},
+                                      .dstPtr = {to, bytes, bytes, 1},
+                                      .extent = {bytes, 1, 1},
+                                      .kind = kind};
 }
 
 static struct cudaMemcpy3DParms without_devices(const struct cudaMemcpy3DPeerParms *box)
@@ -283,22 +292,22 @@ static struct cudaMemcpy3DParms without_devices(const struct cudaMemcpy3DPeerPar
 
 API_PTDS(cudaMemcpy3D, (box), const struct cudaMemcpy3DParms *box)
 {
-    return box_copy(stream, box, true);
+    return cuda_copy_box(stream, box, true);
 }
 
 API_PTSZ(cudaMemcpy3DAsync, (box, stream), const struct cudaMemcpy3DParms *box, cudaStream_t stream)
 {
-    return box_copy(stream, box, false);
+    return cuda_copy_box(stream, box, false);
 }
 
 API_PTDS(cudaMemcpy3DPeer, (box), const struct cudaMemcpy3DPeerParms *box)
 {
     struct cudaMemcpy3DParms plain = without_devices(box);
-    return box_copy(stream, &plain, true);
+    return cuda_copy_box(stream, &plain, true);
 }
 
 API_PTSZ(cudaMemcpy3DPeerAsync, (box, stream), const struct cudaMemcpy3DPeerParms *box, cudaStream_t stream)
 {
     struct cudaMemcpy3DParms plain = without_devices(box);
-    return box_copy(stream, &plain, false);
+    return cuda_copy_box(stream, &plain, false);
 }
