@@ -1,5 +1,6 @@
 /* y = a x + y on a simulated H200, through libheddle:
- *   cc saxpy.c -I include -L build/release -lheddle -o saxpy && ./saxpy bench/cuda/saxpy.ptx */
+ *   cc saxpy.c -I include -L build/release/cuda -lheddle -o saxpy &&
+ *   LD_LIBRARY_PATH=build/release/cuda ./saxpy bench/cuda/saxpy.ptx */
 #include <heddle.h>
 
 #include <stdio.h>

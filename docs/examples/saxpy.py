@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """y = a x + y on a simulated H200, through libheddle and ctypes:
-   python3 docs/examples/saxpy.py build/release/libheddle.so bench/cuda/saxpy.ptx"""
+   python3 docs/examples/saxpy.py build/release/cuda/libheddle.so bench/cuda/saxpy.ptx"""
 import ctypes
 import sys
 from ctypes import c_char_p, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p

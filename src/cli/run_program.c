@@ -189,7 +189,12 @@ static bool check_program(struct run *run, struct err *err)
     default:;
     }
     bool complete = !missing.length;
-    if (!complete)
+    if (!complete && !strncmp(missing.at, "libcudart.so.", 13))
+        err_set(err,
+                "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
+                "nvcc 13",
+                run->path, missing.at);
+    else if (!complete)
         err_set(err, "run: %.200s needs %.200s, which is not found; LD_LIBRARY_PATH can name its folder",
                 run->path, missing.at);
     text_fini(&missing);

@@ -80,6 +80,7 @@ struct code {
     struct op *ops;
     uint32_t op_count;
     uint32_t frame_bytes;
+    size_t registers_at; /* of its frame in a warp's register file */
     struct constant *constants;
     uint32_t constant_count, constant_capacity;
     struct zeroed { /* registers that must start as zeros */
@@ -118,6 +119,7 @@ struct kernel {
     size_t function; /* of the program */
     struct kernel_facts facts;
     struct code **codes; /* by function of the program; NULL: not reached */
+    size_t frames_bytes; /* of one frame for each */
     bool prepared, failed, has_calls, has_indirect;
     struct err why;
     uint64_t dynamic_shared_at;

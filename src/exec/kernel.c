@@ -186,6 +186,8 @@ static bool prepare(struct kernel *kernel, struct err *err)
         struct code *code = kernel->codes[function] = code_new(kernel, function, err);
         good = code;
         if (good) {
+            code->registers_at = kernel->frames_bytes;
+            kernel->frames_bytes += code->frame_bytes;
             pressure = (uint32_t)max_u64(pressure, code->pressure);
             kernel->facts.local_bytes += code->local_bytes;
         }

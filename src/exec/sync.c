@@ -21,7 +21,7 @@ static lanes members_of(const struct warp *w, const struct sync_form *form, cons
 /* What a fragment waits for. All its lanes name the same members: run_sync sees to that. */
 struct meeting {
     const struct op *op;
-    uint32_t registers_at;
+    size_t registers_at;
     lanes members;
 };
 

@@ -548,13 +548,24 @@ void warp_fini(struct warp *w)
     mem_free(w->local);
 }
 
+/* Where a function's registers are. Lanes may be in different functions at a time, or in one that they came
+ * to on different ways: as lanes of one register are side by side, only calls of the same function can share
+ * a frame. Calls within calls of it have further ones. */
+static size_t frame_place(const struct warp *w, const struct code *code)
+{
+    size_t calls = 0;
+    for (uint32_t i = 0; i < w->now->frame_count; i++)
+        calls += w->now->frames[i].code == code;
+    return code->registers_at + calls * w->block->worker->grid->kernel->frames_bytes;
+}
+
 void warp_enter(struct warp *w, const struct op *op, const struct code *code)
 {
     struct fragment *f = w->now;
     struct level *top = &f->levels[f->depth - 1];
     struct frame *caller = &f->frames[f->frame_count - 1];
     struct frame frame = {.code = code,
-                          .registers_at = caller->registers_at + caller->code->frame_bytes,
+                          .registers_at = frame_place(w, code),
                           .local_at = caller->local_at + caller->code->local_bytes + caller->local_more,
                           .back = top->pc,
                           .rpc = top->rpc};
@@ -563,7 +574,7 @@ void warp_enter(struct warp *w, const struct op *op, const struct code *code)
     if (stack + 16 * f->frame_count > limit)
         warp_fault(w, op, top->mask, FAULT_STACK, 0, "the stack of a thread overflows, %u calls deep",
                    f->frame_count);
-    need_file(w, (size_t)frame.registers_at + code->frame_bytes);
+    need_file(w, frame.registers_at + code->frame_bytes);
     warp_need_local(w, stack);
     push_frame(f, frame);
     warp_use_frame(w);

@@ -23,7 +23,7 @@ struct level {
 
 struct frame {
     const struct code *code;
-    uint32_t registers_at;         /* in the warp's register file */
+    size_t registers_at;           /* in the warp's register file */
     uint64_t local_at, local_more; /* local memory: where the function's begins; what it allocated besides */
     uint32_t back;                 /* the call, in the caller's code; unused in the kernel's frame */
     uint32_t rpc;                  /* of the level that called */

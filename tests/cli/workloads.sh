@@ -14,7 +14,7 @@ done
 
 # the order of blocks and threads does not show in the counts
 counts() { "$HEDDLE" bench "$@" | sed 's/ thread instructions,.*/ thread instructions/'; }
-for name in spmv bfs histogram radixsort; do
+for name in spmv histogram radixsort kmeans; do
     [[ $(counts "$name" --threads 1) == $(counts "$name" --threads 4) ]] || fail "$name: counts differ between 1 and 4 threads"
 done
 

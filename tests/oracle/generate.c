@@ -25,12 +25,16 @@ struct maker {
     unsigned room;                              /* statements that may still be made */
     unsigned functions;                         /* that can be called from here */
     uint32_t threads;                           /* of a block */
+    bool in_function;
+    bool counts; /* has barriers that count threads, so that none may end before them */
 };
 
 struct place {
     unsigned mask;  /* the number of the register; 0: not known who is here */
     unsigned depth; /* how many statements stand around */
+    unsigned loop;  /* the label of the loop that may be left from here, and 1; 0: none */
     bool uniform;   /* the whole block comes here */
+    bool leaves;    /* the kernel or function may be left from here: nobody counts on those who do */
 };
 
 static unsigned draw(struct maker *maker, unsigned n)
@@ -152,9 +156,13 @@ static unsigned ballot(struct maker *maker, unsigned predicate, unsigned mask)
 
 static void statements(struct maker *maker, struct place place, unsigned count);
 
+/* A place in a statement of this one, where only some of the threads come. */
 static struct place inside(struct place place, unsigned mask)
 {
-    return (struct place){.mask = mask, .depth = place.depth + 1};
+    return (struct place){.mask = mask,
+                          .depth = place.depth + 1,
+                          .loop = mask ? 0 : place.loop,
+                          .leaves = place.leaves && !place.mask};
 }
 
 static void make_if(struct maker *maker, struct place place)
@@ -216,14 +224,18 @@ static void make_continue(struct maker *maker, unsigned label, struct place *pla
     say(maker, "@%%b%u bra NEXT_%u;", test, label);
 }
 
-/* Of up to 7 rounds, by lane. */
+/* Of up to 7 rounds, by lane. Where nobody keeps track of who is in it, it can be left from anywhere. */
 static void make_loop(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, counter = maker->counters++, test = maker->branches++, mask = 0;
     unsigned from = draw(maker, R), most = draw(maker, 2) ? 7 : 3;
+    bool loose = draw(maker, 3) == 0;
     struct place body = inside(place, 0);
     say(maker, "and.b32 %%c%u, %%r%u, %u;", counter, from, most);
-    if (place.mask) {
+    if (!place.mask || loose) {
+        bool outer = draw(maker, 3) == 0 && place.loop;
+        body.loop = outer ? place.loop : label + 1;
+    } else {
         body.mask = mask = maker->masks++;
         say(maker, "mov.b32 %%m%u, %%m%u;", mask, place.mask);
     }
@@ -363,6 +375,59 @@ static void make_barrier_vote(struct maker *maker, struct place place)
             from);
 }
 
+/* Warps in part of the block wait for each other, or one for what the other has done. */
+static void make_counted_barrier(struct maker *maker, struct place place)
+{
+    unsigned label = maker->labels++, test = maker->branches++, from = draw(maker, R), to = draw(maker, R);
+    unsigned warps = 1 + draw(maker, maker->threads / 32), away = draw(maker, 32);
+    (void)place;
+    say(maker, "st.shared.b32 [%%slot], %%r%u;", from);
+    say(maker, "setp.ge.u32 %%b%u, %%thread, %u;", test, 32 * warps);
+    say(maker, "@%%b%u bra END_%u;", test, label);
+    if (warps == 2) {
+        say(maker, "setp.ge.u32 %%b%u, %%thread, 32;", test);
+        say(maker, "@%%b%u bra ELSE_%u;", test, label);
+        say(maker, "bar.sync 3, 64;");
+    } else {
+        say(maker, "bar.sync 2, %u;", 32 * warps);
+    }
+    say(maker, "add.u32 %%t0, %%thread, %u; rem.u32 %%t0, %%t0, 32;", away);
+    if (warps == 2)
+        say(maker, "add.u32 %%t0, %%t0, 32;");
+    say(maker, "shl.b32 %%t0, %%t0, 3; add.u32 %%t0, %%t0, %%slots; ld.shared.b32 %%r%u, [%%t0];", to);
+    say(maker, "bra END_%u;", label);
+    say(maker, "ELSE_%u:", label);
+    if (warps == 2)
+        say(maker, "bar.arrive 3, 64;");
+    say(maker, "END_%u:", label);
+    say(maker, "bar.sync 0;");
+}
+
+/* Out of loops, functions, the kernel, from any depth. */
+static void make_leave(struct maker *maker, struct place place)
+{
+    unsigned test = condition(maker, &place);
+    bool out = place.leaves && (!place.loop || draw(maker, 2));
+    if (!out) {
+        say(maker, "@%%b%u bra %s_%u;", test, draw(maker, 2) ? "END" : "NEXT", place.loop - 1);
+    } else if (maker->in_function) {
+        unsigned result = draw(maker, R);
+        say(maker, "st.param.b32 [result], %%r%u;", result);
+        say(maker, "@%%b%u ret;", test);
+    } else {
+        say(maker, "@%%b%u %s;", test, draw(maker, 2) ? "exit" : "bra FINISH");
+    }
+}
+
+/* The same for a place where the others keep track of who is there. */
+static void make_return(struct maker *maker, struct place place)
+{
+    unsigned test = condition(maker, &place), result = draw(maker, R), gone = ballot(maker, test, place.mask);
+    say(maker, "st.param.b32 [result], %%r%u;", result);
+    say(maker, "@%%b%u ret;", test);
+    say(maker, "xor.b32 %%m%u, %%m%u, %%m%u;", place.mask, place.mask, gone);
+}
+
 /* Some threads end, at once or through the kernel's end. */
 static void make_exit(struct maker *maker, struct place place)
 {
@@ -416,7 +481,8 @@ static void make_locked(struct maker *maker, struct place place)
     "(.param .b32 _) _ (.param .b32 _, .param .b64 _, .param .b32 _, .param .b64 _, .param .b64 _, .param "  \
     ".b64 _)"
 
-static void make_call(struct maker *maker, const char *function, const char *prototype, unsigned mask)
+static void make_call(struct maker *maker, const char *guard, const char *function, const char *prototype,
+                      unsigned mask)
 {
     unsigned a = draw(maker, R), b = draw(maker, Q), to = draw(maker, R);
     say(maker, "{ .param .b32 got; .param .b32 to_a; .param .b64 to_b; .param .b32 to_m;");
@@ -427,19 +493,25 @@ static void make_call(struct maker *maker, const char *function, const char *pro
     else
         say(maker, "st.param.b32 [to_m], 0;");
     say(maker, "st.param.b64 [to_i], %%in; st.param.b64 [to_c], %%cells; st.param.b64 [to_o], %%own;");
-    say(maker, "call (got), %s, (to_a, to_b, to_m, to_i, to_c, to_o)%s;", function, prototype);
-    say(maker, "ld.param.b32 %%r%u, [got]; }", to);
+    say(maker, "%scall (got), %s, (to_a, to_b, to_m, to_i, to_c, to_o)%s;", guard, function, prototype);
+    say(maker, "ld.param.b32 %%t0, [got]; }");
+    say(maker, "%smov.b32 %%r%u, %%t0;", guard, to);
 }
 
 /* Functions come in two kinds, told by the last letter: t uses the mask, s has none. */
 static void make_direct_call(struct maker *maker, struct place place)
 {
-    char name[16];
+    char name[16], guard[16] = "";
     if (!maker->functions)
         return;
     unsigned which = draw(maker, maker->functions);
+    if (draw(maker, 4) == 0) {
+        unsigned test = condition(maker, &place);
+        snprintf(guard, sizeof guard, "@%%b%u ", test);
+        place.mask = place.mask ? ballot(maker, test, place.mask) : 0;
+    }
     snprintf(name, sizeof name, "f%u%c", which, place.mask ? 't' : 's');
-    make_call(maker, name, "", place.mask);
+    make_call(maker, guard, name, "", place.mask);
 }
 
 /* Through a table: those who call the same function are those with the same entry. */
@@ -459,13 +531,13 @@ static void make_indirect_call(struct maker *maker, struct place place)
     say(maker, "ld.global.u64 %%w0, [%%w0];");
     say(maker, "PROTOTYPE_%u: .callprototype " PROTOTYPE ";", label);
     snprintf(prototype, sizeof prototype, ", PROTOTYPE_%u", label);
-    make_call(maker, "%w0", prototype, mask);
+    make_call(maker, "", "%w0", prototype, mask);
 }
 
 /* --- which statement
  * -------------------------------------------------------------------------------------------------- */
 
-enum needs { ANYWHERE, NEEDS_MASK, NEEDS_BLOCK };
+enum needs { ANYWHERE, NEEDS_MASK, NEEDS_BLOCK, NEEDS_ALL, NEEDS_COUNTS, NEEDS_FUNCTION, NEEDS_WAY_OUT };
 
 static void make_plain(struct maker *maker, struct place place)
 {
@@ -493,29 +565,68 @@ static void make_together(struct maker *maker, struct place place)
     ANY_OF(maker, ops_together, &place);
 }
 
+/* With a guard, by those for whom it holds. */
+static void make_guarded(struct maker *maker, struct place place)
+{
+    unsigned test = condition(maker, &place);
+    place.mask = ballot(maker, test, place.mask);
+    text_add(maker->body, "@%%b%u ", test);
+    ANY_OF(maker, ops_guarded, &place);
+}
+
 static const struct {
     unsigned weight;
     enum needs needs;
     bool nests;
     void (*make)(struct maker *maker, struct place place);
 } kinds[] = {
-    {24, ANYWHERE, false, make_plain},          {1, ANYWHERE, false, make_long},
-    {10, ANYWHERE, false, make_memory},         {5, ANYWHERE, false, make_atomic},
-    {8, NEEDS_MASK, false, make_together},      {9, ANYWHERE, true, make_if},
-    {3, ANYWHERE, true, make_short_circuit},    {5, ANYWHERE, true, make_loop},
-    {3, ANYWHERE, true, make_do_loop},          {3, ANYWHERE, true, make_switch},
-    {4, NEEDS_BLOCK, true, make_uniform},       {4, NEEDS_BLOCK, false, make_exchange},
-    {2, NEEDS_BLOCK, false, make_pool_read},    {2, NEEDS_BLOCK, true, make_parted_barrier},
-    {2, NEEDS_BLOCK, false, make_barrier_vote}, {2, NEEDS_BLOCK, false, make_exit},
-    {1, ANYWHERE, false, make_swap_loop},       {1, ANYWHERE, false, make_locked},
-    {3, ANYWHERE, false, make_direct_call},     {2, ANYWHERE, false, make_indirect_call},
+    {24, ANYWHERE, false, make_plain},
+    {1, ANYWHERE, false, make_long},
+    {10, ANYWHERE, false, make_memory},
+    {5, ANYWHERE, false, make_atomic},
+    {8, NEEDS_MASK, false, make_together},
+    {9, ANYWHERE, true, make_if},
+    {3, ANYWHERE, true, make_short_circuit},
+    {5, ANYWHERE, true, make_loop},
+    {3, ANYWHERE, true, make_do_loop},
+    {3, ANYWHERE, true, make_switch},
+    {4, NEEDS_BLOCK, true, make_uniform},
+    {4, NEEDS_BLOCK, false, make_exchange},
+    {2, NEEDS_BLOCK, false, make_pool_read},
+    {2, NEEDS_BLOCK, true, make_parted_barrier},
+    {2, NEEDS_BLOCK, false, make_barrier_vote},
+    {2, NEEDS_ALL, false, make_exit},
+    {2, NEEDS_COUNTS, false, make_counted_barrier},
+    {3, NEEDS_MASK, false, make_guarded},
+    {5, NEEDS_WAY_OUT, false, make_leave},
+    {5, NEEDS_FUNCTION, false, make_return},
+    {1, ANYWHERE, false, make_swap_loop},
+    {1, ANYWHERE, false, make_locked},
+    {3, ANYWHERE, false, make_direct_call},
+    {2, ANYWHERE, false, make_indirect_call},
 };
 
 static bool fits(const struct maker *maker, size_t kind, const struct place *place)
 {
-    return (kinds[kind].needs != NEEDS_MASK || place->mask) &&
-           (kinds[kind].needs != NEEDS_BLOCK || place->uniform) &&
-           (!kinds[kind].nests || (place->depth < 4 && maker->room > 4));
+    if (kinds[kind].nests && (place->depth >= 4 || maker->room <= 4))
+        return false;
+    switch (kinds[kind].needs) {
+    case NEEDS_MASK:
+        return place->mask;
+    case NEEDS_BLOCK:
+        return place->uniform;
+    case NEEDS_ALL: /* and a kernel that may lose threads */
+        return place->uniform && place->mask && !maker->counts;
+    case NEEDS_COUNTS:
+        return place->uniform && place->mask && maker->counts && maker->threads >= 32;
+    case NEEDS_FUNCTION:
+        return place->leaves && place->mask && maker->in_function;
+    case NEEDS_WAY_OUT:
+        return !place->mask && (place->loop || place->leaves);
+    case ANYWHERE:
+        break;
+    }
+    return true;
 }
 
 static void statement(struct maker *maker, struct place place)
@@ -584,7 +695,7 @@ static void make_recursion(struct maker *maker, const char *name, struct place p
     say(maker, "sub.u32 %%t0, %%depth, 1;");
     for (unsigned i = 0; i < R; i++) /* whichever register is passed on */
         say(maker, "and.b32 %%r%u, %%r%u, -4; or.b32 %%r%u, %%r%u, %%t0;", i, i, i, i);
-    make_call(maker, name, "", mask);
+    make_call(maker, "", name, "", mask);
     say(maker, "END_%u:", label);
 }
 
@@ -601,7 +712,7 @@ static void begin_body(struct maker *maker, struct text *body, unsigned function
 static void make_function(struct maker *maker, unsigned number, bool masked, struct text *text)
 {
     struct text body = {0};
-    struct place place = {.mask = masked ? 1 : 0, .depth = 2};
+    struct place place = {.mask = masked ? 1 : 0, .depth = 2, .leaves = true};
     char name[16];
     unsigned room = 4 + draw(maker, 5);
     snprintf(name, sizeof name, "f%u%c", number, masked ? 't' : 's');
@@ -632,8 +743,10 @@ static void make_functions(struct maker *maker, struct text *text)
             text_add(text, "%sf%u%c", i ? ", " : "", i, kind);
         text_add(text, "};\n");
     }
+    maker->in_function = true;
     for (unsigned i = 0; i < 2 * FUNCTIONS; i++)
         make_function(maker, i / 2, i & 1, text);
+    maker->in_function = false;
 }
 
 /* Who the thread is, and who is in its warp. */
@@ -713,10 +826,13 @@ void generate(uint64_t seed, struct generated *generated)
              ".shared .align 16 .b8 slots[%u];\n.shared .align 16 .b8 pool[80];\n",
              8 * maker.threads);
     make_functions(&maker, text);
-    unsigned room = 12 + draw(&maker, 28);
+    unsigned room = 12 + draw(&maker, 24), tail = draw(&maker, 10);
+    maker.counts = draw(&maker, 4) == 0;
     begin_body(&maker, &body, FUNCTIONS, room);
     start_kernel(&maker, seed);
     statements(&maker, (struct place){.mask = 1, .uniform = true}, room);
+    maker.room = tail; /* from here on nobody knows who is left */
+    statements(&maker, (struct place){.uniform = true, .leaves = true}, tail);
     finish_kernel(&maker);
     text_add(text, ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n");
     declare_registers(&maker, text);

@@ -240,4 +240,15 @@ static const char *const ops_together[] = {
     "and.b32 %t0, $m, $m; popc.b32 $r, %t0;",
 };
 
+/* The same, each with a guard: a single instruction. */
+static const char *const ops_guarded[] = {
+    "redux.sync.add.u32 $r, $r, $m;",
+    "redux.sync.max.s32 $r, $r, $m;",
+    "vote.sync.ballot.b32 $r, $p, $m;",
+    "vote.sync.all.pred $p, $p, $m;",
+    "match.any.sync.b32 $r, $r, $m;",
+    "match.all.sync.b64 $r|$p, $q, $m;",
+    "bar.warp.sync $m;",
+};
+
 #endif

@@ -158,6 +158,7 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    setlinebuf(stdout); /* so that what hangs is seen */
     bool good = command(argc, argv, &err);
     if (!good)
         fprintf(stderr, "kernels: %s\n", err.text);

@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { STACK_BYTES = 16384 }; /* of a thread: functions that call themselves need some */
+
 /* --- the CUDA driver: no header of it is needed, only these --------------------------------------------- */
 
 #define DRIVER(F)                                                                                            \
     F(cuInit, (unsigned flags))                                                                              \
     F(cuDeviceGet, (int *device, int number))                                                                \
     F(cuDevicePrimaryCtxRetain, (void **context, int device))                                                \
+    F(cuCtxSetLimit, (int limit, size_t value))                                                              \
     F(cuCtxSetCurrent, (void *context))                                                                      \
     F(cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, void **values))   \
     F(cuModuleUnload, (void *module))                                                                        \
@@ -74,7 +77,8 @@ struct machine *machine_gpu(struct err *err)
     if (driver_open(driver, err) && done("cuInit", driver->cuInit(0), err) &&
         done("cuDeviceGet", driver->cuDeviceGet(&device, 0), err) &&
         done("cuDevicePrimaryCtxRetain", driver->cuDevicePrimaryCtxRetain(&context, device), err) &&
-        done("cuCtxSetCurrent", driver->cuCtxSetCurrent(context), err))
+        done("cuCtxSetCurrent", driver->cuCtxSetCurrent(context), err) &&
+        done("cuCtxSetLimit", driver->cuCtxSetLimit(0, STACK_BYTES), err)) /* CU_LIMIT_STACK_SIZE */
         return machine;
     mem_free(machine);
     return NULL;
@@ -179,7 +183,8 @@ static bool heddle_run(struct machine *machine, const struct machine_launch *lau
                          .params = params,
                          .threads = machine->threads,
                          .sm_count = 132,
-                         .stack_bytes = 1024};
+                         .stack_bytes = STACK_BYTES,
+                         .instruction_limit = 20000000}; /* a kernel that does not end is a wrong one */
     memcpy(run.grid, launch->grid, sizeof run.grid);
     memcpy(run.block, launch->block, sizeof run.block);
     static _Thread_local struct launch_result result;

@@ -1,9 +1,65 @@
-/* Capturing streams, and launching what was captured. */
+/* Graphs: captured from streams, and made node by node. */
 #include "check.h"
 
 __global__ void add(int *p, int value)
 {
     p[threadIdx.x] += value;
+}
+
+static void CUDART_CB count(void *user)
+{
+    ++*(int *)user;
+}
+
+/* The same, node by node: fill, two kernels, a host function, a copy; then one kernel gets another argument. */
+static void by_hand(int *d)
+{
+    int h[32], calls = 0, one = 1, ten = 10, hundred = 100;
+    cudaGraph_t graph, clone;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t fill, first, second, host, copy, roots[4];
+    cudaGraphNodeType type;
+    size_t listed = 4;
+    void *arguments[] = {&d, &one};
+    cudaKernelNodeParams kernel = {};
+    cudaMemsetParams zero = {};
+    cudaHostNodeParams call = {};
+    GOOD(cudaGraphCreate(&graph, 0));
+    zero.dst = d;
+    zero.elementSize = 4;
+    zero.width = 32;
+    zero.height = 1;
+    GOOD(cudaGraphAddMemsetNode(&fill, graph, NULL, 0, &zero));
+    kernel.func = (void *)add;
+    kernel.gridDim = dim3(1);
+    kernel.blockDim = dim3(32);
+    kernel.kernelParams = arguments;
+    GOOD(cudaGraphAddKernelNode(&first, graph, &fill, 1, &kernel));
+    arguments[1] = &ten;
+    GOOD(cudaGraphAddKernelNode(&second, graph, &first, 1, &kernel));
+    GOOD(cudaGraphAddMemcpyNode1D(&copy, graph, NULL, 0, h, d, sizeof h, cudaMemcpyDeviceToHost));
+    call.fn = count;
+    call.userData = &calls;
+    GOOD(cudaGraphAddHostNode(&host, graph, &copy, 1, &call));
+    GOOD(cudaGraphAddDependencies(graph, &second, &copy, NULL, 1));
+    GOOD(cudaGraphGetRootNodes(graph, roots, &listed));
+    CHECK(listed == 1 && roots[0] == fill);
+    GOOD(cudaGraphNodeGetType(copy, &type));
+    CHECK(type == cudaGraphNodeTypeMemcpy);
+    GOOD(cudaGraphClone(&clone, graph));
+    GOOD(cudaGraphInstantiate(&exec, clone, 0));
+    GOOD(cudaGraphLaunch(exec, 0));
+    GOOD(cudaDeviceSynchronize());
+    CHECK(h[0] == 11 && h[31] == 11 && calls == 1);
+    GOOD(cudaGraphNodeFindInClone(&second, second, clone));
+    arguments[1] = &hundred;
+    GOOD(cudaGraphExecKernelNodeSetParams(exec, second, &kernel));
+    GOOD(cudaGraphLaunch(exec, 0));
+    GOOD(cudaDeviceSynchronize());
+    CHECK(h[0] == 101 && calls == 2);
+    GOOD(cudaGraphExecDestroy(exec));
+    GOOD(cudaGraphDestroy(clone));
+    GOOD(cudaGraphDestroy(graph));
 }
 
 int main()
@@ -43,5 +99,6 @@ int main()
     GOOD(cudaStreamSynchronize(stream));
     CHECK(h[0] == 55 && h[31] == 55);
     GOOD(cudaGraphExecDestroy(exec));
+    by_hand(d);
     return check_end("graph");
 }

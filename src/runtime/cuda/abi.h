@@ -171,6 +171,13 @@ struct cudaHostNodeParams {
     void *userData;
 };
 
+struct cudaGraphInstantiateParams {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    void *errNode_out;
+    int result_out;
+};
+
 struct cudaGraphExecUpdateResultInfo {
     int result;
     void *errorNode, *errorFromNode;

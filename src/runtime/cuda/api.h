@@ -91,8 +91,9 @@ enum { CUDA_VERSION = 13000 };
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 }; /* of streams */
 
 /* What comes before a body: success, or why it is not called. */
-cudaError_t runtime_ready(void);      /* makes a device current where there is none */
-cudaError_t driver_ready(void);       /* cuInit was called, and there is a context */
+cudaError_t runtime_device(void);     /* makes a device current where there is none */
+cudaError_t runtime_ready(void);      /* and its kernels had no fault */
+cudaError_t driver_ready(void);       /* cuInit was called, there is a context, and no fault */
 cudaError_t driver_initialized(void); /* cuInit was called */
 static inline cudaError_t always_ready(void)
 {

@@ -95,7 +95,7 @@ cudaError_t cuda_initialize(void)
     return cudaSuccess;
 }
 
-cudaError_t runtime_ready(void)
+cudaError_t runtime_device(void)
 {
     if (cuda_context())
         return cudaSuccess;
@@ -103,6 +103,14 @@ cudaError_t runtime_ready(void)
     if (!error)
         cuda_set_context(cuda_primary(0));
     return error;
+}
+
+/* A fault of a kernel is told before anything else is looked at: programs that go on after one pass handles
+ * that they never got. */
+cudaError_t runtime_ready(void)
+{
+    cudaError_t error = runtime_device();
+    return error ? error : (cudaError_t)device_error(cuda_device());
 }
 
 cudaError_t driver_initialized(void)
@@ -114,7 +122,7 @@ cudaError_t driver_ready(void)
 {
     if (!initialized)
         return cudaErrorInitializationError;
-    return cuda_context() ? cudaSuccess : cudaErrorDeviceUninitialized;
+    return cuda_context() ? (cudaError_t)device_error(cuda_device()) : cudaErrorDeviceUninitialized;
 }
 
 struct device *cuda_device(void)

@@ -1,25 +1,6 @@
 /* The driver API: launches, and what is known about kernels. */
 #include "runtime/cuda/launch.h"
 
-/* Parameters come one by one, or in a buffer that is named in a list of keys and values. */
-static CUresult launch(struct function *function, const struct launch_request *request, void **parameters,
-                       void **extra)
-{
-    const void *buffer = NULL;
-    size_t bytes = 0;
-    if (parameters || !extra)
-        return cuda_launch(function, request, parameters);
-    for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[1];
-        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            bytes = *(size_t *)extra[1];
-        else
-            return cudaErrorInvalidValue;
-    }
-    return cuda_launch_packed(function, request, buffer, bytes);
-}
-
 CU_PTSZ(cuLaunchKernel,
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
          extra),
@@ -27,12 +8,12 @@ CU_PTSZ(cuLaunchKernel,
         unsigned block_y, unsigned block_z, unsigned shared_bytes, cudaStream_t stream, void **parameters,
         void **extra)
 {
-    return launch(function,
-                  &(struct launch_request){.grid = {grid_x, grid_y, grid_z},
-                                           .block = {block_x, block_y, block_z},
-                                           .shared_bytes = shared_bytes,
-                                           .stream = stream},
-                  parameters, extra);
+    return cuda_launch_any(function,
+                           &(struct launch_request){.grid = {grid_x, grid_y, grid_z},
+                                                    .block = {block_x, block_y, block_z},
+                                                    .shared_bytes = shared_bytes,
+                                                    .stream = stream},
+                           parameters, extra);
 }
 
 CU_PTSZ(cuLaunchCooperativeKernel,
@@ -40,13 +21,13 @@ CU_PTSZ(cuLaunchCooperativeKernel,
         CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
         unsigned block_y, unsigned block_z, unsigned shared_bytes, cudaStream_t stream, void **parameters)
 {
-    return launch(function,
-                  &(struct launch_request){.grid = {grid_x, grid_y, grid_z},
-                                           .block = {block_x, block_y, block_z},
-                                           .shared_bytes = shared_bytes,
-                                           .stream = stream,
-                                           .cooperative = true},
-                  parameters, NULL);
+    return cuda_launch_any(function,
+                           &(struct launch_request){.grid = {grid_x, grid_y, grid_z},
+                                                    .block = {block_x, block_y, block_z},
+                                                    .shared_bytes = shared_bytes,
+                                                    .stream = stream,
+                                                    .cooperative = true},
+                           parameters, NULL);
 }
 
 static struct launch_request request_of(const struct CUlaunchConfig *config, cudaStream_t default_stream)
@@ -65,7 +46,7 @@ CU(cuLaunchKernelEx, (config, function, parameters, extra), const struct CUlaunc
     if (!config)
         return cudaErrorInvalidValue;
     struct launch_request request = request_of(config, STREAM_LEGACY);
-    return launch(function, &request, parameters, extra);
+    return cuda_launch_any(function, &request, parameters, extra);
 }
 
 CU(cuLaunchKernelEx_ptsz, (config, function, parameters, extra), const struct CUlaunchConfig *config,
@@ -74,7 +55,7 @@ CU(cuLaunchKernelEx_ptsz, (config, function, parameters, extra), const struct CU
     if (!config)
         return cudaErrorInvalidValue;
     struct launch_request request = request_of(config, STREAM_PER_THREAD);
-    return launch(function, &request, parameters, extra);
+    return cuda_launch_any(function, &request, parameters, extra);
 }
 
 /* ---- about kernels ---- */

@@ -201,12 +201,12 @@ CU(cuGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, 
    unsigned long long flags)
 {
     (void)flags;
-    return cuda_graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph);
 }
 
 CU_PTSZ(cuGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
 {
-    return cuda_graph_launch(exec, stream);
+    return exec_launch(exec, stream);
 }
 
 CU_PTSZ(cuGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
@@ -217,10 +217,10 @@ CU_PTSZ(cuGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t str
 
 CU(cuGraphExecDestroy, (exec), struct graph_exec *exec)
 {
-    return cuda_graph_exec_destroy(exec);
+    return exec_destroy(exec);
 }
 
 CU(cuGraphDestroy, (graph), struct graph *graph)
 {
-    return cuda_graph_destroy(graph);
+    return graph_destroy(graph);
 }

@@ -82,12 +82,12 @@ static cudaError_t submit(struct stream *stream, const struct node_work *work)
     switch (work->kind) {
     case NODE_KERNEL: {
         const struct cudaKernelNodeParams *kernel = &work->kernel;
-        return cuda_launch(cuda_function(kernel->func),
-                           &(struct launch_request){.grid = kernel->gridDim,
-                                                    .block = kernel->blockDim,
-                                                    .shared_bytes = kernel->sharedMemBytes,
-                                                    .stream = stream},
-                           kernel->kernelParams);
+        return cuda_launch_any(cuda_function(kernel->func),
+                               &(struct launch_request){.grid = kernel->gridDim,
+                                                        .block = kernel->blockDim,
+                                                        .shared_bytes = kernel->sharedMemBytes,
+                                                        .stream = stream},
+                               kernel->kernelParams, kernel->extra);
     }
     case NODE_COPY:
         return cuda_copy_box(stream, &work->copy, false);
@@ -137,7 +137,8 @@ static struct graph_node *node_new(struct graph *graph, const struct node_work *
     struct graph_node *node = mem_alloc(1, sizeof *node);
     node->graph = graph;
     node->work = *work;
-    node->work.kernel.kernelParams = work->kind == NODE_KERNEL ? NULL : node->work.kernel.kernelParams;
+    if (work->kind == NODE_KERNEL)
+        node->work.kernel.kernelParams = node->work.kernel.extra = NULL; /* they were read, and may be gone */
     node->action = action;
     mem_grow(graph->nodes, graph->count, graph->capacity);
     graph->nodes[graph->count++] = node;

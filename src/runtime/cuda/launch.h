@@ -15,8 +15,9 @@ struct launch_request {
 
 /* The function may be NULL: no such kernel. */
 cudaError_t cuda_launch(struct function *function, const struct launch_request *request, void **arguments);
-cudaError_t cuda_launch_packed(struct function *function, const struct launch_request *request,
-                               const void *arguments, size_t bytes);
+/* The same where the arguments may come in a buffer, which is named in a list of keys and values. */
+cudaError_t cuda_launch_any(struct function *function, const struct launch_request *request, void **arguments,
+                            void **extra);
 
 cudaError_t cuda_function_attributes(struct function *function, struct device *device,
                                      struct cudaFuncAttributes *attributes);

@@ -28,8 +28,8 @@ enum {
 
 /* An ELF file of this process, as it lies on disk. */
 struct object {
-    const char *path;
-    uintptr_t bias; /* what is added to its addresses */
+    const char *path, *name; /* to read it by, and to tell it by */
+    uintptr_t bias;          /* what is added to its addresses */
     const unsigned char *bytes;
     size_t size;
     const Elf64_Shdr *sections,
@@ -189,6 +189,13 @@ static bool is_entry_point(const Elf64_Sym *symbol, const char *name)
            symbol->st_size >= JUMP_BYTES;
 }
 
+/* Of runtimes before CUDA 13, whose functions and structs are not all the same. */
+static bool is_older(const Elf64_Sym *symbol, const char *name)
+{
+    return is_entry_point(symbol, name) &&
+           (!strcmp(name, "cudaThreadSynchronize") || !strcmp(name, "cudaGetDeviceProperties_v2"));
+}
+
 /* What nvcc generates to register the kernels and variables of one source file. */
 static bool is_registration(const Elf64_Sym *symbol, const char *name)
 {
@@ -250,10 +257,19 @@ enum patched { NOTHING_TO_PATCH, PATCHED, NOT_PATCHED /* which was said */ };
 
 static enum patched patch(const struct object *object)
 {
-    struct patching patching = {0};
+    struct patching patching = {0}, older = {0};
     each_function(object, is_entry_point, count_one, &patching);
+    each_function(object, is_older, count_one, &older);
     if (!patching.count)
         return NOTHING_TO_PATCH;
+    if (older.count) {
+        dprintf(STDERR_FILENO,
+                "heddle: %s holds the runtime of CUDA 12 or older, and Heddle takes the place of CUDA 13's; "
+                "build "
+                "it with nvcc 13\n",
+                object->name);
+        return NOT_PATCHED;
+    }
     if (!find_exports())
         return NOT_PATCHED;
     size_t bytes = patching.count * LANDING_BYTES;
@@ -265,7 +281,7 @@ static enum patched patch(const struct object *object)
             STDERR_FILENO,
             "heddle: cannot put Heddle in the place of the CUDA runtime inside %s: the system does not let "
             "its code be changed; build it with NVCC_APPEND_FLAGS='-cudart shared'\n",
-            object->path);
+            object->name);
     return good ? PATCHED : NOT_PATCHED;
 }
 
@@ -292,7 +308,7 @@ static void tell_hidden_runtime(const struct object *object, bool is_program)
             STDERR_FILENO,
             "heddle: %s has a CUDA runtime of its own that cannot be replaced; what the program calls in it "
             "will find no GPU\n",
-            object->path);
+            object->name);
 }
 
 /* Libraries seldom hold a runtime of their own: those with kernels, and NVIDIA's own where the program
@@ -349,7 +365,8 @@ __attribute__((constructor)) static void take_over(void)
 {
     struct nth nth = {0};
     while (dl_iterate_phdr(pick_nth, &nth)) {
-        struct object object = {.path = nth.path, .bias = nth.bias};
+        struct object object = {
+            .path = nth.path, .name = nth.wanted ? nth.path : program_invocation_name, .bias = nth.bias};
         if (!is_ours(nth.path))
             visit(&object, !nth.wanted);
         nth.wanted++;

@@ -232,7 +232,7 @@ char __cudaInitModule(void **handle)
 {
     struct fatbin *fatbin = (struct fatbin *)handle;
     struct symbol symbol;
-    if (runtime_ready())
+    if (runtime_device())
         return 0;
     pthread_mutex_lock(&lock);
     struct module *module = fatbin->managed_count ? load(fatbin) : NULL;
@@ -246,7 +246,7 @@ char __cudaInitModule(void **handle)
 
 API_ANY(__cudaGetKernel, (kernel, host), cudaKernel_t *kernel, const void *host)
 {
-    if (runtime_ready())
+    if (runtime_device())
         return cudaErrorInitializationError;
     *kernel = cuda_function(host);
     if (!*kernel)

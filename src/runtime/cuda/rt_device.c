@@ -188,9 +188,10 @@ API(cudaDeviceSynchronize, (), void)
     return device_synchronize(cuda_device());
 }
 
-API(cudaDeviceReset, (), void)
+API_ANY(cudaDeviceReset, (), void)
 {
-    return device_reset(cuda_device());
+    cudaError_t error = runtime_device();
+    return error ? error : (cudaError_t)device_reset(cuda_device());
 }
 
 API(cudaDeviceGetLimit, (value, limit), size_t *value, int limit)

@@ -1,80 +1,6 @@
-/* Stream capture, and graphs that come from it. A graph is what was submitted while a stream recorded;
- * launching it submits that again. Graphs built node by node are not supported. */
+/* Graphs: capturing them, launching them, looking at them. Making them node by node is in rt_graph_nodes.c.
+ */
 #include "runtime/cuda/graph.h"
-#include "runtime/cuda/stream.h"
-#include "base/mem.h"
-
-/* Shared by the handle that the program has and by what was instantiated from it. */
-struct graph {
-    struct recording *recording;
-    _Atomic unsigned users;
-};
-
-struct graph_exec {
-    struct graph *graph;
-};
-
-static void release(struct graph *graph)
-{
-    if (--graph->users)
-        return;
-    recording_free(graph->recording);
-    mem_free(graph);
-}
-
-cudaError_t cuda_capture_begin(cudaStream_t stream)
-{
-    bool legacy =
-        !stream || stream == STREAM_LEGACY; /* all blocking streams wait for it, so it cannot record */
-    return legacy ? cudaErrorStreamCaptureUnsupported : stream_record_begin(cuda_stream(stream));
-}
-
-cudaError_t cuda_capture_end(cudaStream_t stream, struct graph **graph)
-{
-    struct recording *recording;
-    if (!graph)
-        return cudaErrorInvalidValue;
-    *graph = NULL;
-    cudaError_t error = stream_record_end(cuda_stream(stream), &recording);
-    if (error)
-        return error;
-    *graph = mem_alloc(1, sizeof **graph);
-    (*graph)->recording = recording;
-    (*graph)->users = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cuda_graph_instantiate(struct graph_exec **exec, struct graph *graph)
-{
-    if (!exec || !graph)
-        return cudaErrorInvalidValue;
-    *exec = mem_alloc(1, sizeof **exec);
-    (*exec)->graph = graph;
-    graph->users++;
-    return cudaSuccess;
-}
-
-cudaError_t cuda_graph_launch(struct graph_exec *exec, cudaStream_t stream)
-{
-    return exec ? recording_play(exec->graph->recording, cuda_stream(stream)) : cudaErrorInvalidValue;
-}
-
-cudaError_t cuda_graph_destroy(struct graph *graph)
-{
-    if (!graph)
-        return cudaErrorInvalidValue;
-    release(graph);
-    return cudaSuccess;
-}
-
-cudaError_t cuda_graph_exec_destroy(struct graph_exec *exec)
-{
-    if (!exec)
-        return cudaErrorInvalidValue;
-    release(exec->graph);
-    mem_free(exec);
-    return cudaSuccess;
-}
 
 API_PTSZ(cudaStreamBeginCapture, (stream, mode), cudaStream_t stream, int mode)
 {
@@ -123,31 +49,51 @@ API_ANY(cudaThreadExchangeStreamCaptureMode, (mode), int *mode)
     return cudaSuccess;
 }
 
+/* ---- launching ---- */
+
 API(cudaGraphInstantiate, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
     unsigned long long flags)
 {
     (void)flags;
-    return cuda_graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph);
 }
 
 API(cudaGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
     unsigned long long flags)
 {
     (void)flags;
-    return cuda_graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph);
+}
+
+static cudaError_t instantiate_with(struct graph_exec **exec, struct graph *graph,
+                                    struct cudaGraphInstantiateParams *parameters)
+{
+    if (!parameters)
+        return cudaErrorInvalidValue;
+    parameters->errNode_out = NULL;
+    parameters->result_out = 0;
+    return graph_instantiate(exec, graph);
+}
+
+API(cudaGraphInstantiateWithParams, (exec, graph, parameters), struct graph_exec **exec, struct graph *graph,
+    struct cudaGraphInstantiateParams *parameters)
+{
+    return instantiate_with(exec, graph, parameters);
+}
+
+API(cudaGraphInstantiateWithParams_ptsz, (exec, graph, parameters), struct graph_exec **exec,
+    struct graph *graph, struct cudaGraphInstantiateParams *parameters)
+{
+    return instantiate_with(exec, graph, parameters);
 }
 
 API(cudaGraphExecUpdate, (exec, graph, info), struct graph_exec *exec, struct graph *graph,
     struct cudaGraphExecUpdateResultInfo *info)
 {
-    if (!exec || !graph)
-        return cudaErrorInvalidValue;
-    graph->users++;
-    release(exec->graph);
-    exec->graph = graph;
+    cudaError_t error = exec_update(exec, graph);
     if (info)
-        *info = (struct cudaGraphExecUpdateResultInfo){0};
-    return cudaSuccess;
+        *info = (struct cudaGraphExecUpdateResultInfo){.result = error != 0};
+    return error;
 }
 
 API_PTSZ(cudaGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
@@ -158,24 +104,135 @@ API_PTSZ(cudaGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t 
 
 API_PTSZ(cudaGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
 {
-    return cuda_graph_launch(exec, stream);
+    return exec_launch(exec, stream);
 }
 
 API(cudaGraphExecDestroy, (exec), struct graph_exec *exec)
 {
-    return cuda_graph_exec_destroy(exec);
+    return exec_destroy(exec);
 }
 
 API(cudaGraphDestroy, (graph), struct graph *graph)
 {
-    return cuda_graph_destroy(graph);
+    return graph_destroy(graph);
 }
 
-/* How many nodes there are can be told, but not which. */
-API(cudaGraphGetNodes, (graph, nodes, count), struct graph *graph, void **nodes, size_t *count)
+API(cudaGraphClone, (clone, graph), struct graph **clone, struct graph *graph)
+{
+    return graph_clone(clone, graph);
+}
+
+API(cudaGraphExecGetFlags, (exec, flags), struct graph_exec *exec, unsigned long long *flags)
+{
+    if (!exec || !flags)
+        return cudaErrorInvalidValue;
+    *flags = 0;
+    return cudaSuccess;
+}
+
+API(cudaGraphNodeSetEnabled, (exec, node, enabled), struct graph_exec *exec, struct graph_node *node,
+    unsigned enabled)
+{
+    bool *place = exec_enabled(exec, node);
+    if (place)
+        *place = enabled != 0;
+    return place ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+API(cudaGraphNodeGetEnabled, (exec, node, enabled), struct graph_exec *exec, struct graph_node *node,
+    unsigned *enabled)
+{
+    bool *place = exec_enabled(exec, node);
+    if (place && enabled)
+        *enabled = *place;
+    return place && enabled ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* ---- looking ---- */
+
+/* Lists are asked for twice: without a place, how many there are; then up to that many. */
+struct list {
+    struct graph_node **at;
+    size_t room, count;
+};
+
+static void list_add(struct list *list, struct graph_node *node)
+{
+    if (list->at && list->count < list->room)
+        list->at[list->count] = node;
+    list->count++;
+}
+
+static cudaError_t list_end(struct list *list, size_t *count)
+{
+    for (size_t i = list->count; list->at && i < list->room; i++)
+        list->at[i] = NULL;
+    *count = list->count;
+    return cudaSuccess;
+}
+
+/* How many nodes a captured graph has can be told, but not which. */
+API(cudaGraphGetNodes, (graph, nodes, count), struct graph *graph, struct graph_node **nodes, size_t *count)
 {
     if (!graph || !count)
         return cudaErrorInvalidValue;
-    *count = recording_count(graph->recording);
-    return nodes ? cudaErrorNotSupported : cudaSuccess;
+    if (graph_is_captured(graph, count))
+        return nodes ? cudaErrorNotSupported : cudaSuccess;
+    struct list list = {nodes, nodes ? *count : 0, 0};
+    for (size_t i = 0; graph_node_at(graph, i); i++)
+        list_add(&list, graph_node_at(graph, i));
+    return list_end(&list, count);
+}
+
+API(cudaGraphGetRootNodes, (graph, nodes, count), struct graph *graph, struct graph_node **nodes,
+    size_t *count)
+{
+    size_t captured;
+    if (!graph || !count)
+        return cudaErrorInvalidValue;
+    if (graph_is_captured(graph, &captured))
+        return cudaErrorNotSupported;
+    struct list list = {nodes, nodes ? *count : 0, 0};
+    for (size_t i = 0; graph_node_at(graph, i); i++) {
+        if (!node_dependency(graph_node_at(graph, i), 0))
+            list_add(&list, graph_node_at(graph, i));
+    }
+    return list_end(&list, count);
+}
+
+API(cudaGraphNodeGetDependencies, (node, nodes, edges, count), struct graph_node *node,
+    struct graph_node **nodes, void *edges, size_t *count)
+{
+    (void)edges;
+    if (!node || !count)
+        return cudaErrorInvalidValue;
+    struct list list = {nodes, nodes ? *count : 0, 0};
+    for (size_t i = 0; node_dependency(node, i); i++)
+        list_add(&list, node_dependency(node, i));
+    return list_end(&list, count);
+}
+
+API(cudaGraphNodeGetType, (node, type), struct graph_node *node, int *type)
+{
+    if (!node || !type)
+        return cudaErrorInvalidValue;
+    *type = node_work(node)->kind;
+    return cudaSuccess;
+}
+
+API(cudaGraphNodeFindInClone, (found, node, clone), struct graph_node **found, struct graph_node *node,
+    struct graph *clone)
+{
+    if (!found || !node || !clone)
+        return cudaErrorInvalidValue;
+    *found = node_in_clone(node, clone);
+    return *found ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+API(cudaGraphChildGraphNodeGetGraph, (node, graph), struct graph_node *node, struct graph **graph)
+{
+    if (!node || !graph || !node_child(node))
+        return cudaErrorInvalidValue;
+    *graph = node_child(node);
+    return cudaSuccess;
 }

@@ -58,8 +58,8 @@ cudaError_t cuda_launch(struct function *function, const struct launch_request *
     return record_events(error, stream, events);
 }
 
-cudaError_t cuda_launch_packed(struct function *function, const struct launch_request *request,
-                               const void *arguments, size_t bytes)
+static cudaError_t launch_packed(struct function *function, const struct launch_request *request,
+                                 const void *arguments, size_t bytes)
 {
     struct launch_config config;
     cudaEvent_t events[2] = {NULL, NULL};
@@ -69,6 +69,24 @@ cudaError_t cuda_launch_packed(struct function *function, const struct launch_re
     struct stream *stream = cuda_stream(request->stream);
     error = stream_launch_packed(stream, function, &config, arguments, bytes);
     return record_events(error, stream, events);
+}
+
+cudaError_t cuda_launch_any(struct function *function, const struct launch_request *request, void **arguments,
+                            void **extra)
+{
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    if (arguments || !extra)
+        return cuda_launch(function, request, arguments);
+    for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            bytes = *(size_t *)extra[1];
+        else
+            return cudaErrorInvalidValue;
+    }
+    return launch_packed(function, request, buffer, bytes);
 }
 
 API_PTSZ(cudaLaunchKernel, (function, grid, block, arguments, shared_bytes, stream), const void *function,

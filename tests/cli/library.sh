@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The examples of heddle.h: a C program that is compiled here, and Python through ctypes.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+
+library=$(dirname "$HEDDLE")/cuda
+examples=$HEDDLE_HOME/docs/examples
+ptx=$HEDDLE_HOME/bench/cuda/saxpy.ptx
+lines=$(wc -l <"$examples/saxpy.c")
+((lines <= 60)) || fail "the example in C has $lines lines; it should stay a short one"
+cc -Wall -Wextra -Werror "$examples/saxpy.c" -I "$HEDDLE_HOME/include" -L "$library" -lheddle -o saxpy || fail "it does not compile"
+for command in "./saxpy $ptx" "python3 $examples/saxpy.py $library/libheddle.so $ptx"; do
+    ran=$command
+    LD_LIBRARY_PATH=$library timeout 60 $command >out 2>err
+    status=$?
+    expect_status 0
+    expect_empty err
+    expect_line out '[0-9]'
+done
+LD_LIBRARY_PATH=$library ./saxpy nowhere.ptx >out 2>err && fail "a missing file should be an error"
+expect_line err 'nowhere.ptx'
