@@ -254,9 +254,8 @@ bool launches_write(const struct launch_lines *lines, const struct run *run, con
 {
     struct file_writer writer;
     struct json json;
-    unsigned threads = host_cores();
-    if (run->request->threads && strcmp(run->request->threads, "all"))
-        threads = (unsigned)strtoul(run->request->threads, NULL, 10);
+    const char *asked = run->request->threads ? run->request->threads : getenv("HEDDLE_THREADS");
+    unsigned threads = asked && strcmp(asked, "all") ? (unsigned)strtoul(asked, NULL, 10) : host_cores();
     if (!file_open(&writer, path, err))
         return false;
     json_init(&json, writer.stream);

@@ -35,8 +35,9 @@ enum op_flag {
     OP_JOIN = 1, /* diverged threads meet before it */
     OP_GUARD = 2,
     OP_GUARD_NOT = 4,
-    OP_STEERS = 8, /* every OP_CONTROL and OP_BRANCH; no flag at all: straight on */
-    OP_EXITS = 16, /* all its threads end here */
+    OP_STEERS = 8,  /* every OP_CONTROL and OP_BRANCH; no flag at all: straight on */
+    OP_EXITS = 16,  /* all its threads end here */
+    OP_PAUSES = 32, /* a load that makes a warp wait long enough for the block's others to come as far */
 };
 
 struct op {

@@ -1,6 +1,7 @@
 /* Makes operations of a function's instructions: places for registers and constants, and a row for each
  * family of instructions. */
 #include "exec/lower.h"
+#include "exec/memory.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -513,6 +514,27 @@ static void set_joins(struct lower *lower)
             code->ops[i + 1].flags |= OP_JOIN;
 }
 
+/* On a GPU a warp that loads from memory waits, and meanwhile the block's other warps do the same. Programs
+ * that let several warps work on the same data by mistake get away with it there; so that they do here, too,
+ * a kernel's loads outside of loops end the warp's turn. (In loops it would cost much and change little.) */
+static void set_pauses(struct lower *lower)
+{
+    struct code *code = lower->code;
+    if (!lower->function->is_kernel)
+        return;
+    uint32_t loop_end = 0; /* of the loops that began so far */
+    uint32_t *ends = mem_alloc(code->op_count, sizeof *ends);
+    for (uint32_t i = 0; i < code->op_count; i++)
+        if (code->ops[i].kind == OP_BRANCH && code->ops[i].target <= i && ends[code->ops[i].target] < i)
+            ends[code->ops[i].target] = i;
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        loop_end = (uint32_t)max_u64(loop_end, ends[i]);
+        if (i >= loop_end && memory_waits(&code->ops[i]))
+            code->ops[i].flags |= OP_PAUSES;
+    }
+    mem_free(ends);
+}
+
 lower_fn lower_end; /* the operation behind the last instruction */
 
 struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
@@ -538,6 +560,7 @@ struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
         lower_end(&lower, &code->ops[f->inst_count]);
         code->ops[f->inst_count].flags |= OP_STEERS;
         set_joins(&lower);
+        set_pauses(&lower);
         code->frame_bytes = (lower.frame + 255) & ~255u;
     }
     flow_fini(&lower.flow);

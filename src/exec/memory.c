@@ -361,6 +361,14 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
     }
 }
 
+bool memory_waits(const struct op *op)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return !access->writes && (access->space == PTX_GLOBAL || access->space == PTX_GENERIC);
+}
+
 /* One lane alone, for generic addresses that lie in different spaces. */
 static char *resolve_lane(struct warp *w, const struct op *op, const struct access *access, uint32_t lane,
                           uint64_t at, uint64_t size)

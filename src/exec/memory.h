@@ -29,6 +29,9 @@ bool lower_address(struct lower *lower, const struct ptx_operand *operand, struc
 void memory_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
                     char *places[WARP_LANES]);
 
+/* Whether an operation is a load from global memory. */
+bool memory_waits(const struct op *op);
+
 /* Whether what an atomic operation leaves behind may depend on the order of blocks. */
 bool atomic_is_ordered(const char *opcode, bool result_used);
 

@@ -290,7 +290,10 @@ reload:;
             if (mask)
                 op->run.exec(w, op, mask);
             op++;
-            continue;
+            if (!(op[-1].flags & OP_PAUSES) || w->block->warp_count == 1 || f->depth > 1)
+                continue;
+            top->pc = (uint32_t)(op - ops);
+            return RAN_SLICE;
         }
         top->pc = (uint32_t)(op - ops);
         if (!mask) {
