@@ -1,6 +1,7 @@
 /* heddle run: runs a CUDA program on a simulated system. */
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "base/unit.h"
 #include "base/file.h"
 
 #include <stdio.h>
@@ -12,6 +13,8 @@ static const struct option_row options[] = {
     {"--mode", "MODE", "functional: what the program computes; timing (how long it takes) is not built yet"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
+    {"--bounds", "exact|padded", "padded: kernels may overrun allocations a little, as a GPU lets them"},
+    {"--limit", "N", "warp instructions after which a launch fails, as if it never ended"},
     {NULL, NULL, NULL},
 };
 
@@ -28,6 +31,15 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return threads_parse(value, &threads, err);
     } else if (!strcmp(row->name, "--stats")) {
         request->stats = value;
+    } else if (!strcmp(row->name, "--bounds")) {
+        request->bounds = value;
+        return !strcmp(value, "exact") || !strcmp(value, "padded") ||
+               err_set(err, "--bounds: expected exact or padded, not '%.80s'", value);
+    } else if (!strcmp(row->name, "--limit")) {
+        uint64_t limit;
+        struct err why;
+        request->limit = value;
+        return unit_parse(UNIT_count, value, &limit, &why) || err_set(err, "--limit: %s", why.text);
     } else if (!strcmp(value, "timing")) {
         return err_set(err, "--mode timing is not built yet; run without it, or with --mode functional");
     } else if (strcmp(value, "functional")) {

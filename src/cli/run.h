@@ -14,7 +14,7 @@ enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 }; /* as shells have it */
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *system, *threads, *stats;
+    const char *system, *threads, *stats, *bounds, *limit;
     bool wants_help;
 };
 

@@ -128,6 +128,10 @@ static void set_environment(const struct run *run)
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
+    if (run->request->bounds)
+        setenv("HEDDLE_BOUNDS", run->request->bounds, 1);
+    if (run->request->limit)
+        setenv("HEDDLE_INSTRUCTION_LIMIT", run->request->limit, 1);
     if (system)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
     if (run->request->threads && !strcmp(run->request->threads, "all"))

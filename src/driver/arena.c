@@ -135,8 +135,7 @@ static uint64_t take_new(struct arena *arena, uint64_t bytes, uint64_t alignment
     return at;
 }
 
-/* With the gap. */
-static uint64_t span_bytes(uint64_t bytes)
+uint64_t arena_span(uint64_t bytes)
 {
     return round_up(bytes, ARENA_UNIT) + ARENA_UNIT;
 }
@@ -148,7 +147,7 @@ uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
     if (bytes >= MIB) /* as cudaMalloc does; and whole huge pages are of use to the host, too */
         alignment = max_u64(alignment, 2 * MIB);
     alignment = max_u64(alignment, ARENA_UNIT);
-    uint64_t span = span_bytes(bytes);
+    uint64_t span = arena_span(bytes);
     uint64_t at = take_free(arena, span, alignment);
     if (!at)
         at = take_new(arena, span, alignment);
@@ -173,7 +172,7 @@ static void wipe(uint64_t at, uint64_t bytes)
 
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes)
 {
-    struct span span = {at, span_bytes(bytes)};
+    struct span span = {at, arena_span(bytes)};
     wipe(at, bytes);
     if (arena->resting_count == RESTING)
         end_rest(arena);

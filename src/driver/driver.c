@@ -208,6 +208,14 @@ static bool count_of(const char *name, uint64_t most, uint64_t *value)
            err_set(&own_err, "%s: expected at most %llu, not %s", name, (unsigned long long)most, text);
 }
 
+static bool bounds_of(const char *name, bool *padded)
+{
+    const char *text = getenv(name);
+    *padded = text && !strcmp(text, "padded");
+    return !text || !*text || *padded || !strcmp(text, "exact") ||
+           err_set(&own_err, "%s: expected exact or padded, not %.80s", name, text);
+}
+
 static void make_own(void)
 {
     struct driver_options options = {
@@ -216,7 +224,7 @@ static void make_own(void)
         .run_dir = getenv("HEDDLE_RUN_DIR"),
     };
     uint64_t threads = 0;
-    if (count_of("HEDDLE_THREADS", 65536, &threads) &&
+    if (count_of("HEDDLE_THREADS", 65536, &threads) && bounds_of("HEDDLE_BOUNDS", &options.padded_bounds) &&
         count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options.instruction_limit)) {
         options.threads = (unsigned)threads;
         own = driver_new(&options, &own_err);

@@ -39,6 +39,7 @@ struct driver_options {
     const char *run_dir;         /* launches are written to RUN_DIR/PID.launches; NULL: not */
     unsigned threads;            /* of the host, for a kernel; 0: all cores */
     uint64_t instruction_limit;  /* warp instructions of a launch; 0: none */
+    bool padded_bounds;          /* kernels may touch the padding between allocations, as on a GPU */
     bool keep_launches;          /* so that driver_launch can give them */
     FILE *print;                 /* where printf of kernels goes; NULL: stdout */
 
@@ -49,8 +50,8 @@ struct driver_options {
 };
 
 /* The process's driver. Options come from the environment: HEDDLE_SYSTEM, HEDDLE_HOME, HEDDLE_RUN_DIR,
- * HEDDLE_THREADS, HEDDLE_INSTRUCTION_LIMIT; reports go to stderr. NULL with a reason, the same each time,
- * when a setting is wrong. */
+ * HEDDLE_THREADS, HEDDLE_INSTRUCTION_LIMIT, HEDDLE_BOUNDS (exact or padded); reports go to stderr. NULL with
+ * a reason, the same each time, when a setting is wrong. */
 struct driver *driver_get(struct err *err);
 
 /* To be called when the process ends (a destructor of the library, say): stops kernels that still run, as the

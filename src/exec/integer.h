@@ -145,9 +145,12 @@ LANE uint64_t brev_b64(uint64_t a)
     return (uint64_t)brev_b32((uint32_t)a) << 32 | brev_b32((uint32_t)(a >> 32));
 }
 
-/* The offset-th set bit from base upwards, or downwards where it is negative. */
+/* The offset-th set bit from base upwards, or downwards where it is negative; the least of all offsets is
+ * more than ptxas's code for it can count. */
 LANE uint32_t fns_b32(uint32_t mask, uint32_t base, int32_t offset)
 {
+    if (offset == INT32_MIN)
+        return 0;
     if (offset == 0)
         return base < 32 && mask >> base & 1 ? base : UINT32_MAX;
     int step = offset > 0 ? 1 : -1;
@@ -200,7 +203,8 @@ LANE uint32_t shf_right(uint32_t low, uint32_t high, uint32_t by)
     return (uint32_t)(((uint64_t)high << 32 | low) >> by);
 }
 
-/* Fields. Position and length are a byte each; what reaches beyond the word is not there. */
+/* Fields. Position and length are a byte each, but not for words of 64 bits; what reaches beyond the word is
+ * not there. */
 LANE uint32_t bfe_u32(uint32_t a, uint32_t position, uint32_t length)
 {
     return shr_u32(a, position & 255) & ~shl_b32(UINT32_MAX, length & 255);
@@ -208,7 +212,7 @@ LANE uint32_t bfe_u32(uint32_t a, uint32_t position, uint32_t length)
 
 LANE uint64_t bfe_u64(uint64_t a, uint64_t position, uint64_t length)
 {
-    return shr_u64(a, position & 255) & ~shl_b64(UINT64_MAX, length & 255);
+    return shr_u64(a, position) & ~shl_b64(UINT64_MAX, length);
 }
 
 LANE int32_t bfe_s32(int32_t a, uint32_t position, uint32_t length)
@@ -231,8 +235,8 @@ LANE uint32_t bfi_b32(uint32_t a, uint32_t into, uint32_t position, uint32_t len
 
 LANE uint64_t bfi_b64(uint64_t a, uint64_t into, uint64_t position, uint64_t length)
 {
-    uint64_t field = shl_b64(~shl_b64(UINT64_MAX, length & 255), position & 255);
-    return (into & ~field) | (shl_b64(a, position & 255) & field);
+    uint64_t field = shl_b64(~shl_b64(UINT64_MAX, length), position);
+    return (into & ~field) | (shl_b64(a, position) & field);
 }
 
 /* Bits position .. position + length - 1. */
@@ -318,6 +322,12 @@ LANE uint32_t lop3_b32(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
 LANE int64_t video_add(int64_t a, int64_t b)
 {
     return a + b;
+}
+
+/* vadd of u32 does not know of its carry, and saturates nothing. */
+LANE int64_t video_add_u32(int64_t a, int64_t b)
+{
+    return (uint32_t)(a + b);
 }
 
 LANE int64_t video_sub(int64_t a, int64_t b)

@@ -39,8 +39,8 @@ LANE double f64_bits(uint64_t bits)
 }
 
 /* --- NaN: all that arithmetic answers when the answer is not a number --------------------------------------
- * Up to f32 there is one NaN. In f64 the first operand that is a NaN goes through, made quiet; where none is,
- * it is INDEFINITE_F64. */
+ * Up to f32 there is one NaN. In f64 an operand that is a NaN goes through, made quiet (of a + b and a * b it
+ * is b before a, of a * b + c it is b, c, a); where none is, it is INDEFINITE_F64. */
 #define NAN_F16        UINT16_C(0x7fff) /* and of bf16 */
 #define NAN_F32        UINT32_C(0x7fffffff)
 #define QUIET_F64      UINT64_C(0x0008000000000000)
@@ -159,22 +159,22 @@ LANE float xorsign_f32(float r, float a, float b)
 
 LANE double add_f64(double a, double b)
 {
-    return nan_f64(a + b, a, b, b);
+    return nan_f64(a + b, b, a, a);
 }
 
 LANE double sub_f64(double a, double b)
 {
-    return nan_f64(a - b, a, b, b);
+    return nan_f64(a - b, b, a, a);
 }
 
 LANE double mul_f64(double a, double b)
 {
-    return nan_f64(a * b, a, b, b);
+    return nan_f64(a * b, b, a, a);
 }
 
 LANE double fma_f64(double a, double b, double c)
 {
-    return nan_f64(fma(a, b, c), a, b, c);
+    return nan_f64(fma(a, b, c), b, c, a);
 }
 
 LANE double div_f64(double a, double b)
@@ -306,10 +306,15 @@ LANE uint16_t mul_bf16(uint16_t a, uint16_t b)
 
 /* Not so a product and a sum. The product is exact, in f32 for f16 and in f64 for bf16; what the sum loses is
  * found as Knuth does it. */
-LANE uint16_t fma_f16(uint16_t a, uint16_t b, uint16_t c)
+LANE float fma_odd_f16(uint16_t a, uint16_t b, uint16_t c)
 {
     float p = f32_f16(a) * f32_f16(b), z = f32_f16(c), s = p + z, zz = s - p;
-    return f16_f32(odd_f32(s, (p - (s - zz)) + (z - zz)));
+    return odd_f32(s, (p - (s - zz)) + (z - zz));
+}
+
+LANE uint16_t fma_f16(uint16_t a, uint16_t b, uint16_t c)
+{
+    return f16_f32(fma_odd_f16(a, b, c));
 }
 
 LANE uint16_t fma_bf16(uint16_t a, uint16_t b, uint16_t c)
@@ -321,6 +326,32 @@ LANE uint16_t fma_bf16(uint16_t a, uint16_t b, uint16_t c)
 LANE uint16_t ftz_f16(uint16_t h)
 {
     return h & 0x7c00 ? h : h & 0x8000;
+}
+
+/* With .ftz: what is below the normal numbers before it is rounded counts as too small. */
+LANE uint16_t f16_f32_ftz(float x)
+{
+    return fabsf(x) < 0x1p-14f ? bits_f32(x) >> 16 & 0x8000 : f16_f32(x);
+}
+
+LANE uint16_t add_ftz_f16(uint16_t a, uint16_t b)
+{
+    return f16_f32_ftz(f32_f16(ftz_f16(a)) + f32_f16(ftz_f16(b)));
+}
+
+LANE uint16_t sub_ftz_f16(uint16_t a, uint16_t b)
+{
+    return f16_f32_ftz(f32_f16(ftz_f16(a)) - f32_f16(ftz_f16(b)));
+}
+
+LANE uint16_t mul_ftz_f16(uint16_t a, uint16_t b)
+{
+    return f16_f32_ftz(f32_f16(ftz_f16(a)) * f32_f16(ftz_f16(b)));
+}
+
+LANE uint16_t fma_ftz_f16(uint16_t a, uint16_t b, uint16_t c)
+{
+    return f16_f32_ftz(fma_odd_f16(ftz_f16(a), ftz_f16(b), ftz_f16(c)));
 }
 
 LANE uint16_t sat_f16(uint16_t h)
@@ -405,10 +436,11 @@ LANE uint16_t xorsign_half(uint16_t r, uint16_t a, uint16_t b)
     return r == NAN_F16 ? r : r ^ ((a ^ b) & 0x8000);
 }
 
-/* tf32: an f32 whose last 13 bits are 0; the nearest, of two the one further from 0. */
+/* tf32: an f32 whose last 13 bits are 0; the nearest, of two the one further from 0. A NaN is cut as well, if
+ * only to an infinity. */
 LANE uint32_t tf32_f32(float x)
 {
-    return x != x ? NAN_F32 : (bits_f32(x) + (abs_f32(x) < INFINITY ? 0x1000 : 0)) & ~UINT32_C(0x1fff);
+    return (bits_f32(x) + (abs_f32(x) < INFINITY ? 0x1000 : 0)) & ~UINT32_C(0x1fff);
 }
 
 /* --- to integers: the nearest one in range; x is whole already --------------------------------------------
