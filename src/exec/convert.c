@@ -149,6 +149,25 @@ static struct number saturated(struct number number)
     return large ? one : number;
 }
 
+/* A NaN: most become the one that the format has, but from and to f64, and from bf16, they keep what they say. */
+static uint64_t nan_to_float(const struct conversion *how, uint64_t bits, struct number number)
+{
+    const struct format *to = how->to->format, *from = how->from->format;
+    uint64_t sign = (uint64_t)number.negative << (to->bits - 1);
+    if (how->sat)
+        return 0;
+    if (to == from && !how->whole && !how->ftz && (to == &format_f32 || to == &format_f64))
+        return bits; /* which is no conversion at all */
+    if (to == &format_tf32)
+        return how->rounding == ROUND_AWAY ? tf32_away(how, bits) : to->nan << 13;
+    if (how->ftz || (from != &format_f64 && to != &format_f64 && !(from == &format_bf16 && to == &format_f32)))
+        return to == &format_f64 ? UINT64_C(0x7fffffffe0000000) : to->nan; /* of f64: f32's, made longer */
+    int shift = to->fraction - from->fraction;
+    uint64_t fraction = shift < 0 ? number.significand >> -shift : number.significand << shift;
+    uint64_t quiet = from == &format_bf16 && to == &format_f32 ? 0 : UINT64_C(1) << (to->fraction - 1);
+    return sign | (to->greatest + 1) | quiet | fraction;
+}
+
 static uint64_t to_float(const struct conversion *how, struct number number)
 {
     const struct format *format = how->to->format;
@@ -181,9 +200,8 @@ static uint64_t convert_one(const struct conversion *how, uint64_t bits)
         number = flushed(number);
     if (!to->format)
         return number.nan ? nan_to_integer(how) : to_integer(to, number_whole(number, how->rounding));
-    if (number.nan && to->format == &format_f64) /* whose NaN keep what they say */
-        return (uint64_t)number.negative << 63 | UINT64_C(0x7ff8) << 48 |
-               number.significand << (format_f64.fraction - from->format->fraction);
+    if (number.nan)
+        return nan_to_float(how, bits, number);
     return to_float(how, how->whole ? number_whole(number, how->rounding) : number);
 }
 

@@ -223,8 +223,8 @@ LANE int32_t bfe_s32(int32_t a, uint32_t position, uint32_t length)
 
 LANE int64_t bfe_s64(int64_t a, uint64_t position, uint64_t length)
 {
-    uint64_t count = (length & 255) < 64 ? length & 255 : 64, away = (64 - count) & 63;
-    return count ? (int64_t)((uint64_t)shr_s64(a, position & 255) << away) >> away : 0;
+    uint64_t count = length < 64 ? length : 64, away = (64 - count) & 63;
+    return count ? (int64_t)((uint64_t)shr_s64(a, position) << away) >> away : 0;
 }
 
 LANE uint32_t bfi_b32(uint32_t a, uint32_t into, uint32_t position, uint32_t length)

@@ -201,13 +201,13 @@ LANE bool less_f64(double a, double b)
 LANE double min_f64(double a, double b)
 {
     double r = b != b || less_f64(a, b) ? a : b;
-    return a != a ? b != b ? quiet_f64(a) : b : r;
+    return a != a ? b != b ? quiet_f64(b) : b : r;
 }
 
 LANE double max_f64(double a, double b)
 {
     double r = b != b || less_f64(b, a) ? a : b;
-    return a != a ? b != b ? quiet_f64(a) : b : r;
+    return a != a ? b != b ? quiet_f64(b) : b : r;
 }
 
 /* --- f16 and bf16: computed in f32 or f64 and rounded once
@@ -429,6 +429,32 @@ LANE uint16_t abs_half(uint16_t a)
 LANE uint16_t neg_half(uint16_t a)
 {
     return a ^ 0x8000;
+}
+
+/* As instructions they answer a NaN with the one NaN; `infinity` tells f16 from bf16. */
+LANE uint16_t nan_half(uint16_t h, uint16_t infinity)
+{
+    return (h & 0x7fff) > infinity ? NAN_F16 : h;
+}
+
+LANE uint16_t abs_f16(uint16_t a)
+{
+    return nan_half(abs_half(a), 0x7c00);
+}
+
+LANE uint16_t neg_f16(uint16_t a)
+{
+    return nan_half(neg_half(a), 0x7c00);
+}
+
+LANE uint16_t abs_bf16(uint16_t a)
+{
+    return nan_half(abs_half(a), 0x7f80);
+}
+
+LANE uint16_t neg_bf16(uint16_t a)
+{
+    return nan_half(neg_half(a), 0x7f80);
 }
 
 LANE uint16_t xorsign_half(uint16_t r, uint16_t a, uint16_t b)

@@ -145,3 +145,7 @@ gcc -o needs needs.c -Lelsewhere -l:libcudart.so.12
 cannot 127 'needs libcudart.so.12.*CUDA 13' ./needs
 HEDDLE_THREADS=none run run ./useptx "$saxpy" name
 expect_line err 'HEDDLE_THREADS'
+
+# options
+refuses '--bounds: expected exact or padded' run --bounds sloppy true
+refuses '--limit: ' run --limit many true
