@@ -17,6 +17,18 @@ static uint64_t sum_f64(uint64_t a, uint64_t b)
     return bits_f64(add_f64(f64_bits(a), f64_bits(b)));
 }
 
+/* Global memory adds on its own: subnormal numbers are 0 there, and a NaN of f64 stays as it is. */
+static uint64_t far_sum_f32(uint64_t a, uint64_t b)
+{
+    return bits_f32(ftz(add_f32(ftz(f32_bits((uint32_t)a)), ftz(f32_bits((uint32_t)b)))));
+}
+
+static uint64_t far_sum_f64(uint64_t a, uint64_t b)
+{
+    double x = f64_bits(a), y = f64_bits(b);
+    return y != y ? b : x != x ? a : bits_f64(add_f64(x, y));
+}
+
 static uint64_t sum_f16x2(uint64_t a, uint64_t b)
 {
     return add_f16((uint16_t)a, (uint16_t)b) | (uint64_t)add_f16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
@@ -38,8 +50,8 @@ static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
     A("add.s32", 4, true, a + b)                                                                             \
     A("add.u64", 8, true, a + b)                                                                             \
     A("add.s64", 8, true, a + b)                                                                             \
-    A("add.f32", 4, false, sum_f32(a, b))                                                                    \
-    A("add.f64", 8, false, sum_f64(a, b))                                                                    \
+    A("add.f32", 4, false, far ? far_sum_f32(a, b) : sum_f32(a, b))                                          \
+    A("add.f64", 8, false, far ? far_sum_f64(a, b) : sum_f64(a, b))                                          \
     A("add.noftz.f16", 2, false, add_f16((uint16_t)a, (uint16_t)b))                                          \
     A("add.noftz.f16x2", 4, false, sum_f16x2(a, b))                                                          \
     A("add.noftz.bf16", 2, false, add_bf16((uint16_t)a, (uint16_t)b))                                        \
@@ -66,8 +78,8 @@ static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
     A("cas.b32", 4, false, (uint32_t)a == (uint32_t)b ? c : a)                                               \
     A("cas.b64", 8, false, a == b ? c : a)
 
-/* Old value to new one: `a` is in memory, b and c are the operands. */
-static uint64_t apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c)
+/* Old value to new one: `a` is in memory, b and c are the operands; far: not in shared memory. */
+static uint64_t apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far)
 {
     uint32_t at = 0;
 #define A(name, bytes, commutes, meaning)                                                                    \
@@ -98,12 +110,12 @@ struct atomic_form {
     {                                                                                                        \
         type *at = (type *)(void *)place, old = __atomic_load_n(at, __ATOMIC_SEQ_CST), new;                  \
         do                                                                                                   \
-            new = (type)apply(row, old, b, c);                                                               \
+            new = (type)apply(row, old, b, c, far);                                                           \
         while (!__atomic_compare_exchange_n(at, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));      \
         return old;                                                                                          \
     }
 
-static uint64_t on_host(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c)
+static uint64_t on_host(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c, bool far)
 {
     switch (bytes) {
     case 2:
@@ -119,9 +131,16 @@ static uint64_t alone(char *place, uint32_t bytes, uint32_t row, uint64_t b, uin
 {
     uint64_t old = 0, new;
     memcpy(&old, place, bytes);
-    new = apply(row, old, b, c);
+    new = apply(row, old, b, c, false);
     memcpy(place, &new, bytes);
     return old;
+}
+
+/* An address of any space may be one of the block's shared memory. */
+static bool is_shared(const struct warp *w, const char *place)
+{
+    const struct block *block = w->block;
+    return place >= block->shared && place < block->shared + block->shared_bytes;
 }
 
 /* Counting in shared memory is what most programs do most. */
@@ -159,7 +178,7 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
             uint64_t with = lane_get(b, register_bytes, i);
             uint64_t other = form->has_c ? lane_get(c, register_bytes, i) : 0;
             uint64_t old = alone_there ? alone(places[i], bytes, form->row, with, other)
-                                       : on_host(places[i], bytes, form->row, with, other);
+                                       : on_host(places[i], bytes, form->row, with, other, !is_shared(w, places[i]));
             if (form->returns)
                 lane_set(d, register_bytes, i, old);
         }

@@ -141,7 +141,7 @@ static struct number flushed(struct number number)
 /* To 0..1. */
 static struct number saturated(struct number number)
 {
-    if (number.nan || number.negative)
+    if (number.negative)
         return (struct number){0};
     struct number one = {.significand = 1};
     bool large = number.infinite ||
@@ -149,23 +149,30 @@ static struct number saturated(struct number number)
     return large ? one : number;
 }
 
-/* A NaN: most become the one that the format has, but from and to f64, and from bf16, they keep what they say. */
+/* Whether it only puts bits to other places: such a NaN is not even made quiet. */
+static bool only_moves(const struct conversion *how)
+{
+    const struct format *to = how->to->format, *from = how->from->format;
+    bool same = to == from && (to == &format_f32 || to == &format_f64);
+    return !how->whole && !how->ftz && (same || (from == &format_bf16 && to == &format_f32));
+}
+
+/* Most become the one NaN of their type. From and to f64 they keep what they say. */
 static uint64_t nan_to_float(const struct conversion *how, uint64_t bits, struct number number)
 {
     const struct format *to = how->to->format, *from = how->from->format;
-    uint64_t sign = (uint64_t)number.negative << (to->bits - 1);
     if (how->sat)
         return 0;
-    if (to == from && !how->whole && !how->ftz && (to == &format_f32 || to == &format_f64))
-        return bits; /* which is no conversion at all */
-    if (to == &format_tf32)
-        return how->rounding == ROUND_AWAY ? tf32_away(how, bits) : to->nan << 13;
-    if (how->ftz || (from != &format_f64 && to != &format_f64 && !(from == &format_bf16 && to == &format_f32)))
-        return to == &format_f64 ? UINT64_C(0x7fffffffe0000000) : to->nan; /* of f64: f32's, made longer */
+    if (to == &format_tf32 && how->rounding == ROUND_AWAY) /* cut like a number, and like one too great */
+        return (bits & ~UINT64_C(0x1fff)) - (how->satfinite ? 0x2000 : 0);
+    if (to == &format_f64 && how->ftz)
+        return UINT64_C(0x7fffffffe0000000); /* that of f32 */
+    if (from != &format_f64 && to != &format_f64 && !only_moves(how))
+        return to == &format_tf32 ? to->nan << 13 : to->nan;
     int shift = to->fraction - from->fraction;
     uint64_t fraction = shift < 0 ? number.significand >> -shift : number.significand << shift;
-    uint64_t quiet = from == &format_bf16 && to == &format_f32 ? 0 : UINT64_C(1) << (to->fraction - 1);
-    return sign | (to->greatest + 1) | quiet | fraction;
+    uint64_t quiet = only_moves(how) ? 0 : UINT64_C(1) << (to->fraction - 1);
+    return (uint64_t)number.negative << (to->bits - 1) | (to->greatest + 1) | quiet | fraction;
 }
 
 static uint64_t to_float(const struct conversion *how, struct number number)
@@ -173,15 +180,15 @@ static uint64_t to_float(const struct conversion *how, struct number number)
     const struct format *format = how->to->format;
     if (how->sat)
         number = saturated(number);
-    if (how->relu && number.negative && !number.nan)
+    if (how->relu && number.negative)
         number = (struct number){0};
     uint64_t bits = number_encode(format, number, how->rounding);
     uint64_t sign = UINT64_C(1) << (format->bits - 1);
-    if (how->satfinite && !number.nan && (bits & ~sign) > format->greatest)
+    if (how->satfinite && (bits & ~sign) > format->greatest)
         bits = (bits & sign) | format->greatest;
     if (how->ftz && format == &format_f32)
         bits = number_encode(format, flushed(number_decode(format, bits)), ROUND_NEAREST);
-    return format == &format_tf32 ? bits << 13 | (number.nan ? 0x1fff : 0) : bits;
+    return format == &format_tf32 ? bits << 13 : bits;
 }
 
 static uint64_t convert_one(const struct conversion *how, uint64_t bits)
@@ -196,7 +203,7 @@ static uint64_t convert_one(const struct conversion *how, uint64_t bits)
                         : low_bits(number.negative ? -number.significand : bits, to->bits);
     }
     struct number number = number_decode(from->format, bits);
-    if (how->ftz && from->format == &format_f32)
+    if (how->ftz && from->format == &format_f32 && to->format != &format_f16) /* which has no use for it */
         number = flushed(number);
     if (!to->format)
         return number.nan ? nan_to_integer(how) : to_integer(to, number_whole(number, how->rounding));
