@@ -1,5 +1,5 @@
 /* y = a x + y on a simulated H200, through libheddle:
- *   cc saxpy.c -I include -L build/release/cuda -lheddle -o saxpy &&
+ *   cc docs/examples/saxpy.c -I include -L build/release/cuda -lheddle -o saxpy &&
  *   LD_LIBRARY_PATH=build/release/cuda ./saxpy bench/cuda/saxpy.ptx */
 #include <heddle.h>
 

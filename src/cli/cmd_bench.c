@@ -324,8 +324,14 @@ static int run(int count, char **words)
         return workload_command(count, words);
     struct request r = {.bench = bench_find(words[0]),
                         .options = {.threads = 1, .save_at = TIME_NEVER, .until = TIME_NEVER}};
-    if (!r.bench)
-        return complain_unknown("benchmark", words[0], bench_nearest(words[0]), "help bench");
+    if (!r.bench) {
+        struct nearest nearest;
+        nearest_init(&nearest, words[0]);
+        for (size_t i = 0; benches[i]; i++)
+            nearest_try(&nearest, benches[i]->name);
+        workload_nearest(&nearest);
+        return complain_unknown("benchmark", words[0], nearest.best, "help bench");
+    }
     const struct param_group **groups = bench_groups(r.bench);
     struct option_row *rows = all_options(&r);
     config_init(&r.config, groups);

@@ -178,7 +178,8 @@ void launches_summarize(const struct launch_lines *lines, const struct run *run,
                      ? " in its own code, not in a kernel"
                      : "");
     if (!lines->count) {
-        text_add(text, "no kernel was launched");
+        text_add(text, run->signal ? "no launch had ended (--limit N ends one that never would)"
+                                   : "no kernel was launched");
     } else {
         text_add(text, "%zu kernel%s, %zu launch%s, ", kernels.count, kernels.count == 1 ? "" : "s",
                  lines->count, lines->count == 1 ? "" : "es");

@@ -1,5 +1,4 @@
 #include "cli/workload.h"
-#include "base/mem.h"
 #include "base/unit.h"
 #include "cli/cli.h"
 #include "workloads/run.h"
@@ -58,6 +57,12 @@ static void fill_rows(struct request *r)
     memcpy(&r->rows[i], common, sizeof common);
 }
 
+void workload_nearest(struct nearest *nearest)
+{
+    for (size_t i = 0; workloads[i]; i++)
+        nearest_try(nearest, workloads[i]->name);
+}
+
 int workload_command(int count, char **words)
 {
     struct err err;
@@ -70,9 +75,9 @@ int workload_command(int count, char **words)
     if (!workload_run(r.workload, r.values, r.threads, &interrupted, &result, &err))
         return complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, &err);
     const struct launch_result *counts = &result.counts;
-    printf("%s: ok; %llu launches, %llu warp instructions, %llu thread instructions, %.3f s: %.2f million "
+    printf("%s: ok; %llu launch%s, %llu warp instructions, %llu thread instructions, %.3f s: %.2f million "
            "warp instructions/s\n",
-           r.workload->name, (unsigned long long)result.launches,
+           r.workload->name, (unsigned long long)result.launches, result.launches == 1 ? "" : "es",
            (unsigned long long)counts->warp_instructions, (unsigned long long)counts->thread_instructions,
            result.seconds, (double)counts->warp_instructions / result.seconds / 1e6);
     return EXIT_GOOD;

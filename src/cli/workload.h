@@ -2,10 +2,11 @@
 #ifndef CLI_WORKLOAD_H
 #define CLI_WORKLOAD_H
 
-#include <stdbool.h>
+#include "base/text.h"
 
 bool workload_is(const char *name);
 int workload_command(int count, char **words); /* its name first */
+void workload_nearest(struct nearest *nearest);
 void workload_list(void);
 void workload_complete(const char *behind);
 

@@ -273,3 +273,72 @@ enum lowered lower_cp(struct lower *lower, struct op *op)
         return LOWER_FAILED;
     return LOWERED;
 }
+
+/* cp.async.bulk: any number of bytes by one thread, between global and shared memory. What goes to shared
+ * memory is counted by a barrier. Without clusters, the block's shared memory is that of its cluster. */
+
+struct bulk {
+    bool to_shared;
+    uint32_t to, from, size, barrier; /* places */
+    int64_t to_offset, from_offset, barrier_offset;
+    uint8_t to_bytes, from_bytes, barrier_bytes; /* of the registers with addresses */
+};
+
+static uint64_t address_at(const struct warp *w, uint32_t place, uint32_t bytes, int64_t offset,
+                           uint32_t lane)
+{
+    uint64_t at = lane_get(warp_at(w, place), bytes, lane) + (uint64_t)offset;
+    return bytes == 4 ? (uint32_t)at : at;
+}
+
+static void run_bulk(struct warp *w, const struct op *op, lanes active)
+{
+    const struct bulk *bulk = op->more;
+    for
+        EACH_LANE(lane, active)
+        {
+            uint64_t bytes = lane_get(warp_at(w, bulk->size), 4, lane);
+            uint64_t to = address_at(w, bulk->to, bulk->to_bytes, bulk->to_offset, lane);
+            uint64_t from = address_at(w, bulk->from, bulk->from_bytes, bulk->from_offset, lane);
+            if ((to | from | bytes) & 15)
+                warp_fault(w, op, UINT32_C(1) << lane, FAULT_MISALIGNED, to,
+                           "a copy of %llu bytes from 0x%llx to 0x%llx, which must be multiples of 16",
+                           (unsigned long long)bytes, (unsigned long long)from, (unsigned long long)to);
+            char *d = memory_bytes(w, op, lane, bulk->to_shared ? PTX_SHARED : PTX_GLOBAL, to, bytes, true);
+            memcpy(d,
+                   memory_bytes(w, op, lane, bulk->to_shared ? PTX_GLOBAL : PTX_SHARED, from, bytes, false),
+                   bytes);
+            if (bulk->to_shared) {
+                uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
+                char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
+                store(barrier, finish(expect_bytes(load(barrier), -bytes)));
+            }
+        }
+}
+
+enum lowered lower_bulk(struct lower *lower, struct op *op)
+{
+    const char *opcode = lower->inst->opcode;
+    struct bulk *bulk = lower_own(lower, sizeof *bulk);
+    struct op parts[3];
+    memset(parts, 0, sizeof parts);
+    struct access access[3] = {{.space = PTX_GLOBAL}, {.space = PTX_GLOBAL}, {.space = PTX_SHARED}};
+    bulk->to_shared = opcode_has(opcode, "mbarrier::complete_tx::bytes");
+    bool to_global = opcode_has(opcode, "bulk_group") && opcode_has(opcode, "shared::cta");
+    if ((!bulk->to_shared && !to_global) || opcode_has(opcode, "multicast::cluster") ||
+        !opcode_has(opcode, "global"))
+        return lower_fail(lower, "Heddle does not know this copy yet");
+    op->unit = UNIT_LSU;
+    op->more = bulk;
+    op->run.exec = run_bulk;
+    if (!lower_address(lower, lower_operand(lower, 0), &parts[0], &access[0]) ||
+        !lower_address(lower, lower_operand(lower, 1), &parts[1], &access[1]) ||
+        !lower_source(lower, lower_operand(lower, 2), TYPE_u32, &bulk->size) ||
+        (bulk->to_shared && !lower_address(lower, lower_operand(lower, 3), &parts[2], &access[2])))
+        return LOWER_FAILED;
+    bulk->to = parts[0].a, bulk->to_offset = parts[0].value, bulk->to_bytes = access[0].address_bytes;
+    bulk->from = parts[1].a, bulk->from_offset = parts[1].value, bulk->from_bytes = access[1].address_bytes;
+    bulk->barrier = parts[2].a, bulk->barrier_offset = parts[2].value;
+    bulk->barrier_bytes = access[2].address_bytes;
+    return LOWERED;
+}

@@ -145,7 +145,8 @@ const struct variable_entry *program_variable(const struct program *program, siz
 struct code *code_new(struct kernel *kernel, size_t function, struct err *err);
 void code_free(struct code *code);
 
-/* Where in text and source an operation comes from: "saxpy.cu:5 (saxpy.ptx:40)". */
+/* Where in text and source an operation comes from: "saxpy.cu:5, PTX line 40 of saxpy.ptx (ld.global.f32)".
+ */
 void code_where(const struct code *code, const struct op *op, struct text *text);
 
 #endif

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 enum { REMEMBERED = 256 }; /* removed ranges, for reports */
+static const uint64_t near_bytes = UINT64_C(1) << 30, null_bytes = 65536;
 
 struct table { /* in the order of addresses */
     size_t count, capacity;
@@ -126,7 +127,13 @@ void image_describe(const struct image *image, uint64_t at, struct text *text)
     const struct range *below = place ? &table->ranges[place - 1] : NULL;
     const struct range *above = place < table->count ? &table->ranges[place] : NULL;
     describe_freed(image, at, text);
+    bool is_near =
+        (below && at - (below->at + below->bytes) < near_bytes) || (above && above->at - at < near_bytes);
     if (text->length) {
+    } else if (at < null_bytes) {
+        text_add(text, "a null pointer");
+    } else if (!is_near && !(below && at - below->at < below->bytes)) {
+        text_add(text, "near nothing that was allocated on the GPU; is it a pointer of the host?");
     } else if (below && at - below->at < below->bytes) {
         text_add(text, "%llu bytes into the %llu bytes of %s at 0x%llx", (unsigned long long)(at - below->at),
                  (unsigned long long)below->bytes, below->what, (unsigned long long)below->at);

@@ -13,36 +13,71 @@ static const struct family {
     const char *prefix;
     lower_fn *lower;
 } families[] = {
-    {"mov", lower_mov},           {"setp", lower_setp},
-    {"cvt", lower_cvt},           {"cvta", lower_cvta},
-    {"isspacep", lower_isspacep}, {"add", lower_carry},
-    {"addc", lower_carry},        {"sub", lower_carry},
-    {"subc", lower_carry},        {"mad", lower_carry},
-    {"madc", lower_carry},        {"ld", lower_load},
-    {"ldu", lower_load},          {"st", lower_store},
-    {"atom", lower_atomic},       {"red", lower_atomic},
-    {"membar", lower_fence},      {"fence", lower_fence},
-    {"prefetch", lower_nothing},  {"prefetchu", lower_nothing},
-    {"discard", lower_nothing},   {"applypriority", lower_nothing},
-    {"pmevent", lower_nothing},   {"griddepcontrol", lower_nothing},
-    {"cp.async.bulk", NULL},      {"cp.reduce", NULL},
-    {"cp.async", lower_cp},       {"mbarrier", lower_mbarrier},
-    {"bra", lower_branch},        {"brx", lower_indirect_branch},
-    {"call", lower_call},         {"ret", lower_return},
-    {"exit", lower_exit},         {"trap", lower_trap},
-    {"brkpt", lower_trap},        {"nanosleep", lower_yield},
-    {"alloca", lower_alloca},     {"bar.warp.sync", lower_vote},
-    {"barrier.cluster", NULL},    {"bar", lower_barrier},
-    {"barrier", lower_barrier},   {"shfl", lower_shuffle},
-    {"vote", lower_vote},         {"match", lower_match},
-    {"redux", lower_redux},       {"activemask", lower_activemask},
-    {"elect", lower_elect},       {"tex", lower_texture},
-    {"tld4", lower_texture},      {"txq", lower_texture},
-    {"suld", lower_texture},      {"sust", lower_texture},
-    {"suq", lower_texture},       {"ldmatrix", lower_matrix},
-    {"stmatrix", lower_matrix},   {"mma.sp", NULL},
-    {"mma", lower_matrix},        {"movmatrix", lower_matrix},
+    /* clang-format off */
+    {"mov", lower_mov},
+    {"setp", lower_setp},
+    {"cvt", lower_cvt},
+    {"cvta", lower_cvta},
+    {"isspacep", lower_isspacep},
+    {"add", lower_carry},
+    {"addc", lower_carry},
+    {"sub", lower_carry},
+    {"subc", lower_carry},
+    {"mad", lower_carry},
+    {"madc", lower_carry},
+    {"ld", lower_load},
+    {"ldu", lower_load},
+    {"st", lower_store},
+    {"atom", lower_atomic},
+    {"red", lower_atomic},
+    {"membar", lower_fence},
+    {"fence", lower_fence},
+    {"prefetch", lower_nothing},
+    {"prefetchu", lower_nothing},
+    {"discard", lower_nothing},
+    {"applypriority", lower_nothing},
+    {"pmevent", lower_nothing},
+    {"griddepcontrol", lower_nothing},
+    {"cp.async.bulk.tensor", NULL},
+    {"cp.async.bulk.prefetch", lower_nothing},
+    {"cp.async.bulk.commit_group", lower_nothing},
+    {"cp.async.bulk.wait_group", lower_nothing},
+    {"cp.async.bulk", lower_bulk},
+    {"cp.reduce", NULL},
+    {"cp.async", lower_cp},
+    {"mbarrier", lower_mbarrier},
+    {"bra", lower_branch},
+    {"brx", lower_indirect_branch},
+    {"call", lower_call},
+    {"ret", lower_return},
+    {"exit", lower_exit},
+    {"trap", lower_trap},
+    {"brkpt", lower_trap},
+    {"nanosleep", lower_yield},
+    {"alloca", lower_alloca},
+    {"bar.warp.sync", lower_vote},
+    {"barrier.cluster", NULL},
+    {"bar", lower_barrier},
+    {"barrier", lower_barrier},
+    {"shfl", lower_shuffle},
+    {"vote", lower_vote},
+    {"match", lower_match},
+    {"redux", lower_redux},
+    {"activemask", lower_activemask},
+    {"elect", lower_elect},
+    {"tex", lower_texture},
+    {"tld4", lower_texture},
+    {"txq", lower_texture},
+    {"suld", lower_texture},
+    {"sust", lower_texture},
+    {"suq", lower_texture},
+    {"ldmatrix", lower_matrix},
+    {"stmatrix", lower_matrix},
+    {"mma.sp", NULL},
+    {"mma", lower_matrix},
+    {"movmatrix", lower_matrix},
     {"wmma", lower_matrix},
+    /* clang-format on */
 };
 
 static const struct family *find_family(const char *opcode)
@@ -83,8 +118,8 @@ enum lowered lower_fail(struct lower *lower, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    err_set(lower->err, "%s:%u: %s: %s", lower->code->module->name, lower->inst->line, lower->inst->opcode,
-            text);
+    err_set(lower->err, "%s, PTX line %u: %s: %s", lower->code->module->name, lower->inst->line,
+            lower->inst->opcode, text);
     return LOWER_FAILED;
 }
 
@@ -354,20 +389,13 @@ bool lower_source(struct lower *lower, const struct ptx_operand *operand, enum i
 }
 
 /* Rows of alu.def */
-static enum lowered lower_alu(struct lower *lower, struct op *op)
+static enum lowered lower_row(struct lower *lower, struct op *op, int row,
+                              const struct ptx_operand *const sources[])
 {
-    int row = alu_find(lower->inst->opcode);
-    if (row < 0)
-        return lower_fail(lower, "Heddle does not know this instruction");
     const struct alu_row *alu = &alu_rows[row];
-    uint32_t sources = 0;
-    while (sources < 4 && alu->s[sources] != TYPE_nil)
-        sources++;
-    if (lower->inst->count != sources + 1)
-        return lower_fail(lower, "%u operands were expected, there are %u", sources + 1, lower->inst->count);
     uint32_t *const places[] = {&op->a, &op->b, &op->c, &op->e};
-    for (uint32_t i = 0; i < sources; i++)
-        if (!lower_source(lower, lower_operand(lower, i + 1), alu->s[i], places[i]))
+    for (uint32_t i = 0; i < 4 && alu->s[i] != TYPE_nil; i++)
+        if (!lower_source(lower, sources[i], alu->s[i], places[i]))
             return LOWER_FAILED;
     if (!lower_destination(lower, lower_operand(lower, 0), alu->d, &op->d))
         return LOWER_FAILED;
@@ -376,6 +404,38 @@ static enum lowered lower_alu(struct lower *lower, struct op *op)
     op->bytes = (uint8_t)type_bytes[alu->d];
     op->unit = (uint8_t)alu->unit;
     return LOWERED;
+}
+
+/* A sum that takes a product: its sources are the product's, and the other of its own. */
+static enum lowered lower_contracted(struct lower *lower, struct op *op, struct taken taken)
+{
+    char opcode[32];
+    contract_opcode(lower->inst->opcode, taken.second, opcode, sizeof opcode);
+    int row = alu_find(opcode);
+    const struct ptx_inst *product = &lower->function->insts[taken.product - 1];
+    const struct ptx_operand *of = &lower->function->operands[product->first];
+    return row < 0 ? lower_fail(lower, "there is no %s", opcode)
+                   : lower_row(lower, op, row,
+                               (const struct ptx_operand *const[]){
+                                   of + 1, of + 2, lower_operand(lower, taken.second ? 1 : 2), NULL});
+}
+
+static enum lowered lower_alu(struct lower *lower, struct op *op)
+{
+    struct taken taken = lower->taken[lower->inst - lower->function->insts];
+    if (taken.product)
+        return lower_contracted(lower, op, taken);
+    int row = alu_find(lower->inst->opcode);
+    if (row < 0)
+        return lower_fail(lower, "Heddle does not know this instruction");
+    uint32_t sources = 0;
+    while (sources < 4 && alu_rows[row].s[sources] != TYPE_nil)
+        sources++;
+    if (lower->inst->count != sources + 1)
+        return lower_fail(lower, "%u operands were expected, there are %u", sources + 1, lower->inst->count);
+    return lower_row(lower, op, row,
+                     (const struct ptx_operand *const[]){lower_operand(lower, 1), lower_operand(lower, 2),
+                                                         lower_operand(lower, 3), lower_operand(lower, 4)});
 }
 
 /* Places for registers: lifetimes that do not meet share one. A place is free again only behind the last
@@ -550,6 +610,7 @@ struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
     code->ops = mem_alloc(code->op_count, sizeof *code->ops);
     flow_init(&lower.flow, f);
     code->pressure = lower.flow.pressure;
+    contract(&lower);
     place_registers(&lower);
     place_variables(&lower);
     bool good = true;
@@ -564,6 +625,7 @@ struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
         code->frame_bytes = (lower.frame + 255) & ~255u;
     }
     flow_fini(&lower.flow);
+    mem_free(lower.taken);
     mem_free(lower.places);
     mem_free(lower.table);
     if (good)
@@ -601,5 +663,5 @@ void code_where(const struct code *code, const struct op *op, struct text *text)
         if (loc->file < code->module->file_count && code->module->files[loc->file])
             text_add(text, "%s:%u, ", code->module->files[loc->file], loc->line);
     }
-    text_add(text, "%s:%u (%s)", code->module->name, inst->line, inst->opcode);
+    text_add(text, "PTX line %u of %s (%s)", inst->line, code->module->name, inst->opcode);
 }

@@ -16,6 +16,10 @@ struct lower {
     uint32_t *table;  /* constants by digest: number + 1 */
     uint32_t table_size;
     const struct ptx_inst *inst; /* the one at hand */
+    struct taken {               /* by instruction: what a sum made an fma of */
+        uint32_t product;        /* instruction, plus 1; 0: nothing */
+        bool second;             /* it was the second of the operands that are added */
+    } * taken;
     struct err *err;
 };
 
@@ -70,9 +74,13 @@ bool opcode_has(const char *opcode, const char *modifier);
 /* The last modifier, as a type. */
 enum ptx_type opcode_type(const char *opcode);
 
+/* Finds the sums that take a product (contract.c), before registers get their places. */
+void contract(struct lower *lower);
+void contract_opcode(const char *sum, bool second, char *opcode, size_t bytes); /* of what they become */
+
 /* The families */
 lower_fn lower_mov, lower_setp, lower_cvt, lower_cvta, lower_isspacep, lower_carry;
-lower_fn lower_load, lower_store, lower_atomic, lower_fence, lower_cp, lower_mbarrier;
+lower_fn lower_load, lower_store, lower_atomic, lower_fence, lower_cp, lower_bulk, lower_mbarrier;
 lower_fn lower_branch, lower_indirect_branch, lower_call, lower_return, lower_exit, lower_trap, lower_yield,
     lower_nothing, lower_alloca;
 lower_fn lower_barrier, lower_shuffle, lower_vote, lower_match, lower_redux, lower_activemask, lower_elect;

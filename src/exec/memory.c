@@ -361,6 +361,25 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
     }
 }
 
+char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
+                   uint64_t bytes, bool writes)
+{
+    const struct block *block = w->block;
+    struct range range;
+    if (space == PTX_SHARED) {
+        if (at > block->shared_bytes || block->shared_bytes - at < bytes)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
+                       "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
+                       writes ? "a write" : "a read", (unsigned long long)bytes, (unsigned long long)at,
+                       (unsigned long long)block->shared_bytes);
+        return block->shared + at;
+    }
+    if (!image_find(block->worker->grid->launch->image, at, &range) ||
+        range.bytes - (at - range.at) < bytes || (writes && range.read_only))
+        bad_address(w, op, lane, at, bytes, writes);
+    return (char *)(uintptr_t)at;
+}
+
 bool memory_waits(const struct op *op)
 {
     if (op->kind != OP_EXEC || op->run.exec != run_access)

@@ -35,6 +35,10 @@ bool memory_waits(const struct op *op);
 /* Whether what an atomic operation leaves behind may depend on the order of blocks. */
 bool atomic_is_ordered(const char *opcode, bool result_used);
 
+/* One lane's bytes in shared or global memory, any number of them, checked. */
+char *memory_bytes(struct warp *warp, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
+                   uint64_t bytes, bool writes);
+
 /* A thread's local memory: valid for the 4-byte word that `at` is in. */
 void *memory_local(const struct warp *warp, uint64_t at, uint32_t lane);
 

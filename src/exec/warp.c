@@ -197,7 +197,7 @@ static void check_limits(struct warp *w, const struct op *op, lanes active)
     if (grid->stop)
         longjmp(w->block->worker->on_fault, 1);
     if (limit && w->block->worker->result.warp_instructions > limit)
-        warp_fault(w, op, active, FAULT_LIMIT, 0, "more than %llu warp instructions",
+        warp_fault(w, op, active, FAULT_LIMIT, 0, "more than %llu warp instructions, the limit given",
                    (unsigned long long)limit);
 }
 

@@ -103,7 +103,8 @@ static void test_names_the_thread_and_the_line(void **state)
         (struct run){.body = "setp.ne.u32 %p1, %r1, 5;\n@%p1 bra END;\nst.global.u32 [%rd1+256], %r1;\nEND:",
                      .blocks = 2},
         FAULT_ADDRESS,
-        "kernel k, block (0,0,0), thread (5,0,0), test.ptx:11 (st.global.u32): a write of 4 bytes");
+        "kernel k, block (0,0,0), thread (5,0,0), PTX line 11 of test.ptx (st.global.u32): a write of 4 "
+        "bytes");
     expect_fault((struct run){.body = "st.global.u32 [%rd1+256], %r1;"}, FAULT_ADDRESS,
                  "0 bytes behind the 256 bytes of the test's memory");
 }
@@ -144,9 +145,9 @@ static void test_shared_and_local_memory_end(void **state)
 static void test_traps_and_unknown_instructions(void **state)
 {
     (void)state;
-    expect_fault((struct run){.body = "trap;"}, FAULT_TRAP, "test.ptx:9 (trap)");
+    expect_fault((struct run){.body = "trap;"}, FAULT_TRAP, "PTX line 9 of test.ptx (trap)");
     expect_fault((struct run){.body = "frob.u32 %r2, %r1;"}, FAULT_INSTRUCTION,
-                 "kernel k: test.ptx:9: frob.u32: Heddle does not know this instruction");
+                 "kernel k: test.ptx, PTX line 9: frob.u32: Heddle does not know this instruction");
     expect_fault((struct run){.head = ".extern .func nowhere();", .body = "call nowhere;"}, FAULT_INSTRUCTION,
                  "function nowhere is not defined in any module");
     expect_fault((struct run){.body = "mov.u64 %rd2, 5;\nPROTO: .callprototype _ ();\ncall %rd2, PROTO;"},
