@@ -45,7 +45,7 @@ static enum result place_array(const struct copy_side *from, const struct box *b
 }
 
 static enum result place(struct driver *driver, const struct copy_side *from, const struct box *box,
-                         struct side *side)
+                         bool writes, struct side *side)
 {
     if (from->array)
         return place_array(from, box, side);
@@ -62,9 +62,9 @@ static enum result place(struct driver *driver, const struct copy_side *from, co
     if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known) ||
         facts.kind == MEMORY_INTERNAL)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is no address of a device", (unsigned long long)at);
-    if (known && bytes > facts.base + facts.bytes - at)
+    if (known && !memory_reaches(driver, at, bytes, writes))
         return driver_fail(RESULT_INVALID_VALUE,
-                           "%llu bytes at 0x%llx go beyond the %llu bytes allocated at 0x%llx",
+                           "%llu bytes at 0x%llx go beyond what may be touched of the %llu bytes at 0x%llx",
                            (unsigned long long)bytes, (unsigned long long)at, (unsigned long long)facts.bytes,
                            (unsigned long long)facts.base);
     return RESULT_SUCCESS;
@@ -119,7 +119,7 @@ static void stage(struct copy_command *copy)
 
 static bool is_device(enum memory_kind kind)
 {
-    return kind == MEMORY_DEVICE || kind == MEMORY_ARRAY || kind == MEMORY_VARIABLE;
+    return kind == MEMORY_DEVICE || kind == MEMORY_ARRAY || kind == MEMORY_VARIABLE || kind == MEMORY_MAPPED;
 }
 
 static enum result submit_and_wait(struct stream *stream, struct command *command)
@@ -158,9 +158,9 @@ enum result stream_copy(struct stream *stream, const struct copy *copy, bool wai
     if (result || !box.width || !box.height || !box.depth)
         return result;
     struct side to, from;
-    result = place(driver, &copy->to, &box, &to);
+    result = place(driver, &copy->to, &box, true, &to);
     if (!result)
-        result = place(driver, &copy->from, &box, &from);
+        result = place(driver, &copy->from, &box, false, &from);
     if (result)
         return result;
     struct copy_command *command = (struct copy_command *)command_new(&copy_ops);
@@ -220,7 +220,7 @@ enum result stream_fill(struct stream *stream, const struct fill *fill, bool wai
     struct copy_side where = fill->to;
     where.must_be_device = true;
     struct side to;
-    result = place(stream->device->driver, &where, &box, &to);
+    result = place(stream->device->driver, &where, &box, true, &to);
     if (result) /* what is a wrong pitch for a copy is just a wrong value for a fill, in CUDA */
         return result == RESULT_INVALID_PITCH ? RESULT_INVALID_VALUE : result;
     struct fill_command *command = (struct fill_command *)command_new(&fill_ops);

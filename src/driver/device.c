@@ -143,6 +143,7 @@ enum result device_reset(struct device *device)
     device->current_pool = device->default_pool;
     pthread_mutex_unlock(&device->driver->memory.lock);
     memory_give_all(device);
+    mappings_leave(device);
     set_limits(device);
     device->error = RESULT_SUCCESS;
     return RESULT_SUCCESS;

@@ -109,6 +109,7 @@ static void release(struct driver *driver)
     for (size_t i = 0; i < driver->memory.count; i++)
         mem_free(driver->memory.table[i]);
     mem_free(driver->memory.table);
+    mappings_fini(driver);
     arena_fini(&driver->memory.host);
     pthread_mutex_destroy(&driver->memory.lock);
     pthread_mutex_destroy(&driver->module_lock);

@@ -19,6 +19,7 @@
 #ifndef DRIVER_DRIVER_H
 #define DRIVER_DRIVER_H
 
+#include "driver/mapping.h"
 #include "driver/memory.h"
 #include "driver/module.h"
 #include "driver/result.h"

@@ -1,6 +1,6 @@
 /* The driver's own structs. Locks, and what each keeps:
  *   commands.lock   streams, events, their commands, recordings, the numbers of launches
- *   memory.lock  allocations, arenas, pools, arrays, peers, and the images' ranges
+ *   memory.lock  allocations, mappings, arenas, pools, arrays, peers, and the images' ranges
  *   module.lock  (of each module) its copies on the devices and its functions
  * module.lock may be held when memory.lock is taken; commands.lock is taken alone. */
 #ifndef DRIVER_INTERNAL_H
@@ -25,9 +25,33 @@ struct allocation {
     struct device *device; /* NULL: of the host */
     struct memory_pool *pool;
     uint64_t id;
-    const char *what; /* for reports of faults */
-    bool read_only;   /* for kernels */
-    bool leaving;     /* a free of it is on its way through a stream */
+    const char *what;          /* for reports of faults */
+    bool read_only;            /* for kernels */
+    bool leaving;              /* a free of it is on its way through a stream */
+    struct physical *physical; /* of MEMORY_MAPPED, as are these: a bit per device */
+    uint64_t readers, writers;
+};
+
+struct physical {
+    uint64_t handle, held, mapped; /* how often */
+    struct physical_facts facts;
+    bool counted; /* of the device's memory */
+    int file;
+    uint64_t offset;
+};
+
+struct reservation {
+    uint64_t at, bytes;
+};
+
+struct mappings {
+    struct physical **physical; /* by handle - 1; NULL: ended */
+    size_t physical_count, physical_capacity;
+    struct reservation *reserved;
+    size_t reserved_count, reserved_capacity;
+    uint64_t next;       /* where addresses are asked for: always new ones, so that a stale one is noticed */
+    int file;            /* of all physical memory that is not shareable; -1: none yet */
+    uint64_t file_bytes; /* offsets are not used again: what is freed is a hole */
 };
 
 struct memory {
@@ -36,6 +60,7 @@ struct memory {
     size_t count, capacity;
     uint64_t last_id;
     struct arena host; /* pinned and managed memory */
+    struct mappings mappings;
 };
 
 struct memory_pool {
@@ -64,9 +89,23 @@ enum result memory_take(struct driver *driver, struct device *device, const stru
 bool memory_give(struct driver *driver, uint64_t address);
 /* The allocation that begins here, or NULL; with the lock held. */
 struct allocation *memory_start(const struct driver *driver, uint64_t address);
+/* The one that holds this address, or NULL; likewise. */
+struct allocation *memory_holding(const struct driver *driver, uint64_t address);
+bool memory_overlaps(const struct driver *driver, uint64_t at, uint64_t bytes); /* likewise */
+/* The table alone, and what kernels see; with the lock held. */
+void memory_insert(struct driver *driver, const struct allocation *allocation);
+void memory_remove(struct driver *driver, struct allocation *allocation);
+/* Whether the device has this much left; with the lock held. */
+bool memory_has_room(const struct device *device, uint64_t bytes);
+/* Whether a copy may touch all of these bytes: of an allocation, or of mappings side by side. */
+bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes);
 void memory_give_all(struct device *device);
 void memory_add_peer(struct device *device, struct device *peer);
 void memory_remove_peer(struct device *device, struct device *peer);
+
+void mappings_init(struct mappings *mappings);
+void mappings_leave(struct device *device); /* its physical memory ends, and what it may touch */
+void mappings_fini(struct driver *driver);
 
 /* ---- devices ---- */
 

@@ -10,6 +10,7 @@ static const uint64_t host_bytes = 1024 * GIB;
 bool memory_init(struct driver *driver, struct err *err)
 {
     pthread_mutex_init(&driver->memory.lock, NULL);
+    mappings_init(&driver->memory.mappings);
     return arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
 }
 
@@ -27,8 +28,9 @@ static size_t behind(const struct memory *memory, uint64_t address)
     return low;
 }
 
-static struct allocation *find(const struct memory *memory, uint64_t address)
+struct allocation *memory_holding(const struct driver *driver, uint64_t address)
 {
+    const struct memory *memory = &driver->memory;
     size_t place = behind(memory, address);
     struct allocation *below = place ? memory->table[place - 1] : NULL;
     return below && address - below->at < below->bytes ? below : NULL;
@@ -36,16 +38,16 @@ static struct allocation *find(const struct memory *memory, uint64_t address)
 
 struct allocation *memory_start(const struct driver *driver, uint64_t address)
 {
-    struct allocation *found = find(&driver->memory, address);
+    struct allocation *found = memory_holding(driver, address);
     return found && found->at == address ? found : NULL;
 }
 
 /* Whether kernels of the device may touch it. Of the heap of malloc they may touch what malloc gave them,
- * which exec adds itself. */
+ * which exec adds itself; of what the program mapped, what it said, which mapping.c adds. */
 static bool is_seen(const struct device *device, const struct allocation *allocation)
 {
     const struct device *owner = allocation->device;
-    if (allocation->kind == MEMORY_INTERNAL)
+    if (allocation->kind == MEMORY_INTERNAL || allocation->kind == MEMORY_MAPPED)
         return false;
     return !owner || owner == device || device->peers >> owner->index & 1;
 }
@@ -76,7 +78,7 @@ static void hide(struct driver *driver, const struct allocation *allocation)
     }
 }
 
-static void insert(struct driver *driver, const struct allocation *allocation)
+void memory_insert(struct driver *driver, const struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
     size_t place = behind(memory, allocation->at);
@@ -100,6 +102,11 @@ static bool has_room(const struct device *device, const struct memory_pool *pool
     bool pooled =
         !pool || !pool->max_bytes || bytes <= pool->max_bytes - min_u64(pool->max_bytes, pool->facts.used);
     return pooled && cost(bytes) <= device->spec->memory - min_u64(device->spec->memory, device->used);
+}
+
+bool memory_has_room(const struct device *device, uint64_t bytes)
+{
+    return has_room(device, NULL, bytes);
 }
 
 static void count_pool(struct memory_pool *pool, uint64_t bytes)
@@ -126,14 +133,14 @@ static enum result take(struct driver *driver, struct device *device, const stru
     if (!at)
         return driver_fail(RESULT_OUT_OF_MEMORY, "no range of %llu free addresses is left",
                            (unsigned long long)bytes);
-    insert(driver, &(struct allocation){.at = at,
-                                        .bytes = bytes,
-                                        .kind = request->kind,
-                                        .flags = request->flags,
-                                        .device = device,
-                                        .pool = request->pool,
-                                        .what = request->what,
-                                        .read_only = request->read_only});
+    memory_insert(driver, &(struct allocation){.at = at,
+                                               .bytes = bytes,
+                                               .kind = request->kind,
+                                               .flags = request->flags,
+                                               .device = device,
+                                               .pool = request->pool,
+                                               .what = request->what,
+                                               .read_only = request->read_only});
     if (device)
         device->used += cost(bytes);
     if (request->pool)
@@ -161,22 +168,27 @@ static void leave_pool(struct memory_pool *pool, uint64_t bytes)
     pool->facts.reserved -= cost(bytes);
 }
 
-static void give(struct driver *driver, struct allocation *allocation)
+void memory_remove(struct driver *driver, struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
-    struct device *device = allocation->device;
     hide(driver, allocation);
-    if (device)
-        device->used -= cost(allocation->bytes);
-    if (allocation->pool)
-        leave_pool(allocation->pool, allocation->bytes);
-    if (allocation->kind != MEMORY_REGISTERED)
-        arena_give(device ? &device->arena : &memory->host, allocation->at, allocation->bytes);
     size_t place = behind(memory, allocation->at) - 1;
     memmove(&memory->table[place], &memory->table[place + 1],
             (memory->count - place - 1) * sizeof *memory->table);
     memory->count--;
     mem_free(allocation);
+}
+
+static void give(struct driver *driver, struct allocation *allocation)
+{
+    struct allocation gone = *allocation;
+    memory_remove(driver, allocation);
+    if (gone.device)
+        gone.device->used -= cost(gone.bytes);
+    if (gone.pool)
+        leave_pool(gone.pool, gone.bytes);
+    if (gone.kind != MEMORY_REGISTERED)
+        arena_give(gone.device ? &gone.device->arena : &driver->memory.host, gone.at, gone.bytes);
 }
 
 bool memory_give(struct driver *driver, uint64_t address)
@@ -194,7 +206,7 @@ void memory_give_all(struct device *device)
     struct memory *memory = &device->driver->memory;
     pthread_mutex_lock(&memory->lock);
     for (size_t i = memory->count; i-- > 0;) {
-        if (memory->table[i]->device == device)
+        if (memory->table[i]->device == device && memory->table[i]->kind != MEMORY_MAPPED)
             give(device->driver, memory->table[i]);
     }
     pthread_mutex_unlock(&memory->lock);
@@ -229,7 +241,7 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
 {
     *facts = (struct memory_facts){.kind = MEMORY_UNKNOWN};
     pthread_mutex_lock(&driver->memory.lock);
-    const struct allocation *found = find(&driver->memory, address);
+    const struct allocation *found = memory_holding(driver, address);
     if (found)
         *facts = (struct memory_facts){.kind = found->kind,
                                        .device = found->device,
@@ -240,6 +252,25 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
                                        .pool = found->pool};
     pthread_mutex_unlock(&driver->memory.lock);
     return found != NULL;
+}
+
+static bool is_open(const struct allocation *allocation, bool writes)
+{
+    return allocation->kind != MEMORY_MAPPED || (writes ? allocation->writers : allocation->readers);
+}
+
+bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes)
+{
+    pthread_mutex_lock(&driver->memory.lock);
+    const struct allocation *one = memory_holding(driver, address);
+    while (one && is_open(one, writes) && bytes > one->at + one->bytes - address) {
+        bytes -= one->at + one->bytes - address;
+        address = one->at + one->bytes;
+        one = one->kind == MEMORY_MAPPED ? memory_start(driver, address) : NULL;
+    }
+    bool reaches = one && is_open(one, writes);
+    pthread_mutex_unlock(&driver->memory.lock);
+    return reaches;
 }
 
 /* ---- the calls ---- */
@@ -345,10 +376,11 @@ enum result memory_host_free(struct driver *driver, void *pointer)
     return result;
 }
 
-static bool overlaps(const struct memory *memory, uint64_t at, uint64_t bytes)
+bool memory_overlaps(const struct driver *driver, uint64_t at, uint64_t bytes)
 {
+    const struct memory *memory = &driver->memory;
     size_t place = behind(memory, at);
-    return find(memory, at) || (place < memory->count && memory->table[place]->at - at < bytes);
+    return memory_holding(driver, at) || (place < memory->count && memory->table[place]->at - at < bytes);
 }
 
 enum result memory_host_register(struct driver *driver, void *pointer, uint64_t bytes, unsigned flags)
@@ -361,14 +393,14 @@ enum result memory_host_register(struct driver *driver, void *pointer, uint64_t 
         return driver_fail(RESULT_INVALID_VALUE, "%llu bytes at %p cannot be registered",
                            (unsigned long long)bytes, pointer);
     pthread_mutex_lock(&memory->lock);
-    bool taken = overlaps(memory, at, bytes);
+    bool taken = memory_overlaps(driver, at, bytes);
     if (!taken)
-        insert(driver, &(struct allocation){.at = at,
-                                            .bytes = bytes,
-                                            .kind = MEMORY_REGISTERED,
-                                            .flags = flags,
-                                            .what = "registered host memory",
-                                            .read_only = flags & HOST_READ_ONLY});
+        memory_insert(driver, &(struct allocation){.at = at,
+                                                   .bytes = bytes,
+                                                   .kind = MEMORY_REGISTERED,
+                                                   .flags = flags,
+                                                   .what = "registered host memory",
+                                                   .read_only = flags & HOST_READ_ONLY});
     pthread_mutex_unlock(&memory->lock);
     return taken ? RESULT_HOST_MEMORY_ALREADY_REGISTERED : RESULT_SUCCESS;
 }

@@ -73,12 +73,13 @@ enum memory_kind {
     MEMORY_ARRAY,
     MEMORY_VARIABLE, /* of a module */
     MEMORY_INTERNAL, /* the heap of device-side malloc */
+    MEMORY_MAPPED,   /* of a device, where the program mapped it: mapping.h */
 };
 struct memory_facts {
     enum memory_kind kind;
     struct device *device; /* NULL: of the host (of managed memory: none yet) */
     uint64_t base, bytes;
-    unsigned flags;
+    unsigned flags;           /* of MEMORY_MAPPED: 1 when it can be exported */
     uint64_t id;              /* a number of its own: CU_POINTER_ATTRIBUTE_BUFFER_ID */
     struct memory_pool *pool; /* or NULL */
 };

@@ -133,10 +133,13 @@ ISA_TYPES(T)
 #define WORD(type, x) const lanes UNUSED x##_word = TYPE_##type == TYPE_pred ? *(const lanes *)x##_ : 0
 
 /* The loop: vectors are stored as they are, predicates gathered from lanes as wide as what was compared. */
-#define PUT(type, value) EACH_LANE((lane_##type *)d_)[i] = value
+#define PUT(type, value)                                                                                     \
+    EACH_LANE ((lane_##type *)d_)                                                                            \
+    [i] = value
 #define GATHER(width, value)                                                                                 \
     int##width##_t bits[WARP_LANES];                                                                         \
-    EACH_LANE bits[i] = (int##width##_t) - (int)value;                                                       \
+    EACH_LANE                                                                                                \
+        bits[i] = (int##width##_t) - (int)value;                                                             \
     *(lanes *)d_ = bits_of_##width(bits)
 #define PUT_u16(ta, value)   PUT(u16, value)
 #define PUT_s16(ta, value)   PUT(s16, value)

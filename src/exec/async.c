@@ -25,20 +25,17 @@ static void run_copy(struct warp *w, const struct op *op, lanes active)
     memory_resolve(w, op, &copy->to, active, to);
     lanes reading = active; /* a size of 0 reads nothing, so its address need not be good */
     const uint32_t *sizes = warp_at(w, op->b);
-    for
-        EACH_LANE(lane, active)
-    if (copy->has_size && !sizes[lane])
-        reading &= ~(UINT32_C(1) << lane);
+    EACH_LANE (lane, active)
+        if (copy->has_size && !sizes[lane])
+            reading &= ~(UINT32_C(1) << lane);
     if (reading)
         memory_resolve(w, &source, &copy->from, reading, from);
-    for
-        EACH_LANE(lane, active)
-        {
-            uint32_t size = copy->has_size && sizes[lane] < copy->bytes ? sizes[lane] : copy->bytes;
-            if (size)
-                memcpy(to[lane], from[lane], size);
-            memset(to[lane] + size, 0, copy->bytes - size);
-        }
+    EACH_LANE (lane, active) {
+        uint32_t size = copy->has_size && sizes[lane] < copy->bytes ? sizes[lane] : copy->bytes;
+        if (size)
+            memcpy(to[lane], from[lane], size);
+        memset(to[lane] + size, 0, copy->bytes - size);
+    }
 }
 
 /* mbarrier: one word of shared memory. Bit 63 is the phase; then the count that each phase begins with, and
@@ -128,49 +125,47 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
     char *places[WARP_LANES];
     lanes done = 0;
     memory_resolve(w, op, &m->access, active, places);
-    for
-        EACH_LANE(lane, active)
-        {
-            uint64_t state = load(places[lane]);
-            uint64_t count = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 1;
-            if (m->returns) /* the state before this arrival names the phase to wait for */
-                ((uint64_t *)warp_at(w, op->d))[lane] = state;
-            switch (m->op) {
-            case MBARRIER_INIT:
-                state = mbarrier_new(count & COUNT_MASK);
-                break;
-            case MBARRIER_INVAL:
-                state = 0;
-                break;
-            case MBARRIER_ARRIVE:
-            case MBARRIER_ARRIVE_DROP:
-                if (m->expects)
-                    state = expect_bytes(state, count), count = 1;
-                state = arrive(state, count, m->op == MBARRIER_ARRIVE_DROP);
-                break;
-            case MBARRIER_COPY_ARRIVE: /* the copies before it are done already */
-                if (m->noinc)
-                    state = arrive(state, 1, false);
-                break;
-            case MBARRIER_EXPECT:
-                state = expect_bytes(state, count);
-                break;
-            case MBARRIER_COMPLETE:
-                state = finish(expect_bytes(state, -count));
-                break;
-            case MBARRIER_TEST:
-            case MBARRIER_TRY: {
-                uint64_t asked = m->parity ? ((const uint32_t *)warp_at(w, op->b))[lane]
-                                           : ((const uint64_t *)warp_at(w, op->b))[lane];
-                done |= (lanes)is_done(m, state, asked) << lane;
-                continue;
-            }
-            case MBARRIER_PENDING:
-            case MBARRIER_NONE:
-                continue;
-            }
-            store(places[lane], state);
+    EACH_LANE (lane, active) {
+        uint64_t state = load(places[lane]);
+        uint64_t count = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 1;
+        if (m->returns) /* the state before this arrival names the phase to wait for */
+            ((uint64_t *)warp_at(w, op->d))[lane] = state;
+        switch (m->op) {
+        case MBARRIER_INIT:
+            state = mbarrier_new(count & COUNT_MASK);
+            break;
+        case MBARRIER_INVAL:
+            state = 0;
+            break;
+        case MBARRIER_ARRIVE:
+        case MBARRIER_ARRIVE_DROP:
+            if (m->expects)
+                state = expect_bytes(state, count), count = 1;
+            state = arrive(state, count, m->op == MBARRIER_ARRIVE_DROP);
+            break;
+        case MBARRIER_COPY_ARRIVE: /* the copies before it are done already */
+            if (m->noinc)
+                state = arrive(state, 1, false);
+            break;
+        case MBARRIER_EXPECT:
+            state = expect_bytes(state, count);
+            break;
+        case MBARRIER_COMPLETE:
+            state = finish(expect_bytes(state, -count));
+            break;
+        case MBARRIER_TEST:
+        case MBARRIER_TRY: {
+            uint64_t asked = m->parity ? ((const uint32_t *)warp_at(w, op->b))[lane]
+                                       : ((const uint64_t *)warp_at(w, op->b))[lane];
+            done |= (lanes)is_done(m, state, asked) << lane;
+            continue;
         }
+        case MBARRIER_PENDING:
+        case MBARRIER_NONE:
+            continue;
+        }
+        store(places[lane], state);
+    }
     if (m->op == MBARRIER_TEST || m->op == MBARRIER_TRY) {
         w->spins += done != active ? 32 : 1; /* others must arrive first */
         predicate_set(w, op->d, active, done);
@@ -179,9 +174,9 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
 
 static void run_pending(struct warp *w, const struct op *op, lanes active)
 {
-    for
-        EACH_LANE(lane, active)
-    ((uint32_t *)warp_at(w, op->d))[lane] = (uint32_t)pending_of(((const uint64_t *)warp_at(w, op->a))[lane]);
+    EACH_LANE (lane, active)
+        ((uint32_t *)warp_at(w, op->d))[lane] =
+            (uint32_t)pending_of(((const uint64_t *)warp_at(w, op->a))[lane]);
 }
 
 static enum mbarrier_op find_op(const struct ptx_inst *inst)
@@ -294,26 +289,23 @@ static uint64_t address_at(const struct warp *w, uint32_t place, uint32_t bytes,
 static void run_bulk(struct warp *w, const struct op *op, lanes active)
 {
     const struct bulk *bulk = op->more;
-    for
-        EACH_LANE(lane, active)
-        {
-            uint64_t bytes = lane_get(warp_at(w, bulk->size), 4, lane);
-            uint64_t to = address_at(w, bulk->to, bulk->to_bytes, bulk->to_offset, lane);
-            uint64_t from = address_at(w, bulk->from, bulk->from_bytes, bulk->from_offset, lane);
-            if ((to | from | bytes) & 15)
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_MISALIGNED, to,
-                           "a copy of %llu bytes from 0x%llx to 0x%llx, which must be multiples of 16",
-                           (unsigned long long)bytes, (unsigned long long)from, (unsigned long long)to);
-            char *d = memory_bytes(w, op, lane, bulk->to_shared ? PTX_SHARED : PTX_GLOBAL, to, bytes, true);
-            memcpy(d,
-                   memory_bytes(w, op, lane, bulk->to_shared ? PTX_GLOBAL : PTX_SHARED, from, bytes, false),
-                   bytes);
-            if (bulk->to_shared) {
-                uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
-                char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
-                store(barrier, finish(expect_bytes(load(barrier), -bytes)));
-            }
+    EACH_LANE (lane, active) {
+        uint64_t bytes = lane_get(warp_at(w, bulk->size), 4, lane);
+        uint64_t to = address_at(w, bulk->to, bulk->to_bytes, bulk->to_offset, lane);
+        uint64_t from = address_at(w, bulk->from, bulk->from_bytes, bulk->from_offset, lane);
+        if ((to | from | bytes) & 15)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_MISALIGNED, to,
+                       "a copy of %llu bytes from 0x%llx to 0x%llx, which must be multiples of 16",
+                       (unsigned long long)bytes, (unsigned long long)from, (unsigned long long)to);
+        char *d = memory_bytes(w, op, lane, bulk->to_shared ? PTX_SHARED : PTX_GLOBAL, to, bytes, true);
+        memcpy(d, memory_bytes(w, op, lane, bulk->to_shared ? PTX_GLOBAL : PTX_SHARED, from, bytes, false),
+               bytes);
+        if (bulk->to_shared) {
+            uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
+            char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
+            store(barrier, finish(expect_bytes(load(barrier), -bytes)));
         }
+    }
 }
 
 enum lowered lower_bulk(struct lower *lower, struct op *op)

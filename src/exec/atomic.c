@@ -14,7 +14,7 @@ static uint64_t sum_f32(uint64_t a, uint64_t b)
 
 static uint64_t sum_f64(uint64_t a, uint64_t b)
 {
-    return bits_f64(add_f64(f64_bits(a), f64_bits(b)));
+    return bits_f64(add_f64(f64_bits(b), f64_bits(a)));
 }
 
 /* Global memory adds on its own: subnormal numbers are 0 there, and a NaN of f64 stays as it is. */
@@ -104,13 +104,14 @@ struct atomic_form {
     struct access access;
     uint32_t row;
     bool returns, has_c;
+    bool counts; /* adds whole numbers of 32 bits */
 };
 
 #define HOST_ATOMIC(type)                                                                                    \
     {                                                                                                        \
         type *at = (type *)(void *)place, old = __atomic_load_n(at, __ATOMIC_SEQ_CST), new;                  \
         do                                                                                                   \
-            new = (type)apply(row, old, b, c, far);                                                           \
+            new = (type)apply(row, old, b, c, far);                                                          \
         while (!__atomic_compare_exchange_n(at, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));      \
         return old;                                                                                          \
     }
@@ -146,13 +147,11 @@ static bool is_shared(const struct warp *w, const char *place)
 /* Counting in shared memory is what most programs do most. */
 static void add_words(char *const places[WARP_LANES], const uint32_t *b, uint32_t *d, lanes active)
 {
-    for
-        EACH_LANE(i, active)
-        {
-            uint32_t *at = (uint32_t *)(void *)places[i], old = *at;
-            *at = old + b[i];
-            d[i] = old;
-        }
+    EACH_LANE (i, active) {
+        uint32_t *at = (uint32_t *)(void *)places[i], old = *at;
+        *at = old + b[i];
+        d[i] = old;
+    }
 }
 
 static void run_atomic(struct warp *w, const struct op *op, lanes active)
@@ -165,23 +164,22 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     bool alone_there = access->space == PTX_SHARED;
     w->spins += form->returns;
     memory_resolve(w, op, access, active, places);
-    if (alone_there && form->row <= 1) {
+    if (alone_there && form->counts) {
         uint32_t old[WARP_LANES];
         add_words(places, (const void *)b, old, active);
         if (form->returns)
             blend(d, old, 4, active);
         return;
     }
-    for
-        EACH_LANE(i, active)
-        {
-            uint64_t with = lane_get(b, register_bytes, i);
-            uint64_t other = form->has_c ? lane_get(c, register_bytes, i) : 0;
-            uint64_t old = alone_there ? alone(places[i], bytes, form->row, with, other)
-                                       : on_host(places[i], bytes, form->row, with, other, !is_shared(w, places[i]));
-            if (form->returns)
-                lane_set(d, register_bytes, i, old);
-        }
+    EACH_LANE (i, active) {
+        uint64_t with = lane_get(b, register_bytes, i);
+        uint64_t other = form->has_c ? lane_get(c, register_bytes, i) : 0;
+        uint64_t old = alone_there
+                           ? alone(places[i], bytes, form->row, with, other)
+                           : on_host(places[i], bytes, form->row, with, other, !is_shared(w, places[i]));
+        if (form->returns)
+            lane_set(d, register_bytes, i, old);
+    }
 }
 
 static bool find_row(const char *opcode, uint32_t *row)
@@ -244,6 +242,7 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     if (!lower_address(lower, lower_operand(lower, i++), op, access) ||
         !lower_source(lower, lower_operand(lower, i++), type, &op->b))
         return LOWER_FAILED;
+    form->counts = opcode_has(opcode, "add") && (opcode_has(opcode, "u32") || opcode_has(opcode, "s32"));
     form->has_c = opcode_has(opcode, "cas");
     if (form->has_c && !lower_source(lower, lower_operand(lower, i), type, &op->c))
         return LOWER_FAILED;

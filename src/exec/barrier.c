@@ -45,10 +45,10 @@ static void release(struct block *block, uint32_t number)
             char *place = w->file + frame->registers_at + op->d;
             uint32_t result = result_of(&done, form->reduction);
             if (form->reduction == REDUCE_POPC)
-                for
-                    EACH_LANE(lane, f->waiting)
-            lane_set(place, op->bytes, lane, result);
-            else if (form->reduction != REDUCE_NONE) blend(place, &result, 0, f->waiting);
+                EACH_LANE (lane, f->waiting)
+                    lane_set(place, op->bytes, lane, result);
+            else if (form->reduction != REDUCE_NONE)
+                blend(place, &result, 0, f->waiting);
             top->pc++;
             f->state = FRAGMENT_READY;
         }

@@ -78,22 +78,31 @@ static uint64_t next_argument(struct format *format, uint32_t bytes)
 }
 
 /* One conversion: `spec` is its text from the % on, without the length modifiers. */
-static void add_number(struct format *format, const char *flags, char kind, bool wide)
+static void add_number(struct format *format, const char *flags, char kind, int length)
 {
     char spec[64];
+    bool wide = length > 0;
     switch (kind) {
     case 'd':
     case 'i':
         snprintf(spec, sizeof spec, "%sll%c", flags, kind);
         uint64_t bits = next_argument(format, wide ? 8 : 4);
-        text_add(format->out, spec, wide ? (long long)bits : (long long)(int32_t)bits);
+        text_add(format->out, spec,
+                 wide          ? (long long)bits
+                 : length < -1 ? (long long)(int8_t)bits
+                 : length      ? (long long)(int16_t)bits
+                               : (long long)(int32_t)bits);
         break;
     case 'u':
     case 'o':
     case 'x':
     case 'X':
         snprintf(spec, sizeof spec, "%sll%c", flags, kind);
-        text_add(format->out, spec, (unsigned long long)next_argument(format, wide ? 8 : 4));
+        uint64_t number = next_argument(format, wide ? 8 : 4);
+        text_add(format->out, spec,
+                 (unsigned long long)(length < -1  ? (uint8_t)number
+                                      : length < 0 ? (uint16_t)number
+                                                   : number));
         break;
     case 'c':
         snprintf(spec, sizeof spec, "%sc", flags);
@@ -129,9 +138,13 @@ static const char *copy_flags(struct format *format, const char *at, char *flags
 {
     size_t used = 0;
     flags[used++] = '%';
+    uint32_t digits = 0; /* wider than four digits would only fill memory */
     while (*at && strchr("-+ #0123456789.*", *at) && used + 16 < room) {
-        if (*at == '*')
-            used += (size_t)snprintf(flags + used, room - used, "%d", (int)next_argument(format, 4));
+        digits = *at >= '0' && *at <= '9' ? digits + 1 : 0;
+        if (digits > 4)
+            ;
+        else if (*at == '*')
+            used += (size_t)snprintf(flags + used, room - used, "%d", (int)next_argument(format, 4) % 10000);
         else
             flags[used++] = *at;
         at++;
@@ -155,15 +168,15 @@ static void add_formatted(struct format *format, const char *at)
         }
         char flags[48];
         const char *kind = copy_flags(format, at + 1, flags, sizeof flags);
-        bool wide = false;
+        int length = 0; /* -2: hh, -1: h, else long */
         for (; *kind && strchr("hlLqjzt", *kind); kind++)
-            wide |= *kind != 'h';
+            length += *kind == 'h' ? -1 : 1;
         if (!*kind || !strchr("diouxXcpsfFeEgGaA", *kind)) { /* as written */
             text_add_bytes(format->out, at, 1);
             at++;
             continue;
         }
-        add_number(format, flags, *kind, wide);
+        add_number(format, flags, *kind, length);
         at = kind + 1;
     }
 }
@@ -173,29 +186,26 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
 {
     struct worker *worker = w->block->worker;
     const struct launch *launch = worker->grid->launch;
-    for
-        EACH_LANE(lane, active)
-        {
-            struct text text = {0};
-            struct format format = {.warp = w, .lane = lane, .out = &worker->line, .good = true};
-            uint64_t at = read_local(w, lane, params[0], 8);
-            format.arguments = read_local(w, lane, params[1], 8);
-            if (!read_text(w, lane, at, &text))
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
-                           "the format of printf cannot be read");
-            worker->line.length = 0;
-            add_formatted(&format, text.at ? text.at : "");
-            text_fini(&text);
-            if (!format.good)
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, format.arguments,
-                           "an argument of printf cannot be read");
-            if (launch->print && worker->line.length) {
-                pthread_mutex_lock(&worker->grid->lock);
-                fwrite(worker->line.at, 1, worker->line.length, launch->print);
-                pthread_mutex_unlock(&worker->grid->lock);
-            }
-            write_local(w, lane, result, 4, worker->line.length);
+    EACH_LANE (lane, active) {
+        struct text text = {0};
+        struct format format = {.warp = w, .lane = lane, .out = &worker->line, .good = true};
+        uint64_t at = read_local(w, lane, params[0], 8);
+        format.arguments = read_local(w, lane, params[1], 8);
+        if (!read_text(w, lane, at, &text))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at, "the format of printf cannot be read");
+        worker->line.length = 0;
+        add_formatted(&format, text.at ? text.at : "");
+        text_fini(&text);
+        if (!format.good)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, format.arguments,
+                       "an argument of printf cannot be read");
+        if (launch->print && worker->line.length) {
+            pthread_mutex_lock(&worker->grid->lock);
+            fwrite(worker->line.at, 1, worker->line.length, launch->print);
+            pthread_mutex_unlock(&worker->grid->lock);
         }
+        write_local(w, lane, result, 4, worker->line.length);
+    }
 }
 
 /* assert */
@@ -224,12 +234,10 @@ static void run_malloc(struct warp *w, const struct op *op, lanes active,
 {
     struct heap *heap = w->block->worker->grid->launch->heap;
     (void)op;
-    for
-        EACH_LANE(lane, active)
-        {
-            uint64_t bytes = read_local(w, lane, params[0], 8);
-            write_local(w, lane, result, 8, heap ? heap_take(heap, bytes) : 0);
-        }
+    EACH_LANE (lane, active) {
+        uint64_t bytes = read_local(w, lane, params[0], 8);
+        write_local(w, lane, result, 8, heap ? heap_take(heap, bytes) : 0);
+    }
 }
 
 static void run_free(struct warp *w, const struct op *op, lanes active, const uint64_t params[BUILTIN_PARAMS],
@@ -237,24 +245,23 @@ static void run_free(struct warp *w, const struct op *op, lanes active, const ui
 {
     struct heap *heap = w->block->worker->grid->launch->heap;
     (void)result;
-    for
-        EACH_LANE(lane, active)
-        {
-            uint64_t at = read_local(w, lane, params[0], 8);
-            if (at && (!heap || !heap_give(heap, at)))
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
-                           "free of 0x%llx, which malloc of a kernel did not give", (unsigned long long)at);
-        }
+    EACH_LANE (lane, active) {
+        uint64_t at = read_local(w, lane, params[0], 8);
+        if (at && (!heap || !heap_give(heap, at)))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
+                       "free of 0x%llx, which malloc of a kernel did not give", (unsigned long long)at);
+    }
 }
 
 static const struct builtin {
     const char *name;
     builtin_fn *run;
     bool is_ordered;
-} rows[] = {{"vprintf", run_printf, true},
-            {"__assertfail", run_assert, false},
-            {"malloc", run_malloc, true},
-            {"free", run_free, true}};
+    uint8_t params[BUILTIN_PARAMS], result; /* bytes of each; 0: there is none */
+} rows[] = {{"vprintf", run_printf, true, {8, 8}, 4},
+            {"__assertfail", run_assert, false, {8, 8, 4, 8, 8}, 0},
+            {"malloc", run_malloc, true, {8}, 8},
+            {"free", run_free, true, {8}, 0}};
 
 static const struct builtin *find_row(const char *name)
 {
@@ -274,4 +281,19 @@ bool builtin_is_ordered(const char *name)
 {
     const struct builtin *row = find_row(name);
     return row && row->is_ordered;
+}
+
+bool builtin_fits(const char *name, const struct call_value *params, uint32_t param_count,
+                  const struct call_value *results, uint32_t result_count)
+{
+    const struct builtin *row = find_row(name);
+    uint32_t wanted = 0;
+    while (wanted < BUILTIN_PARAMS && row->params[wanted])
+        wanted++;
+    if (param_count != wanted || result_count != (row->result ? 1 : 0))
+        return false;
+    for (uint32_t i = 0; i < wanted; i++)
+        if (params[i].bytes != row->params[i])
+            return false;
+    return !row->result || results[0].bytes == row->result;
 }

@@ -26,7 +26,6 @@ enum next {
     NEXT_MOVED, /* the fragment's top level says where */
     NEXT_WAIT,  /* the fragment waits; what it waits for wakes it */
     NEXT_YIELD, /* go on behind it, after others had their turn */
-    NEXT_AGAIN, /* the same operation once more, after others had their turn */
 };
 typedef enum next control_fn(struct warp *warp, const struct op *op, lanes active);
 
@@ -63,6 +62,14 @@ enum constant_kind {
     CONSTANT_SPECIAL, /* a special register */
     CONSTANT_LOCAL,   /* an offset in the function's local memory */
 };
+
+/* Special registers that are another value in another block. */
+static inline bool special_differs_by_block(uint64_t which)
+{
+    return (which >= PTX_SPECIAL_ctaid_x && which <= PTX_SPECIAL_ctaid_z) ||
+           (which >= PTX_SPECIAL_clusterid_x && which <= PTX_SPECIAL_clusterid_z) ||
+           which == PTX_SPECIAL_smid;
+}
 
 struct constant {
     uint8_t kind, bytes;  /* of a lane: 2, 4, 8 */
@@ -121,7 +128,7 @@ struct kernel {
     struct kernel_facts facts;
     struct code **codes; /* by function of the program; NULL: not reached */
     size_t frames_bytes; /* of one frame for each */
-    bool prepared, failed, has_calls, has_indirect;
+    bool prepared, failed, has_indirect;
     struct err why;
     uint64_t dynamic_shared_at;
     struct shared_variable {

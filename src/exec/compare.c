@@ -130,21 +130,18 @@ static void run_cvt(struct warp *w, const struct op *op, lanes active)
 {
     const struct cvt *cvt = op->more;
     uint64_t result[WARP_LANES];
-    for
-        EACH_LANE(i, active)
-        {
-            uint64_t a = lane_get(warp_at(w, op->a), cvt->from_bytes, i);
-            uint64_t b = cvt->how.two ? lane_get(warp_at(w, op->b), cvt->from_bytes, i) : 0;
-            uint64_t value = convert(&cvt->how, a, b);
-            if (cvt->how.to_signed && cvt->how.to_bits < 64) {
-                uint32_t unused = 64u - cvt->how.to_bits;
-                value = (uint64_t)((int64_t)(value << unused) >> unused);
-            }
-            result[i] = value;
+    EACH_LANE (i, active) {
+        uint64_t a = lane_get(warp_at(w, op->a), cvt->from_bytes, i);
+        uint64_t b = cvt->how.two ? lane_get(warp_at(w, op->b), cvt->from_bytes, i) : 0;
+        uint64_t value = convert(&cvt->how, a, b);
+        if (cvt->how.to_signed && cvt->how.to_bits < 64) {
+            uint32_t unused = 64u - cvt->how.to_bits;
+            value = (uint64_t)((int64_t)(value << unused) >> unused);
         }
-    for
-        EACH_LANE(i, active)
-    lane_set(warp_at(w, op->d), cvt->to_bytes, i, result[i]);
+        result[i] = value;
+    }
+    EACH_LANE (i, active)
+        lane_set(warp_at(w, op->d), cvt->to_bytes, i, result[i]);
 }
 
 static uint32_t bytes_of(enum isa_type type)
@@ -190,8 +187,12 @@ enum lowered lower_cvt(struct lower *lower, struct op *op)
     for (uint32_t i = 0; i < 1u + cvt->how.two; i++) {
         const struct ptx_operand *source = lower_operand(lower, i + 1);
         if (source->kind == PTX_OP_REGISTER) {
-            if (!lower_register(lower, source, places[i], &cvt->from_bytes))
+            uint32_t bytes;
+            if (!lower_register(lower, source, places[i], &bytes))
                 return LOWER_FAILED;
+            if (i && bytes != cvt->from_bytes)
+                return lower_fail(lower, "sources of different widths");
+            cvt->from_bytes = bytes;
         } else {
             bool is_float = strstr(lower->inst->opcode, ".f32") && cvt->how.from_bits == 32;
             enum isa_type type = cvt->how.from_bits == 64   ? TYPE_u64
@@ -229,19 +230,17 @@ static void run_carry(struct warp *w, const struct op *op, lanes active)
     uint32_t bytes = op->bytes, bits = 8 * bytes;
     uint64_t mask = carry->wide ? UINT64_MAX : UINT32_MAX;
     lanes in = *warp_predicate(w, FRAME_CARRY), out = 0;
-    for
-        EACH_LANE(i, active)
-        {
-            uint64_t a = lane_get(warp_at(w, op->a), bytes, i), b = lane_get(warp_at(w, op->b), bytes, i);
-            uint64_t with = carry->takes ? in >> i & 1 : 0;
-            if (carry->multiplies) {
-                a = product(carry, a, b) & mask;
-                b = lane_get(warp_at(w, op->c), bytes, i);
-            }
-            u128 sum = carry->subtracts ? (u128)a - b - with : (u128)a + b + with;
-            lane_set(warp_at(w, op->d), bytes, i, (uint64_t)sum);
-            out |= (lanes)((uint64_t)(sum >> bits) & 1) << i;
+    EACH_LANE (i, active) {
+        uint64_t a = lane_get(warp_at(w, op->a), bytes, i), b = lane_get(warp_at(w, op->b), bytes, i);
+        uint64_t with = carry->takes ? in >> i & 1 : 0;
+        if (carry->multiplies) {
+            a = product(carry, a, b) & mask;
+            b = lane_get(warp_at(w, op->c), bytes, i);
         }
+        u128 sum = carry->subtracts ? (u128)a - b - with : (u128)a + b + with;
+        lane_set(warp_at(w, op->d), bytes, i, (uint64_t)sum);
+        out |= (lanes)((uint64_t)(sum >> bits) & 1) << i;
+    }
     if (carry->gives)
         predicate_set(w, FRAME_CARRY, active, out);
 }

@@ -1,7 +1,8 @@
-/* Branches, calls, the end of threads, barriers. */
+/* Branches, calls, the end of threads. */
 #include "exec/builtin.h"
 #include "exec/lower.h"
 #include "exec/warp.h"
+#include "base/bits.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -34,9 +35,8 @@ static enum next run_indirect_branch(struct warp *w, const struct op *op, lanes 
     if (chosen >= targets->count)
         warp_fault(w, op, active, FAULT_INSTRUCTION, 0, "entry %u of a table of %u", chosen, targets->count);
     lanes same = 0;
-    for
-        EACH_LANE(i, active)
-    same |= (lanes)(index[i] == chosen) << i;
+    EACH_LANE (i, active)
+        same |= (lanes)(index[i] == chosen) << i;
     w->block->worker->result.branches++;
     if (same == top->mask) {
         top->pc = targets->ops[chosen];
@@ -59,8 +59,11 @@ enum lowered lower_indirect_branch(struct lower *lower, struct op *op)
         return lower_fail(lower, "its table of targets was not found");
     struct targets *targets = lower_own(lower, sizeof *targets + count * sizeof(uint32_t));
     targets->count = count;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        if (labels[i].kind != PTX_OP_LABEL)
+            return lower_fail(lower, "its table holds something else than labels");
         targets->ops[i] = lower->function->labels[labels[i].index].inst;
+    }
     if (!lower_source(lower, lower_operand(lower, 0), TYPE_u32, &op->a))
         return LOWER_FAILED;
     op->kind = OP_CONTROL;
@@ -90,9 +93,7 @@ static void copy_local(struct warp *w, uint64_t to, uint64_t from, uint64_t byte
 
 /* Arguments of a call: variables of the caller, by place in its local memory. */
 struct call {
-    struct call_value {
-        uint64_t at, bytes;
-    } * results, *params;
+    struct call_value *results, *params;
     uint32_t result_count, param_count;
     size_t function; /* of the program; SIZE_MAX: through a pointer */
     builtin_fn *builtin;
@@ -106,12 +107,11 @@ static enum next run_return(struct warp *w, const struct op *op, lanes active)
     const struct call *call = caller.code->ops[callee.back].more;
     for (uint32_t i = 0; i < call->result_count && i < callee.code->function->result_count; i++)
         copy_local(w, caller.local_at + call->results[i].at, callee.local_at + callee.code->param_at[i],
-                   call->results[i].bytes, active);
+                   min_u64(call->results[i].bytes, callee.code->function->results[i].bytes), active);
     warp_return(w);
     return NEXT_MOVED;
 }
 
-lower_fn lower_end;
 enum lowered lower_end(struct lower *lower, struct op *op)
 {
     bool kernel = lower->function->is_kernel;
@@ -196,8 +196,7 @@ static void enter(struct warp *w, const struct op *op, const struct call *call, 
     const struct ptx_function *f = code->function;
     for (uint32_t i = 0; i < call->param_count && i < f->param_count; i++)
         copy_local(w, to + code->param_at[f->result_count + i], from + call->params[i].at,
-                   call->params[i].bytes < f->params[i].bytes ? call->params[i].bytes : f->params[i].bytes,
-                   active);
+                   min_u64(call->params[i].bytes, f->params[i].bytes), active);
 }
 
 static enum next run_call(struct warp *w, const struct op *op, lanes active)
@@ -220,12 +219,11 @@ static enum next run_call(struct warp *w, const struct op *op, lanes active)
         const struct kernel *kernel = w->block->worker->grid->kernel;
         function = (pointer - FUNCTION_BASE) / FUNCTION_STEP;
         if (pointer < FUNCTION_BASE || function >= kernel->program->function_count ||
-            !kernel->codes[function])
+            !kernel->codes[function] || kernel->codes[function]->function->is_kernel)
             warp_fault(w, op, active, FAULT_INSTRUCTION, pointer, "a call through a pointer to no function");
         same = 0;
-        for
-            EACH_LANE(i, active)
-        same |= (lanes)(pointers[i] == pointer) << i;
+        EACH_LANE (i, active)
+            same |= (lanes)(pointers[i] == pointer) << i;
     }
     if (same != top->mask) {
         lanes rest = top->mask & ~same;
@@ -250,6 +248,8 @@ static bool lower_values(struct lower *lower, const struct ptx_operand *list, st
             return lower_fail(lower, "arguments of calls must be variables of .param space") == LOWERED;
         if (!lower_symbol(lower, element, &symbol))
             return false;
+        if (symbol.kind != CONSTANT_LOCAL)
+            return lower_fail(lower, "arguments of calls must be variables of .param space") == LOWERED;
         (*values)[i] = (struct call_value){symbol.value, symbol.bytes};
     }
     return true;
@@ -283,6 +283,11 @@ enum lowered lower_call(struct lower *lower, struct op *op)
         return lower_fail(lower, "Heddle does not support launches by kernels (dynamic parallelism) yet");
     if (call->function == SIZE_MAX && !call->builtin)
         return lower_fail(lower, "function %s is not defined in any module of the program", name);
+    if (call->function != SIZE_MAX && lower->kernel->program->functions[call->function].function->is_kernel)
+        return lower_fail(lower, "a kernel cannot be called");
+    if (call->builtin &&
+        !builtin_fits(name, call->params, call->param_count, call->results, call->result_count))
+        return lower_fail(lower, "%s has other parameters", name);
     return LOWERED;
 }
 
@@ -292,18 +297,16 @@ static void run_alloca(struct warp *w, const struct op *op, lanes active)
     struct frame *frame = &w->now->frames[w->now->frame_count - 1];
     const uint64_t *sizes = warp_at(w, op->a);
     uint64_t *d = warp_at(w, op->d), most = 0;
-    for
-        EACH_LANE(i, active)
-    most = sizes[i] > most ? sizes[i] : most;
+    EACH_LANE (i, active)
+        most = sizes[i] > most ? sizes[i] : most;
     most = (most + 15) & ~UINT64_C(15);
     uint64_t at = frame->local_at + frame->code->local_bytes + frame->local_more;
     if (at + most > w->block->worker->grid->launch->stack_bytes * 1024 || most > UINT32_MAX)
         warp_fault(w, op, active, FAULT_STACK, 0, "alloca of %llu bytes", (unsigned long long)most);
     frame->local_more += most;
     warp_need_local(w, at + most);
-    for
-        EACH_LANE(i, active)
-    d[i] = at;
+    EACH_LANE (i, active)
+        d[i] = at;
 }
 
 enum lowered lower_alloca(struct lower *lower, struct op *op)

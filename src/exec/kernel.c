@@ -29,6 +29,12 @@ static const struct function_entry *entry_of(const struct kernel *kernel, size_t
     return &kernel->program->functions[function];
 }
 
+/* Shared memory whose size the launch says. */
+static bool is_dynamic(const struct ptx_variable *variable)
+{
+    return !variable->bytes || variable->linkage == PTX_EXTERN;
+}
+
 static void place_shared(struct kernel *kernel, const struct ptx_variable *variable)
 {
     for (size_t i = 0; i < kernel->shared_count; i++)
@@ -38,7 +44,7 @@ static void place_shared(struct kernel *kernel, const struct ptx_variable *varia
     struct shared_variable *shared = &kernel->shared[kernel->shared_count++];
     shared->variable = variable;
     uint64_t alignment = max_u64(variable->alignment, max_u64(ptx_type_bytes(variable->type), 1));
-    if (variable->bytes && variable->linkage != PTX_EXTERN) {
+    if (!is_dynamic(variable)) {
         kernel->facts.shared_bytes = (kernel->facts.shared_bytes + alignment - 1) / alignment * alignment;
         shared->at = kernel->facts.shared_bytes;
         kernel->facts.shared_bytes += variable->bytes;
@@ -68,8 +74,7 @@ static bool is_ordered(const struct ptx_function *f, const struct ptx_inst *inst
         return atomic_is_ordered(inst->opcode, d && d->kind == PTX_OP_REGISTER && read[d->index]);
     if (ptx_is(inst, "red"))
         return atomic_is_ordered(inst->opcode, false);
-    if (ptx_is(inst, "ld") && (strstr(inst->opcode, ".volatile") || strstr(inst->opcode, ".acquire") ||
-                               strstr(inst->opcode, ".relaxed"))) {
+    if (ptx_is(inst, "ld") && opcode_watches(inst->opcode)) {
         enum ptx_space space = opcode_space(inst->opcode);
         return space == PTX_GENERIC || space == PTX_GLOBAL;
     }
@@ -114,11 +119,8 @@ static void scan_function(struct reach *reach, size_t function)
     for (uint32_t i = 0; i < f->inst_count; i++) {
         const struct ptx_inst *inst = &f->insts[i];
         kernel->facts.ordered |= is_ordered(f, inst, read);
-        if (ptx_is(inst, "call")) {
-            kernel->has_calls = true;
-            for (uint32_t o = 0; o < inst->count; o++)
-                kernel->has_indirect |= f->operands[inst->first + o].kind == PTX_OP_REGISTER;
-        }
+        for (uint32_t o = 0; o < inst->count && ptx_is(inst, "call"); o++)
+            kernel->has_indirect |= f->operands[inst->first + o].kind == PTX_OP_REGISTER;
         for (uint32_t o = 0; o < inst->count; o++)
             scan_operand(reach, entry, &f->operands[inst->first + o]);
     }
@@ -162,6 +164,7 @@ static void find_facts(struct kernel *kernel)
 static bool prepare(struct kernel *kernel, struct err *err)
 {
     size_t functions = kernel->program->function_count;
+    bool good = true;
     struct reach reach = {.kernel = kernel};
     reach.seen = mem_alloc(functions, 1);
     reach.list = mem_alloc(functions, sizeof *reach.list);
@@ -172,12 +175,17 @@ static bool prepare(struct kernel *kernel, struct err *err)
         if (kernel->has_indirect)
             reach_tables(&reach);
     }
-    kernel->dynamic_shared_at = (kernel->facts.shared_bytes + 15) & ~UINT64_C(15);
+    uint64_t alignment = 16;
     for (size_t i = 0; i < kernel->shared_count; i++)
-        if (!kernel->shared[i].variable->bytes || kernel->shared[i].variable->linkage == PTX_EXTERN)
+        if (is_dynamic(kernel->shared[i].variable))
+            alignment = max_u64(alignment, kernel->shared[i].variable->alignment);
+    kernel->dynamic_shared_at = (kernel->facts.shared_bytes + alignment - 1) / alignment * alignment;
+    if (kernel->dynamic_shared_at > WINDOW_BYTES)
+        good = err_set(err, "%llu bytes of shared memory", (unsigned long long)kernel->facts.shared_bytes);
+    for (size_t i = 0; i < kernel->shared_count; i++)
+        if (is_dynamic(kernel->shared[i].variable))
             kernel->shared[i].at = kernel->dynamic_shared_at;
     kernel->codes = mem_alloc(functions, sizeof *kernel->codes);
-    bool good = true;
     uint32_t pressure = 0;
     for (size_t i = 0; i < reach.count && good; i++) {
         size_t function = reach.list[i];

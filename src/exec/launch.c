@@ -69,8 +69,7 @@ static void block_start(struct worker *worker, struct block *block, uint64_t num
     block->alive = grid->threads_per_block;
     block->patience = PATIENCE;
     memset(block->barriers, 0, sizeof block->barriers);
-    block->clock_from = worker->result.warp_instructions;
-    block->clock_reads = 0;
+    block->instructions = block->clock_reads = 0;
     if (block->warp_capacity < grid->warps_per_block) {
         block->warps =
             mem_resize(block->warps, block->warp_capacity, grid->warps_per_block, sizeof *block->warps);
@@ -136,14 +135,14 @@ static bool block_run(struct block *block)
             return true;
         if (moved)
             continue;
-        bool ready = false; /* a barrier may have let go warps that had their turn already */
-        for (uint32_t i = 0; i < block->warp_count && !ready; i++)
-            for (uint32_t j = 0; j < block->warps[i].fragment_count; j++)
-                ready |= block->warps[i].fragments[j]->state == FRAGMENT_READY;
         if (spun) {
             block->patience = IMPATIENCE;
             return false;
         }
+        bool ready = false; /* a barrier may have let go warps that had their turn already */
+        for (uint32_t i = 0; i < block->warp_count && !ready; i++)
+            for (uint32_t j = 0; j < block->warps[i].fragment_count; j++)
+                ready |= block->warps[i].fragments[j]->state == FRAGMENT_READY;
         if (!ready && !force_sync(block))
             report_deadlock(block);
     }
@@ -177,7 +176,7 @@ static uint64_t room_of(const struct grid *grid)
     const struct launch *launch = grid->launch;
     if (launch->cooperative || !launch->resident_blocks)
         return grid->block_count;
-    return max_u64((launch->resident_blocks + launch->threads - 1) / launch->threads, 1);
+    return max_u64((launch->resident_blocks + grid->workers - 1) / grid->workers, 1);
 }
 
 /* Runs blocks until there are none. Those that wait are in a ring: each gets its turn, then a new one starts,
@@ -206,7 +205,10 @@ static void run_blocks(struct worker *worker)
         if (!block)
             return;
         block->next = NULL;
-        if (block_run(block)) {
+        block->clock_from = worker->result.warp_instructions - block->instructions;
+        bool ended = block_run(block);
+        block->instructions = worker->result.warp_instructions - block->clock_from;
+        if (ended) {
             block->next = worker->pool;
             worker->pool = block;
         } else {
@@ -318,7 +320,8 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
     pthread_mutex_init(&grid.lock, NULL);
     void *workspace = workspace_new(&grid);
     uint64_t threads = facts->ordered ? 1 : max_u64(launch->threads, 1);
-    run_workers(&grid, (unsigned)max_u64(min_u64(threads, grid.block_count), 1), result);
+    grid.workers = max_u64(min_u64(threads, grid.block_count), 1);
+    run_workers(&grid, (unsigned)grid.workers, result);
     workspace_free(&grid, workspace);
     pthread_mutex_destroy(&grid.lock);
     mem_free(grid.params);

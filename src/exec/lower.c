@@ -11,72 +11,73 @@
 /* By the first part of the opcode, or more of it; the first row that fits counts. */
 static const struct family {
     const char *prefix;
-    lower_fn *lower;
+    lower_fn *lower; /* NULL: known, but not done yet */
+    uint32_t least;  /* operands */
 } families[] = {
     /* clang-format off */
-    {"mov", lower_mov},
-    {"setp", lower_setp},
-    {"cvt", lower_cvt},
-    {"cvta", lower_cvta},
-    {"isspacep", lower_isspacep},
-    {"add", lower_carry},
-    {"addc", lower_carry},
-    {"sub", lower_carry},
-    {"subc", lower_carry},
-    {"mad", lower_carry},
-    {"madc", lower_carry},
-    {"ld", lower_load},
-    {"ldu", lower_load},
-    {"st", lower_store},
-    {"atom", lower_atomic},
-    {"red", lower_atomic},
-    {"membar", lower_fence},
-    {"fence", lower_fence},
-    {"prefetch", lower_nothing},
-    {"prefetchu", lower_nothing},
-    {"discard", lower_nothing},
-    {"applypriority", lower_nothing},
-    {"pmevent", lower_nothing},
-    {"griddepcontrol", lower_nothing},
-    {"cp.async.bulk.tensor", NULL},
-    {"cp.async.bulk.prefetch", lower_nothing},
-    {"cp.async.bulk.commit_group", lower_nothing},
-    {"cp.async.bulk.wait_group", lower_nothing},
-    {"cp.async.bulk", lower_bulk},
-    {"cp.reduce", NULL},
-    {"cp.async", lower_cp},
-    {"mbarrier", lower_mbarrier},
-    {"bra", lower_branch},
-    {"brx", lower_indirect_branch},
-    {"call", lower_call},
-    {"ret", lower_return},
-    {"exit", lower_exit},
-    {"trap", lower_trap},
-    {"brkpt", lower_trap},
-    {"nanosleep", lower_yield},
-    {"alloca", lower_alloca},
-    {"bar.warp.sync", lower_vote},
-    {"barrier.cluster", NULL},
-    {"bar", lower_barrier},
-    {"barrier", lower_barrier},
-    {"shfl", lower_shuffle},
-    {"vote", lower_vote},
-    {"match", lower_match},
-    {"redux", lower_redux},
-    {"activemask", lower_activemask},
-    {"elect", lower_elect},
-    {"tex", lower_texture},
-    {"tld4", lower_texture},
-    {"txq", lower_texture},
-    {"suld", lower_texture},
-    {"sust", lower_texture},
-    {"suq", lower_texture},
-    {"ldmatrix", lower_matrix},
-    {"stmatrix", lower_matrix},
-    {"mma.sp", NULL},
-    {"mma", lower_matrix},
-    {"movmatrix", lower_matrix},
-    {"wmma", lower_matrix},
+    {"mov", lower_mov, 2},
+    {"setp", lower_setp, 3},
+    {"cvt", lower_cvt, 2},
+    {"cvta", lower_cvta, 2},
+    {"isspacep", lower_isspacep, 2},
+    {"add", lower_carry, 3},
+    {"addc", lower_carry, 3},
+    {"sub", lower_carry, 3},
+    {"subc", lower_carry, 3},
+    {"mad", lower_carry, 4},
+    {"madc", lower_carry, 4},
+    {"ld", lower_load, 2},
+    {"ldu", lower_load, 2},
+    {"st", lower_store, 2},
+    {"atom", lower_atomic, 3},
+    {"red", lower_atomic, 2},
+    {"membar", lower_fence, 0},
+    {"fence", lower_fence, 0},
+    {"prefetch", lower_nothing, 0},
+    {"prefetchu", lower_nothing, 0},
+    {"discard", lower_nothing, 0},
+    {"applypriority", lower_nothing, 0},
+    {"pmevent", lower_nothing, 0},
+    {"griddepcontrol", lower_nothing, 0},
+    {"cp.async.bulk.tensor", NULL, 0},
+    {"cp.async.bulk.prefetch", lower_nothing, 0},
+    {"cp.async.bulk.commit_group", lower_nothing, 0},
+    {"cp.async.bulk.wait_group", lower_nothing, 0},
+    {"cp.async.bulk", lower_bulk, 3},
+    {"cp.reduce", NULL, 0},
+    {"cp.async", lower_cp, 0},
+    {"mbarrier", lower_mbarrier, 1},
+    {"bra", lower_branch, 1},
+    {"brx", lower_indirect_branch, 2},
+    {"call", lower_call, 1},
+    {"ret", lower_return, 0},
+    {"exit", lower_exit, 0},
+    {"trap", lower_trap, 0},
+    {"brkpt", lower_trap, 0},
+    {"nanosleep", lower_yield, 0},
+    {"alloca", lower_alloca, 2},
+    {"bar.warp.sync", lower_vote, 1},
+    {"barrier.cluster", NULL, 0},
+    {"bar", lower_barrier, 1},
+    {"barrier", lower_barrier, 1},
+    {"shfl", lower_shuffle, 4},
+    {"vote", lower_vote, 2},
+    {"match", lower_match, 3},
+    {"redux", lower_redux, 3},
+    {"activemask", lower_activemask, 1},
+    {"elect", lower_elect, 2},
+    {"tex", lower_texture, 2},
+    {"tld4", lower_texture, 2},
+    {"txq", lower_texture, 2},
+    {"suld", lower_texture, 2},
+    {"sust", lower_texture, 2},
+    {"suq", lower_texture, 2},
+    {"ldmatrix", lower_matrix, 2},
+    {"stmatrix", lower_matrix, 2},
+    {"mma.sp", NULL, 0},
+    {"mma", lower_matrix, 4},
+    {"movmatrix", lower_matrix, 2},
+    {"wmma", lower_matrix, 2},
     /* clang-format on */
 };
 
@@ -227,8 +228,9 @@ bool lower_register(struct lower *lower, const struct ptx_operand *operand, uint
     *place = lower->places[operand->index];
     uint32_t size = lower_register_bytes(lower, operand);
     *bytes = size == 1 ? 2 : size;
-    if (size > 8)
-        return lower_fail(lower, "registers of 128 bits are not supported") == LOWERED;
+    if (!size)
+        return lower_fail(lower, "%s is a predicate, a value was expected", register_name(lower, operand)) ==
+               LOWERED;
     return true;
 }
 
@@ -236,6 +238,11 @@ bool lower_destination(struct lower *lower, const struct ptx_operand *operand, e
                        uint32_t *place)
 {
     uint32_t bytes;
+    if (type == TYPE_pred && operand->kind != PTX_OP_SINK) {
+        if (operand->kind != PTX_OP_REGISTER)
+            return lower_fail(lower, "a predicate was expected") == LOWERED;
+        return lower_predicate(lower, operand, place);
+    }
     if (!lower_register(lower, operand, place, &bytes))
         return false;
     if (operand->kind != PTX_OP_SINK && bytes != type_bytes[type])
@@ -318,6 +325,10 @@ bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct
     const struct ptx_symbol *name = &lower->function->symbols[operand->index];
     const struct program *program = lower->kernel->program;
     *symbol = (struct lower_symbol){.function = SIZE_MAX};
+    if (name->kind == PTX_SYM_VARIABLE && (lower->function->variables[name->index].space == PTX_GLOBAL ||
+                                           lower->function->variables[name->index].space == PTX_CONST))
+        return lower_fail(lower, "%s: variables of global memory inside of functions are not supported",
+                          name->name) == LOWERED;
     if (name->kind == PTX_SYM_VARIABLE || name->kind == PTX_SYM_PARAM || name->kind == PTX_SYM_RESULT) {
         own_symbol(lower, name, symbol);
         return true;
@@ -371,10 +382,9 @@ bool lower_source(struct lower *lower, const struct ptx_operand *operand, enum i
         return true;
     case PTX_OP_SPECIAL:
         *place = lower_constant(lower, CONSTANT_SPECIAL, operand->index, bytes);
-        if (operand->index >= PTX_SPECIAL_ctaid_x && operand->index <= PTX_SPECIAL_ctaid_z)
-            lower->code->sees_block = true;
-        if (operand->index == PTX_SPECIAL_smid)
-            lower->code->sees_block = true;
+        if (operand->index >= PTX_SPECIAL_clock && operand->index <= PTX_SPECIAL_globaltimer_hi)
+            return lower_fail(lower, "clocks can only be moved to a register") == LOWERED;
+        lower->code->sees_block |= special_differs_by_block(operand->index);
         return true;
     case PTX_OP_SYMBOL:
         if (!lower_symbol(lower, operand, &symbol))
@@ -539,12 +549,17 @@ static bool lower_one(struct lower *lower, uint32_t i)
     op->bytes = 4;
     if (family && !family->lower)
         return lower_fail(lower, "Heddle does not know this instruction yet") == LOWERED;
+    if (family && inst->count < family->least)
+        return lower_fail(lower, "%u operands were expected, there are %u", family->least, inst->count) ==
+               LOWERED;
     enum lowered done = family ? family->lower(lower, op) : NOT_MINE;
     if (done == NOT_MINE)
         done = lower_alu(lower, op);
     if (done == LOWER_FAILED)
         return false;
     if (inst->guard >= 0) {
+        if (lower->function->registers[inst->guard].type != PTX_pred)
+            return lower_fail(lower, "its guard is not a predicate") == LOWERED;
         op->flags |= inst->guard_not ? OP_GUARD | OP_GUARD_NOT : OP_GUARD;
         op->guard = lower->places[inst->guard];
     }
@@ -595,7 +610,28 @@ static void set_pauses(struct lower *lower)
     mem_free(ends);
 }
 
-lower_fn lower_end; /* the operation behind the last instruction */
+enum { LOCAL_MOST = 524288 }; /* bytes of a thread */
+
+/* What would need more than frames and stacks have. */
+static bool check_function(const struct code *code, struct err *err)
+{
+    const struct ptx_function *f = code->function;
+    uint64_t local = 0;
+    for (uint32_t r = 0; r < f->register_count; r++)
+        if (ptx_type_bytes(f->registers[r].type) > 8)
+            return err_set(err, "%s: register %s has 128 bits, which is not supported", code->module->name,
+                           f->registers[r].name);
+    for (uint32_t i = 0; i < f->variable_count; i++)
+        if (f->variables[i].space == PTX_LOCAL || f->variables[i].space == PTX_PARAM)
+            local = add_saturating(local, f->variables[i].bytes);
+    for (uint32_t i = 0; i < f->result_count + f->param_count; i++)
+        local = add_saturating(
+            local, (i < f->result_count ? &f->results[i] : &f->params[i - f->result_count])->bytes);
+    if (local > LOCAL_MOST)
+        return err_set(err, "%s: %s has %llu bytes of local memory, a GPU has %d", code->module->name,
+                       f->name, (unsigned long long)local, LOCAL_MOST);
+    return true;
+}
 
 struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
 {
@@ -608,6 +644,10 @@ struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
     code->module = kernel->program->modules[entry->module];
     code->op_count = f->inst_count + 1;
     code->ops = mem_alloc(code->op_count, sizeof *code->ops);
+    if (!check_function(code, err)) {
+        code_free(code);
+        return NULL;
+    }
     flow_init(&lower.flow, f);
     code->pressure = lower.flow.pressure;
     contract(&lower);

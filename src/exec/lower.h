@@ -81,6 +81,7 @@ void contract_opcode(const char *sum, bool second, char *opcode, size_t bytes); 
 /* The families */
 lower_fn lower_mov, lower_setp, lower_cvt, lower_cvta, lower_isspacep, lower_carry;
 lower_fn lower_load, lower_store, lower_atomic, lower_fence, lower_cp, lower_bulk, lower_mbarrier;
+lower_fn lower_end; /* the operation behind a function's last instruction */
 lower_fn lower_branch, lower_indirect_branch, lower_call, lower_return, lower_exit, lower_trap, lower_yield,
     lower_nothing, lower_alloca;
 lower_fn lower_barrier, lower_shuffle, lower_vote, lower_match, lower_redux, lower_activemask, lower_elect;

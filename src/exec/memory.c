@@ -16,11 +16,10 @@ static void check_alignment(struct warp *w, const struct op *op, lanes active, c
 {
     if (LIKELY(!(any & (size - 1))))
         return;
-    for
-        EACH_LANE(i, active)
-    if (at[i] & (size - 1))
-        warp_fault(w, op, UINT32_C(1) << i, FAULT_MISALIGNED, at[i],
-                   "an access of %llu bytes that is not aligned to its size", (unsigned long long)size);
+    EACH_LANE (i, active)
+        if (at[i] & (size - 1))
+            warp_fault(w, op, UINT32_C(1) << i, FAULT_MISALIGNED, at[i],
+                       "an access of %llu bytes that is not aligned to its size", (unsigned long long)size);
 }
 
 static _Noreturn void bad_address(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,
@@ -41,18 +40,16 @@ static void check_each(struct warp *w, const struct op *op, const struct access 
 {
     struct worker *worker = w->block->worker;
     struct found *found = &worker->last;
-    for
-        EACH_LANE(i, active)
-        {
-            if (at[i] - found->at < found->bytes && found->bytes - (at[i] - found->at) >= size &&
-                !(access->writes && found->read_only))
-                continue;
-            struct range range;
-            if (!image_find(worker->grid->launch->image, at[i], &range) ||
-                range.bytes - (at[i] - range.at) < size || (access->writes && range.read_only))
-                bad_address(w, op, i, at[i], size, access->writes);
-            *found = (struct found){range.at, range.bytes, range.read_only};
-        }
+    EACH_LANE (i, active) {
+        if (at[i] - found->at < found->bytes && found->bytes - (at[i] - found->at) >= size &&
+            !(access->writes && found->read_only))
+            continue;
+        struct range range;
+        if (!image_find(worker->grid->launch->image, at[i], &range) ||
+            range.bytes - (at[i] - range.at) < size || (access->writes && range.read_only))
+            bad_address(w, op, i, at[i], size, access->writes);
+        *found = (struct found){range.at, range.bytes, range.read_only};
+    }
     worker->found[access->number] = *found;
 }
 
@@ -74,13 +71,12 @@ static struct survey check_shared(struct warp *w, const struct op *op, const str
     struct survey survey = lanes_survey(at, 0, block->shared_bytes, size, access->bytes);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within))
-        for
-            EACH_LANE(i, active)
-    if (at[i] > block->shared_bytes || block->shared_bytes - at[i] < size)
-        warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
-                   "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
-                   access->writes ? "a write" : "a read", (unsigned long long)size, (unsigned long long)at[i],
-                   (unsigned long long)block->shared_bytes);
+        EACH_LANE (i, active)
+            if (at[i] > block->shared_bytes || block->shared_bytes - at[i] < size)
+                warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                           "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
+                           access->writes ? "a write" : "a read", (unsigned long long)size,
+                           (unsigned long long)at[i], (unsigned long long)block->shared_bytes);
     return survey;
 }
 
@@ -92,13 +88,12 @@ static struct survey check_local(struct warp *w, const struct op *op, const stru
     struct survey survey = lanes_survey(at, 0, top, size, access->bytes);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within))
-        for
-            EACH_LANE(i, active)
-    if (at[i] > top || top - at[i] < size)
-        warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
-                   "%s of %llu bytes at 0x%llx of the thread's %llu bytes of local memory",
-                   access->writes ? "a write" : "a read", (unsigned long long)size, (unsigned long long)at[i],
-                   (unsigned long long)top);
+        EACH_LANE (i, active)
+            if (at[i] > top || top - at[i] < size)
+                warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                           "%s of %llu bytes at 0x%llx of the thread's %llu bytes of local memory",
+                           access->writes ? "a write" : "a read", (unsigned long long)size,
+                           (unsigned long long)at[i], (unsigned long long)top);
     return survey;
 }
 
@@ -128,9 +123,8 @@ enum ptx_space memory_space_of(uint64_t at)
 static lanes lanes_in(const uint64_t at[WARP_LANES], lanes active, enum ptx_space space)
 {
     lanes in = 0;
-    for
-        EACH_LANE(i, active)
-    in |= (lanes)(space_of(at[i]) == space) << i;
+    EACH_LANE (i, active)
+        in |= (lanes)(space_of(at[i]) == space) << i;
     return in;
 }
 
@@ -202,9 +196,9 @@ static void load_flat(struct warp *w, const struct access *access, const char *b
                 got[i] = *(const uint64_t *)(const void *)(from + at[i]);
             blend(d, got, 8, active);
         } else {
-            for
-                EACH_LANE(i, active)
-            lane_set(d, access->register_bytes, i, widen(read_bytes(from + at[i], access->bytes), access));
+            EACH_LANE (i, active)
+                lane_set(d, access->register_bytes, i,
+                         widen(read_bytes(from + at[i], access->bytes), access));
         }
     }
 }
@@ -219,17 +213,15 @@ static void load_local(struct warp *w, const struct access *access, const uint64
             blend(d, memory_local(w, at[0] + offset, 0), 4, active);
             continue;
         }
-        for
-            EACH_LANE(i, active)
-            {
-                uint64_t value;
-                if (access->bytes == 8)
-                    value = read_bytes(memory_local(w, at[i] + offset, i), 4) |
-                            read_bytes(memory_local(w, at[i] + offset + 4, i), 4) << 32;
-                else
-                    value = read_bytes(memory_local(w, at[i] + offset, i), access->bytes);
-                lane_set(d, access->register_bytes, i, widen(value, access));
-            }
+        EACH_LANE (i, active) {
+            uint64_t value;
+            if (access->bytes == 8)
+                value = read_bytes(memory_local(w, at[i] + offset, i), 4) |
+                        read_bytes(memory_local(w, at[i] + offset + 4, i), 4) << 32;
+            else
+                value = read_bytes(memory_local(w, at[i] + offset, i), access->bytes);
+            lane_set(d, access->register_bytes, i, widen(value, access));
+        }
     }
 }
 
@@ -243,11 +235,10 @@ static void store_flat(struct warp *w, const struct access *access, char *base, 
         if (dense && whole && active == UINT32_MAX && access->count == 1)
             memcpy(to + at[0], s, (size_t)WARP_LANES * access->bytes);
         else if (whole && access->bytes == 4)
-            for
-                EACH_LANE(i, active)
-        *(uint32_t *)(void *)(to + at[i]) = ((const uint32_t *)(const void *)s)[i];
+            EACH_LANE (i, active)
+                *(uint32_t *)(void *)(to + at[i]) = ((const uint32_t *)(const void *)s)[i];
         else
-            for EACH_LANE (i, active)
+            EACH_LANE (i, active)
                 write_bytes(to + at[i], access->bytes, lane_get(s, access->register_bytes, i));
     }
 }
@@ -262,17 +253,15 @@ static void store_local(struct warp *w, const struct access *access, const uint6
             blend(memory_local(w, at[0] + offset, 0), s, 4, active);
             continue;
         }
-        for
-            EACH_LANE(i, active)
-            {
-                uint64_t value = lane_get(s, access->register_bytes, i);
-                if (access->bytes == 8) {
-                    write_bytes(memory_local(w, at[i] + offset, i), 4, value);
-                    write_bytes(memory_local(w, at[i] + offset + 4, i), 4, value >> 32);
-                } else {
-                    write_bytes(memory_local(w, at[i] + offset, i), access->bytes, value);
-                }
+        EACH_LANE (i, active) {
+            uint64_t value = lane_get(s, access->register_bytes, i);
+            if (access->bytes == 8) {
+                write_bytes(memory_local(w, at[i] + offset, i), 4, value);
+                write_bytes(memory_local(w, at[i] + offset + 4, i), 4, value >> 32);
+            } else {
+                write_bytes(memory_local(w, at[i] + offset, i), access->bytes, value);
             }
+        }
     }
 }
 
@@ -403,6 +392,8 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         return w->block->shared + offset;
     }
     if (space == PTX_LOCAL) {
+        if (size > 4) /* a thread's memory is not in one piece here */
+            warp_fault(w, op, who, FAULT_INSTRUCTION, at, "this instruction does not work on local memory");
         check_local(w, op, access, who, all, size);
         return memory_local(w, offset, lane);
     }
@@ -426,9 +417,8 @@ void memory_resolve(struct warp *w, const struct op *op, const struct access *ac
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = (char *)(uintptr_t)at[i];
     } else {
-        for
-            EACH_LANE(i, active)
-        places[i] = resolve_lane(w, op, access, i, at[i], size);
+        EACH_LANE (i, active)
+            places[i] = resolve_lane(w, op, access, i, at[i], size);
     }
 }
 
@@ -446,6 +436,12 @@ enum ptx_space opcode_space(const char *opcode)
         if (opcode_has(opcode, spaces[i].name))
             return spaces[i].space;
     return PTX_GENERIC;
+}
+
+bool opcode_watches(const char *opcode)
+{
+    return opcode_has(opcode, "volatile") || opcode_has(opcode, "acquire") || opcode_has(opcode, "relaxed") ||
+           opcode_has(opcode, "cv") || opcode_has(opcode, "mmio");
 }
 
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
@@ -499,6 +495,8 @@ static bool lower_values(struct lower *lower, const struct ptx_operand *operand,
                 return false;
             if (one->kind == PTX_OP_SINK)
                 continue;
+            if (access->register_bytes && access->register_bytes != bytes)
+                return lower_fail(lower, "registers of different widths") == LOWERED;
         } else {
             bytes = access->bytes < 2 ? 2 : access->bytes;
             enum isa_type type = bytes == 8   ? (access->is_float ? TYPE_f64 : TYPE_u64)
@@ -553,9 +551,7 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
     access->is_signed = ptx_type_is_signed(type);
     access->is_float = ptx_type_is_float(type);
     access->writes = writes;
-    bool waits = opcode_has(opcode, "volatile") || opcode_has(opcode, "acquire") ||
-                 opcode_has(opcode, "relaxed") || opcode_has(opcode, "cv") || opcode_has(opcode, "mmio");
-    access->spins = waits && !writes;
+    access->spins = opcode_watches(opcode) && !writes;
     if (!access->bytes || access->bytes > 8) {
         lower_fail(lower, "Heddle does not know this type");
         return NULL;

@@ -20,6 +20,9 @@ struct access {
 /* The space an opcode names. */
 enum ptx_space opcode_space(const char *opcode);
 
+/* Whether it reads what another thread may be about to write. */
+bool opcode_watches(const char *opcode);
+
 /* Lowers [register or variable + offset] to op->a and op->value. */
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
                    struct access *access);

@@ -22,17 +22,15 @@ static void run_pack(struct warp *w, const struct op *op, lanes active)
         for (uint32_t p = 0; p < pack->count; p++)
             for (uint32_t i = 0; i < WARP_LANES; i++)
                 values[i] |= lane_get(warp_at(w, pack->parts[p]), pack->part_bytes, i) << bits * p;
-        for
-            EACH_LANE(i, active)
-        lane_set(warp_at(w, op->d), pack->whole_bytes, i, values[i]);
+        EACH_LANE (i, active)
+            lane_set(warp_at(w, op->d), pack->whole_bytes, i, values[i]);
     } else {
         uint64_t values[WARP_LANES];
         for (uint32_t i = 0; i < WARP_LANES; i++)
             values[i] = lane_get(warp_at(w, op->a), pack->whole_bytes, i);
         for (uint32_t p = 0; p < pack->count; p++)
-            for
-                EACH_LANE(i, active)
-        lane_set(warp_at(w, pack->parts[p]), pack->part_bytes, i, values[i] >> bits * p);
+            EACH_LANE (i, active)
+                lane_set(warp_at(w, pack->parts[p]), pack->part_bytes, i, values[i] >> bits * p);
     }
 }
 
@@ -76,9 +74,8 @@ static void run_clock(struct warp *w, const struct op *op, lanes active)
     if (op->value == PTX_SPECIAL_clock_hi || op->value == PTX_SPECIAL_globaltimer_hi)
         now >>= 32;
     w->spins++; /* a loop that waits for a time to come */
-    for
-        EACH_LANE(i, active)
-    lane_set(warp_at(w, op->d), op->bytes, i, now);
+    EACH_LANE (i, active)
+        lane_set(warp_at(w, op->d), op->bytes, i, now);
 }
 
 enum lowered lower_mov(struct lower *lower, struct op *op)
@@ -91,6 +88,8 @@ enum lowered lower_mov(struct lower *lower, struct op *op)
     if (a->kind != PTX_OP_SPECIAL || a->index < PTX_SPECIAL_clock || a->index > PTX_SPECIAL_globaltimer_hi)
         return NOT_MINE;
     uint32_t bytes = ptx_type_bytes(opcode_type(lower->inst->opcode));
+    if (bytes != 4 && bytes != 8)
+        return lower_fail(lower, "a clock has 32 or 64 bits");
     if (!lower_destination(lower, d, type_of_bytes(bytes), &op->d))
         return LOWER_FAILED;
     op->unit = UNIT_ALU;
@@ -132,9 +131,8 @@ static void run_isspacep(struct warp *w, const struct op *op, lanes active)
 {
     const uint64_t *a = warp_at(w, op->a);
     lanes result = 0;
-    for
-        EACH_LANE(i, active)
-    result |= (lanes)(memory_space_of(a[i]) == (enum ptx_space)op->value) << i;
+    EACH_LANE (i, active)
+        result |= (lanes)(memory_space_of(a[i]) == (enum ptx_space)op->value) << i;
     predicate_set(w, op->d, active, result);
 }
 

@@ -100,6 +100,17 @@ LANE float fma_f32(float a, float b, float c)
     return nan_f32(fmaf(a, b, c));
 }
 
+/* a * b - c and c - a * b, rounded once */
+LANE float mul_sub_f32(float a, float b, float c)
+{
+    return fma_f32(a, b, -c);
+}
+
+LANE float sub_mul_f32(float a, float b, float c)
+{
+    return fma_f32(-a, b, c);
+}
+
 LANE float div_f32(float a, float b)
 {
     return nan_f32(a / b);
@@ -113,6 +124,46 @@ LANE float rcp_f32(float a)
 LANE float sqrt_f32(float a)
 {
     return nan_f32(sqrtf(a));
+}
+
+/* With .ftz: too small is what would be if it were rounded to as many bits as a normal number has, which can
+ * be less than the least normal number though the nearest subnormal place is that number. Times 2^64 it is
+ * rounded so. A sum is exact where it is that small. */
+LANE float zero_if(bool tiny, float r)
+{
+    return f32_bits(bits_f32(r) & (tiny ? 0x80000000 : 0xffffffff));
+}
+
+LANE float add_f32_ftz(float a, float b)
+{
+    return ftz(add_f32(ftz(a), ftz(b)));
+}
+
+LANE float sub_f32_ftz(float a, float b)
+{
+    return ftz(sub_f32(ftz(a), ftz(b)));
+}
+
+LANE float mul_f32_ftz(float a, float b)
+{
+    float x = ftz(a), y = ftz(b);
+    return zero_if(fabsf(x * 0x1p64f * y) < 0x1p-62f, mul_f32(x, y));
+}
+
+LANE float fma_f32_ftz(float a, float b, float c)
+{
+    float x = ftz(a), y = ftz(b), z = ftz(c);
+    return zero_if(fabsf(fmaf(x * 0x1p64f, y, z * 0x1p64f)) < 0x1p-62f, fma_f32(x, y, z));
+}
+
+LANE float mul_sub_f32_ftz(float a, float b, float c)
+{
+    return fma_f32_ftz(a, b, -c);
+}
+
+LANE float sub_mul_f32_ftz(float a, float b, float c)
+{
+    return fma_f32_ftz(-a, b, c);
 }
 
 /* In this order -0 is less than +0. */
@@ -175,6 +226,16 @@ LANE double mul_f64(double a, double b)
 LANE double fma_f64(double a, double b, double c)
 {
     return nan_f64(fma(a, b, c), b, c, a);
+}
+
+LANE double mul_sub_f64(double a, double b, double c)
+{
+    return nan_f64(fma(a, b, -c), b, c, a);
+}
+
+LANE double sub_mul_f64(double a, double b, double c)
+{
+    return nan_f64(fma(-a, b, c), b, c, a);
 }
 
 LANE double div_f64(double a, double b)
@@ -328,10 +389,10 @@ LANE uint16_t ftz_f16(uint16_t h)
     return h & 0x7c00 ? h : h & 0x8000;
 }
 
-/* With .ftz: what is below the normal numbers before it is rounded counts as too small. */
+/* With .ftz: too small is what would be if it were rounded to as many bits as a normal number has. */
 LANE uint16_t f16_f32_ftz(float x)
 {
-    return fabsf(x) < 0x1p-14f ? bits_f32(x) >> 16 & 0x8000 : f16_f32(x);
+    return fabsf(x) < 0x1.ffep-15f ? bits_f32(x) >> 16 & 0x8000 : f16_f32(x);
 }
 
 LANE uint16_t add_ftz_f16(uint16_t a, uint16_t b)
@@ -353,6 +414,20 @@ LANE uint16_t fma_ftz_f16(uint16_t a, uint16_t b, uint16_t c)
 {
     return f16_f32_ftz(fma_odd_f16(ftz_f16(a), ftz_f16(b), ftz_f16(c)));
 }
+
+#define FUSED_DIFFERENCES(t)                                                                                 \
+    LANE uint16_t mul_sub_##t(uint16_t a, uint16_t b, uint16_t c)                                            \
+    {                                                                                                        \
+        return fma_##t(a, b, c ^ 0x8000);                                                                    \
+    }                                                                                                        \
+    LANE uint16_t sub_mul_##t(uint16_t a, uint16_t b, uint16_t c)                                            \
+    {                                                                                                        \
+        return fma_##t(a ^ 0x8000, b, c);                                                                    \
+    }
+FUSED_DIFFERENCES(f16)
+FUSED_DIFFERENCES(ftz_f16)
+FUSED_DIFFERENCES(bf16)
+#undef FUSED_DIFFERENCES
 
 LANE uint16_t sat_f16(uint16_t h)
 {

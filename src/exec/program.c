@@ -24,6 +24,12 @@ static size_t find_name(const struct names *names, size_t module, const char *na
 size_t program_function(const struct program *program, size_t module, const char *name)
 {
     size_t found = find_name(&program->function_names, module, name);
+    for (size_t hops = 0; found != NO_NAME && program->functions[found].function->alias; hops++) {
+        const struct function_entry *entry = &program->functions[found];
+        if (hops == program->function_count) /* aliases of each other */
+            return SIZE_MAX;
+        found = find_name(&program->function_names, entry->module, entry->function->alias);
+    }
     return found == NO_NAME ? SIZE_MAX : found;
 }
 
@@ -49,9 +55,13 @@ static bool add_function(struct program *program, size_t module, const struct pt
         return true;
     bool internal = function->linkage == PTX_INTERNAL;
     if (!add_name(&program->function_names, program->function_count, module, function->name, internal)) {
-        size_t at = program_function(program, module, function->name);
-        if (function->linkage == PTX_WEAK || program->functions[at].function->linkage == PTX_WEAK)
+        size_t at = find_name(&program->function_names, module, function->name);
+        if (function->linkage == PTX_WEAK)
             return true;
+        if (program->functions[at].function->linkage == PTX_WEAK && !function->is_kernel) {
+            program->functions[at] = (struct function_entry){function, module};
+            return true;
+        }
         return err_set(err, "%s and %s both define %s", program->modules[program->functions[at].module]->name,
                        program->modules[module]->name, function->name);
     }

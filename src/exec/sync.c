@@ -12,9 +12,8 @@ static lanes members_of(const struct warp *w, const struct sync_form *form, cons
         return form->who == MEMBERS_ALL ? w->alive : who;
     const uint32_t *masks = (const void *)(registers + form->members);
     lanes all = 0;
-    for
-        EACH_LANE(lane, who)
-    all |= masks[lane];
+    EACH_LANE (lane, who)
+        all |= masks[lane];
     return all;
 }
 
@@ -162,35 +161,33 @@ static void run_shuffle(struct warp *w, const struct op *op, lanes active)
     const uint32_t *b = warp_at(w, op->b), *c = warp_at(w, op->c);
     lanes inside = 0;
     memcpy(source, warp_at(w, op->a), sizeof source);
-    for
-        EACH_LANE(lane, active)
-        {
-            uint32_t by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
-            uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment, from = lane;
-            bool valid = false;
-            switch (form->kind) {
-            case SHUFFLE_UP:
-                from = lane - by;
-                valid = (int32_t)from >= (int32_t)most;
-                break;
-            case SHUFFLE_DOWN:
-                from = lane + by;
-                valid = from <= most;
-                break;
-            case SHUFFLE_BUTTERFLY:
-                from = lane ^ by;
-                valid = from <= most;
-                break;
-            case SHUFFLE_INDEX:
-                from = least | (by & ~segment);
-                valid = from <= most;
-                break;
-            }
-            if (!valid)
-                from = lane;
-            d[lane] = active >> (from & 31) & 1 ? source[from & 31] : 0; /* who is not there gives 0 */
-            inside |= (lanes)valid << lane;
+    EACH_LANE (lane, active) {
+        uint32_t by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
+        uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment, from = lane;
+        bool valid = false;
+        switch (form->kind) {
+        case SHUFFLE_UP:
+            from = lane - by;
+            valid = (int32_t)from >= (int32_t)most;
+            break;
+        case SHUFFLE_DOWN:
+            from = lane + by;
+            valid = from <= most;
+            break;
+        case SHUFFLE_BUTTERFLY:
+            from = lane ^ by;
+            valid = from <= most;
+            break;
+        case SHUFFLE_INDEX:
+            from = least | (by & ~segment);
+            valid = from <= most;
+            break;
         }
+        if (!valid)
+            from = lane;
+        d[lane] = active >> (from & 31) & 1 ? source[from & 31] : 0; /* who is not there gives 0 */
+        inside |= (lanes)valid << lane;
+    }
     if (form->has_predicate)
         predicate_set(w, form->predicate, active, inside);
 }
@@ -244,26 +241,24 @@ static void run_vote(struct warp *w, const struct op *op, lanes active)
     lanes given = *warp_predicate(w, op->a), result = 0;
     if (form->negated)
         given = ~given;
-    for
-        EACH_LANE(lane, active)
-        {
-            lanes group = group_of(w, &form->sync, lane, active);
-            bool all = (given & group) == group, any = given & group;
-            switch (form->kind) {
-            case VOTE_BALLOT:
-                ((uint32_t *)warp_at(w, op->d))[lane] = given & group;
-                break;
-            case VOTE_ALL:
-                result |= (lanes)all << lane;
-                break;
-            case VOTE_ANY:
-                result |= (lanes)any << lane;
-                break;
-            case VOTE_UNI:
-                result |= (lanes)(all || !any) << lane;
-                break;
-            }
+    EACH_LANE (lane, active) {
+        lanes group = group_of(w, &form->sync, lane, active);
+        bool all = (given & group) == group, any = given & group;
+        switch (form->kind) {
+        case VOTE_BALLOT:
+            ((uint32_t *)warp_at(w, op->d))[lane] = given & group;
+            break;
+        case VOTE_ALL:
+            result |= (lanes)all << lane;
+            break;
+        case VOTE_ANY:
+            result |= (lanes)any << lane;
+            break;
+        case VOTE_UNI:
+            result |= (lanes)(all || !any) << lane;
+            break;
         }
+    }
     if (form->kind != VOTE_BALLOT)
         predicate_set(w, op->d, active, result);
 }
@@ -305,18 +300,15 @@ static void run_match(struct warp *w, const struct op *op, lanes active)
     const void *values = warp_at(w, op->a);
     uint32_t result[WARP_LANES];
     lanes alike = 0;
-    for
-        EACH_LANE(lane, active)
-        {
-            lanes group = group_of(w, &form->sync, lane, active), same = 0;
-            uint64_t mine = lane_get(values, form->bytes, lane);
-        for
-            EACH_LANE(other, group)
-        same |= (lanes)(lane_get(values, form->bytes, other) == mine) << other;
+    EACH_LANE (lane, active) {
+        lanes group = group_of(w, &form->sync, lane, active), same = 0;
+        uint64_t mine = lane_get(values, form->bytes, lane);
+        EACH_LANE (other, group)
+            same |= (lanes)(lane_get(values, form->bytes, other) == mine) << other;
         bool all = same == group;
         result[lane] = form->all && !all ? 0 : same;
         alike |= (lanes)all << lane;
-        }
+    }
     blend(warp_at(w, op->d), result, 4, active);
     if (form->has_predicate)
         predicate_set(w, form->predicate, active, alike);
@@ -376,16 +368,13 @@ static void run_redux(struct warp *w, const struct op *op, lanes active)
     const struct redux_form *form = op->more;
     const uint32_t *values = warp_at(w, op->a);
     uint32_t result[WARP_LANES];
-    for
-        EACH_LANE(lane, active)
-        {
-            lanes group = group_of(w, &form->sync, lane, active);
-            uint32_t sum = values[first_lane(group)];
-        for
-            EACH_LANE(other, group & (group - 1))
-        sum = reduce(form->kind, sum, values[other]);
+    EACH_LANE (lane, active) {
+        lanes group = group_of(w, &form->sync, lane, active);
+        uint32_t sum = values[first_lane(group)];
+        EACH_LANE (other, group & (group - 1))
+            sum = reduce(form->kind, sum, values[other]);
         result[lane] = sum;
-        }
+    }
     blend(warp_at(w, op->d), result, 4, active);
 }
 
@@ -415,9 +404,8 @@ enum lowered lower_redux(struct lower *lower, struct op *op)
 
 static void run_activemask(struct warp *w, const struct op *op, lanes active)
 {
-    for
-        EACH_LANE(lane, active)
-    ((uint32_t *)warp_at(w, op->d))[lane] = active;
+    EACH_LANE (lane, active)
+        ((uint32_t *)warp_at(w, op->d))[lane] = active;
 }
 
 enum lowered lower_activemask(struct lower *lower, struct op *op)
@@ -430,9 +418,8 @@ enum lowered lower_activemask(struct lower *lower, struct op *op)
 static void run_elect(struct warp *w, const struct op *op, lanes active)
 {
     uint32_t leader = first_lane(active);
-    for
-        EACH_LANE(lane, active)
-    ((uint32_t *)warp_at(w, op->d))[lane] = leader;
+    EACH_LANE (lane, active)
+        ((uint32_t *)warp_at(w, op->d))[lane] = leader;
     predicate_set(w, op->a, active, UINT32_C(1) << leader);
 }
 

@@ -12,9 +12,8 @@
 
 struct texture_access {
     struct texture_form form;
-    uint32_t results[4], coordinates[4], level, gradients[6]; /* places */
+    uint32_t results[4], coordinates[4], level, gradients[8]; /* places; of the second from 4 on */
     uint32_t result_bytes, coordinate_count, gradient_count;
-    bool has_handle_register;
 };
 
 static const struct texture *find_texture(struct warp *w, const struct op *op, uint32_t lane)
@@ -36,70 +35,63 @@ static void run_fetch(struct warp *w, const struct op *op, lanes active)
 {
     const struct texture_access *x = op->more;
     uint32_t out[4][WARP_LANES];
-    for
-        EACH_LANE(lane, active)
-        {
-            struct texture_request request = {.form = &x->form};
-            for (uint32_t i = 0; i < x->coordinate_count; i++)
-                request.at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
-            if (x->form.lod == LOD_LEVEL)
-                request.level = ((const uint32_t *)warp_at(w, x->level))[lane];
-            for (uint32_t i = 0; i < x->gradient_count; i++)
-                (i < x->gradient_count / 2 ? request.dx : request.dy)[i % (x->gradient_count / 2)] =
-                    float_at(w, x->gradients[i], lane);
-            uint32_t got[4];
-            if (!texture_fetch(find_texture(w, op, lane), &request, got))
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0,
-                           "the texture is of another kind than the instruction");
-            for (uint32_t i = 0; i < 4; i++)
-                out[i][lane] = got[i];
+    EACH_LANE (lane, active) {
+        struct texture_request request = {.form = &x->form};
+        for (uint32_t i = 0; i < x->coordinate_count; i++)
+            request.at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
+        if (x->form.lod == LOD_LEVEL)
+            request.level = ((const uint32_t *)warp_at(w, x->level))[lane];
+        for (uint32_t i = 0; i < x->gradient_count; i++) {
+            request.dx[i] = float_at(w, x->gradients[i], lane);
+            request.dy[i] = float_at(w, x->gradients[4 + i], lane);
         }
+        uint32_t got[4];
+        if (!texture_fetch(find_texture(w, op, lane), &request, got))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0,
+                       "the texture is of another kind than the instruction");
+        for (uint32_t i = 0; i < 4; i++)
+            out[i][lane] = got[i];
+    }
     for (uint32_t i = 0; i < x->form.elements; i++)
-        for
-            EACH_LANE(lane, active)
-    lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, out[i][lane]);
+        EACH_LANE (lane, active)
+            lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, out[i][lane]);
 }
 
 static void run_query(struct warp *w, const struct op *op, lanes active)
 {
     const struct texture_access *x = op->more;
-    for
-        EACH_LANE(lane, active)
-        {
-            uint32_t out = 0,
-                     level = x->form.query_level ? ((const uint32_t *)warp_at(w, x->level))[lane] : 0;
-            if (!texture_query(find_texture(w, op, lane), &x->form, level, &out))
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0,
-                           "the object does not have this property");
-            lane_set(warp_at(w, x->results[0]), x->result_bytes, lane, out);
-        }
+    EACH_LANE (lane, active) {
+        uint32_t out = 0, level = x->form.query_level ? ((const uint32_t *)warp_at(w, x->level))[lane] : 0;
+        if (!texture_query(find_texture(w, op, lane), &x->form, level, &out))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0,
+                       "the object does not have this property");
+        lane_set(warp_at(w, x->results[0]), x->result_bytes, lane, out);
+    }
 }
 
 static void run_surface(struct warp *w, const struct op *op, lanes active)
 {
     const struct texture_access *x = op->more;
     bool stores = x->form.op == TEXTURE_SUST;
-    for
-        EACH_LANE(lane, active)
-        {
-            const struct texture *surface = find_texture(w, op, lane);
-            uint32_t at[4] = {0};
-            uint64_t values[4] = {0};
-            for (uint32_t i = 0; i < x->coordinate_count; i++)
-                at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
-            for (uint32_t i = 0; i < x->form.elements && stores; i++)
-                values[i] = lane_get(warp_at(w, x->results[i]), x->result_bytes, lane);
-            if (stores ? !surface_store(surface, &x->form, at, values)
-                       : !surface_load(surface, &x->form, at, values))
-                warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, 0,
-                           "a surface access outside of the surface, not aligned, or of another kind");
-            for (uint32_t i = 0; i < x->form.elements && !stores; i++)
-                lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, values[i]);
-        }
+    EACH_LANE (lane, active) {
+        const struct texture *surface = find_texture(w, op, lane);
+        uint32_t at[4] = {0};
+        uint64_t values[4] = {0};
+        for (uint32_t i = 0; i < x->coordinate_count; i++)
+            at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
+        for (uint32_t i = 0; i < x->form.elements && stores; i++)
+            values[i] = lane_get(warp_at(w, x->results[i]), x->result_bytes, lane);
+        if (stores ? !surface_store(surface, &x->form, at, values)
+                   : !surface_load(surface, &x->form, at, values))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, 0,
+                       "a surface access outside of the surface, not aligned, or of another kind");
+        for (uint32_t i = 0; i < x->form.elements && !stores; i++)
+            lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, values[i]);
+    }
 }
 
 static bool lower_list(struct lower *lower, const struct ptx_operand *operand, enum isa_type type,
-                       uint32_t most, uint32_t *places, uint32_t *count)
+                       bool written, uint32_t most, uint32_t *places, uint32_t *count)
 {
     uint32_t n = operand->kind == PTX_OP_VECTOR ? operand->count : 1;
     if (n > most)
@@ -107,9 +99,8 @@ static bool lower_list(struct lower *lower, const struct ptx_operand *operand, e
     for (uint32_t i = 0; i < n; i++) {
         const struct ptx_operand *one =
             operand->kind == PTX_OP_VECTOR ? lower_element(lower, operand, i) : operand;
-        if (one->kind == PTX_OP_SINK)
-            places[i] = FRAME_SCRATCH;
-        else if (!lower_source(lower, one, type, &places[i]))
+        if (written ? !lower_destination(lower, one, type, &places[i])
+                    : !lower_source(lower, one, type, &places[i]))
             return false;
     }
     *count = n;
@@ -121,15 +112,21 @@ static bool lower_results(struct lower *lower, const struct ptx_operand *operand
                           uint32_t *bytes)
 {
     uint32_t n = operand->kind == PTX_OP_VECTOR ? operand->count : 1;
+    bool seen = false;
     *bytes = 4;
-    for (uint32_t i = 0; i < n && i < 4; i++) {
+    if (n > 4)
+        return lower_fail(lower, "more than 4 registers") == LOWERED;
+    for (uint32_t i = 0; i < n; i++) {
         const struct ptx_operand *one =
             operand->kind == PTX_OP_VECTOR ? lower_element(lower, operand, i) : operand;
         uint32_t size;
         if (!lower_register(lower, one, &places[i], &size))
             return false;
-        if (one->kind != PTX_OP_SINK)
-            *bytes = size;
+        if (one->kind == PTX_OP_SINK)
+            continue;
+        if (seen && *bytes != size)
+            return lower_fail(lower, "registers of different widths") == LOWERED;
+        *bytes = size, seen = true;
     }
     return true;
 }
@@ -155,21 +152,24 @@ enum lowered lower_texture(struct lower *lower, struct op *op)
         return LOWER_FAILED;
     if (address->count > 1) { /* with a sampler: {texture, sampler, coordinates} is not used by CUDA */
         const struct ptx_operand *list = lower_element(lower, address, address->count - 1);
-        if (!lower_list(lower, list, TYPE_u32, 4, x->coordinates, &x->coordinate_count))
+        if (!lower_list(lower, list, TYPE_u32, false, 4, x->coordinates, &x->coordinate_count))
             return LOWER_FAILED;
         x->coordinate_count = (uint32_t)min_u64(x->coordinate_count, texture_coordinates(&x->form));
     }
     if (x->form.lod == LOD_LEVEL || x->form.query_level) {
         uint32_t count;
-        return lower_list(lower, lower_operand(lower, 2), TYPE_u32, 1, &x->level, &count) ? LOWERED
-                                                                                          : LOWER_FAILED;
+        return lower_list(lower, lower_operand(lower, 2), TYPE_u32, false, 1, &x->level, &count)
+                   ? LOWERED
+                   : LOWER_FAILED;
     }
     if (x->form.lod == LOD_GRADIENT) {
         uint32_t first, second;
-        if (!lower_list(lower, lower_operand(lower, 2), TYPE_f32, 3, x->gradients, &first) ||
-            !lower_list(lower, lower_operand(lower, 3), TYPE_f32, 3, x->gradients + first, &second))
+        if (!lower_list(lower, lower_operand(lower, 2), TYPE_f32, false, 4, x->gradients, &first) ||
+            !lower_list(lower, lower_operand(lower, 3), TYPE_f32, false, 4, x->gradients + 4, &second))
             return LOWER_FAILED;
-        x->gradient_count = first + second;
+        if (!first || first != second)
+            return lower_fail(lower, "two gradients of the same size were expected");
+        x->gradient_count = (uint32_t)min_u64(first, 3); /* the fourth of a 3D gradient is not used */
     }
     return LOWERED;
 }
@@ -212,17 +212,16 @@ static void run_ldmatrix(struct warp *w, const struct op *op, lanes active)
     char *at[WARP_LANES];
     void *registers[MATRIX_REGISTERS];
     resolve(w, x->d, x->form.count, registers);
-    memory_resolve(w, op, &x->access, active & used, at);
+    if (active & used)
+        memory_resolve(w, op, &x->access, active & used, at);
     if (x->form.kind == MATRIX_STMATRIX) {
         matrix_stmatrix(&x->form, rows, (const void *const *)registers);
-        for
-            EACH_LANE(lane, active & used)
-        memcpy(at[lane], rows[lane], sizeof rows[lane]);
+        EACH_LANE (lane, active & used)
+            memcpy(at[lane], rows[lane], sizeof rows[lane]);
     } else {
         memset(rows, 0, sizeof rows);
-        for
-            EACH_LANE(lane, active & used)
-        memcpy(rows[lane], at[lane], sizeof rows[lane]);
+        EACH_LANE (lane, active & used)
+            memcpy(rows[lane], at[lane], sizeof rows[lane]);
         matrix_ldmatrix(&x->form, registers, (const uint16_t(*)[8])rows);
     }
 }
@@ -243,31 +242,28 @@ static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
     struct access access = x->access;
     struct op moved = *op;
     uint32_t wide = operand->type == MATRIX_f64 ? 8 : 4;
-    for
-        EACH_LANE(lane, active)
-        {
-            struct matrix_run runs[MATRIX_RUNS];
-            uint32_t rows = operand->by_column ? operand->rows : operand->columns;
-            int64_t stride =
-                x->has_stride ? (int32_t)((const uint32_t *)warp_at(w, op->b))[lane] : (int64_t)rows;
-            uint32_t count = matrix_runs(operand, lane, stride, runs);
-            for (uint32_t i = 0; i < count; i++) {
-                char *places[WARP_LANES];
-                access.bytes = runs[i].bytes;
-                moved.value = op->value + runs[i].offset;
-                memory_resolve(w, &moved, &access, UINT32_C(1) << lane, places);
-                char *value = (char *)warp_at(w, x->d[runs[i].number]) + (size_t)wide * lane + runs[i].byte;
-                memcpy(stores ? places[lane] : value, stores ? value : places[lane], runs[i].bytes);
-            }
+    EACH_LANE (lane, active) {
+        struct matrix_run runs[MATRIX_RUNS];
+        uint32_t rows = operand->by_column ? operand->rows : operand->columns;
+        int64_t stride = x->has_stride ? (int32_t)((const uint32_t *)warp_at(w, op->b))[lane] : (int64_t)rows;
+        uint32_t count = matrix_runs(operand, lane, stride, runs);
+        for (uint32_t i = 0; i < count; i++) {
+            char *places[WARP_LANES];
+            access.bytes = runs[i].bytes;
+            moved.value = op->value + runs[i].offset;
+            memory_resolve(w, &moved, &access, UINT32_C(1) << lane, places);
+            char *value = (char *)warp_at(w, x->d[runs[i].number]) + (size_t)wide * lane + runs[i].byte;
+            memcpy(stores ? places[lane] : value, stores ? value : places[lane], runs[i].bytes);
         }
+    }
 }
 
 static bool lower_matrix_registers(struct lower *lower, uint32_t operand, const struct matrix_operand *matrix,
-                                   uint32_t *places)
+                                   bool written, uint32_t *places)
 {
     uint32_t count;
     enum isa_type type = matrix->type == MATRIX_f64 ? TYPE_f64 : TYPE_u32;
-    if (!lower_list(lower, lower_operand(lower, operand), type, MATRIX_REGISTERS, places, &count))
+    if (!lower_list(lower, lower_operand(lower, operand), type, written, MATRIX_REGISTERS, places, &count))
         return false;
     if (matrix->registers && count != matrix->registers)
         return lower_fail(lower, "%u registers were expected, there are %u", matrix->registers, count) ==
@@ -298,30 +294,30 @@ enum lowered lower_matrix(struct lower *lower, struct op *op)
     case MATRIX_MMA:
         x->sync.run = run_mma;
         x->model = matrix_model(90);
-        good = lower_matrix_registers(lower, 0, &form->d, x->d) &&
-               lower_matrix_registers(lower, 1, &form->a, x->a) &&
-               lower_matrix_registers(lower, 2, &form->b, x->b) &&
-               lower_matrix_registers(lower, 3, &form->c, x->c);
+        good = lower_matrix_registers(lower, 0, &form->d, true, x->d) &&
+               lower_matrix_registers(lower, 1, &form->a, false, x->a) &&
+               lower_matrix_registers(lower, 2, &form->b, false, x->b) &&
+               lower_matrix_registers(lower, 3, &form->c, false, x->c);
         break;
     case MATRIX_LDMATRIX:
     case MATRIX_STMATRIX: {
         bool stores = form->kind == MATRIX_STMATRIX;
         x->sync.run = run_ldmatrix;
-        good = lower_matrix_registers(lower, stores, &form->d, x->d) &&
+        good = lower_matrix_registers(lower, stores, &form->d, !stores, x->d) &&
                lower_matrix_address(lower, op, x, !stores);
         break;
     }
     case MATRIX_MOVMATRIX:
         x->sync.run = run_movmatrix;
-        good = lower_matrix_registers(lower, 0, &form->d, x->d) &&
-               lower_matrix_registers(lower, 1, &form->d, x->a);
+        good = lower_matrix_registers(lower, 0, &form->d, true, x->d) &&
+               lower_matrix_registers(lower, 1, &form->d, false, x->a);
         break;
     case MATRIX_LOAD:
     case MATRIX_STORE: {
         bool stores = form->kind == MATRIX_STORE;
         x->sync.run = run_matrix_memory;
         x->has_stride = lower->inst->count > 2;
-        good = lower_matrix_registers(lower, stores, &form->d, x->d) &&
+        good = lower_matrix_registers(lower, stores, &form->d, !stores, x->d) &&
                lower_matrix_address(lower, op, x, !stores) &&
                (!x->has_stride || lower_source(lower, lower_operand(lower, 2), TYPE_u32, &op->b));
         break;

@@ -103,10 +103,12 @@ static bool same_place(const struct fragment *a, const struct fragment *b)
     if (a->depth != b->depth || a->frame_count != b->frame_count || a->state != b->state)
         return false;
     for (uint32_t i = 0; i < a->depth; i++)
-        if (a->levels[i].pc != b->levels[i].pc || a->levels[i].rpc != b->levels[i].rpc)
+        if (a->levels[i].pc != b->levels[i].pc || a->levels[i].rpc != b->levels[i].rpc ||
+            a->levels[i].frames != b->levels[i].frames)
             return false;
     for (uint32_t i = 0; i < a->frame_count; i++)
         if (a->frames[i].code != b->frames[i].code || a->frames[i].back != b->frames[i].back ||
+            a->frames[i].rpc != b->frames[i].rpc || a->frames[i].registers_at != b->frames[i].registers_at ||
             a->frames[i].local_at != b->frames[i].local_at ||
             a->frames[i].local_more != b->frames[i].local_more)
             return false;
@@ -300,6 +302,7 @@ reload:;
             op++;
             continue;
         }
+        check_limits(w, op, active);
         switch (op->run.control(w, op, mask)) {
         case NEXT_OP:
             op++;
@@ -310,11 +313,6 @@ reload:;
             return RAN_WAITS;
         case NEXT_YIELD:
             top->pc++;
-            check_limits(w, op, active);
-            let_go(w);
-            return RAN_SPINS;
-        case NEXT_AGAIN:
-            check_limits(w, op, active);
             let_go(w);
             return RAN_SPINS;
         }
@@ -446,10 +444,7 @@ static uint64_t constant_value(const struct warp *w, const struct constant *cons
 
 static bool differs_by_block(const struct constant *constant)
 {
-    return constant->kind == CONSTANT_SPECIAL &&
-           ((constant->value >= PTX_SPECIAL_ctaid_x && constant->value <= PTX_SPECIAL_ctaid_z) ||
-            (constant->value >= PTX_SPECIAL_clusterid_x && constant->value <= PTX_SPECIAL_clusterid_z) ||
-            constant->value == PTX_SPECIAL_smid);
+    return constant->kind == CONSTANT_SPECIAL && special_differs_by_block(constant->value);
 }
 
 static bool differs_by_lane(const struct constant *constant)
@@ -470,12 +465,14 @@ void warp_fill_constants(struct warp *w, const struct code *code, lanes who, boo
             continue;
         void *place = warp_at(w, constant->place);
         if (!differs_by_lane(constant)) {
-            lanes_fill(place, constant->bytes, constant_value(w, constant, 0, local_at), who);
+            /* the same for all who call, but for local addresses; of a predicate lane 0 holds the bits of all
+             */
+            lanes_fill(place, constant->bytes, constant_value(w, constant, 0, local_at),
+                       constant->kind == CONSTANT_LOCAL ? who : UINT32_MAX);
             continue;
         }
-        for
-            EACH_LANE(lane, who)
-        lane_set(place, constant->bytes, lane, constant_value(w, constant, lane, local_at));
+        EACH_LANE (lane, who)
+            lane_set(place, constant->bytes, lane, constant_value(w, constant, lane, local_at));
     }
 }
 
@@ -489,9 +486,8 @@ static void zero_registers(struct warp *w, const struct code *code, lanes who)
         else if (bytes == 4)
             *(uint32_t *)place &= ~who;
         else
-            for
-                EACH_LANE(lane, who)
-        lane_set(place, bytes / WARP_LANES, lane, 0);
+            EACH_LANE (lane, who)
+                lane_set(place, bytes / WARP_LANES, lane, 0);
     }
 }
 

@@ -73,7 +73,9 @@ struct block {
     char *shared;
     uint64_t shared_bytes, shared_capacity;
     uint32_t alive; /* threads */
-    uint64_t clock_from, clock_reads;
+    uint64_t clock_from,
+        clock_reads;       /* the worker's count of instructions less the block's own; reads of it */
+    uint64_t instructions; /* its own, while others run */
     struct barrier barriers[BARRIERS];
     uint32_t patience;         /* reads of what others write, before others have their turn */
     struct block *next;        /* in the worker's list */
@@ -102,7 +104,8 @@ struct grid {
     const struct launch *launch;
     struct kernel *kernel;
     uint64_t block_count, serial;
-    _Atomic uint64_t next_block, instructions;
+    _Atomic uint64_t next_block;
+    uint64_t workers;
     _Atomic int stop;
     pthread_mutex_t lock; /* of the fault and of printf */
     struct fault *fault;
@@ -160,8 +163,9 @@ static inline uint32_t first_lane(lanes who)
     return (uint32_t)__builtin_ctz(who);
 }
 
+/* A loop over the lanes in a mask. */
 #define EACH_LANE(i, who)                                                                                    \
-    (uint32_t rest_##i = (who), i; rest_##i && (i = first_lane(rest_##i), 1); rest_##i &= rest_##i - 1)
+    for (uint32_t rest_##i = (who), i; rest_##i && (i = first_lane(rest_##i), 1); rest_##i &= rest_##i - 1)
 
 /* The bits of a lane. */
 static inline uint64_t lane_get(const void *place, uint32_t bytes, uint32_t lane)

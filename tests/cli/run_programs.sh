@@ -22,7 +22,7 @@ for file in "$programs"/*.cu; do
     name=$(basename "$file" .cu)
     case $name in
     apart | apart_more | abi) continue ;;
-    driver) build driver -lcuda >build.driver 2>&1 & ;;
+    driver | mapping) build "$name" -lcuda >"build.$name" 2>&1 & ;;
     *) build "$name" >"build.$name" 2>&1 & ;;
     esac
     names+=("$name")

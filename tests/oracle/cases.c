@@ -78,10 +78,12 @@ static unsigned row_groups(const char *opcode)
     return 32;
 }
 
-/* Approximations have models of their own, and tests; the table of lop3 is a constant of the instruction. */
+/* Approximations have models of their own, and tests; the table of lop3 is a constant of the instruction;
+ * what has a - in it is no PTX, but what ptxas makes of several instructions. */
 static bool is_elsewhere(const char *opcode)
 {
-    return strstr(opcode, ".approx") || strstr(opcode, ".full") || !strcmp(opcode, "lop3.b32");
+    return strchr(opcode, '-') || strstr(opcode, ".approx") || strstr(opcode, ".full") ||
+           !strcmp(opcode, "lop3.b32");
 }
 
 static void add_row_text(struct oracle_cases *cases, const struct alu_row *row, const char *opcode)

@@ -26,7 +26,8 @@ struct maker {
     unsigned functions;                         /* that can be called from here */
     uint32_t threads;                           /* of a block */
     bool in_function;
-    bool counts; /* has barriers that count threads, so that none may end before them */
+    bool counts;  /* has barriers that count threads, so that none may end before them */
+    bool careful; /* generate.h */
 };
 
 struct place {
@@ -143,10 +144,23 @@ static unsigned condition(struct maker *maker, const struct place *place)
     return number;
 }
 
+/* Brings lanes together that are to do something together. */
+static void gather(struct maker *maker, unsigned mask)
+{
+    if (maker->careful && mask)
+        say(maker, "bar.warp.sync %%m%u;", mask);
+}
+
+static const char *barrier(const struct maker *maker)
+{
+    return maker->careful ? "barrier" : "bar";
+}
+
 /* Of the lanes that are here, those for which the predicate holds; a new register. */
 static unsigned ballot(struct maker *maker, unsigned predicate, unsigned mask)
 {
     unsigned number = maker->masks++;
+    gather(maker, mask);
     say(maker, "vote.sync.ballot.b32 %%m%u, %%b%u, %%m%u;", number, predicate, mask);
     return number;
 }
@@ -241,6 +255,7 @@ static void make_loop(struct maker *maker, struct place place)
     }
     say(maker, "LOOP_%u:", label);
     say(maker, "setp.gt.s32 %%b%u, %%c%u, 0;", test, counter);
+    gather(maker, mask);
     if (mask)
         say(maker, "vote.sync.ballot.b32 %%m%u, %%b%u, %%m%u;", mask, test, mask);
     say(maker, "@!%%b%u bra END_%u;", test, label);
@@ -274,6 +289,7 @@ static void make_do_loop(struct maker *maker, struct place place)
     statements(maker, body, 1 + draw(maker, 3));
     say(maker, "setp.gt.s32 %%b%u, %%c%u, 0;", test, counter);
     say(maker, "sub.s32 %%c%u, %%c%u, 1;", counter, counter);
+    gather(maker, mask);
     if (mask)
         say(maker, "vote.sync.ballot.b32 %%m%u, %%b%u, %%m%u;", mask, test, mask);
     say(maker, "@%%b%u bra LOOP_%u;", test, label);
@@ -304,6 +320,7 @@ static void make_switch(struct maker *maker, struct place place)
     bool falls = draw(maker, 3) == 0;
     say(maker, "rem.u32 %%t0, %%r%u, %u;", from, cases);
     if (place.mask && !falls) {
+        gather(maker, place.mask);
         mask = maker->masks++;
         say(maker, "match.any.sync.b32 %%m%u, %%t0, %%m%u;", mask, place.mask);
     }
@@ -327,10 +344,10 @@ static void make_exchange(struct maker *maker, struct place place)
     unsigned from = draw(maker, R), to = draw(maker, R), away = draw(maker, maker->threads);
     (void)place;
     say(maker, "st.shared.b32 [%%slot], %%r%u;", from);
-    say(maker, "bar.sync 0;");
+    say(maker, "%s.sync 0;", barrier(maker));
     say(maker, "add.u32 %%t0, %%thread, %u; rem.u32 %%t0, %%t0, %u;", away, maker->threads);
     say(maker, "shl.b32 %%t0, %%t0, 3; add.u32 %%t0, %%t0, %%slots; ld.shared.b32 %%r%u, [%%t0];", to);
-    say(maker, "bar.sync 0;");
+    say(maker, "%s.sync 0;", barrier(maker));
 }
 
 /* What the atomic operations made of the pool, or one of its words. */
@@ -338,7 +355,7 @@ static void make_pool_read(struct maker *maker, struct place place)
 {
     unsigned to = draw(maker, R), word = draw(maker, 9);
     (void)place;
-    say(maker, "bar.sync 0;");
+    say(maker, "%s.sync 0;", barrier(maker));
     say(maker, "ld.shared.b32 %%r%u, [%%pool+%u];", to, word < 8 ? 8 * word : 68);
     say(maker, "barrier.sync 0;");
 }
@@ -369,10 +386,10 @@ static void make_barrier_vote(struct maker *maker, struct place place)
     unsigned from = draw(maker, P), to = draw(maker, R), kind = draw(maker, 3);
     (void)place;
     if (kind == 0)
-        say(maker, "bar.red.popc.u32 %%r%u, 0, %%p%u;", to, from);
+        say(maker, "%s.red.popc.u32 %%r%u, 0, %%p%u;", barrier(maker), to, from);
     else
-        say(maker, "bar.red.%s.pred %%p%u, 0, %s%%p%u;", kind == 1 ? "and" : "or", to % P, to & 1 ? "!" : "",
-            from);
+        say(maker, "%s.red.%s.pred %%p%u, 0, %s%%p%u;", barrier(maker), kind == 1 ? "and" : "or", to % P,
+            to & 1 ? "!" : "", from);
 }
 
 /* Warps in part of the block wait for each other, or one for what the other has done. */
@@ -387,9 +404,9 @@ static void make_counted_barrier(struct maker *maker, struct place place)
     if (warps == 2) {
         say(maker, "setp.ge.u32 %%b%u, %%thread, 32;", test);
         say(maker, "@%%b%u bra ELSE_%u;", test, label);
-        say(maker, "bar.sync 3, 64;");
+        say(maker, "%s.sync 3, 64;", barrier(maker));
     } else {
-        say(maker, "bar.sync 2, %u;", 32 * warps);
+        say(maker, "%s.sync 2, %u;", barrier(maker), 32 * warps);
     }
     say(maker, "add.u32 %%t0, %%thread, %u; rem.u32 %%t0, %%t0, 32;", away);
     if (warps == 2)
@@ -398,9 +415,9 @@ static void make_counted_barrier(struct maker *maker, struct place place)
     say(maker, "bra END_%u;", label);
     say(maker, "ELSE_%u:", label);
     if (warps == 2)
-        say(maker, "bar.arrive 3, 64;");
+        say(maker, "%s.arrive 3, 64;", barrier(maker));
     say(maker, "END_%u:", label);
-    say(maker, "bar.sync 0;");
+    say(maker, "%s.sync 0;", barrier(maker));
 }
 
 /* Out of loops, functions, the kernel, from any depth. */
@@ -523,6 +540,7 @@ static void make_indirect_call(struct maker *maker, struct place place)
         return;
     say(maker, "rem.u32 %%t0, %%r%u, %u;", from, maker->functions);
     if (place.mask) {
+        gather(maker, place.mask);
         mask = maker->masks++;
         say(maker, "match.any.sync.b32 %%m%u, %%t0, %%m%u;", mask, place.mask);
     }
@@ -537,7 +555,16 @@ static void make_indirect_call(struct maker *maker, struct place place)
 /* --- which statement
  * -------------------------------------------------------------------------------------------------- */
 
-enum needs { ANYWHERE, NEEDS_MASK, NEEDS_BLOCK, NEEDS_ALL, NEEDS_COUNTS, NEEDS_FUNCTION, NEEDS_WAY_OUT };
+enum needs {
+    ANYWHERE,
+    NEEDS_MASK,
+    NEEDS_BLOCK,
+    NEEDS_ALL,
+    NEEDS_COUNTS,
+    NEEDS_FUNCTION,
+    NEEDS_WAY_OUT,
+    NEEDS_PARTS
+};
 
 static void make_plain(struct maker *maker, struct place place)
 {
@@ -603,7 +630,7 @@ static const struct {
     {1, ANYWHERE, false, make_swap_loop},
     {1, ANYWHERE, false, make_locked},
     {3, ANYWHERE, false, make_direct_call},
-    {2, ANYWHERE, false, make_indirect_call},
+    {2, NEEDS_PARTS, false, make_indirect_call},
 };
 
 static bool fits(const struct maker *maker, size_t kind, const struct place *place)
@@ -623,6 +650,8 @@ static bool fits(const struct maker *maker, size_t kind, const struct place *pla
         return place->leaves && place->mask && maker->in_function;
     case NEEDS_WAY_OUT:
         return !place->mask && (place->loop || place->leaves);
+    case NEEDS_PARTS: /* or a mask: aligned barriers stand only where the lanes are together */
+        return place->mask || !place->uniform;
     case ANYWHERE:
         break;
     }
@@ -650,6 +679,7 @@ static void statements(struct maker *maker, struct place place, unsigned count)
     for (; count && maker->room; count--) {
         maker->room--;
         statement(maker, place);
+        gather(maker, place.mask);
     }
 }
 
@@ -772,7 +802,7 @@ static void start_kernel(struct maker *maker, uint64_t seed)
     say(maker, "st.shared.b64 [%%slot], %%q1; setp.eq.u32 %%z0, %%thread, 0;");
     for (unsigned i = 0; i < 10; i++)
         say(maker, "@%%z0 st.shared.b64 [%%pool+%u], %llu;", 8 * i, i < 8 ? 1000003ull * (i + 1) : 0);
-    say(maker, "bar.sync 0;");
+    say(maker, "%s.sync 0;", barrier(maker));
 }
 
 static void finish_kernel(struct maker *maker)
@@ -814,9 +844,9 @@ static void choose_sizes(struct maker *maker, struct generated *generated)
     generated->out_bytes = 8 * KERNEL_CELLS + (size_t)count * KERNEL_THREAD_BYTES;
 }
 
-void generate(uint64_t seed, struct generated *generated)
+void generate(uint64_t seed, bool careful, struct generated *generated)
 {
-    struct maker maker = {0};
+    struct maker maker = {.careful = careful};
     struct text *text = &generated->ptx, body = {0};
     *generated = (struct generated){0};
     rng_init(&maker.rng, seed, "kernels");

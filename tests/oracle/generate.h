@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,10 @@ struct generated {
     size_t out_bytes;
 };
 
-void generate(uint64_t seed, struct generated *generated);
+/* A careful one means the same: it has more bar.warp.sync, wherever lanes come together, and no barriers that
+ * want them to be. It is for the GPU: ptxas leaves out what brings lanes together where it thinks that they
+ * are, and after calls and indirect branches by diverged warps they are not always. */
+void generate(uint64_t seed, bool careful, struct generated *generated);
 void generated_fini(struct generated *generated);
 
 /* What is in memory before it runs. */

@@ -1,6 +1,7 @@
 /* Two machines behind one table of functions: Heddle's own execution, and a GPU through the CUDA driver. */
 #include "machine.h"
 #include "base/bits.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "exec/exec.h"
 
@@ -25,7 +26,7 @@ enum { STACK_BYTES = 16384 }; /* of a thread: functions that call themselves nee
     F(cuMemFree_v2, (uint64_t address))                                                                      \
     F(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))                                        \
     F(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))                                              \
-    F(cuCtxSynchronize, (void))                                                                              \
+    F(cuStreamQuery, (void *stream))                                                                         \
     F(cuLaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,      \
                        unsigned bz, unsigned shared, void *stream, void **params, void **extra))
 
@@ -97,6 +98,17 @@ static bool gpu_load(struct machine *machine, const char *ptx, struct err *err)
     return code == 0 || err_set(err, "CUDA error %d: %s", code, log);
 }
 
+static bool wait_for_it(const struct driver *driver, const char *kernel, struct err *err)
+{
+    enum { NOT_READY = 600, SECONDS = 5 };
+    double from = host_seconds();
+    int code;
+    while ((code = driver->cuStreamQuery(NULL)) == NOT_READY)
+        if (host_seconds() - from > SECONDS)
+            return err_set(err, "%s does not end", kernel);
+    return done(kernel, code, err);
+}
+
 static bool gpu_launch(struct machine *machine, const struct machine_launch *launch, uint64_t in,
                        uint64_t out, struct err *err)
 {
@@ -111,7 +123,7 @@ static bool gpu_launch(struct machine *machine, const struct machine_launch *lau
                 driver->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0,
                                        NULL, params, NULL),
                 err) &&
-           done(launch->kernel, driver->cuCtxSynchronize(), err) &&
+           wait_for_it(driver, launch->kernel, err) &&
            done("copy", driver->cuMemcpyDtoH_v2(launch->out, out, launch->out_bytes), err);
 }
 
@@ -119,15 +131,13 @@ static bool gpu_run(struct machine *machine, const struct machine_launch *launch
 {
     const struct driver *driver = &machine->driver;
     uint64_t in, out;
-    if (!done("memory", driver->cuMemAlloc_v2(&in, launch->in_bytes), err))
-        return false;
-    bool good = done("memory", driver->cuMemAlloc_v2(&out, launch->out_bytes), err);
-    if (good) {
-        good = gpu_launch(machine, launch, in, out, err);
-        driver->cuMemFree_v2(out);
-    }
+    if (!done("memory", driver->cuMemAlloc_v2(&in, launch->in_bytes), err) ||
+        !done("memory", driver->cuMemAlloc_v2(&out, launch->out_bytes), err) ||
+        !gpu_launch(machine, launch, in, out, err))
+        return false; /* a kernel may still run: freeing its memory would wait for it */
+    driver->cuMemFree_v2(out);
     driver->cuMemFree_v2(in);
-    return good;
+    return true;
 }
 
 /* --- Heddle --------------------------------------------------------------------------------------------- */

@@ -117,16 +117,42 @@ static uint64_t float_near_one(struct rng *rng, unsigned bits, unsigned fraction
     return power | (part & ones(fraction));
 }
 
+/* Such that its product with `before` is near the least normal number, or the greatest. */
+static uint64_t float_partner(struct rng *rng, unsigned bits, unsigned fraction, uint64_t before)
+{
+    int64_t bias = (int64_t)ones(bits - 2 - fraction), most = 2 * bias,
+            exponent = before >> fraction & ones(bits - 1 - fraction);
+    int64_t wanted = rng_below(rng, 3) ? 0 : most;
+    wanted += (int64_t)rng_below(rng, 3) + bias - exponent;
+    uint64_t part = trimmed(rng, fraction);
+    uint64_t all = rng_below(rng, 3);
+    part = all == 0 ? 0 : all == 1 ? UINT64_MAX : part;
+    wanted = wanted < 0 ? 0 : wanted > most ? most : wanted;
+    return (uint64_t)wanted << fraction | (part & ones(fraction));
+}
+
+/* About the numbers at which other types of number or integers end. */
+static uint64_t float_limit(struct rng *rng, unsigned bits, unsigned fraction)
+{
+    static const int16_t limits[] = {-150, -149, -134, -133, -127, -126, -25, -24, -17, -16, -15, -14, -10,
+                                     -9,   -7,   -6,   7,    8,    15,   16,  31,  32,  63,  64,  127, 128};
+    int64_t bias = (int64_t)ones(bits - 2 - fraction),
+            exponent = limits[rng_below(rng, COUNT_OF(limits))] + bias;
+    uint64_t power = (uint64_t)(exponent < 0 ? 0 : exponent > 2 * bias ? 2 * bias : exponent) << fraction;
+    uint64_t part = trimmed(rng, fraction);
+    uint64_t near = rng_below(rng, 5);
+    return rng_below(rng, 2) ? power + near - 2 : power | (part & ones(fraction));
+}
+
 static uint64_t float_any(struct rng *rng, unsigned bits, unsigned fraction, uint64_t before)
 {
-    uint64_t sign = rng_below(rng, 2) << (bits - 1), all = ones(bits), magnitude = ones(bits - 1);
-    uint64_t x;
+    uint64_t sign = rng_below(rng, 2) << (bits - 1), all = ones(bits), magnitude = ones(bits - 1), x;
     unsigned most = (unsigned)ones(bits - 2 - fraction) - 1;
-    switch (rng_below(rng, 8)) {
+    switch (rng_below(rng, 10)) {
     case 0:
     case 1:
         return sign | (float_edge(rng, bits, fraction) & magnitude);
-    case 2: /* powers of two and beside them; those that limit integers are in reach */
+    case 2: /* powers of two and beside them */
         x = power_near_one(rng, bits, fraction, most < 66 ? most : 66);
         return sign | (x + rng_below(rng, 5) - 2);
     case 3: /* the same number, its negative, or a neighbour */
@@ -137,6 +163,10 @@ static uint64_t float_any(struct rng *rng, unsigned bits, unsigned fraction, uin
         return sign | float_near_one(rng, bits, fraction, most < 4 ? most : 4);
     case 6:
         return sign | float_near_one(rng, bits, fraction, most < 70 ? most : 70);
+    case 7:
+        return sign | float_partner(rng, bits, fraction, before);
+    case 8:
+        return sign | (float_limit(rng, bits, fraction) & magnitude);
     default:
         return rng_next(rng);
     }

@@ -23,6 +23,7 @@ struct run {
     const char *body; /* of kernel k(.param .u64 p), which has registers r, rd, f, and predicates p */
     const char *head; /* before the kernel; or NULL */
     uint32_t blocks, threads;
+    uint32_t host_threads, resident, dynamic; /* of the host; blocks; bytes of shared memory */
     uint64_t limit;
     struct heap *heap;
     FILE *print;
@@ -54,7 +55,9 @@ static struct launch_result *go(struct run run)
                             .params = &pointer,
                             .grid = {run.blocks ? run.blocks : 1, 1, 1},
                             .block = {run.threads ? run.threads : 32, 1, 1},
-                            .threads = 1,
+                            .threads = run.host_threads ? run.host_threads : 1,
+                            .resident_blocks = run.resident,
+                            .shared_bytes = run.dynamic,
                             .sm_count = 1,
                             .stack_bytes = 1024,
                             .instruction_limit = run.limit,
@@ -220,6 +223,107 @@ static void test_recursion(void **state)
         assert_int_equal(memory[i], factorials[i % 8]);
 }
 
+/* Limits hold for loops that no branch closes. */
+static void test_limits_of_loops_with_barriers(void **state)
+{
+    (void)state;
+    expect_fault((struct run){.body = "L: bar.sync 0;\nbra L;", .threads = 64, .limit = 10000}, FAULT_LIMIT,
+                 "the limit given");
+    expect_fault(
+        (struct run){.body = "mov.u32 %r2, 0;\nL: brx.idx %r2, T;\nT: .branchtargets L;", .limit = 10000},
+        FAULT_LIMIT, "the limit given");
+}
+
+/* Blocks that wait for each other are all begun, on however many threads of the host. */
+static void test_resident_blocks_all_begin(void **state)
+{
+    (void)state;
+    for (uint32_t host_threads = 1; host_threads <= 4; host_threads++) {
+        memset(memory, 0, sizeof memory);
+        expect_good(
+            (struct run){.body = "atom.global.add.u32 %r2, [%rd1], 1;\nL: ld.acquire.gpu.u32 %r3, [%rd1];\n"
+                                 "setp.lt.u32 %p1, %r3, 4;\n@%p1 bra L;",
+                         .blocks = 4,
+                         .threads = 1,
+                         .resident = 4,
+                         .host_threads = host_threads,
+                         .limit = 1000000});
+    }
+}
+
+static void test_constants_of_functions(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .head = ".func (.param .b32 out) f()\n{ .reg .pred %p<3>; .reg .b32 %r<3>;\nmov.pred %p1, -1;\n"
+                "selp.u32 %r1, 1, 0, %p1; st.param.b32 [out], %r1; ret; }",
+        .body = "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\n{ .param .b32 a; call (a), f; ld.param.b32 %r2, "
+                "[a]; }\n"
+                "st.global.u32 [%rd1], %r2;\nEND:"});
+    assert_int_equal(memory[0], 1); /* lane 0 did not call */
+}
+
+static void test_special_registers_by_block(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "mov.u32 %r2, %clusterid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd2, %rd1; "
+                "st.global.u32 [%rd2], 7;",
+        .blocks = 4});
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(memory[i], 7);
+}
+
+static void test_aliases_and_tables(void **state)
+{
+    (void)state;
+    expect_good(
+        (struct run){.head = ".func f();\n.func g();\n.func f() { ret; }\n.alias g, f;", .body = "call g;"});
+    expect_good((struct run){
+        .body = "mov.u32 %r2, 0;\n{ brx.idx %r2, T;\nT: .branchtargets A; }\nA: { brx.idx %r2, T;\n"
+                "T: .branchtargets B; }\nB: st.global.u32 [%rd1], 5;",
+        .limit = 1000});
+    assert_int_equal(memory[0], 5);
+}
+
+static void test_dynamic_shared_memory(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .head = ".shared .align 4 .b8 s[20];\n.extern .shared .align 128 .b8 d[];",
+        .body = "mov.u32 %r2, s; mov.u32 %r3, d; st.shared.u32 [%r3+60], %r2; st.global.u32 [%rd1], %r3;",
+        .dynamic = 64});
+    assert_int_equal(memory[0] % 128, 0);
+    expect_fault((struct run){.head = ".extern .shared .align 4 .b8 d[];",
+                              .body = "mov.u32 %r3, d; st.shared.u32 [%r3+64], %r3;",
+                              .dynamic = 64},
+                 FAULT_ADDRESS, "of the block's 64 bytes of shared memory");
+}
+
+/* What is not possible is refused before it runs. */
+static void test_refuses(void **state)
+{
+    (void)state;
+    static const char *const bodies[][2] = {
+        {"ld.global.u32 %p1, [%rd1];", "is a predicate"},
+        {"cvt.u32.u32 %p1, %r1;", "is a predicate"},
+        {"st.global.u32 [%rd1], %p1;", "is a predicate"},
+        {"ld.global.v2.u32 {%r2, %rd2}, [%rd1];", "different widths"},
+        {"st.global.u32 [%rd1];", "2 operands were expected"},
+        {"@%r1 mov.u32 %r2, 1;", "its guard is not a predicate"},
+        {"add.u32 %r2, %clock, 0;", "clocks can only be moved"},
+        {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {5}, [%r1];", "a register was expected"},
+        {"call k, (p);", "must be variables of .param space"},
+        {"call k;", "a kernel cannot be called"},
+        {".reg .b128 %q; .local .b8 l[1099511627776]; mov.u32 %r2, 1;", "local memory"},
+        {"tex.grad.2d.v4.f32.f32 {%r2,%r3,%r4,%r5}, [%rd1, {%r2,%r3}], {%r2}, {};", "gradients"},
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        expect_fault((struct run){.body = bodies[i][0]}, FAULT_INSTRUCTION, bodies[i][1]);
+    expect_fault((struct run){.head = ".extern .func free(.param .b64 p);", .body = "call free;"},
+                 FAULT_INSTRUCTION, "free has other parameters");
+}
+
 static void test_malloc_and_free(void **state)
 {
     (void)state;
@@ -283,6 +387,13 @@ int main(void)
                                        TEST(test_blocks_make_progress_alone),
                                        TEST(test_barrier_in_both_branches),
                                        TEST(test_recursion),
+                                       TEST(test_limits_of_loops_with_barriers),
+                                       TEST(test_resident_blocks_all_begin),
+                                       TEST(test_constants_of_functions),
+                                       TEST(test_special_registers_by_block),
+                                       TEST(test_aliases_and_tables),
+                                       TEST(test_dynamic_shared_memory),
+                                       TEST(test_refuses),
                                        TEST(test_malloc_and_free),
                                        TEST(test_printf)};
     return cmocka_run_group_tests(tests, NULL, NULL);

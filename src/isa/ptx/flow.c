@@ -3,22 +3,12 @@
 
 #include <string.h>
 
-/* Instructions that write none of their operands; the longest matching prefix counts. */
+/* Instructions that write none of their operands. */
 static const char *const write_nothing[] = {
     "st",
     "red",
     "bra",
     "brx",
-    "bar.sync",
-    "bar.arrive",
-    "bar.warp",
-    "barrier.sync",
-    "barrier.arrive",
-    "bar.cta.sync",
-    "bar.cta.arrive",
-    "barrier.cta.sync",
-    "barrier.cta.arrive",
-    "barrier.cluster",
     "membar",
     "fence",
     "ret",
@@ -47,7 +37,6 @@ static const char *const write_nothing[] = {
     "tensormap",
     "bar",
     "barrier",
-    "st",
     "multimem.st",
     "multimem.red",
 };
@@ -119,16 +108,11 @@ const struct ptx_operand *ptx_branch_targets(const struct ptx_function *f, const
 {
     const struct ptx_operand *last = inst->count ? &f->operands[inst->first + inst->count - 1] : NULL;
     *count = 0;
-    if (!last || (last->kind != PTX_OP_LABEL && last->kind != PTX_OP_SYMBOL))
+    if (!last || last->kind != PTX_OP_SYMBOL || f->symbols[last->index].kind != PTX_SYM_TABLE)
         return NULL;
-    const char *name =
-        last->kind == PTX_OP_LABEL ? f->labels[last->index].name : f->symbols[last->index].name;
-    for (uint32_t i = 0; i < f->table_count; i++)
-        if (!strcmp(f->tables[i].name, name)) {
-            *count = f->tables[i].count;
-            return &f->operands[f->tables[i].first];
-        }
-    return NULL;
+    const struct ptx_branch_table *table = &f->tables[f->symbols[last->index].index];
+    *count = table->count;
+    return &f->operands[table->first];
 }
 
 /* Blocks and edges */

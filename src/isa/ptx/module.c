@@ -39,6 +39,7 @@ static bool parse_target(struct parser *parser)
             parser->module->target = number;
             parser->module->target_specific = i < token->length;
         }
+        parser->module->debug |= token->length == 5 && strncmp(token->at, "debug", 5) == 0;
         next(parser);
     } while (accept(parser, ','));
     return parser->module->target || parse_fail(parser, "a target such as sm_90 before this");

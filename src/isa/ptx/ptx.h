@@ -211,6 +211,7 @@ struct ptx_module {
     uint32_t version;     /* 10 * major + minor */
     uint32_t target;      /* 75 of sm_75 */
     bool target_specific; /* sm_90a */
+    bool debug;           /* of nvcc -G: not optimized */
     uint32_t address_bits;
     struct ptx_variable *variables;
     uint32_t variable_count;

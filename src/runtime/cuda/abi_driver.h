@@ -112,6 +112,15 @@ struct CUdevprop {
     int SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
 };
 
+struct CUmemAllocationProp {
+    int type, requestedHandleTypes;
+    struct cudaMemLocation location;
+    void *win32HandleMetaData;
+    unsigned char compressionType, gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+};
+
 /* How cuLaunchKernel is given parameters as one buffer. */
 #define CU_LAUNCH_PARAM_END            ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
@@ -124,6 +133,7 @@ _Static_assert(sizeof(struct CUDA_MEMCPY2D) == 128, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUDA_MEMCPY3D) == 200, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUDA_RESOURCE_DESC) == 144, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUDA_TEXTURE_DESC) == 104, "as CUDA 13 has it");
+_Static_assert(sizeof(struct CUmemAllocationProp) == 32, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUlaunchConfig) == 56, "as CUDA 13 has it");
 
 #endif

@@ -40,10 +40,19 @@ CU(cuMemFree_v2, (address), CUdeviceptr address)
     return memory_free(cuda_driver(), address);
 }
 
+/* What the current device may do with it. */
+static enum mapping_access access_to(CUdeviceptr address, const struct memory_facts *facts)
+{
+    enum mapping_access access = MAPPING_READ_WRITE;
+    if (facts->kind == MEMORY_MAPPED)
+        mapping_access(cuda_device(), address, &access);
+    return access;
+}
+
 CU(cuMemGetAddressRange_v2, (base, bytes, address), CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
     struct memory_facts facts;
-    if (!memory_find(cuda_driver(), address, &facts))
+    if (!memory_find(cuda_driver(), address, &facts) || !access_to(address, &facts))
         return cudaErrorSymbolNotFound;
     if (base)
         *base = facts.base;
@@ -272,20 +281,24 @@ static bool is_managed(const struct memory_facts *facts)
 
 static CUresult about_pointer(void *data, int attribute, CUdeviceptr address)
 {
-    enum { READ_WRITE = 3 };
     struct memory_facts facts;
     if (!data || !memory_find(cuda_driver(), address, &facts))
         return cudaErrorInvalidValue;
+    bool mapped = facts.kind == MEMORY_MAPPED;
+    if (mapped) /* the range is what was reserved */
+        mapping_range(cuda_driver(), address, &facts.base, &facts.bytes);
     bool pinned = facts.kind == MEMORY_HOST || facts.kind == MEMORY_REGISTERED;
     unsigned device = device_index(facts.device ? facts.device : cuda_device());
     switch (attribute) {
     case ABOUT_CONTEXT:
-        *(struct context **)data = cuda_primary(device);
+        *(struct context **)data = mapped ? NULL : cuda_primary(device);
         return cudaSuccess;
     case ABOUT_MEMORY_TYPE:
         *(unsigned *)data = pinned ? CU_MEMORY_HOST : CU_MEMORY_DEVICE;
         return cudaSuccess;
     case ABOUT_DEVICE_POINTER:
+        if (!access_to(address, &facts))
+            return cudaErrorInvalidValue;
         *(CUdeviceptr *)data = address;
         return cudaSuccess;
     case ABOUT_HOST_POINTER:
@@ -312,13 +325,13 @@ static CUresult about_pointer(void *data, int attribute, CUdeviceptr address)
         *(unsigned *)data = 1;
         return cudaSuccess;
     case ABOUT_ACCESS:
-        *(unsigned *)data = READ_WRITE;
+        *(unsigned *)data = access_to(address, &facts);
         return cudaSuccess;
     case ABOUT_POOL:
         *(struct memory_pool **)data = facts.pool;
         return cudaSuccess;
     case ABOUT_HANDLE_TYPES:
-        *(unsigned long long *)data = 0;
+        *(unsigned long long *)data = mapped ? facts.flags : 0;
         return cudaSuccess;
     case ABOUT_SYNC_MEMOPS:
     case ABOUT_IPC_CAPABLE:

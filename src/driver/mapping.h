@@ -1,0 +1,58 @@
+/* Memory that a program maps itself (cuMemMap and the like). It takes physical memory of a device, reserves
+ * addresses, maps the one at the other, and says which devices may touch it there. Physical memory is a file
+ * without a name: it can be mapped at several addresses, and a file descriptor of it shares it with another
+ * process. All is in units of 2 MiB. */
+#ifndef DRIVER_MAPPING_H
+#define DRIVER_MAPPING_H
+
+#include "driver/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct driver;
+struct device;
+
+enum { MAPPING_UNIT = 2 << 20 };
+
+/* ---- physical memory, by a number that is never used again; it stays as long as it is held or mapped ----
+ */
+
+struct physical_facts {
+    struct device *device;
+    uint64_t bytes;
+    bool shareable; /* made to be exported; what was imported is not */
+};
+
+enum result physical_new(struct device *device, uint64_t bytes, bool shareable, uint64_t *handle);
+enum result physical_release(struct driver *driver, uint64_t handle);
+/* What is mapped here is held once more. */
+enum result physical_retain(struct driver *driver, uint64_t address, uint64_t *handle);
+enum result physical_find(struct driver *driver, uint64_t handle, struct physical_facts *facts);
+
+/* A new file descriptor, which is the caller's; and back, from one of this process or another. The memory
+ * counts where it was made only. */
+enum result physical_export(struct driver *driver, uint64_t handle, int *file);
+enum result physical_import(struct driver *driver, int file, uint64_t *handle);
+
+/* ---- addresses; alignment 0: 2 MiB ---- */
+
+enum result mapping_reserve(struct driver *driver, uint64_t bytes, uint64_t alignment, uint64_t *address);
+enum result mapping_unreserve(struct driver *driver, uint64_t address, uint64_t bytes);
+/* The reserved range that holds this address; false when none does. */
+bool mapping_range(struct driver *driver, uint64_t address, uint64_t *base, uint64_t *bytes);
+
+/* ---- the one at the other ---- */
+
+enum mapping_access { MAPPING_NONE = 0, MAPPING_READ = 1, MAPPING_READ_WRITE = 3 }; /* CUDA's numbers */
+
+/* All of the memory, at reserved addresses where nothing is mapped. Nobody may touch it yet. */
+enum result mapping_add(struct driver *driver, uint64_t address, uint64_t bytes, uint64_t handle);
+/* Takes back every mapping in the range, and waits for the devices. The range must not cut one. */
+enum result mapping_remove(struct driver *driver, uint64_t address, uint64_t bytes);
+/* The range must be that of mappings, without a gap. */
+enum result mapping_set_access(struct device *device, uint64_t address, uint64_t bytes,
+                               enum mapping_access access);
+enum result mapping_access(struct device *device, uint64_t address, enum mapping_access *access);
+
+#endif
