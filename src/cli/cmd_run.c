@@ -13,7 +13,7 @@ static const struct option_row options[] = {
     {"--mode", "MODE", "functional: what the program computes; timing (how long it takes) is not built yet"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
-    {"--bounds", "exact|padded", "padded: kernels may overrun allocations a little, as a GPU lets them"},
+    {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "warp instructions after which a launch fails, as if it never ended"},
     {NULL, NULL, NULL},
 };

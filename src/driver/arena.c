@@ -40,7 +40,8 @@ bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *
     if (memory == MAP_FAILED)
         return err_set(err, "cannot reserve addresses for device memory: %s", strerror(errno));
     madvise(memory, bytes, MADV_HUGEPAGE); /* where the host has them; if not, all works the same */
-    arena->base = arena->next = arena->committed = (uint64_t)(uintptr_t)memory;
+    arena->base = arena->committed = (uint64_t)(uintptr_t)memory;
+    arena->next = arena->base + 2 * MIB; /* so that there is something before the first piece, too */
     arena->end = arena->base + bytes;
     arena->resting = mem_alloc(RESTING, sizeof *arena->resting);
     return true;
@@ -135,7 +136,8 @@ static uint64_t take_new(struct arena *arena, uint64_t bytes, uint64_t alignment
     return at;
 }
 
-uint64_t arena_span(uint64_t bytes)
+/* With the gap. */
+static uint64_t span_bytes(uint64_t bytes)
 {
     return round_up(bytes, ARENA_UNIT) + ARENA_UNIT;
 }
@@ -147,7 +149,7 @@ uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
     if (bytes >= MIB) /* as cudaMalloc does; and whole huge pages are of use to the host, too */
         alignment = max_u64(alignment, 2 * MIB);
     alignment = max_u64(alignment, ARENA_UNIT);
-    uint64_t span = arena_span(bytes);
+    uint64_t span = span_bytes(bytes);
     uint64_t at = take_free(arena, span, alignment);
     if (!at)
         at = take_new(arena, span, alignment);
@@ -172,7 +174,7 @@ static void wipe(uint64_t at, uint64_t bytes)
 
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes)
 {
-    struct span span = {at, arena_span(bytes)};
+    struct span span = {at, span_bytes(bytes)};
     wipe(at, bytes);
     if (arena->resting_count == RESTING)
         end_rest(arena);

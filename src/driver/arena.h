@@ -32,9 +32,6 @@ struct arena {
 bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err);
 void arena_fini(struct arena *arena);
 
-/* How much room a piece of so many bytes has, with the gap behind it. */
-uint64_t arena_span(uint64_t bytes);
-
 /* 0 when there is no room. */
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment);
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes); /* the bytes that were taken */

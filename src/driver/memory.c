@@ -52,18 +52,14 @@ static bool is_seen(const struct device *device, const struct allocation *alloca
     return !owner || owner == device || device->peers >> owner->index & 1;
 }
 
-/* What kernels may touch of an allocation. */
-static struct range range_of(const struct driver *driver, const struct allocation *allocation)
+static struct range range_of(const struct allocation *allocation)
 {
-    bool in_arena = allocation->kind == MEMORY_DEVICE || allocation->kind == MEMORY_VARIABLE;
-    uint64_t bytes =
-        driver->options.padded_bounds && in_arena ? arena_span(allocation->bytes) : allocation->bytes;
-    return (struct range){allocation->at, bytes, allocation->what, allocation->read_only};
+    return (struct range){allocation->at, allocation->bytes, allocation->what, allocation->read_only};
 }
 
 static void show(struct driver *driver, const struct allocation *allocation)
 {
-    struct range range = range_of(driver, allocation);
+    struct range range = range_of(allocation);
     for (unsigned i = 0; i < driver->device_count; i++) {
         if (is_seen(&driver->devices[i], allocation))
             image_add(driver->devices[i].image, range);
@@ -143,6 +139,10 @@ static enum result take(struct driver *driver, struct device *device, const stru
                                                .read_only = request->read_only});
     if (device)
         device->used += cost(bytes);
+    if (device && driver->options.padded_bounds)
+        image_set_spare(device->image, (struct range){.at = arena->base,
+                                                      .bytes = arena->committed - arena->base,
+                                                      .what = "device memory"});
     if (request->pool)
         count_pool(request->pool, bytes);
     *address = at;
@@ -220,7 +220,7 @@ void memory_add_peer(struct device *device, struct device *peer)
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
         if (one->device == peer && is_seen(device, one))
-            image_add(device->image, range_of(device->driver, one));
+            image_add(device->image, range_of(one));
     }
     pthread_mutex_unlock(&memory->lock);
 }

@@ -17,6 +17,7 @@ struct table { /* in the order of addresses */
 struct image {
     pthread_rwlock_t lock;
     struct table *table;
+    struct range spare;
     struct range removed[REMEMBERED];
     size_t removed_count;
     const struct texture **textures;
@@ -89,6 +90,23 @@ bool image_remove(struct image *image, uint64_t at)
     }
     pthread_rwlock_unlock(&image->lock);
     return found;
+}
+
+void image_set_spare(struct image *image, struct range range)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    image->spare = range;
+    pthread_rwlock_unlock(&image->lock);
+}
+
+bool image_in_spare(const struct image *image, uint64_t at, uint64_t bytes)
+{
+    struct image *shared = (struct image *)image;
+    pthread_rwlock_rdlock(&shared->lock);
+    uint64_t offset = at - image->spare.at;
+    bool in = offset < image->spare.bytes && image->spare.bytes - offset >= bytes;
+    pthread_rwlock_unlock(&shared->lock);
+    return in;
 }
 
 bool image_find(const struct image *image, uint64_t at, struct range *range)

@@ -32,6 +32,10 @@ void image_free(struct image *image);
 void image_add(struct image *image, struct range range);
 bool image_remove(struct image *image, uint64_t at); /* false: there is none that begins there */
 
+/* Memory that accesses outside of all ranges may touch; none unless set. */
+void image_set_spare(struct image *image, struct range range);
+bool image_in_spare(const struct image *image, uint64_t at, uint64_t bytes);
+
 /* The range that holds this address; false when none does. */
 bool image_find(const struct image *image, uint64_t at, struct range *range);
 

@@ -45,9 +45,15 @@ static void check_each(struct warp *w, const struct op *op, const struct access 
             !(access->writes && found->read_only))
             continue;
         struct range range;
-        if (!image_find(worker->grid->launch->image, at[i], &range) ||
-            range.bytes - (at[i] - range.at) < size || (access->writes && range.read_only))
-            bad_address(w, op, i, at[i], size, access->writes);
+        const struct image *image = worker->grid->launch->image;
+        bool known = image_find(image, at[i], &range);
+        if (known && access->writes && range.read_only)
+            bad_address(w, op, i, at[i], size, true);
+        if (!known || range.bytes - (at[i] - range.at) < size) {
+            if (!image_in_spare(image, at[i], size))
+                bad_address(w, op, i, at[i], size, access->writes);
+            continue;
+        }
         *found = (struct found){range.at, range.bytes, range.read_only};
     }
     worker->found[access->number] = *found;
