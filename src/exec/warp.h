@@ -127,6 +127,9 @@ enum ran warp_run(struct warp *warp);
 void warp_start(struct warp *warp, struct block *block, uint32_t index, lanes exists);
 void warp_fini(struct warp *warp);
 
+struct fragment *fragment_new(struct warp *warp);
+void fragment_push(struct fragment *fragment, struct frame frame);
+
 /* The running fragment's threads of the top level become one that can wait alone. */
 struct fragment *fragment_part(struct warp *warp, struct fragment *fragment);
 

@@ -385,6 +385,10 @@ static bool slow_float(const struct slow *s, const struct format *f, const uint6
         r = exact_mul(f, v[0], v[1], mode);
     else if (!strcmp(op, "fma") || !strcmp(op, "mad"))
         count = 3, r = exact_fma(f, v[0], v[1], v[2], mode);
+    else if (!strcmp(op, "mul-sub"))
+        count = 3, r = exact_fma(f, v[0], v[1], v[2] ^ sign, mode);
+    else if (!strcmp(op, "sub-mul"))
+        count = 3, r = exact_fma(f, v[0] ^ sign, v[1], v[2], mode);
     else if (!strcmp(op, "div"))
         r = exact_div(f, v[0], v[1], mode);
     else if (!strcmp(op, "rcp"))
