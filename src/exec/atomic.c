@@ -227,7 +227,7 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     access->count = 1;
     access->writes = true;
     op->bytes = access->bytes;
-    enum isa_type type = access->bytes == 8 ? TYPE_u64 : access->bytes == 4 ? TYPE_u32 : TYPE_u16;
+    enum isa_type type = isa_type_of(access->bytes);
     if (opcode_has(opcode, "f32"))
         type = TYPE_f32;
     else if (opcode_has(opcode, "f64"))

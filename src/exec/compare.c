@@ -144,27 +144,17 @@ static void run_cvt(struct warp *w, const struct op *op, lanes active)
         lane_set(warp_at(w, op->d), cvt->to_bytes, i, result[i]);
 }
 
-static uint32_t bytes_of(enum isa_type type)
-{
-    static const uint8_t bytes[] = {
-#define T(name, ctype, size) size,
-        ISA_TYPES(T)
-#undef T
-    };
-    return bytes[type];
-}
-
 static bool fits_row(const struct lower *lower, int row)
 {
     if (row < 0)
         return false;
     const struct alu_row *alu = &alu_rows[row];
     const struct ptx_operand *d = lower_operand(lower, 0);
-    if (d->kind == PTX_OP_REGISTER && lower_register_bytes(lower, d) != bytes_of(alu->d))
+    if (d->kind == PTX_OP_REGISTER && lower_register_bytes(lower, d) != isa_type_bytes(alu->d))
         return false;
     for (uint32_t i = 0; i < 2 && alu->s[i] != TYPE_nil; i++) {
         const struct ptx_operand *a = lower_operand(lower, i + 1);
-        if (a->kind == PTX_OP_REGISTER && lower_register_bytes(lower, a) != bytes_of(alu->s[i]))
+        if (a->kind == PTX_OP_REGISTER && lower_register_bytes(lower, a) != isa_type_bytes(alu->s[i]))
             return false;
     }
     return true;

@@ -198,12 +198,6 @@ uint32_t lower_param(struct lower *lower, uint64_t offset, uint32_t source_bytes
 
 /* Operands */
 
-static const uint8_t type_bytes[] = {
-#define T(name, ctype, size) size,
-    ISA_TYPES(T)
-#undef T
-};
-
 uint32_t lower_register_bytes(const struct lower *lower, const struct ptx_operand *operand)
 {
     if (operand->kind != PTX_OP_REGISTER)
@@ -245,9 +239,9 @@ bool lower_destination(struct lower *lower, const struct ptx_operand *operand, e
     }
     if (!lower_register(lower, operand, place, &bytes))
         return false;
-    if (operand->kind != PTX_OP_SINK && bytes != type_bytes[type])
+    if (operand->kind != PTX_OP_SINK && bytes != isa_type_bytes(type))
         return lower_fail(lower, "%s has %u bytes, %u are written", register_name(lower, operand), bytes,
-                          type_bytes[type]) == LOWERED;
+                          isa_type_bytes(type)) == LOWERED;
     return true;
 }
 
@@ -359,7 +353,7 @@ bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct
 
 bool lower_source(struct lower *lower, const struct ptx_operand *operand, enum isa_type type, uint32_t *place)
 {
-    uint32_t bytes = type_bytes[type], have;
+    uint32_t bytes = isa_type_bytes(type), have;
     struct lower_symbol symbol;
     if (type == TYPE_pred)
         return operand->negated ? lower_fail(lower, "a negated predicate is not possible here") == LOWERED
@@ -411,7 +405,7 @@ static enum lowered lower_row(struct lower *lower, struct op *op, int row,
         return LOWER_FAILED;
     op->kind = OP_ALU;
     op->run.alu = alu_executor(row);
-    op->bytes = (uint8_t)type_bytes[alu->d];
+    op->bytes = (uint8_t)isa_type_bytes(alu->d);
     op->unit = (uint8_t)alu->unit;
     return LOWERED;
 }

@@ -34,11 +34,6 @@ static void run_pack(struct warp *w, const struct op *op, lanes active)
     }
 }
 
-static enum isa_type type_of_bytes(uint32_t bytes)
-{
-    return bytes == 8 ? TYPE_u64 : bytes == 4 ? TYPE_u32 : TYPE_u16;
-}
-
 static enum lowered lower_pack(struct lower *lower, struct op *op, bool packs)
 {
     const struct ptx_operand *parts = lower_operand(lower, packs ? 1 : 0);
@@ -52,12 +47,12 @@ static enum lowered lower_pack(struct lower *lower, struct op *op, bool packs)
     pack->part_bytes = pack->whole_bytes / pack->count;
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct ptx_operand *part = lower_element(lower, parts, i);
-        enum isa_type type = type_of_bytes(pack->part_bytes);
+        enum isa_type type = isa_type_of(pack->part_bytes);
         if (packs ? !lower_source(lower, part, type, &pack->parts[i])
                   : !lower_destination(lower, part, type, &pack->parts[i]))
             return LOWER_FAILED;
     }
-    enum isa_type type = type_of_bytes(pack->whole_bytes);
+    enum isa_type type = isa_type_of(pack->whole_bytes);
     if (packs ? !lower_destination(lower, whole, type, &op->d) : !lower_source(lower, whole, type, &op->a))
         return LOWER_FAILED;
     op->unit = UNIT_ALU;
@@ -90,7 +85,7 @@ enum lowered lower_mov(struct lower *lower, struct op *op)
     uint32_t bytes = ptx_type_bytes(opcode_type(lower->inst->opcode));
     if (bytes != 4 && bytes != 8)
         return lower_fail(lower, "a clock has 32 or 64 bits");
-    if (!lower_destination(lower, d, type_of_bytes(bytes), &op->d))
+    if (!lower_destination(lower, d, isa_type_of(bytes), &op->d))
         return LOWER_FAILED;
     op->unit = UNIT_ALU;
     op->run.exec = run_clock;

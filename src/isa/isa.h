@@ -51,4 +51,21 @@ enum isa_type {
 #undef T
 };
 
+/* Of a lane; 0 for a predicate. */
+static inline uint32_t isa_type_bytes(enum isa_type type)
+{
+    static const uint8_t bytes[] = {
+#define T(name, ctype, size) size,
+        ISA_TYPES(T)
+#undef T
+    };
+    return bytes[type];
+}
+
+/* The unsigned type of 2, 4 or 8 bytes. */
+static inline enum isa_type isa_type_of(uint32_t bytes)
+{
+    return bytes == 8 ? TYPE_u64 : bytes == 4 ? TYPE_u32 : TYPE_u16;
+}
+
 #endif
