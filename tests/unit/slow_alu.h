@@ -1,6 +1,6 @@
 /* What a row of alu.def should compute, from its opcode alone and one lane at a time: as the PTX manual's
- * pseudo-code has it, bit by bit where that is plainer. It shares nothing with alu.def but the formats of
- * numbers. */
+ * pseudo-code has it, bit by bit where that is plainer; where an H200 does otherwise (tests/oracle), as that
+ * does. It shares nothing with alu.def but the formats of numbers. */
 #ifndef TESTS_UNIT_SLOW_ALU_H
 #define TESTS_UNIT_SLOW_ALU_H
 
@@ -80,9 +80,16 @@ static s128 slow_product(const struct slow *s, uint64_t a, uint64_t b)
     return s->is_signed ? p >> s->bits : (s128)((u128)p >> s->bits);
 }
 
+/* Of a position or a length 8 bits count, on 64 bits all. */
+static int64_t slow_field(uint64_t x, int bits)
+{
+    return (int64_t)(bits == 64 ? x : x & 255);
+}
+
 static uint64_t slow_bfe(uint64_t a, uint64_t b, uint64_t c, int bits, bool is_signed)
 {
-    int msb = bits - 1, position = b & 255, length = c & 255, last = position + length - 1;
+    int64_t msb = bits - 1, position = slow_field(b, bits), length = slow_field(c, bits),
+            last = position + length - 1;
     bool sign = is_signed && length && a >> (last < msb ? last : msb) & 1;
     uint64_t d = 0;
     for (int i = 0; i <= msb; i++)
@@ -92,8 +99,8 @@ static uint64_t slow_bfe(uint64_t a, uint64_t b, uint64_t c, int bits, bool is_s
 
 static uint64_t slow_bfi(uint64_t a, uint64_t b, uint64_t c, uint64_t e, int bits)
 {
-    int position = c & 255, length = e & 255;
-    for (int i = 0; i < length && position + i < bits; i++)
+    int64_t position = slow_field(c, bits), length = slow_field(e, bits);
+    for (int64_t i = 0; i < length && position + i < bits; i++)
         b = (b & ~(UINT64_C(1) << (position + i))) | (a >> i & 1) << (position + i);
     return b;
 }
@@ -110,6 +117,8 @@ static uint64_t slow_bfind(const struct slow *s, uint64_t a)
 
 static uint64_t slow_fns(uint32_t mask, uint32_t base, int32_t offset)
 {
+    if (offset == INT32_MIN)
+        return 0;
     if (offset == 0)
         return base < 32 && mask >> base & 1 ? base : UINT32_MAX;
     int64_t position = base, count = offset < 0 ? -(int64_t)offset : offset, step = offset < 0 ? -1 : 1;
@@ -195,7 +204,7 @@ static uint64_t slow_video(const struct slow *s, uint64_t a, uint64_t b, uint64_
     for (int i = 0; i < parts; i++) {
         s128 t = slow_video_one(op, slow_value(a >> width * i, width, sign_a),
                                 slow_value(b >> width * i, width, sign_b));
-        if (slow_has(s, "sat"))
+        if (slow_has(s, "sat") && (strcmp(op, "vadd") || sign_d)) /* which loses its carry */
             t = slow_clamp(t, width, sign_d);
         d += slow_has(s, "add") ? (uint64_t)t : slow_cut((uint64_t)t, width) << width * i;
     }
@@ -353,15 +362,36 @@ static uint64_t slow_extreme(const struct slow *s, const struct format *f, uint6
     return (nan_x ? y : nan_y ? x : first ? x : y) ^ turned;
 }
 
-/* The first operand that is a NaN, quiet, is the answer of f64. */
-static uint64_t slow_f64_nan(uint64_t r, const uint64_t *s, int count)
+/* An operand that is a NaN, quiet, is the answer of f64: from the second on, and the first last; of quotients
+ * in order. */
+static uint64_t slow_f64_nan(uint64_t r, const uint64_t *s, int count, bool in_order)
 {
     if (!slow_nan(&format_f64, r))
         return r;
-    for (int i = 0; i < count; i++)
-        if (slow_nan(&format_f64, s[i]))
-            return s[i] | QUIET_F64;
+    for (int i = 0; i < count; i++) {
+        uint64_t x = s[in_order ? i : (i + 1) % count];
+        if (slow_nan(&format_f64, x))
+            return x | QUIET_F64;
+    }
     return INDEFINITE_F64;
+}
+
+/* Whether a product, and what is added to it, is below the normal numbers if it is rounded to as many bits as
+ * they have: that differs from r, rounded to the place of the subnormal ones, where this is the least normal
+ * number. Found with all 16 times as large. */
+static bool slow_tiny(const struct format *f, const uint64_t *v, bool sums, uint64_t r, enum rounding mode)
+{
+    uint64_t sign = UINT64_C(1) << (f->bits - 1), one = UINT64_C(1) << f->fraction, more = 4 * one;
+    if ((r & ~sign) != one)
+        return (r & ~sign) < one;
+    uint64_t w[3] = {v[0], v[1], v[2]}, *less = (w[0] & ~sign) < (w[1] & ~sign) ? &w[0] : &w[1];
+    if (!(*less & ~sign) ||
+        (sums && (w[2] & ~sign) > number_encode(f, (struct number){.significand = 1}, mode)))
+        return false; /* exact */
+    *less += more;
+    w[2] += w[2] & ~sign ? more : 0;
+    uint64_t scaled = sums ? exact_fma(f, w[0], w[1], w[2], mode) : exact_mul(f, w[0], w[1], mode);
+    return (scaled & ~sign) < one + more;
 }
 
 static bool slow_float(const struct slow *s, const struct format *f, const uint64_t *source, uint64_t *d)
@@ -386,9 +416,9 @@ static bool slow_float(const struct slow *s, const struct format *f, const uint6
     else if (!strcmp(op, "fma") || !strcmp(op, "mad"))
         count = 3, r = exact_fma(f, v[0], v[1], v[2], mode);
     else if (!strcmp(op, "mul-sub"))
-        count = 3, r = exact_fma(f, v[0], v[1], v[2] ^ sign, mode);
+        count = 3, v[2] ^= sign, r = exact_fma(f, v[0], v[1], v[2], mode);
     else if (!strcmp(op, "sub-mul"))
-        count = 3, r = exact_fma(f, v[0] ^ sign, v[1], v[2], mode);
+        count = 3, v[0] ^= sign, r = exact_fma(f, v[0], v[1], v[2], mode);
     else if (!strcmp(op, "div"))
         r = exact_div(f, v[0], v[1], mode);
     else if (!strcmp(op, "rcp"))
@@ -398,15 +428,16 @@ static bool slow_float(const struct slow *s, const struct format *f, const uint6
     else if (!strcmp(op, "min") || !strcmp(op, "max"))
         r = slow_extreme(s, f, v[0], v[1]);
     else if (!strcmp(op, "abs"))
-        return *d = v[0] & ~sign, true;
+        count = 1, r = slow_nan(f, v[0]) ? f->nan : v[0] & ~sign;
     else if (!strcmp(op, "neg"))
-        return *d = v[0] ^ sign, true;
+        count = 1, r = slow_nan(f, v[0]) ? f->nan : v[0] ^ sign;
     else
         return false;
     if (f == &format_f64)
-        r = slow_f64_nan(r, v, count);
+        r = slow_f64_nan(r, source, count, !strcmp(op, "div"));
+    bool product = strstr(op, "mul") || !strcmp(op, "fma") || !strcmp(op, "mad");
     if (slow_has(s, "ftz"))
-        r = slow_ftz(f, r);
+        r = product && slow_tiny(f, v, count == 3, r, mode) ? r & sign : slow_ftz(f, r);
     if (slow_has(s, "sat"))
         r = slow_nan(f, r) || r & sign ? 0 : r > exact_one(f) ? exact_one(f) : r;
     if (slow_has(s, "relu") && r & sign)
@@ -468,7 +499,7 @@ static bool slow_testp(const char *what, const struct format *f, uint64_t a)
            : !strcmp(what, "number")     ? !n.nan
            : !strcmp(what, "notanumber") ? n.nan
            : !strcmp(what, "subnormal")  ? subnormal
-                                         : finite && n.significand && !subnormal;
+                                         : finite && !subnormal;
 }
 
 /* The result of one lane, if this opcode's is known here; predicates are 0 or 1. Bits above the destination's

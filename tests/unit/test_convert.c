@@ -109,7 +109,14 @@ static void what_a_nan_becomes_depends_on_the_widths(void **state)
     assert_int_equal(cvt("cvt.rzi.u64.f16", 0x7e00), UINT64_C(1) << 63);
     assert_int_equal(cvt("cvt.rzi.s32.f64", UINT64_C(0x7ff8000000000000)), 0x80000000);
     assert_int_equal(cvt("cvt.rzi.u32.f64", UINT64_C(0x7ff8000000000000)), 0x80000000);
-    assert_int_equal(cvt("cvt.rn.f32.f64", UINT64_C(0x7ff8000000000000)), NAN_F32);
+    assert_int_equal(cvt("cvt.rn.f32.f64", UINT64_C(0xfff5555555555555)), 0xffeaaaaa); /* made quiet */
+    assert_int_equal(cvt("cvt.rn.bf16.f64", UINT64_C(0x7ff0000000000001)), 0x7fc0);
+    assert_int_equal(cvt("cvt.ftz.f64.f32", 0xff800001), UINT64_C(0x7fffffffe0000000));
+    assert_int_equal(cvt("cvt.f32.bf16", 0xff81), 0xff810000); /* only moved */
+    assert_int_equal(cvt("cvt.f32.f32", 0xff800001), 0xff800001);
+    assert_int_equal(cvt("cvt.rn.tf32.f32", 0xff800001), 0x7fffe000);
+    assert_int_equal(cvt("cvt.rna.satfinite.tf32.f32", 0x7f800001), 0x7f7fe000);
+    assert_int_equal(cvt("cvt.sat.f64.f32", 0x7fc00000), 0);
     assert_int_equal(cvt("cvt.f64.f32", 0xff800001), UINT64_C(0xfff8000020000000));
     assert_int_equal(cvt("cvt.f32.f16", 0xfe00), NAN_F32);
     assert_int_equal(cvt("cvt.rn.bf16.f32", 0xff800001), NAN_F16);
@@ -123,7 +130,8 @@ static void numbers_are_rounded_to_smaller_ones(void **state)
     assert_int_equal(cvt("cvt.rz.f16.f32", 0x477ff000), 0x7bff);
     assert_int_equal(cvt("cvt.rm.f16.f32", 0xc77ff000), 0xfc00);
     assert_int_equal(cvt("cvt.rp.f16.f32", 1), 1);
-    assert_int_equal(cvt("cvt.rp.ftz.f16.f32", 1), 0);
+    assert_int_equal(cvt("cvt.rp.ftz.f16.f32", 1), 1); /* nothing is flushed on the way to f16 */
+    assert_int_equal(cvt("cvt.rp.ftz.bf16.f32", 1), 0);
     assert_int_equal(cvt("cvt.rn.ftz.f32.f64", UINT64_C(0x380fffffc0000000)), 0); /* just below 2^-126 */
     assert_int_equal(cvt("cvt.rn.f32.f64", UINT64_C(0x380fffffc0000000)), 0x007fffff);
     assert_int_equal(cvt("cvt.rn.f16.s32", 65520), 0x7c00);
