@@ -326,9 +326,9 @@ static void check_case(void *context, const struct oracle_case *c, const uint64_
 static bool check_file(const struct oracle_cases *cases, const char *path, struct err *err)
 {
     struct checker checker = {0};
-    struct machine *machine = machine_heddle(1);
     if (!file_read(path, 1 << 28, &checker.file, err))
         return false;
+    struct machine *machine = machine_heddle(1);
     run_all(machine, cases, "", check_case, &checker);
     printf("%zu cases: %zu vectors compared; %zu cases and %zu groups of 32 differ; the GPU does not have "
            "%zu, the "
