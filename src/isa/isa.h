@@ -20,14 +20,30 @@ typedef uint32_t lanes; /* a bit per lane */
     U(TENSOR)  /* matrices */                                                                                \
     U(LSU)     /* memory */                                                                                  \
     U(TEX)     /* textures and surfaces */                                                                   \
-    U(CONTROL) /* branches, calls */                                                                         \
-    U(SYNC)    /* barriers, fences, votes, shuffles */
+    U(CONTROL) /* branches, calls, where threads meet again */                                              \
+    U(SYNC)    /* barriers, fences */                                                                        \
+    U(SHUFFLE) /* between lanes, through the memory pipeline */                                              \
+    U(VOTE)    /* between lanes, one bit of each */                                                          \
+    U(UNIFORM) /* what is the same for all lanes, in a unit of its own */                                    \
+    U(SPECIAL) /* reads of special registers, such as the thread's number */                                 \
+    U(CONST)   /* loads from constant memory */
 
 enum isa_unit {
 #define U(name) UNIT_##name,
     ISA_UNITS(U)
 #undef U
         UNIT_COUNT
+};
+
+/* A machine instruction. One of an instruction set that is not the machine's own (PTX) becomes none, one or
+ * several of them. */
+enum isa_step_flag {
+    STEP_CHAINED = 1, /* needs the result of the step before it */
+};
+
+struct isa_step {
+    uint8_t unit;  /* enum isa_unit */
+    uint8_t flags; /* enum isa_step_flag */
 };
 
 /* Types of a lane's value. f16 and bf16 are held as their 16 bits; pred is one bit. */

@@ -9,7 +9,6 @@
 #define HEDDLE_SYSTEMS "/usr/share/heddle/systems"
 #endif
 
-PARAM_GROUP(gpu_params, "gpu", "what every GPU of the system is", gpu_spec, GPU_PARAMS);
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
 static const struct param_group *const groups[] = {&gpu_params, &system_params, NULL};

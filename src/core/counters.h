@@ -1,0 +1,78 @@
+/* What an SM counts, for each kernel apart. Sums over SMs and over time; ratios are made of them in
+ * gpu/metrics. */
+#ifndef CORE_COUNTERS_H
+#define CORE_COUNTERS_H
+
+#include "base/stat.h"
+#include "isa/isa.h"
+
+#define SM_COUNTERS(X, S)                                                                                    \
+    X(S, cycles_active, "cycles", "an SM held a block of the kernel")                                        \
+    X(S, warp_cycles, "cycles", "warps that an SM held, summed over cycles")                                 \
+    X(S, issue_cycles, "cycles", "a scheduler issued something, summed over schedulers")                     \
+    X(S, instructions, "instructions", "machine instructions that warps executed")                          \
+    X(S, thread_instructions, "instructions", "the same, times the threads that were active")               \
+    X(S, thread_instructions_on, "instructions", "the same, times the threads whose guard was true")        \
+    X(S, blocks, "blocks", "blocks that began")                                                              \
+    X(S, warps, "warps", "warps that began")                                                                 \
+    X(S, branches, "branches", "branches executed")                                                          \
+    X(S, divergent_branches, "branches", "branches after which threads of a warp went different ways")      \
+    X(S, l1_requests, "requests", "warp instructions that went to the L1 cache")                             \
+    X(S, l1_load_sectors, "sectors", "sectors of global memory that loads asked the L1 cache for")           \
+    X(S, l1_load_hits, "sectors", "of these, those that were there")                                         \
+    X(S, l1_store_sectors, "sectors", "sectors of global memory that stores wrote")                          \
+    X(S, l1_store_hits, "sectors", "of these, those that were there")                                        \
+    X(S, l1_atomic_sectors, "sectors", "sectors that atomic operations went to")                             \
+    X(S, l1_local_sectors, "sectors", "sectors of local memory read or written")                             \
+    X(S, l1_local_hits, "sectors", "of these, those that were there")                                        \
+    X(S, l1_wavefronts, "wavefronts", "passes through the data of L1 and shared memory")                     \
+    X(S, shared_requests, "requests", "warp instructions that went to shared memory")                        \
+    X(S, shared_wavefronts, "wavefronts", "passes they took")                                                \
+    X(S, shared_conflicts, "wavefronts", "of these, those that bank conflicts added")                        \
+    X(S, const_misses, "requests", "operands that were not in the nearest constant cache")                   \
+    X(S, fetch_misses, "requests", "instruction fetches that were not in the nearest instruction cache")     \
+    X(S, bytes_from_l2, "bytes", "data that came from L2")                                                   \
+    X(S, bytes_to_l2, "bytes", "data that went to L2")
+
+/* Why a warp did not issue in a cycle; named as NVIDIA's profiler does. */
+#define STALLS(X)                                                                                            \
+    X(selected, "it issued")                                                                                 \
+    X(not_selected, "it could have issued, another one did")                                                 \
+    X(wait, "a result of fixed latency is on its way")                                                       \
+    X(long_scoreboard, "waits for global or local memory or textures")                                       \
+    X(short_scoreboard, "waits for shared memory, special functions, shuffles")                              \
+    X(math_pipe_throttle, "the unit is busy")                                                                \
+    X(lg_throttle, "the queue to global and local memory is full")                                           \
+    X(mio_throttle, "the queue to shared memory and special functions is full")                              \
+    X(tex_throttle, "the queue to textures is full")                                                         \
+    X(barrier, "waits for other warps of its block")                                                         \
+    X(membar, "waits for its writes to be seen")                                                             \
+    X(branch_resolving, "a branch is under way")                                                             \
+    X(no_instruction, "the next instruction has not been fetched")                                           \
+    X(imc_miss, "a constant has not been fetched")                                                           \
+    X(dispatch_stall, "register banks are busy")                                                             \
+    X(sleeping, "it sleeps")                                                                                 \
+    X(drain, "ended, and waits for its writes")                                                              \
+    X(misc, "other")
+
+enum stall {
+#define X(name, help) STALL_##name,
+    STALLS(X)
+#undef X
+        STALL_COUNT
+};
+
+struct sm_counters {
+    SM_COUNTERS(STAT_FIELD, sm_counters)
+    uint64_t by_unit[UNIT_COUNT];   /* instructions */
+    uint64_t stalls[STALL_COUNT];   /* warp cycles */
+    uint64_t lanes_active[33];      /* instructions by the number of active lanes */
+};
+
+/* Of one operation of a kernel's code, over all SMs. */
+struct op_profile {
+    uint64_t issued; /* by warps */
+    uint64_t stalls[STALL_COUNT];
+};
+
+#endif

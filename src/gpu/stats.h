@@ -1,0 +1,25 @@
+/* What is known of a kernel after it ran in time. */
+#ifndef GPU_STATS_H
+#define GPU_STATS_H
+
+#include "core/counters.h"
+#include "mem/spec.h"
+
+struct kernel_stats {
+    uint64_t start_ps, end_ps; /* simulated: from the command processor's start of it to its end */
+    uint64_t cycles;           /* of the SMs' clock, in between */
+    uint64_t clock_hz;
+    uint32_t sm_count, warps_per_sm, schedulers_per_sm;
+    uint32_t sms_used;
+    uint64_t busiest_sm_cycles, idlest_sm_cycles; /* cycles_active of one SM, of those used */
+    uint64_t busiest_sm_instructions, idlest_sm_instructions;
+    uint32_t blocks_per_sm; /* that fit at a time */
+    struct sm_counters sm;  /* sums over all SMs */
+    struct mem_counters mem; /* of the whole GPU, while the kernel ran */
+    struct op_profile *profile; /* by operation of the kernel's own code; or NULL. Freed by kernel_stats_fini */
+    uint32_t profile_count;
+};
+
+void kernel_stats_fini(struct kernel_stats *stats);
+
+#endif

@@ -1,0 +1,60 @@
+/* The memory of a GPU: L2 slices with what lies behind them, in islands of their own, and the crossbar that
+ * SMs reach them by. The parameters are in mem/spec.h.
+ *
+ *   struct mem *mem = mem_new(engine, "gpu[0]", &config, err);
+ *   mem_attach(mem, 0, requests_port_of_sm_0, replies_port_of_sm_0, err);   ... each SM, the copy engine
+ *   mem_ready(mem, err);
+ *
+ * Then a component asks mem_target where an address lives, and sends its request there. */
+#ifndef MEM_MEM_H
+#define MEM_MEM_H
+
+#include "engine/engine.h"
+#include "mem/message.h"
+#include "mem/spec.h"
+
+struct mem;
+
+/* Does an atomic operation on memory: changes the bytes at `at` and returns what they were. `operation` is
+ * what the sender of the request put there. */
+typedef uint64_t mem_atomic_fn(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
+
+/* Where on the host a range of physical addresses is. Few; they change only while nothing runs. */
+struct mem_region {
+    uint64_t at, bytes;
+    char *host;
+    bool remote; /* the host's own memory, beyond the link to it */
+};
+
+struct mem_config {
+    const struct l2_spec *l2;
+    const struct dram_spec *dram;
+    const struct noc_spec *noc;
+    uint64_t sm_clock;       /* Hz: latencies in the specs that are in cycles are in cycles of this */
+    uint32_t clients;        /* SMs, and whatever else asks: how many mem_attach there will be */
+    uint32_t clients_of_sms; /* of these, SMs: they are spread over the partitions of the L2 */
+    mem_atomic_fn *atomic;
+};
+
+struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config, struct err *err);
+void mem_free(struct mem *mem); /* after the engine */
+
+/* Client `number` (0..clients-1), in the order of numbers. Requests leave by one port, replies come by the
+ * other. */
+bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies, struct err *err);
+bool mem_ready(struct mem *mem, struct err *err); /* after all clients; before engine_ready */
+
+/* Between runs. */
+void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t count);
+
+/* The plug on the requests' link that a client sends requests for this line to. */
+uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
+
+/* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what ncu's
+ * cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */
+void mem_flush(struct mem *mem, bool forget);
+
+/* Counters over all slices and channels: mem/spec.h names them. */
+void mem_count(const struct mem *mem, struct mem_counters *counters);
+
+#endif
