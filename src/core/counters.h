@@ -10,13 +10,13 @@
     X(S, cycles_active, "cycles", "an SM held a block of the kernel")                                        \
     X(S, warp_cycles, "cycles", "warps that an SM held, summed over cycles")                                 \
     X(S, issue_cycles, "cycles", "a scheduler issued something, summed over schedulers")                     \
-    X(S, instructions, "instructions", "machine instructions that warps executed")                          \
-    X(S, thread_instructions, "instructions", "the same, times the threads that were active")               \
-    X(S, thread_instructions_on, "instructions", "the same, times the threads whose guard was true")        \
+    X(S, instructions, "instructions", "machine instructions that warps executed")                           \
+    X(S, thread_instructions, "instructions", "the same, times the threads that were active")                \
+    X(S, thread_instructions_on, "instructions", "the same, times the threads whose guard was true")         \
     X(S, blocks, "blocks", "blocks that began")                                                              \
     X(S, warps, "warps", "warps that began")                                                                 \
     X(S, branches, "branches", "branches executed")                                                          \
-    X(S, divergent_branches, "branches", "branches after which threads of a warp went different ways")      \
+    X(S, divergent_branches, "branches", "branches after which threads of a warp went different ways")       \
     X(S, l1_requests, "requests", "warp instructions that went to the L1 cache")                             \
     X(S, l1_load_sectors, "sectors", "sectors of global memory that loads asked the L1 cache for")           \
     X(S, l1_load_hits, "sectors", "of these, those that were there")                                         \
@@ -64,9 +64,9 @@ enum stall {
 
 struct sm_counters {
     SM_COUNTERS(STAT_FIELD, sm_counters)
-    uint64_t by_unit[UNIT_COUNT];   /* instructions */
-    uint64_t stalls[STALL_COUNT];   /* warp cycles */
-    uint64_t lanes_active[33];      /* instructions by the number of active lanes */
+    uint64_t by_unit[UNIT_COUNT]; /* instructions */
+    uint64_t stalls[STALL_COUNT]; /* warp cycles */
+    uint64_t lanes_active[33];    /* instructions by the number of active lanes */
 };
 
 /* Of one operation of a kernel's code, over all SMs. */

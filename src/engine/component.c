@@ -3,6 +3,7 @@
 #include "engine/wakes.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 uint64_t component_now(const struct component *self)
@@ -90,6 +91,17 @@ inline void component_wake(struct component *self, uint64_t time)
         wakes_rise(island, self);
     else
         wakes_add(island, self);
+}
+
+void component_stop(struct component *self, uint64_t time)
+{
+    _Atomic uint64_t *stop_at = &self->island->engine->stop_at;
+    uint64_t old = atomic_load_explicit(stop_at, memory_order_relaxed);
+    REQUIRE(time >= self->island->now + engine_widest_window(self->island->engine));
+    while (time < old &&
+           !atomic_compare_exchange_weak_explicit(stop_at, &old, time, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        ;
 }
 
 void component_fail(struct component *self, const char *format, ...)

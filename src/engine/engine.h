@@ -136,6 +136,11 @@ void component_wake(struct component *self, uint64_t time);
 void component_fail(struct component *self, const char *format, ...)
     __attribute__((format(__printf__, 2, 3)));
 
+/* Ends this run at `time`, as if it had been its `until`; of several, at the earliest. It must be at least as
+ * far ahead as the longest window is wide (engine_widest_window), so that no island has run beyond it. */
+void component_stop(struct component *self, uint64_t time);
+uint64_t engine_widest_window(const struct engine *engine);
+
 uint32_t port_number(const struct port *port);            /* within its component */
 uint32_t port_plug(const struct port *port);              /* its place on its link */
 uint32_t port_plugs(const struct port *port);             /* how many plugs its link has */

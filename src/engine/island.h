@@ -94,7 +94,8 @@ struct engine {
     bool ready, started;
     uint64_t time; /* all before it has happened */
     uint64_t windows, island_windows;
-    struct err *failure; /* NULL while all is well */
+    _Atomic uint64_t stop_at; /* of this run: component_stop */
+    struct err *failure;      /* NULL while all is well */
     struct crew *crew;   /* threads and what they share; see window.c */
     bool watched;
 };

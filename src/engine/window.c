@@ -175,6 +175,7 @@ static void turn(struct crew *crew)
     bool failed = atomic_load_explicit(&crew->failed, memory_order_relaxed);
     if (UNLIKELY(failed))
         stop_at_failure(crew);
+    crew->until = min_u64(crew->until, atomic_load_explicit(&engine->stop_at, memory_order_relaxed));
     crew->start = least;
     crew->stop = least >= crew->until || least == TIME_NEVER ||
                  (!failed && run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
@@ -242,6 +243,14 @@ static void *thread_main(void *argument)
         work(me);
         atomic_fetch_add_explicit(&crew->back, 1, memory_order_release);
     }
+}
+
+uint64_t engine_widest_window(const struct engine *engine)
+{
+    uint64_t widest = 0;
+    for (size_t i = 0; i < engine->island_count; i++)
+        widest = max_u64(widest, min_u64(engine->islands[i]->lookahead, WIDEST_WINDOW));
+    return widest;
 }
 
 static void worker_init(struct worker *worker, struct crew *crew, unsigned index)
@@ -347,6 +356,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
     struct engine *engine = crew->engine;
     crew->run = run;
     crew->until = run->until;
+    atomic_store_explicit(&engine->stop_at, TIME_NEVER, memory_order_relaxed);
     atomic_store_explicit(&crew->failed, false, memory_order_relaxed);
     atomic_store_explicit(&crew->back, 0, memory_order_relaxed);
     for (size_t i = 0; i < engine->island_count; i++)

@@ -1,6 +1,7 @@
 /* Asynchronous copies and their barriers. Copies are done at once: who waits for them never waits long, and
  * no program can tell, as it must not look before it waited. */
 #include "exec/memory.h"
+#include "exec/request.h"
 #include "exec/warp.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ struct copy {
     uint32_t from_place; /* of the source's address */
     int64_t from_offset;
     uint32_t bytes;
-    bool has_size;
+    bool has_size, keeps; /* a size of its own; in the SM's own cache, too */
 };
 
 static void run_copy(struct warp *w, const struct op *op, lanes active)
@@ -30,9 +31,17 @@ static void run_copy(struct warp *w, const struct op *op, lanes active)
             reading &= ~(UINT32_C(1) << lane);
     if (reading)
         memory_resolve(w, &source, &copy->from, reading, from);
+    struct request *request = w->block->worker->request;
+    if (request) {
+        request->of.kind = REQUEST_PIECES;
+        request->of.is_async = true;
+        request->of.keep = copy->keeps;
+    }
     EACH_LANE (lane, active) {
         uint32_t size = copy->has_size && sizes[lane] < copy->bytes ? sizes[lane] : copy->bytes;
-        if (size)
+        if (size && request)
+            memory_add_piece(request, (uintptr_t)from[lane], to[lane], size, lane);
+        else if (size)
             memcpy(to[lane], from[lane], size);
         memset(to[lane] + size, 0, copy->bytes - size);
     }
@@ -239,8 +248,12 @@ enum lowered lower_cp(struct lower *lower, struct op *op)
     if (ptx_is(lower->inst, "cp.async.mbarrier"))
         return lower_mbarrier(lower, op);
     if (ptx_is(lower->inst, "cp.async.commit_group") || ptx_is(lower->inst, "cp.async.wait_group") ||
-        ptx_is(lower->inst, "cp.async.wait_all"))
+        ptx_is(lower->inst, "cp.async.wait_all")) {
+        op->role = ptx_is(lower->inst, "cp.async.commit_group") ? ROLE_COMMIT : ROLE_COPIES;
+        if (lower->inst->count && lower_operand(lower, 0)->kind == PTX_OP_INTEGER)
+            op->value = (int64_t)lower_operand(lower, 0)->value;
         return lower_nothing(lower, op);
+    }
     if (!opcode_has(opcode, "ca") && !opcode_has(opcode, "cg"))
         return lower_fail(lower, "Heddle does not know this copy");
     struct copy *copy = lower_own(lower, sizeof *copy);
@@ -256,6 +269,7 @@ enum lowered lower_cp(struct lower *lower, struct op *op)
     copy->to.space = PTX_SHARED;
     copy->to.writes = true;
     copy->from.space = PTX_GLOBAL;
+    copy->keeps = opcode_has(opcode, "ca");
     if (!lower_address(lower, lower_operand(lower, 1), &source, &copy->from) ||
         !lower_address(lower, lower_operand(lower, 0), op, &copy->to))
         return LOWER_FAILED;
@@ -286,6 +300,38 @@ static uint64_t address_at(const struct warp *w, uint32_t place, uint32_t bytes,
     return bytes == 4 ? (uint32_t)at : at;
 }
 
+/* For a model that keeps time: pieces that do not cross lines of 128 bytes. */
+static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uint64_t to, uint64_t from,
+                         uint64_t bytes)
+{
+    const struct bulk *bulk = op->more;
+    struct request *request = w->block->worker->request;
+    enum ptx_space space = bulk->to_shared ? PTX_GLOBAL : PTX_SHARED;
+    char *host = memory_bytes(w, op, lane, space, from, bytes, false);
+    uint64_t far = bulk->to_shared ? from : to;
+    if (bulk->to_shared)
+        host = memory_bytes(w, op, lane, PTX_SHARED, to, bytes, true);
+    request->of.kind = REQUEST_PIECES;
+    request->of.is_async = request->of.is_bulk = true;
+    request->writes = !bulk->to_shared;
+    for (uint64_t done = 0, size; done < bytes; done += size) {
+        size = 128 - (far + done) % 128;
+        size = size < bytes - done ? size : bytes - done;
+        memory_add_piece(request, far + done, host + done, size, lane);
+    }
+    if (bulk->to_shared) {
+        uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
+        request->of.barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
+        request->of.barrier_bytes = bytes;
+    }
+}
+
+void request_complete(const struct delivery *of)
+{
+    if (of->barrier)
+        store(of->barrier, finish(expect_bytes(load(of->barrier), -of->barrier_bytes)));
+}
+
 static void run_bulk(struct warp *w, const struct op *op, lanes active)
 {
     const struct bulk *bulk = op->more;
@@ -298,6 +344,10 @@ static void run_bulk(struct warp *w, const struct op *op, lanes active)
                        "a copy of %llu bytes from 0x%llx to 0x%llx, which must be multiples of 16",
                        (unsigned long long)bytes, (unsigned long long)from, (unsigned long long)to);
         char *d = memory_bytes(w, op, lane, bulk->to_shared ? PTX_SHARED : PTX_GLOBAL, to, bytes, true);
+        if (w->block->worker->request) {
+            request_bulk(w, op, lane, to, from, bytes);
+            continue;
+        }
         memcpy(d, memory_bytes(w, op, lane, bulk->to_shared ? PTX_GLOBAL : PTX_SHARED, from, bytes, false),
                bytes);
         if (bulk->to_shared) {

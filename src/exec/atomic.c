@@ -1,6 +1,7 @@
 /* atom and red. A block runs on one host thread, so its shared memory needs no atomic instructions of the
  * host; global memory does. */
 #include "exec/memory.h"
+#include "exec/request.h"
 #include "exec/number.h"
 #include "base/bits.h"
 
@@ -144,6 +145,12 @@ static bool is_shared(const struct warp *w, const char *place)
     return place >= block->shared && place < block->shared + block->shared_bytes;
 }
 
+static bool is_far(const struct warp *w, const char *place)
+{
+    bool local = place >= w->local && place < w->local + w->local_bytes * WARP_LANES;
+    return !local && !is_shared(w, place);
+}
+
 /* Counting in shared memory is what most programs do most. */
 static void add_words(char *const places[WARP_LANES], const uint32_t *b, uint32_t *d, lanes active)
 {
@@ -151,6 +158,41 @@ static void add_words(char *const places[WARP_LANES], const uint32_t *b, uint32_
         uint32_t *at = (uint32_t *)(void *)places[i], old = *at;
         *at = old + b[i];
         d[i] = old;
+    }
+}
+
+uint64_t request_atomic(uint8_t operation, void *at, uint64_t operand, uint64_t compare)
+{
+    uint64_t old = 0, new;
+    memcpy(&old, at, rows[operation].bytes);
+    new = apply(operation, old, operand, compare, true);
+    memcpy(at, &new, rows[operation].bytes);
+    return old;
+}
+
+void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
+{
+    lane_set(of->registers + of->d, of->register_bytes, lane, old);
+}
+
+static void request_atomics(struct warp *w, const struct op *op, char *const places[WARP_LANES], lanes who)
+{
+    const struct atomic_form *form = op->more;
+    struct request *request = w->block->worker->request;
+    request->of.kind = REQUEST_ATOMIC;
+    request->of.lanes = who;
+    request->of.bytes = form->access.bytes;
+    request->of.registers = w->registers;
+    request->of.register_bytes = form->access.register_bytes;
+    request->of.operation = (uint8_t)form->row;
+    request->of.returns = form->returns;
+    request->of.acquires = form->access.acquires;
+    request->of.d = op->d;
+    EACH_LANE (i, who) {
+        request->of.at[i] = (uintptr_t)places[i];
+        request->operand[i] = lane_get(warp_at(w, op->b), form->access.register_bytes, i);
+        if (form->has_c)
+            request->compare[i] = lane_get(warp_at(w, op->c), form->access.register_bytes, i);
     }
 }
 
@@ -164,12 +206,22 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     bool alone_there = access->space == PTX_SHARED;
     w->spins += form->returns;
     memory_resolve(w, op, access, active, places);
+    if (alone_there && w->block->worker->request)
+        w->block->worker->request->shared_atomic = true;
     if (alone_there && form->counts) {
         uint32_t old[WARP_LANES];
         add_words(places, (const void *)b, old, active);
         if (form->returns)
             blend(d, old, 4, active);
         return;
+    }
+    if (UNLIKELY(w->block->worker->request)) {
+        lanes far = 0;
+        EACH_LANE (i, active)
+            far |= (lanes)is_far(w, places[i]) << i;
+        if (far)
+            request_atomics(w, op, places, far);
+        active &= ~far;
     }
     EACH_LANE (i, active) {
         uint64_t with = lane_get(b, register_bytes, i);
@@ -222,6 +274,9 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     op->unit = UNIT_LSU;
     op->run.exec = run_atomic;
     op->more = form;
+    access->acquires = opcode_acquires(opcode);
+    if (opcode_releases(opcode))
+        op->role = ROLE_RELEASE;
     access->space = opcode_space(opcode);
     access->bytes = access->register_bytes = rows[form->row].bytes;
     access->count = 1;

@@ -112,6 +112,7 @@ enum lowered lower_barrier(struct lower *lower, struct op *op)
     uint32_t i = 0;
     op->kind = OP_CONTROL;
     op->unit = UNIT_SYNC;
+    op->role = ROLE_BARRIER;
     op->run.control = run_barrier;
     op->more = form;
     if (lower->inst->guard >= 0) /* where those who waited meet those who did not */

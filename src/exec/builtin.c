@@ -199,7 +199,9 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
         if (!format.good)
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, format.arguments,
                        "an argument of printf cannot be read");
-        if (launch->print && worker->line.length) {
+        if (worker->printed) {
+            text_add(worker->printed, "%s", worker->line.length ? worker->line.at : "");
+        } else if (launch->print && worker->line.length) {
             pthread_mutex_lock(&worker->grid->lock);
             fwrite(worker->line.at, 1, worker->line.length, launch->print);
             pthread_mutex_unlock(&worker->grid->lock);

@@ -39,6 +39,18 @@ enum op_flag {
     OP_PAUSES = 32, /* a load that makes a warp wait long enough for the block's others to come as far */
 };
 
+/* What an operation is to a model that keeps time, beside its unit. */
+enum op_role {
+    ROLE_NONE,
+    ROLE_FENCE,  /* waits until what was written can be seen */
+    ROLE_RELEASE, /* so does it, before it does what it does */
+    ROLE_COMMIT, /* the asynchronous copies so far are a group */
+    ROLE_COPIES, /* waits until no more than `value` groups are under way */
+    ROLE_CALL,   /* enters a function */
+    ROLE_SLEEP,
+    ROLE_BARRIER, /* of a block */
+};
+
 struct op {
     union {
         alu_fn *alu;         /* all lanes, for OP_ALU */
@@ -50,6 +62,7 @@ struct op {
     uint8_t bytes;         /* of a lane of d: 2, 4, 8; 0: d is a predicate */
     uint32_t guard;        /* place of a predicate */
     uint32_t target, join; /* of a branch: operations; NO_OP: none */
+    uint8_t role;          /* enum op_role */
     const void *more;      /* what else the operation has to know; the code's */
     int64_t value;         /* an offset, or the index of a target */
 };
@@ -100,13 +113,19 @@ struct code {
     uint64_t *variable_at; /* by variable of the function: offset in local or shared memory */
     uint64_t *param_at;    /* by result, then parameter of the function: offset in local memory */
     uint32_t pressure;
-    void **owned; /* what ops point to */
+    struct isa_timing *timing; /* by operation; NULL unless the program is for models that keep time */
+    uint16_t *timing_registers;
+    struct isa_step *steps;
+    uint32_t slots_at, slots; /* numbers of its registers in them: from, how many */
+    uint64_t code_at;         /* where its machine instructions are, from the kernel's first, in bytes */
+    void **owned;             /* what ops point to */
     size_t owned_count, owned_capacity;
 };
 
 struct program {
     struct ptx_module **modules;
     size_t module_count;
+    bool timed;             /* kernels are prepared for models that keep time */
     struct function_entry { /* a function with a body; an alias has an entry of its own */
         const struct ptx_function *function;
         size_t module;
@@ -137,6 +156,8 @@ struct kernel {
     } * shared;
     size_t shared_count, shared_capacity;
     uint32_t access_count; /* memory operations of all its code */
+    uint32_t slots;        /* registers of all its code, as timing numbers them */
+    uint64_t code_bytes;   /* of all its machine instructions */
     pthread_mutex_t lock;
 };
 
@@ -151,6 +172,10 @@ const struct variable_entry *program_variable(const struct program *program, siz
 /* Makes code of a function for a kernel; its shared variables must have been placed. NULL and a reason. */
 struct code *code_new(struct kernel *kernel, size_t function, struct err *err);
 void code_free(struct code *code);
+
+/* Finds what a model that keeps time needs to know of a function (timing.c). */
+struct lower;
+void code_time(struct lower *lower);
 
 /* Where in text and source an operation comes from: "saxpy.cu:5, PTX line 40 of saxpy.ptx (ld.global.f32)".
  */

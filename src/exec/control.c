@@ -167,6 +167,7 @@ enum lowered lower_yield(struct lower *lower, struct op *op)
     (void)lower;
     op->kind = OP_CONTROL;
     op->unit = UNIT_CONTROL;
+    op->role = ROLE_SLEEP;
     op->run.control = run_yield;
     return LOWERED;
 }
@@ -262,6 +263,7 @@ enum lowered lower_call(struct lower *lower, struct op *op)
     op->kind = OP_CONTROL;
     op->unit = UNIT_CONTROL;
     op->run.control = run_call;
+    op->role = ROLE_CALL;
     op->more = call;
     op->join = (uint32_t)(lower->inst - lower->function->insts) + 1;
     if (lower_operand(lower, i)->kind == PTX_OP_LIST &&

@@ -29,6 +29,8 @@ struct kernel;
 struct program *program_new(struct ptx_module **modules, size_t count, program_place_fn *place, void *context,
                             struct err *err);
 void program_free(struct program *program);
+void program_set_timed(
+    struct program *program); /* before its kernels are prepared: for models that keep time */
 
 struct kernel *program_kernel(const struct program *program, const char *name); /* or NULL */
 struct kernel *program_kernel_at(const struct program *program, size_t index);  /* or NULL beyond the last */
@@ -55,6 +57,11 @@ const struct kernel_facts *kernel_facts(struct kernel *kernel);
 void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes);
 void kernel_set_registers(struct kernel *kernel, uint32_t registers); /* what a cubin says */
 uint64_t kernel_address(const struct kernel *kernel); /* what a function pointer to it holds */
+
+/* Adds where an operation of its own code comes from, by its number: "saxpy.cu:5, PTX line 40 of saxpy.ptx
+ * (ld.global.f32)". */
+struct text;
+void kernel_where(const struct kernel *kernel, uint32_t op, struct text *text);
 
 /* Makes it ready to run; done once, by launch_run if not before. Fails when it holds what Heddle does not
  * know, which is named. */

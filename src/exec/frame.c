@@ -53,7 +53,9 @@ static uint64_t special_value(const struct warp *w, uint64_t which, uint32_t lan
     case PTX_SPECIAL_nwarpid:
         return 64;
     case PTX_SPECIAL_smid:
-        return launch->sm_count ? block->number % launch->sm_count : 0;
+        return block->worker->sm != UINT32_MAX ? block->worker->sm
+               : launch->sm_count              ? block->number % launch->sm_count
+                                               : 0;
     case PTX_SPECIAL_nsmid:
         return launch->sm_count;
     case PTX_SPECIAL_lanemask_eq:

@@ -196,6 +196,11 @@ static bool prepare(struct kernel *kernel, struct err *err)
         if (good) {
             code->registers_at = kernel->frames_bytes;
             kernel->frames_bytes += code->frame_bytes;
+            code->slots_at = kernel->slots;
+            kernel->slots += code->slots;
+            code->code_at = kernel->code_bytes;
+            if (code->timing)
+                kernel->code_bytes += (code->timing[code->op_count - 1].first_step + 1) * UINT64_C(16);
             pressure = (uint32_t)max_u64(pressure, code->pressure);
             kernel->facts.local_bytes += code->local_bytes;
         }
@@ -234,6 +239,20 @@ void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset,
     REQUIRE(index < f->param_count);
     *offset = f->params[index].offset;
     *bytes = f->params[index].bytes;
+}
+
+void program_set_timed(struct program *program)
+{
+    program->timed = true;
+}
+
+void kernel_where(const struct kernel *kernel, uint32_t op, struct text *text)
+{
+    const struct code *code = kernel->codes ? kernel->codes[kernel->function] : NULL;
+    if (code)
+        code_where(code, &code->ops[op < code->op_count ? op : code->op_count], text);
+    else
+        text_add(text, "%s", kernel->facts.name);
 }
 
 void kernel_set_registers(struct kernel *kernel, uint32_t registers)

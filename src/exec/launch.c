@@ -1,5 +1,6 @@
 /* A launch: blocks spread over host threads. Each worker runs a block to its end before the next; one whose
  * threads wait for another block is put aside, as far as the GPU would hold both. */
+#include "exec/step.h"
 #include "exec/sync.h"
 #include "exec/warp.h"
 #include "base/bits.h"
@@ -40,7 +41,7 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     pthread_mutex_unlock(&grid->lock);
     text_fini(&where);
     atomic_store(&grid->stop, 1);
-    longjmp(worker->on_fault, 1);
+    longjmp(*worker->on_fault, 1);
 }
 
 /* Blocks */
@@ -49,7 +50,7 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
  * only now and then. */
 enum { PATIENCE = 128, IMPATIENCE = 4 };
 
-static void block_start(struct worker *worker, struct block *block, uint64_t number)
+void block_start(struct worker *worker, struct block *block, uint64_t number)
 {
     const struct grid *grid = worker->grid;
     const struct launch *launch = grid->launch;
@@ -85,7 +86,7 @@ static void block_start(struct worker *worker, struct block *block, uint64_t num
     worker->result.threads += grid->threads_per_block;
 }
 
-static void block_free(struct block *block)
+void block_free(struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_capacity; i++)
         warp_fini(&block->warps[i]);
@@ -94,7 +95,7 @@ static void block_free(struct block *block)
     mem_free(block);
 }
 
-static void report_deadlock(struct block *block)
+_Noreturn void block_report_deadlock(struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
@@ -107,6 +108,7 @@ static void report_deadlock(struct block *block)
                        "waits at a barrier that the block's other threads never reach");
         }
     }
+    BUG("a block without threads waits");
 }
 
 static bool force_sync(struct block *block)
@@ -144,7 +146,7 @@ static bool block_run(struct block *block)
             for (uint32_t j = 0; j < block->warps[i].fragment_count; j++)
                 ready |= block->warps[i].fragments[j]->state == FRAGMENT_READY;
         if (!ready && !force_sync(block))
-            report_deadlock(block);
+            block_report_deadlock(block);
     }
 }
 
@@ -222,20 +224,23 @@ static void run_blocks(struct worker *worker)
 static void *worker_main(void *context)
 {
     struct worker *worker = context;
-    if (!setjmp(worker->on_fault))
+    jmp_buf on_fault;
+    worker->on_fault = &on_fault;
+    if (!setjmp(on_fault))
         run_blocks(worker);
     return NULL;
 }
 
-static struct worker *worker_new(struct grid *grid)
+struct worker *worker_new(struct grid *grid)
 {
     struct worker *worker = mem_alloc_lines(1, sizeof *worker);
     worker->grid = grid;
+    worker->sm = UINT32_MAX;
     worker->found = mem_alloc(grid->kernel->access_count + 1, sizeof *worker->found);
     return worker;
 }
 
-static void worker_free(struct worker *worker)
+void worker_free(struct worker *worker)
 {
     for (struct block *block = worker->made, *next; block; block = next) {
         next = block->made_before;

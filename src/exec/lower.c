@@ -656,6 +656,8 @@ struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
         code->ops[f->inst_count].flags |= OP_STEERS;
         set_joins(&lower);
         set_pauses(&lower);
+        if (kernel->program->timed)
+            code_time(&lower);
         code->frame_bytes = (lower.frame + 255) & ~255u;
     }
     flow_fini(&lower.flow);
@@ -676,6 +678,9 @@ void code_free(struct code *code)
         mem_free(code->owned[i]);
     mem_free(code->owned);
     mem_free(code->ops);
+    mem_free(code->timing);
+    mem_free(code->timing_registers);
+    mem_free(code->steps);
     mem_free(code->constants);
     mem_free(code->zeroed);
     mem_free(code->variable_at);

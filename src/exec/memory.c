@@ -1,5 +1,6 @@
 /* Loads and stores: addresses of the lanes, checked to the byte, then the bytes. */
 #include "exec/memory.h"
+#include "exec/request.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -291,6 +292,39 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
     return survey;
 }
 
+void memory_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes, bool writes)
+{
+    struct request *request = w->block->worker->request;
+    if (LIKELY(!request))
+        return;
+    request->shared |= who;
+    request->shared_bytes = (uint8_t)bytes;
+    request->shared_writes = writes;
+    EACH_LANE (i, who)
+        request->shared_at[i] = (uint32_t)at[i];
+}
+
+static void note_far(const uint64_t at[WARP_LANES], lanes who, lanes *noted, uint64_t noted_at[WARP_LANES])
+{
+    *noted |= who;
+    EACH_LANE (i, who)
+        noted_at[i] = at[i];
+}
+
+/* Global memory is the model's: it is told what is wanted. */
+static void request_global(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES],
+                           uint64_t size, lanes who)
+{
+    struct request *request = w->block->worker->request;
+    request->of.kind = access->writes ? REQUEST_STORE : REQUEST_LOAD;
+    request->of.access = access;
+    request->of.registers = w->registers;
+    request->of.bytes = (uint8_t)size;
+    request->of.keep = !access->passes_by;
+    request->of.acquires = access->acquires;
+    note_far(at, who, &request->of.lanes, request->of.at);
+}
+
 /* One space; `at` are offsets in it. */
 static void access_space(struct warp *w, const struct op *op, const struct access *access,
                          enum ptx_space space, uint64_t at[WARP_LANES], lanes active)
@@ -298,13 +332,20 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     uint64_t size = (uint64_t)access->bytes * access->count;
     struct survey survey;
     char *base = NULL;
+    struct request *request = w->block->worker->request;
     switch (space) {
     case PTX_SHARED:
         survey = check_shared(w, op, access, active, at, size);
         base = w->block->shared;
+        memory_note_shared(w, active, at, size, access->writes);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
+        if (UNLIKELY(request)) {
+            request->local_bytes = (uint8_t)size;
+            request->local_writes = access->writes;
+            note_far(at, active, &request->local, request->local_at);
+        }
         if (access->writes)
             store_local(w, access, at, survey.same, active);
         else
@@ -313,9 +354,21 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_PARAM:
         survey = check_param(w, op, access, active, at, size);
         base = w->block->worker->grid->params;
+        if (UNLIKELY(request)) {
+            request->constant_bytes = (uint8_t)size;
+            note_far(at, active, &request->constant, request->constant_at);
+        }
         break;
     default:
         survey = check_global(w, op, access, active, at, size);
+        if (LIKELY(!request))
+            break;
+        if (!access->is_const) {
+            request_global(w, access, at, size, active);
+            return;
+        }
+        request->constant_bytes = (uint8_t)size;
+        note_far(at, active, &request->constant, request->constant_at);
     }
     if (access->writes)
         store_flat(w, access, base, at, survey.dense, active);
@@ -354,6 +407,50 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
         move_window(part, in, windows[i].window);
         access_space(w, op, access, windows[i].space, part, in);
     }
+}
+
+/* What a model that keeps time brings and takes */
+
+void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lanes who)
+{
+    const struct access *access = of->access;
+    bool whole = access->bytes == access->register_bytes;
+    for (uint32_t v = 0; v < access->count; v++) {
+        char *d = of->registers + access->registers[v];
+        const unsigned char *from = data + (size_t)v * access->bytes - line;
+        if (whole && access->bytes == 4)
+            EACH_LANE (i, who)
+                memcpy(d + 4 * i, from + of->at[i], 4);
+        else
+            EACH_LANE (i, who)
+                lane_set(d, access->register_bytes, i,
+                         widen(read_bytes((const char *)from + of->at[i], access->bytes), access));
+    }
+}
+
+void request_collect(const struct request *request, uint64_t line, uint32_t line_bytes, lanes who,
+                     unsigned char *data, uint32_t *masks)
+{
+    const struct access *access = request->of.access;
+    (void)line_bytes;
+    EACH_LANE (i, who) {
+        uint32_t at = (uint32_t)(request->of.at[i] - line);
+        uint32_t bits = request->of.bytes == 32 ? UINT32_MAX : (UINT32_C(1) << request->of.bytes) - 1;
+        masks[at / 32] |= bits << at % 32;
+    }
+    for (uint32_t v = 0; v < access->count; v++) {
+        const char *s = request->of.registers + access->registers[v];
+        unsigned char *to = data + (size_t)v * access->bytes - line;
+        EACH_LANE (i, who)
+            write_bytes((char *)to + request->of.at[i], access->bytes,
+                        lane_get(s, access->register_bytes, i));
+    }
+}
+
+void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane)
+{
+    mem_grow(request->pieces, request->piece_count, request->piece_capacity);
+    request->pieces[request->piece_count++] = (struct piece){at, host, (uint32_t)bytes, lane};
 }
 
 char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
@@ -395,6 +492,7 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         all[i] = offset;
     if (space == PTX_SHARED) {
         check_shared(w, op, access, who, all, size);
+        memory_note_shared(w, who, all, size, access->writes);
         return w->block->shared + offset;
     }
     if (space == PTX_LOCAL) {
@@ -416,6 +514,7 @@ void memory_resolve(struct warp *w, const struct op *op, const struct access *ac
         high |= at[i];
     if (access->space == PTX_SHARED) {
         check_shared(w, op, access, active, at, size);
+        memory_note_shared(w, active, at, size, access->writes);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = w->block->shared + at[i];
     } else if (high < WINDOW_SHARED) {
@@ -448,6 +547,16 @@ bool opcode_watches(const char *opcode)
 {
     return opcode_has(opcode, "volatile") || opcode_has(opcode, "acquire") || opcode_has(opcode, "relaxed") ||
            opcode_has(opcode, "cv") || opcode_has(opcode, "mmio");
+}
+
+bool opcode_releases(const char *opcode)
+{
+    return (opcode_has(opcode, "release") || opcode_has(opcode, "acq_rel")) && !opcode_has(opcode, "cta");
+}
+
+bool opcode_acquires(const char *opcode)
+{
+    return (opcode_has(opcode, "acquire") || opcode_has(opcode, "acq_rel")) && !opcode_has(opcode, "cta");
 }
 
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
@@ -558,6 +667,10 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
     access->is_float = ptx_type_is_float(type);
     access->writes = writes;
     access->spins = opcode_watches(opcode) && !writes;
+    access->passes_by = opcode_watches(opcode) || opcode_has(opcode, "cg");
+    access->acquires = opcode_acquires(opcode);
+    if (opcode_releases(opcode))
+        op->role = ROLE_RELEASE;
     if (!access->bytes || access->bytes > 8) {
         lower_fail(lower, "Heddle does not know this type");
         return NULL;
@@ -582,8 +695,10 @@ enum lowered lower_load(struct lower *lower, struct op *op)
         return LOWER_FAILED;
     if (access->space == PTX_PARAM && !lower->function->is_kernel)
         access->space = PTX_LOCAL;
-    if (access->space == PTX_CONST)
+    if (access->space == PTX_CONST) {
         access->space = PTX_GLOBAL;
+        access->is_const = true;
+    }
     return LOWERED;
 }
 
@@ -609,8 +724,9 @@ static void run_fence(struct warp *w, const struct op *op, lanes active)
 
 enum lowered lower_fence(struct lower *lower, struct op *op)
 {
-    (void)lower;
     op->unit = UNIT_SYNC;
     op->run.exec = run_fence;
+    if (!opcode_has(lower->inst->opcode, "cta"))
+        op->role = ROLE_FENCE;
     return LOWERED;
 }

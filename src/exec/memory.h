@@ -12,7 +12,10 @@ struct access {
     uint8_t register_bytes; /* the register may be wider */
     uint8_t address_bytes;  /* of the register with the address */
     bool is_signed, is_float, writes;
-    bool spins;            /* reads what others may be about to write */
+    bool spins;     /* reads what others may be about to write */
+    bool passes_by; /* the SM's own cache */
+    bool acquires;
+    bool is_const;
     uint32_t number;       /* of the kernel's accesses */
     uint32_t registers[8]; /* places */
 };
@@ -23,6 +26,10 @@ enum ptx_space opcode_space(const char *opcode);
 /* Whether it reads what another thread may be about to write. */
 bool opcode_watches(const char *opcode);
 
+/* Whether others of the GPU must see what was written before it; whether it must see what they wrote. */
+bool opcode_releases(const char *opcode);
+bool opcode_acquires(const char *opcode);
+
 /* Lowers [register or variable + offset] to op->a and op->value. */
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
                    struct access *access);
@@ -31,6 +38,11 @@ bool lower_address(struct lower *lower, const struct ptx_operand *operand, struc
  */
 void memory_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
                     char *places[WARP_LANES]);
+
+/* For models that keep time: lanes go to shared memory, or to pieces of global memory. */
+void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes,
+                        bool writes);
+void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
 
 /* Whether an operation is a load from global memory. */
 bool memory_waits(const struct op *op);

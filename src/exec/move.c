@@ -65,7 +65,9 @@ static enum lowered lower_pack(struct lower *lower, struct op *op, bool packs)
 static void run_clock(struct warp *w, const struct op *op, lanes active)
 {
     struct block *block = w->block;
-    uint64_t now = 4 * (block->worker->result.warp_instructions - block->clock_from) + ++block->clock_reads;
+    uint64_t now = block->worker->clock ? *block->worker->clock
+                                        : 4 * (block->worker->result.warp_instructions - block->clock_from) +
+                                              ++block->clock_reads;
     if (op->value == PTX_SPECIAL_clock_hi || op->value == PTX_SPECIAL_globaltimer_hi)
         now >>= 32;
     w->spins++; /* a loop that waits for a time to come */

@@ -2,6 +2,7 @@
  */
 #include "exec/matrix.h"
 #include "exec/memory.h"
+#include "exec/request.h"
 #include "exec/sync.h"
 #include "exec/texture.h"
 #include "base/bits.h"
@@ -233,6 +234,11 @@ static void run_movmatrix(struct warp *w, const struct op *op, lanes active)
     matrix_movmatrix(warp_at(w, x->d[0]), warp_at(w, x->a[0]));
 }
 
+static bool in_block(const struct warp *w, const char *place)
+{
+    return place >= w->block->shared && place < w->block->shared + w->block->shared_bytes;
+}
+
 /* Each lane's pieces of a matrix in memory. */
 static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
 {
@@ -242,6 +248,7 @@ static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
     struct access access = x->access;
     struct op moved = *op;
     uint32_t wide = operand->type == MATRIX_f64 ? 8 : 4;
+    struct request *request = w->block->worker->request;
     EACH_LANE (lane, active) {
         struct matrix_run runs[MATRIX_RUNS];
         uint32_t rows = operand->by_column ? operand->rows : operand->columns;
@@ -253,6 +260,13 @@ static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
             moved.value = op->value + runs[i].offset;
             memory_resolve(w, &moved, &access, UINT32_C(1) << lane, places);
             char *value = (char *)warp_at(w, x->d[runs[i].number]) + (size_t)wide * lane + runs[i].byte;
+            if (request && !in_block(w, places[lane])) {
+                request->of.kind = REQUEST_PIECES;
+                request->of.keep = true;
+                request->writes = stores;
+                memory_add_piece(request, (uintptr_t)places[lane], value, runs[i].bytes, lane);
+                continue;
+            }
             memcpy(stores ? places[lane] : value, stores ? value : places[lane], runs[i].bytes);
         }
     }

@@ -9,7 +9,7 @@ enum {
     SLICES = 64,   /* slices without an end that look like waiting for another block */
 };
 
-static void run_some(struct warp *w, const struct op *op, lanes who)
+void warp_run_some(struct warp *w, const struct op *op, lanes who)
 {
     char *r = w->registers;
     op->run.alu(r + FRAME_SCRATCH, r + op->a, r + op->b, r + op->c, r + op->e);
@@ -115,7 +115,7 @@ static bool same_place(const struct fragment *a, const struct fragment *b)
 }
 
 /* Fragments that stand ready at the same place become one again. */
-static void join_fragments(struct warp *w)
+void warp_join_fragments(struct warp *w)
 {
     for (uint32_t i = 0; i < w->fragment_count; i++)
         for (uint32_t j = i + 1; j < w->fragment_count;) {
@@ -138,7 +138,7 @@ void warp_use_frame(struct warp *w)
 }
 
 /* Those who wait for the top level's lanes go on without them. */
-static void let_go(struct warp *w)
+void warp_let_go(struct warp *w)
 {
     struct fragment *fragment = w->now;
     lanes above = fragment->levels[fragment->depth - 1].mask, all = all_lanes(fragment);
@@ -196,7 +196,7 @@ static void check_limits(struct warp *w, const struct op *op, lanes active)
     if (grid->launch->interrupt && *grid->launch->interrupt)
         grid->stop = 1;
     if (grid->stop)
-        longjmp(w->block->worker->on_fault, 1);
+        longjmp(*w->block->worker->on_fault, 1);
     if (limit && w->block->worker->result.warp_instructions > limit)
         warp_fault(w, op, active, FAULT_LIMIT, 0, "more than %llu warp instructions, the limit given",
                    (unsigned long long)limit);
@@ -228,7 +228,7 @@ reload:;
         } else {
             while (!op->flags) {
                 if (op->kind == OP_ALU)
-                    run_some(w, op, active);
+                    warp_run_some(w, op, active);
                 else
                     op->run.exec(w, op, active);
                 op++;
@@ -239,7 +239,7 @@ reload:;
         if ((op->flags & OP_JOIN) && top->rpc == (uint32_t)(op - ops) && f->depth > 1) {
             f->depth--;
             if (w->fragment_count > 1)
-                join_fragments(w);
+                warp_join_fragments(w);
             goto reload;
         }
         lanes mask = active;
@@ -274,7 +274,7 @@ reload:;
                 if (w->spins <= w->block->patience && ++w->slices % SLICES)
                     return RAN_SLICE;
                 w->spins = 0;
-                let_go(w);
+                warp_let_go(w);
                 return RAN_SPINS;
             }
             continue;
@@ -283,7 +283,7 @@ reload:;
             if (mask == w->alive)
                 op->run.alu(r + op->d, r + op->a, r + op->b, r + op->c, r + op->e);
             else if (mask)
-                run_some(w, op, mask);
+                warp_run_some(w, op, mask);
             op++;
             continue;
         }
@@ -312,7 +312,7 @@ reload:;
             return RAN_WAITS;
         case NEXT_YIELD:
             top->pc++;
-            let_go(w);
+            warp_let_go(w);
             return RAN_SPINS;
         }
     }
@@ -324,7 +324,7 @@ enum ran warp_run(struct warp *w)
     while (warp_check_sync(w, false)) /* the missing ones may have ended meanwhile */
         ;
     if (w->fragment_count > 1)
-        join_fragments(w);
+        warp_join_fragments(w);
     for (uint32_t tries = w->fragment_count; tries && w->fragment_count; tries--) {
         struct fragment *f = w->fragments[w->turn++ % w->fragment_count];
         if (f->state != FRAGMENT_READY)

@@ -57,6 +57,8 @@ struct warp {
     char *local;           /* local memory: word by word, 32 lanes side by side */
     uint64_t local_bytes;  /* of a lane */
     uint64_t constants_of; /* the launch whose constants are in the file */
+    const struct op *at;   /* step.h: the next operation, and for whom */
+    lanes active;
 };
 
 struct barrier {
@@ -93,10 +95,14 @@ struct worker {
     struct launch_result result;
     struct found *found; /* by memory operation */
     struct found last;
-    jmp_buf on_fault;
-    struct block *pool; /* blocks to use again */
-    struct block *made; /* all of them */
-    struct text line;   /* of printf */
+    jmp_buf *on_fault;
+    struct request *request; /* where a model that keeps time is told what is wanted of memory; or NULL */
+    const uint64_t *clock;   /* of that model; or NULL */
+    struct text *printed;    /* what printf adds to; or NULL: it goes to the launch's file at once */
+    uint32_t sm;             /* that its blocks run on, or UINT32_MAX: as if spread evenly */
+    struct block *pool;      /* blocks to use again */
+    struct block *made;      /* all of them */
+    struct text line;        /* of printf */
 };
 
 /* One launch. */
@@ -123,6 +129,15 @@ _Noreturn void warp_fault(struct warp *warp, const struct op *op, lanes who, enu
 /* Runs until all of it waits, ends, or others should have their turn. */
 enum ran { RAN_OUT, RAN_WAITS, RAN_SLICE, RAN_SPINS };
 enum ran warp_run(struct warp *warp);
+
+/* Parts of it that single steps need, too. */
+void warp_run_some(struct warp *warp, const struct op *op, lanes who);
+void warp_join_fragments(struct warp *warp);
+void warp_let_go(struct warp *warp);
+void block_start(struct worker *worker, struct block *block, uint64_t number);
+void block_free(struct block *block);
+struct worker *worker_new(struct grid *grid);
+void worker_free(struct worker *worker);
 
 void warp_start(struct warp *warp, struct block *block, uint32_t index, lanes exists);
 void warp_fini(struct warp *warp);

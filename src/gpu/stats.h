@@ -13,10 +13,11 @@ struct kernel_stats {
     uint32_t sms_used;
     uint64_t busiest_sm_cycles, idlest_sm_cycles; /* cycles_active of one SM, of those used */
     uint64_t busiest_sm_instructions, idlest_sm_instructions;
-    uint32_t blocks_per_sm; /* that fit at a time */
-    struct sm_counters sm;  /* sums over all SMs */
+    uint32_t blocks_per_sm;  /* that fit at a time */
+    struct sm_counters sm;   /* sums over all SMs */
     struct mem_counters mem; /* of the whole GPU, while the kernel ran */
-    struct op_profile *profile; /* by operation of the kernel's own code; or NULL. Freed by kernel_stats_fini */
+    struct op_profile
+        *profile; /* by operation of the kernel's own code; or NULL. Freed by kernel_stats_fini */
     uint32_t profile_count;
 };
 

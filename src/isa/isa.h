@@ -20,7 +20,7 @@ typedef uint32_t lanes; /* a bit per lane */
     U(TENSOR)  /* matrices */                                                                                \
     U(LSU)     /* memory */                                                                                  \
     U(TEX)     /* textures and surfaces */                                                                   \
-    U(CONTROL) /* branches, calls, where threads meet again */                                              \
+    U(CONTROL) /* branches, calls, where threads meet again */                                               \
     U(SYNC)    /* barriers, fences */                                                                        \
     U(SHUFFLE) /* between lanes, through the memory pipeline */                                              \
     U(VOTE)    /* between lanes, one bit of each */                                                          \
@@ -44,6 +44,15 @@ enum isa_step_flag {
 struct isa_step {
     uint8_t unit;  /* enum isa_unit */
     uint8_t flags; /* enum isa_step_flag */
+};
+
+/* What a model that keeps time is told of an instruction. Its registers are numbers in a list: those it
+ * reads, then those it writes. */
+struct isa_timing {
+    uint32_t registers; /* where in the list they begin */
+    uint8_t reads, writes;
+    uint16_t steps; /* how many machine instructions it becomes */
+    uint32_t first_step;
 };
 
 /* Types of a lane's value. f16 and bf16 are held as their 16 bits; pred is one bit. */

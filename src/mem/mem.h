@@ -36,12 +36,14 @@ struct mem_config {
     mem_atomic_fn *atomic;
 };
 
-struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config, struct err *err);
-void mem_free(struct mem *mem); /* after the engine */
+struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config,
+                    struct err *err);
+void mem_delete(struct mem *mem); /* after the engine */
 
 /* Client `number` (0..clients-1), in the order of numbers. Requests leave by one port, replies come by the
  * other. */
-bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies, struct err *err);
+bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies,
+                struct err *err);
 bool mem_ready(struct mem *mem, struct err *err); /* after all clients; before engine_ready */
 
 /* Between runs. */
@@ -50,8 +52,8 @@ void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t
 /* The plug on the requests' link that a client sends requests for this line to. */
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
 
-/* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what ncu's
- * cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */
+/* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
+ * ncu's cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */
 void mem_flush(struct mem *mem, bool forget);
 
 /* Counters over all slices and channels: mem/spec.h names them. */

@@ -4,7 +4,8 @@
  *   MEM_WRITE   request, mem_write of each sector          -> MEM_DONE
  *   MEM_ATOMIC  request, mem_atom of each lane             -> MEM_DATA with mem_old of each lane, or MEM_DONE
  *
- * Addresses are physical: offsets in the memory of the GPU (struct mem_region says where on the host that is). */
+ * Addresses are physical: offsets in the memory of the GPU (struct mem_region says where on the host that
+ * is). */
 #ifndef MEM_MESSAGE_H
 #define MEM_MESSAGE_H
 
@@ -23,7 +24,7 @@ struct mem_request {
     uint8_t sectors;   /* a bit for each that is read or written */
     uint8_t policy;    /* enum mem_policy */
     uint8_t operation; /* MEM_ATOMIC: as mem_spec.atomic knows it */
-    uint8_t count;     /* MEM_ATOMIC: of struct mem_atom that follow. The high bit: the old values are wanted */
+    uint8_t count; /* MEM_ATOMIC: of struct mem_atom that follow. The high bit: the old values are wanted */
 };
 #define MEM_WANTS_OLD 0x80
 

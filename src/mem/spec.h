@@ -1,13 +1,48 @@
-/* What memory is like, by rows, and what it counts. The defaults are the H200's. */
+/* What memory is like, by rows, and what it counts. The defaults are the H200's; cycles are the SMs'. */
 #ifndef MEM_SPEC_H
 #define MEM_SPEC_H
 
 #include "base/param.h"
 #include "base/stat.h"
 
-#define L2_PARAMS(P, S) P(S, size, bytes, "60MiB", "0..64GiB", "capacity, over all partitions")
-#define DRAM_PARAMS(P, S) P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")
-#define NOC_PARAMS(P, S) P(S, count, latency_cycles, "100", "1..100000", "from an SM to an L2 slice, and back")
+#define L2_PARAMS(P, S)                                                                                      \
+    P(S, size, bytes, "60MiB", "64KiB..64GiB", "capacity, over all partitions")                              \
+    P(S, count, partitions, "2", "1..2", "parts that are nearer to some SMs than to others")                 \
+    P(S, flag, copies, "yes", "",                                                                            \
+      "an SM asks its own partition, which keeps copies of lines whose home is the other")                   \
+    P(S, count, slices, "96", "1..1024", "over all partitions; a multiple of islands and partitions")        \
+    P(S, count, islands, "24", "1..1024", "the slices are spread over, which can run at the same time")      \
+    P(S, count, ways, "16", "1..64", "lines in a set")                                                       \
+    P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")                           \
+    P(S, count, hit_cycles, "14", "0..10000", "in a slice, from a request to its reply")                     \
+    P(S, real, bytes_per_cycle, "46", "1..4096", "a slice gives to SMs or takes from them")                  \
+    P(S, count, misses, "256", "8..65536", "lines that a slice waits for at once")                           \
+    P(S, count, requests, "512", "8..65536", "requests of a slice that wait in it, before others queue up")  \
+    P(S, real, atomic_sector_cycles, "1", "0..1000", "a slice takes to do atomic operations of one sector")  \
+    P(S, real, atomic_lane_cycles, "0.5", "0..1000", "and for each lane")                                    \
+    P(S, count, atomic_cycles, "14", "0..10000", "from an atomic operation to its reply")                    \
+    P(S, count, cross_cycles, "100", "1..10000", "from one partition to the other")                          \
+    P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")
+
+#define DRAM_PARAMS(P, S)                                                                                    \
+    P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")                                 \
+    P(S, choice, timing, "hbm3e", "gddr5|gddr6|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")          \
+    P(S, count, channels_per_slice, "2", "1..16", "channels (of HBM: pseudo channels) behind a slice")       \
+    P(S, rate, bandwidth, "4814GB/s", "1MB/s..", "of all channels together")                                 \
+    P(S, time, latency, "45ns", "", "of controllers and wires; simple and fixed: of all")                    \
+    P(S, count, writes, "64", "1..4096", "a channel holds before slices must wait")                          \
+    P(S, count, writes_high, "32", "1..4096", "banks: writes that make a channel turn to writing")           \
+    P(S, count, writes_low, "8", "0..4096", "banks: and back to reading")                                    \
+    P(S, count, lookout, "24", "1..1024", "banks: requests among which the best is chosen")
+
+#define NOC_PARAMS(P, S)                                                                                     \
+    P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back")                    \
+    P(S, count, spread_cycles, "60", "0..10000", "more, between the nearest slice and the farthest")         \
+    P(S, real, bytes_per_cycle, "56", "0..4096", "of an SM's and a slice's plug; 0: no limit")               \
+    P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
+    P(S, count, credits, "0", "0..65535", "requests an SM may have queued at a slice; 0: no limit")          \
+    P(S, time, host_latency, "500ns", "1ns..1s", "from the GPU to the host's memory, and back")              \
+    P(S, rate, host_bandwidth, "55GB/s", "1MB/s..", "between them, each way")
 
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
@@ -21,14 +56,24 @@ struct noc_spec {
 extern const struct param_group l2_params, dram_params, noc_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \
+    X(S, l2_requests, "requests", "requests that came to slices from SMs")                                   \
     X(S, l2_sectors_read, "sectors", "sectors that requests asked to read")                                  \
     X(S, l2_sectors_written, "sectors", "sectors that requests wrote")                                       \
     X(S, l2_sectors_atomic, "sectors", "sectors that atomic operations went to")                             \
     X(S, l2_sectors_hit, "sectors", "sectors that were there when asked for")                                \
+    X(S, l2_atomics, "lanes", "atomic operations done")                                                      \
+    X(S, l2_evictions, "lines", "lines that left for others to come")                                        \
+    X(S, l2_sectors_written_back, "sectors", "changed sectors that left for memory")                         \
+    X(S, l2_cross_bytes, "bytes", "between the partitions")                                                  \
+    X(S, l2_copies_invalidated, "lines", "copies told to go because their home changed")                     \
+    X(S, l2_busy_ps, "ps", "slices were giving or taking data, over all slices")                             \
     X(S, dram_bytes_read, "bytes", "bytes read from memory")                                                 \
     X(S, dram_bytes_written, "bytes", "bytes written to memory")                                             \
     X(S, dram_row_hits, "accesses", "accesses that found their row open")                                    \
-    X(S, dram_row_misses, "accesses", "accesses that had to open a row")
+    X(S, dram_row_misses, "accesses", "accesses that had to open a row")                                     \
+    X(S, dram_refreshes, "commands", "refreshes")                                                            \
+    X(S, dram_busy_ps, "ps", "channels were moving data, over all channels")                                 \
+    X(S, host_bytes, "bytes", "read from or written to the host's memory")
 
 struct mem_counters {
     MEM_COUNTERS(STAT_FIELD, mem_counters)

@@ -1,68 +1,325 @@
+/* The simulated machine: GPUs on one engine, tasks that begin and end. */
 #include "system/machine.h"
 #include "base/mem.h"
+#include "gpu/gpu.h"
 
-struct machine {
-    struct machine_options options;
-    struct task *tasks;
-    uint64_t now;
+struct gpu_slot {
+    struct gpu *gpu;
+    struct task *kernels[SM_KERNELS]; /* by slot of the GPU */
 };
 
-struct machine *machine_new(const struct system *system, const struct machine_options *options, struct err *err)
+struct machine {
+    const struct system *system;
+    struct machine_options options;
+    struct engine *engine;
+    struct gpu_slot *gpus;
+    uint32_t gpu_count;
+    struct task *waiting; /* kernels that no slot was free for, and copies under way */
+    uint64_t now;
+    uint64_t running;
+    bool broken; /* a run was interrupted: nothing can begin any more */
+};
+
+static bool build(struct machine *machine, struct err *err)
 {
-    (void)system, (void)err;
+    const struct system *system = machine->system;
+    struct gpu_config config = {&system->gpu, &system->sm,  &system->l2,
+                                &system->dram, &system->noc, &system->dispatch};
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct text path = {0};
+        text_add(&path, "gpu[%u]", i);
+        machine->gpus[i].gpu = gpu_new(machine->engine, path.at, &config, err);
+        text_fini(&path);
+        if (!machine->gpus[i].gpu)
+            return false;
+    }
+    return engine_ready(machine->engine, err);
+}
+
+struct machine *machine_new(const struct system *system, const struct machine_options *options,
+                            struct err *err)
+{
     struct machine *machine = mem_alloc(1, sizeof *machine);
+    machine->system = system;
     machine->options = *options;
-    return machine;
+    machine->gpu_count = (uint32_t)system->spec.gpus;
+    machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
+    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
+    if (build(machine, err))
+        return machine;
+    machine_free(machine);
+    return NULL;
 }
 
 void machine_free(struct machine *machine)
 {
+    if (!machine)
+        return;
+    engine_free(machine->engine);
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        gpu_free(machine->gpus[i].gpu);
+    mem_free(machine->gpus);
     mem_free(machine);
 }
 
-void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memory_range *ranges, uint32_t count)
+void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memory_range *ranges,
+                        uint32_t count)
 {
-    (void)machine, (void)gpu, (void)ranges, (void)count;
+    struct mem_region *regions = mem_alloc(count + 1, sizeof *regions);
+    for (uint32_t i = 0; i < count; i++)
+        regions[i] = (struct mem_region){.bytes = ranges[i].bytes,
+                                         .host = (char *)(uintptr_t)ranges[i].at, /* where kernels see it */
+                                         .remote = ranges[i].remote};
+    gpu_set_memory(machine->gpus[gpu].gpu, regions, count);
+    mem_free(regions);
+}
+
+void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes, bool changes)
+{
+    gpu_sync_memory(machine->gpus[gpu].gpu, at, bytes, changes);
+}
+
+/* Tasks */
+
+static uint64_t copy_time(const struct machine *machine, const struct task *task)
+{
+    const struct noc_spec *noc = &machine->system->noc;
+    uint64_t rate = task->direction == COPY_ON_DEVICE ? machine->system->dram.bandwidth / 2 : noc->host_bandwidth;
+    return noc->host_latency + (uint64_t)((unsigned __int128)task->copy_bytes * PS_PER_SECOND / rate);
+}
+
+static void append(struct task **list, struct task *task)
+{
+    while (*list)
+        list = &(*list)->next;
+    task->next = NULL;
+    *list = task;
+}
+
+static bool begin_kernel(struct machine *machine, struct task *task)
+{
+    struct gpu_slot *gpu = &machine->gpus[task->gpu];
+    struct gpu_launch launch = {.launch = task->launch,
+                                .blocks_per_sm = task->blocks_per_sm,
+                                .shared_carveout_bytes = task->shared_carveout_bytes,
+                                .cold_caches = machine->options.cold_caches && !machine->running,
+                                .profile = machine->options.profile};
+    uint32_t slot = gpu_begin(gpu->gpu, &launch, machine->now);
+    if (slot == SM_KERNELS)
+        return false;
+    gpu->kernels[slot] = task;
+    machine->running++;
+    return true;
+}
+
+static void fail(struct task *task, enum fault_kind kind, const char *text)
+{
+    task->state = TASK_FAILED;
+    task->result.fault.kind = kind;
+    snprintf(task->result.fault.text, sizeof task->result.fault.text, "%.2000s", text);
 }
 
 void machine_begin(struct machine *machine, struct task *task)
 {
-    struct task **last = &machine->tasks;
-    while (*last)
-        last = &(*last)->next;
-    *last = task;
-    task->next = NULL;
+    struct err err;
     task->state = TASK_RUNNING;
     task->start_ps = machine->now;
+    task->end_ps = TIME_NEVER;
+    if (!task->launch) {
+        task->end_ps = machine->now + copy_time(machine, task);
+        append(&machine->waiting, task);
+        return;
+    }
+    if (!kernel_prepare(task->launch->kernel, &err)) {
+        fail(task, FAULT_INSTRUCTION, err.text);
+        task->end_ps = machine->now;
+        append(&machine->waiting, task);
+        return;
+    }
+    if (!begin_kernel(machine, task))
+        append(&machine->waiting, task);
+}
+
+static bool finish_kernels(struct machine *machine)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct gpu_slot *gpu = &machine->gpus[i];
+        struct launch_result result;
+        struct kernel_stats stats;
+        uint32_t slot;
+        for (enum gpu_ended ended;
+             (ended = gpu_take_ended(gpu->gpu, machine->now, &slot, &result, &stats)) != GPU_NONE;) {
+            struct task *task = gpu->kernels[slot];
+            gpu->kernels[slot] = NULL;
+            machine->running--;
+            task->result = result;
+            task->stats = stats;
+            task->end_ps = stats.end_ps;
+            task->state = ended == GPU_FAILED ? TASK_FAILED : TASK_DONE;
+            some = true;
+        }
+    }
+    return some;
+}
+
+/* Copies that are done, kernels that could not be prepared; and kernels that a slot is free for now. */
+static bool finish_waiting(struct machine *machine)
+{
+    bool some = false;
+    for (struct task **link = &machine->waiting, *task; (task = *link);) {
+        bool is_kernel = task->launch && task->state == TASK_RUNNING;
+        if (is_kernel ? begin_kernel(machine, task) : task->end_ps <= machine->now) {
+            *link = task->next;
+            if (!is_kernel && task->state == TASK_RUNNING)
+                task->state = TASK_DONE;
+            some |= !is_kernel;
+            continue;
+        }
+        link = &task->next;
+    }
+    return some;
+}
+
+static uint64_t next_copy(const struct machine *machine)
+{
+    uint64_t next = TIME_NEVER;
+    for (const struct task *task = machine->waiting; task; task = task->next)
+        next = min_u64(next, task->end_ps);
+    return next;
+}
+
+/* Kernels that took too long fail; their GPUs are emptied. */
+static void stop_late(struct machine *machine, uint64_t limit_ps)
+{
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+            struct task *task = machine->gpus[i].kernels[slot];
+            if (!task || machine->now - task->start_ps < limit_ps)
+                continue;
+            char text[128];
+            snprintf(text, sizeof text, "more than %llu cycles, the limit given",
+                     (unsigned long long)machine->options.max_cycles);
+            gpu_look(machine->gpus[i].gpu, slot, &task->result, &task->stats);
+            fail(task, FAULT_LIMIT, text);
+            task->end_ps = machine->now;
+            machine->broken = true; /* its blocks are still on the SMs */
+        }
+}
+
+static uint64_t limit_ps(const struct machine *machine)
+{
+    struct clock_domain clock;
+    clock_init(&clock, machine->system->gpu.clock);
+    return machine->options.max_cycles ? clock_time(&clock, machine->options.max_cycles) : TIME_NEVER;
+}
+
+static uint64_t first_limit(const struct machine *machine)
+{
+    uint64_t first = TIME_NEVER;
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
+            if (machine->gpus[i].kernels[slot])
+                first = min_u64(first, add_saturating(machine->gpus[i].kernels[slot]->start_ps,
+                                                      limit_ps(machine)));
+    return first;
+}
+
+static void tell_progress(void *user, uint64_t time, uint64_t events)
+{
+    struct machine *machine = user;
+    struct machine_progress sum = {.time_ps = time};
+    (void)events;
+    uint64_t since = TIME_NEVER;
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct gpu_progress part;
+        gpu_progress(machine->gpus[i].gpu, &part);
+        sum.blocks += part.blocks;
+        sum.blocks_done += part.blocks_done;
+        sum.instructions += part.instructions;
+        since = min_u64(since, part.since_ps);
+    }
+    struct clock_domain clock;
+    clock_init(&clock, machine->system->gpu.clock);
+    sum.cycles = since < time ? clock_cycle(&clock, time - since) : 0;
+    machine->options.progress(machine->options.user, &sum);
+}
+
+static void look_at_all(struct machine *machine)
+{
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+            struct task *task = machine->gpus[i].kernels[slot];
+            if (task)
+                gpu_look(machine->gpus[i].gpu, slot, &task->result, &task->stats);
+        }
+}
+
+/* Runs until something ends, or `until`. True: something ended. */
+static bool run(struct machine *machine, uint64_t until, bool *stopped, struct err *err)
+{
+    *stopped = false;
+    while (!machine->broken) {
+        if (finish_kernels(machine) | finish_waiting(machine))
+            return true;
+        uint64_t copy = next_copy(machine), limit = first_limit(machine);
+        uint64_t stop = min_u64(min_u64(until, copy), limit);
+        if (!machine->running && stop == TIME_NEVER)
+            return false;
+        struct engine_run run = {.until = stop,
+                                 .threads = machine->options.threads,
+                                 .interrupt = machine->options.interrupt,
+                                 .progress = machine->options.progress ? tell_progress : NULL,
+                                 .user = machine};
+        enum engine_outcome outcome =
+            machine->running ? engine_run(machine->engine, &run, err) : ENGINE_FINISHED;
+        if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED) {
+            machine->broken = true;
+            machine->now = engine_time(machine->engine);
+            look_at_all(machine);
+            *stopped = true;
+            if (outcome == ENGINE_INTERRUPTED)
+                err_set(err, "interrupted");
+            return false;
+        }
+        uint64_t ended = TIME_NEVER; /* of kernels whose last block has ended */
+        for (uint32_t i = 0; i < machine->gpu_count; i++)
+            ended = min_u64(ended, gpu_next_end(machine->gpus[i].gpu));
+        if (outcome == ENGINE_FINISHED && machine->running && ended == TIME_NEVER) { /* all threads wait */
+            machine->now = max_u64(machine->now, engine_time(machine->engine));
+            for (uint32_t i = 0; i < machine->gpu_count; i++)
+                gpu_unlock(machine->gpus[i].gpu, machine->now);
+            continue;
+        }
+        machine->now = min_u64(stop, ended);
+        stop_late(machine, limit_ps(machine));
+        if (machine->now >= until)
+            return finish_kernels(machine) | finish_waiting(machine);
+        if (machine->broken)
+            return true;
+    }
+    return err_set(err, "the simulated machine was stopped") && false;
 }
 
 bool machine_run(struct machine *machine, struct err *err)
 {
-    struct task *task = machine->tasks;
-    (void)err;
-    if (!task)
-        return false;
-    machine->tasks = task->next;
-    machine->now += 1000000;
-    bool good = !task->launch || launch_run(task->launch, &task->result);
-    task->state = good ? TASK_DONE : TASK_FAILED;
-    task->end_ps = machine->now;
-    return true;
+    bool stopped;
+    return run(machine, TIME_NEVER, &stopped, err);
 }
 
 bool machine_pass(struct machine *machine, uint64_t ps, struct err *err)
 {
-    (void)err;
-    machine->now += ps;
+    bool stopped;
+    uint64_t until = machine->now + ps;
+    if (!run(machine, until, &stopped, err)) {
+        if (!stopped && !machine->broken)
+            machine->now = until;
+        return !stopped && !machine->broken;
+    }
     return true;
 }
 
 uint64_t machine_time(const struct machine *machine)
 {
     return machine->now;
-}
-
-void machine_sync_memory(struct machine *machine, uint32_t gpu, bool changed)
-{
-    (void)machine, (void)gpu, (void)changed;
 }

@@ -22,8 +22,9 @@ struct task {
      * done; here it takes time) */
     const struct launch *launch;
     uint32_t gpu;
-    uint32_t blocks_per_sm;  /* of a kernel: that fit on an SM (occupancy) */
-    uint32_t shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
+    uint32_t blocks_per_sm; /* of a kernel: that fit on an SM (occupancy) */
+    uint32_t
+        shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
     enum copy_direction direction;
     uint64_t copy_bytes;
     /* What came of it */
@@ -35,38 +36,40 @@ struct task {
     struct task *next;
 };
 
-struct machine_progress { /* shown while it runs */
-    uint64_t time_ps, cycles;          /* since the oldest running kernel began */
-    uint64_t blocks_done, blocks;      /* of the running kernels */
-    uint64_t instructions;             /* warp instructions so far, of the running kernels */
+struct machine_progress {         /* shown while it runs */
+    uint64_t time_ps, cycles;     /* since the oldest running kernel began */
+    uint64_t blocks_done, blocks; /* of the running kernels */
+    uint64_t instructions;        /* warp instructions so far, of the running kernels */
 };
 
 struct machine_options {
     unsigned threads;
-    uint64_t max_cycles;          /* of one kernel; 0: no limit. Beyond: FAULT_LIMIT */
-    bool cold_caches;             /* every kernel starts with empty caches, as under ncu --cache-control all */
-    bool profile;                 /* counts for each instruction */
-    const _Atomic int *interrupt; /* or NULL */
+    uint64_t max_cycles; /* of one kernel; 0: no limit. Beyond: FAULT_LIMIT */
+    bool cold_caches;    /* every kernel starts with empty caches, as under ncu --cache-control all */
+    bool profile;        /* counts for each instruction */
+    const _Atomic int *interrupt;                                          /* or NULL */
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
 };
 
-struct machine *machine_new(const struct system *system, const struct machine_options *options, struct err *err);
+struct machine *machine_new(const struct system *system, const struct machine_options *options,
+                            struct err *err);
 void machine_free(struct machine *machine);
 
-/* Where the memory of a GPU is on the host: device addresses [at, at + bytes) as kernels see them. Remote: the
- * host's own memory. Call again when it changes. */
+/* Where the memory of a GPU is on the host: device addresses [at, at + bytes) as kernels see them. Remote:
+ * the host's own memory. Call again when it changes. */
 struct memory_range {
     uint64_t at, bytes;
     bool remote;
 };
-void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memory_range *ranges, uint32_t count);
+void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memory_range *ranges,
+                        uint32_t count);
 
 /* Begins a task now. Kernels of one GPU share its SMs, in the order they were begun. */
 void machine_begin(struct machine *machine, struct task *task);
 
-/* Lets time pass until at least one task is done or failed. False: interrupted, nothing is running, or err. After
- * an interruption the running tasks' counts so far are in them. */
+/* Lets time pass until at least one task is done or failed. False: interrupted, nothing is running, or err.
+ * After an interruption the running tasks' counts so far are in them. */
 bool machine_run(struct machine *machine, struct err *err);
 
 /* Lets this much time pass, if nothing happens before (the host computes, sleeps). */
@@ -74,9 +77,10 @@ bool machine_pass(struct machine *machine, uint64_t ps, struct err *err);
 
 uint64_t machine_time(const struct machine *machine); /* ps since the beginning */
 
-/* Makes what kernels wrote visible to the host, while nothing runs. (Caches keep what they hold; takes no
- * time.) To be called before the host looks at or changes device memory, with changed = true when it changed
- * some, so that caches forget what may be stale. */
-void machine_sync_memory(struct machine *machine, uint32_t gpu, bool changed);
+/* To be called before the host looks at or changes these bytes of device memory, between calls of
+ * machine_run; kernels that do not touch them may be under way. What kernels wrote there becomes visible to
+ * the host; changes: and caches forget all of it, as the host is about to change it. Takes no time. Memory of
+ * the host (remote) is not told of: no cache may keep any of it beyond a kernel. */
+void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes, bool changes);
 
 #endif

@@ -11,7 +11,8 @@
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {&gpu_params, &system_params, NULL};
+static const struct param_group *const groups[] = {&gpu_params,  &sm_params,       &l2_params,     &dram_params,
+                                                   &noc_params, &dispatch_params, &system_params, NULL};
 
 static bool ends_in_ini(const char *name)
 {
@@ -86,6 +87,11 @@ static bool read_named(struct system *system, const char *name, const char *fold
 static void fill(struct system *system)
 {
     config_fill(&system->config, &gpu_params, "gpu", &system->gpu);
+    config_fill(&system->config, &sm_params, "sm", &system->sm);
+    config_fill(&system->config, &l2_params, "l2", &system->l2);
+    config_fill(&system->config, &dram_params, "dram", &system->dram);
+    config_fill(&system->config, &noc_params, "noc", &system->noc);
+    config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &system_params, "system", &system->spec);
 }
 

@@ -7,9 +7,15 @@
 #define SYSTEM_SYSTEM_H
 
 #include "base/config.h"
+#include "core/spec.h"
+#include "gpu/dispatch_spec.h"
 #include "gpu/spec.h"
+#include "mem/spec.h"
 
-#define SYSTEM_PARAMS(P, S) P(S, count, gpus, "1", "1..64", "GPUs of the system")
+#define SYSTEM_PARAMS(P, S)                                                                                  \
+    P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
+    P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host")                               \
+    P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions")
 
 struct system_spec {
     SYSTEM_PARAMS(PARAM_FIELD, system_spec)
@@ -19,6 +25,11 @@ extern const struct param_group system_params;
 
 struct system {
     struct gpu_spec gpu;
+    struct sm_spec sm;
+    struct l2_spec l2;
+    struct dram_spec dram;
+    struct noc_spec noc;
+    struct dispatch_spec dispatch;
     struct system_spec spec;
     struct config config; /* what both were made from; owns their texts */
 };

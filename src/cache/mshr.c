@@ -1,0 +1,119 @@
+#include "cache/mshr.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Twice as many buckets as entries, as a power of two: most chains are of one. */
+static unsigned bucket_bits(uint32_t entries)
+{
+    unsigned bits = 1;
+    while ((UINT64_C(1) << bits) < 2 * (uint64_t)entries)
+        bits++;
+    return bits;
+}
+
+static uint64_t lay_out(uint64_t *end, uint64_t count, uint64_t bytes_each)
+{
+    uint64_t at = *end;
+    *end = (at + count * bytes_each + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return at;
+}
+
+static void plan(struct mshr *file, const struct mshr_spec *spec)
+{
+    REQUIRE(spec->entries >= 1 && spec->entries <= 1 << 24 && spec->waiters <= 1 << 28);
+    uint64_t end = 0;
+    unsigned bits = bucket_bits(spec->entries);
+    *file = (struct mshr){.entries = spec->entries, .waiters = spec->waiters, .bucket_shift = 64 - bits};
+    lay_out(&end, 1, sizeof *file);
+    file->buckets_at = lay_out(&end, UINT64_C(1) << bits, sizeof(uint32_t));
+    file->entries_at = lay_out(&end, spec->entries, sizeof(struct mshr_entry));
+    file->waiters_at = lay_out(&end, spec->waiters, sizeof(struct mshr_waiter));
+    file->bytes = end;
+}
+
+size_t mshr_bytes(const struct mshr_spec *spec)
+{
+    struct mshr planned;
+    plan(&planned, spec);
+    return planned.bytes;
+}
+
+void mshr_init(struct mshr *file, const struct mshr_spec *spec)
+{
+    plan(file, spec);
+    memset((char *)file + file->buckets_at, 0xff, sizeof(uint32_t) << (64 - file->bucket_shift));
+    for (uint32_t i = 0; i < spec->entries; i++)
+        mshr_at(file, i)->next = i + 1 < spec->entries ? i + 1 : MSHR_NONE;
+    for (uint32_t i = 0; i < spec->waiters; i++)
+        mshr_waiter(file, i)->next = i + 1 < spec->waiters ? i + 1 : MSHR_NONE;
+    file->free_waiter = spec->waiters ? 0 : MSHR_NONE;
+}
+
+struct mshr *mshr_new(const struct mshr_spec *spec)
+{
+    struct mshr *file = mem_alloc_lines(1, mshr_bytes(spec));
+    mshr_init(file, spec);
+    return file;
+}
+
+void mshr_free(struct mshr *file)
+{
+    mem_free(file);
+}
+
+uint32_t mshr_add(struct mshr *file, uint64_t line)
+{
+    uint32_t entry = file->free_entry;
+    if (entry == MSHR_NONE)
+        return MSHR_NONE;
+    struct mshr_entry *it = mshr_at(file, entry);
+    file->free_entry = it->next;
+    file->used++;
+    uint32_t *bucket = mshr_bucket(file, line);
+    *it = (struct mshr_entry){.line = line, .first = MSHR_NONE, .last = MSHR_NONE, .next = *bucket};
+    *bucket = entry;
+    return entry;
+}
+
+bool mshr_wait(struct mshr *file, uint32_t entry, uint32_t who)
+{
+    uint32_t waiter = file->free_waiter;
+    if (waiter == MSHR_NONE)
+        return false;
+    struct mshr_entry *it = mshr_at(file, entry);
+    file->free_waiter = mshr_waiter(file, waiter)->next;
+    file->waiting++;
+    *mshr_waiter(file, waiter) = (struct mshr_waiter){.who = who, .next = MSHR_NONE};
+    if (it->first == MSHR_NONE)
+        it->first = waiter;
+    else
+        mshr_waiter(file, it->last)->next = waiter;
+    it->last = waiter;
+    return true;
+}
+
+uint32_t mshr_next(struct mshr *file, uint32_t entry)
+{
+    struct mshr_entry *it = mshr_at(file, entry);
+    uint32_t waiter = it->first;
+    REQUIRE(waiter != MSHR_NONE);
+    it->first = mshr_waiter(file, waiter)->next;
+    mshr_waiter(file, waiter)->next = file->free_waiter;
+    file->free_waiter = waiter;
+    file->waiting--;
+    return mshr_waiter(file, waiter)->who;
+}
+
+void mshr_remove(struct mshr *file, uint32_t entry)
+{
+    struct mshr_entry *it = mshr_at(file, entry);
+    uint32_t *from = mshr_bucket(file, it->line);
+    while (*from != entry)
+        from = &mshr_at(file, *from)->next;
+    *from = it->next;
+    while (it->first != MSHR_NONE)
+        mshr_next(file, entry);
+    it->next = file->free_entry;
+    file->free_entry = entry;
+    file->used--;
+}

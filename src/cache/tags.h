@@ -1,0 +1,214 @@
+/* A set-associative array of tags with sectors: which lines a cache holds, and which leaves when one more
+ * comes. Pure: no time, no data; what a line holds is the owner's, in arrays indexed by slot.
+ *
+ *   struct tags *tags = tags_new(&(struct tags_spec){.sets = 64, .ways = 16, .policy = TAGS_LRU});
+ *   uint32_t slot = tags_find(tags, address / 128);
+ *   if (slot == TAGS_NONE) {
+ *       slot = tags_victim(tags, address / 128);   // what leaves: tags_line, *tags_dirty of the slot
+ *       tags_fill(tags, slot, address / 128, TAGS_NORMAL);
+ *       *tags_valid(tags, slot) = sectors that are there now;
+ *   } else
+ *       tags_touch(tags, slot);
+ *
+ * A slot is set * ways + way. A line is any number that names one, such as its address divided by its size;
+ * below 2^44. All of it is one block of bytes without pointers: a copy of it is a checkpoint. */
+#ifndef CACHE_TAGS_H
+#define CACHE_TAGS_H
+
+#include "base/bits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/*    name    text      help */
+#define TAGS_POLICIES(X)                                                                                     \
+    X(LRU, "lru", "the line used the longest time ago leaves")                                               \
+    X(FIFO, "fifo", "the line that came first leaves")                                                       \
+    X(RANDOM, "random", "any line leaves, by a seeded stream")                                               \
+    X(TREE, "tree", "pseudo-LRU: a tree of bits points away from what was used")                             \
+    X(SRRIP, "srrip", "static re-reference prediction of two bits")
+
+enum tags_policy {
+#define X(name, text, help) TAGS_##name,
+    TAGS_POLICIES(X)
+#undef X
+};
+
+/* Which lines leave first of all, and which last; the policy decides among equals. */
+enum tags_priority { TAGS_FIRST, TAGS_NORMAL, TAGS_LAST };
+
+enum { TAGS_NONE = UINT32_MAX, TAGS_WAYS_MOST = 64, TAGS_SECTORS_MOST = 16 };
+
+struct tags_spec {
+    uint32_t sets;   /* any number up to 2^20 */
+    uint32_t ways;   /* 1..64 */
+    uint32_t policy; /* enum tags_policy */
+    bool hashed;     /* strides of `sets` lines, too, are spread over the sets */
+    uint64_t seed;   /* of TAGS_RANDOM */
+};
+
+/* The block begins with this; arrays follow at offsets from its start. */
+struct tags {
+    uint32_t sets, ways, policy;
+    uint32_t mask; /* sets - 1 where a mask gives the set, or 0 */
+    uint64_t reciprocal;
+    uint32_t way_reciprocal, step; /* of the hash: 0 when there is none */
+    uint32_t marks_a_set;          /* ways, up to whole vectors */
+    uint32_t generation;           /* a set of another one is empty */
+    uint64_t clock;                /* counts uses; or the state of the random stream */
+    uint64_t lines_at, valid_at, dirty_at, marks_at, sets_at, stamps_at;
+    uint64_t bytes; /* of the whole block */
+};
+
+struct tags_set {
+    uint64_t pinned; /* ways that may not leave */
+    uint64_t tree;   /* TAGS_TREE: the bit of node n; a set one points to the right */
+    uint32_t generation;
+    uint32_t unused;
+};
+
+/* Bytes of the block; and making one of zeroed memory of that size, which starts at a multiple of 16. */
+size_t tags_bytes(const struct tags_spec *spec);
+void tags_init(struct tags *tags, const struct tags_spec *spec);
+
+struct tags *tags_new(const struct tags_spec *spec);
+void tags_free(struct tags *tags);
+
+/* The slot that `line` should go to, where nothing of it is. What leaves is still there, or the slot is
+ * empty. TAGS_NONE when all ways are pinned. */
+uint32_t tags_victim(struct tags *tags, uint64_t line);
+
+/* The line is there from now on, without valid sectors. */
+void tags_fill(struct tags *tags, uint32_t slot, uint64_t line, enum tags_priority priority);
+
+/* The slot is empty from now on; and all are. */
+void tags_drop(struct tags *tags, uint32_t slot);
+void tags_drop_all(struct tags *tags);
+
+/* A pinned line does not leave, such as one that a fill is under way to. */
+void tags_pin(struct tags *tags, uint32_t slot);
+void tags_unpin(struct tags *tags, uint32_t slot);
+
+/* True where a line is. For walks over all slots, which are 0 .. sets * ways - 1. */
+bool tags_holds(const struct tags *tags, uint32_t slot);
+
+/* ---- what is called for each access ---- */
+
+static inline void *tags_array(const struct tags *tags, uint64_t offset)
+{
+    return (char *)tags + offset;
+}
+
+static inline uint64_t tags_line(const struct tags *tags, uint32_t slot)
+{
+    return ((const uint64_t *)tags_array(tags, tags->lines_at))[slot];
+}
+
+/* A bit for each sector that is there; and for each that was written. The owner's to change. */
+static inline uint16_t *tags_valid(const struct tags *tags, uint32_t slot)
+{
+    return (uint16_t *)tags_array(tags, tags->valid_at) + slot;
+}
+
+static inline uint16_t *tags_dirty(const struct tags *tags, uint32_t slot)
+{
+    return (uint16_t *)tags_array(tags, tags->dirty_at) + slot;
+}
+
+static inline struct tags_set *tags_sets(const struct tags *tags)
+{
+    return tags_array(tags, tags->sets_at);
+}
+
+static inline uint32_t tags_set_of_slot(const struct tags *tags, uint32_t slot)
+{
+    return tags->ways == 1 ? slot : (uint32_t)((uint64_t)slot * tags->way_reciprocal >> 32);
+}
+
+/* n modulo the number of sets, and n divided by it. Exact while n * sets is below 2^64. */
+static inline uint64_t tags_split(const struct tags *tags, uint64_t n, uint64_t *quotient)
+{
+    *quotient = (uint64_t)((unsigned __int128)n * tags->reciprocal >> 64);
+    return n - *quotient * tags->sets;
+}
+
+/* Each run of `sets` lines goes to all sets, and so do lines that are `sets` apart when hashed. */
+static inline uint32_t tags_set_of(const struct tags *tags, uint64_t line)
+{
+    if (tags->mask)
+        return (uint32_t)line & tags->mask;
+    if (tags->sets == 1)
+        return 0;
+    uint64_t quotient, rest = tags_split(tags, line, &quotient);
+    if (tags->step)
+        rest = tags_split(tags, rest + quotient * tags->step, &quotient);
+    return (uint32_t)rest;
+}
+
+/* A byte of a line, never 0, by which sixteen ways are looked through at once; empty slots have 0. */
+static inline uint8_t tags_mark(uint64_t line)
+{
+    uint8_t mark = (uint8_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+    return (uint8_t)(mark + !mark);
+}
+
+/* A bit for each of sixteen marks that is this one. */
+static inline uint32_t tags_match(const uint8_t *marks, uint8_t mark)
+{
+#ifdef __SSE2__
+    __m128i sixteen = _mm_load_si128((const __m128i *)marks);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8((char)mark)));
+#else
+    uint32_t same = 0;
+    for (unsigned i = 0; i < 16; i++)
+        same |= (uint32_t)(marks[i] == mark) << i;
+    return same;
+#endif
+}
+
+/* Where the line is, or TAGS_NONE. Which sectors of it are valid is another matter. */
+static inline uint32_t tags_find(const struct tags *tags, uint64_t line)
+{
+    uint32_t set = tags_set_of(tags, line);
+    if (tags_sets(tags)[set].generation != tags->generation)
+        return TAGS_NONE;
+    const uint8_t *marks = (uint8_t *)tags_array(tags, tags->marks_at) + (size_t)set * tags->marks_a_set;
+    const uint64_t *lines = (uint64_t *)tags_array(tags, tags->lines_at) + (size_t)set * tags->ways;
+    uint8_t mark = tags_mark(line);
+    for (uint32_t first = 0; first < tags->ways; first += 16) {
+        for (uint32_t same = tags_match(marks + first, mark); same; same &= same - 1) {
+            uint32_t way = first + (uint32_t)__builtin_ctz(same);
+            if (LIKELY(lines[way] == line))
+                return set * tags->ways + way;
+        }
+    }
+    return TAGS_NONE;
+}
+
+/* For policies whose use of a line is more than a stamp. */
+void tags_touch_tree(struct tags *tags, uint32_t slot);
+
+enum { TAGS_PRIORITY_SHIFT = 62 }; /* of a stamp */
+
+static inline uint64_t *tags_stamps(const struct tags *tags)
+{
+    return tags_array(tags, tags->stamps_at);
+}
+
+/* The line was used. */
+static inline void tags_touch(struct tags *tags, uint32_t slot)
+{
+    uint64_t *stamp = &tags_stamps(tags)[slot];
+    uint64_t priority = *stamp >> TAGS_PRIORITY_SHIFT << TAGS_PRIORITY_SHIFT;
+    if (tags->policy == TAGS_LRU)
+        *stamp = priority | ++tags->clock;
+    else if (tags->policy == TAGS_SRRIP)
+        *stamp = priority | 0;
+    else if (tags->policy == TAGS_TREE)
+        tags_touch_tree(tags, slot);
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* Instruction fetch and constants: which cache has what is next, and how long it takes. */
+#include "core/parts.h"
+
+/* Looks in a cache, and puts the line there. True: it was there. */
+static bool look(struct tags *tags, uint64_t line)
+{
+    uint32_t slot = tags_find(tags, line);
+    if (slot != TAGS_NONE) {
+        tags_touch(tags, slot);
+        return true;
+    }
+    slot = tags_victim(tags, line);
+    if (slot != TAGS_NONE)
+        tags_fill(tags, slot, line, TAGS_NORMAL);
+    return false;
+}
+
+/* A line that is fetched brings those behind it along, into the SM's cache. */
+static void prefetch(struct sm *sm, uint64_t line)
+{
+    for (uint64_t i = 1; i <= sm->config.spec->code_prefetch; i++) {
+        look(sm->code_behind, line + i);
+        look(sm->code, line + i);
+    }
+}
+
+uint32_t fetch_wait(struct sm *sm, struct sm_warp *w)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint64_t line = fetch_line_of(w);
+    bool follows = line == w->code_line + 1; /* straight on: it was asked for ahead */
+    w->code_line = line;
+    if (look(sm->subcores[w->subcore].code, line))
+        return 0;
+    w->kernel->counters.fetch_misses++;
+    uint32_t wait;
+    if (look(sm->code, line))
+        return follows ? 0 : (uint32_t)spec->l1_code_latency;
+    wait = (uint32_t)(look(sm->code_behind, line) ? spec->l2_code_latency : spec->memory_code_latency);
+    prefetch(sm, line);
+    return wait;
+}
+
+uint32_t constant_wait(struct sm *sm, const struct request *request)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint32_t most = 0;
+    uint64_t last = UINT64_MAX;
+    EACH_LANE (i, request->constant) {
+        uint64_t line = request->constant_at[i] / 64;
+        if (line == last)
+            continue;
+        last = line;
+        uint32_t wait = 0;
+        if (!look(sm->constants, line))
+            wait = (uint32_t)(look(sm->constants_behind, line / 4) ? spec->constant_miss_cycles
+                                                                   : spec->constant_memory_cycles);
+        most = (uint32_t)max_u64(most, wait);
+    }
+    return most;
+}

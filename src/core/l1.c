@@ -1,0 +1,426 @@
+/* The L1 data cache: sectors, misses under way, writes through; and the messages to and from memory. */
+#include "core/l1.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* A reply names what it is for: a miss of the cache, a load that goes around it, or a write. */
+enum reply_to {
+    TO_MISS = 0,
+    TO_LOAD = UINT32_C(1) << 30,
+    TO_WARP = UINT32_C(2) << 30,
+    TO_MASK = TO_LOAD - 1
+};
+
+static uint64_t physical(struct sm *sm, uint64_t address)
+{
+    const struct sm_memory *memory = sm->config.memory;
+    const struct mem_region *region = &memory->regions[sm->last_region];
+    if (LIKELY(sm->last_region < memory->count && address - (uintptr_t)region->host < region->bytes))
+        return region->at + (address - (uintptr_t)region->host);
+    for (uint32_t i = 0; i < memory->count; i++) {
+        region = &memory->regions[i];
+        if (address - (uintptr_t)region->host < region->bytes) {
+            sm->last_region = i;
+            return region->at + (address - (uintptr_t)region->host);
+        }
+    }
+    BUG("address 0x%llx is in no memory of the GPU", (unsigned long long)address);
+}
+
+/* Messages */
+
+static bool try_send(struct sm *sm, uint32_t to, uint64_t at, uint8_t kind, const void *payload,
+                     uint16_t bytes)
+{
+    uint64_t now = component_now(sm->component);
+    return port_send(sm->requests, to, at > now ? at - now : 0, kind, payload, bytes);
+}
+
+static void send(struct sm *sm, uint64_t line, uint64_t cycle, uint8_t kind, const void *payload,
+                 uint16_t bytes)
+{
+    uint32_t to = mem_target(sm->config.mem, sm->number, line);
+    uint64_t at = sm_time(sm, cycle);
+    if (!sm->outgoing_count && try_send(sm, to, at, kind, payload, bytes))
+        return;
+    if (sm->outgoing_count == sm->outgoing_capacity) { /* the ring grows, and begins at its start again */
+        uint32_t more = sm->outgoing_capacity ? 2 * sm->outgoing_capacity : 64;
+        struct outgoing *ring = mem_alloc(more, sizeof *ring);
+        for (uint32_t i = 0; i < sm->outgoing_count; i++)
+            ring[i] = sm->outgoing[(sm->outgoing_first + i) % sm->outgoing_capacity];
+        mem_free(sm->outgoing);
+        sm->outgoing = ring;
+        sm->outgoing_first = 0;
+        sm->outgoing_capacity = more;
+    }
+    struct outgoing *one = &sm->outgoing[(sm->outgoing_first + sm->outgoing_count++) % sm->outgoing_capacity];
+    *one = (struct outgoing){.at = at, .to = to, .bytes = bytes, .kind = kind};
+    memcpy(one->payload, payload, bytes);
+}
+
+void memory_send_waiting(struct sm *sm)
+{
+    while (sm->outgoing_count) {
+        const struct outgoing *one = &sm->outgoing[sm->outgoing_first];
+        if (!try_send(sm, one->to, one->at, one->kind, one->payload, one->bytes))
+            return;
+        sm->outgoing_first = (sm->outgoing_first + 1) % sm->outgoing_capacity;
+        sm->outgoing_count--;
+    }
+}
+
+static void ask(struct sm *sm, uint64_t line, uint8_t sectors, uint32_t id, uint64_t cycle)
+{
+    struct mem_request request = {.line = line, .id = id, .sectors = sectors};
+    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_READ, &request, sizeof request);
+}
+
+/* Loads under way */
+
+struct load *load_take(struct sm *sm)
+{
+    if (sm->free_load == NO_SLOT) {
+        uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 256;
+        sm->loads = mem_resize(sm->loads, sm->load_capacity, more, sizeof *sm->loads);
+        for (uint32_t i = more; i-- > sm->load_capacity;) {
+            sm->loads[i].next = sm->free_load;
+            sm->free_load = i;
+        }
+        sm->load_capacity = more;
+    }
+    struct load *load = &sm->loads[sm->free_load];
+    sm->free_load = load->next;
+    sm->loads_under_way++;
+    return load;
+}
+
+void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
+{
+    struct sm_warp *w = load->warp;
+    load->ready_at = max_u64(load->ready_at, cycle);
+    if (--load->lines_left)
+        return;
+    for (uint32_t i = 0; i < load->writes; i++)
+        w->board[load->registers[i]] = load->ready_at * READY_KINDS + READY_LONG;
+    if (load->of.is_async) {
+        request_complete(&load->of);
+        if (!load->of.barrier)
+            w->group_left[load->group]--;
+    }
+    if (load->of.acquires)
+        l1_forget(sm);
+    load->ready_at = 0;
+    load->next = sm->free_load;
+    sm->free_load = (uint32_t)(load - sm->loads);
+    sm->loads_under_way--;
+    w->loads--;
+    if (w->state != WARP_READY)
+        warp_release(sm, w);
+}
+
+/* The address that kernels have for a physical one. Lines do not cross regions. */
+static uint64_t seen_by_kernels(const struct sm *sm, uint64_t line)
+{
+    const struct sm_memory *memory = sm->config.memory;
+    const struct mem_region *region = &memory->regions[sm->last_region];
+    if (line - region->at < region->bytes)
+        return (uintptr_t)region->host + (line - region->at);
+    for (region = memory->regions; line - region->at >= region->bytes;)
+        region++;
+    return (uintptr_t)region->host + (line - region->at);
+}
+
+static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sectors,
+                           const unsigned char *data)
+{
+    for (size_t i = 0; i < load->piece_count; i++) {
+        const struct piece *piece = &load->pieces[i];
+        uint64_t from = max_u64(piece->at, line), to = min_u64(piece->at + piece->bytes, line + MEM_LINE);
+        for (uint64_t next; from < to; from = next) { /* sector by sector */
+            next = min_u64((from / MEM_SECTOR + 1) * MEM_SECTOR, to);
+            if (sectors >> (from - line) / MEM_SECTOR & 1)
+                memcpy(piece->host + (from - piece->at), data + (from - line), next - from);
+        }
+    }
+}
+
+/* What sectors of a line bring to those who wait for them. */
+static void deliver(struct sm *sm, struct load *load, uint64_t physical_line, uint32_t sectors,
+                    const unsigned char *data)
+{
+    const struct delivery *of = &load->of;
+    uint64_t line = seen_by_kernels(sm, physical_line);
+    if (of->kind == REQUEST_PIECES) {
+        deliver_pieces(load, line, sectors, data);
+        return;
+    }
+    lanes who = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        uint64_t offset = of->at[i] - line;
+        who |= (lanes)(offset < MEM_LINE && (sectors >> (offset / MEM_SECTOR & 3) & 1)) << i;
+    }
+    request_deliver(of, line, data, who & of->lanes);
+}
+
+/* Looking up, filling */
+
+static unsigned char *data_of(const struct sm *sm, uint32_t slot)
+{
+    return sm->l1_data + (size_t)slot * MEM_LINE;
+}
+
+void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, lanes who, uint64_t cycle)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    struct sm_counters *counters = &load->warp->kernel->counters;
+    uint64_t line = physical(sm, address);
+    (void)who;
+    counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
+    load->lines_left++;
+    if (!load->of.keep) {
+        ask(sm, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        return;
+    }
+    uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
+    uint32_t missing = slot == TAGS_NONE ? sectors : sectors & ~(uint32_t)*tags_valid(sm->l1, slot);
+    counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors & ~missing);
+    if (!missing) {
+        tags_touch(sm->l1, slot);
+        deliver(sm, load, line, sectors, data_of(sm, slot));
+        load_line_done(sm, load, cycle + spec->l1_latency);
+        return;
+    }
+    if (sectors & ~missing) /* at once: what the thread itself writes next must not be read by it */
+        deliver(sm, load, line, sectors & ~missing, data_of(sm, slot));
+    uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
+    if (entry == MSHR_NONE) {
+        if (slot == TAGS_NONE) {
+            slot = tags_victim(sm->l1, line / MEM_LINE);
+            if (slot != TAGS_NONE)
+                tags_fill(sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
+        } else {
+            tags_touch(sm->l1, slot);
+        }
+        entry = slot == TAGS_NONE ? MSHR_NONE : mshr_add(sm->misses, line / MEM_LINE);
+        if (entry != MSHR_NONE) {
+            tags_pin(sm->l1, slot);
+            mshr_at(sm->misses, entry)->slot = slot;
+            mshr_at(sm->misses, entry)->pending = 0;
+            mshr_at(sm->misses, entry)->closed = sm->l1_generation;
+        }
+    }
+    struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(sm->misses, entry);
+    if (!miss || miss->closed != sm->l1_generation || !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
+        ask(sm, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        return;
+    }
+    uint8_t more = (uint8_t)(missing & ~(uint32_t)miss->pending);
+    miss->pending |= more;
+    if (more)
+        ask(sm, line, more, TO_MISS | entry, cycle);
+}
+
+/* Sectors of a reply, in their places in a line. */
+static void unpack(uint32_t sectors, const unsigned char *data, unsigned char *line)
+{
+    for (uint32_t s = 0; s < MEM_SECTORS; s++)
+        if (sectors >> s & 1) {
+            memcpy(line + s * MEM_SECTOR, data, MEM_SECTOR);
+            data += MEM_SECTOR;
+        }
+}
+
+/* Who waits for it goes on. It may ask again at once, so the entry is gone by then. */
+static void end_miss(struct sm *sm, uint32_t entry, uint64_t ready)
+{
+    uint32_t count = 0;
+    for (uint32_t w = mshr_at(sm->misses, entry)->first; w != MSHR_NONE;
+         w = mshr_waiter(sm->misses, w)->next) {
+        mem_grow(sm->ending, count, sm->ending_capacity);
+        sm->ending[count++] = mshr_waiter(sm->misses, w)->who;
+    }
+    mshr_remove(sm->misses, entry);
+    for (uint32_t i = 0; i < count; i++)
+        load_line_done(sm, &sm->loads[sm->ending[i]], ready);
+}
+
+static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned char *data)
+{
+    uint32_t entry = reply->id & TO_MASK;
+    struct mshr_entry *miss = mshr_at(sm->misses, entry);
+    unsigned char line[MEM_LINE];
+    unpack(reply->sectors, data, line);
+    miss->pending &= (uint16_t)~reply->sectors;
+    bool there = tags_find(sm->l1, miss->line) == miss->slot, kept = miss->closed == sm->l1_generation;
+    if (there && kept) {
+        unpack(reply->sectors, data, data_of(sm, miss->slot));
+        *tags_valid(sm->l1, miss->slot) |= reply->sectors;
+    }
+    for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(sm->misses, w)->next)
+        deliver(sm, &sm->loads[mshr_waiter(sm->misses, w)->who], reply->line, reply->sectors, line);
+    if (miss->pending)
+        return;
+    if (there) {
+        tags_unpin(sm->l1, miss->slot);
+        if (!kept)
+            tags_drop(sm->l1, miss->slot);
+    }
+    end_miss(sm, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
+}
+
+/* What is written while a line is under way would be older in it than it should be: who asks from now on asks
+ * memory again, and the line is not kept. */
+static void close_miss(struct sm *sm, uint64_t line)
+{
+    uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
+    if (entry != MSHR_NONE)
+        mshr_at(sm->misses, entry)->closed = UINT32_MAX;
+}
+
+void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE],
+              const uint32_t masks[MEM_SECTORS], uint64_t cycle)
+{
+    enum { L1_UPDATE, L1_INVALIDATE, L1_ALLOCATE };
+    struct sm_counters *counters = &w->kernel->counters;
+    struct {
+        struct mem_request request;
+        struct mem_write writes[MEM_SECTORS];
+    } message;
+    uint64_t line = physical(sm, address);
+    message.request = (struct mem_request){.line = line, .id = TO_WARP | (uint32_t)(w - sm->warps)};
+    uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
+    close_miss(sm, line);
+    for (uint32_t s = 0; s < MEM_SECTORS; s++) {
+        if (!masks[s])
+            continue;
+        message.request.sectors |= (uint8_t)(1 << s);
+        struct mem_write *write = &message.writes[count++];
+        write->mask = masks[s];
+        memcpy(write->data, data + s * MEM_SECTOR, MEM_SECTOR);
+        for (uint32_t b = 0; masks[s] != UINT32_MAX && b < MEM_SECTOR; b++)
+            if (!(masks[s] >> b & 1))
+                write->data[b] = 0;
+        if (slot == TAGS_NONE || !(*tags_valid(sm->l1, slot) >> s & 1))
+            continue;
+        counters->l1_store_hits++;
+        if (sm->config.spec->l1_write == L1_INVALIDATE) {
+            *tags_valid(sm->l1, slot) &= (uint16_t) ~(1u << s);
+            continue;
+        }
+        unsigned char *to = data_of(sm, slot) + s * MEM_SECTOR;
+        for (uint32_t b = 0; b < MEM_SECTOR; b++)
+            if (masks[s] >> b & 1)
+                to[b] = write->data[b];
+    }
+    counters->l1_store_sectors += count;
+    counters->bytes_to_l2 += count * MEM_SECTOR;
+    w->stores++;
+    w->block->stores++;
+    uint16_t bytes = (uint16_t)(sizeof message.request + count * sizeof message.writes[0]);
+    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
+}
+
+void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
+               uint64_t address, lanes who, uint64_t cycle)
+{
+    struct {
+        struct mem_request request;
+        struct mem_atom atoms[MEM_ATOMS];
+    } message;
+    uint64_t line = physical(sm, address);
+    uint32_t slot = tags_find(sm->l1, line / MEM_LINE), count = 0;
+    uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_WARP | (uint32_t)(w - sm->warps);
+    close_miss(sm, line);
+    message.request = (struct mem_request){.line = line, .id = id, .operation = request->of.operation};
+    for (lanes rest = who; rest; rest &= rest - 1) {
+        uint32_t lane = first_lane(rest);
+        uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);
+        message.request.sectors |= (uint8_t)(1 << offset / MEM_SECTOR);
+        message.atoms[count++] = (struct mem_atom){.operand = request->operand[lane],
+                                                   .compare = request->compare[lane],
+                                                   .offset = offset,
+                                                   .lane = (uint8_t)lane};
+        if (count < MEM_ATOMS && (rest & (rest - 1)))
+            continue;
+        message.request.count = (uint8_t)(count | (load ? MEM_WANTS_OLD : 0));
+        if (load)
+            load->lines_left++;
+        else
+            w->stores++, w->block->stores++;
+        if (slot != TAGS_NONE)
+            *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
+        w->kernel->counters.bytes_to_l2 += count * 8u;
+        send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_ATOMIC, &message,
+             (uint16_t)(sizeof message.request + count * sizeof message.atoms[0]));
+        count = message.request.sectors = 0;
+    }
+}
+
+static void write_done(struct sm *sm, struct sm_warp *w)
+{
+    struct sm_block *block = w->block;
+    w->stores--;
+    if (!--block->stores)
+        for (uint32_t i = 0; block->exec && i < block->exec->warp_count; i++)
+            if (sm->warps[block->warps[i]].state == WARP_STORES)
+                warp_release(sm, &sm->warps[block->warps[i]]);
+    if (w->state == WARP_DRAIN)
+        warp_release(sm, w);
+}
+
+void memory_reply(struct sm *sm, const struct event *event)
+{
+    struct mem_reply reply;
+    memcpy(&reply, event->payload, sizeof reply);
+    const unsigned char *data = event->payload + sizeof reply;
+    uint32_t number = reply.id & TO_MASK;
+    if (event->kind == MEM_DONE) {
+        write_done(sm, &sm->warps[number]);
+        return;
+    }
+    if ((reply.id & ~TO_MASK) == TO_MISS) {
+        sm->bytes_from_l2 += (uint32_t)__builtin_popcount(reply.sectors) * MEM_SECTOR;
+        fill(sm, &reply, data);
+        return;
+    }
+    struct load *load = &sm->loads[number];
+    if (load->of.kind == REQUEST_ATOMIC) {
+        for (uint32_t i = 0; i < reply.count; i++) {
+            struct mem_old old;
+            memcpy(&old, data + i * sizeof old, sizeof old);
+            request_deliver_old(&load->of, old.lane, old.value);
+        }
+    } else {
+        unsigned char line[MEM_LINE];
+        unpack(reply.sectors, data, line);
+        sm->bytes_from_l2 += (uint32_t)__builtin_popcount(reply.sectors) * MEM_SECTOR;
+        deliver(sm, load, reply.line, reply.sectors, line);
+    }
+    load_line_done(sm, load, sm->cycle + sm->config.spec->l1_fill_cycles);
+}
+
+/* What is read from now on must be as new as what others have made visible. */
+void l1_forget(struct sm *sm)
+{
+    tags_drop_all(sm->l1);
+    sm->l1_generation = (sm->l1_generation + 1) & INT32_MAX;
+}
+
+/* Shared memory and L1 are one array: what one does not have, the other has. Changing it empties the cache.
+ */
+void memory_set_shared(struct sm *sm, uint32_t bytes)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    if (sm->l1 && (sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now))
+        return;
+    uint64_t left = spec->l1 > bytes ? spec->l1 - bytes : 0;
+    uint32_t lines = (uint32_t)max_u64(left / MEM_LINE, spec->l1_ways);
+    sm->l1_shared = bytes;
+    tags_free(sm->l1);
+    sm->l1 = tags_new(&(struct tags_spec){.sets = lines / (uint32_t)spec->l1_ways,
+                                          .ways = (uint32_t)spec->l1_ways,
+                                          .policy = spec->l1_policy,
+                                          .hashed = true,
+                                          .seed = sm->number});
+}

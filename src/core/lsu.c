@@ -1,0 +1,338 @@
+/* Memory instructions: lanes' addresses become lines and sectors, which go through the SM's memory pipeline
+ * to shared memory, the L1 cache, or the crossbar. What a store carries is taken, and what a hit brings is
+ * given, when the instruction issues; when it counts is computed from how busy the pipeline is. */
+#include "core/l1.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* A sub-core's queue is full when the pipeline is this many cycles behind. */
+bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint64_t queued = spec->lsu_queue * spec->lsu_request_cycles;
+    (void)sub;
+    if (sm->lsu_free > queued)
+        *when = max_u64(*when, sm->lsu_free - queued);
+    if (sm->outgoing_count) /* the crossbar is full: look again soon */
+        *when = max_u64(*when, sm->cycle + 1);
+    return *when <= sm->cycle;
+}
+
+/* The memory pipeline is busy with an instruction for so many cycles; gives the one it begins in. */
+static uint64_t take_pipeline(struct sm *sm, uint64_t cycles)
+{
+    uint64_t begins = max_u64(sm->lsu_free, sm->cycle);
+    sm->lsu_free = begins + cycles;
+    return begins;
+}
+
+static void set_results(struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers,
+                        uint64_t value)
+{
+    for (uint32_t i = timing->reads; i < (uint32_t)timing->reads + timing->writes; i++)
+        w->board[w->under_way->slots_at + registers[i]] = value;
+}
+
+/* Shared memory */
+
+/* Passes through the banks: lanes that go to different words of a bank wait for each other. Wide accesses
+ * take half or a quarter of the warp at a time. */
+static uint32_t passes(const struct sm *sm, const struct request *request)
+{
+    uint32_t banks = (uint32_t)sm->config.spec->shared_banks, words = (request->shared_bytes + 3u) / 4;
+    uint32_t together = words <= 1 ? 32 : words == 2 ? 16 : 8, all = 0;
+    for (uint32_t first = 0; first < WARP_LANES; first += together) {
+        uint32_t seen[256][4], counts[256] = {0}, most = 0;
+        lanes part = request->shared >> first & (uint32_t)((UINT64_C(1) << together) - 1);
+        EACH_LANE (i, part) {
+            for (uint32_t k = 0; k < (words ? words : 1); k++) {
+                uint32_t word = request->shared_at[first + i] / 4 + k, bank = word % banks;
+                uint32_t known = 0, many = counts[bank] < 4 ? counts[bank] : 4;
+                while (known < many && seen[bank][known] != word)
+                    known++;
+                if (known < many)
+                    continue;
+                if (counts[bank] < 4)
+                    seen[bank][counts[bank]] = word;
+                counts[bank]++;
+                most = counts[bank] > most ? counts[bank] : most;
+            }
+        }
+        all += most;
+    }
+    return all ? all : 1;
+}
+
+/* One word behind the other, or all the same: nothing to look for. */
+static bool is_plain(const struct request *request)
+{
+    if (request->shared != UINT32_MAX || request->shared_bytes > 4)
+        return false;
+    uint32_t step = request->shared_at[1] - request->shared_at[0], odd = 0;
+    if (step != 4 && step != 0)
+        return false;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        odd |= request->shared_at[i] ^ (request->shared_at[0] + step * i);
+    return !odd;
+}
+
+/* Atomic operations on one word follow each other. */
+static uint32_t same_words(const struct request *request)
+{
+    uint32_t most = 1;
+    EACH_LANE (i, request->shared) {
+        uint32_t same = 0;
+        EACH_LANE (j, request->shared)
+            same += request->shared_at[i] / 4 == request->shared_at[j] / 4;
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct request *request)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    struct sm_counters *counters = &w->kernel->counters;
+    uint32_t words = (request->shared_bytes + 3u) / 4, least = words <= 1 ? 1 : words == 2 ? 2 : 4;
+    uint32_t all = is_plain(request) ? 1 : passes(sm, request);
+    if (request->shared_atomic)
+        all = (uint32_t)max_u64(all, same_words(request));
+    counters->shared_requests++;
+    counters->shared_wavefronts += all;
+    counters->shared_conflicts += all > least ? all - least : 0;
+    uint64_t begins =
+        take_pipeline(sm, max_u64(spec->lsu_request_cycles, (uint64_t)all * spec->lsu_wavefront_cycles));
+    uint64_t latency = spec->shared_latency + (all - 1) * spec->conflict_cycles;
+    if (request->shared_atomic)
+        latency += spec->atomic_shared_cycles;
+    return begins + latency;
+}
+
+/* Local memory: a thread's words lie side by side with those of its warp's other threads. Only tags: what it
+ * holds nobody else can see. */
+static uint64_t issue_local(struct sm *sm, struct sm_warp *w, const struct request *request)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    struct sm_counters *counters = &w->kernel->counters;
+    uint64_t base = LOCAL_MEMORY + (uint64_t)(w - sm->warps) * LOCAL_A_WARP;
+    uint64_t last = UINT64_MAX, lines = 0, missed = 0;
+    EACH_LANE (i, request->local)
+        for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++) {
+            uint64_t line = (base + (request->local_at[i] / 4 + k) * MEM_LINE) / MEM_LINE;
+            if (line == last)
+                continue;
+            last = line;
+            lines++;
+            counters->l1_local_sectors += MEM_SECTORS;
+            uint32_t slot = tags_find(sm->l1, line);
+            if (slot != TAGS_NONE && *tags_valid(sm->l1, slot)) {
+                tags_touch(sm->l1, slot);
+                counters->l1_local_hits += MEM_SECTORS;
+                continue;
+            }
+            missed += !request->local_writes;
+            slot = slot == TAGS_NONE ? tags_victim(sm->l1, line) : slot;
+            if (slot == TAGS_NONE)
+                continue;
+            tags_fill(sm->l1, slot, line, TAGS_NORMAL);
+            *tags_valid(sm->l1, slot) = (1 << MEM_SECTORS) - 1;
+        }
+    counters->l1_requests++;
+    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + lines * spec->lsu_wavefront_cycles);
+    return begins + spec->l1_latency + (missed ? LOCAL_MISS_CYCLES : 0);
+}
+
+/* Global memory */
+
+/* The lanes of `rest` that go to the same line as its first. */
+static lanes same_line(const struct delivery *of, lanes rest, uint64_t line)
+{
+    lanes same = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        same |= (lanes)(of->at[i] / MEM_LINE == line) << i;
+    return same & rest;
+}
+
+static uint8_t sectors_of(const struct delivery *of, lanes who)
+{
+    uint32_t sectors = 0;
+    uint32_t last = (of->bytes - 1u);
+    EACH_LANE (i, who) {
+        uint32_t at = of->at[i] % MEM_LINE;
+        sectors |= 1u << at / MEM_SECTOR | 1u << (at + last) / MEM_SECTOR;
+    }
+    return (uint8_t)(sectors & ((1u << MEM_SECTORS) - 1));
+}
+
+static uint32_t count_lines(const struct delivery *of)
+{
+    uint32_t count = 0;
+    for (lanes rest = of->lanes; rest; count++)
+        rest &= ~same_line(of, rest, of->at[first_lane(rest)] / MEM_LINE);
+    return count;
+}
+
+static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
+                               const struct isa_timing *timing, const uint16_t *registers)
+{
+    struct load *load = load_take(sm);
+    load->of = request->of;
+    load->warp = w;
+    load->age = w->age;
+    load->lines_left = 1; /* until all were asked for */
+    load->writes = 0;
+    if (!request->of.is_async)
+        for (uint32_t i = 0; i < timing->writes && i < COUNT_OF(load->registers); i++)
+            load->registers[load->writes++] = w->under_way->slots_at + registers[timing->reads + i];
+    load->group = w->group % SM_COPY_GROUPS;
+    if (request->of.is_async && !request->of.barrier)
+        w->group_left[load->group]++;
+    w->loads++;
+    return load;
+}
+
+static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *request,
+                        const struct isa_timing *timing, const uint16_t *registers)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint32_t lines = count_lines(&request->of);
+    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles);
+    struct load *load = begin_load(sm, w, request, timing, registers);
+    set_results(w, timing, registers, PENDING);
+    w->kernel->counters.l1_requests++;
+    w->kernel->counters.l1_wavefronts += lines;
+    uint64_t tag_at = begins;
+    for (lanes rest = request->of.lanes; rest; tag_at += spec->l1_tag_cycles) {
+        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
+        lanes who = same_line(&request->of, rest, line);
+        rest &= ~who;
+        l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), who, tag_at);
+    }
+    load_line_done(sm, load, tag_at - spec->l1_tag_cycles + spec->l1_latency);
+}
+
+static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint32_t lines = count_lines(&request->of);
+    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles);
+    w->kernel->counters.l1_requests++;
+    for (lanes rest = request->of.lanes; rest; begins += spec->l1_tag_cycles) {
+        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
+        lanes who = same_line(&request->of, rest, line);
+        unsigned char data[MEM_LINE];
+        uint32_t masks[MEM_SECTORS] = {0};
+        rest &= ~who;
+        request_collect(request, line * MEM_LINE, MEM_LINE, who, data, masks);
+        l1_store(sm, w, line * MEM_LINE, data, masks, begins);
+    }
+}
+
+static void issue_atomics(struct sm *sm, struct sm_warp *w, const struct request *request,
+                          const struct isa_timing *timing, const uint16_t *registers)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint32_t lines = count_lines(&request->of);
+    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles);
+    struct load *load = NULL;
+    w->kernel->counters.l1_requests++;
+    if (request->of.returns) {
+        load = begin_load(sm, w, request, timing, registers);
+        set_results(w, timing, registers, PENDING);
+    }
+    for (lanes rest = request->of.lanes; rest; begins += spec->l1_tag_cycles) {
+        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
+        lanes who = same_line(&request->of, rest, line);
+        rest &= ~who;
+        w->kernel->counters.l1_atomic_sectors += (uint32_t)__builtin_popcount(sectors_of(&request->of, who));
+        l1_atomic(sm, w, load, request, line * MEM_LINE, who, begins);
+    }
+    if (load)
+        load_line_done(sm, load, begins);
+}
+
+/* Pieces: matrices and asynchronous copies, line by line in the order of their first piece. */
+static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *request,
+                         const struct isa_timing *timing, const uint16_t *registers)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    struct load *load = NULL;
+    w->kernel->counters.l1_requests++;
+    if (!request->writes) {
+        load = begin_load(sm, w, request, timing, registers);
+        if (!request->of.is_async)
+            set_results(w, timing, registers, PENDING);
+        load->piece_count = 0;
+        while (load->piece_capacity < request->piece_count)
+            mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
+        memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
+        load->piece_count = request->piece_count;
+    }
+    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles);
+    for (size_t i = 0; i < request->piece_count; i++) {
+        uint64_t line = request->pieces[i].at / MEM_LINE;
+        unsigned char data[MEM_LINE];
+        uint32_t masks[MEM_SECTORS] = {0}, sectors = 0;
+        if (request->pieces[i].bytes == 0)
+            continue; /* its line was seen to */
+        for (size_t j = i; j < request->piece_count; j++) {
+            struct piece *piece = &request->pieces[j];
+            if (!piece->bytes || piece->at / MEM_LINE != line)
+                continue;
+            for (uint32_t b = 0, at = piece->at % MEM_LINE; b < piece->bytes; b++, at++) {
+                masks[at / MEM_SECTOR] |= UINT32_C(1) << at % MEM_SECTOR;
+                sectors |= 1u << at / MEM_SECTOR;
+                data[at] = request->writes ? (unsigned char)piece->host[b] : 0;
+            }
+            piece->bytes = 0;
+        }
+        take_pipeline(sm, spec->l1_tag_cycles);
+        if (request->writes)
+            l1_store(sm, w, line * MEM_LINE, data, masks, begins);
+        else
+            l1_load(sm, load, line * MEM_LINE, (uint8_t)sectors, 0, begins);
+        begins += spec->l1_tag_cycles;
+    }
+    if (load)
+        load_line_done(sm, load, begins + spec->l1_latency);
+}
+
+void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
+                  const uint16_t *registers)
+{
+    struct request *request = &w->kernel->team->request;
+    uint64_t ready = sm->cycle + sm->cost[UNIT_LSU].latency;
+    enum ready_kind kind = READY_SHORT;
+    if (request->shared)
+        ready = max_u64(ready, issue_shared(sm, w, request));
+    if (request->constant)
+        ready = max_u64(ready, sm->cycle + sm->cost[UNIT_CONST].latency + constant_wait(sm, request));
+    if (request->local) {
+        ready = max_u64(ready, issue_local(sm, w, request));
+        kind = READY_LONG;
+    }
+    set_results(w, timing, registers, ready * READY_KINDS + kind);
+    switch ((enum request_kind)request->of.kind) {
+    case REQUEST_NONE:
+        break;
+    case REQUEST_LOAD:
+        issue_loads(sm, w, request, timing, registers);
+        break;
+    case REQUEST_STORE:
+        issue_stores(sm, w, request);
+        break;
+    case REQUEST_ATOMIC:
+        issue_atomics(sm, w, request, timing, registers);
+        break;
+    case REQUEST_PIECES:
+        issue_pieces(sm, w, request, timing, registers);
+        break;
+    }
+    request->of.kind = REQUEST_NONE;
+    request->of.lanes = request->shared = request->local = request->constant = 0;
+    request->of.barrier = NULL;
+    request->of.is_async = request->of.is_bulk = false;
+    request->shared_atomic = request->writes = false;
+    request->piece_count = 0;
+}

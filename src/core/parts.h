@@ -1,0 +1,177 @@
+/* What an SM is made of; for this room only. */
+#ifndef CORE_PARTS_H
+#define CORE_PARTS_H
+
+#include "core/sm.h"
+#include "base/clock.h"
+
+/* A register's value can be used from this cycle on; below, why not before. PENDING: not known yet. */
+enum ready_kind { READY_FIXED, READY_SHORT, READY_LONG, READY_KINDS = 16 };
+#define PENDING UINT64_MAX
+#define NO_SLOT UINT32_MAX
+
+enum warp_state {
+    WARP_NONE,
+    WARP_READY,    /* has an operation that can issue from ready_at on */
+    WARP_REGISTER, /* waits for a register's value */
+    WARP_BARRIER,  /* for others */
+    WARP_STORES,   /* for its writes to be seen: a fence */
+    WARP_LOADS,    /* for all its loads: before a call */
+    WARP_COPIES,   /* for asynchronous copies */
+    WARP_DRAIN,    /* has ended, its writes are under way */
+};
+
+struct sm_warp {
+    struct warp *exec;
+    struct sm_kernel *kernel;
+    struct sm_block *block;
+    uint64_t *board; /* by register: cycle * READY_KINDS + kind */
+    uint32_t board_capacity;
+    uint8_t state, subcore, lane;    /* lane: its place in the sub-core */
+    uint8_t reason;                  /* of its waiting: enum stall */
+    uint16_t step;                   /* machine instructions of the operation that were issued already */
+    bool must_settle, memory_result; /* of the operation under way, when step > 0 */
+    const struct code *under_way;
+    const struct isa_timing *timing;
+    const struct isa_step *steps;
+    uint64_t since;                      /* up to here its time is accounted for */
+    uint64_t age;                        /* a number that grows with each block */
+    uint32_t waits_for;                  /* register */
+    uint32_t loads, stores;              /* under way: instructions; lines */
+    uint64_t code_base;                  /* of its kernel's code */
+    uint64_t code_line;                  /* that was fetched last, + 1 */
+    uint64_t pending_op;                 /* operation whose waiting is counted */
+    uint32_t group;                      /* of asynchronous copies: the open one */
+    uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
+};
+
+struct sm_block {
+    struct block *exec; /* NULL: the slot is free */
+    struct sm_kernel *kernel;
+    uint64_t number;
+    uint32_t slot, warps_left;
+    uint32_t waiting; /* warps at a barrier */
+    uint32_t stores;  /* lines under way */
+    uint16_t warps[SM_SUBCORES * SUBCORE_WARPS]; /* numbers in the SM */
+};
+
+struct subcore {
+    uint32_t ready_at[SUBCORE_WARPS]; /* low bits of the cycle */
+    uint32_t runnable;                /* a bit for each warp that is WARP_READY */
+    uint32_t last;                    /* that issued */
+    uint32_t active;                  /* two_level: those looked at */
+    uint64_t next_at;                 /* nothing can issue before */
+    uint64_t unit_free[UNIT_COUNT];
+    uint64_t memory_free; /* when its queue of memory instructions has room */
+    struct tags *code;    /* L0 instruction cache */
+};
+
+/* A load, atomic or copy whose values are under way. */
+struct load {
+    struct delivery of;
+    struct sm_warp *warp;
+    uint64_t age; /* of the warp: another one may have its place */
+    uint64_t ready_at;
+    uint32_t lines_left;
+    uint32_t next; /* free */
+    uint32_t group;
+    uint8_t writes;
+    uint32_t registers[8]; /* numbers */
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+};
+
+struct outgoing { /* a message that waits for room on the crossbar */
+    uint64_t at;  /* when it was to leave: time */
+    uint32_t to;
+    uint16_t bytes;
+    uint8_t kind;
+    unsigned char payload[MEM_PAYLOAD_MOST];
+};
+
+struct sm {
+    struct sm_config config;
+    struct unit_cost cost[UNIT_COUNT];
+    struct clock_domain clock;
+    uint32_t number;
+    uint64_t cycle; /* now */
+    struct component *component;
+    struct port *requests, *replies, *orders, *reports;
+    jmp_buf on_fault;
+
+    struct subcore subcores[SM_SUBCORES];
+    struct sm_warp warps[SM_SUBCORES * SUBCORE_WARPS]; /* sub-core by sub-core */
+    uint32_t next_subcore;
+    struct sm_block *blocks;
+    uint32_t blocks_now, warps_now;
+    uint64_t ages;
+    struct sm_kernel kernels[SM_KERNELS];
+    uint64_t shared_free[UNIT_COUNT];
+    uint64_t lsu_free;
+
+    struct tags *l1;
+    struct mshr *misses;
+    unsigned char *l1_data; /* by slot */
+    uint32_t l1_shared;     /* bytes that shared memory takes now */
+    uint32_t l1_generation; /* misses of another one are not joined any more */
+    uint32_t last_region;   /* of memory, that an address was in */
+    struct load *loads;
+    uint32_t load_count, load_capacity, free_load;
+    uint32_t loads_under_way;
+    uint64_t bytes_from_l2; /* of all kernels */
+    uint32_t *ending;       /* loads that a line ends */
+    uint32_t ending_capacity;
+    struct outgoing *outgoing; /* a ring */
+    uint32_t outgoing_first, outgoing_count, outgoing_capacity;
+    struct tags *code, *code_behind, *constants, *constants_behind;
+    struct fault fault;
+};
+
+static inline uint64_t sm_time(const struct sm *sm, uint64_t cycle)
+{
+    return clock_time(&sm->clock, cycle);
+}
+
+/* Warps (warp.c) */
+void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
+void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
+void warp_block(struct sm *sm, struct sm_warp *w, enum warp_state state, enum stall why);
+void warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
+void warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */
+bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w);
+
+/* Which warp of those that could (schedule.c) */
+typedef uint32_t schedule_fn(struct sm *sm, struct subcore *sub, uint32_t ready);
+schedule_fn *schedule_policy(uint32_t choice);
+
+/* Blocks (block.c) */
+void block_begin(struct sm *sm, const struct sm_block_message *order);
+void block_warp_left(struct sm *sm, struct sm_warp *w);
+void block_wake_others(struct sm *sm, struct sm_block *block); /* whose barrier is open */
+void kernel_count(struct sm *sm, struct sm_kernel *kernel);    /* up to now */
+void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
+
+/* Memory (lsu.c, l1.c) */
+bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when);
+void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
+                  const uint16_t *registers);
+void memory_reply(struct sm *sm, const struct event *event);
+void memory_send_waiting(struct sm *sm);
+void memory_set_shared(struct sm *sm, uint32_t bytes);
+void l1_forget(struct sm *sm);
+
+/* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
+uint32_t fetch_wait(struct sm *sm, struct sm_warp *w);
+
+enum { CODE_LINE = 128, CODE_BYTES = 16 }; /* of a line of code; of a machine instruction */
+
+/* The line of code that the warp's next operation is in. */
+static inline uint64_t fetch_line_of(const struct sm_warp *w)
+{
+    const struct code *code = w->exec->code;
+    uint64_t at = code->timing[w->exec->at - code->ops].first_step;
+    return (w->code_base + code->code_at + at * CODE_BYTES) / CODE_LINE + 1;
+}
+uint32_t constant_wait(struct sm *sm, const struct request *request);
+
+#endif

@@ -1,0 +1,50 @@
+/* Warp schedulers: which of the warps that could issue does. A new one is a function and a row. */
+#include "core/parts.h"
+
+static uint32_t by_age(const struct sm *sm, const struct subcore *sub, uint32_t ready, bool oldest)
+{
+    const struct sm_warp *warps = &sm->warps[(size_t)(sub - sm->subcores) * SUBCORE_WARPS];
+    uint32_t best = (uint32_t)__builtin_ctz(ready);
+    for (uint32_t rest = ready & (ready - 1); rest; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest);
+        if ((warps[i].age < warps[best].age) == oldest)
+            best = i;
+    }
+    return best;
+}
+
+static uint32_t greedy_oldest(struct sm *sm, struct subcore *sub, uint32_t ready)
+{
+    return ready >> sub->last & 1 ? sub->last : by_age(sm, sub, ready, true);
+}
+
+static uint32_t greedy_youngest(struct sm *sm, struct subcore *sub, uint32_t ready)
+{
+    return ready >> sub->last & 1 ? sub->last : by_age(sm, sub, ready, false);
+}
+
+static uint32_t round_robin(struct sm *sm, struct subcore *sub, uint32_t ready)
+{
+    (void)sm;
+    uint32_t behind = sub->last == 31 ? 0 : ready & (UINT32_MAX << (sub->last + 1));
+    return (uint32_t)__builtin_ctz(behind ? behind : ready);
+}
+
+/* A few warps take turns; one that waits for memory gives its place to the oldest that does not. */
+static uint32_t two_level(struct sm *sm, struct subcore *sub, uint32_t ready)
+{
+    sub->active &= sub->runnable;
+    for (uint32_t rest = ready & ~sub->active;
+         rest && (uint32_t)__builtin_popcount(sub->active) < sm->config.spec->two_level_active;) {
+        uint32_t next = by_age(sm, sub, rest, true);
+        sub->active |= UINT32_C(1) << next;
+        rest &= ~(UINT32_C(1) << next);
+    }
+    return round_robin(sm, sub, ready & sub->active ? ready & sub->active : ready);
+}
+
+schedule_fn *schedule_policy(uint32_t choice)
+{
+    static schedule_fn *const policies[] = {greedy_oldest, round_robin, greedy_youngest, two_level};
+    return policies[choice]; /* in the order of the row's words */
+}

@@ -1,0 +1,297 @@
+/* The SM as a component: it runs on its own from one event to the next, and sleeps while nothing can issue. */
+#include "core/parts.h"
+#include "base/mem.h"
+
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+struct sm_state { /* the engine's part of it */
+    uint64_t cycle;
+};
+
+struct sm *sm_new(const struct sm_config *config, uint32_t number)
+{
+    const struct sm_spec *spec = config->spec;
+    struct sm *sm = mem_alloc_lines(1, sizeof *sm);
+    sm->config = *config;
+    sm->number = number;
+    sm->free_load = NO_SLOT;
+    clock_init(&sm->clock, config->clock_hz);
+    sm_unit_costs(spec, sm->cost);
+    sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
+    sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
+    sm->l1_data = mem_alloc_lines(spec->l1 / MEM_LINE, MEM_LINE);
+    struct tags_spec l0 = {.sets = (uint32_t)max_u64(spec->l0_code / CODE_LINE / 4, 1), .ways = 4};
+    for (uint32_t s = 0; s < config->subcores; s++) {
+        sm->subcores[s].code = tags_new(&l0);
+        sm->subcores[s].next_at = UINT64_MAX;
+    }
+    sm->code = tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l1_code / CODE_LINE / 4, 1), .ways = 4});
+    sm->code_behind =
+        tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l2_code / CODE_LINE / 8, 1), .ways = 8});
+    sm->constants = tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->constant_cache / 64 / 4, 1), .ways = 4});
+    sm->constants_behind = tags_new(&(struct tags_spec){64, .ways = 8});
+    memory_set_shared(sm, 0);
+    return sm;
+}
+
+void sm_free(struct sm *sm)
+{
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        sm_end_kernel(sm, i);
+    for (uint32_t s = 0; s < sm->config.subcores; s++)
+        tags_free(sm->subcores[s].code);
+    for (uint32_t i = 0; i < COUNT_OF(sm->warps); i++)
+        mem_free(sm->warps[i].board);
+    for (uint32_t i = 0; i < sm->load_capacity; i++)
+        mem_free(sm->loads[i].pieces);
+    tags_free(sm->code);
+    tags_free(sm->code_behind);
+    tags_free(sm->constants);
+    tags_free(sm->constants_behind);
+    tags_free(sm->l1);
+    mshr_free(sm->misses);
+    mem_free(sm->l1_data);
+    mem_free(sm->loads);
+    mem_free(sm->outgoing);
+    mem_free(sm->ending);
+    mem_free(sm->blocks);
+    mem_free(sm);
+}
+
+/* Warps of a sub-core whose time has come, a bit each; of all, if need be. */
+static uint32_t due(const struct subcore *sub, uint32_t now)
+{
+    uint32_t mask = 0;
+#ifdef __SSE2__
+    __m128i at = _mm_set1_epi32((int)now);
+    for (uint32_t i = 0; i < SUBCORE_WARPS; i += 4) {
+        if (!(sub->runnable >> i & 15))
+            continue;
+        __m128i late = _mm_sub_epi32(at, _mm_loadu_si128((const __m128i *)(const void *)&sub->ready_at[i]));
+        mask |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(late)) & 15) << i;
+    }
+#else
+    for (uint32_t i = 0; i < SUBCORE_WARPS; i++)
+        mask |= (uint32_t)((int32_t)(now - sub->ready_at[i]) >= 0) << i;
+#endif
+    return mask & sub->runnable;
+}
+
+static uint64_t next_due(const struct subcore *sub, uint64_t now)
+{
+    int32_t least = INT32_MAX;
+    for (uint32_t rest = sub->runnable; rest; rest &= rest - 1) {
+        int32_t wait = (int32_t)(sub->ready_at[__builtin_ctz(rest)] - (uint32_t)now);
+        least = wait < least ? wait : least;
+    }
+    return sub->runnable ? now + (uint64_t)least : UINT64_MAX;
+}
+
+/* One cycle of a sub-core. */
+static void subcore_cycle(struct sm *sm, uint32_t s, schedule_fn *schedule)
+{
+    struct subcore *sub = &sm->subcores[s];
+    uint32_t ready = due(sub, (uint32_t)sm->cycle);
+    sub->next_at = UINT64_MAX;
+    while (ready) {
+        uint32_t lane = schedule(sm, sub, ready);
+        struct sm_warp *w = &sm->warps[(size_t)s * SUBCORE_WARPS + lane];
+        if (warp_issue(sm, sub, w)) {
+            sub->last = lane;
+            w->kernel->counters.issue_cycles++;
+            sub->next_at = sm->cycle + 1;
+            return;
+        }
+        ready &= ~(UINT32_C(1) << lane);
+    }
+    sub->next_at = next_due(sub, sm->cycle);
+}
+
+static uint64_t next_cycle(const struct sm *sm)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t s = 0; s < sm->config.subcores; s++)
+        next = min_u64(next, sm->subcores[s].next_at);
+    return next;
+}
+
+/* From now to the first cycle that starts at `limit` or later. */
+static void run(struct sm *sm, uint64_t limit)
+{
+    schedule_fn *schedule = schedule_policy(sm->config.spec->scheduler);
+    for (;;) {
+        uint64_t next = next_cycle(sm);
+        if (next == UINT64_MAX || sm_time(sm, next) >= limit)
+            return;
+        sm->cycle = max_u64(sm->cycle, next);
+        for (uint32_t s = 0; s < sm->config.subcores; s++)
+            if (sm->subcores[s].next_at <= sm->cycle)
+                subcore_cycle(sm, s, schedule);
+    }
+}
+
+/* The cycle of an event: the first that starts at its time or after it. */
+static void catch_up(struct sm *sm)
+{
+    uint64_t cycle = clock_cycle(&sm->clock, clock_edge(&sm->clock, component_now(sm->component)));
+    sm->cycle = max_u64(sm->cycle, cycle);
+}
+
+static void sleep_until_due(struct sm *sm)
+{
+    uint64_t next = next_cycle(sm);
+    if (next != UINT64_MAX)
+        component_wake(sm->component, max_u64(sm_time(sm, next), component_now(sm->component) + 1));
+}
+
+static void report_fault(struct sm *sm)
+{
+    struct sm_block_message report = {.kernel = UINT32_MAX};
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        if (sm->kernels[i].team && sm->kernels[i].team->fault.kind)
+            report.kernel = i;
+    REQUIRE(report.kernel != UINT32_MAX);
+    sm_abandon(sm);
+    if (!port_send(sm->reports, 0, 0, SM_FAULT, &report, sizeof report))
+        BUG("a report found no room");
+}
+
+static void wake(struct component *self, void *state)
+{
+    struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
+    if (setjmp(sm->on_fault)) {
+        report_fault(sm);
+        return;
+    }
+    run(sm, component_horizon(self));
+    ((struct sm_state *)state)->cycle = sm->cycle;
+    sleep_until_due(sm);
+}
+
+static void arrive(struct component *self, void *state, struct port *port)
+{
+    struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
+    (void)state;
+    if (setjmp(sm->on_fault)) {
+        report_fault(sm);
+        return;
+    }
+    catch_up(sm);
+    for (const struct event *event; (event = port_head(port)); port_pop(port)) {
+        if (port == sm->replies) {
+            memory_reply(sm, event);
+        } else {
+            struct sm_block_message order;
+            memcpy(&order, event->payload, sizeof order);
+            block_begin(sm, &order);
+        }
+    }
+    sleep_until_due(sm);
+}
+
+static void ready(struct component *self, void *state, struct port *port, uint32_t plug)
+{
+    struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
+    (void)state, (void)port, (void)plug;
+    memory_send_waiting(sm);
+}
+
+/* All its warps wait: some may go on after all; or none ever will. */
+static void unlock(struct sm *sm)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < sm->config.blocks; i++) {
+        struct sm_block *block = &sm->blocks[i];
+        if (block->exec && block_force(block->exec)) {
+            block_wake_others(sm, block);
+            some = true;
+        }
+    }
+    for (uint32_t i = 0; i < sm->config.blocks && !some; i++)
+        if (sm->blocks[i].exec)
+            block_report_deadlock(sm->blocks[i].exec);
+}
+
+static void event(struct component *self, void *state, const struct event *event)
+{
+    struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
+    (void)state, (void)event;
+    if (setjmp(sm->on_fault)) {
+        report_fault(sm);
+        return;
+    }
+    catch_up(sm);
+    unlock(sm);
+    sleep_until_due(sm);
+}
+
+const struct component_ops sm_ops = {.type = "sm",
+                                     .wake = wake,
+                                     .arrive = arrive,
+                                     .ready = ready,
+                                     .event = event,
+                                     .runs_ahead = true};
+
+struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
+{
+    sm->component = engine_component(engine, island, name, &sm_ops, sm, sizeof(struct sm_state),
+                                     "requests,replies,orders,reports");
+    sm->requests = component_port(sm->component, 0);
+    sm->replies = component_port(sm->component, 1);
+    sm->orders = component_port(sm->component, 2);
+    sm->reports = component_port(sm->component, 3);
+    return sm->component;
+}
+
+void sm_forget(struct sm *sm)
+{
+    tags_drop_all(sm->l1);
+    tags_drop_all(sm->code);
+    tags_drop_all(sm->code_behind);
+    tags_drop_all(sm->constants);
+    tags_drop_all(sm->constants_behind);
+    for (uint32_t s = 0; s < sm->config.subcores; s++)
+        tags_drop_all(sm->subcores[s].code);
+}
+
+void sm_forget_data(struct sm *sm)
+{
+    l1_forget(sm);
+}
+
+struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot)
+{
+    return &sm->kernels[slot];
+}
+
+void sm_end_kernel(struct sm *sm, uint32_t slot)
+{
+    struct sm_kernel *kernel = &sm->kernels[slot];
+    team_free(kernel->team);
+    mem_free(kernel->profile);
+    mem_free(kernel->printed);
+    text_fini(&kernel->text);
+    *kernel = (struct sm_kernel){0};
+}
+
+void sm_abandon(struct sm *sm)
+{
+    for (uint32_t i = 0; i < COUNT_OF(sm->warps); i++)
+        sm->warps[i].state = WARP_NONE;
+    for (uint32_t s = 0; s < sm->config.subcores; s++) {
+        sm->subcores[s].runnable = 0;
+        sm->subcores[s].next_at = UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < sm->config.blocks; i++)
+        sm->blocks[i].exec = NULL;
+    sm->blocks_now = sm->warps_now = 0;
+}
+
+void sm_post_unlock(struct sm *sm, struct engine *engine, uint64_t time)
+{
+    if (sm->blocks_now)
+        engine_post(engine, sm->component, time, 0, NULL, 0);
+}

@@ -1,0 +1,96 @@
+/* A streaming multiprocessor: sub-cores that issue warps' instructions, the memory pipeline, caches. It is a
+ * component on an island of its own; it talks to the memory system (mem/message.h) and to whoever hands out
+ * blocks (messages below). Inside, time is counted in cycles of its clock.
+ *
+ * What an instruction does is exec's business (exec/step.h), which machine instructions it becomes the
+ * instruction set's (isa_timing), and what these cost the description's (core/spec.h). */
+#ifndef CORE_SM_H
+#define CORE_SM_H
+
+#include "cache/mshr.h"
+#include "cache/tags.h"
+#include "core/counters.h"
+#include "core/spec.h"
+#include "exec/step.h"
+#include "mem/mem.h"
+
+enum {
+    SM_SUBCORES = 8,     /* at most */
+    SUBCORE_WARPS = 32,  /* at most */
+    SM_KERNELS = 32,     /* at a time */
+    SM_COPY_GROUPS = 32, /* asynchronous copies of a warp: groups that are told apart */
+};
+
+/* From and to the dispatcher. */
+enum sm_message { SM_BEGIN, SM_ENDED, SM_FAULT };
+
+struct sm_block_message {
+    uint64_t number; /* of the block */
+    uint32_t kernel; /* slot */
+    uint32_t unused; /* zero */
+};
+
+/* A kernel that may have blocks on SMs; written while nothing runs. */
+struct sm_launch {
+    const struct launch *launch; /* NULL: none */
+    uint64_t serial;             /* of all launches: another number for each */
+    uint64_t workspace;          /* of grid-wide barriers */
+    uint64_t code_at;            /* where its code lies, for instruction caches */
+    uint32_t shared_bytes;       /* that SMs set aside of their L1 for shared memory while it runs */
+    bool profile;                /* counts for each operation */
+};
+
+/* Where in physical memory the addresses are that kernels see, which are the host's. */
+struct sm_memory {
+    const struct mem_region *regions;
+    uint32_t count;
+};
+
+struct sm_config {
+    const struct sm_spec *spec;
+    uint64_t clock_hz;
+    uint32_t subcores, warps_per_subcore, blocks;
+    const struct sm_launch *launches; /* [SM_KERNELS] */
+    const struct sm_memory *memory;
+    struct mem *mem;
+};
+
+struct printed { /* up to this byte it was printed at this time */
+    uint64_t cycle;
+    size_t end;
+};
+
+/* What an SM knows of one kernel. */
+struct sm_kernel {
+    struct team *team;
+    uint64_t serial;
+    struct sm_counters counters;
+    struct op_profile *profile;
+    uint32_t blocks_now;
+    uint64_t since; /* cycle from which blocks_now and warps_now are counted */
+    uint32_t warps_now;
+    struct text text; /* of printf */
+    size_t text_seen;
+    struct printed *printed;
+    size_t printed_count, printed_capacity;
+};
+
+struct sm *sm_new(const struct sm_config *config, uint32_t number);
+void sm_free(struct sm *sm);
+
+/* As a component: its ports are "requests,replies,orders,reports". */
+extern const struct component_ops sm_ops;
+struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name);
+
+/* Between runs: caches forget; what it knows of a kernel, whose slot is free afterwards. */
+void sm_forget(struct sm *sm);
+void sm_forget_data(struct sm *sm); /* code and constants stay */
+struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
+void sm_end_kernel(struct sm *sm, uint32_t slot);
+void sm_abandon(struct sm *sm); /* ends all blocks, wherever they are */
+
+/* When nothing is left to happen: at `time`, threads go on that wait for others in vain; or if there are none,
+ * where blocks wait, that is a fault of the kernel. */
+void sm_post_unlock(struct sm *sm, struct engine *engine, uint64_t time);
+
+#endif

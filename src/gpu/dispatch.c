@@ -1,0 +1,157 @@
+/* The dispatcher as a component. It knows what each SM has free, sends orders, and hears of ends. */
+#include "gpu/dispatch.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PARAM_GROUP(dispatch_params, "dispatch", "how blocks come to SMs", dispatch_spec, DISPATCH_PARAMS);
+
+enum { ORDER_LISTED, ORDER_ROUND_ROBIN, ORDER_STATIC };
+
+/* The listed SMs, then the others by number. */
+static void read_order(struct dispatcher *d, const char *text)
+{
+    bool *seen = mem_alloc(d->sm_count, sizeof *seen);
+    uint32_t count = 0;
+    for (char *end; *text; text = end) {
+        unsigned long sm = strtoul(text, &end, 10);
+        if (end == text)
+            break;
+        if (sm < d->sm_count && !seen[sm]) {
+            seen[sm] = true;
+            d->order[count++] = (uint32_t)sm;
+        }
+    }
+    for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        if (!seen[sm])
+            d->order[count++] = sm;
+    mem_free(seen);
+}
+
+void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu)
+{
+    d->spec = spec;
+    d->sm_count = (uint32_t)gpu->sm_count;
+    clock_init(&d->clock, gpu->clock);
+    d->block_ps = (uint64_t)(spec->block_cycles * 1e12 / (double)gpu->clock);
+    d->latency_ps = clock_time(&d->clock, spec->latency_cycles);
+    d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
+    d->order = mem_alloc(d->sm_count, sizeof *d->order);
+    read_order(d, spec->order == ORDER_LISTED ? spec->sm_order : "");
+    for (uint32_t i = 0; i < d->sm_count; i++)
+        d->sms[i] = (struct dispatch_sm){SHARES, (uint32_t)gpu->warps_per_sm, (uint32_t)gpu->blocks_per_sm};
+}
+
+void dispatcher_fini(struct dispatcher *d)
+{
+    mem_free(d->sms);
+    mem_free(d->order);
+}
+
+static struct dispatcher *self_of(struct component *self)
+{
+    return (struct dispatcher *)(uintptr_t)component_spec(self);
+}
+
+static bool fits(const struct dispatch_sm *sm, const struct dispatch_kernel *kernel)
+{
+    return sm->blocks && sm->shares >= kernel->share && sm->warps >= kernel->warps;
+}
+
+static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    struct sm_block_message order = {.number = kernel->next++, .kernel = slot};
+    uint64_t now = component_now(d->component);
+    d->free_at = max_u64(d->free_at, now);
+    if (!port_send(d->orders, 1 + sm, d->free_at - now, SM_BEGIN, &order, sizeof order))
+        BUG("an order found no room");
+    d->free_at += d->block_ps;
+    d->sms[sm].shares -= kernel->share;
+    d->sms[sm].warps -= kernel->warps;
+    d->sms[sm].blocks--;
+}
+
+/* The next SM, in order, that has room for a block. */
+static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, uint32_t *found)
+{
+    if (d->spec->order == ORDER_STATIC) {
+        *found = (uint32_t)(kernel->next % d->sm_count);
+        return fits(&d->sms[*found], kernel);
+    }
+    for (uint32_t i = 0; i < d->sm_count; i++) {
+        uint32_t place = d->next_sm + i < d->sm_count ? d->next_sm + i : d->next_sm + i - d->sm_count;
+        uint32_t sm = d->order[place];
+        if (fits(&d->sms[sm], kernel)) {
+            d->next_sm = (place + 1) % d->sm_count;
+            *found = sm;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Hands out what can be: the oldest kernel's blocks first. */
+static void hand_out(struct dispatcher *d)
+{
+    uint64_t done = 0;
+    for (;;) {
+        uint32_t best = SM_KERNELS, sm;
+        for (uint32_t i = 0; i < SM_KERNELS; i++) {
+            const struct dispatch_kernel *kernel = &d->kernels[i];
+            if (kernel->used && kernel->started && kernel->next < kernel->blocks && kernel->order >= done &&
+                (best == SM_KERNELS || kernel->order < d->kernels[best].order))
+                best = i;
+        }
+        if (best == SM_KERNELS)
+            return;
+        while (d->kernels[best].next < d->kernels[best].blocks && find_sm(d, &d->kernels[best], &sm))
+            send_block(d, best, sm);
+        done = d->kernels[best].order + 1;
+    }
+}
+
+static void end_kernel(struct dispatcher *d, struct dispatch_kernel *kernel)
+{
+    uint64_t now = component_now(d->component);
+    kernel->end_ps = now + clock_time(&d->clock, d->spec->end_cycles);
+    component_stop(d->component, kernel->end_ps);
+}
+
+static void event(struct component *self, void *state, const struct event *event)
+{
+    struct dispatcher *d = self_of(self);
+    uint32_t slot;
+    (void)state;
+    memcpy(&slot, event->payload, sizeof slot);
+    d->kernels[slot].started = true;
+    hand_out(d);
+}
+
+static void arrive(struct component *self, void *state, struct port *port)
+{
+    struct dispatcher *d = self_of(self);
+    (void)state;
+    for (const struct event *event; (event = port_head(port)); port_pop(port)) {
+        struct sm_block_message report;
+        memcpy(&report, event->payload, sizeof report);
+        struct dispatch_kernel *kernel = &d->kernels[report.kernel];
+        uint32_t sm = event->from - 1;
+        if (!kernel->used || kernel->failed)
+            continue;
+        if (event->kind == SM_FAULT) {
+            kernel->failed = true;
+            end_kernel(d, kernel);
+            continue;
+        }
+        d->sms[sm].shares += kernel->share;
+        d->sms[sm].warps += kernel->warps;
+        d->sms[sm].blocks++;
+        if (++kernel->ended == kernel->blocks)
+            end_kernel(d, kernel);
+    }
+    hand_out(d);
+}
+
+const struct component_ops dispatcher_ops = {.type = "dispatcher", .event = event, .arrive = arrive};

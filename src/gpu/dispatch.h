@@ -1,0 +1,43 @@
+/* The dispatcher: which block goes to which SM, when. For this room only. */
+#ifndef GPU_DISPATCH_H
+#define GPU_DISPATCH_H
+
+#include "gpu/gpu.h"
+
+enum { SHARES = 1 << 16 }; /* of an SM: a block takes SHARES / (blocks that fit) of them */
+
+enum dispatch_event { DISPATCH_LAUNCH, DISPATCH_END };
+
+struct dispatch_kernel {
+    bool used, started, failed;
+    uint64_t blocks, next, ended; /* blocks: of the grid, that were handed out, that ended */
+    uint32_t share, warps;        /* of a block */
+    uint64_t order;               /* kernels of an earlier number first */
+    uint64_t start_ps, end_ps;    /* TIME_NEVER: it has not ended */
+};
+
+struct dispatch_sm {
+    uint32_t shares, warps, blocks; /* that are free */
+};
+
+struct dispatcher {
+    const struct dispatch_spec *spec;
+    struct clock_domain clock;
+    struct component *component;
+    struct port *orders, *reports;
+    struct dispatch_kernel kernels[SM_KERNELS];
+    uint64_t launches;
+    uint32_t sm_count;
+    struct dispatch_sm *sms;
+    uint32_t *order; /* of SMs */
+    uint32_t next_sm; /* place in the order */
+    uint64_t free_at; /* ps: when the next block can leave */
+    uint64_t block_ps, latency_ps;
+};
+
+void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,
+                     const struct gpu_spec *gpu);
+void dispatcher_fini(struct dispatcher *dispatcher);
+extern const struct component_ops dispatcher_ops;
+
+#endif

@@ -1,0 +1,417 @@
+/* One GPU put together; kernels begun and ended. */
+#include "gpu/dispatch.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKSPACE = 128 }; /* bytes that grid-wide barriers of cooperative launches use */
+
+/* Physical addresses: the GPU's own memory from 0 on, then others, so that no host's address is in results. */
+#define REGION_ALIGN  (UINT64_C(1) << 21)
+#define REMOTE_FROM   (UINT64_C(1) << 42)
+#define WORK_FROM     (UINT64_C(1) << 43)
+#define CODE_DISTANCE (UINT64_C(1) << 24)
+
+struct gpu {
+    struct engine *engine;
+    struct gpu_config config;
+    struct dispatcher dispatcher;
+    struct mem *mem;
+    struct sm **sms;
+    uint32_t sm_count;
+    struct sm_launch launches[SM_KERNELS];
+    struct gpu_launch asked[SM_KERNELS];
+    struct mem_counters before[SM_KERNELS];
+    char *workspace[SM_KERNELS];
+    struct sm_memory memory;
+    struct mem_region *regions;
+    struct mem_region *given; /* what gpu_set_memory said */
+    uint32_t given_count;
+    struct names codes; /* kernels that ran, for addresses of their code */
+    uint64_t serial;
+};
+
+static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *orders, struct link *reports,
+                   struct err *err)
+{
+    const struct gpu_spec *spec = gpu->config.gpu;
+    struct text name = {0};
+    text_add(&name, "%s.sm[%u]", path, i);
+    struct sm_config config = {.spec = gpu->config.sm,
+                               .clock_hz = spec->clock,
+                               .subcores = (uint32_t)spec->subcores_per_sm,
+                               .warps_per_subcore = (uint32_t)(spec->warps_per_sm / spec->subcores_per_sm),
+                               .blocks = (uint32_t)spec->blocks_per_sm,
+                               .launches = gpu->launches,
+                               .memory = &gpu->memory,
+                               .mem = gpu->mem};
+    struct sm *sm = gpu->sms[i] = sm_new(&config, i);
+    struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
+    text_fini(&name);
+    return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
+           link_plug(orders, component_port(component, 2), err) &&
+           link_plug(reports, component_port(component, 3), err);
+}
+
+static bool build(struct gpu *gpu, const char *path, struct err *err)
+{
+    struct dispatcher *d = &gpu->dispatcher;
+    const struct gpu_spec *spec = gpu->config.gpu;
+    struct mem_config mem = {.l2 = gpu->config.l2,
+                             .dram = gpu->config.dram,
+                             .noc = gpu->config.noc,
+                             .sm_clock = spec->clock,
+                             .clients = gpu->sm_count,
+                             .clients_of_sms = gpu->sm_count,
+                             .atomic = request_atomic};
+    struct text name = {0};
+    dispatcher_init(d, gpu->config.dispatch, spec);
+    gpu->mem = mem_new(gpu->engine, path, &mem, err);
+    if (!gpu->mem)
+        return false;
+    text_add(&name, "%s.dispatcher", path);
+    struct link_spec wires = {.latency_ps = d->latency_ps};
+    struct link *orders = engine_link(gpu->engine, "orders", &wires);
+    struct link *reports = engine_link(gpu->engine, "reports", &wires);
+    d->component = engine_component(gpu->engine, engine_island(gpu->engine, name.at), name.at,
+                                    &dispatcher_ops, d, 8, "orders,reports");
+    text_fini(&name);
+    d->orders = component_port(d->component, 0);
+    d->reports = component_port(d->component, 1);
+    bool good = link_plug(orders, d->orders, err) && link_plug(reports, d->reports, err);
+    for (uint32_t i = 0; i < gpu->sm_count && good; i++)
+        good = add_sm(gpu, i, path, orders, reports, err);
+    return good && mem_ready(gpu->mem, err);
+}
+
+static bool check(const struct gpu_spec *gpu, struct err *err)
+{
+    if (gpu->warps_per_sm % gpu->subcores_per_sm)
+        return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
+                       (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);
+    if (gpu->subcores_per_sm > SM_SUBCORES || gpu->warps_per_sm / gpu->subcores_per_sm > SUBCORE_WARPS)
+        return err_set(err, "timing knows up to %d sub-cores of an SM, with up to %d warps each", SM_SUBCORES,
+                       SUBCORE_WARPS);
+    return true;
+}
+
+struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config, struct err *err)
+{
+    if (!check(config->gpu, err))
+        return NULL;
+    struct gpu *gpu = mem_alloc(1, sizeof *gpu);
+    gpu->engine = engine;
+    gpu->config = *config;
+    gpu->sm_count = (uint32_t)config->gpu->sm_count;
+    gpu->sms = mem_alloc(gpu->sm_count, sizeof *gpu->sms);
+    if (build(gpu, path, err))
+        return gpu;
+    gpu_free(gpu);
+    return NULL;
+}
+
+void gpu_free(struct gpu *gpu)
+{
+    if (!gpu)
+        return;
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        if (gpu->sms[i])
+            sm_free(gpu->sms[i]);
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        mem_free(gpu->workspace[i]);
+    if (gpu->mem)
+        mem_delete(gpu->mem);
+    dispatcher_fini(&gpu->dispatcher);
+    names_fini(&gpu->codes);
+    mem_free(gpu->sms);
+    mem_free(gpu->regions);
+    mem_free(gpu->given);
+    mem_free(gpu);
+}
+
+/* Memory */
+
+static void renew_regions(struct gpu *gpu)
+{
+    uint32_t count = 0;
+    uint64_t own = 0, remote = REMOTE_FROM;
+    mem_free(gpu->regions);
+    gpu->regions = mem_alloc(gpu->given_count + SM_KERNELS + 1, sizeof *gpu->regions);
+    for (uint32_t i = 0; i < gpu->given_count; i++) {
+        struct mem_region *region = &gpu->regions[count++];
+        uint64_t *next = gpu->given[i].remote ? &remote : &own;
+        *region = gpu->given[i];
+        region->at = *next;
+        *next += (region->bytes + REGION_ALIGN - 1) / REGION_ALIGN * REGION_ALIGN;
+    }
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        if (gpu->workspace[i])
+            gpu->regions[count++] =
+                (struct mem_region){WORK_FROM + i * REGION_ALIGN, WORKSPACE, gpu->workspace[i], false};
+    gpu->memory = (struct sm_memory){gpu->regions, count};
+    mem_set_regions(gpu->mem, gpu->regions, count);
+}
+
+void gpu_set_memory(struct gpu *gpu, const struct mem_region *regions, uint32_t count)
+{
+    mem_free(gpu->given);
+    gpu->given = mem_alloc(count + 1, sizeof *gpu->given);
+    memcpy(gpu->given, regions, count * sizeof *regions);
+    gpu->given_count = count;
+    renew_regions(gpu);
+}
+
+void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
+{
+    for (uint32_t i = 0; i < gpu->memory.count; i++) {
+        const struct mem_region *region = &gpu->regions[i];
+        uint64_t host = (uintptr_t)region->host;
+        uint64_t from = max_u64(at, host), to = min_u64(add_saturating(at, bytes), host + region->bytes);
+        if (from < to)
+            mem_flush(gpu->mem, changes); /* until there is mem_sync */
+    }
+    for (uint32_t i = 0; i < gpu->sm_count && changes; i++)
+        sm_forget_data(gpu->sms[i]);
+}
+
+/* Kernels */
+
+/* Where code lies: each kernel has addresses of its own, the same whenever it runs. */
+static uint64_t code_address(struct gpu *gpu, const struct kernel *kernel)
+{
+    char key[32];
+    snprintf(key, sizeof key, "%p", (const void *)kernel);
+    return (1 + names_add(&gpu->codes, key)) * CODE_DISTANCE;
+}
+
+/* Shared memory of an SM, as the driver sets it: room for twice the blocks there can be, up to a limit, as
+ * measured (docs/model.md). */
+static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked)
+{
+    const struct gpu_spec *spec = gpu->config.gpu;
+    const struct launch *launch = asked->launch;
+    uint64_t block = launch->kernel->dynamic_shared_at + launch->shared_bytes + spec->shared_reserved;
+    uint64_t least = block * asked->blocks_per_sm;
+    uint64_t wish = block * min_u64(2 * asked->blocks_per_sm, spec->blocks_per_sm), cap = 132 << 10;
+    uint64_t need = max_u64(min_u64(wish, cap), max_u64(least, asked->shared_carveout_bytes));
+    uint64_t chosen = spec->shared_per_sm;
+    const char *text = spec->shared_carveouts;
+    for (char *end; *text; text = end) {
+        uint64_t size = strtoul(text, &end, 10) << 10;
+        if (end == text)
+            break;
+        if (size >= need && size < chosen && size != 16 << 10) /* 16 KiB was never chosen */
+            chosen = size;
+    }
+    return (uint32_t)chosen;
+}
+
+uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t time)
+{
+    struct dispatcher *d = &gpu->dispatcher;
+    const struct launch *launch = asked->launch;
+    uint32_t slot = 0;
+    while (slot < SM_KERNELS && d->kernels[slot].used)
+        slot++;
+    if (slot == SM_KERNELS)
+        return slot;
+    gpu->asked[slot] = *asked;
+    if (launch->cooperative) {
+        gpu->workspace[slot] = mem_alloc_lines(WORKSPACE, 1);
+        image_add(launch->image, (struct range){(uintptr_t)gpu->workspace[slot], WORKSPACE,
+                                                "the workspace of grid-wide barriers", false});
+        renew_regions(gpu);
+    }
+    if (asked->cold_caches) {
+        mem_flush(gpu->mem, true);
+        for (uint32_t i = 0; i < gpu->sm_count; i++)
+            sm_forget(gpu->sms[i]);
+    }
+    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    gpu->launches[slot] = (struct sm_launch){.launch = launch,
+                                             .serial = ++gpu->serial,
+                                             .workspace = (uintptr_t)gpu->workspace[slot],
+                                             .code_at = code_address(gpu, launch->kernel),
+                                             .shared_bytes = carveout(gpu, asked),
+                                             .profile = asked->profile};
+    d->kernels[slot] = (struct dispatch_kernel){
+        .used = true,
+        .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+        .share = SHARES / (uint32_t)max_u64(asked->blocks_per_sm, 1),
+        .warps = (threads + WARP_LANES - 1) / WARP_LANES,
+        .order = ++d->launches,
+        .start_ps = time,
+        .end_ps = TIME_NEVER};
+    mem_count(gpu->mem, &gpu->before[slot]);
+    engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
+                DISPATCH_LAUNCH, &slot, sizeof slot);
+    return slot;
+}
+
+static void add_counters(struct sm_counters *sum, const struct sm_counters *part)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)part;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+static void add_profile(struct kernel_stats *stats, const struct sm_kernel *kernel, uint32_t count)
+{
+    if (!kernel->profile)
+        return;
+    if (!stats->profile) {
+        stats->profile = mem_alloc(count, sizeof *stats->profile);
+        stats->profile_count = count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        stats->profile[i].issued += kernel->profile[i].issued;
+        for (uint32_t s = 0; s < STALL_COUNT; s++)
+            stats->profile[i].stalls[s] += kernel->profile[i].stalls[s];
+    }
+}
+
+static void mem_since(struct mem_counters *now, const struct mem_counters *before)
+{
+    uint64_t *to = (uint64_t *)now;
+    const uint64_t *from = (const uint64_t *)before;
+    for (size_t i = 0; i < sizeof *now / sizeof *to; i++)
+        to[i] -= from[i];
+}
+
+void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats)
+{
+    const struct gpu_spec *spec = gpu->config.gpu;
+    const struct dispatch_kernel *kernel = &gpu->dispatcher.kernels[slot];
+    const struct kernel *code = gpu->launches[slot].launch->kernel;
+    uint64_t end = kernel->end_ps == TIME_NEVER ? engine_time(gpu->engine) : kernel->end_ps;
+    *result = (struct launch_result){0};
+    *stats = (struct kernel_stats){.start_ps = kernel->start_ps,
+                                   .end_ps = end,
+                                   .clock_hz = spec->clock,
+                                   .sm_count = gpu->sm_count,
+                                   .warps_per_sm = (uint32_t)spec->warps_per_sm,
+                                   .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
+                                   .blocks_per_sm = gpu->asked[slot].blocks_per_sm,
+                                   .idlest_sm_cycles = UINT64_MAX,
+                                   .idlest_sm_instructions = UINT64_MAX};
+    stats->cycles = clock_cycle(&gpu->dispatcher.clock, end - kernel->start_ps);
+    for (uint32_t i = 0; i < gpu->sm_count; i++) {
+        struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
+        if (!part->team)
+            continue;
+        const struct launch_result *counts = &part->team->worker->result;
+#define C(name) result->name += counts->name;
+        LAUNCH_COUNTS(C)
+#undef C
+        add_counters(&stats->sm, &part->counters);
+        add_profile(stats, part, code->codes[code->function]->op_count);
+        stats->sms_used++;
+        stats->busiest_sm_cycles = max_u64(stats->busiest_sm_cycles, part->counters.cycles_active);
+        stats->idlest_sm_cycles = min_u64(stats->idlest_sm_cycles, part->counters.cycles_active);
+        stats->busiest_sm_instructions = max_u64(stats->busiest_sm_instructions, part->counters.instructions);
+        stats->idlest_sm_instructions = min_u64(stats->idlest_sm_instructions, part->counters.instructions);
+        if (part->team->fault.kind && !result->fault.kind)
+            result->fault = part->team->fault;
+    }
+    mem_count(gpu->mem, &stats->mem);
+    mem_since(&stats->mem, &gpu->before[slot]);
+}
+
+/* What kernels printed, in the order of time, then of SMs. */
+static void print_all(struct gpu *gpu, uint32_t slot)
+{
+    FILE *print = gpu->launches[slot].launch->print;
+    size_t *at = mem_alloc(gpu->sm_count, sizeof *at);
+    for (;;) {
+        struct sm_kernel *best = NULL;
+        size_t *best_at = NULL;
+        for (uint32_t i = 0; i < gpu->sm_count; i++) {
+            struct sm_kernel *kernel = sm_kernel(gpu->sms[i], slot);
+            if (at[i] < kernel->printed_count &&
+                (!best || kernel->printed[at[i]].cycle < best->printed[*best_at].cycle)) {
+                best = kernel;
+                best_at = &at[i];
+            }
+        }
+        if (!best)
+            break;
+        size_t from = *best_at ? best->printed[*best_at - 1].end : 0, to = best->printed[*best_at].end;
+        if (print)
+            fwrite(best->text.at + from, 1, to - from, print);
+        (*best_at)++;
+    }
+    mem_free(at);
+}
+
+static void free_slot(struct gpu *gpu, uint32_t slot)
+{
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        sm_end_kernel(gpu->sms[i], slot);
+    if (gpu->workspace[slot]) {
+        image_remove(gpu->launches[slot].launch->image, (uintptr_t)gpu->workspace[slot]);
+        mem_free(gpu->workspace[slot]);
+        gpu->workspace[slot] = NULL;
+        renew_regions(gpu);
+    }
+    gpu->launches[slot].launch = NULL;
+    gpu->dispatcher.kernels[slot].used = false;
+}
+
+enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, struct launch_result *result,
+                              struct kernel_stats *stats)
+{
+    struct dispatcher *d = &gpu->dispatcher;
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        struct dispatch_kernel *kernel = &d->kernels[i];
+        if (!kernel->used || kernel->end_ps > now)
+            continue;
+        *slot = i;
+        gpu_look(gpu, i, result, stats);
+        print_all(gpu, i);
+        bool failed = kernel->failed;
+        free_slot(gpu, i);
+        return failed ? GPU_FAILED : GPU_ENDED;
+    }
+    return GPU_NONE;
+}
+
+uint64_t gpu_next_end(const struct gpu *gpu)
+{
+    uint64_t next = TIME_NEVER;
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        if (gpu->dispatcher.kernels[i].used)
+            next = min_u64(next, gpu->dispatcher.kernels[i].end_ps);
+    return next;
+}
+
+void gpu_abandon(struct gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        sm_abandon(gpu->sms[i]);
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        if (gpu->dispatcher.kernels[i].used)
+            free_slot(gpu, i);
+}
+
+void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress)
+{
+    *progress = (struct gpu_progress){.since_ps = TIME_NEVER};
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        const struct dispatch_kernel *kernel = &gpu->dispatcher.kernels[i];
+        if (!kernel->used)
+            continue;
+        progress->blocks += kernel->blocks;
+        progress->blocks_done += kernel->ended;
+        progress->since_ps = min_u64(progress->since_ps, kernel->start_ps);
+        for (uint32_t s = 0; s < gpu->sm_count; s++)
+            progress->instructions += sm_kernel(gpu->sms[s], i)->counters.instructions;
+    }
+}
+
+void gpu_unlock(struct gpu *gpu, uint64_t time)
+{
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        sm_post_unlock(gpu->sms[i], gpu->engine, time);
+}

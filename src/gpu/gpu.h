@@ -1,0 +1,65 @@
+/* One GPU: its SMs, its memory, and the dispatcher that hands blocks to SMs.
+ *
+ * Kernels are put into slots and begun with an event of the dispatcher; when the last block of one has ended,
+ * the dispatcher stops the engine's run at the kernel's end, and gpu_take_ended gives its slot. */
+#ifndef GPU_GPU_H
+#define GPU_GPU_H
+
+#include "core/sm.h"
+#include "gpu/dispatch_spec.h"
+#include "gpu/spec.h"
+#include "gpu/stats.h"
+
+struct gpu_config {
+    const struct gpu_spec *gpu;
+    const struct sm_spec *sm;
+    const struct l2_spec *l2;
+    const struct dram_spec *dram;
+    const struct noc_spec *noc;
+    const struct dispatch_spec *dispatch;
+};
+
+struct gpu;
+
+struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config,
+                    struct err *err);
+void gpu_free(struct gpu *gpu); /* after the engine */
+
+struct gpu_launch {
+    const struct launch *launch;
+    uint32_t blocks_per_sm; /* that fit on an SM when nothing else is there */
+    uint32_t shared_carveout_bytes;
+    bool cold_caches, profile;
+};
+
+/* Begins a kernel at this time (engine_time or later). Gives its slot; SM_KERNELS when all are taken. */
+uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *launch, uint64_t time);
+
+enum gpu_ended { GPU_NONE, GPU_ENDED, GPU_FAILED };
+
+/* A kernel that has ended or failed at `now` or before, if any; its results, and the slot is free. */
+enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, struct launch_result *result,
+                              struct kernel_stats *stats);
+
+/* When the first of those whose last block has ended ends; TIME_NEVER. */
+uint64_t gpu_next_end(const struct gpu *gpu);
+
+/* What a kernel has done so far; the kernel goes on. */
+void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats);
+
+/* Ends a kernel that runs, wherever its blocks are: nothing else may run. */
+void gpu_abandon(struct gpu *gpu);
+
+struct gpu_progress {
+    uint64_t blocks, blocks_done, instructions, since_ps;
+};
+void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress);
+
+/* When nothing is left to happen and kernels run: lets threads go on that wait for others in vain, or faults. */
+void gpu_unlock(struct gpu *gpu, uint64_t time);
+
+/* Where memory is: region addresses are made up here, from the order of the list. Between runs. */
+void gpu_set_memory(struct gpu *gpu, const struct mem_region *regions, uint32_t count);
+void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes);
+
+#endif

@@ -1,0 +1,65 @@
+/* Metrics of a launch: what NVIDIA's profiler shows, under its names where it has one, made of what was
+ * counted. A metric is a row of metrics.def; JSON, `heddle stats`, heddle.h and docs/statistics.md are made
+ * from the rows. Those that begin with heddle__ are our own. */
+#ifndef GPU_METRICS_H
+#define GPU_METRICS_H
+
+#include "exec/exec.h"
+#include "gpu/spec.h"
+#include "gpu/stats.h"
+
+struct json;
+
+/* What is known of a launch before it ran, and what functional execution counted. */
+struct launch_facts {
+    uint64_t grid[3], block[3];
+    uint64_t registers, shared_static, shared_dynamic;
+    uint64_t blocks_per_sm; /* that fit, and what each alone would allow: */
+    uint64_t by_blocks, by_registers, by_shared, by_warps;
+#define C(name) uint64_t name;
+    LAUNCH_COUNTS(C)
+#undef C
+};
+
+struct metric_source {
+    const struct gpu_spec *gpu;
+    const struct launch_facts *launch;
+    const struct kernel_stats *timing; /* NULL: it was not timed */
+};
+
+enum metric_section {
+    METRIC_LAUNCH,  /* known of every launch */
+    METRIC_COUNTED, /* of one that was not timed */
+    METRIC_TIMED    /* of one that was */
+};
+
+struct metric_row {
+    const char *name, *unit, *help;
+    enum metric_section section;
+    bool whole; /* a whole number */
+};
+
+extern const struct metric_row metric_rows[]; /* ends with a NULL name */
+
+/* Whether this row says something of this launch. */
+bool metric_applies(const struct metric_row *row, const struct metric_source *source);
+
+/* The row of this name that applies, or NULL. */
+const struct metric_row *metric_find(const struct metric_source *source, const char *name);
+
+double metric_value(const struct metric_source *source, const struct metric_row *row);
+
+/* Members of the JSON object that is open: all that apply. */
+void metrics_write(const struct metric_source *source, struct json *json);
+
+/* Tables beside them, as objects of their own: "instructions_by_unit", "stall_cycles", "active_lanes". */
+void metrics_write_tables(const struct kernel_stats *stats, struct json *json);
+
+const char *stall_name(enum stall stall);
+const char *stall_help(enum stall stall);
+const char *unit_name(enum isa_unit unit);
+
+/* Bytes per second that the memory's pins could move. */
+double metric_dram_peak(const struct gpu_spec *gpu);
+
+#endif

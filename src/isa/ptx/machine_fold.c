@@ -1,0 +1,388 @@
+/* Instructions that become part of others. A machine instruction takes more operands than one of PTX: it adds
+ * three integers, multiplies and adds, shifts and adds, does any logic of three operands, negates what it
+ * reads, adds a number to an address. And what is the same for a whole block comes from constant memory. */
+#include "machine_parts.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+struct fold {
+    struct plan *plan;
+    uint32_t *took; /* by instruction: how many others it already does */
+    uint32_t shared_moves;
+    uint8_t *symbol_seen; /* by symbol: its address is in a register */
+};
+
+static const struct opcode *opcode_at(const struct fold *fold, uint32_t i)
+{
+    return values_opcode(&fold->plan->values, i);
+}
+
+static bool reads(const struct fold *fold, uint32_t inst, uint32_t operand, uint32_t index)
+{
+    const struct ptx_operand *at = values_operand(&fold->plan->values, inst, operand);
+    return at->kind == PTX_OP_REGISTER && at->index == index;
+}
+
+typedef bool reader_fn(const struct fold *fold, uint32_t reader, uint32_t index);
+
+/* Whether all living readers of an instruction's result take it as `fits` says. */
+static bool all_readers(const struct fold *fold, uint32_t i, reader_fn *fits, uint32_t most)
+{
+    uint32_t index = values_result(&fold->plan->values, i), living = 0;
+    if (index == VALUES_NONE)
+        return false;
+    const struct value *value = &fold->plan->values.at[index];
+    for (uint32_t k = 0; k < value->count; k++) {
+        uint32_t reader = fold->plan->values.readers[value->first + k];
+        if (fold->plan->dead[reader])
+            continue;
+        if (!fits(fold, reader, index))
+            return false;
+        living++;
+    }
+    return living && living <= most;
+}
+
+/* Folds it into all of its readers, each of which becomes `steps` (or stays as it is: NULL). */
+static void fold_into_readers(struct fold *fold, uint32_t i, const char *steps)
+{
+    const struct value *value = &fold->plan->values.at[values_result(&fold->plan->values, i)];
+    fold->plan->steps[i] = "";
+    for (uint32_t k = 0; k < value->count; k++) {
+        uint32_t reader = fold->plan->values.readers[value->first + k];
+        fold->took[reader]++;
+        if (steps && !fold->plan->dead[reader])
+            fold->plan->steps[reader] = steps;
+    }
+}
+
+/* One of the two that are added, not both. */
+static bool is_added(const struct fold *fold, uint32_t reader, uint32_t index, enum opcode_kind kind)
+{
+    return opcode_at(fold, reader)->kind == kind && !fold->took[reader] &&
+           reads(fold, reader, 1, index) != reads(fold, reader, 2, index);
+}
+
+static bool fits_add(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return is_added(fold, reader, index, KIND_ADD);
+}
+
+static bool fits_sum(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return is_added(fold, reader, index, KIND_ADD) || is_added(fold, reader, index, KIND_SUB);
+}
+
+static bool fits_add64(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return is_added(fold, reader, index, KIND_ADD64);
+}
+
+static bool fits_widened(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return opcode_at(fold, reader)->kind == KIND_SHL64 || is_added(fold, reader, index, KIND_ADD64);
+}
+
+static bool fits_minmax(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return is_added(fold, reader, index, KIND_MINMAX);
+}
+
+static bool fits_logic(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return is_added(fold, reader, index, KIND_LOGIC);
+}
+
+static bool fits_negation(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    uint8_t kind = opcode_at(fold, reader)->kind;
+    (void)index;
+    return kind == KIND_ADD || kind == KIND_SUB;
+}
+
+static bool fits_sign(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    const struct opcode *opcode = opcode_at(fold, reader);
+    (void)index;
+    return opcode->kind == KIND_FLOAT || opcode->kind == KIND_SIGN ||
+           (opcode->kind == KIND_COMPARE && ptx_type_is_float(opcode->type));
+}
+
+static bool touches_memory(const struct opcode *opcode)
+{
+    return opcode->kind == KIND_LOAD || opcode->kind == KIND_STORE || opcode->kind == KIND_ATOMIC;
+}
+
+/* As an address alone. */
+static bool fits_address(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    const struct plan *plan = fold->plan;
+    const struct ptx_inst *inst = &plan->f->insts[reader];
+    uint32_t uses = 0;
+    if (!touches_memory(opcode_at(fold, reader)))
+        return false;
+    for (uint32_t i = 0; i < inst->count; i++) {
+        const struct ptx_operand *operand = &plan->f->operands[inst->first + i];
+        if (operand->kind == PTX_OP_REGISTER && operand->index == index)
+            return false;
+        if (operand->kind == PTX_OP_MEMORY && operand->count)
+            uses += plan->f->operands[operand->first].kind == PTX_OP_REGISTER &&
+                    plan->f->operands[operand->first].index == index;
+        if (operand->kind == PTX_OP_VECTOR)
+            for (uint32_t k = 0; k < operand->count; k++)
+                if (plan->f->operands[operand->first + k].kind == PTX_OP_REGISTER &&
+                    plan->f->operands[operand->first + k].index == index)
+                    return false;
+    }
+    return uses;
+}
+
+/* Offsets of addresses have 24 bits. */
+static bool adds_offset(const struct fold *fold, uint32_t i)
+{
+    for (uint32_t k = 1; k <= 2; k++) {
+        const struct ptx_operand *operand = values_operand(&fold->plan->values, i, k);
+        int64_t value = (int64_t)operand->value;
+        if (operand->kind == PTX_OP_INTEGER && value >= -(1 << 23) && value < 1 << 23)
+            return true;
+    }
+    return false;
+}
+
+static bool shifts_by_literal(const struct fold *fold, uint32_t i)
+{
+    const struct ptx_operand *by = values_operand(&fold->plan->values, i, 2);
+    return by->kind == PTX_OP_INTEGER && by->value < 32;
+}
+
+/* A conjunction of predicates is part of the comparison that one of them comes from. */
+static void fold_predicates(struct fold *fold, uint32_t i)
+{
+    const struct values *values = &fold->plan->values;
+    for (uint32_t k = 1; k <= 2; k++) {
+        uint32_t maker = values_maker(values, values_operand(values, i, k));
+        if (maker == VALUES_NONE || opcode_at(fold, maker)->kind != KIND_COMPARE || fold->took[maker] ||
+            values->at[values_operand(values, i, k)->index].count != 1)
+            continue;
+        fold->took[maker] = 1;
+        fold->plan->steps[i] = "";
+        return;
+    }
+}
+
+/* Whether a number must be in a register to be read there. */
+static bool needs_register(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    const struct opcode *opcode = opcode_at(fold, reader);
+    (void)index;
+    return opcode->kind == KIND_STORE || opcode->kind == KIND_ATOMIC || opcode->kind == KIND_CALL;
+}
+
+static void plan_literal(struct fold *fold, uint32_t i, const struct ptx_operand *source)
+{
+    const struct values *values = &fold->plan->values;
+    uint32_t index = values_result(values, i);
+    if (index == VALUES_NONE) /* one of the values of a variable */
+        return;
+    fold->plan->steps[i] = "";
+    for (uint32_t k = 0; source->value && k < values->at[index].count; k++)
+        if (needs_register(fold, values->readers[values->at[index].first + k], index))
+            fold->plan->steps[i] = "A";
+}
+
+static const char *special_steps(uint32_t special)
+{
+    switch (special) {
+    case PTX_SPECIAL_ntid_x:
+    case PTX_SPECIAL_ntid_y:
+    case PTX_SPECIAL_ntid_z:
+    case PTX_SPECIAL_nctaid_x:
+    case PTX_SPECIAL_nctaid_y:
+    case PTX_SPECIAL_nctaid_z:
+        return "U"; /* in constant memory */
+    case PTX_SPECIAL_ctaid_x:
+    case PTX_SPECIAL_ctaid_y:
+    case PTX_SPECIAL_ctaid_z:
+        return "U";
+    case PTX_SPECIAL_warp_size:
+        return "";
+    default:
+        return "R";
+    }
+}
+
+static enum ptx_space symbol_space(const struct plan *plan, const struct ptx_symbol *symbol)
+{
+    if (symbol->kind == PTX_SYM_VARIABLE)
+        return plan->f->variables[symbol->index].space;
+    /* of the module: shared memory is addressed by 32 bits, mostly; what is not known here is global */
+    return symbol->kind == PTX_SYM_GLOBAL ? PTX_GLOBAL : PTX_PARAM;
+}
+
+/* The address of shared memory is put together from the block's number in its cluster, once. */
+static void plan_symbol(struct fold *fold, uint32_t i, const struct ptx_operand *source)
+{
+    struct plan *plan = fold->plan;
+    const struct ptx_symbol *symbol = &plan->f->symbols[source->index];
+    enum ptx_space space = symbol_space(plan, symbol);
+    const struct ptx_operand *result = values_operand(&plan->values, i, 0);
+    bool is_32 =
+        result->kind == PTX_OP_REGISTER && ptx_type_bytes(plan->f->registers[result->index].type) == 4;
+    if (fold->symbol_seen[source->index]) {
+        plan->steps[i] = "";
+    } else if (space == PTX_SHARED || is_32) {
+        plan->steps[i] = fold->shared_moves++ ? "UU" : "U UU";
+    } else {
+        plan->steps[i] = space == PTX_GLOBAL ? "K" : "A";
+    }
+    fold->symbol_seen[source->index] = 1;
+}
+
+static void plan_move(struct fold *fold, uint32_t i)
+{
+    struct plan *plan = fold->plan;
+    const struct ptx_operand *result = values_operand(&plan->values, i, 0);
+    const struct ptx_operand *source = values_operand(&plan->values, i, 1);
+    switch (source->kind) {
+    case PTX_OP_SPECIAL:
+        plan->steps[i] = special_steps(source->index);
+        break;
+    case PTX_OP_SYMBOL:
+        plan_symbol(fold, i, source);
+        break;
+    case PTX_OP_INTEGER:
+    case PTX_OP_FLOAT:
+        plan_literal(fold, i, source);
+        break;
+    case PTX_OP_VECTOR: /* pairs of 32 bits are side by side already, halves are not */
+        plan->steps[i] = opcode_at(fold, i)->type == PTX_b64 ? "" : "A";
+        break;
+    case PTX_OP_REGISTER:
+        /* a copy of what lives on in two places is one, others are names */
+        if (values_result(&plan->values, i) != VALUES_NONE || result->kind == PTX_OP_VECTOR ||
+            plan->values.at[source->index].count == 1)
+            plan->steps[i] = "";
+        break;
+    default:
+        break;
+    }
+}
+
+/* Parameters of kernels are in constant memory, those of functions in registers. */
+static void plan_param(struct fold *fold, uint32_t i)
+{
+    struct plan *plan = fold->plan;
+    if (!plan->f->is_kernel)
+        plan->steps[i] = "";
+    else
+        plan->steps[i] = opcode_at(fold, i)->bytes > 4 ? "K" : "U";
+}
+
+static void fold_one(struct fold *fold, uint32_t i)
+{
+    struct plan *plan = fold->plan;
+    const struct opcode *opcode = opcode_at(fold, i);
+    if (plan->f->insts[i].guard >= 0 && opcode->kind != KIND_MOVE)
+        return;
+    switch (opcode->kind) {
+    case KIND_MOVE:
+        plan_move(fold, i);
+        break;
+    case KIND_PARAM:
+        plan_param(fold, i);
+        break;
+    case KIND_WIDE:
+        if (all_readers(fold, i, fits_add64, 8))
+            fold_into_readers(fold, i, "I");
+        break;
+    case KIND_SHL64:
+        if (shifts_by_literal(fold, i) && all_readers(fold, i, fits_add64, 8))
+            fold_into_readers(fold, i, NULL);
+        break;
+    case KIND_SHL:
+        if (shifts_by_literal(fold, i) && all_readers(fold, i, fits_add, 8))
+            fold_into_readers(fold, i, NULL);
+        break;
+    case KIND_MUL:
+        if (all_readers(fold, i, fits_add, 1))
+            fold_into_readers(fold, i, "I");
+        break;
+    case KIND_ADD:
+    case KIND_SUB:
+        if (adds_offset(fold, i) && all_readers(fold, i, fits_address, 64))
+            fold_into_readers(fold, i, NULL);
+        else if (!fold->took[i] &&
+                 (all_readers(fold, i, fits_sum, 1) || all_readers(fold, i, fits_minmax, 1)))
+            fold_into_readers(fold, i, NULL);
+        break;
+    case KIND_ADD64:
+        if (adds_offset(fold, i) && all_readers(fold, i, fits_address, 64))
+            fold_into_readers(fold, i, NULL);
+        break;
+    case KIND_LOGIC:
+        if (!fold->took[i] && all_readers(fold, i, fits_logic, 1))
+            fold_into_readers(fold, i, NULL);
+        break;
+    case KIND_NOT:
+        if (all_readers(fold, i, fits_logic, 8))
+            plan->steps[i] = "";
+        break;
+    case KIND_NEGATE:
+        if (all_readers(fold, i, fits_negation, 8))
+            plan->steps[i] = "";
+        break;
+    case KIND_SIGN:
+        if (all_readers(fold, i, fits_sign, 64))
+            plan->steps[i] = "";
+        break;
+    case KIND_PREDICATES:
+        fold_predicates(fold, i);
+        break;
+    default:
+        if (!strncmp(opcode->text, "cvt.s64.s32", 11) && all_readers(fold, i, fits_widened, 8))
+            plan->steps[i] = "";
+        break;
+    }
+}
+
+/* A branch to the instruction behind it is none. */
+static void plan_branch(struct plan *plan, uint32_t i)
+{
+    const struct ptx_operand *target = values_operand(&plan->values, i, 0);
+    if (target->kind == PTX_OP_LABEL && plan->f->labels[target->index].inst == i + 1)
+        plan->steps[i] = "";
+}
+
+/* Sums of what is the same in all lanes are done once for the warp. */
+static void plan_uniform(struct fold *fold, uint32_t i)
+{
+    struct plan *plan = fold->plan;
+    const struct ptx_operand *result = values_operand(&plan->values, i, 0);
+    uint8_t kind = opcode_at(fold, i)->kind;
+    bool can = kind == KIND_ADD || kind == KIND_SUB || kind == KIND_SHL || kind == KIND_LOGIC;
+    if (can && result->kind == PTX_OP_REGISTER && !plan->varies[result->index] &&
+        !strcmp(plan->steps[i], "A"))
+        plan->steps[i] = "U";
+}
+
+void plan_fold(struct plan *plan, const bool *absorbed)
+{
+    const struct ptx_function *f = plan->f;
+    struct fold fold = {.plan = plan};
+    fold.took = mem_alloc(f->inst_count + 1, sizeof *fold.took);
+    fold.symbol_seen = mem_alloc(f->symbol_count + 1, 1);
+    plan->steps = mem_alloc(f->inst_count + 1, sizeof *plan->steps);
+    for (uint32_t i = 0; i < f->inst_count; i++)
+        plan->steps[i] = plan->dead[i] || (absorbed && absorbed[i]) ? "" : opcode_at(&fold, i)->steps;
+    for (uint32_t i = 0; i < f->inst_count; i++)
+        if (!plan->dead[i] && !(absorbed && absorbed[i]))
+            fold_one(&fold, i);
+    for (uint32_t i = 0; i < f->inst_count; i++) {
+        plan_uniform(&fold, i);
+        if (opcode_at(&fold, i)->kind == KIND_BRANCH)
+            plan_branch(plan, i);
+    }
+    mem_free(fold.took);
+    mem_free(fold.symbol_seen);
+}

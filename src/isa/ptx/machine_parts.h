@@ -1,0 +1,24 @@
+/* The parts of machine_init: what each finds out about a function, for the others. */
+#ifndef PTX_MACHINE_PARTS_H
+#define PTX_MACHINE_PARTS_H
+
+#include "ptx/machine.h"
+#include "values.h"
+
+struct plan {
+    const struct ptx_function *f;
+    const struct flow *flow;
+    struct values values;
+    const char **steps; /* by instruction: as in opcodes.c; "" when it is folded away */
+    bool *dead;         /* by instruction: nobody needs its result */
+    bool *varies;       /* by register: differs from lane to lane of a warp, as far as can be told */
+    uint8_t *opens; /* by instruction: how many places where threads meet again are set up behind it (BSSY) */
+    uint8_t *closes; /* by instruction: how many threads meet before it (BSYNC) */
+};
+
+void plan_dead(struct plan *plan);   /* machine_dead.c: fills dead */
+void plan_varies(struct plan *plan); /* machine_diverge.c: fills varies, opens and closes */
+void plan_fold(struct plan *plan, const bool *absorbed); /* machine_fold.c: fills steps */
+uint32_t plan_registers(const struct plan *plan);        /* machine_registers.c */
+
+#endif

@@ -1,0 +1,400 @@
+/* One row for each family of opcodes: which machine instructions ptxas (13.0, for sm_90) makes of one that is
+ * not folded into others, and what keeps it in its place. Found by compiling each alone. Of code with a rare
+ * path behind a branch (division, square root) the usual path is counted.
+ *
+ * pattern  * stands for any text; the first row that fits counts
+ * steps    a letter for the unit of each machine instruction, a number behind it repeats it. Each needs the
+ *          result of the one before, unless a space stands between them. */
+#include "opcodes.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static const struct letter {
+    char letter;
+    enum isa_unit unit;
+    uint8_t latency;
+} letters[] = {
+    {'A', UNIT_ALU, 5},      {'I', UNIT_IMAD, 5},  {'F', UNIT_FMA, 4},     {'H', UNIT_HALF, 5},
+    {'D', UNIT_FP64, 8},     {'S', UNIT_SFU, 20},  {'C', UNIT_CVT, 14},    {'T', UNIT_TENSOR, 33},
+    {'L', UNIT_LSU, 30},     {'X', UNIT_TEX, 250}, {'B', UNIT_CONTROL, 5}, {'Y', UNIT_SYNC, 20},
+    {'W', UNIT_SHUFFLE, 24}, {'V', UNIT_VOTE, 12}, {'U', UNIT_UNIFORM, 7}, {'R', UNIT_SPECIAL, 30},
+    {'K', UNIT_CONST, 30},
+};
+
+struct row {
+    const char *pattern;
+    uint8_t kind, effect;
+    const char *steps;
+};
+
+/* clang-format off */
+static const struct row rows[] = {
+    /* moves and names */
+    {"mov.pred",        KIND_RENAME,  EFFECT_NONE, ""},
+    {"mov*",            KIND_MOVE,    EFFECT_NONE, "A"},
+    {"cvta*",           KIND_RENAME,  EFFECT_NONE, ""},
+    {"ld.param*",       KIND_PARAM,   EFFECT_READ, "K"},
+    {"not.pred",        KIND_RENAME,  EFFECT_NONE, ""},
+    {"and.pred|or.pred|xor.pred", KIND_PREDICATES, EFFECT_NONE, "A"},
+    {"isspacep*",       KIND_PLAIN,   EFFECT_NONE, "A"},
+
+    /* floats */
+    {"add*.f32|sub*.f32|mul*.f32|fma*.f32|mad*.f32|mul-sub*.f32|sub-mul*.f32", KIND_FLOAT, EFFECT_NONE, "F"},
+    {"add*.f64|sub*.f64|mul*.f64|fma*.f64|mad*.f64|mul-sub*.f64|sub-mul*.f64", KIND_FLOAT, EFFECT_NONE, "D"},
+    {"add*f16*|sub*f16*|mul*f16*|fma*f16*|mul-sub*f16*|sub-mul*f16*", KIND_FLOAT, EFFECT_NONE, "H"},
+    {"min*.f32|max*.f32", KIND_FLOAT, EFFECT_NONE, "A"},
+    {"min*.f64|max*.f64", KIND_FLOAT, EFFECT_NONE, "I DA A A A"},
+    {"min*f16*|max*f16*", KIND_FLOAT, EFFECT_NONE, "A"},
+    {"neg*.f32|abs*.f32", KIND_SIGN,  EFFECT_NONE, "F"},
+    {"neg*.f64|abs*.f64", KIND_SIGN,  EFFECT_NONE, "D"},
+    {"neg.f16x2|abs.f16x2|neg.bf16x2|abs*bf16*", KIND_SIGN, EFFECT_NONE, "H"},
+    {"neg*f16*|abs*f16*", KIND_SIGN,  EFFECT_NONE, "HA"},
+    {"copysign*",       KIND_PLAIN,   EFFECT_NONE, "A"},
+    {"testp*.f64",      KIND_PLAIN,   EFFECT_NONE, "AA"},
+    {"testp*",          KIND_PLAIN,   EFFECT_NONE, "A"},
+
+    /* divisions, roots and transcendental functions: what is below the normal numbers is scaled, unless .ftz */
+    {"div.rn*.f32",     KIND_PLAIN,   EFFECT_NONE, "B SF5 AB B"},
+    {"div.rn*.f64",     KIND_PLAIN,   EFFECT_NONE, "I B SD8 FA AB B"},
+    {"div.approx.ftz*|div*.full.ftz*", KIND_PLAIN, EFFECT_NONE, "SF"},
+    {"div.approx*",     KIND_PLAIN,   EFFECT_NONE, "AF FSF"},
+    {"div.full*",       KIND_PLAIN,   EFFECT_NONE, "A AF FSF"},
+    {"rcp.approx.ftz.f64", KIND_PLAIN, EFFECT_NONE, "S"},
+    {"rcp.approx.ftz*|sqrt.approx.ftz*|rsqrt.approx.ftz*|lg2.approx.ftz*|ex2.approx.ftz*", KIND_PLAIN, EFFECT_NONE, "S"},
+    {"rcp.approx*",     KIND_PLAIN,   EFFECT_NONE, "I A AAAFSF"},
+    {"rsqrt.approx*.f64", KIND_PLAIN, EFFECT_NONE, "I B SA AD5 B B"},
+    {"sqrt.approx*|rsqrt.approx*|lg2.approx*|ex2.approx.f32", KIND_PLAIN, EFFECT_NONE, "AFSF"},
+    {"ex2*|tanh*",      KIND_PLAIN,   EFFECT_NONE, "S"},
+    {"sin*|cos*",       KIND_PLAIN,   EFFECT_NONE, "FS"},
+    {"rcp.*.f32",       KIND_PLAIN,   EFFECT_NONE, "B AAABSF3 B"},
+    {"rcp.*.f64",       KIND_PLAIN,   EFFECT_NONE, "B SA AD5 B B"},
+    {"sqrt.*.f32",      KIND_PLAIN,   EFFECT_NONE, "B A SABF FFF B"},
+    {"sqrt.*.f64",      KIND_PLAIN,   EFFECT_NONE, "I B I SA AD6 A ID2 B B"},
+
+    /* quotients of integers: there is no division in the machine */
+    {"div.s64",         KIND_PLAIN,   EFFECT_NONE, "A BA6 CSAC I25 A40 B"},
+    {"rem.s64",         KIND_PLAIN,   EFFECT_NONE, "A BA6 CSAC I25 A36 B"},
+    {"div.u64",         KIND_PLAIN,   EFFECT_NONE, "A BACSAC I25 A34 B"},
+    {"rem.u64",         KIND_PLAIN,   EFFECT_NONE, "A BACSAC I25 A30 B"},
+    {"div.s32",         KIND_PLAIN,   EFFECT_NONE, "ACSAC A IIIA IIIA5 A A A A"},
+    {"rem.s32",         KIND_PLAIN,   EFFECT_NONE, "ACSAC A IIIA IIIA5 A A"},
+    {"div.u32",         KIND_PLAIN,   EFFECT_NONE, "C ASAC I IIIAIA3 A A A A"},
+    {"rem.u32",         KIND_PLAIN,   EFFECT_NONE, "C ISAC I IIIIIA3 A A A"},
+    {"div.s16|rem.s16", KIND_PLAIN,   EFFECT_NONE, "A A ABAICASA4FCSFIAFC AIIIB"},
+    {"div.u16|rem.u16", KIND_PLAIN,   EFFECT_NONE, "A BCICA4FSFAFICAIB"},
+
+    /* comparisons and choices */
+    {"setp*.f64",       KIND_COMPARE, EFFECT_NONE, "D"},
+    {"setp*f16*",       KIND_COMPARE, EFFECT_NONE, "H"},
+    {"setp*64",         KIND_COMPARE, EFFECT_NONE, "AA"},
+    {"setp*.s16",       KIND_COMPARE, EFFECT_NONE, "A AA"},
+    {"setp*",           KIND_COMPARE, EFFECT_NONE, "A"},
+    {"set.*",           KIND_PLAIN,   EFFECT_NONE, "AA"},
+    {"selp*64",         KIND_SELECT,  EFFECT_NONE, "A A"},
+    {"selp*",           KIND_SELECT,  EFFECT_NONE, "A"},
+    {"slct*",           KIND_PLAIN,   EFFECT_NONE, "AA"},
+
+    /* integers */
+    {"add*64",          KIND_ADD64,   EFFECT_NONE, "AA"},
+    {"sub*64|neg.s64|addc*64|subc*64", KIND_PLAIN, EFFECT_NONE, "AA"},
+    {"add.cc*|sub.cc*|addc*|subc*", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"add.sat*|sub.sat*", KIND_PLAIN, EFFECT_NONE, "AAAA"},
+    {"add.u16|add.s16|add.u32|add.s32", KIND_ADD, EFFECT_NONE, "A"},
+    {"sub.u16|sub.s16", KIND_PLAIN,   EFFECT_NONE, "AA"},
+    {"sub.u32|sub.s32", KIND_SUB,     EFFECT_NONE, "A"},
+    {"add*|sub*",       KIND_PLAIN,   EFFECT_NONE, "A"},
+    {"mul.wide.u32|mul.wide.s32", KIND_WIDE, EFFECT_NONE, "I"},
+    {"mul.wide.u16|mad.wide.u16", KIND_PLAIN, EFFECT_NONE, "I"},
+    {"mul.wide.s16|mad.wide.s16", KIND_PLAIN, EFFECT_NONE, "A AI"},
+    {"mad.wide*",       KIND_PLAIN,   EFFECT_NONE, "I"},
+    {"mul.lo.s64|mul.lo.u64|mad.lo.s64|mad.lo.u64", KIND_PLAIN, EFFECT_NONE, "I II A"},
+    {"mul.hi.u64|mad.hi.u64", KIND_PLAIN, EFFECT_NONE, "I IIAAAI"},
+    {"mul.hi.s64|mad.hi.s64", KIND_PLAIN, EFFECT_NONE, "I IIAAI AIIAAA A A A A A"},
+    {"mul.lo.s32|mul.lo.u32", KIND_MUL, EFFECT_NONE, "I"},
+    {"mul.lo.s16",      KIND_PLAIN,   EFFECT_NONE, "A AI"},
+    {"mul24*|mad24*",   KIND_PLAIN,   EFFECT_NONE, "A AI"},
+    {"mul*|mad*|dp4a*|dp2a*", KIND_PLAIN, EFFECT_NONE, "I"},
+    {"min.s64|max.s64|min.u64|max.u64", KIND_PLAIN, EFFECT_NONE, "AAA A"},
+    {"min*|max*",       KIND_MINMAX,  EFFECT_NONE, "A"},
+    {"abs.s64",         KIND_PLAIN,   EFFECT_NONE, "AI AA A"},
+    {"abs.s16",         KIND_PLAIN,   EFFECT_NONE, "AAA"},
+    {"neg.s32",         KIND_NEGATE,  EFFECT_NONE, "A"},
+    {"neg*",            KIND_PLAIN,   EFFECT_NONE, "AA"},
+    {"abs*|sad.s32|sad.u32", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"sad*",            KIND_PLAIN,   EFFECT_NONE, "AAIAIA AAAI"},
+    {"and.b64|or.b64|xor.b64|not.b64", KIND_PLAIN, EFFECT_NONE, "A A"},
+    {"and*|or.*|xor*",  KIND_LOGIC,   EFFECT_NONE, "A"},
+    {"not*",            KIND_NOT,     EFFECT_NONE, "A"},
+    {"lop3*|prmt*|shf*|copysign*|szext*|bmsk*", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"shl.b64",         KIND_SHL64,   EFFECT_NONE, "A A"},
+    {"shr*64",          KIND_PLAIN,   EFFECT_NONE, "A A"},
+    {"shl.b32",         KIND_SHL,     EFFECT_NONE, "A"},
+    {"shl*|shr*",       KIND_PLAIN,   EFFECT_NONE, "A"},
+    {"bfe*64",          KIND_PLAIN,   EFFECT_NONE, "AAA"},
+    {"bfe*",            KIND_PLAIN,   EFFECT_NONE, "AA"},
+    {"bfi*64",          KIND_PLAIN,   EFFECT_NONE, "IA A A A A A A A A A A A"},
+    {"bfi*",            KIND_PLAIN,   EFFECT_NONE, "AA"},
+    {"popc.b64",        KIND_PLAIN,   EFFECT_NONE, "C CA"},
+    {"clz.b64|bfind*64", KIND_PLAIN,  EFFECT_NONE, "ACAAA"},
+    {"clz*",            KIND_PLAIN,   EFFECT_NONE, "CA"},
+    {"brev.b64",        KIND_PLAIN,   EFFECT_NONE, "C C"},
+    {"popc*|brev*|bfind*", KIND_PLAIN, EFFECT_NONE, "C"},
+    {"fns*",            KIND_PLAIN,   EFFECT_NONE, "A20"},
+    {"vadd*|vsub*|vabsdiff*|vmin*|vmax*|vshl*|vshr*|vmad*|vset*|vavrg*", KIND_PLAIN, EFFECT_NONE, "AAAA"},
+
+    /* conversions */
+    {"cvt.u64.u32|cvt.s64.u32|cvt.u64.u16|cvt.s64.u16", KIND_RENAME, EFFECT_NONE, ""}, /* zeros above need no code */
+    {"cvt.u32.u64|cvt.s32.u64|cvt.u32.s64|cvt.s32.s64|cvt.u16.*|cvt.s16.*", KIND_RENAME, EFFECT_NONE, ""},
+    {"cvt.u64.s64|cvt.s64.u64|cvt.u32.s32|cvt.s32.u32|cvt.u32.u32|cvt.s32.s32|cvt.u64.u64|cvt.s64.s64", KIND_RENAME, EFFECT_NONE, ""},
+    {"cvt.u32.u16|cvt.s32.u16", KIND_RENAME, EFFECT_NONE, ""}, /* most come from loads, which fill with zeros */
+    {"cvt.s64.s32|cvt.u64.s32", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"cvt.s64.s16|cvt.u64.s16", KIND_PLAIN, EFFECT_NONE, "AA"},
+    {"cvt.rn.f32.s32|cvt.rn.f32.u32|cvt.rn.f32.u16", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"cvt.rn.f32.u8",   KIND_PLAIN,   EFFECT_NONE, "C"},
+    {"cvt.f32.f16|cvt*.f32.f16", KIND_PLAIN, EFFECT_NONE, "H"},
+    {"cvt.f32.bf16|cvt*.f32.bf16", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"cvt.*.f16x2.f32|cvt.*.bf16x2.f32|cvt.*.f16.f32|cvt.*.bf16.f32", KIND_PLAIN, EFFECT_NONE, "A"},
+    {"cvt.sat*.f32.f32|cvt.f32.f32|cvt.ftz*.f32.f32", KIND_PLAIN, EFFECT_NONE, "F"},
+    {"cvt*.f32|cvt*.f64|cvt*.f16|cvt*.bf16", KIND_PLAIN, EFFECT_NONE, "C"},
+    {"cvt.*.f32.*|cvt.*.f64.*|cvt.*.f16.*|cvt.*.bf16.*", KIND_PLAIN, EFFECT_NONE, "C"},
+    {"cvt*",            KIND_PLAIN,   EFFECT_NONE, "A"},
+
+    /* memory */
+    {"ld.*acquire*|ld.*relaxed*|ld.*mmio*|st.*release*|st.*relaxed*|st.*mmio*", KIND_LOAD, EFFECT_ALL, "L"},
+    {"ld.const*",       KIND_LOAD,    EFFECT_READ, "K"},
+    {"ld.*|ldu*|ldmatrix*", KIND_LOAD, EFFECT_READ, "L"},
+    {"st.*|stmatrix*",  KIND_STORE,   EFFECT_WRITE, "L"},
+    {"prefetch*|discard*|applypriority*", KIND_PLAIN, EFFECT_WRITE, "L"},
+    {"atom.shared*add.f32|atom.shared*add.f64|atom.shared*64", KIND_ATOMIC, EFFECT_WRITE, "LFLAB"}, /* a loop around cas */
+    {"atom*",           KIND_ATOMIC,  EFFECT_WRITE, "L"},
+    {"red.shared*add.f32|red.shared*add.f64|red.shared*64", KIND_ATOMIC, EFFECT_WRITE, "LFLAB"},
+    {"red.*",           KIND_ATOMIC,  EFFECT_WRITE, "L"},
+    {"cp.async.wait*|cp.async.commit*", KIND_PLAIN, EFFECT_ALL, "L"},
+    {"cp.async.bulk*",  KIND_PLAIN,   EFFECT_ALL, "L"},
+    {"cp.async*",       KIND_PLAIN,   EFFECT_ALL, "L"},
+    {"membar.cta|fence*.cta|fence.proxy*", KIND_PLAIN, EFFECT_ALL, "Y"},
+    {"membar*|fence*",  KIND_PLAIN,   EFFECT_ALL, "YYL"},
+    {"tex*|tld4*",      KIND_PLAIN,   EFFECT_READ, "X"},
+    {"txq*|suq*",       KIND_PLAIN,   EFFECT_READ, "K"},
+    {"suld*",           KIND_PLAIN,   EFFECT_ALL, "X"},
+    {"sust*|sured*",    KIND_PLAIN,   EFFECT_ALL, "X"},
+
+    /* lanes and blocks */
+    {"shfl*",           KIND_PLAIN,   EFFECT_LANES, "W"},
+    {"vote*|activemask*|match*|elect*", KIND_PLAIN, EFFECT_LANES, "V"},
+    {"redux*",          KIND_PLAIN,   EFFECT_LANES, "VA"},
+    {"bar.warp*",       KIND_PLAIN,   EFFECT_ALL, "B"},
+    {"bar*|barrier*",   KIND_PLAIN,   EFFECT_ALL, "Y"},
+    {"mbarrier*",       KIND_PLAIN,   EFFECT_ALL, "L"},
+
+    /* matrices */
+    {"wmma.load.c*|wmma.store*", KIND_PLAIN, EFFECT_ALL, "L L L L L L L L"},
+    {"wmma.load*",      KIND_PLAIN,   EFFECT_ALL, "L L L L"},
+    {"wmma.mma*",       KIND_PLAIN,   EFFECT_LANES, "T T"},
+    {"mma*.m16n8k*|mma*.m8n8k4*f64*", KIND_PLAIN, EFFECT_LANES, "T"},
+    {"mma*",            KIND_PLAIN,   EFFECT_LANES, "T T"},
+    {"movmatrix*",      KIND_PLAIN,   EFFECT_LANES, "C"},
+
+    /* control */
+    {"bra*",            KIND_BRANCH,  EFFECT_ALL, "B"},
+    {"brx*",            KIND_BRANCH,  EFFECT_ALL, "AKB"},
+    {"call*",           KIND_CALL,    EFFECT_ALL, "AB"},
+    {"ret*|exit*",      KIND_END,     EFFECT_ALL, "B"},
+    {"trap*|brkpt*|nanosleep*", KIND_PLAIN, EFFECT_ALL, "B"},
+    {"pmevent*|griddepcontrol*|setmaxnreg*", KIND_PLAIN, EFFECT_ALL, "Y"},
+    {"",                KIND_PLAIN,   EFFECT_ALL, "A"}, /* whatever else */
+};
+/* clang-format on */
+
+enum isa_unit opcode_unit(char letter)
+{
+    for (size_t i = 0; i < COUNT_OF(letters); i++)
+        if (letters[i].letter == letter)
+            return letters[i].unit;
+    return UNIT_ALU;
+}
+
+static uint32_t letter_latency(char letter)
+{
+    for (size_t i = 0; i < COUNT_OF(letters); i++)
+        if (letters[i].letter == letter)
+            return letters[i].latency;
+    return 5;
+}
+
+uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most)
+{
+    uint32_t count = 0;
+    bool chained = false;
+    for (const char *at = text; *at;) {
+        if (*at == ' ') {
+            chained = false;
+            at++;
+            continue;
+        }
+        enum isa_unit unit = opcode_unit(*at++);
+        uint32_t times = 0;
+        while (*at >= '0' && *at <= '9')
+            times = 10 * times + (uint32_t)(*at++ - '0');
+        for (times = times ? times : 1; times && count < most; times--) {
+            steps[count++] = (struct isa_step){(uint8_t)unit, chained ? STEP_CHAINED : 0};
+            chained = true;
+        }
+    }
+    return count;
+}
+
+/* Whether one of a row's patterns, divided by |, fits. */
+static bool fits(const char *pattern, const char *end, const char *text)
+{
+    for (; pattern < end; pattern++, text++) {
+        if (*pattern == '*') {
+            for (const char *rest = text;; rest++) {
+                if (fits(pattern + 1, end, rest))
+                    return true;
+                if (!*rest)
+                    return false;
+            }
+        }
+        if (*pattern != *text)
+            return false;
+    }
+    return !*text;
+}
+
+static const struct row *find_row(const char *text)
+{
+    for (size_t i = 0; i + 1 < COUNT_OF(rows); i++) {
+        const char *at = rows[i].pattern;
+        for (;;) {
+            const char *end = strchrnul(at, '|');
+            if (fits(at, end, text))
+                return &rows[i];
+            if (!*end)
+                break;
+            at = end + 1;
+        }
+    }
+    return &rows[COUNT_OF(rows) - 1];
+}
+
+bool ptx_opcode_has(const char *opcode, const char *modifier)
+{
+    size_t length = strlen(modifier);
+    for (const char *dot = strchr(opcode, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (!strncmp(dot + 1, modifier, length) && (dot[1 + length] == '.' || !dot[1 + length]))
+            return true;
+    return false;
+}
+
+static enum ptx_space space_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        enum ptx_space space;
+    } spaces[] = {{"global", PTX_GLOBAL}, {"shared", PTX_SHARED}, {"local", PTX_LOCAL},
+                  {"const", PTX_CONST},   {"param", PTX_PARAM},   {"shared::cta", PTX_SHARED}};
+    for (size_t i = 0; i < COUNT_OF(spaces); i++)
+        if (ptx_opcode_has(text, spaces[i].name))
+            return spaces[i].space;
+    if (!strncmp(text, "ldmatrix", 8) || !strncmp(text, "stmatrix", 8))
+        return PTX_SHARED;
+    return PTX_GENERIC;
+}
+
+/* What exec/contract.c takes for a product or a sum, or a bit more. */
+static bool may_contract(const char *text, const char *base)
+{
+    if (strncmp(text, base, 3) != 0 || text[3] != '.')
+        return false;
+    const char *type = strrchr(text, '.') + 1;
+    if (*type != 'f' && *type != 'b')
+        return false;
+    return !ptx_opcode_has(text, "rn") && !ptx_opcode_has(text, "rz") && !ptx_opcode_has(text, "rm") &&
+           !ptx_opcode_has(text, "rp");
+}
+
+static bool may_split(const char *text)
+{
+    static const char *const bases[] = {"call", "membar", "fence", "brkpt", "pmevent", "div",
+                                        "rem",  "rcp",    "sqrt",  "rsqrt", "bfind"};
+    for (size_t i = 0; i < COUNT_OF(bases); i++) {
+        size_t length = strlen(bases[i]);
+        if (!strncmp(text, bases[i], length) && (text[length] == '.' || !text[length]))
+            return !ptx_opcode_has(text, "f32") ||
+                   (!ptx_opcode_has(text, "approx") && !ptx_opcode_has(text, "full"));
+    }
+    return false;
+}
+
+static uint32_t latency_of(const struct opcode *opcode)
+{
+    uint32_t latency = 0;
+    for (const char *at = opcode->steps; *at; at++) /* the longest chain is near enough the last one */
+        latency = *at == ' ' ? 0 : *at <= '9' ? latency : latency + letter_latency(*at);
+    bool memory = opcode->effect == EFFECT_READ || opcode->effect == EFFECT_WRITE;
+    if (memory && (opcode->space == PTX_GLOBAL || opcode->space == PTX_GENERIC || opcode->space == PTX_LOCAL))
+        latency = 200;
+    return latency < 250 ? latency : 250;
+}
+
+static void describe(struct opcode *opcode, const char *text)
+{
+    const struct row *row = find_row(text);
+    const char *type = strrchr(text, '.');
+    *opcode = (struct opcode){.text = text, .steps = row->steps, .kind = row->kind, .effect = row->effect};
+    opcode->type = (uint8_t)(type ? ptx_type_of(type + 1, strlen(type + 1)) : PTX_NO_TYPE);
+    opcode->space = (uint8_t)space_of(text);
+    opcode->vector = ptx_opcode_has(text, "v2")   ? 2
+                     : ptx_opcode_has(text, "v4") ? 4
+                     : ptx_opcode_has(text, "v8") ? 8
+                                                  : 1;
+    opcode->bytes = (uint8_t)(opcode->vector * ptx_type_bytes(opcode->type));
+    opcode->strict = ptx_opcode_has(text, "volatile");
+    opcode->constant_space = ptx_opcode_has(text, "nc") || opcode->space == PTX_CONST ||
+                             !strncmp(text, "tex.", 4) || !strncmp(text, "txq", 3) ||
+                             !strncmp(text, "suq", 3);
+    opcode->carry = ptx_opcode_has(text, "cc") || !strncmp(text, "addc", 4) || !strncmp(text, "subc", 4) ||
+                    !strncmp(text, "madc", 4);
+    opcode->splits = may_split(text);
+    opcode->product = may_contract(text, "mul");
+    opcode->sum = may_contract(text, "add") || may_contract(text, "sub");
+    opcode->latency = (uint8_t)latency_of(opcode);
+}
+
+static uint32_t *slot(const struct opcodes *opcodes, const char *text)
+{
+    uint64_t at = digest_word(0, (uintptr_t)text) >> 32;
+    for (;; at++) {
+        uint32_t *entry = &opcodes->table[at & (opcodes->table_size - 1)];
+        if (!*entry || opcodes->at[*entry - 1].text == text)
+            return entry;
+    }
+}
+
+uint32_t opcodes_find(struct opcodes *opcodes, const char *text)
+{
+    if (2 * (opcodes->count + 1) > opcodes->table_size) {
+        opcodes->table_size = opcodes->table_size ? 2 * opcodes->table_size : 256;
+        mem_free(opcodes->table);
+        opcodes->table = mem_alloc(opcodes->table_size, sizeof *opcodes->table);
+        for (uint32_t i = 0; i < opcodes->count; i++)
+            *slot(opcodes, opcodes->at[i].text) = i + 1;
+    }
+    uint32_t *entry = slot(opcodes, text);
+    if (!*entry) {
+        mem_grow(opcodes->at, opcodes->count, opcodes->capacity);
+        describe(&opcodes->at[opcodes->count++], text);
+        *entry = opcodes->count;
+    }
+    return *entry - 1;
+}
+
+void opcodes_fini(struct opcodes *opcodes)
+{
+    mem_free(opcodes->at);
+    mem_free(opcodes->table);
+    *opcodes = (struct opcodes){0};
+}

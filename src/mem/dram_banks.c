@@ -1,0 +1,303 @@
+/* Banks with rows: a channel opens rows, moves data, and turns between reading and writing.
+ *
+ * Nothing ticks. When the bus is not spoken for far enough ahead, the channel chooses a request: of the
+ * oldest some, the one whose data can be on the bus first (so a row that is open wins). Its commands get
+ * their times, which bank, bank group and bus remember. */
+#include "mem/dram.h"
+
+enum { NONE = UINT32_MAX, BANKS_MOST = 64, GROUPS_MOST = 8, PATIENCE = 64 };
+
+struct request {
+    uint64_t row;
+    uint32_t next;  /* in its queue; or free */
+    uint32_t entry; /* of a read: the miss it is for */
+    uint8_t bank, slice, sectors, unused;
+};
+
+struct queue {
+    uint32_t first, last, count;
+};
+
+struct bank {
+    uint64_t row;          /* that is open, plus one; or 0 */
+    uint64_t column_at;    /* when a column command may come */
+    uint64_t precharge_at; /* when the row may be closed */
+    uint64_t activate_at;  /* when, closed, the next may be opened */
+};
+
+struct channel {
+    struct queue reads, writes;
+    uint32_t unused;      /* the first request that is not in use */
+    uint32_t passed_over; /* times in a row that the oldest was not chosen */
+    bool is_writing, is_scheduled;
+    uint32_t refresh_next; /* the bank whose turn it is */
+    uint64_t refresh_at;
+    uint64_t bus_free_at, bus_fs;
+    uint64_t write_ended_at;
+    uint32_t write_group;
+    uint32_t activations;     /* so far, for: */
+    uint64_t activated_at[4]; /* the last four, by number modulo 4 */
+    uint64_t group_activated_at[GROUPS_MOST], group_column_at[GROUPS_MOST];
+    struct bank banks[BANKS_MOST];
+    struct request requests[];
+};
+
+static size_t banks_bytes(const struct dram_spec *spec, uint32_t reads)
+{
+    return sizeof(struct channel) + (reads + spec->writes) * sizeof(struct request);
+}
+
+static void banks_init(const struct shape *shape, void *state, uint32_t reads)
+{
+    struct channel *channel = state;
+    uint32_t requests = reads + (uint32_t)shape->dram_spec->writes;
+    REQUIRE(shape->times.groups <= GROUPS_MOST && shape->times.groups * shape->times.banks <= BANKS_MOST);
+    for (uint32_t i = 0; i < requests; i++)
+        channel->requests[i].next = i + 1 < requests ? i + 1 : NONE;
+    channel->reads.first = channel->writes.first = NONE;
+    channel->refresh_at = shape->times.refi;
+}
+
+/* ---- when ---- */
+
+struct plan {
+    uint64_t activate_at; /* 0: the row is open */
+    uint64_t column_at, data_at;
+};
+
+static struct plan plan(const struct here *here, const struct channel *channel, const struct request *request,
+                        bool is_write)
+{
+    const struct dram_times *timing = &here->shape->times;
+    const struct bank *bank = &channel->banks[request->bank];
+    uint32_t group = request->bank % timing->groups;
+    struct plan plan = {.column_at = max_u64(here->now, channel->group_column_at[group])};
+    if (bank->row == request->row + 1) {
+        plan.column_at = max_u64(plan.column_at, bank->column_at);
+    } else {
+        uint64_t at = max_u64(here->now, bank->activate_at);
+        if (bank->row)
+            at = max_u64(at, max_u64(here->now, bank->precharge_at) + timing->rp);
+        at = max_u64(at, channel->group_activated_at[group] + timing->rrd_l);
+        at = max_u64(at, channel->activated_at[(channel->activations + 3) % 4] + timing->rrd_s);
+        plan.activate_at = max_u64(at, channel->activated_at[channel->activations % 4] + timing->faw);
+        plan.column_at =
+            max_u64(plan.column_at, plan.activate_at + (is_write ? timing->rcd_write : timing->rcd_read));
+    }
+    if (!is_write) {
+        uint64_t turn = group == channel->write_group ? timing->wtr_l : timing->wtr_s;
+        plan.column_at = max_u64(plan.column_at, channel->write_ended_at + turn);
+    }
+    plan.data_at = plan.column_at + (is_write ? timing->cwl : timing->cl);
+    uint64_t bus = channel->bus_free_at + (is_write != channel->is_writing && is_write ? timing->rtw : 0);
+    plan.data_at = max_u64(plan.data_at, bus);
+    return plan;
+}
+
+/* Gives the commands their times; returns when the last of the data has passed. */
+static uint64_t commit(const struct here *here, struct channel *channel, const struct request *request,
+                       const struct plan *plan, bool is_write)
+{
+    const struct dram_times *timing = &here->shape->times;
+    struct bank *bank = &channel->banks[request->bank];
+    uint32_t group = request->bank % timing->groups, sectors = (uint32_t)__builtin_popcount(request->sectors);
+    struct mem_counters *count = &here->state->count;
+    if (plan->activate_at) {
+        channel->activated_at[channel->activations++ % 4] = plan->activate_at;
+        channel->group_activated_at[group] = plan->activate_at;
+        bank->row = request->row + 1;
+        bank->precharge_at = plan->activate_at + timing->ras;
+        bank->column_at = plan->activate_at + timing->rcd_read;
+        count->dram_row_misses++;
+    } else {
+        count->dram_row_hits++;
+    }
+    uint64_t column_at = plan->data_at - (is_write ? timing->cwl : timing->cl);
+    uint64_t last_column_at = column_at + (sectors - 1) * timing->ccd_l;
+    channel->group_column_at[group] = column_at + sectors * timing->ccd_l;
+    if (plan->data_at > channel->bus_free_at)
+        channel->bus_fs = 0;
+    uint64_t takes = sectors * here->spec->dram->sector_fs + channel->bus_fs;
+    count->dram_busy_ps += takes / 1000;
+    channel->bus_free_at = plan->data_at + takes / 1000; /* other groups' data goes between this one's */
+    channel->bus_fs = takes % 1000;
+    uint64_t ends_at = max_u64(channel->bus_free_at, last_column_at + plan->data_at - column_at +
+                                                         here->spec->dram->sector_fs / 1000);
+    if (is_write) {
+        channel->write_ended_at = ends_at;
+        channel->write_group = group;
+        bank->precharge_at = max_u64(bank->precharge_at, ends_at + timing->wr);
+        count->dram_bytes_written += sectors * (uint64_t)MEM_SECTOR;
+    } else {
+        bank->precharge_at = max_u64(bank->precharge_at, last_column_at + timing->rtp);
+        count->dram_bytes_read += sectors * (uint64_t)MEM_SECTOR;
+    }
+    channel->is_writing = is_write;
+    return ends_at;
+}
+
+/* Refreshes that are due. Of those long past only the last one of each bank is felt. */
+static void refresh(const struct here *here, struct channel *channel)
+{
+    const struct dram_times *timing = &here->shape->times;
+    uint32_t banks = timing->groups * timing->banks;
+    uint64_t step = timing->refresh_one ? timing->refi / banks : timing->refi;
+    uint64_t due = here->now < channel->refresh_at ? 0 : (here->now - channel->refresh_at) / step + 1;
+    here->state->count.dram_refreshes += due;
+    uint64_t most = timing->refresh_one ? banks : 1;
+    if (due > most) {
+        channel->refresh_at += (due - most) * step;
+        channel->refresh_next = (uint32_t)((channel->refresh_next + due - most) % banks);
+        due = most;
+    }
+    for (; due; due--, channel->refresh_at += step) {
+        uint32_t first = timing->refresh_one ? channel->refresh_next : 0;
+        uint32_t end = timing->refresh_one ? first + 1 : banks;
+        for (uint32_t i = first; i < end; i++) {
+            struct bank *bank = &channel->banks[i];
+            uint64_t starts = channel->refresh_at;
+            if (bank->row)
+                starts = max_u64(starts, bank->precharge_at) + timing->rp;
+            bank->activate_at = max_u64(bank->activate_at, starts + timing->rfc);
+            bank->row = 0;
+        }
+        channel->refresh_next = end % banks;
+    }
+}
+
+/* ---- what ---- */
+
+static void take_out(struct channel *channel, struct queue *queue, uint32_t before, uint32_t number)
+{
+    struct request *request = &channel->requests[number];
+    if (before == NONE)
+        queue->first = request->next;
+    else
+        channel->requests[before].next = request->next;
+    if (queue->last == number)
+        queue->last = before;
+    queue->count--;
+    request->next = channel->unused;
+    channel->unused = number;
+}
+
+/* Chooses one and gives it its time. */
+static void serve(const struct here *here, struct channel *channel, struct queue *queue, bool is_write)
+{
+    struct plan best = {.data_at = TIME_NEVER};
+    uint32_t chosen = NONE, chosen_before = NONE, before = NONE;
+    uint64_t left = channel->passed_over < PATIENCE ? here->shape->dram_spec->lookout : 1;
+    for (uint32_t i = queue->first; i != NONE && left; before = i, i = channel->requests[i].next, left--) {
+        struct plan this = plan(here, channel, &channel->requests[i], is_write);
+        if (this.data_at < best.data_at) {
+            best = this;
+            chosen = i;
+            chosen_before = before;
+            if (!best.activate_at && best.data_at <= channel->bus_free_at)
+                break;
+        }
+    }
+    channel->passed_over = chosen == queue->first ? 0 : channel->passed_over + 1;
+    const struct request *request = &channel->requests[chosen];
+    uint64_t ends_at = commit(here, channel, request, &best, is_write);
+    if (is_write)
+        here->state->freed = true;
+    else
+        dram_filled(here, ends_at + here->spec->dram->latency_ps, request->slice, request->sectors,
+                    request->entry);
+    take_out(channel, queue, chosen_before, chosen);
+}
+
+/* Writes wait until there are many, or some and nothing else is to do; then there is a burst of them, as
+ * turning costs more than a write. The last few may wait for ever: what they write is in the regions already.
+ */
+static bool writes_are_next(const struct here *here, const struct channel *channel)
+{
+    const struct dram_spec *spec = here->shape->dram_spec;
+    uint64_t count = channel->writes.count;
+    if (channel->is_writing)
+        return count > spec->writes_low;
+    return count >= spec->writes_high ||
+           (!channel->reads.count && count > (spec->writes_high + spec->writes_low) / 2);
+}
+
+static void work(const struct here *here, uint32_t number)
+{
+    const struct dram_times *timing = &here->shape->times;
+    struct channel *channel = dram_channel(here, number);
+    uint64_t ahead = timing->rp + timing->rcd_read + timing->cl; /* to open rows while data moves */
+    const uint64_t more = 10000;                                 /* so that events are few */
+    refresh(here, channel);
+    bool writes = writes_are_next(here, channel);
+    while ((writes || channel->reads.count) && channel->bus_free_at < here->now + ahead + more) {
+        serve(here, channel, writes ? &channel->writes : &channel->reads, writes);
+        writes = writes_are_next(here, channel);
+    }
+    channel->is_scheduled = writes || channel->reads.count;
+    if (channel->is_scheduled)
+        component_schedule(here->self, channel->bus_free_at - ahead - here->now, EVENT_DRAM, &number,
+                           sizeof number);
+}
+
+static void put(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors, uint32_t entry,
+                bool is_write)
+{
+    const struct dram_times *timing = &here->shape->times;
+    uint64_t place;
+    uint32_t number = dram_place(here->shape, slice, index, &place);
+    struct channel *channel = dram_channel(here, number);
+    uint32_t banks = timing->groups * timing->banks;
+    uint64_t of_row = place / (timing->row_bytes / MEM_LINE), row = of_row / banks;
+    uint32_t at = channel->unused;
+    REQUIRE(at != NONE);
+    struct request *request = &channel->requests[at];
+    channel->unused = request->next;
+    *request = (struct request){.row = row,
+                                .next = NONE,
+                                .entry = entry,
+                                .bank = (uint8_t)((of_row + row * 5 + row / banks * 3) % banks),
+                                .slice = (uint8_t)slice,
+                                .sectors = (uint8_t)sectors};
+    struct queue *queue = is_write ? &channel->writes : &channel->reads;
+    if (queue->count)
+        channel->requests[queue->last].next = at;
+    else
+        queue->first = at;
+    queue->last = at;
+    queue->count++;
+    if (!channel->is_scheduled)
+        work(here, number);
+}
+
+static void banks_read(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors,
+                       uint32_t entry)
+{
+    put(here, slice, index, sectors, entry, false);
+}
+
+static bool banks_room(const struct here *here, uint32_t slice, uint64_t index)
+{
+    uint64_t place;
+    const struct channel *channel = dram_channel(here, dram_place(here->shape, slice, index, &place));
+    return channel->writes.count < here->shape->dram_spec->writes;
+}
+
+static void banks_write(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors)
+{
+    put(here, slice, index, sectors, 0, true);
+}
+
+static void banks_event(const struct here *here, const void *payload)
+{
+    uint32_t number;
+    memcpy(&number, payload, sizeof number);
+    work(here, number);
+}
+
+const struct dram_model dram_banks = {.name = "banks",
+                                      .bytes = banks_bytes,
+                                      .init = banks_init,
+                                      .read = banks_read,
+                                      .room = banks_room,
+                                      .write = banks_write,
+                                      .event = banks_event};

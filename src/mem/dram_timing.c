@@ -1,0 +1,55 @@
+#include "mem/dram_timing.h"
+#include "base/bits.h"
+
+/* Sets of timings. A new one is a row here and a word in DRAM_PARAMS (mem/spec.h), in the same order.
+ *
+ *  gddr5  DRAMsim3's GDDR5_1Gb_x32.ini (1.5 GHz command clock); x32 devices, rows of 2 KiB
+ *  gddr6  Ramulator 2's GDDR6_2000_1350mV_quad (570 ps clock); channels of 16 bits, rows of 2 KiB
+ *  hbm2   DRAMsim3's HBM2_8Gb_x128.ini (1 GHz); pseudo channels with rows of 1 KiB (JESD235C), refresh by
+ * bank hbm2e  the same cells with a faster bus: what counts in its clocks shrinks (JESD235D) hbm3   JESD238A:
+ * 4 bank groups of 4 banks in each of 4 ranks (Ramulator 2's HBM3_*_4R), here as one of 64 banks; the cells'
+ * times are HBM2's, as no data sheet is public hbm3e  the same at 6.4 Gb/s */
+/* clang-format off */
+#define ROW(text, groups_, banks_, row_, one, ...) \
+    {.name = text, .groups = groups_, .banks = banks_, .row_bytes = row_, .refresh_one = one, __VA_ARGS__}
+
+const struct dram_timing dram_timings[] = {
+    ROW("gddr5", 4, 4, 2048, false,
+        .rcd_read = 12, .rcd_write = 10, .rp = 12, .ras = 28, .cl = 16, .cwl = 4.7,
+        .rrd_s = 6, .rrd_l = 6, .faw = 23, .ccd_l = 2,
+        .wr = 12, .wtr_s = 5.3, .wtr_l = 5.3, .rtp = 2, .rtw = 3, .refi = 7800, .rfc = 65),
+    ROW("gddr6", 4, 4, 2048, false,
+        .rcd_read = 14.8, .rcd_write = 9.1, .rp = 14.8, .ras = 30.2, .cl = 13.7, .cwl = 3.4,
+        .rrd_s = 4, .rrd_l = 4, .faw = 16, .ccd_l = 3.4,
+        .wr = 14.8, .wtr_s = 5.1, .wtr_l = 6.3, .rtp = 2.3, .rtw = 2.3, .refi = 1900, .rfc = 120),
+    ROW("hbm2", 4, 4, 1024, true,
+        .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 34, .cl = 14, .cwl = 4,
+        .rrd_s = 4, .rrd_l = 6, .faw = 16, .ccd_l = 4,
+        .wr = 16, .wtr_s = 6, .wtr_l = 8, .rtp = 5, .rtw = 2, .refi = 3900, .rfc = 160),
+    ROW("hbm2e", 4, 4, 1024, true,
+        .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 34, .cl = 14, .cwl = 4,
+        .rrd_s = 4, .rrd_l = 6, .faw = 16, .ccd_l = 3.3,
+        .wr = 16, .wtr_s = 6, .wtr_l = 8, .rtp = 5, .rtw = 2, .refi = 3900, .rfc = 160),
+    ROW("hbm3", 4, 16, 1024, true,
+        .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 33, .cl = 14, .cwl = 5,
+        .rrd_s = 2, .rrd_l = 3, .faw = 12, .ccd_l = 3,
+        .wr = 16, .wtr_s = 5, .wtr_l = 7, .rtp = 4, .rtw = 2, .refi = 3900, .rfc = 200),
+    ROW("hbm3e", 4, 16, 1024, false,
+        .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 33, .cl = 14, .cwl = 5,
+        .rrd_s = 2, .rrd_l = 3, .faw = 12, .ccd_l = 2.5,
+        .wr = 16, .wtr_s = 5, .wtr_l = 7, .rtp = 4, .rtw = 2, .refi = 3900, .rfc = 270),
+};
+/* clang-format on */
+const uint32_t dram_timing_count = COUNT_OF(dram_timings);
+
+struct dram_times dram_times_of(const struct dram_timing *timing)
+{
+    struct dram_times times = {.groups = timing->groups,
+                               .banks = timing->banks,
+                               .row_bytes = timing->row_bytes,
+                               .refresh_one = timing->refresh_one};
+#define X(name) times.name = (uint64_t)(timing->name * 1000 + 0.5);
+    DRAM_TIMES(X)
+#undef X
+    return times;
+}

@@ -1,0 +1,177 @@
+/* An island of memory: some slices of the L2 and the DRAM channels behind them. For this folder only.
+ *
+ * With two partitions of the L2, a slice and its counterpart in the other one lie on the same island, and are
+ * the only ones that speak to each other: what crosses between partitions are events of the island's own,
+ * `cross_ps` later and in order. */
+#ifndef MEM_PARTITION_H
+#define MEM_PARTITION_H
+
+#include "base/err.h"
+#include "cache/mshr.h"
+#include "cache/tags.h"
+#include "mem/dram_timing.h"
+#include "mem/map.h"
+#include "mem/mem.h"
+
+enum { SLICES_HERE_MOST = 64, NO_WORK = UINT32_MAX };
+
+/* All islands' common figures; const after set-up, but for the regions, which change between runs. */
+struct shape {
+    struct map map;
+    uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
+    uint32_t pairs;           /* slices of a side on one island */
+    uint32_t here;            /* slices on one island */
+    uint32_t clients, clients_of_sms;
+    bool copies; /* clients ask their own side */
+    uint64_t hit_ps, sector_ps;
+    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps;
+    uint64_t cross_ps, cross_byte_fs; /* femtoseconds, as bytes are short */
+    mem_atomic_fn *atomic;
+    const struct dram_model *dram;
+    const struct dram_spec *dram_spec;
+    struct dram_times times;
+    uint32_t channels_per_slice;
+    struct mem_region *regions;
+    uint32_t region_count;
+};
+
+/* What a request is, wherever it is. */
+struct head {
+    struct mem_request request;
+    uint32_t client; /* of WORK_FETCH: the entry among the misses that it is for */
+    uint32_t work;   /* where it is kept while it waits, or NO_WORK */
+    uint8_t kind;    /* enum mem_kind, or WORK_FETCH */
+    uint8_t entry;   /* the slice it came in by; of WORK_FETCH: that wants a copy */
+    uint8_t hit;     /* for the reply */
+    uint8_t unused;
+};
+
+enum { WORK_FETCH = 100 }; /* a read of home by the slice that keeps a copy */
+
+struct work {
+    struct head head;
+    uint32_t next;
+    unsigned char payload[MEM_ATOMS * sizeof(struct mem_atom)];
+};
+
+/* What a slice holds. */
+struct store {
+    struct tags *tags;   /* of keys: place.index << 1, + 1 for copies */
+    unsigned char *data; /* MEM_LINE of each slot */
+    uint32_t *masks;     /* MEM_SECTORS of each slot: bytes written in a sector that is not valid yet */
+    uint8_t *copied;     /* of each slot: sectors the counterpart may have */
+    struct mshr *misses;
+};
+
+struct slice {
+    uint64_t free_at; /* when it can give or take data again */
+    uint64_t atomics_free_at;
+    uint64_t cross_free_at; /* of the way to its counterpart; with what is left of a picosecond: */
+    uint64_t cross_fs;
+    uint64_t invalidated_at;        /* until then the counterpart may have stale copies */
+    uint32_t late_first, late_last; /* works that came across and found no room */
+    uint32_t copies_coming;         /* misses under way to home */
+    bool blocked;                   /* its first request found no room */
+};
+
+/* The component's state. */
+struct partition {
+    struct mem_counters count; /* first */
+    uint32_t free_work, works_free;
+    bool freed;       /* something that a request may wait for */
+    uint64_t waiting; /* slices with such requests, a bit each */
+    struct slice slices[SLICES_HERE_MOST];
+};
+
+/* Its spec: what leads to all the rest. */
+struct partition_spec {
+    const struct shape *shape;
+    uint32_t number;
+    uint32_t global[SLICES_HERE_MOST]; /* slices by their number among all */
+    struct store stores[SLICES_HERE_MOST];
+    struct work *works;
+    uint32_t work_count, works_kept; /* kept for fetches */
+    uint32_t *distance_ps;           /* [client][slice here] */
+    struct dram *dram;
+};
+
+/* What handlers pass around. */
+struct here {
+    struct component *self;
+    struct partition *state;
+    const struct partition_spec *spec;
+    const struct shape *shape;
+    uint64_t now;
+};
+
+enum partition_event {
+    EVENT_AT_HOME,    /* a work has come across */
+    EVENT_FETCHED,    /* and back, with data */
+    EVENT_INVALIDATE, /* a copy is stale */
+    EVENT_FILLED,     /* from DRAM */
+    EVENT_DRAM,       /* the DRAM model's own */
+};
+
+struct filled {
+    uint32_t entry;
+    uint8_t slice, sectors, unused[2];
+};
+
+struct invalidate {
+    uint64_t key;
+    uint8_t slice, sectors, unused[6];
+};
+
+extern const struct component_ops partition_ops;
+
+static inline uint32_t counterpart(const struct shape *shape, uint32_t slice)
+{
+    return slice < shape->pairs ? slice + shape->pairs : slice - shape->pairs;
+}
+
+/* ---- partition.c ---- */
+
+/* Sends the reply from the slice the request came in by; it is complete there at `at`. */
+void partition_reply(const struct here *here, const struct head *head, uint64_t at, uint8_t kind,
+                     const void *payload, uint32_t bytes);
+
+/* When `bytes` that are ready at `ready` arrive at the counterpart of this slice, behind all sent before. */
+uint64_t partition_cross(const struct here *here, uint32_t slice, uint64_t ready, uint32_t bytes);
+
+/* Keeps a request that has to wait. There is room when work_room says so; fetches have room always. */
+bool work_room(const struct here *here);
+uint32_t work_keep(const struct here *here, const struct head *head, const unsigned char *payload);
+void work_free(const struct here *here, uint32_t work);
+
+/* ---- slice.c ---- */
+
+/* Does the request, or has it wait for data: false when it cannot even wait. The work, if it is one, belongs
+ * to the slice from then on. */
+bool slice_take(const struct here *here, uint32_t slice, const struct head *head,
+                const unsigned char *payload);
+
+/* Data has come for a miss: from memory (data NULL), or from home. */
+void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors,
+                  const unsigned char *data, uint8_t hit);
+
+void slice_invalidate(const struct here *here, const struct invalidate *what);
+
+/* Writes all that is dirty to the regions; takes no time. */
+void slice_flush(const struct partition_spec *spec, uint32_t slice, bool forget);
+
+/* ---- perform.c ---- */
+
+/* Does a request for which all that it needs is in the slot. True when its work lives on elsewhere. */
+bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
+                   const unsigned char *payload, bool is_home);
+
+/* Tells the counterpart that its copies of these sectors are stale. */
+void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors);
+
+/* ---- region.c ---- */
+
+bool region_is_remote(const struct shape *shape, uint64_t address);
+void region_read(const struct shape *shape, uint64_t address, unsigned char *sector);
+void region_write(const struct shape *shape, uint64_t address, const unsigned char *sector, uint32_t mask);
+
+#endif

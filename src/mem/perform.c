@@ -1,0 +1,213 @@
+/* What requests do to a slot when all is there: reads, writes, atomics, and their passing on to home. */
+#include "mem/partition.h"
+
+/* Takes the slice's data path for some sectors; returns when it is through. */
+static uint64_t occupy(const struct here *here, uint32_t slice, uint32_t sectors)
+{
+    struct slice *it = &here->state->slices[slice];
+    uint64_t takes = (uint64_t)__builtin_popcount(sectors) * here->shape->sector_ps;
+    here->state->count.l2_busy_ps += takes;
+    it->free_at = max_u64(it->free_at, here->now) + takes;
+    return it->free_at;
+}
+
+static uint32_t gather(const struct store *store, uint32_t slot, uint32_t sectors, unsigned char *to)
+{
+    const unsigned char *from = store->data + (size_t)slot * MEM_LINE;
+    if (sectors == (1u << MEM_SECTORS) - 1) {
+        memcpy(to, from, MEM_LINE);
+        return MEM_LINE;
+    }
+    uint32_t bytes = 0;
+    for (; sectors; sectors &= sectors - 1, bytes += MEM_SECTOR)
+        memcpy(to + bytes, from + __builtin_ctz(sectors) * MEM_SECTOR, MEM_SECTOR);
+    return bytes;
+}
+
+static struct mem_reply reply_to(const struct head *head)
+{
+    return (struct mem_reply){.line = head->request.line,
+                              .id = head->request.id,
+                              .sectors = head->request.sectors,
+                              .hit = head->hit};
+}
+
+static void read(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
+{
+    const struct store *store = &here->spec->stores[slice];
+    struct {
+        struct mem_reply reply;
+        unsigned char data[MEM_LINE];
+    } message = {.reply = reply_to(head)};
+    uint32_t bytes = gather(store, slot, head->request.sectors, message.data);
+    uint64_t through = occupy(here, slice, head->request.sectors);
+    partition_reply(here, head, through + here->shape->hit_ps, MEM_DATA, &message,
+                    (uint32_t)sizeof message.reply + bytes);
+}
+
+/* The counterpart wants a copy. */
+static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
+{
+    const struct store *store = &here->spec->stores[slice];
+    struct work *work = &here->spec->works[head->work];
+    memcpy(work->payload, store->data + (size_t)slot * MEM_LINE, MEM_LINE);
+    store->copied[slot] |= head->request.sectors;
+    uint64_t through = occupy(here, slice, head->request.sectors) + here->shape->hit_ps;
+    uint32_t bytes =
+        (uint32_t)sizeof(struct mem_reply) + MEM_SECTOR * (uint32_t)__builtin_popcount(head->request.sectors);
+    uint64_t arrives = partition_cross(here, slice, through, bytes);
+    component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
+}
+
+/* A write or an atomic goes on to home; what is here of its sectors is stale from now on. */
+static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
+                    const unsigned char *payload)
+{
+    const struct store *store = &here->spec->stores[slice];
+    if (slot != TAGS_NONE) {
+        uint16_t *valid = tags_valid(store->tags, slot);
+        *valid &= (uint16_t)~head->request.sectors;
+        if (!*valid && mshr_find(store->misses, tags_line(store->tags, slot)) == MSHR_NONE)
+            tags_drop(store->tags, slot);
+    }
+    uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
+    here->spec->works[work].head.hit = 1;
+    bool is_write = head->kind == MEM_WRITE;
+    uint32_t count = is_write ? (uint32_t)__builtin_popcount(head->request.sectors)
+                              : head->request.count & ~(uint32_t)MEM_WANTS_OLD;
+    uint32_t bytes = (uint32_t)sizeof head->request +
+                     count * (uint32_t)(is_write ? sizeof(struct mem_write) : sizeof(struct mem_atom));
+    uint64_t through = occupy(here, slice, is_write ? head->request.sectors : 1);
+    uint64_t arrives = partition_cross(here, slice, through, bytes);
+    component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
+}
+
+void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors)
+{
+    struct invalidate what = {
+        .key = key | 1, .slice = (uint8_t)counterpart(here->shape, slice), .sectors = (uint8_t)sectors};
+    uint64_t arrives = partition_cross(here, slice, here->now, sizeof(struct mem_request));
+    here->state->slices[slice].invalidated_at = arrives;
+    here->state->count.l2_copies_invalidated++;
+    component_schedule(here->self, arrives - here->now, EVENT_INVALIDATE, &what, sizeof what);
+}
+
+/* Sectors of this slot change. One that asked the counterpart has invalidated there what it changes. */
+static void recall_copies(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
+{
+    const struct store *store = &here->spec->stores[slice];
+    uint32_t stale = store->copied[slot] & head->request.sectors;
+    store->copied[slot] &= (uint8_t)~stale;
+    if (stale && head->entry == slice)
+        slice_recall(here, slice, tags_line(store->tags, slot), stale);
+}
+
+/* The reply to a change leaves when no stale copy can be read any more. */
+static void reply_to_change(const struct here *here, uint32_t slice, const struct head *head, uint64_t at,
+                            uint8_t kind, const void *payload, uint32_t bytes)
+{
+    const struct slice *it = &here->state->slices[slice];
+    if (it->invalidated_at > here->now)
+        at = max_u64(at, it->invalidated_at + here->shape->cross_ps);
+    if (head->entry != slice)
+        at = partition_cross(here, slice, at, bytes);
+    partition_reply(here, head, at, kind, payload, bytes);
+}
+
+static void write_sector(const struct store *store, uint32_t slot, uint32_t sector,
+                         const struct mem_write *write)
+{
+    unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
+    uint16_t bit = (uint16_t)(1u << sector), *valid = tags_valid(store->tags, slot);
+    uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
+    if (!write->mask)
+        return;
+    *tags_dirty(store->tags, slot) |= bit;
+    if (write->mask == UINT32_MAX) {
+        memcpy(data, write->data, MEM_SECTOR);
+    } else {
+        for (uint32_t i = 0; i < MEM_SECTOR; i++)
+            data[i] = write->mask >> i & 1 ? write->data[i] : data[i];
+        if (*valid & bit)
+            return;
+        *mask |= write->mask;
+        if (*mask != UINT32_MAX)
+            return;
+    }
+    *mask = 0;
+    *valid |= bit;
+}
+
+static void write(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
+                  const unsigned char *payload)
+{
+    const struct store *store = &here->spec->stores[slice];
+    for (uint32_t left = head->request.sectors; left; left &= left - 1) {
+        struct mem_write write;
+        memcpy(&write, payload, sizeof write);
+        payload += sizeof write;
+        write_sector(store, slot, (uint32_t)__builtin_ctz(left), &write);
+    }
+    recall_copies(here, slice, slot, head);
+    struct mem_reply reply = reply_to(head);
+    uint64_t through = occupy(here, slice, head->request.sectors);
+    reply_to_change(here, slice, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
+}
+
+static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
+                   const unsigned char *payload)
+{
+    const struct shape *shape = here->shape;
+    const struct store *store = &here->spec->stores[slice];
+    uint32_t lanes = head->request.count & ~(uint32_t)MEM_WANTS_OLD;
+    REQUIRE(lanes <= MEM_ATOMS);
+    struct {
+        struct mem_reply reply;
+        struct mem_old old[MEM_ATOMS];
+    } message = {.reply = reply_to(head)};
+    for (uint32_t i = 0; i < lanes; i++) {
+        struct mem_atom atom;
+        memcpy(&atom, payload + i * sizeof atom, sizeof atom);
+        void *at = store->data + (size_t)slot * MEM_LINE + atom.offset;
+        message.old[i] =
+            (struct mem_old){.value = shape->atomic(head->request.operation, at, atom.operand, atom.compare),
+                             .lane = atom.lane};
+    }
+    *tags_dirty(store->tags, slot) |= head->request.sectors;
+    recall_copies(here, slice, slot, head);
+    struct slice *it = &here->state->slices[slice];
+    here->state->count.l2_atomics += lanes;
+    it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + lanes * shape->atomic_lane_ps +
+                          (uint64_t)__builtin_popcount(head->request.sectors) * shape->atomic_sector_ps;
+    uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 1)) + shape->atomic_ps;
+    bool wants_old = head->request.count & MEM_WANTS_OLD;
+    message.reply.count = (uint8_t)(wants_old ? lanes : 0);
+    reply_to_change(here, slice, head, at, wants_old ? MEM_DATA : MEM_DONE, &message,
+                    (uint32_t)(sizeof message.reply + (wants_old ? lanes * sizeof *message.old : 0)));
+}
+
+bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
+                   const unsigned char *payload, bool is_home)
+{
+    if (head->kind != MEM_READ && !is_home) {
+        pass_on(here, slice, slot, head, payload);
+        return true;
+    }
+    tags_touch(here->spec->stores[slice].tags, slot);
+    switch (head->kind) {
+    case MEM_READ:
+        read(here, slice, slot, head);
+        return false;
+    case WORK_FETCH:
+        give_copy(here, slice, slot, head);
+        return true;
+    case MEM_WRITE:
+        write(here, slice, slot, head, payload);
+        return false;
+    case MEM_ATOMIC:
+        atomic(here, slice, slot, head, payload);
+        return false;
+    default:
+        BUG("request of kind %u", head->kind);
+    }
+}

@@ -1,0 +1,279 @@
+/* A slice: finds what is asked for, has requests wait for what is not there, and makes room.
+ *
+ * Requests for a line are done in the order they came in by. One that needs what is not there waits at the
+ * miss of its line, and those behind it that touch the same sectors wait there too, be they reads or writes:
+ * a load does not see what its own thread stores after it. */
+#include "mem/dram.h"
+
+static uint64_t address_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
+{
+    const struct shape *shape = spec->shape;
+    uint32_t home = key & 1 ? spec->global[counterpart(shape, slice)] : spec->global[slice];
+    return map_line_number(&shape->map, (struct place){home, key >> 1}) * MEM_LINE;
+}
+
+/* The dirty sectors of a slot go to the regions; which, is returned. */
+static uint32_t clean(const struct partition_spec *spec, uint32_t slice, uint32_t slot)
+{
+    const struct store *store = &spec->stores[slice];
+    uint16_t *dirty = tags_dirty(store->tags, slot);
+    uint32_t sectors = *dirty;
+    uint64_t address = sectors ? address_of(spec, slice, tags_line(store->tags, slot)) : 0;
+    for (uint32_t left = sectors; left; left &= left - 1) {
+        uint32_t sector = (uint32_t)__builtin_ctz(left);
+        bool is_whole = *tags_valid(store->tags, slot) >> sector & 1;
+        uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
+        region_write(spec->shape, address + sector * MEM_SECTOR,
+                     store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR,
+                     is_whole ? UINT32_MAX : *mask);
+        *mask = 0;
+    }
+    *dirty = 0;
+    return sectors;
+}
+
+static enum tags_priority priority_of(uint8_t policy)
+{
+    return policy == MEM_NORMAL ? TAGS_NORMAL : policy == MEM_EVICT_LAST ? TAGS_LAST : TAGS_FIRST;
+}
+
+/* A slot for a line that is not there, or TAGS_NONE when none can be had now. */
+static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key, uint8_t policy)
+{
+    const struct store *store = &here->spec->stores[slice];
+    uint32_t slot = tags_victim(store->tags, key);
+    if (slot == TAGS_NONE)
+        return TAGS_NONE;
+    if (tags_holds(store->tags, slot)) {
+        uint64_t old = tags_line(store->tags, slot);
+        if (*tags_dirty(store->tags, slot)) {
+            if (!here->shape->dram->room(here, slice, old >> 1))
+                return TAGS_NONE;
+            uint32_t sectors = clean(here->spec, slice, slot);
+            here->state->count.l2_sectors_written_back += (uint64_t)__builtin_popcount(sectors);
+            here->shape->dram->write(here, slice, old >> 1, sectors);
+        }
+        if (store->copied[slot])
+            slice_recall(here, slice, old, store->copied[slot]);
+        here->state->count.l2_evictions++;
+    }
+    tags_fill(store->tags, slot, key, priority_of(policy));
+    memset(&store->masks[slot * MEM_SECTORS], 0, MEM_SECTORS * sizeof *store->masks);
+    store->copied[slot] = 0;
+    return slot;
+}
+
+/* Sectors that must come before the request can be done. */
+static uint32_t missing(const struct store *store, uint32_t slot, const struct head *head, bool is_home)
+{
+    bool looks = head->kind == MEM_READ || head->kind == WORK_FETCH || (head->kind == MEM_ATOMIC && is_home);
+    if (!looks)
+        return 0;
+    return head->request.sectors & (slot == TAGS_NONE ? ~0u : ~(uint32_t)*tags_valid(store->tags, slot));
+}
+
+/* Has the sectors come: from memory, or to a copy from home. */
+static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors, uint8_t policy)
+{
+    struct mshr_entry *miss = mshr_at(here->spec->stores[slice].misses, entry);
+    sectors &= ~(uint32_t)miss->pending;
+    if (!sectors)
+        return;
+    miss->pending |= (uint16_t)sectors;
+    if (!(miss->line & 1)) {
+        here->shape->dram->read(here, slice, miss->line >> 1, sectors, entry);
+        return;
+    }
+    struct head head = {.request = {.line = address_of(here->spec, slice, miss->line),
+                                    .sectors = (uint8_t)sectors,
+                                    .policy = policy},
+                        .client = entry,
+                        .work = NO_WORK,
+                        .kind = WORK_FETCH,
+                        .entry = (uint8_t)slice,
+                        .hit = 1};
+    uint32_t work = work_keep(here, &head, NULL);
+    uint64_t arrives = partition_cross(here, slice, here->now, sizeof(struct mem_request));
+    component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
+}
+
+/* A new miss, with its slot; MSHR_NONE when there is no room for one. Copies leave room for what is at home
+ * here, which they may wait for. */
+static uint32_t begin(const struct here *here, uint32_t slice, uint64_t key, uint32_t slot, uint8_t policy)
+{
+    const struct store *store = &here->spec->stores[slice];
+    bool is_copy = key & 1;
+    if (store->misses->used == store->misses->entries)
+        return MSHR_NONE;
+    if (is_copy) {
+        const struct tags_set *set = &tags_sets(store->tags)[tags_set_of(store->tags, key)];
+        bool set_is_taken = set->generation == store->tags->generation &&
+                            2 * (uint32_t)__builtin_popcountll(set->pinned) >= store->tags->ways;
+        if (set_is_taken || 2 * here->state->slices[slice].copies_coming >= store->misses->entries)
+            return MSHR_NONE;
+    }
+    if (slot == TAGS_NONE)
+        slot = make_room(here, slice, key, policy);
+    if (slot == TAGS_NONE)
+        return MSHR_NONE;
+    tags_pin(store->tags, slot);
+    uint32_t entry = mshr_add(store->misses, key);
+    mshr_at(store->misses, entry)->slot = slot;
+    here->state->slices[slice].copies_coming += is_copy;
+    return entry;
+}
+
+static void end(const struct here *here, uint32_t slice, uint32_t entry)
+{
+    const struct store *store = &here->spec->stores[slice];
+    const struct mshr_entry *miss = mshr_at(store->misses, entry);
+    here->state->slices[slice].copies_coming -= miss->line & 1;
+    tags_unpin(store->tags, miss->slot);
+    if (!*tags_valid(store->tags, miss->slot) && !*tags_dirty(store->tags, miss->slot))
+        tags_drop(store->tags, miss->slot);
+    mshr_remove(store->misses, entry);
+    here->state->freed = true;
+}
+
+/* Reads count where the SM asks, writes and atomics where they are done. */
+static void count(const struct here *here, const struct head *head, uint32_t absent, bool is_home)
+{
+    struct mem_counters *counters = &here->state->count;
+    uint64_t sectors = (uint64_t)__builtin_popcount(head->request.sectors);
+    if (head->kind == MEM_READ)
+        counters->l2_sectors_read += sectors;
+    else if (head->kind == MEM_WRITE && is_home)
+        counters->l2_sectors_written += sectors;
+    else if (head->kind == MEM_ATOMIC && is_home)
+        counters->l2_sectors_atomic += sectors;
+    else
+        return;
+    counters->l2_sectors_hit += sectors - (uint64_t)__builtin_popcount(absent);
+}
+
+static bool wait_for(const struct here *here, uint32_t slice, uint32_t entry, const struct head *head,
+                     const unsigned char *payload, uint32_t absent)
+{
+    const struct store *store = &here->spec->stores[slice];
+    uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
+    mshr_at(store->misses, entry)->asked |= head->request.sectors;
+    fetch(here, slice, entry, absent, head->request.policy);
+    return mshr_wait(store->misses, entry, work);
+}
+
+bool slice_take(const struct here *here, uint32_t slice, const struct head *head,
+                const unsigned char *payload)
+{
+    const struct store *store = &here->spec->stores[slice];
+    struct place place = map_place(&here->shape->map, head->request.line / MEM_LINE);
+    bool is_home = place.slice == here->spec->global[slice];
+    uint64_t key = place.index << 1 | !is_home;
+    uint32_t slot = tags_find(store->tags, key);
+    uint32_t entry = store->misses->used ? mshr_find(store->misses, key) : MSHR_NONE;
+    uint32_t absent = missing(store, slot, head, is_home);
+    bool waits =
+        absent || (entry != MSHR_NONE && mshr_at(store->misses, entry)->asked & head->request.sectors);
+    bool moves_on = head->kind != MEM_READ && !is_home;
+    if ((waits || moves_on) && head->work == NO_WORK && !work_room(here))
+        return false;
+    if (!waits) {
+        if (slot == TAGS_NONE && is_home) {
+            slot = make_room(here, slice, key, head->request.policy);
+            if (slot == TAGS_NONE)
+                return false;
+        }
+        count(here, head, 0, is_home);
+        if (!slice_perform(here, slice, slot, head, payload, is_home) && head->work != NO_WORK)
+            work_free(here, head->work);
+        return true;
+    }
+    if (entry == MSHR_NONE)
+        entry = begin(here, slice, key, slot, head->request.policy);
+    if (entry == MSHR_NONE)
+        return false;
+    count(here, head, absent, is_home);
+    REQUIRE(wait_for(here, slice, entry, head, payload, absent));
+    return true;
+}
+
+/* Does what waits at a miss, in order, up to the first that needs more. */
+static void go_on(const struct here *here, uint32_t slice, uint32_t entry, uint8_t hit)
+{
+    const struct store *store = &here->spec->stores[slice];
+    struct mshr_entry *miss = mshr_at(store->misses, entry);
+    bool is_home = !(miss->line & 1);
+    while (miss->first != MSHR_NONE) {
+        struct work *work = &here->spec->works[mshr_waiter(store->misses, miss->first)->who];
+        uint32_t absent = missing(store, miss->slot, &work->head, is_home);
+        if (absent) {
+            fetch(here, slice, entry, absent, work->head.request.policy);
+            return;
+        }
+        bool goes_home = !is_home && work->head.kind != MEM_READ;
+        if (goes_home && miss->pending & work->head.request.sectors)
+            return; /* what is on its way here is older than what it writes: it must not come after it */
+        uint32_t number = mshr_next(store->misses, entry);
+        work->head.hit = work->head.hit > hit ? work->head.hit : hit;
+        if (!slice_perform(here, slice, miss->slot, &work->head, work->payload, is_home))
+            work_free(here, number);
+    }
+    if (!miss->pending)
+        end(here, slice, entry);
+}
+
+/* Bytes of a sector that comes, but for those that were written meanwhile. */
+static void merge(const struct store *store, uint32_t slot, uint32_t sector, const unsigned char *bytes)
+{
+    unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
+    uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
+    if (LIKELY(!*mask)) {
+        memcpy(data, bytes, MEM_SECTOR);
+        return;
+    }
+    for (uint32_t i = 0; i < MEM_SECTOR; i++)
+        data[i] = *mask >> i & 1 ? data[i] : bytes[i];
+    *mask = 0;
+}
+
+void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors,
+                  const unsigned char *data, uint8_t hit)
+{
+    const struct store *store = &here->spec->stores[slice];
+    struct mshr_entry *miss = mshr_at(store->misses, entry);
+    uint16_t *valid = tags_valid(store->tags, miss->slot);
+    uint64_t address = data ? 0 : address_of(here->spec, slice, miss->line);
+    for (uint32_t left = sectors & ~(uint32_t)*valid; left; left &= left - 1) {
+        uint32_t sector = (uint32_t)__builtin_ctz(left);
+        unsigned char read[MEM_SECTOR];
+        if (!data)
+            region_read(here->shape, address + sector * MEM_SECTOR, read);
+        merge(store, miss->slot, sector, data ? data + sector * MEM_SECTOR : read);
+    }
+    *valid |= (uint16_t)sectors;
+    miss->pending &= (uint16_t)~sectors;
+    go_on(here, slice, entry, hit);
+}
+
+void slice_invalidate(const struct here *here, const struct invalidate *what)
+{
+    const struct store *store = &here->spec->stores[what->slice];
+    uint32_t slot = tags_find(store->tags, what->key);
+    if (slot == TAGS_NONE)
+        return;
+    uint16_t *valid = tags_valid(store->tags, slot);
+    *valid &= (uint16_t)~what->sectors;
+    if (!*valid && mshr_find(store->misses, what->key) == MSHR_NONE)
+        tags_drop(store->tags, slot);
+}
+
+void slice_flush(const struct partition_spec *spec, uint32_t slice, bool forget)
+{
+    const struct store *store = &spec->stores[slice];
+    uint32_t slots = store->tags->sets * store->tags->ways;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (*tags_dirty(store->tags, slot) && tags_holds(store->tags, slot))
+            clean(spec, slice, slot);
+    }
+    if (forget)
+        tags_drop_all(store->tags);
+}
