@@ -38,7 +38,13 @@ HEDDLE_API struct heddle *heddle_open(const char *system);
 /* The same with settings, such as "gpu.sm_count=16" or "system.gpus=4" (a list that ends in NULL; or NULL),
  * and the number of the host's threads that run a kernel (0: all). Results are the same for every number. */
 HEDDLE_API struct heddle *heddle_open_with(const char *system, const char *const *settings, unsigned threads);
+
+/* The same in timing mode: kernels and copies take simulated time, on the GPUs that the system describes. */
+HEDDLE_API struct heddle *heddle_open_timed(const char *system, const char *const *settings, unsigned threads);
 HEDDLE_API void heddle_close(struct heddle *heddle);
+
+/* Simulated time since it was opened, in picoseconds; 0 without timing. It passes in calls that wait. */
+HEDDLE_API uint64_t heddle_time_ps(struct heddle *heddle);
 
 HEDDLE_API unsigned heddle_device_count(const struct heddle *heddle);
 
@@ -82,6 +88,16 @@ HEDDLE_API size_t heddle_launch_count(struct heddle *heddle);
 HEDDLE_API const char *heddle_launch_kernel(struct heddle *heddle, size_t launch);
 HEDDLE_API uint64_t heddle_statistic(struct heddle *heddle, size_t launch, const char *name);
 HEDDLE_API const char *heddle_statistic_name(size_t index);
+
+/* A metric of a launch by the name that NVIDIA's profiler gives it: "gpc__cycles_elapsed.max",
+ * "lts__t_sector_hit_rate.pct" (docs/statistics.md has all; heddle_metric_name lists them, NULL behind the
+ * last). NaN for what is not known: most are known in timing mode only. */
+HEDDLE_API double heddle_metric(struct heddle *heddle, size_t launch, const char *name);
+HEDDLE_API const char *heddle_metric_name(size_t index);
+
+/* What a timed launch's time went into, in a line of words that lives until the thread's next call of this;
+ * NULL when it was not timed. */
+HEDDLE_API const char *heddle_bottleneck(struct heddle *heddle, size_t launch);
 
 #ifdef __cplusplus
 }

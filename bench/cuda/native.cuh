@@ -26,6 +26,7 @@ struct gpu {
     const struct native_kernel *kernels; /* ends in a row without a name */
     struct native_memory *memories;
     int status;
+    unsigned launches;
 };
 
 static bool native_check(struct gpu *gpu, cudaError_t error, const char *doing)
@@ -103,6 +104,7 @@ void gpu_launch(struct gpu *gpu, const char *kernel, struct gpu_dim grid, struct
         return;
     while (row->name && strcmp(row->name, kernel) != 0)
         row++;
+    gpu->launches++;
     native_check(gpu,
                  row->name ? cudaLaunchKernel(row->function, dim3(grid.x, grid.y, grid.z),
                                               dim3(block.x, block.y, block.z), arguments, shared_bytes, 0)
@@ -146,6 +148,12 @@ void gpu_expect(struct gpu *gpu, bool holds, const char *what)
         printf("%s: %s: does not hold\n", gpu->workload->name, what);
 }
 
+void gpu_figure(struct gpu *gpu, const char *name, double value)
+{
+    if (gpu->status != NATIVE_FAILED)
+        printf("%s: figure %s %.6g\n", gpu->workload->name, name, value);
+}
+
 static int native_usage(const struct workload *workload)
 {
     fprintf(stderr, "%s: %s\n", workload->name, workload->help);
@@ -177,10 +185,10 @@ static bool native_parse(const struct workload *workload, uint64_t *values, int 
     return true;
 }
 
-static int native_main(const struct workload *workload, const struct native_kernel *kernels, int argc,
-                       char **argv)
+static int native_run(const struct workload *workload, const struct native_kernel *kernels, int argc,
+                      char **argv, bool several)
 {
-    struct gpu gpu = {workload, kernels, 0, NATIVE_OK};
+    struct gpu gpu = {workload, kernels, 0, NATIVE_OK, 0};
     uint64_t values[NATIVE_OPTIONS];
     if (!native_parse(workload, values, argc, argv))
         return native_usage(workload);
@@ -188,7 +196,24 @@ static int native_main(const struct workload *workload, const struct native_kern
     native_release(&gpu);
     if (gpu.status == NATIVE_OK)
         printf("%s: ok\n", workload->name);
+    if (several) /* a profiler's reader wants to know which launches are whose */
+        printf("%s: launches %u\n", workload->name, gpu.launches);
+    fflush(stdout);
     return gpu.status;
+}
+
+/* Runs it once, or several times with the options between words `--then`; the status is the first bad one. */
+static int native_main(const struct workload *workload, const struct native_kernel *kernels, int argc,
+                       char **argv)
+{
+    int status = NATIVE_OK, from = 0;
+    for (int i = 1; i <= argc; i++)
+        if (i == argc || strcmp(argv[i], "--then") == 0) {
+            int one = native_run(workload, kernels, i - from, argv + from, from || i < argc);
+            status = status ? status : one;
+            from = i;
+        }
+    return status;
 }
 
 /* WORKLOAD_MAIN(name, KERNEL(a) KERNEL(b)): the program, with every kernel that the host side may launch. */

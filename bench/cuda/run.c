@@ -1,5 +1,6 @@
 /* workload.h over Heddle's own execution. */
 #include "workloads/run.h"
+#include "workloads/timed.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -11,6 +12,7 @@ struct gpu {
     const struct workload *workload;
     struct image *image;
     struct program *program;
+    struct timed *timed; /* NULL: over exec, by all that is above */
     unsigned threads;
     const _Atomic int *interrupt;
     struct workload_result *result;
@@ -28,6 +30,12 @@ static bool fail(struct gpu *gpu, const char *what)
     return false;
 }
 
+static void expect_done(struct gpu *gpu, const char *wrong)
+{
+    if (wrong)
+        fail(gpu, wrong);
+}
+
 static void *keep(struct gpu *gpu, size_t bytes)
 {
     mem_grow(gpu->memories, gpu->count, gpu->capacity);
@@ -41,6 +49,11 @@ void *gpu_host(struct gpu *gpu, size_t bytes)
 
 void *gpu_alloc(struct gpu *gpu, size_t bytes)
 {
+    if (gpu->timed) {
+        void *address = NULL;
+        expect_done(gpu, timed_alloc(gpu->timed, bytes, &address));
+        return address;
+    }
     void *memory = keep(gpu, bytes);
     image_add(gpu->image, (struct range){(uintptr_t)memory, bytes ? bytes : 1, "gpu_alloc", false});
     return memory;
@@ -48,19 +61,25 @@ void *gpu_alloc(struct gpu *gpu, size_t bytes)
 
 void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes)
 {
-    if (!gpu->failed && bytes)
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_copy(gpu->timed, device, host, bytes));
+    else if (!gpu->failed && bytes)
         memcpy(device, host, bytes);
 }
 
 void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes)
 {
-    if (!gpu->failed && bytes)
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_copy(gpu->timed, host, device, bytes));
+    else if (!gpu->failed && bytes)
         memcpy(host, device, bytes);
 }
 
 void gpu_fill(struct gpu *gpu, void *device, int byte, size_t bytes)
 {
-    if (!gpu->failed)
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_fill(gpu->timed, device, byte, bytes));
+    else if (!gpu->failed)
         memset(device, byte, bytes);
 }
 
@@ -76,6 +95,10 @@ void gpu_launch(struct gpu *gpu, const char *name, struct gpu_dim grid, struct g
 {
     if (gpu->failed)
         return;
+    if (gpu->timed) {
+        expect_done(gpu, timed_launch(gpu->timed, name, grid, block, shared_bytes, arguments));
+        return;
+    }
     struct kernel *kernel = program_kernel(gpu->program, name);
     if (!kernel) {
         fail(gpu, "its PTX has no such kernel");
@@ -140,6 +163,17 @@ void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, cons
     }
 }
 
+void gpu_figure(struct gpu *gpu, const char *name, double value)
+{
+    struct workload_result *result = gpu->result;
+    if (gpu->failed)
+        return;
+    REQUIRE(result->figure_count < WORKLOAD_FIGURES_MOST);
+    struct workload_figure *figure = &result->figures[result->figure_count++];
+    snprintf(figure->name, sizeof figure->name, "%s", name);
+    figure->value = value;
+}
+
 static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
 {
     struct gpu *gpu = context;
@@ -162,6 +196,16 @@ static bool load(struct gpu *gpu, struct err *err)
     return gpu->program;
 }
 
+static void release(struct gpu *gpu)
+{
+    program_free(gpu->program);
+    if (gpu->image)
+        image_free(gpu->image);
+    for (size_t i = 0; i < gpu->count; i++)
+        mem_free(gpu->memories[i]);
+    mem_free(gpu->memories);
+}
+
 bool workload_run(const struct workload *workload, const uint64_t *options, unsigned threads,
                   const _Atomic int *interrupt, struct workload_result *result, struct err *err)
 {
@@ -175,10 +219,24 @@ bool workload_run(const struct workload *workload, const uint64_t *options, unsi
     bool good = load(&gpu, err);
     if (good)
         workload->run(&gpu, options);
-    program_free(gpu.program);
-    image_free(gpu.image);
-    for (size_t i = 0; i < gpu.count; i++)
-        mem_free(gpu.memories[i]);
-    mem_free(gpu.memories);
+    release(&gpu);
     return good && !gpu.failed;
+}
+
+bool workload_run_driven(const struct workload *workload, const uint64_t *options,
+                         const struct driver_options *how, void (*look)(void *user, struct driver *driver),
+                         void *user, struct workload_result *result, struct err *err)
+{
+    struct gpu gpu = {.workload = workload, .result = result, .err = err};
+    *result = (struct workload_result){0};
+    gpu.timed = timed_new(workload, how, err);
+    if (!gpu.timed)
+        return false;
+    workload->run(&gpu, options);
+    expect_done(&gpu, timed_finish(gpu.timed, result));
+    if (look)
+        look(user, timed_driver(gpu.timed));
+    timed_free(gpu.timed);
+    release(&gpu);
+    return !gpu.failed;
 }

@@ -8,20 +8,36 @@
 
 extern const struct workload *const workloads[]; /* ends in NULL */
 
-enum { WORKLOAD_OPTIONS_MOST = 16 };
+enum { WORKLOAD_OPTIONS_MOST = 16, WORKLOAD_FIGURES_MOST = 32 };
 
 const struct workload *workload_find(const char *name); /* or NULL */
+
+struct workload_figure { /* see gpu_figure */
+    char name[48];
+    double value;
+};
 
 struct workload_result {
     struct launch_result counts; /* of all launches */
     uint64_t launches;
-    double seconds; /* in kernels */
+    double seconds;   /* in kernels */
+    bool interrupted; /* in simulated time, before the end of a kernel */
+    struct workload_figure figures[WORKLOAD_FIGURES_MOST];
+    size_t figure_count;
 };
 
 /* Runs it with these values of its options. False and a reason: it failed, or its result differs from the
  * CPU's. */
 bool workload_run(const struct workload *workload, const uint64_t *options, unsigned threads,
                   const _Atomic int *interrupt, struct workload_result *result, struct err *err);
+
+/* The same over a driver, in simulated time if its options say so (driver/driver.h). look (or NULL): is
+ * called with the driver when all has been done, also after a failure, to see what was launched. */
+struct driver;
+struct driver_options;
+bool workload_run_driven(const struct workload *workload, const uint64_t *options,
+                         const struct driver_options *how, void (*look)(void *user, struct driver *driver),
+                         void *user, struct workload_result *result, struct err *err);
 
 /* The PTX bundled with it. */
 const char *workload_ptx(const struct workload *workload, size_t *bytes);

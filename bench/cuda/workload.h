@@ -49,6 +49,10 @@ void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, cons
                        size_t count, float tolerance);
 void gpu_expect(struct gpu *gpu, bool holds, const char *what);
 
+/* What the kernels measured with the GPU's clock, by name. It means the same whoever runs the workload, so a
+ * model's figure can be laid beside a real GPU's; only a run without timing has no use for it. */
+void gpu_figure(struct gpu *gpu, const char *name, double value);
+
 /* An option is a row of the workload's table: OPTION(name, default, least, most, help); its value is a whole
  * number. */
 struct workload_option {

@@ -21,7 +21,7 @@ static void check(int failed)
 
 int main(int argc, char **argv)
 {
-    struct heddle *gpu = heddle_open("h200");
+    struct heddle *gpu = heddle_open_timed("h200", NULL, 0); /* heddle_open: faster, without time */
     check(!gpu);
     struct heddle_module *module = heddle_load(gpu, argc > 1 ? argv[1] : "bench/cuda/saxpy.ptx");
     check(!module);
@@ -35,9 +35,9 @@ int main(int argc, char **argv)
     float a = 2;
     check(heddle_launch(gpu, 0, module, "saxpy", grid, block, 0, (void *[]){&n, &a, &device_x, &device_y}));
     check(heddle_download(gpu, y, device_y, sizeof y));
-    printf("y[10] = %g, by %llu warp instructions on %llu SMs\n", y[10],
-           (unsigned long long)heddle_statistic(gpu, 0, "warp_instructions"),
-           (unsigned long long)heddle_property(gpu, "sm_count"));
+    printf("y[10] = %g, after %.0f cycles on %llu SMs: %s\n", y[10],
+           heddle_metric(gpu, 0, "gpc__cycles_elapsed.max"),
+           (unsigned long long)heddle_property(gpu, "sm_count"), heddle_bottleneck(gpu, 0));
     heddle_close(gpu);
     return 0;
 }

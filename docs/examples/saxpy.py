@@ -3,12 +3,12 @@
    python3 docs/examples/saxpy.py build/release/cuda/libheddle.so bench/cuda/saxpy.ptx"""
 import ctypes
 import sys
-from ctypes import c_char_p, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
 heddle = ctypes.CDLL(sys.argv[1])
 for name, result, arguments in [
     ("heddle_error", c_char_p, []),
-    ("heddle_open", c_void_p, [c_char_p]),
+    ("heddle_open_timed", c_void_p, [c_char_p, c_void_p, c_uint32]),
     ("heddle_close", None, [c_void_p]),
     ("heddle_load", c_void_p, [c_void_p, c_char_p]),
     ("heddle_alloc", c_uint64, [c_void_p, c_uint32, c_size_t]),
@@ -16,7 +16,8 @@ for name, result, arguments in [
     ("heddle_download", c_int, [c_void_p, c_void_p, c_uint64, c_size_t]),
     ("heddle_launch", c_int,
      [c_void_p, c_uint32, c_void_p, c_char_p, c_void_p, c_void_p, c_uint32, c_void_p]),
-    ("heddle_statistic", c_uint64, [c_void_p, c_size_t, c_char_p]),
+    ("heddle_metric", c_double, [c_void_p, c_size_t, c_char_p]),
+    ("heddle_bottleneck", c_char_p, [c_void_p, c_size_t]),
 ]:
     function = getattr(heddle, name)
     function.restype, function.argtypes = result, arguments
@@ -31,7 +32,7 @@ def check(good):
 n, block = 1000000, 256
 x = (c_float * n)(*range(n))
 y = (c_float * n)(*[1.0] * n)
-gpu = check(heddle.heddle_open(b"h200"))
+gpu = check(heddle.heddle_open_timed(b"h200", None, 0))
 module = check(heddle.heddle_load(gpu, sys.argv[2].encode()))
 device_x = c_uint64(check(heddle.heddle_alloc(gpu, 0, 4 * n)))
 device_y = c_uint64(check(heddle.heddle_alloc(gpu, 0, 4 * n)))
@@ -43,5 +44,6 @@ dim = c_uint32 * 3
 check(heddle.heddle_launch(gpu, 0, module, b"saxpy", dim((n + block - 1) // block, 1, 1), dim(block, 1, 1), 0,
                            pointers) == 0)
 check(heddle.heddle_download(gpu, y, device_y, 4 * n) == 0)
-print(f"y[10] = {y[10]:g}, by {heddle.heddle_statistic(gpu, 0, b'warp_instructions')} warp instructions")
+cycles = heddle.heddle_metric(gpu, 0, b"gpc__cycles_elapsed.max")
+print(f"y[10] = {y[10]:g}, after {cycles:.0f} cycles: {heddle.heddle_bottleneck(gpu, 0).decode()}")
 heddle.heddle_close(gpu)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void (*on_exhaustion)(size_t bytes);
 
@@ -44,6 +45,20 @@ void *mem_alloc_lines(size_t count, size_t bytes_each)
     void *memory = aligned_alloc(CACHE_LINE, bytes);
     if (!memory)
         exhausted(bytes);
+    return memset(memory, 0, bytes);
+}
+
+void *mem_alloc_pages(size_t count, size_t bytes_each)
+{
+    const size_t page = (size_t)2 << 20;
+    size_t bytes = product(count, bytes_each);
+    if (bytes < page || bytes > SIZE_MAX - 2 * page)
+        return mem_alloc_lines(count, bytes_each);
+    bytes = (bytes + page - 1) / page * page;
+    void *memory = aligned_alloc(page, bytes);
+    if (!memory)
+        exhausted(bytes);
+    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish */
     return memset(memory, 0, bytes);
 }
 

@@ -11,6 +11,9 @@ void *mem_alloc(size_t count, size_t bytes_each);
 /* The same, starting at a cache line, so that two threads' data never share one. */
 void *mem_alloc_lines(size_t count, size_t bytes_each);
 
+/* The same for much that is used here and there: in large pages, where the host has them. */
+void *mem_alloc_pages(size_t count, size_t bytes_each);
+
 /* Grows or shrinks; bytes beyond `old_count` elements are zeroed. */
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each);
 

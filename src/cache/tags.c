@@ -22,40 +22,38 @@ static uint32_t hash_step(uint32_t sets)
     return step;
 }
 
-static uint64_t lay_out(uint64_t *end, uint64_t count, uint64_t bytes_each)
+static uint32_t up_to(uint32_t bytes, uint32_t whole)
 {
-    uint64_t at = *end;
-    *end = (at + count * bytes_each + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    return at;
+    return (bytes + whole - 1) / whole * whole;
 }
 
 static void plan(struct tags *tags, const struct tags_spec *spec)
 {
     REQUIRE(spec->sets >= 1 && spec->sets <= 1 << 20 && spec->ways >= 1 && spec->ways <= TAGS_WAYS_MOST);
     REQUIRE((uint64_t)spec->sets * spec->ways <= 1 << 26);
-    uint64_t slots = (uint64_t)spec->sets * spec->ways, end = 0;
-    bool is_power = !(spec->sets & (spec->sets - 1));
+    bool is_power = !(spec->sets & (spec->sets - 1)), is_plain = !spec->hashed && !spec->scattered;
     *tags = (struct tags){
         .sets = spec->sets,
         .ways = spec->ways,
         .policy = spec->policy,
-        .mask = is_power && !spec->hashed ? spec->sets - 1 : 0,
+        .mask = is_power && is_plain ? spec->sets - 1 : 0,
         .reciprocal = UINT64_MAX / spec->sets + 1,
         .way_reciprocal = UINT32_MAX / spec->ways + 1,
         .step = spec->hashed && spec->sets > 1 ? hash_step(spec->sets) : 0,
-        .marks_a_set = (spec->ways + 15) / 16 * 16,
         .generation = 1, /* zeroed sets are of another */
-        .clock = spec->policy == TAGS_RANDOM ? spec->seed : 0,
+        .stream = spec->seed,
+        .scattered = spec->scattered,
     };
-    lay_out(&end, 1, sizeof *tags);
-    tags->marks_at = lay_out(&end, (uint64_t)spec->sets * tags->marks_a_set, 1);
-    tags->sets_at = lay_out(&end, spec->sets, sizeof(struct tags_set));
-    tags->lines_at = lay_out(&end, slots, sizeof(uint64_t));
-    tags->stamps_at = lay_out(&end, slots, sizeof(uint64_t));
-    tags->valid_at = lay_out(&end, slots, sizeof(uint16_t));
-    tags->dirty_at = lay_out(&end, slots, sizeof(uint16_t));
-    tags->bytes = end;
+    tags->notes_at = (uint32_t)sizeof(struct tags_set) + up_to(spec->ways, 16);
+    tags->valid_at = up_to(tags->notes_at + spec->ways, 16);
+    tags->dirty_at = tags->valid_at + spec->ways * (uint32_t)sizeof(uint16_t);
+    tags->stamps_at = up_to(tags->dirty_at + spec->ways * (uint32_t)sizeof(uint16_t), 16);
+    tags->lines_at = up_to(tags->stamps_at + spec->ways * (uint32_t)sizeof(uint32_t), 16);
+    tags->set_bytes = up_to(tags->lines_at + spec->ways * (uint32_t)sizeof(uint64_t), CACHE_LINE);
+    tags->bytes = TAGS_HEADER + (uint64_t)spec->sets * tags->set_bytes;
 }
+
+_Static_assert(sizeof(struct tags) <= TAGS_HEADER, "the sets begin behind it");
 
 size_t tags_bytes(const struct tags_spec *spec)
 {
@@ -81,17 +79,12 @@ void tags_free(struct tags *tags)
     mem_free(tags);
 }
 
-static uint8_t *marks_of(const struct tags *tags, uint32_t set)
-{
-    return (uint8_t *)tags_array(tags, tags->marks_at) + (size_t)set * tags->marks_a_set;
-}
-
 /* The set, emptied first if it is of an old generation. */
 static struct tags_set *fresh_set(struct tags *tags, uint32_t set)
 {
-    struct tags_set *it = &tags_sets(tags)[set];
+    struct tags_set *it = tags_set(tags, set);
     if (it->generation != tags->generation) {
-        memset(marks_of(tags, set), 0, tags->marks_a_set);
+        memset(it->marks, 0, up_to(tags->ways, 16));
         *it = (struct tags_set){.generation = tags->generation};
     }
     return it;
@@ -107,8 +100,8 @@ static uint64_t all_ways(const struct tags *tags)
 /* The smallest stamp: of LRU and FIFO the oldest, and those of low priority before all. */
 static uint32_t oldest(const struct tags *tags, uint32_t set, uint64_t from)
 {
-    const uint64_t *stamps = tags_stamps(tags) + (size_t)set * tags->ways;
-    uint64_t best = UINT64_MAX;
+    const uint32_t *stamps = tags_stamp(tags, set * tags->ways);
+    uint32_t best = UINT32_MAX;
     uint32_t way = 0;
     for (; from; from &= from - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(from);
@@ -123,7 +116,7 @@ static uint32_t oldest(const struct tags *tags, uint32_t set, uint64_t from)
 /* Those of the lowest priority. */
 static uint64_t least_wanted(const struct tags *tags, uint32_t set, uint64_t from)
 {
-    const uint64_t *stamps = tags_stamps(tags) + (size_t)set * tags->ways;
+    const uint32_t *stamps = tags_stamp(tags, set * tags->ways);
     uint64_t by_priority[3] = {0};
     for (uint64_t left = from; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
@@ -138,9 +131,9 @@ static uint64_t least_wanted(const struct tags *tags, uint32_t set, uint64_t fro
 
 static uint32_t any(struct tags *tags, uint64_t from)
 {
-    struct rng stream = {tags->clock};
+    struct rng stream = {tags->stream};
     uint64_t skip = rng_below(&stream, (uint64_t)__builtin_popcountll(from));
-    tags->clock = stream.state;
+    tags->stream = stream.state;
     while (skip--)
         from &= from - 1;
     return (uint32_t)__builtin_ctzll(from);
@@ -154,7 +147,7 @@ static uint32_t tree_size(const struct tags *tags)
 
 static uint32_t where_tree_points(const struct tags *tags, uint32_t set, uint64_t from)
 {
-    uint64_t tree = tags_sets(tags)[set].tree;
+    uint64_t tree = tags_set(tags, set)->tree;
     uint32_t node = 1, low = 0;
     for (uint32_t half = tree_size(tags) / 2; half; half /= 2) {
         uint64_t run = half == 64 ? UINT64_MAX : (UINT64_C(1) << half) - 1;
@@ -169,7 +162,7 @@ static uint32_t where_tree_points(const struct tags *tags, uint32_t set, uint64_
 void tags_touch_tree(struct tags *tags, uint32_t slot)
 {
     uint32_t set = tags_set_of_slot(tags, slot), way = slot - set * tags->ways;
-    uint64_t *tree = &tags_sets(tags)[set].tree;
+    uint64_t *tree = &tags_set(tags, set)->tree;
     uint32_t node = 1, half = tree_size(tags) / 2;
     for (; half; half /= 2) {
         bool is_right = way & half;
@@ -183,10 +176,12 @@ enum { RRPV_MOST = 3 }; /* of two bits */
 /* The first that is expected in the farthest future; all grow older until there is one. */
 static uint32_t farthest(struct tags *tags, uint32_t set, uint64_t from)
 {
-    uint64_t *stamps = tags_stamps(tags) + (size_t)set * tags->ways, most = 0;
-    const uint64_t value = (UINT64_C(1) << TAGS_PRIORITY_SHIFT) - 1;
-    for (uint64_t left = from; left; left &= left - 1)
-        most = max_u64(most, stamps[__builtin_ctzll(left)] & value);
+    uint32_t *stamps = tags_stamp(tags, set * tags->ways), most = 0;
+    const uint32_t value = (1u << TAGS_PRIORITY_SHIFT) - 1;
+    for (uint64_t left = from; left; left &= left - 1) {
+        uint32_t this = stamps[__builtin_ctzll(left)] & value;
+        most = this > most ? this : most;
+    }
     uint32_t way = TAGS_NONE;
     for (uint64_t left = from; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
@@ -215,6 +210,16 @@ static uint32_t leaves(struct tags *tags, uint32_t set, uint64_t from)
 
 /* ---- */
 
+/* The clock's end: stamps are halved, which leaves old ones older than what comes. */
+void tags_rewind(struct tags *tags)
+{
+    tags->clock = 1u << (TAGS_PRIORITY_SHIFT - 1);
+    for (uint32_t slot = 0; slot < tags->sets * tags->ways; slot++) {
+        uint32_t *stamp = tags_stamp(tags, slot), priority = *stamp >> TAGS_PRIORITY_SHIFT;
+        *stamp = priority << TAGS_PRIORITY_SHIFT | (*stamp & ((1u << TAGS_PRIORITY_SHIFT) - 1)) / 2;
+    }
+}
+
 uint32_t tags_victim(struct tags *tags, uint64_t line)
 {
     uint32_t set = tags_set_of(tags, line);
@@ -222,10 +227,9 @@ uint32_t tags_victim(struct tags *tags, uint64_t line)
     uint64_t from = all_ways(tags) & ~it->pinned;
     if (!from)
         return TAGS_NONE;
-    const uint8_t *marks = marks_of(tags, set);
     uint64_t empty = 0;
     for (uint32_t first = 0; first < tags->ways; first += 16)
-        empty |= (uint64_t)tags_match(marks + first, 0) << first;
+        empty |= (uint64_t)tags_match(it->marks + first, 0) << first;
     empty &= from;
     uint32_t way = empty ? (uint32_t)__builtin_ctzll(empty) : leaves(tags, set, from);
     return set * tags->ways + way;
@@ -233,26 +237,27 @@ uint32_t tags_victim(struct tags *tags, uint64_t line)
 
 void tags_fill(struct tags *tags, uint32_t slot, uint64_t line, enum tags_priority priority)
 {
-    uint32_t set = tags_set_of_slot(tags, slot);
-    fresh_set(tags, set);
-    marks_of(tags, set)[slot - set * tags->ways] = tags_mark(line);
-    ((uint64_t *)tags_array(tags, tags->lines_at))[slot] = line;
+    uint32_t set = tags_set_of_slot(tags, slot), way = slot - set * tags->ways;
+    fresh_set(tags, set)->marks[way] = tags_mark(line);
+    *(uint64_t *)tags_field(tags, slot, tags->lines_at, sizeof(uint64_t)) = line;
     *tags_valid(tags, slot) = *tags_dirty(tags, slot) = 0;
-    uint64_t value = 0;
+    *tags_note(tags, slot) = 0;
+    uint32_t value = 0;
     if (tags->policy == TAGS_LRU || tags->policy == TAGS_FIFO)
-        value = ++tags->clock;
+        value = tags_tick(tags);
     else if (tags->policy == TAGS_SRRIP)
         value = RRPV_MOST - 1;
     else if (tags->policy == TAGS_TREE && priority != TAGS_FIRST)
         tags_touch_tree(tags, slot);
-    tags_stamps(tags)[slot] = (uint64_t)priority << TAGS_PRIORITY_SHIFT | value;
+    *tags_stamp(tags, slot) = (uint32_t)priority << TAGS_PRIORITY_SHIFT | value;
 }
 
 void tags_drop(struct tags *tags, uint32_t slot)
 {
     uint32_t set = tags_set_of_slot(tags, slot), way = slot - set * tags->ways;
-    fresh_set(tags, set)->pinned &= ~(UINT64_C(1) << way);
-    marks_of(tags, set)[way] = 0;
+    struct tags_set *it = fresh_set(tags, set);
+    it->pinned &= ~(UINT64_C(1) << way);
+    it->marks[way] = 0;
     *tags_valid(tags, slot) = *tags_dirty(tags, slot) = 0;
 }
 
@@ -260,7 +265,8 @@ void tags_drop_all(struct tags *tags)
 {
     if (++tags->generation)
         return;
-    memset(tags_sets(tags), 0, tags->sets * sizeof(struct tags_set)); /* 2^32 times: begin anew */
+    for (uint32_t set = 0; set < tags->sets; set++) /* 2^32 times: begin anew */
+        tags_set(tags, set)->generation = 0;
     tags->generation = 1;
 }
 
@@ -273,12 +279,12 @@ void tags_pin(struct tags *tags, uint32_t slot)
 void tags_unpin(struct tags *tags, uint32_t slot)
 {
     uint32_t set = tags_set_of_slot(tags, slot);
-    tags_sets(tags)[set].pinned &= ~(UINT64_C(1) << (slot - set * tags->ways));
+    tags_set(tags, set)->pinned &= ~(UINT64_C(1) << (slot - set * tags->ways));
 }
 
 bool tags_holds(const struct tags *tags, uint32_t slot)
 {
     uint32_t set = tags_set_of_slot(tags, slot);
-    return tags_sets(tags)[set].generation == tags->generation &&
-           marks_of(tags, set)[slot - set * tags->ways];
+    const struct tags_set *it = tags_set(tags, set);
+    return it->generation == tags->generation && it->marks[slot - set * tags->ways];
 }

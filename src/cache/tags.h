@@ -46,28 +46,32 @@ struct tags_spec {
     uint32_t sets;   /* any number up to 2^20 */
     uint32_t ways;   /* 1..64 */
     uint32_t policy; /* enum tags_policy */
-    bool hashed;     /* strides of `sets` lines, too, are spread over the sets */
+    bool hashed;     /* strides of `sets` lines, too, are spread over the sets, and evenly */
+    bool scattered;  /* nearly so: of a footprint as large as the cache, some sets get a little too much */
     uint64_t seed;   /* of TAGS_RANDOM */
 };
 
-/* The block begins with this; arrays follow at offsets from its start. */
+/* The block begins with this; then come the sets, each with all that is known of it in one place:
+ * struct tags_set, a mark and a note of each way, valid, dirty, stamps, lines. */
 struct tags {
     uint32_t sets, ways, policy;
     uint32_t mask; /* sets - 1 where a mask gives the set, or 0 */
     uint64_t reciprocal;
-    uint32_t way_reciprocal, step; /* of the hash: 0 when there is none */
-    uint32_t marks_a_set;          /* ways, up to whole vectors */
+    uint32_t way_reciprocal, step; /* step of the hash: 0 when there is none */
     uint32_t generation;           /* a set of another one is empty */
-    uint64_t clock;                /* counts uses; or the state of the random stream */
-    uint64_t lines_at, valid_at, dirty_at, marks_at, sets_at, stamps_at;
-    uint64_t bytes; /* of the whole block */
+    uint32_t clock;                /* counts uses, to be stamps */
+    uint64_t stream;               /* the state of the stream of TAGS_RANDOM */
+    bool scattered;
+    uint32_t set_bytes, notes_at, valid_at, dirty_at, stamps_at, lines_at; /* from the start of a set */
+    uint64_t bytes;                                                        /* of the whole block */
 };
 
 struct tags_set {
     uint64_t pinned; /* ways that may not leave */
     uint64_t tree;   /* TAGS_TREE: the bit of node n; a set one points to the right */
     uint32_t generation;
-    uint32_t unused;
+    uint32_t unused[3];
+    uint8_t marks[]; /* ways, up to whole vectors of 16 */
 };
 
 /* Bytes of the block; and making one of zeroed memory of that size, which starts at a multiple of 16. */
@@ -97,35 +101,50 @@ bool tags_holds(const struct tags *tags, uint32_t slot);
 
 /* ---- what is called for each access ---- */
 
-static inline void *tags_array(const struct tags *tags, uint64_t offset)
-{
-    return (char *)tags + offset;
-}
+enum { TAGS_HEADER = 128 }; /* bytes for struct tags */
 
-static inline uint64_t tags_line(const struct tags *tags, uint32_t slot)
+static inline struct tags_set *tags_set(const struct tags *tags, uint32_t set)
 {
-    return ((const uint64_t *)tags_array(tags, tags->lines_at))[slot];
-}
-
-/* A bit for each sector that is there; and for each that was written. The owner's to change. */
-static inline uint16_t *tags_valid(const struct tags *tags, uint32_t slot)
-{
-    return (uint16_t *)tags_array(tags, tags->valid_at) + slot;
-}
-
-static inline uint16_t *tags_dirty(const struct tags *tags, uint32_t slot)
-{
-    return (uint16_t *)tags_array(tags, tags->dirty_at) + slot;
-}
-
-static inline struct tags_set *tags_sets(const struct tags *tags)
-{
-    return tags_array(tags, tags->sets_at);
+    return (struct tags_set *)((char *)tags + TAGS_HEADER + (size_t)set * tags->set_bytes);
 }
 
 static inline uint32_t tags_set_of_slot(const struct tags *tags, uint32_t slot)
 {
     return tags->ways == 1 ? slot : (uint32_t)((uint64_t)slot * tags->way_reciprocal >> 32);
+}
+
+/* What is known of a slot: element `way` of an array that begins `at` bytes into its set. */
+static inline void *tags_field(const struct tags *tags, uint32_t slot, uint32_t at, uint32_t bytes_each)
+{
+    uint32_t set = tags_set_of_slot(tags, slot);
+    return (char *)tags_set(tags, set) + at + (slot - set * tags->ways) * bytes_each;
+}
+
+static inline uint64_t tags_line(const struct tags *tags, uint32_t slot)
+{
+    return *(uint64_t *)tags_field(tags, slot, tags->lines_at, sizeof(uint64_t));
+}
+
+/* A bit for each sector that is there; and for each that was written. The owner's to change. */
+static inline uint16_t *tags_valid(const struct tags *tags, uint32_t slot)
+{
+    return tags_field(tags, slot, tags->valid_at, sizeof(uint16_t));
+}
+
+static inline uint16_t *tags_dirty(const struct tags *tags, uint32_t slot)
+{
+    return tags_field(tags, slot, tags->dirty_at, sizeof(uint16_t));
+}
+
+/* A byte that is all the owner's; a line that comes has 0. */
+static inline uint8_t *tags_note(const struct tags *tags, uint32_t slot)
+{
+    return tags_field(tags, slot, tags->notes_at, sizeof(uint8_t));
+}
+
+static inline uint32_t *tags_stamp(const struct tags *tags, uint32_t slot)
+{
+    return tags_field(tags, slot, tags->stamps_at, sizeof(uint32_t));
 }
 
 /* n modulo the number of sets, and n divided by it. Exact while n * sets is below 2^64. */
@@ -142,6 +161,8 @@ static inline uint32_t tags_set_of(const struct tags *tags, uint64_t line)
         return (uint32_t)line & tags->mask;
     if (tags->sets == 1)
         return 0;
+    if (tags->scattered)
+        return (uint32_t)(((line ^ line >> 17) * UINT64_C(0xd6e8feb86659fd93) >> 32) * tags->sets >> 32);
     uint64_t quotient, rest = tags_split(tags, line, &quotient);
     if (tags->step)
         rest = tags_split(tags, rest + quotient * tags->step, &quotient);
@@ -173,13 +194,13 @@ static inline uint32_t tags_match(const uint8_t *marks, uint8_t mark)
 static inline uint32_t tags_find(const struct tags *tags, uint64_t line)
 {
     uint32_t set = tags_set_of(tags, line);
-    if (tags_sets(tags)[set].generation != tags->generation)
+    const struct tags_set *it = tags_set(tags, set);
+    if (it->generation != tags->generation)
         return TAGS_NONE;
-    const uint8_t *marks = (uint8_t *)tags_array(tags, tags->marks_at) + (size_t)set * tags->marks_a_set;
-    const uint64_t *lines = (uint64_t *)tags_array(tags, tags->lines_at) + (size_t)set * tags->ways;
+    const uint64_t *lines = (const uint64_t *)((const char *)it + tags->lines_at);
     uint8_t mark = tags_mark(line);
     for (uint32_t first = 0; first < tags->ways; first += 16) {
-        for (uint32_t same = tags_match(marks + first, mark); same; same &= same - 1) {
+        for (uint32_t same = tags_match(it->marks + first, mark); same; same &= same - 1) {
             uint32_t way = first + (uint32_t)__builtin_ctz(same);
             if (LIKELY(lines[way] == line))
                 return set * tags->ways + way;
@@ -188,27 +209,36 @@ static inline uint32_t tags_find(const struct tags *tags, uint64_t line)
     return TAGS_NONE;
 }
 
-/* For policies whose use of a line is more than a stamp. */
-void tags_touch_tree(struct tags *tags, uint32_t slot);
-
-enum { TAGS_PRIORITY_SHIFT = 62 }; /* of a stamp */
-
-static inline uint64_t *tags_stamps(const struct tags *tags)
+/* Asks the host for all of a set at once, for caches that the host's own do not hold. */
+static inline void tags_prefetch(const struct tags *tags, uint32_t set)
 {
-    return tags_array(tags, tags->stamps_at);
+    const char *it = (const char *)tags_set(tags, set);
+    for (uint32_t at = 0; at < tags->set_bytes; at += 64)
+        __builtin_prefetch(it + at, 1);
+}
+
+/* For what is more than a stamp: a policy that keeps something else, and the clock's end. */
+void tags_touch_tree(struct tags *tags, uint32_t slot);
+void tags_rewind(struct tags *tags);
+
+enum { TAGS_PRIORITY_SHIFT = 30 }; /* of a stamp */
+
+static inline uint32_t tags_tick(struct tags *tags)
+{
+    if (UNLIKELY(++tags->clock >> TAGS_PRIORITY_SHIFT))
+        tags_rewind(tags);
+    return tags->clock;
 }
 
 /* The line was used. */
 static inline void tags_touch(struct tags *tags, uint32_t slot)
 {
-    uint64_t *stamp = &tags_stamps(tags)[slot];
-    uint64_t priority = *stamp >> TAGS_PRIORITY_SHIFT << TAGS_PRIORITY_SHIFT;
-    if (tags->policy == TAGS_LRU)
-        *stamp = priority | ++tags->clock;
-    else if (tags->policy == TAGS_SRRIP)
-        *stamp = priority | 0;
-    else if (tags->policy == TAGS_TREE)
+    if (tags->policy == TAGS_LRU || tags->policy == TAGS_SRRIP) {
+        uint32_t now = tags->policy == TAGS_LRU ? tags_tick(tags) : 0, *stamp = tags_stamp(tags, slot);
+        *stamp = *stamp >> TAGS_PRIORITY_SHIFT << TAGS_PRIORITY_SHIFT | now;
+    } else if (tags->policy == TAGS_TREE) {
         tags_touch_tree(tags, slot);
+    }
 }
 
 #endif

@@ -1,59 +1,24 @@
 /* heddle demo: a first result in a few seconds. */
 #include "cli/cli.h"
-#include "bench/bench.h"
 #include "base/bits.h"
-#include "base/mem.h"
-#include "base/progress.h"
 #include "base/host.h"
+#include "cli/folder.h"
+#include "cli/launches.h"
+#include "driver/driver.h"
 #include "workloads/run.h"
 
 #include <stdio.h>
+#include <string.h>
 
-struct shown {
-    uint64_t checksum, events;
-    double seconds;
-};
-
-struct watched {
-    const struct bench_model *model;
-    struct progress progress;
-};
-
-static void show_progress(void *user, uint64_t time, uint64_t events)
+static void fill_values(const struct workload *workload, uint64_t values[WORKLOAD_OPTIONS_MOST])
 {
-    struct watched *watched = user;
-    (void)time;
-    progress_update(&watched->progress, bench_find("gpu-traffic")->share(watched->model), events);
+    for (size_t i = 0; workload->options[i].name; i++)
+        values[i] = workload->options[i].value;
 }
 
-static int simulate(const struct config *config, unsigned threads, struct shown *shown, struct err *err)
+static int failed(const struct err *err)
 {
-    struct bench_model model;
-    if (!bench_model_init(&model, bench_find("gpu-traffic"), config, err))
-        return complain(EXIT_FAILED, err);
-    double start = host_seconds();
-    struct watched watched = {.model = &model};
-    progress_init(&watched.progress, "demo", "events");
-    struct engine_run how = {.until = model.until,
-                             .threads = threads,
-                             .interrupt = &interrupted,
-                             .progress = watched.progress.terminal ? show_progress : NULL,
-                             .user = &watched};
-    enum engine_outcome outcome = engine_run(model.engine, &how, err);
-    progress_fini(&watched.progress);
-    *shown = (struct shown){.checksum = bench_checksum(model.engine),
-                            .events = engine_events(model.engine),
-                            .seconds = host_seconds() - start};
-    double simulated_us = (double)engine_time(model.engine) / 1e6;
-    bench_model_fini(&model);
-    if (outcome == ENGINE_FAILED)
-        return complain(EXIT_FAILED, err);
-    if (outcome == ENGINE_INTERRUPTED)
-        return EXIT_SIGNAL + interrupted;
-    printf("  %7u   %8.2f s   %10.1f M   %12.2f us   %016llx\n", threads, shown->seconds,
-           (double)shown->events / shown->seconds / 1e6, simulated_us, (unsigned long long)shown->checksum);
-    fflush(stdout);
-    return EXIT_GOOD;
+    return complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
 }
 
 /* CUDA kernels, as nvcc compiled them, each checked against the CPU. */
@@ -67,10 +32,9 @@ static int run_kernels(struct err *err)
         const struct workload *workload = workload_find(names[i]);
         uint64_t values[WORKLOAD_OPTIONS_MOST];
         struct workload_result result;
-        for (size_t o = 0; workload->options[o].name; o++)
-            values[o] = workload->options[o].value;
+        fill_values(workload, values);
         if (!workload_run(workload, values, host_cores(), &interrupted, &result, err))
-            return complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
+            return failed(err);
         double threads = (double)result.counts.thread_instructions;
         printf("  %-12s   %17.1f M   %7.3f s   %8.0f M   as expected\n", names[i], threads / 1e6,
                result.seconds, threads / result.seconds / 1e6);
@@ -78,31 +42,75 @@ static int run_kernels(struct err *err)
     return EXIT_GOOD;
 }
 
-static int run_traffic(struct err *err)
+/* ---- in time ---- */
+
+/* Runs a workload on a simulated H200, and adds its launches to the lines. */
+static bool time_one(const char *name, unsigned threads, struct launch_lines *lines, struct err *err)
 {
-    struct config config;
-    struct shown serial, parallel = {0};
-    const struct param_group **groups = bench_groups(bench_find("gpu-traffic"));
-    config_init(&config, groups);
-    if (!config_set(&config, "gpu-traffic.requests=20000", err))
-        BUG("%s", err->text);
-    puts(
-        "\nMemory traffic of a GPU the size of an H200: 132 SMs send requests over a crossbar of 100 cycles\n"
-        "to 96 memory partitions, which answer; bandwidth, queues and credits are modelled.\n\n"
-        "  threads   host time   events per s   simulated time   checksum of every event");
+    const struct workload *workload = workload_find(name);
+    uint64_t values[WORKLOAD_OPTIONS_MOST];
+    struct workload_result result;
+    struct driver_options how = {.threads = threads,
+                                 .interrupt = &interrupted,
+                                 .run_dir = folder_new(err),
+                                 .timing = {.on = true, .profile = true, .progress = true}};
+    if (!how.run_dir)
+        return false;
+    fill_values(workload, values);
+    bool good = workload_run_driven(workload, values, &how, NULL, NULL, &result, err) &&
+                launches_read(how.run_dir, lines, err);
+    folder_free((char *)(uintptr_t)how.run_dir);
+    return good;
+}
+
+static bool time_all(unsigned threads, struct launch_lines *lines, double *seconds, struct err *err)
+{
+    static const char *const names[] = {"saxpy", "matmul_tiled", "transpose", "spmv"};
+    double start = host_seconds();
+    bool good = true;
+    for (size_t i = 0; i < COUNT_OF(names) && good; i++)
+        good = time_one(names[i], threads, lines, err);
+    *seconds = host_seconds() - start;
+    return good;
+}
+
+static bool is_same(const struct launch_lines *a, const struct launch_lines *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = !memcmp(&a->at[i].timing, &b->at[i].timing, sizeof a->at[i].timing);
+    return same;
+}
+
+static int run_timed(struct err *err)
+{
+    struct launch_lines serial = {0}, parallel = {0};
+    struct system system;
+    struct text words = {0};
     unsigned all = host_cores();
-    int status = simulate(&config, 1, &serial, err);
-    if (status == EXIT_GOOD && all > 1)
-        status = simulate(&config, all, &parallel, err);
-    if (status == EXIT_GOOD && all > 1) {
-        printf("\n%u threads are %.2f times as fast as one, and the result is %s.\n", all,
-               serial.seconds / parallel.seconds,
-               serial.checksum == parallel.checksum ? "the same to the last bit" : "NOT the same");
-        status = serial.checksum == parallel.checksum ? EXIT_GOOD : EXIT_FAILED;
+    double serial_s, parallel_s;
+    puts("\nBundled programs on a simulated H200, cycle by cycle: how long each takes there, and why.\n");
+    fflush(stdout);
+    if (!system_load(&system, NULL, NULL, err))
+        return complain(EXIT_FAILED, err);
+    bool good = time_all(1, &serial, &serial_s, err), same = true;
+    if (good) {
+        launches_explain(&serial, &(struct launch_run){.system = &system, .timing = true}, &words);
+        fputs(words.at, stdout);
+        printf("\nThis took %.1f s on one thread", serial_s);
+        fflush(stdout);
     }
-    config_fini(&config);
-    mem_free(groups);
-    return status;
+    if (good && all > 1 && (good = time_all(all, &parallel, &parallel_s, err))) {
+        same = is_same(&serial, &parallel);
+        printf(", %.1f s on %u, and every figure is %s", parallel_s, all,
+               same ? "the same to the last bit" : "NOT the same");
+    }
+    puts(".");
+    text_fini(&words);
+    system_fini(&system);
+    launches_fini(&serial);
+    launches_fini(&parallel);
+    return !good ? failed(err) : same ? EXIT_GOOD : EXIT_FAILED;
 }
 
 static int run(int count, char **words)
@@ -116,10 +124,11 @@ static int run(int count, char **words)
     catch_interrupts();
     int status = run_kernels(&err);
     if (status == EXIT_GOOD)
-        status = run_traffic(&err);
+        status = run_timed(&err);
     if (status == EXIT_GOOD)
-        puts("\nNext: `heddle run YOUR_CUDA_PROGRAM` (docs/cuda.md), `heddle bench matmul_tiled`, `heddle "
-             "help bench`.");
+        puts(
+            "\nNext: `heddle run --mode timing YOUR_CUDA_PROGRAM` (docs/timing.md), `heddle bench bfs --mode "
+            "timing`.");
     return status;
 }
 

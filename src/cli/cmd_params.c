@@ -1,6 +1,7 @@
 /* heddle params: the documentation of every parameter, made from their rows. */
 #include "cli/cli.h"
 #include "bench/bench.h"
+#include "system/system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,11 @@ static const char *type_name(enum param_type type)
 /* Calls `each` for every section that exists, once. */
 static void for_each_group(void *user, void (*each)(const struct param_group *group, void *user))
 {
+    static const struct param_group *const of_systems[] = {
+        &system_params, &gpu_params, &l2_params, &dram_params, &noc_params, &sm_params, &dispatch_params};
     each(&engine_params, user);
+    for (size_t i = 0; i < sizeof of_systems / sizeof *of_systems; i++)
+        each(of_systems[i], user);
     for (size_t i = 0; benches[i]; i++) {
         for (size_t k = 0; benches[i]->groups[k]; k++)
             each(benches[i]->groups[k], user);
@@ -30,8 +35,10 @@ static void print_group(const struct param_group *group)
     printf("[%s]  # %s\n", group->path, group->help);
     for (size_t i = 0; i < group->row_count; i++) {
         const struct param_row *row = &group->rows[i];
-        printf("  %-16s = %-12s %-7s %-22s %s\n", row->name, *row->fallback ? row->fallback : "-",
-               type_name(row->type), row->range, row->help);
+        int length = printf("  %-16s = %-12s %-7s %-22s ", row->name, *row->fallback ? row->fallback : "-",
+                            type_name(row->type), row->range);
+        bool fits = length + strlen(row->help) <= 160;
+        printf("%s%s\n", fits ? "" : "\n      ", row->help);
     }
     putchar('\n');
 }

@@ -1,16 +1,16 @@
 /* heddle run: runs a CUDA program on a simulated system. */
-#include "cli/cli.h"
+#include "cli/launches.h"
 #include "cli/run.h"
-#include "base/unit.h"
 #include "base/file.h"
+#include "base/host.h"
+#include "base/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option_row options[] = {
-    {"--system", "NAME|FILE",
-     "the system to run on (h200 unless told; `heddle params gpu` tells what it has)"},
-    {"--mode", "MODE", "functional: what the program computes; timing (how long it takes) is not built yet"},
+    TIMING_OPTIONS,
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
@@ -22,10 +22,13 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 {
     struct run_request *request = user;
     unsigned threads;
+    bool taken;
+    if (!timing_took(&request->timing, row, value, &taken, err))
+        return false;
+    if (taken)
+        return true;
     if (!strcmp(row->name, "--help")) {
         request->wants_help = true;
-    } else if (!strcmp(row->name, "--system")) {
-        request->system = value;
     } else if (!strcmp(row->name, "--threads")) {
         request->threads = value;
         return threads_parse(value, &threads, err);
@@ -40,10 +43,6 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         struct err why;
         request->limit = value;
         return unit_parse(UNIT_count, value, &limit, &why) || err_set(err, "--limit: %s", why.text);
-    } else if (!strcmp(value, "timing")) {
-        return err_set(err, "--mode timing is not built yet; run without it, or with --mode functional");
-    } else if (strcmp(value, "functional")) {
-        return err_set(err, "--mode: expected functional, not '%.80s'", value);
     }
     return true;
 }
@@ -73,19 +72,38 @@ static bool outputs_are_safe(const struct run *run, struct err *err)
     return file_check(stats, err);
 }
 
+static unsigned thread_count(const struct run_request *request)
+{
+    const char *asked = request->threads ? request->threads : getenv("HEDDLE_THREADS");
+    return asked && strcmp(asked, "all") ? (unsigned)strtoul(asked, NULL, 10) : host_cores();
+}
+
 static int tell(struct run *run, const struct system *system)
 {
+    const struct run_request *request = run->request;
+    struct launch_run how = {.program = request->words[0],
+                             .system_name = request->timing.system ? request->timing.system : "h200",
+                             .system = system,
+                             .timing = timing_is_on(&request->timing),
+                             .threads = thread_count(request),
+                             .wall_s = run->wall_s,
+                             .cpu_s = run->cpu_s,
+                             .signal = run->signal,
+                             .hot_places = timing_hot_places(&request->timing)};
     struct launch_lines lines = {0};
     struct text summary = {0};
     struct err err;
     int status = run->status;
     bool good = launches_read(run->folder, &lines, &err);
-    if (good && run->request->stats)
-        good = launches_write(&lines, run, system, run->request->stats, &err);
+    if (good && request->stats)
+        good = launches_write(&lines, &how, request->stats, &err);
     if (!good)
         status = complain(status ? status : EXIT_FAILED, &err);
-    launches_summarize(&lines, run, &summary);
-    fprintf(stderr, "heddle: %s\n", summary.at);
+    text_add(&summary, "heddle: ");
+    launches_summarize(&lines, &how, &summary);
+    text_add(&summary, "\n");
+    launches_explain(&lines, &how, &summary);
+    fputs(summary.at, stderr);
     text_fini(&summary);
     launches_fini(&lines);
     return status;
@@ -96,7 +114,7 @@ static int run_request(const struct run_request *request)
     struct err err;
     struct system system;
     struct run run = {0};
-    if (!system_load(&system, request->system, NULL, &err))
+    if (!timing_check(&request->timing, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;
     if (!run_prepare(&run, request, &err))
@@ -128,7 +146,9 @@ static int run(int count, char **words)
         return complain(EXIT_USAGE, &err);
     }
     request.words = words + own;
-    return run_request(&request);
+    int status = run_request(&request);
+    timing_fini(&request.timing);
+    return status;
 }
 
 const struct command program_command = {
@@ -139,7 +159,9 @@ const struct command program_command = {
         "Runs a program as nvcc built it: it needs no change, but must hold PTX, which is nvcc's default.\n"
         "Its exit status becomes that of heddle. It ends with a line on stderr that sums up what it "
         "launched.\n"
-        "Options stand before the program; all words behind it are its own. See docs/cuda.md.",
+        "Options stand before the program; all words behind it are its own. See docs/cuda.md.\n"
+        "With --system, or any option that only timing has, the mode is timing (docs/timing.md); else it is\n"
+        "functional, which is faster by far. --mode says it outright.",
     .options = options,
     .passes_words = true,
     .run = run,

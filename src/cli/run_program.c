@@ -1,4 +1,5 @@
 /* heddle run: finding the program, starting it with our libraries, and waiting for it. */
+#include "cli/folder.h"
 #include "cli/run.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -6,7 +7,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,11 +119,34 @@ static void set_list(const char *variable, const char *first)
     text_fini(&value);
 }
 
+static void set_or_not(const char *variable, const char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+}
+
+static void set_timing(const struct timing_request *timing)
+{
+    struct text settings = {0};
+    for (size_t i = 0; i < timing->setting_count; i++)
+        text_add(&settings, "%s\n", timing->settings[i]);
+    set_or_not("HEDDLE_SETTINGS", settings.at);
+    text_fini(&settings);
+    setenv("HEDDLE_MODE", timing_is_on(timing) ? "timing" : "functional", 1);
+    set_or_not("HEDDLE_MAX_CYCLES", timing->max_cycles);
+    set_or_not("HEDDLE_KERNELS", timing->kernels);
+    set_or_not("HEDDLE_CACHES", timing->cold_caches ? "cold" : NULL);
+    set_or_not("HEDDLE_PROGRESS", timing->no_progress ? "no" : NULL);
+}
+
 /* What the program's processes find: our libraries before others, and what the command line said. */
 static void set_environment(const struct run *run)
 {
     char *preload = joined(run->libraries, strlen(run->libraries), PRELOAD);
-    const char *system = run->request->system;
+    const struct timing_request *timing = &run->request->timing;
+    const char *system = timing->system;
     char *whole = system && strpbrk(system, "./") ? realpath(system, NULL) : NULL;
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
@@ -134,6 +157,7 @@ static void set_environment(const struct run *run)
         setenv("HEDDLE_INSTRUCTION_LIMIT", run->request->limit, 1);
     if (system)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
+    set_timing(timing);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
         unsetenv("HEDDLE_THREADS");
     else if (run->request->threads)
@@ -207,15 +231,8 @@ static bool check_program(struct run *run, struct err *err)
 
 static bool make_folder(struct run *run, struct err *err)
 {
-    const char *temporary = getenv("TMPDIR");
-    temporary = temporary && *temporary ? temporary : "/tmp";
-    run->folder = joined(temporary, strlen(temporary), "heddle-run-XXXXXX");
-    if (mkdtemp(run->folder))
-        return true;
-    err_set(err, "run: cannot make a folder in %.200s: %s", temporary, strerror(errno));
-    mem_free(run->folder);
-    run->folder = NULL;
-    return fail(run, 1);
+    run->folder = folder_new(err);
+    return run->folder || fail(run, 1);
 }
 
 bool run_prepare(struct run *run, const struct run_request *request, struct err *err)
@@ -313,17 +330,9 @@ bool run_wait(struct run *run, struct err *err)
     return true;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info, (void)kind, (void)place;
-    return remove(path);
-}
-
 void run_clean(struct run *run)
 {
-    if (run->folder)
-        nftw(run->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    mem_free(run->folder);
+    folder_free(run->folder);
     mem_free(run->libraries);
     mem_free(run->path);
 }

@@ -1,6 +1,11 @@
 #include "cli/workload.h"
+#include "base/file.h"
+#include "base/host.h"
 #include "base/unit.h"
-#include "cli/cli.h"
+#include "cli/folder.h"
+#include "cli/launches.h"
+#include "cli/timing.h"
+#include "driver/driver.h"
 #include "workloads/run.h"
 
 #include <stdio.h>
@@ -8,15 +13,19 @@
 
 static const struct option_row common[] = {
     {"--threads", "N|all", "threads of the host (1 unless told)"},
+    {"--json", "FILE", "write what every launch did"},
+    TIMING_OPTIONS,
     {NULL, NULL, NULL},
 };
 
 struct request {
     const struct workload *workload;
     unsigned threads;
+    const char *json;
+    struct timing_request timing;
     uint64_t values[WORKLOAD_OPTIONS_MOST];
     char names[WORKLOAD_OPTIONS_MOST][40];
-    struct option_row rows[WORKLOAD_OPTIONS_MOST + 2];
+    struct option_row rows[WORKLOAD_OPTIONS_MOST + sizeof common / sizeof *common];
 };
 
 bool workload_is(const char *name)
@@ -29,8 +38,15 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     struct request *r = user;
     if (!row)
         return err_set(err, "bench %s: unexpected word '%.120s'", r->workload->name, value);
+    bool taken;
+    if (!timing_took(&r->timing, row, value, &taken, err))
+        return false;
+    if (taken)
+        return true;
     if (!strcmp(row->name, "--threads"))
         return threads_parse(value, &r->threads, err);
+    if (!strcmp(row->name, "--json"))
+        r->json = value;
     for (size_t i = 0; r->workload->options[i].name; i++) {
         const struct workload_option *option = &r->workload->options[i];
         struct err why;
@@ -63,33 +79,146 @@ void workload_nearest(struct nearest *nearest)
         nearest_try(nearest, workloads[i]->name);
 }
 
+static void print_line(const struct request *r, const struct workload_result *result)
+{
+    const struct launch_result *counts = &result->counts;
+    printf("%s: ok; %llu launch%s, %llu warp instructions, %llu thread instructions, %.3f s: %.2f million "
+           "warp instructions/s\n",
+           r->workload->name, (unsigned long long)result->launches, result->launches == 1 ? "" : "es",
+           (unsigned long long)counts->warp_instructions, (unsigned long long)counts->thread_instructions,
+           result->seconds, (double)counts->warp_instructions / result->seconds / 1e6);
+}
+
+/* What kernels measured with the GPU's clock; it means something in simulated time only. */
+static void print_figures(const struct request *r, const struct workload_result *result)
+{
+    for (size_t i = 0; i < result->figure_count && timing_is_on(&r->timing); i++)
+        printf("  %-40s %.6g\n", result->figures[i].name, result->figures[i].value);
+}
+
+/* What the driver left in the folder, in words and as JSON. */
+static bool report(const struct request *r, const struct system *system, const char *folder, double seconds,
+                   struct err *err)
+{
+    struct launch_lines lines = {0};
+    struct text words = {0};
+    struct launch_run how = {.program = r->workload->name,
+                             .system_name = r->timing.system ? r->timing.system : "h200",
+                             .system = system,
+                             .timing = timing_is_on(&r->timing),
+                             .threads = r->threads,
+                             .wall_s = seconds,
+                             .cpu_s = seconds,
+                             .hot_places = timing_hot_places(&r->timing)};
+    bool good = launches_read(folder, &lines, err);
+    launches_explain(&lines, &how, &words);
+    if (words.length)
+        fputs(words.at, stdout);
+    if (good && r->json)
+        good = launches_write(&lines, &how, r->json, err);
+    text_fini(&words);
+    launches_fini(&lines);
+    return good;
+}
+
+/* Over a driver: in simulated time, or to know of each launch. */
+static int run_driven(const struct request *r, const struct system *system, const char *folder,
+                      struct err *err)
+{
+    struct workload_result result;
+    struct err why;
+    struct driver_options how = {.system = r->timing.system,
+                                 .settings = r->timing.settings,
+                                 .run_dir = folder,
+                                 .threads = r->threads,
+                                 .interrupt = &interrupted,
+                                 .timing = {.on = timing_is_on(&r->timing),
+                                            .max_cycles = timing_max_cycles(&r->timing),
+                                            .cold_caches = r->timing.cold_caches,
+                                            .profile = true,
+                                            .progress = !r->timing.no_progress}};
+    double start = host_seconds();
+    if (!timing_launches(&r->timing, &how.timing.first_launch, &how.timing.end_launch, err))
+        return complain(EXIT_USAGE, err);
+    bool good = workload_run_driven(r->workload, r->values, &how, NULL, NULL, &result, err);
+    if (good) {
+        print_line(r, &result);
+        print_figures(r, &result);
+    }
+    if (!report(r, system, folder, host_seconds() - start, &why))
+        return complain(EXIT_FAILED, &why);
+    if (interrupted)
+        err_set(err, "interrupted: what is known so far was told");
+    return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
+}
+
+static int run_timed(const struct request *r)
+{
+    struct err err;
+    struct system system;
+    if (!timing_check(&r->timing, &err) || !timing_load_system(&r->timing, &system, &err) ||
+        (r->json && !file_check(r->json, &err)))
+        return complain(EXIT_USAGE, &err);
+    char *folder = folder_new(&err);
+    int status = folder ? run_driven(r, &system, folder, &err) : complain(EXIT_FAILED, &err);
+    folder_free(folder);
+    system_fini(&system);
+    return status;
+}
+
+static int run_plain(const struct request *r)
+{
+    struct err err;
+    struct workload_result result;
+    if (!workload_run(r->workload, r->values, r->threads, &interrupted, &result, &err))
+        return complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, &err);
+    print_line(r, &result);
+    return EXIT_GOOD;
+}
+
 int workload_command(int count, char **words)
 {
     struct err err;
     struct request r = {.workload = workload_find(words[0]), .threads = 1};
-    struct workload_result result;
+    int status;
     fill_rows(&r);
-    if (!options_parse(r.rows, count - 1, words + 1, &r, took, &err))
-        return complain(EXIT_USAGE, &err);
     catch_interrupts();
-    if (!workload_run(r.workload, r.values, r.threads, &interrupted, &result, &err))
-        return complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, &err);
-    const struct launch_result *counts = &result.counts;
-    printf("%s: ok; %llu launch%s, %llu warp instructions, %llu thread instructions, %.3f s: %.2f million "
-           "warp instructions/s\n",
-           r.workload->name, (unsigned long long)result.launches, result.launches == 1 ? "" : "es",
-           (unsigned long long)counts->warp_instructions, (unsigned long long)counts->thread_instructions,
-           result.seconds, (double)counts->warp_instructions / result.seconds / 1e6);
-    return EXIT_GOOD;
+    if (!options_parse(r.rows, count - 1, words + 1, &r, took, &err))
+        status = complain(EXIT_USAGE, &err);
+    else if (timing_is_on(&r.timing) || r.json || r.timing.setting_count)
+        status = run_timed(&r);
+    else
+        status = run_plain(&r);
+    timing_fini(&r.timing);
+    return status;
+}
+
+/* Its help goes on in further lines where it is long. */
+static void print_option(const struct workload_option *option)
+{
+    enum { WIDTH = 120 };
+    const char *help = option->help;
+    int indent = printf("  %-26s   --%s N (%llu)  ", "", option->name, (unsigned long long)option->value);
+    while (indent + (int)strlen(help) > WIDTH) {
+        int at = WIDTH - indent;
+        while (at && help[at] != ' ')
+            at--;
+        if (!at)
+            break;
+        printf("%.*s\n%*s", at, help, indent, "");
+        help += at + 1;
+    }
+    puts(help);
 }
 
 void workload_list(void)
 {
-    puts("\nCUDA workloads, checked against the CPU (--threads N|all, and their own options):");
+    puts("\nCUDA workloads, checked against the CPU (--mode timing, --threads N|all, --json FILE, and their "
+         "own options):");
     for (size_t i = 0; workloads[i]; i++) {
         printf("  %-26s %s\n", workloads[i]->name, workloads[i]->help);
         for (const struct workload_option *o = workloads[i]->options; o->name; o++)
-            printf("  %-26s   --%s N (%llu)  %s\n", "", o->name, (unsigned long long)o->value, o->help);
+            print_option(o);
     }
 }
 

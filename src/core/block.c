@@ -56,7 +56,7 @@ static struct sm_warp *take_warp(struct sm *sm)
     BUG("an SM was given more warps than it holds");
 }
 
-static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index)
+static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, uint64_t after)
 {
     struct sm_warp *w = take_warp(sm);
     const struct sm_launch *launch = &sm->config.launches[block->kernel - sm->kernels];
@@ -86,16 +86,14 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index)
     w->state = WARP_BARRIER; /* until prepared */
     if (!warp_settle(w->exec))
         BUG("a warp waits before its first instruction");
-    warp_account(sm, w, sm->cycle + sm->config.spec->block_start_cycles, STALL_no_instruction);
+    uint64_t starts = sm->cycle + after + index * sm->config.spec->warp_start_cycles;
+    warp_account(sm, w, starts, STALL_no_instruction);
     warp_prepare(sm, w);
 }
 
-void block_begin(struct sm *sm, const struct sm_block_message *order)
+static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_message *order, uint64_t after)
 {
     struct sm_kernel *kernel = kernel_of(sm, order->kernel);
-    struct sm_block *block = sm->blocks;
-    while (block->exec)
-        block++;
     kernel_count(sm, kernel);
     block->exec = team_begin_block(kernel->team, order->number);
     block->kernel = kernel;
@@ -109,7 +107,30 @@ void block_begin(struct sm *sm, const struct sm_block_message *order)
     sm->blocks_now++;
     sm->warps_now += block->warps_left;
     for (uint32_t i = 0; i < block->exec->warp_count; i++)
-        start_warp(sm, block, i);
+        start_warp(sm, block, i, after);
+}
+
+/* Blocks come ahead of their time: they wait until there are fewer of their kernel than there may be. */
+static void begin_waiting(struct sm *sm, uint64_t after)
+{
+    while (sm->waiting_count) {
+        struct sm_block_message order = sm->waiting[sm->waiting_first];
+        if (sm->kernels[order.kernel].blocks_now >= order.most)
+            return;
+        struct sm_block *block = sm->blocks;
+        while (block->exec)
+            block++;
+        sm->waiting_first = (sm->waiting_first + 1) % SM_WAITING;
+        sm->waiting_count--;
+        begin(sm, block, &order, after);
+    }
+}
+
+void block_begin(struct sm *sm, const struct sm_block_message *order)
+{
+    REQUIRE(sm->waiting_count < SM_WAITING);
+    sm->waiting[(sm->waiting_first + sm->waiting_count++) % SM_WAITING] = *order;
+    begin_waiting(sm, sm->config.spec->block_start_cycles);
 }
 
 void block_warp_left(struct sm *sm, struct sm_warp *w)
@@ -134,6 +155,7 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
              now = component_now(sm->component);
     if (!port_send(sm->reports, 0, at > now ? at - now : 0, SM_ENDED, &report, sizeof report))
         BUG("a report found no room");
+    begin_waiting(sm, sm->config.spec->block_swap_cycles);
 }
 
 void block_wake_others(struct sm *sm, struct sm_block *block)
@@ -148,6 +170,7 @@ void block_wake_others(struct sm *sm, struct sm_block *block)
         if (!ready || !warp_settle(w->exec))
             continue;
         block->waiting--;
+        w->state = WARP_READY; /* it is not waiting any more, whatever comes next */
         warp_account(sm, w, sm->cycle + sm->cost[UNIT_SYNC].latency, STALL_barrier);
         warp_prepare(sm, w);
     }

@@ -136,6 +136,8 @@ static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sect
 {
     for (size_t i = 0; i < load->piece_count; i++) {
         const struct piece *piece = &load->pieces[i];
+        if (!piece->host) /* a texel, whose value is there already */
+            continue;
         uint64_t from = max_u64(piece->at, line), to = min_u64(piece->at + piece->bytes, line + MEM_LINE);
         for (uint64_t next; from < to; from = next) { /* sector by sector */
             next = min_u64((from / MEM_SECTOR + 1) * MEM_SECTOR, to);
@@ -211,7 +213,8 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
         }
     }
     struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(sm->misses, entry);
-    if (!miss || miss->closed != sm->l1_generation || !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
+    if (!miss || miss->closed != sm->l1_generation ||
+        !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
         ask(sm, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }

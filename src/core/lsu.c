@@ -6,25 +6,37 @@
 
 #include <string.h>
 
-/* A sub-core's queue is full when the pipeline is this many cycles behind. */
+/* A sub-core has a queue to the SM's memory pipeline: it has room when the instruction that took the place
+ * has begun. */
 bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when)
 {
-    const struct sm_spec *spec = sm->config.spec;
-    uint64_t queued = spec->lsu_queue * spec->lsu_request_cycles;
-    (void)sub;
-    if (sm->lsu_free > queued)
-        *when = max_u64(*when, sm->lsu_free - queued);
+    *when = max_u64(*when, sub->memory_begins[sub->memory_count % sm->config.spec->lsu_queue]);
     if (sm->outgoing_count) /* the crossbar is full: look again soon */
         *when = max_u64(*when, sm->cycle + 1);
     return *when <= sm->cycle;
 }
 
-/* The memory pipeline is busy with an instruction for so many cycles; gives the one it begins in. */
-static uint64_t take_pipeline(struct sm *sm, uint64_t cycles)
+/* The memory pipeline is busy with a warp's instruction for so many parts of cycles; gives the cycle it
+ * begins in. */
+static uint64_t take_pipeline(struct sm *sm, const struct sm_warp *w, uint64_t parts)
 {
-    uint64_t begins = max_u64(sm->lsu_free, sm->cycle);
-    sm->lsu_free = begins + cycles;
-    return begins;
+    struct subcore *sub = &sm->subcores[w->subcore];
+    uint64_t begins = max_u64(sm->lsu_free, sm->cycle * LSU_PARTS);
+    sm->lsu_free = begins + parts;
+    sub->memory_begins[sub->memory_count++ % sm->config.spec->lsu_queue] = begins / LSU_PARTS;
+    return begins / LSU_PARTS;
+}
+
+/* How long it is busy with passes through shared memory, or with lines of the cache. */
+static uint64_t passes_take(const struct sm_spec *spec, uint32_t passes)
+{
+    uint64_t least = spec->lsu_request_cycles * LSU_PARTS;
+    return max_u64(least, (uint64_t)(passes * spec->lsu_wavefront_cycles * LSU_PARTS));
+}
+
+static uint64_t lines_take(const struct sm_spec *spec, uint32_t lines)
+{
+    return (spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles) * LSU_PARTS;
 }
 
 static void set_results(struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers,
@@ -101,8 +113,7 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
     counters->shared_requests++;
     counters->shared_wavefronts += all;
     counters->shared_conflicts += all > least ? all - least : 0;
-    uint64_t begins =
-        take_pipeline(sm, max_u64(spec->lsu_request_cycles, (uint64_t)all * spec->lsu_wavefront_cycles));
+    uint64_t begins = take_pipeline(sm, w, passes_take(spec, all));
     uint64_t latency = spec->shared_latency + (all - 1) * spec->conflict_cycles;
     if (request->shared_atomic)
         latency += spec->atomic_shared_cycles;
@@ -139,7 +150,7 @@ static uint64_t issue_local(struct sm *sm, struct sm_warp *w, const struct reque
             *tags_valid(sm->l1, slot) = (1 << MEM_SECTORS) - 1;
         }
     counters->l1_requests++;
-    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + lines * spec->lsu_wavefront_cycles);
+    uint64_t begins = take_pipeline(sm, w, passes_take(spec, (uint32_t)lines));
     return begins + spec->l1_latency + (missed ? LOCAL_MISS_CYCLES : 0);
 }
 
@@ -197,7 +208,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t lines = count_lines(&request->of);
-    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles);
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     struct load *load = begin_load(sm, w, request, timing, registers);
     set_results(w, timing, registers, PENDING);
     w->kernel->counters.l1_requests++;
@@ -216,7 +227,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t lines = count_lines(&request->of);
-    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles);
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     w->kernel->counters.l1_requests++;
     for (lanes rest = request->of.lanes; rest; begins += spec->l1_tag_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
@@ -234,7 +245,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, const struct request
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t lines = count_lines(&request->of);
-    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles);
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     struct load *load = NULL;
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
@@ -269,7 +280,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
         memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
         load->piece_count = request->piece_count;
     }
-    uint64_t begins = take_pipeline(sm, spec->lsu_request_cycles);
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, 1));
     for (size_t i = 0; i < request->piece_count; i++) {
         uint64_t line = request->pieces[i].at / MEM_LINE;
         unsigned char data[MEM_LINE];
@@ -287,7 +298,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
             }
             piece->bytes = 0;
         }
-        take_pipeline(sm, spec->l1_tag_cycles);
+        sm->lsu_free += spec->l1_tag_cycles * LSU_PARTS;
         if (request->writes)
             l1_store(sm, w, line * MEM_LINE, data, masks, begins);
         else

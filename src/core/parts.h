@@ -10,6 +10,8 @@ enum ready_kind { READY_FIXED, READY_SHORT, READY_LONG, READY_KINDS = 16 };
 #define PENDING UINT64_MAX
 #define NO_SLOT UINT32_MAX
 
+enum { LSU_PARTS = 64 };
+
 enum warp_state {
     WARP_NONE,
     WARP_READY,    /* has an operation that can issue from ready_at on */
@@ -27,10 +29,12 @@ struct sm_warp {
     struct sm_block *block;
     uint64_t *board; /* by register: cycle * READY_KINDS + kind */
     uint32_t board_capacity;
-    uint8_t state, subcore, lane;    /* lane: its place in the sub-core */
-    uint8_t reason;                  /* of its waiting: enum stall */
-    uint16_t step;                   /* machine instructions of the operation that were issued already */
-    bool must_settle, memory_result; /* of the operation under way, when step > 0 */
+    uint8_t state, subcore, lane; /* lane: its place in the sub-core */
+    uint8_t reason;               /* of its waiting: enum stall */
+    uint16_t step;                /* machine instructions of the operation that were issued already */
+    bool memory_result;           /* of the operation under way, when step > 0, as all of these: */
+    struct stepped stepped;
+    const struct op *op;
     const struct code *under_way;
     const struct isa_timing *timing;
     const struct isa_step *steps;
@@ -38,6 +42,8 @@ struct sm_warp {
     uint64_t age;                        /* a number that grows with each block */
     uint32_t waits_for;                  /* register */
     uint32_t loads, stores;              /* under way: instructions; lines */
+    uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
+    bool fence_waited;                   /* there were writes under way */
     uint64_t code_base;                  /* of its kernel's code */
     uint64_t code_line;                  /* that was fetched last, + 1 */
     uint64_t pending_op;                 /* operation whose waiting is counted */
@@ -50,8 +56,8 @@ struct sm_block {
     struct sm_kernel *kernel;
     uint64_t number;
     uint32_t slot, warps_left;
-    uint32_t waiting; /* warps at a barrier */
-    uint32_t stores;  /* lines under way */
+    uint32_t waiting;                            /* warps at a barrier */
+    uint32_t stores;                             /* lines under way */
     uint16_t warps[SM_SUBCORES * SUBCORE_WARPS]; /* numbers in the SM */
 };
 
@@ -62,8 +68,13 @@ struct subcore {
     uint32_t active;                  /* two_level: those looked at */
     uint64_t next_at;                 /* nothing can issue before */
     uint64_t unit_free[UNIT_COUNT];
-    uint64_t memory_free; /* when its queue of memory instructions has room */
-    struct tags *code;    /* L0 instruction cache */
+    uint64_t memory_begins[16]; /* of the last memory instructions */
+    uint32_t memory_count;
+    uint64_t dispatch_free;       /* when its registers have been read for the last instruction */
+    const struct sm_warp *reader; /* of that one, and the registers, for their reuse */
+    const uint16_t *read;
+    uint8_t read_count;
+    struct tags *code; /* L0 instruction cache */
 };
 
 /* A load, atomic or copy whose values are under way. */
@@ -104,10 +115,12 @@ struct sm {
     uint32_t next_subcore;
     struct sm_block *blocks;
     uint32_t blocks_now, warps_now;
+    struct sm_block_message waiting[SM_WAITING]; /* blocks that came ahead of their time: a ring */
+    uint32_t waiting_first, waiting_count;
     uint64_t ages;
     struct sm_kernel kernels[SM_KERNELS];
     uint64_t shared_free[UNIT_COUNT];
-    uint64_t lsu_free;
+    uint64_t lsu_free; /* in parts of a cycle: LSU_PARTS */
 
     struct tags *l1;
     struct mshr *misses;

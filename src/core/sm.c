@@ -1,4 +1,5 @@
-/* The SM as a component: it runs on its own from one event to the next, and sleeps while nothing can issue. */
+/* The SM as a component: it runs on its own from one event to the next, and sleeps while nothing can issue.
+ */
 #include "core/parts.h"
 #include "base/mem.h"
 
@@ -31,7 +32,8 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->code = tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l1_code / CODE_LINE / 4, 1), .ways = 4});
     sm->code_behind =
         tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l2_code / CODE_LINE / 8, 1), .ways = 8});
-    sm->constants = tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->constant_cache / 64 / 4, 1), .ways = 4});
+    sm->constants =
+        tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->constant_cache / 64 / 4, 1), .ways = 4});
     sm->constants_behind = tags_new(&(struct tags_spec){64, .ways = 8});
     memory_set_shared(sm, 0);
     return sm;
@@ -228,12 +230,8 @@ static void event(struct component *self, void *state, const struct event *event
     sleep_until_due(sm);
 }
 
-const struct component_ops sm_ops = {.type = "sm",
-                                     .wake = wake,
-                                     .arrive = arrive,
-                                     .ready = ready,
-                                     .event = event,
-                                     .runs_ahead = true};
+const struct component_ops sm_ops = {
+    .type = "sm", .wake = wake, .arrive = arrive, .ready = ready, .event = event, .runs_ahead = true};
 
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
 {
@@ -287,7 +285,7 @@ void sm_abandon(struct sm *sm)
     }
     for (uint32_t i = 0; i < sm->config.blocks; i++)
         sm->blocks[i].exec = NULL;
-    sm->blocks_now = sm->warps_now = 0;
+    sm->blocks_now = sm->warps_now = sm->waiting_count = 0;
 }
 
 void sm_post_unlock(struct sm *sm, struct engine *engine, uint64_t time)

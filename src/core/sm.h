@@ -18,6 +18,7 @@ enum {
     SM_SUBCORES = 8,     /* at most */
     SUBCORE_WARPS = 32,  /* at most */
     SM_KERNELS = 32,     /* at a time */
+    SM_WAITING = 1024,   /* blocks that came ahead of their time, at most */
     SM_COPY_GROUPS = 32, /* asynchronous copies of a warp: groups that are told apart */
 };
 
@@ -27,7 +28,7 @@ enum sm_message { SM_BEGIN, SM_ENDED, SM_FAULT };
 struct sm_block_message {
     uint64_t number; /* of the block */
     uint32_t kernel; /* slot */
-    uint32_t unused; /* zero */
+    uint32_t most;   /* blocks of the kernel that may be on the SM at a time; further ones wait there */
 };
 
 /* A kernel that may have blocks on SMs; written while nothing runs. */
@@ -89,8 +90,8 @@ struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_end_kernel(struct sm *sm, uint32_t slot);
 void sm_abandon(struct sm *sm); /* ends all blocks, wherever they are */
 
-/* When nothing is left to happen: at `time`, threads go on that wait for others in vain; or if there are none,
- * where blocks wait, that is a fault of the kernel. */
+/* When nothing is left to happen: at `time`, threads go on that wait for others in vain; or if there are
+ * none, where blocks wait, that is a fault of the kernel. */
 void sm_post_unlock(struct sm *sm, struct engine *engine, uint64_t time);
 
 #endif

@@ -15,7 +15,6 @@
 #define SM_PARAMS(P, S)                                                                                      \
     P(S, choice, scheduler, "gty", "gto|lrr|gty|two_level", "which of the warps that could issue does")      \
     P(S, count, two_level_active, "6", "1..32", "warps of a sub-core that two_level looks at")               \
-    P(S, count, issue_width, "1", "1..2", "instructions that a sub-core can issue in a cycle")               \
     UNIT_PARAMS(P, S, alu, "4", "2", "0", "integers and logic")                                              \
     UNIT_PARAMS(P, S, imad, "4", "2", "0", "integer products")                                               \
     UNIT_PARAMS(P, S, fma, "4", "1", "0", "single precision")                                                \
@@ -24,36 +23,38 @@
     UNIT_PARAMS(P, S, sfu, "17", "8", "0", "special functions")                                              \
     UNIT_PARAMS(P, S, cvt, "12", "8", "0", "conversions")                                                    \
     UNIT_PARAMS(P, S, tensor, "18", "8", "0", "matrices")                                                    \
-    UNIT_PARAMS(P, S, lsu, "29", "1", "0", "memory")                                                         \
+    UNIT_PARAMS(P, S, lsu, "20", "4", "0", "memory")                                                         \
     UNIT_PARAMS(P, S, tex, "40", "4", "2", "textures")                                                       \
     UNIT_PARAMS(P, S, control, "4", "2", "0", "branches")                                                    \
-    UNIT_PARAMS(P, S, sync, "14", "2", "2", "barriers")                                                      \
+    UNIT_PARAMS(P, S, sync, "12", "2", "2", "barriers")                                                      \
     UNIT_PARAMS(P, S, shuffle, "24", "2", "1", "shuffles")                                                   \
     UNIT_PARAMS(P, S, vote, "12", "4", "0", "votes")                                                         \
     UNIT_PARAMS(P, S, uniform, "7", "1", "0", "what is the same for all lanes")                              \
     UNIT_PARAMS(P, S, special, "22", "2", "2", "special registers")                                          \
     UNIT_PARAMS(P, S, const, "29", "4", "0", "loads from constant memory")                                   \
     P(S, count, branch_taken_cycles, "5", "0..1000", "a warp waits behind a branch, beside its latency")     \
+    P(S, count, branch_guard_cycles, "8", "0..1000", "a branch waits longer for its predicate than others")  \
     P(S, count, diverge_cycles, "8", "0..1000", "a warp waits when its threads part")                        \
     P(S, count, block_start_cycles, "40", "0..100000",                                                       \
       "from a block's arrival at an SM to its first instruction")                                            \
+    P(S, count, block_swap_cycles, "20", "0..100000", "the same, when it follows another block at once")     \
+    P(S, count, warp_start_cycles, "4", "0..10000", "from one warp of a block to the next, when it starts")  \
     P(S, count, block_end_cycles, "20", "0..100000", "from a block's end to its room being free")            \
     P(S, count, register_banks, "2", "1..16", "banks of a sub-core's registers")                             \
-    P(S, count, register_ports, "3", "1..16",                                                                \
-      "operands that are read without a wait, spread well over banks")                                       \
+    P(S, count, register_ports, "3", "1..16", "operands of an instruction that a bank gives without a wait") \
     P(S, flag, operand_reuse, "yes", "", "operands of the instruction before can be used again unread")      \
     P(S, size, l1, "256KiB", "1KiB..16MiB", "L1 cache and shared memory together")                           \
     P(S, count, l1_ways, "4", "1..64", "ways of the L1 cache; more where its size asks for it")              \
     P(S, choice, l1_policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")           \
-    P(S, count, l1_latency, "33", "1..10000", "cycles from a load to its use, when L1 has it")               \
+    P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
     P(S, choice, l1_write, "update", "update|invalidate|allocate", "what a store does to a line of L1")      \
-    P(S, count, shared_latency, "29", "1..10000", "cycles from a load of shared memory to its use")          \
+    P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
     P(S, count, shared_banks, "32", "1..256", "banks of shared memory, 4 bytes each")                        \
     P(S, count, conflict_cycles, "2", "1..100", "cycles that each further pass through shared memory takes") \
-    P(S, count, lsu_wavefront_cycles, "1", "1..100", "cycles of a pass through the data of L1")              \
-    P(S, count, lsu_request_cycles, "2", "1..100", "cycles of the SM's memory pipeline for an instruction")  \
-    P(S, count, lsu_queue, "8", "1..1000", "memory instructions of a sub-core that wait for the pipeline")   \
+    P(S, real, lsu_wavefront_cycles, "1.064", "0..100", "cycles of a pass through the data of L1")           \
+    P(S, count, lsu_request_cycles, "1", "1..100", "cycles of the SM's memory pipeline for an instruction")  \
+    P(S, count, lsu_queue, "5", "1..16", "memory instructions of a sub-core that wait for the pipeline")     \
     P(S, count, l1_tag_cycles, "2", "1..100", "cycles for each further line that an instruction touches")    \
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
@@ -66,10 +67,13 @@
     P(S, count, memory_code_latency, "300", "1..100000", "cycles of a fetch from L2 or memory")              \
     P(S, count, code_prefetch, "8", "0..64", "lines that are fetched ahead")                                 \
     P(S, size, constant_cache, "2KiB", "64B..1MiB", "constant cache of the SM, nearest to the units")        \
-    P(S, count, constant_miss_cycles, "60", "1..10000",                                                      \
+    P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \
-    P(S, count, fence_cycles, "20", "0..100000", "of a fence, beside the writes it waits for")               \
+    P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
+    P(S, count, fence_after_cycles, "100", "0..100000", "of a fence, after the last write it waits for")     \
+    P(S, count, fence_block_cycles, "8", "0..100000", "of a fence for the block")                            \
+    P(S, count, fence_system_cycles, "980", "0..100000", "of a fence for the system, at least")              \
     P(S, count, sleep_cycles, "100", "0..1000000", "of a sleep")
 
 struct sm_spec {

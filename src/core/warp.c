@@ -65,8 +65,11 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
     switch (op->role) {
     case ROLE_FENCE: /* what other threads of the block wrote counts, too: a barrier may stand before it */
     case ROLE_RELEASE:
+        if (!w->fence_from)
+            w->fence_from = sm->cycle;
         if (!w->block->stores)
             return false;
+        w->fence_waited = true;
         warp_block(sm, w, WARP_STORES, STALL_membar);
         return true;
     case ROLE_CALL:
@@ -164,6 +167,8 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
             return;
         if (LIKELY(timing->steps) || free_ops == FREE_OPS_MOST) {
             uint64_t at = max_u64(earliest, ready / READY_KINDS);
+            if (w->exec->at->kind == OP_BRANCH && ready)
+                at = max_u64(earliest, ready / READY_KINDS + sm->config.spec->branch_guard_cycles);
             if (UNLIKELY(w->code_line != fetch_line_of(w))) {
                 uint32_t wait = fetch_wait(sm, w);
                 if (wait) {
@@ -177,9 +182,13 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
         }
         struct stepped stepped; /* it is part of another machine instruction, or of none */
         uint32_t slots_at = code->slots_at;
+        struct sm_block *block = w->block;
         warp_step(w->exec, &stepped);
         set_results(w, slots_at, timing, registers, sources);
-        if (stepped.moved && !settle(sm, w))
+        bool goes_on = !stepped.moved || settle(sm, w);
+        if (stepped.moved && block->waiting) /* it may have been the last that others waited for */
+            block_wake_others(sm, block);
+        if (!goes_on)
             return;
     }
 }
@@ -256,6 +265,30 @@ static enum ready_kind kind_of(uint32_t unit)
     }
 }
 
+/* Cycles that reading an instruction's registers takes beyond the first: a bank gives so many at a time. What
+ * the same warp's instruction just read is still at hand. */
+static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct sm_warp *w,
+                          const uint16_t *registers, uint32_t count)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint32_t banks = (uint32_t)spec->register_banks, most = 0;
+    uint8_t reads[16] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        bool again = false;
+        if (spec->operand_reuse && sub->reader == w)
+            for (uint32_t k = 0; k < sub->read_count; k++)
+                again |= sub->read[k] == registers[i];
+        if (!again) {
+            uint8_t *bank = &reads[registers[i] % banks];
+            most = ++*bank > most ? *bank : most;
+        }
+    }
+    sub->reader = w;
+    sub->read = registers;
+    sub->read_count = (uint8_t)count;
+    return most ? (most - 1) / (uint32_t)spec->register_ports : 0;
+}
+
 /* When the units an instruction needs are free. */
 static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
@@ -270,6 +303,61 @@ static void take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
     sub->unit_free[unit] = sm->cycle + sm->cost[unit].interval;
     if (sm->cost[unit].shared)
         sm->shared_free[unit] = max_u64(sm->shared_free[unit], sm->cycle) + sm->cost[unit].shared;
+}
+
+/* A fence takes a while even when there was nothing to wait for. */
+static uint64_t fence_left(const struct sm *sm, struct sm_warp *w, uint64_t least)
+{
+    uint64_t done = w->fence_from + least;
+    if (w->fence_waited)
+        done = max_u64(done, sm->cycle + sm->config.spec->fence_after_cycles);
+    w->fence_from = 0;
+    w->fence_waited = false;
+    return done > sm->cycle ? done - sm->cycle : 0;
+}
+
+/* The warp stands behind the operation, or wherever it went; when can it go on? */
+static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *stepped, const struct op *op)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    struct sm_counters *counters = &w->kernel->counters;
+    uint64_t wait = 0;
+    enum stall why = STALL_branch_resolving;
+    if (op->kind == OP_BRANCH) {
+        counters->branches++;
+        counters->divergent_branches += stepped->diverged;
+        if (stepped->branched)
+            wait = sm->cost[UNIT_CONTROL].latency + spec->branch_taken_cycles;
+        if (stepped->diverged)
+            wait += spec->diverge_cycles;
+    } else if (op->role == ROLE_SLEEP) {
+        wait = spec->sleep_cycles;
+        why = STALL_sleeping;
+    } else if (op->role == ROLE_FENCE) {
+        wait = fence_left(sm, w, op->value ? spec->fence_system_cycles : spec->fence_cycles);
+        why = STALL_membar;
+        l1_forget(sm);
+    } else if (op->role == ROLE_RELEASE) {
+        w->fence_from = 0;
+        w->fence_waited = false;
+    } else if (op->role == ROLE_FENCE_BLOCK) {
+        wait = spec->fence_block_cycles;
+        why = STALL_membar;
+    } else if (op->role == ROLE_BARRIER) {
+        wait = sm->cost[UNIT_SYNC].latency;
+        why = STALL_barrier;
+    } else if (op->role == ROLE_COMMIT) {
+        w->group++;
+    }
+    struct sm_block *block = w->block;
+    if (wait && !stepped->waits)
+        warp_account(sm, w, sm->cycle + wait, why);
+    sm->cycle++;
+    if (!stepped->moved || settle(sm, w))
+        warp_prepare(sm, w);
+    sm->cycle--;
+    if (block->waiting)
+        block_wake_others(sm, block);
 }
 
 /* Another machine instruction of the operation under way. */
@@ -292,48 +380,7 @@ static void issue_further(struct sm *sm, struct sm_warp *w)
     uint64_t done = (sm->cycle + cost->latency) * READY_KINDS + kind_of(step->unit);
     if (!w->memory_result)
         set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, done);
-    sm->cycle++; /* what follows issues in the next cycle at the earliest */
-    if (!w->must_settle || settle(sm, w))
-        warp_prepare(sm, w);
-    sm->cycle--;
-}
-
-/* The warp stands behind the operation, or wherever it went; when can it go on? */
-static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *stepped, const struct op *op)
-{
-    const struct sm_spec *spec = sm->config.spec;
-    struct sm_counters *counters = &w->kernel->counters;
-    uint64_t wait = 0;
-    enum stall why = STALL_branch_resolving;
-    if (op->kind == OP_BRANCH) {
-        counters->branches++;
-        counters->divergent_branches += stepped->diverged;
-        if (stepped->branched)
-            wait = sm->cost[UNIT_CONTROL].latency + spec->branch_taken_cycles;
-        if (stepped->diverged)
-            wait += spec->diverge_cycles;
-    } else if (op->role == ROLE_SLEEP) {
-        wait = spec->sleep_cycles;
-        why = STALL_sleeping;
-    } else if (op->role == ROLE_FENCE) {
-        wait = spec->fence_cycles;
-        why = STALL_membar;
-        l1_forget(sm);
-    } else if (op->role == ROLE_BARRIER) {
-        wait = sm->cost[UNIT_SYNC].latency;
-        why = STALL_barrier;
-    } else if (op->role == ROLE_COMMIT) {
-        w->group++;
-    }
-    struct sm_block *block = w->block;
-    if (wait && !stepped->waits)
-        warp_account(sm, w, sm->cycle + wait, why);
-    sm->cycle++;
-    if (!stepped->moved || settle(sm, w))
-        warp_prepare(sm, w);
-    sm->cycle--;
-    if (block->waiting)
-        block_wake_others(sm, block);
+    go_on(sm, w, &w->stepped, w->op);
 }
 
 bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
@@ -350,6 +397,11 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         warp_ready(sm, w, free_at, throttle_of(step->unit));
         return false;
     }
+    if (UNLIKELY(sub->dispatch_free > sm->cycle)) {
+        warp_account(sm, w, sm->cycle, STALL_not_selected);
+        warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
+        return false;
+    }
     warp_account(sm, w, sm->cycle, STALL_not_selected);
     take_units(sm, sub, step->unit);
     if (!first) {
@@ -359,6 +411,8 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     struct stepped stepped;
     struct request *request = &w->kernel->team->request;
     const uint16_t *registers = code->timing_registers + timing->registers;
+    if (timing->reads > sm->config.spec->register_ports)
+        sub->dispatch_free = sm->cycle + 1 + bank_wait(sm, sub, w, registers, timing->reads);
     uint32_t active = (uint32_t)__builtin_popcount(exec->active);
     warp_step(exec, &stepped);
     count_issue(w, step, active, (uint32_t)__builtin_popcount(stepped.mask));
@@ -377,7 +431,8 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         w->timing = timing;
         w->steps = step;
         w->step = 1;
-        w->must_settle = stepped.moved;
+        w->stepped = stepped;
+        w->op = op;
         w->memory_result = memory;
         bool chained = step[1].flags & STEP_CHAINED;
         warp_ready(sm, w, sm->cycle + (chained ? cost->latency : 1), STALL_wait);

@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -74,7 +75,7 @@ static void add_default_waits(struct stream *stream, struct command *command)
 
 /* ---- who runs what; all with the lock held ---- */
 
-static bool is_ready(const struct stream *stream)
+bool stream_is_ready(const struct stream *stream)
 {
     if (!stream->head || stream->running)
         return false;
@@ -93,7 +94,7 @@ static struct stream *find_ready(struct driver *driver, struct stream *from)
     struct stream *stream = from ? from->next : driver->devices[0].streams;
     for (;; stream = driver->devices[index].streams) {
         for (; stream; stream = stream->next) {
-            if (is_ready(stream))
+            if (stream_is_ready(stream))
                 return stream;
         }
         if (++index >= driver->device_count)
@@ -107,7 +108,7 @@ static void *work(void *user);
 static void wake(struct driver *driver)
 {
     struct commands *commands = &driver->commands;
-    if (commands->called || commands->stop)
+    if (commands->called || commands->stop || driver->timeline)
         return;
     if (commands->idle) {
         commands->called++;
@@ -168,6 +169,7 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     add_default_waits(stream, command);
     command->stream = stream;
     command->number = ++stream->submitted;
+    command->order = ++stream->device->driver->commands.last_order;
     if (command->ops->enter)
         command->ops->enter(command);
     if (stream->head)
@@ -175,7 +177,7 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     else
         stream->head = command;
     stream->tail = command;
-    if (!soon && is_ready(stream))
+    if (!soon && stream_is_ready(stream))
         wake(stream->device->driver);
 }
 
@@ -183,6 +185,8 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
 {
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
+    if (driver->timeline)
+        timeline_call(driver, command->ops->is_launch);
     pthread_mutex_lock(&driver->commands.lock);
     enum result result = device_usable(stream->device);
     if (!result && !stream->alive)
@@ -222,17 +226,19 @@ void commands_wait(struct stream *stream, uint64_t number)
 {
     struct driver *driver = stream->device->driver;
     struct commands *commands = &driver->commands;
-    if (!is_done(stream, number)) {
+    if (driver->timeline) {
+        timeline_wait(stream, number);
+    } else if (!is_done(stream, number)) {
         pthread_mutex_lock(&commands->lock);
         while (!is_done(stream, number) && !commands->stop) {
-            if (is_ready(stream)) {
+            if (stream_is_ready(stream)) {
                 run_head(driver, stream);
                 continue;
             }
             if (find_ready(driver, NULL))
                 wake(driver);
             spin(commands, stream, number);
-            if (!is_done(stream, number) && !is_ready(stream) && !commands->stop) {
+            if (!is_done(stream, number) && !stream_is_ready(stream) && !commands->stop) {
                 commands->waiting++;
                 pthread_cond_wait(&commands->progress, &commands->lock);
                 commands->waiting--;
@@ -253,6 +259,8 @@ void commands_fini(struct driver *driver)
     pthread_cond_broadcast(&commands->work);
     pthread_cond_broadcast(&commands->progress);
     pthread_mutex_unlock(&commands->lock);
+    if (driver->timeline)
+        timeline_stop(driver);
     for (size_t i = 0; i < commands->worker_count; i++)
         pthread_join(commands->workers[i], NULL);
     mem_free(commands->workers);

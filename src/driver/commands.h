@@ -3,7 +3,8 @@
  *   - a command may wait for commands of other streams, submitted before it: so there is no circle
  *   - who waits for a stream runs its commands himself when nobody else does
  *   - threads of the driver run the rest: one for each stream that has work, since a kernel may run until the
- *     host does something */
+ *     host does something
+ * In timing mode the last two do not hold: there commands run in simulated time (timeline.h). */
 #ifndef DRIVER_COMMANDS_H
 #define DRIVER_COMMANDS_H
 
@@ -21,6 +22,14 @@ struct device;
 struct driver;
 struct recording;
 struct stream;
+struct task;
+
+/* What a command is in simulated time, when its turn has come. */
+enum command_turn {
+    TURN_NOW,   /* it takes no time: run does it */
+    TURN_TASK,  /* it takes time: the task was filled, and end is called when that is over */
+    TURN_LATER, /* it waits for something that is not of its stream */
+};
 
 struct command_ops {
     size_t bytes; /* of a command of this kind: struct command is its first member */
@@ -29,6 +38,12 @@ struct command_ops {
     void (*copy)(struct command *copy);     /* of a bitwise copy: what it owns becomes its own; or NULL */
     void (*fini)(struct command *command);  /* or NULL */
     bool on_error;                          /* runs also when the device has an error */
+
+    /* In simulated time. begin may be NULL: TURN_NOW; it is called until it is not TURN_LATER. */
+    enum command_turn (*begin)(struct command *command, struct task *task);
+    void (*end)(struct command *command, struct task *task); /* NULL: run */
+    bool is_launch;                                          /* its call takes the host longer */
+    bool is_host;                                            /* run is code of the program */
 };
 
 struct command_wait {
@@ -41,6 +56,7 @@ struct command {
     struct command *next;
     struct stream *stream; /* it was submitted to */
     uint64_t number;       /* in its stream, from 1 */
+    uint64_t order;        /* of all that were submitted */
     struct command_wait *waits;
     size_t wait_count, wait_capacity;
 };
@@ -70,6 +86,7 @@ struct commands {
     size_t waiting;      /* threads that wait for progress */
     size_t stream_count;
     uint64_t last_stream; /* id */
+    uint64_t last_order;
     bool stop;
     unsigned spins; /* of a wait, before it sleeps */
 };
@@ -94,6 +111,9 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
 
 /* Until the stream has done this command. */
 void commands_wait(struct stream *stream, uint64_t number);
+
+/* With the lock held: the first command of the stream may run, and does not yet. */
+bool stream_is_ready(const struct stream *stream);
 
 /* With the lock held. */
 static inline bool stream_drained(const struct stream *stream)

@@ -1,8 +1,10 @@
 /* Copies and fills, of one to three dimensions. All memory is the host's, so a copy is a copy; what matters
  * is when it happens, and which memory may be named. */
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "system/machine.h"
 
 enum { STAGED = 64 * 1024 }; /* up to so many pageable bytes are taken along, as CUDA does */
 
@@ -11,6 +13,7 @@ struct side {
     unsigned char *at;
     uint64_t pitch, slice;
     enum memory_kind kind;
+    struct device *device; /* NULL: of the host */
 };
 
 struct box {
@@ -40,7 +43,7 @@ static enum result place_array(const struct copy_side *from, const struct box *b
         return driver_fail(RESULT_INVALID_VALUE, "the copy goes beyond the array's edges");
     uint64_t slice = array->pitch * array->rows;
     uint64_t at = array->address + from->z * slice + from->y * array->pitch + from->x_bytes;
-    *side = (struct side){(unsigned char *)(uintptr_t)at, array->pitch, slice, MEMORY_ARRAY};
+    *side = (struct side){(unsigned char *)(uintptr_t)at, array->pitch, slice, MEMORY_ARRAY, array->device};
     return RESULT_SUCCESS;
 }
 
@@ -59,6 +62,7 @@ static enum result place(struct driver *driver, const struct copy_side *from, co
     struct memory_facts facts;
     bool known = memory_find(driver, at, &facts);
     side->kind = facts.kind;
+    side->device = facts.device;
     if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known) ||
         facts.kind == MEMORY_INTERNAL)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is no address of a device", (unsigned long long)at);
@@ -94,9 +98,31 @@ static void copy_rows(const struct side *to, const struct side *from, const stru
     }
 }
 
+static void touch(const struct side *side, const struct box *box, bool changes)
+{
+    uint64_t bytes;
+    if (side->device && extent(side, box, &bytes))
+        timeline_touch(side->device, (uint64_t)(uintptr_t)side->at, bytes, changes);
+}
+
+/* What it takes in simulated time; between places of the host nothing. */
+static enum command_turn begin_copy(struct command *command, struct task *task)
+{
+    const struct copy_command *copy = (struct copy_command *)command;
+    const struct device *to = copy->to.device, *from = copy->from.device;
+    if (!to && !from)
+        return TURN_NOW;
+    task->gpu = to ? to->index : from->index;
+    task->copy_bytes = box_bytes(&copy->box);
+    task->direction = !from ? COPY_TO_DEVICE : !to ? COPY_TO_HOST : to == from ? COPY_ON_DEVICE : COPY_PEER;
+    return TURN_TASK;
+}
+
 static void run_copy(struct command *command)
 {
     struct copy_command *copy = (struct copy_command *)command;
+    touch(&copy->from, &copy->box, false);
+    touch(&copy->to, &copy->box, true);
     copy_rows(&copy->to, &copy->from, &copy->box);
 }
 
@@ -106,12 +132,12 @@ static void fini_copy(struct command *command)
 }
 
 static const struct command_ops copy_ops = {
-    .bytes = sizeof(struct copy_command), .run = run_copy, .fini = fini_copy};
+    .bytes = sizeof(struct copy_command), .run = run_copy, .fini = fini_copy, .begin = begin_copy};
 
 /* Reads the source now, so that the program may change it. */
 static void stage(struct copy_command *copy)
 {
-    struct side tight = {.pitch = copy->box.width, .slice = copy->box.width * copy->box.height};
+    struct side tight = {.pitch = copy->box.width, .slice = copy->box.width * copy->box.height}; /* host's */
     copy->staged = tight.at = mem_alloc(box_bytes(&copy->box), 1);
     copy_rows(&tight, &copy->from, &copy->box);
     copy->from = tight;
@@ -196,9 +222,22 @@ static void fill_row(unsigned char *to, uint64_t bytes, uint32_t value, uint32_t
         memcpy(to + i, &value, element_bytes);
 }
 
+/* A copy on the device without its reads. */
+static enum command_turn begin_fill(struct command *command, struct task *task)
+{
+    const struct fill_command *fill = (struct fill_command *)command;
+    if (!fill->to.device)
+        return TURN_NOW;
+    task->gpu = fill->to.device->index;
+    task->direction = COPY_ON_DEVICE;
+    task->copy_bytes = (box_bytes(&fill->box) + 1) / 2;
+    return TURN_TASK;
+}
+
 static void run_fill(struct command *command)
 {
     const struct fill_command *fill = (struct fill_command *)command;
+    touch(&fill->to, &fill->box, true);
     for (uint64_t z = 0; z < fill->box.depth; z++) {
         for (uint64_t y = 0; y < fill->box.height; y++)
             fill_row(fill->to.at + z * fill->to.slice + y * fill->to.pitch, fill->box.width, fill->value,
@@ -206,7 +245,8 @@ static void run_fill(struct command *command)
     }
 }
 
-static const struct command_ops fill_ops = {.bytes = sizeof(struct fill_command), .run = run_fill};
+static const struct command_ops fill_ops = {
+    .bytes = sizeof(struct fill_command), .run = run_fill, .begin = begin_fill};
 
 enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait)
 {

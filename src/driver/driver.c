@@ -1,7 +1,7 @@
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/host.h"
 #include "base/mem.h"
-#include "base/unit.h"
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -141,6 +141,8 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         driver->device_count++;
         good = device_init(&driver->devices[i], driver, i, err);
     }
+    if (good && options->timing.on)
+        good = (driver->timeline = timeline_new(driver, err));
     if (!good) {
         driver_free(driver);
         return NULL;
@@ -155,6 +157,8 @@ void driver_free(struct driver *driver)
     driver->interrupt = 1;
     unregister_driver(driver);
     commands_fini(driver);
+    timeline_free(driver->timeline);
+    driver->timeline = NULL;
     release(driver);
 }
 
@@ -173,6 +177,11 @@ const struct system *driver_system(const struct driver *driver)
     return &driver->system;
 }
 
+uint64_t driver_time_ps(struct driver *driver)
+{
+    return driver->timeline ? timeline_now(driver) : 0;
+}
+
 size_t driver_launch_count(struct driver *driver)
 {
     pthread_mutex_lock(&driver->ledger.lock);
@@ -189,67 +198,4 @@ bool driver_launch(struct driver *driver, size_t index, struct launch_record *re
         *record = driver->ledger.records[index];
     pthread_mutex_unlock(&driver->ledger.lock);
     return found;
-}
-
-/* ---- the process's driver ---- */
-
-static pthread_once_t own_once = PTHREAD_ONCE_INIT;
-static struct driver *own;
-static struct err own_err;
-
-static bool count_of(const char *name, uint64_t most, uint64_t *value)
-{
-    const char *text = getenv(name);
-    struct err why;
-    if (!text || !*text)
-        return true;
-    if (!unit_parse(UNIT_count, text, value, &why))
-        return err_set(&own_err, "%s: %s", name, why.text);
-    return *value <= most ||
-           err_set(&own_err, "%s: expected at most %llu, not %s", name, (unsigned long long)most, text);
-}
-
-static bool bounds_of(const char *name, bool *padded)
-{
-    const char *text = getenv(name);
-    *padded = text && !strcmp(text, "padded");
-    return !text || !*text || *padded || !strcmp(text, "exact") ||
-           err_set(&own_err, "%s: expected exact or padded, not %.80s", name, text);
-}
-
-static void make_own(void)
-{
-    struct driver_options options = {
-        .system = getenv("HEDDLE_SYSTEM"),
-        .home = getenv("HEDDLE_HOME"),
-        .run_dir = getenv("HEDDLE_RUN_DIR"),
-    };
-    uint64_t threads = 0;
-    if (count_of("HEDDLE_THREADS", 65536, &threads) && bounds_of("HEDDLE_BOUNDS", &options.padded_bounds) &&
-        count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options.instruction_limit)) {
-        options.threads = (unsigned)threads;
-        own = driver_new(&options, &own_err);
-    }
-}
-
-struct driver *driver_get(struct err *err)
-{
-    pthread_once(&own_once, make_own);
-    if (!own) {
-        *err = own_err;
-        return NULL;
-    }
-    if (own->process != getpid()) {
-        err_set(err, "a process that was forked from one that used the GPU cannot use it");
-        return NULL;
-    }
-    return own;
-}
-
-void driver_at_exit(void)
-{
-    if (!own || own->process != getpid())
-        return;
-    own->ended = true;
-    own->interrupt = 1;
 }

@@ -24,6 +24,7 @@
 #include "driver/module.h"
 #include "driver/result.h"
 #include "driver/stream.h"
+#include "gpu/stats.h"
 #include "system/system.h"
 
 #include <stdio.h>
@@ -32,6 +33,17 @@ struct driver;
 struct device;
 
 /* ---- the driver ---- */
+
+/* How long kernels take on the simulated GPU, beside what they compute. */
+struct timing_options {
+    bool on;
+    uint64_t max_cycles;               /* of a kernel: beyond, it fails as if it never ended; 0: none */
+    uint64_t first_launch, end_launch; /* only these launches (by their numbers) are timed; end 0: no end */
+    bool cold_caches;                  /* every kernel finds empty caches */
+    bool profile;                      /* counts for each instruction */
+    bool progress;                     /* shown on stderr, if that is a terminal */
+    bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
+};
 
 struct driver_options {
     const char *system;          /* name or path; NULL: the H200 of the defaults */
@@ -42,7 +54,9 @@ struct driver_options {
     uint64_t instruction_limit;  /* warp instructions of a launch; 0: none */
     bool padded_bounds;          /* kernels may touch the padding between allocations, as on a GPU */
     bool keep_launches;          /* so that driver_launch can give them */
-    FILE *print;                 /* where printf of kernels goes; NULL: stdout */
+    struct timing_options timing;
+    FILE *print;                  /* where printf of kernels goes; NULL: stdout */
+    const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */
 
     /* Told once for each fault of a kernel, unusable module and the like: whole lines for a human, without a
      * newline at the end. NULL: to stderr. Called from any thread, one call at a time. */
@@ -51,8 +65,9 @@ struct driver_options {
 };
 
 /* The process's driver. Options come from the environment: HEDDLE_SYSTEM, HEDDLE_HOME, HEDDLE_RUN_DIR,
- * HEDDLE_THREADS, HEDDLE_INSTRUCTION_LIMIT, HEDDLE_BOUNDS (exact or padded); reports go to stderr. NULL with
- * a reason, the same each time, when a setting is wrong. */
+ * HEDDLE_THREADS, HEDDLE_INSTRUCTION_LIMIT, HEDDLE_BOUNDS (exact or padded), HEDDLE_MODE (functional or
+ * timing) and what environment.c has more; reports go to stderr. NULL with a reason, the same each time, when
+ * a setting is wrong. */
 struct driver *driver_get(struct err *err);
 
 /* To be called when the process ends (a destructor of the library, say): stops kernels that still run, as the
@@ -66,6 +81,7 @@ void driver_free(struct driver *driver); /* also waits for its threads; kernels 
 unsigned driver_device_count(const struct driver *driver);
 struct device *driver_device(struct driver *driver, unsigned index); /* NULL beyond the last */
 const struct system *driver_system(const struct driver *driver);
+uint64_t driver_time_ps(struct driver *driver); /* simulated, since it was made; 0 without timing */
 
 /* What the last call of this thread that failed had to say; "" when nothing. */
 const char *driver_detail(void);
@@ -123,7 +139,8 @@ enum result device_disable_peer(struct device *device, struct device *peer);
  * each process: a reader sorts by it, since launches of several streams may end in another order.
  *   {"launch":0,"kernel":"saxpy","device":0,"stream":0,"grid":[4096,1,1],"block":[256,1,1],"registers":12,
  *    "shared_bytes":0,"dynamic_shared_bytes":0,"blocks_per_sm":8,"result":0,"wall_seconds":0.012,
- *    "warp_instructions":...}   and the other counts of exec's LAUNCH_COUNTS */
+ *    "warp_instructions":...}   and the other counts of exec's LAUNCH_COUNTS, and then, if it was timed, what
+ * gpu/metrics_line.h writes. */
 struct launch_record {
     uint64_t launch;
     const char *kernel; /* lives as long as the driver */
@@ -137,6 +154,9 @@ struct launch_record {
 #define C(name) uint64_t name;
     LAUNCH_COUNTS(C)
 #undef C
+    struct kernel_stats *timing; /* NULL: it was not timed. The driver's */
+    struct kernel *timed_kernel; /* for the ledger */
+    bool interrupted;            /* before its end */
 };
 
 /* The launches that have ended, by their numbers; needs options.keep_launches. False beyond the last. */

@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -9,7 +10,7 @@ struct stream_event {
     bool alive;
     struct stream *stream; /* of the last record, and which command that was; NULL: never recorded */
     uint64_t number;
-    double time;                 /* of the host, when it was done */
+    uint64_t time_ps;            /* when it was done: simulated, or else the host's */
     size_t under_way;            /* records */
     struct recording *recording; /* that the last record went into, or NULL */
 };
@@ -71,12 +72,13 @@ static void enter_record(struct command *command)
 static void run_record(struct command *command)
 {
     struct stream_event *event = ((struct record_command *)command)->event;
-    struct commands *commands = &event->device->driver->commands;
-    double now = host_seconds();
+    struct driver *driver = event->device->driver;
+    struct commands *commands = &driver->commands;
+    uint64_t now = driver->timeline ? timeline_now(driver) : (uint64_t)(1e12 * host_seconds());
     pthread_mutex_lock(&commands->lock);
     event->under_way--;
     if (event->stream == command->stream && event->number == command->number) /* no later record of it */
-        event->time = now;
+        event->time_ps = now;
     pthread_mutex_unlock(&commands->lock);
 }
 
@@ -122,6 +124,8 @@ static enum result usable(struct stream_event *event)
 enum result event_query(struct stream_event *event)
 {
     struct commands *commands = &event->device->driver->commands;
+    if (event->device->driver->timeline) /* who asks often enough must get there */
+        timeline_call(event->device->driver, false);
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
     if (!result && !is_done(event))
@@ -145,7 +149,7 @@ enum result event_synchronize(struct stream_event *event)
     return event->device->error;
 }
 
-static enum result elapsed(struct stream_event *from, struct stream_event *to, double *seconds)
+static enum result elapsed(struct stream_event *from, struct stream_event *to, double *picoseconds)
 {
     enum result result = usable(from);
     if (!result)
@@ -156,19 +160,19 @@ static enum result elapsed(struct stream_event *from, struct stream_event *to, d
         return driver_fail(RESULT_INVALID_HANDLE, "an event was not recorded, or was made to keep no time");
     if (!is_done(from) || !is_done(to))
         return RESULT_NOT_READY;
-    *seconds = to->time - from->time;
+    *picoseconds = (double)(int64_t)(to->time_ps - from->time_ps);
     return RESULT_SUCCESS;
 }
 
 enum result event_elapsed(struct stream_event *from, struct stream_event *to, float *milliseconds)
 {
     struct commands *commands = &from->device->driver->commands;
-    double seconds = 0;
+    double picoseconds = 0;
     pthread_mutex_lock(&commands->lock);
-    enum result result = elapsed(from, to, &seconds);
+    enum result result = elapsed(from, to, &picoseconds);
     pthread_mutex_unlock(&commands->lock);
     if (!result)
-        *milliseconds = (float)(1e3 * seconds);
+        *milliseconds = (float)(1e-9 * picoseconds);
     return result;
 }
 

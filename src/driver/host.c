@@ -1,6 +1,7 @@
 /* What a stream does besides kernels and copies: functions of the host, and values that are waited for or
  * written. */
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/host.h"
 
 #include <time.h>
@@ -19,9 +20,10 @@ static void run_host(struct command *command)
     host->function(host->user, device->error);
 }
 
-static const struct command_ops host_ops = {.bytes = sizeof(struct host_command), .run = run_host};
+static const struct command_ops host_ops = {
+    .bytes = sizeof(struct host_command), .run = run_host, .is_host = true};
 static const struct command_ops callback_ops = {
-    .bytes = sizeof(struct host_command), .run = run_host, .on_error = true};
+    .bytes = sizeof(struct host_command), .run = run_host, .on_error = true, .is_host = true};
 
 enum result stream_host(struct stream *stream, stream_host_fn *function, void *user, bool on_error)
 {
@@ -61,6 +63,19 @@ static bool holds(const struct value_command *value)
     }
 }
 
+static void touch(const struct command *command, bool changes)
+{
+    const struct value_command *value = (const struct value_command *)command;
+    timeline_touch(command->stream->device, value->address, value->bytes, changes);
+}
+
+static enum command_turn begin_wait_value(struct command *command, struct task *task)
+{
+    (void)task;
+    touch(command, false);
+    return holds((struct value_command *)command) ? TURN_NOW : TURN_LATER;
+}
+
 static void run_wait_value(struct command *command)
 {
     const struct value_command *value = (struct value_command *)command;
@@ -77,14 +92,15 @@ static void run_write_value(struct command *command)
 {
     const struct value_command *value = (struct value_command *)command;
     void *at = (void *)(uintptr_t)value->address;
+    touch(command, true);
     if (value->bytes == 8)
         __atomic_store_n((uint64_t *)at, value->value, __ATOMIC_RELEASE);
     else
         __atomic_store_n((uint32_t *)at, (uint32_t)value->value, __ATOMIC_RELEASE);
 }
 
-static const struct command_ops wait_value_ops = {.bytes = sizeof(struct value_command),
-                                                  .run = run_wait_value};
+static const struct command_ops wait_value_ops = {
+    .bytes = sizeof(struct value_command), .run = run_wait_value, .begin = begin_wait_value};
 static const struct command_ops write_value_ops = {.bytes = sizeof(struct value_command),
                                                    .run = run_write_value};
 

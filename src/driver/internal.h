@@ -2,7 +2,9 @@
  *   commands.lock   streams, events, their commands, recordings, the numbers of launches
  *   memory.lock  allocations, mappings, arenas, pools, arrays, peers, and the images' ranges
  *   module.lock  (of each module) its copies on the devices and its functions
- * module.lock may be held when memory.lock is taken; commands.lock is taken alone. */
+ *   timeline.lock   the simulated machine
+ * module.lock may be held when memory.lock is taken, and both, or commands.lock, when timeline.lock is;
+ * commands.lock is taken alone. */
 #ifndef DRIVER_INTERNAL_H
 #define DRIVER_INTERNAL_H
 
@@ -59,7 +61,8 @@ struct memory {
     struct allocation **table; /* by address */
     size_t count, capacity;
     uint64_t last_id;
-    struct arena host; /* pinned and managed memory */
+    struct arena host;               /* pinned and managed memory */
+    _Atomic uint64_t ranges_changed; /* counts what came or went outside of the arenas */
     struct mappings mappings;
 };
 
@@ -96,10 +99,15 @@ bool memory_overlaps(const struct driver *driver, uint64_t at, uint64_t bytes); 
 void memory_insert(struct driver *driver, const struct allocation *allocation);
 void memory_remove(struct driver *driver, struct allocation *allocation);
 /* Whether the device has this much left; with the lock held. */
-bool memory_has_room(const struct device *device, uint64_t bytes);
+bool memory_device_has_room(const struct device *device, uint64_t bytes);
 /* Whether a copy may touch all of these bytes: of an allocation, or of mappings side by side. */
 bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes);
 void memory_give_all(struct device *device);
+/* In simulated time: nothing of it is left in caches, as its addresses may come again, or go. */
+void memory_forget(struct driver *driver, const struct allocation *allocation);
+/* In simulated time, when a kernel of the device has ended: the host and other devices see what it wrote to
+ * memory that is theirs or that they may touch, and the device forgets what they may change. */
+void memory_show(struct device *device);
 void memory_add_peer(struct device *device, struct device *peer);
 void memory_remove_peer(struct device *device, struct device *peer);
 
@@ -182,13 +190,20 @@ struct driver {
     pthread_mutex_t module_lock;
     struct module *modules;
     pthread_mutex_t report_lock;
-    _Atomic int interrupt; /* stops kernels */
+    struct timeline *timeline;                   /* NULL: kernels run at once, and nothing has a time */
+    void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
+    _Atomic int interrupt;                       /* stops kernels */
     _Atomic bool ended;
 };
 
 /* Fills driver_detail and returns the result: `return driver_fail(RESULT_INVALID_VALUE, "...")`. */
 enum result driver_fail(enum result result, const char *format, ...)
     __attribute__((format(__printf__, 2, 3)));
+
+static inline bool driver_is_interrupted(const struct driver *driver)
+{
+    return driver->interrupt || (driver->options.interrupt && *driver->options.interrupt);
+}
 
 /* Ends a stream, if its driver is still there. */
 void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id);

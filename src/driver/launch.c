@@ -1,8 +1,10 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"
+#include "system/machine.h"
 #include "system/occupancy.h"
 
 struct launch_command {
@@ -12,8 +14,11 @@ struct launch_command {
     struct launch_record record; /* what is known before it runs */
     bool uses_heap;
     uint64_t resident; /* blocks that the GPU holds at a time */
+    uint32_t carveout_bytes;
     void *params;
     size_t param_bytes;
+    struct launch launch; /* filled when its turn has come */
+    double started;       /* of the host, in seconds */
 };
 
 /* As an H200 tells the same faults, where it has them. */
@@ -54,43 +59,91 @@ static void note(struct driver *driver, struct launch_record *record, const stru
     ledger_add(&driver->ledger, record, driver->options.keep_launches);
 }
 
-static void run_launch(struct command *command)
+static void fill_launch(struct launch_command *own)
 {
-    struct launch_command *own = (struct launch_command *)command;
-    struct stream *stream = command->stream;
+    struct stream *stream = own->base.stream;
     struct device *device = stream->device;
     struct driver *driver = device->driver;
     if (!stream->print)
         stream->print = device_print_stream(device);
-    struct launch launch = {.kernel = own->kernel,
-                            .image = device->image,
-                            .heap = own->uses_heap ? device_heap(device) : NULL,
-                            .params = own->params,
-                            .shared_bytes = own->config.shared_bytes,
-                            .threads = driver->threads,
-                            .resident_blocks = (uint32_t)min_u64(own->resident, UINT32_MAX),
-                            .sm_count = (uint32_t)device->spec->sm_count,
-                            .stack_bytes = device->limits[LIMIT_STACK_SIZE],
-                            .instruction_limit = driver->options.instruction_limit,
-                            .cooperative = own->config.cooperative,
-                            .print = stream->print,
-                            .interrupt = &driver->interrupt};
-    memcpy(launch.grid, own->config.grid, sizeof launch.grid);
-    memcpy(launch.block, own->config.block, sizeof launch.block);
-    struct launch_result result;
-    double start = host_seconds();
-    bool good = launch_run(&launch, &result);
-    own->record.wall_seconds = host_seconds() - start;
-    fflush(stream->print);
-    if (driver->interrupt)
+    own->launch = (struct launch){.kernel = own->kernel,
+                                  .image = device->image,
+                                  .heap = own->uses_heap ? device_heap(device) : NULL,
+                                  .params = own->params,
+                                  .shared_bytes = own->config.shared_bytes,
+                                  .threads = driver->threads,
+                                  .resident_blocks = (uint32_t)min_u64(own->resident, UINT32_MAX),
+                                  .sm_count = (uint32_t)device->spec->sm_count,
+                                  .stack_bytes = device->limits[LIMIT_STACK_SIZE],
+                                  .instruction_limit = driver->options.instruction_limit,
+                                  .cooperative = own->config.cooperative,
+                                  .print = stream->print,
+                                  .interrupt = &driver->interrupt};
+    memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
+    memcpy(own->launch.block, own->config.block, sizeof own->launch.block);
+    own->started = host_seconds();
+}
+
+static void finish(struct launch_command *own, bool good, const struct launch_result *result)
+{
+    struct device *device = own->base.stream->device;
+    struct driver *driver = device->driver;
+    own->record.wall_seconds = host_seconds() - own->started;
+    fflush(own->launch.print);
+    bool stopped = driver_is_interrupted(driver);
+    if (stopped)
         own->record.result = RESULT_DEINITIALIZED;
     else if (!good)
-        own->record.result = result_of(result.fault.kind);
-    if (!good && !driver->interrupt) {
-        driver_report(driver, result.fault.text);
+        own->record.result = result_of(result->fault.kind);
+    if (!good && !stopped) {
+        driver_report(driver, result->fault.text);
         device_fail(device, own->record.result);
     }
-    note(driver, &own->record, &result);
+    note(driver, &own->record, result);
+}
+
+static void run_launch(struct command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    struct launch_result result;
+    timeline_touch(command->stream->device, 0, UINT64_MAX, true);
+    fill_launch(own);
+    bool good = launch_run(&own->launch, &result);
+    finish(own, good, &result);
+}
+
+/* ---- in simulated time ---- */
+
+static bool is_timed(const struct driver *driver, uint64_t launch)
+{
+    const struct timing_options *timing = &driver->options.timing;
+    return launch >= timing->first_launch && (!timing->end_launch || launch < timing->end_launch);
+}
+
+static enum command_turn begin_launch(struct command *command, struct task *task)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    struct device *device = command->stream->device;
+    if (!is_timed(device->driver, own->record.launch))
+        return TURN_NOW;
+    fill_launch(own);
+    task->launch = &own->launch;
+    task->gpu = device->index;
+    task->blocks_per_sm = own->record.blocks_per_sm;
+    task->shared_carveout_bytes = own->carveout_bytes;
+    return TURN_TASK;
+}
+
+static void end_launch(struct command *command, struct task *task)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    memory_show(command->stream->device);
+    own->record.interrupted = task->state == TASK_RUNNING;
+    own->record.timing = mem_alloc(1, sizeof *own->record.timing);
+    *own->record.timing = task->stats;
+    task->stats.profile = NULL; /* the record's now */
+    own->record.timed_kernel = own->kernel;
+    finish(own, task->state == TASK_DONE, &task->result);
 }
 
 static void *copy_bytes(const void *from, size_t bytes)
@@ -114,7 +167,10 @@ static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_comm
                                               .run = run_launch,
                                               .enter = enter_launch,
                                               .copy = copy_launch,
-                                              .fini = fini_launch};
+                                              .fini = fini_launch,
+                                              .begin = begin_launch,
+                                              .end = end_launch,
+                                              .is_launch = true};
 
 /* ---- checks ---- */
 
@@ -247,6 +303,8 @@ static enum result begin(struct stream *stream, struct function *function, const
     made->kernel = copy->kernel;
     made->config = *config;
     made->uses_heap = copy->uses_heap;
+    if (copy->carveout > 0)
+        made->carveout_bytes = (uint32_t)(device->spec->shared_per_sm * (uint64_t)copy->carveout / 100);
     made->resident = blocks_per_sm * device->spec->sm_count;
     made->record = (struct launch_record){.kernel = copy->name,
                                           .device = device->index,

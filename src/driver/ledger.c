@@ -1,7 +1,9 @@
 #include "driver/ledger.h"
 #include "driver/driver.h"
+#include "base/bits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "gpu/metrics_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +17,22 @@ void ledger_init(struct ledger *ledger, const char *folder)
     ledger->file = -1;
 }
 
+static void drop_timing(const struct launch_record *record)
+{
+    if (record->timing)
+        kernel_stats_fini(record->timing);
+    mem_free(record->timing);
+}
+
 void ledger_fini(struct ledger *ledger)
 {
     if (ledger->file >= 0)
         close(ledger->file);
     pthread_mutex_destroy(&ledger->lock);
     names_fini(&ledger->kernels);
+    names_fini(&ledger->places);
+    for (size_t i = 0; i < ledger->count; i++)
+        drop_timing(&ledger->records[i]);
     mem_free(ledger->records);
     mem_free(ledger->folder);
     text_fini(&ledger->line);
@@ -65,7 +77,78 @@ static void format(struct text *line, const struct launch_record *record)
 #define C(name) text_add(line, ",\"" #name "\":%llu", (unsigned long long)record->name);
     LAUNCH_COUNTS(C)
 #undef C
+    if (record->interrupted)
+        text_add(line, ",\"interrupted\":1");
+}
+
+/* ---- profiles ---- */
+
+enum { MOST_PLACES = 100 }; /* of a launch: those where warps waited longest */
+
+static uint64_t waited(const struct op_profile *profile)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < STALL_COUNT; i++)
+        sum += profile->stalls[i];
+    return sum;
+}
+
+static int by_wait(const void *left, const void *right)
+{
+    const struct op_profile *const *a = left, *const *b = right;
+    uint64_t x = waited(*a), y = waited(*b);
+    return x != y ? (x < y) - (x > y) : (*a > *b) - (*a < *b);
+}
+
+/* The number of this place; a new one gets a line of its own, before that of the launch. */
+static size_t place_of(struct ledger *ledger, struct kernel *kernel, uint32_t op, struct text *places)
+{
+    struct text where = {0};
+    size_t known = ledger->places.count;
+    kernel_where(kernel, op, &where);
+    size_t number = names_add(&ledger->places, where.at);
+    if (number == known)
+        text_add(places, "{\"place\":%zu,\"where\":\"%s\"}\n", number, where.at);
+    text_fini(&where);
+    return number;
+}
+
+static void add_profile(struct ledger *ledger, const struct launch_record *record, struct text *line,
+                        struct text *places)
+{
+    const struct kernel_stats *stats = record->timing;
+    const struct op_profile **sorted = mem_alloc(stats->profile_count, sizeof *sorted);
+    for (uint32_t i = 0; i < stats->profile_count; i++)
+        sorted[i] = &stats->profile[i];
+    if (stats->profile_count)
+        qsort(sorted, stats->profile_count, sizeof *sorted, by_wait);
+    text_add(line, ",\"profile\":[");
+    for (size_t i = 0; i < min_u64(stats->profile_count, MOST_PLACES) && waited(sorted[i]); i++) {
+        uint32_t op = (uint32_t)(sorted[i] - stats->profile);
+        text_add(line, "%s[%zu,%llu", i ? "," : "", place_of(ledger, record->timed_kernel, op, places),
+                 (unsigned long long)sorted[i]->issued);
+        for (int k = 0; k < STALL_COUNT; k++)
+            text_add(line, ",%llu", (unsigned long long)sorted[i]->stalls[k]);
+        text_add(line, "]");
+    }
+    text_add(line, "]");
+    mem_free(sorted);
+}
+
+/* One write for a launch, so that the file holds whole lines whatever ends the process. */
+static void write_lines(struct ledger *ledger, const struct launch_record *record)
+{
+    struct text *line = &ledger->line, places = {0};
+    format(line, record);
+    if (record->timing)
+        metrics_line_add(line, record->timing);
+    if (record->timing && record->timing->profile)
+        add_profile(ledger, record, line, &places);
     text_add(line, "}\n");
+    text_add_bytes(&places, line->at, line->length);
+    if (write(ledger->file, places.at, places.length) < 0)
+        log_warn("cannot write the statistics of a launch: %s", strerror(errno));
+    text_fini(&places);
 }
 
 /* By number: streams may end their launches in another order, but seldom far from it. */
@@ -80,16 +163,16 @@ static void insert(struct ledger *ledger, const struct launch_record *record)
 
 void ledger_add(struct ledger *ledger, const struct launch_record *record, bool keep)
 {
-    if (!keep && !ledger->writing)
+    if (!keep && !ledger->writing) {
+        drop_timing(record);
         return;
+    }
     pthread_mutex_lock(&ledger->lock);
     if (keep)
         insert(ledger, record);
-    if (ledger->writing && (ledger->file >= 0 || open_file(ledger))) {
-        format(&ledger->line, record);
-        /* one write for a line, so that the file holds whole lines whatever ends the process */
-        if (write(ledger->file, ledger->line.at, ledger->line.length) < 0)
-            log_warn("cannot write the statistics of a launch: %s", strerror(errno));
-    }
+    if (ledger->writing && (ledger->file >= 0 || open_file(ledger)))
+        write_lines(ledger, record);
+    if (!keep)
+        drop_timing(record);
     pthread_mutex_unlock(&ledger->lock);
 }

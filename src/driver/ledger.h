@@ -16,6 +16,7 @@ struct ledger {
     pthread_mutex_t lock;
     _Atomic uint64_t submitted;
     struct names kernels;          /* names that outlive their modules */
+    struct names places;           /* in code, that profiles have named */
     struct launch_record *records; /* when kept */
     size_t count, capacity;
     char *folder;         /* of the file */
@@ -27,6 +28,7 @@ struct ledger {
 void ledger_init(struct ledger *ledger, const char *folder);
 void ledger_fini(struct ledger *ledger);
 const char *ledger_name(struct ledger *ledger, const char *kernel); /* the same text, for ever */
+/* Takes the record's timing. */
 void ledger_add(struct ledger *ledger, const struct launch_record *record, bool keep);
 
 #endif

@@ -97,7 +97,7 @@ static enum result take(struct device *device, uint64_t bytes, bool shareable, u
 {
     struct mappings *mappings = &device->driver->memory.mappings;
     struct physical physical = {.facts = {device, bytes, shareable}, .counted = true};
-    if (!memory_has_room(device, bytes))
+    if (!memory_device_has_room(device, bytes))
         return driver_fail(RESULT_OUT_OF_MEMORY,
                            "%llu bytes are asked for, and of %llu bytes %llu are in use",
                            (unsigned long long)bytes, (unsigned long long)device->spec->memory,
@@ -387,6 +387,7 @@ static void unmap(struct driver *driver, struct allocation *allocation)
     struct physical *physical = allocation->physical;
     for (unsigned i = 0; i < driver->device_count; i++)
         let(&driver->devices[i], allocation, MAPPING_NONE);
+    memory_forget(driver, allocation);
     mmap(pointer(allocation->at), allocation->bytes, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     memory_remove(driver, allocation);

@@ -1,5 +1,6 @@
 /* Allocations: a table of all of them, by address, and what kernels of each device may touch. */
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -11,6 +12,7 @@ bool memory_init(struct driver *driver, struct err *err)
 {
     pthread_mutex_init(&driver->memory.lock, NULL);
     mappings_init(&driver->memory.mappings);
+    driver->memory.ranges_changed = 1;
     return arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
 }
 
@@ -74,6 +76,12 @@ static void hide(struct driver *driver, const struct allocation *allocation)
     }
 }
 
+/* Not of an arena. */
+static bool is_apart(const struct allocation *allocation)
+{
+    return allocation->kind == MEMORY_REGISTERED || allocation->kind == MEMORY_MAPPED;
+}
+
 void memory_insert(struct driver *driver, const struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
@@ -85,6 +93,7 @@ void memory_insert(struct driver *driver, const struct allocation *allocation)
     *memory->table[place] = *allocation;
     memory->table[place]->id = ++memory->last_id;
     memory->count++;
+    memory->ranges_changed += is_apart(allocation);
     show(driver, allocation);
 }
 
@@ -100,7 +109,7 @@ static bool has_room(const struct device *device, const struct memory_pool *pool
     return pooled && cost(bytes) <= device->spec->memory - min_u64(device->spec->memory, device->used);
 }
 
-bool memory_has_room(const struct device *device, uint64_t bytes)
+bool memory_device_has_room(const struct device *device, uint64_t bytes)
 {
     return has_room(device, NULL, bytes);
 }
@@ -168,10 +177,52 @@ static void leave_pool(struct memory_pool *pool, uint64_t bytes)
     pool->facts.reserved -= cost(bytes);
 }
 
+void memory_forget(struct driver *driver, const struct allocation *allocation)
+{
+    for (unsigned i = 0; i < driver->device_count; i++)
+        timeline_touch(&driver->devices[i], allocation->at, allocation->bytes, true);
+}
+
+/* The same memory can be at another address, too. */
+static bool has_other_names(const struct allocation *one)
+{
+    return one->kind == MEMORY_MAPPED && (one->flags || one->physical->mapped > 1);
+}
+
+/* Kernels of another device may touch this one's memory. */
+static bool is_peer(const struct device *device)
+{
+    const struct driver *driver = device->driver;
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        if (driver->devices[i].peers >> device->index & 1)
+            return true;
+    }
+    return false;
+}
+
+void memory_show(struct device *device)
+{
+    struct memory *memory = &device->driver->memory;
+    if (!device->driver->timeline)
+        return;
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct allocation *one = memory->table[i];
+        bool of_others = one->device != device || has_other_names(one);
+        if (of_others || is_peer(device))
+            timeline_touch(device, one->at, one->bytes, of_others);
+        if (one->device && one->device != device && device->peers >> one->device->index & 1)
+            timeline_touch(one->device, one->at, one->bytes, true); /* the kernel may have written there */
+    }
+    pthread_mutex_unlock(&memory->lock);
+}
+
 void memory_remove(struct driver *driver, struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
     hide(driver, allocation);
+    memory_forget(driver, allocation);
+    memory->ranges_changed += is_apart(allocation);
     size_t place = behind(memory, allocation->at) - 1;
     memmove(&memory->table[place], &memory->table[place + 1],
             (memory->count - place - 1) * sizeof *memory->table);

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "ptx/machine.h"
 
 #include <elf.h>
 
@@ -49,6 +50,8 @@ static enum result add_text(struct making *making, const char *name, const char 
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
     mem_grow(making->modules, making->count, making->capacity);
     making->modules[making->count++] = ptx;
+    if (making->module->driver->timeline)
+        ptx_optimize(ptx);
     if (!too_new && !can_run(ptx, making->arch))
         return driver_fail(RESULT_INVALID_PTX, "%s: its PTX is for sm_%u%s, and the device is an sm_%u", name,
                            ptx->target, ptx->target_specific ? "a" : "", making->arch);
@@ -251,6 +254,8 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     restore_managed(module, managed, saved);
     if (!copy->program)
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
+    if (module->driver->timeline)
+        program_set_timed(copy->program);
     for (size_t i = 0; i < making->registers.count; i++) {
         struct kernel *kernel = program_kernel(copy->program, making->registers.at[i]);
         if (kernel)

@@ -1,8 +1,12 @@
 /* heddle.h over the driver. */
 #include "heddle.h"
+#include "driver/facts.h"
 #include "driver/internal.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "gpu/bottleneck.h"
+
+#include <math.h>
 
 struct heddle {
     struct driver *driver;
@@ -44,7 +48,7 @@ static int tell(struct heddle *heddle, struct device *device, enum result result
 
 /* ---- the system ---- */
 
-struct heddle *heddle_open_with(const char *system, const char *const *settings, unsigned threads)
+static struct heddle *open_as(const char *system, const char *const *settings, unsigned threads, bool timed)
 {
     struct heddle *heddle = mem_alloc(1, sizeof *heddle);
     pthread_mutex_init(&heddle->lock, NULL);
@@ -52,6 +56,7 @@ struct heddle *heddle_open_with(const char *system, const char *const *settings,
                                      .settings = settings,
                                      .threads = threads,
                                      .keep_launches = true,
+                                     .timing = {.on = timed, .profile = timed},
                                      .report = keep_report,
                                      .user = heddle};
     heddle->driver = driver_new(&options, driver_detail_err());
@@ -59,6 +64,21 @@ struct heddle *heddle_open_with(const char *system, const char *const *settings,
         return heddle;
     heddle_close(heddle);
     return NULL;
+}
+
+struct heddle *heddle_open_with(const char *system, const char *const *settings, unsigned threads)
+{
+    return open_as(system, settings, threads, false);
+}
+
+struct heddle *heddle_open_timed(const char *system, const char *const *settings, unsigned threads)
+{
+    return open_as(system, settings, threads, true);
+}
+
+uint64_t heddle_time_ps(struct heddle *heddle)
+{
+    return driver_time_ps(heddle->driver);
 }
 
 struct heddle *heddle_open(const char *system)
@@ -287,4 +307,61 @@ uint64_t heddle_statistic(struct heddle *heddle, size_t launch, const char *name
 const char *heddle_statistic_name(size_t index)
 {
     return index < COUNT_OF(statistics) ? statistics[index].name : NULL;
+}
+
+/* ---- metrics ---- */
+
+/* The launch and what metrics of it are made from; false when there is no such launch. */
+static bool find_source(struct heddle *heddle, size_t launch, struct launch_record *record,
+                        struct launch_facts *facts, struct metric_source *source)
+{
+    if (!driver_launch(heddle->driver, launch, record))
+        return false;
+    *facts = (struct launch_facts){.registers = record->registers,
+                                   .shared_static = record->shared_bytes,
+                                   .shared_dynamic = record->dynamic_shared_bytes,
+                                   .blocks_per_sm = record->blocks_per_sm};
+    for (int i = 0; i < 3; i++) {
+        facts->grid[i] = record->grid[i];
+        facts->block[i] = record->block[i];
+    }
+#define C(name) facts->name = record->name;
+    LAUNCH_COUNTS(C)
+#undef C
+    *source = facts_source(facts, driver_system(heddle->driver), record->timing);
+    return true;
+}
+
+double heddle_metric(struct heddle *heddle, size_t launch, const char *name)
+{
+    struct launch_record record;
+    struct launch_facts facts;
+    struct metric_source source;
+    if (!find_source(heddle, launch, &record, &facts, &source))
+        return NAN;
+    const struct metric_row *row = metric_find(&source, name);
+    return row ? metric_value(&source, row) : NAN;
+}
+
+const char *heddle_metric_name(size_t index)
+{
+    size_t i = 0;
+    while (metric_rows[i].name && i < index)
+        i++;
+    return metric_rows[i].name;
+}
+
+const char *heddle_bottleneck(struct heddle *heddle, size_t launch)
+{
+    static _Thread_local char words[400];
+    struct launch_record record;
+    struct launch_facts facts;
+    struct metric_source source;
+    struct text text = {0};
+    if (!find_source(heddle, launch, &record, &facts, &source) || !record.timing)
+        return NULL;
+    bottleneck_tell(&source, NULL, 0, &text);
+    snprintf(words, sizeof words, "%s", text.at);
+    text_fini(&text);
+    return words;
 }

@@ -35,6 +35,7 @@ static uint64_t shape_digest(const struct engine *engine)
         digest = digest_text(digest, link->name);
         digest = digest_word(digest_word(digest, link->latency), link->ps_per_byte);
         digest = digest_word(digest_word(digest, link->overhead_bytes), link->credits);
+        digest = digest_word(digest, link->spec.limits);
         digest = digest_bytes(digest, link->plugs, link->plug_count * sizeof *link->plugs);
     }
     return digest;

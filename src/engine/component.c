@@ -98,9 +98,8 @@ void component_stop(struct component *self, uint64_t time)
     _Atomic uint64_t *stop_at = &self->island->engine->stop_at;
     uint64_t old = atomic_load_explicit(stop_at, memory_order_relaxed);
     REQUIRE(time >= self->island->now + engine_widest_window(self->island->engine));
-    while (time < old &&
-           !atomic_compare_exchange_weak_explicit(stop_at, &old, time, memory_order_relaxed,
-                                                  memory_order_relaxed))
+    while (time < old && !atomic_compare_exchange_weak_explicit(stop_at, &old, time, memory_order_relaxed,
+                                                                memory_order_relaxed))
         ;
 }
 

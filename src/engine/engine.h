@@ -92,9 +92,14 @@ struct component *engine_component(struct engine *engine, struct island *island,
                                    const struct component_ops *ops, const void *spec, size_t state_bytes,
                                    const char *ports);
 
+/* Where a link's bandwidth is felt. On one that limits only what arrives, messages may overtake each other.
+ */
+enum link_limits { LINK_BOTH, LINK_OUT, LINK_IN };
+
 struct link_spec {
     uint64_t latency_ps;     /* from the last byte's leaving to its arrival; above 0 between islands */
     uint64_t bytes_per_s;    /* of each plug, out of it and into it; 0: no limit */
+    enum link_limits limits; /* or only one of these */
     uint32_t overhead_bytes; /* that travel with each message beside its payload */
     uint32_t credits;        /* messages a plug may have under way or queued at another plug; 0: no limit */
     const char *where;       /* "file:line" of its description, for errors; or NULL */

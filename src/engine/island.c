@@ -113,8 +113,7 @@ static void handle_message(struct island *island, struct pooled *pooled)
     struct port *port = island->engine->ports[event->target];
     struct component *component = port->component;
     struct link *link = port->link;
-    if (link->shared && link->ps_per_byte && event->what == EVENT_MESSAGE &&
-        must_wait_its_turn(island, port, pooled))
+    if (link->limits_in && event->what == EVENT_MESSAGE && must_wait_its_turn(island, port, pooled))
         return;
     note_event(island, event);
     if (UNLIKELY(component->hooks || port->hooks) && !hook_allows(component, port, event)) {

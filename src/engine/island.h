@@ -75,7 +75,7 @@ struct link {
         uint32_t port, island;
     } * plugs;
     uint32_t overhead_bytes, credits;
-    bool shared; /* more than two plugs: what arrives is serialized too */
+    bool limits_out, limits_in; /* what leaves, and what arrives, is serialized */
     struct hook *hooks;
     size_t plug_count, plug_capacity;
     struct engine *engine;
@@ -96,7 +96,7 @@ struct engine {
     uint64_t windows, island_windows;
     _Atomic uint64_t stop_at; /* of this run: component_stop */
     struct err *failure;      /* NULL while all is well */
-    struct crew *crew;   /* threads and what they share; see window.c */
+    struct crew *crew;        /* threads and what they share; see window.c */
     bool watched;
 };
 

@@ -213,7 +213,10 @@ static bool link_ready(struct link *link, struct err *err)
                 (unsigned long long)link->spec.bytes_per_s, SLOWEST_LINK);
         return false;
     }
-    link->shared = link->plug_count > 2;
+    bool is_crossbar = link->plug_count > 2; /* between two, what leaves in turn arrives in turn */
+    link->limits_out = link->ps_per_byte && link->spec.limits != LINK_IN;
+    link->limits_in = link->ps_per_byte &&
+                      (link->spec.limits == LINK_IN || (is_crossbar && link->spec.limits == LINK_BOTH));
     for (size_t i = 0; i < link->plug_count; i++) {
         struct island *island = engine->islands[link->plugs[i].island];
         struct port *port = engine->ports[link->plugs[i].port];

@@ -64,7 +64,7 @@ static inline bool send(struct port *port, uint32_t to, uint64_t delay, uint8_t 
         port->credits[to]--;
     uint64_t leaves = island->now + delay;
     REQUIRE(leaves >= island->now);
-    if (link->ps_per_byte)
+    if (link->limits_out)
         leaves = serialize(&port->out, leaves, wire_bytes, link->ps_per_byte);
     uint64_t arrives = leaves + link->latency;
     REQUIRE(arrives >= leaves);

@@ -726,7 +726,7 @@ enum lowered lower_fence(struct lower *lower, struct op *op)
 {
     op->unit = UNIT_SYNC;
     op->run.exec = run_fence;
-    if (!opcode_has(lower->inst->opcode, "cta"))
-        op->role = ROLE_FENCE;
+    op->role = opcode_has(lower->inst->opcode, "cta") ? ROLE_FENCE_BLOCK : ROLE_FENCE;
+    op->value = opcode_has(lower->inst->opcode, "sys");
     return LOWERED;
 }

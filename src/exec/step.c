@@ -96,6 +96,7 @@ bool warp_settle(struct warp *w)
         const struct op *op = w->code->ops + top->pc;
         if ((op->flags & OP_JOIN) && top->rpc == top->pc && f->depth > 1) {
             f->depth--;
+            w->spins = f->levels[f->depth - 1].spins;
             continue;
         }
         w->at = op;
@@ -117,10 +118,13 @@ static void step_branch(struct warp *w, const struct op *op, lanes mask, struct 
     top->pc = mask == w->active ? op->target : here + 1;
     if (stepped->diverged) {
         result->divergent_branches++;
-        if (ops[op->target].flags & OP_EXITS && !(ops[op->target].flags & OP_GUARD))
+        if (ops[op->target].flags & OP_EXITS && !(ops[op->target].flags & OP_GUARD)) {
             warp_exit(w, mask); /* those who leave need not be waited for */
-        else
+        } else {
+            top->spins = w->spins; /* each level has its own patience: who holds a lock has just begun */
             fragment_diverge(w, op->target, mask, here + 1, w->active & ~mask, op->join);
+            w->spins = 0;
+        }
     }
     if (w->spins > STEP_PATIENCE) {
         w->spins = 0;

@@ -62,7 +62,15 @@ struct spot {
     uint64_t slice;
     double at[3];
     int offset[3];
+    struct texture_touched *touched;
 };
+
+static void touch(const struct texture *t, struct texture_touched *touched, const unsigned char *at)
+{
+    touched->bytes = texel_bytes(t);
+    if (touched->count < sizeof touched->at / sizeof *touched->at)
+        touched->at[touched->count++] = at;
+}
 
 static void texel_at(const struct texture *t, const struct texture_level *level, const struct spot *spot,
                      int64_t x, int64_t y, int64_t z, uint32_t raw[4])
@@ -70,10 +78,13 @@ static void texel_at(const struct texture *t, const struct texture_level *level,
     uint64_t slice = spot->dimensions == 3 ? (uint64_t)z : spot->slice;
     uint64_t offset =
         slice * level->slice_pitch + (uint64_t)y * level->row_pitch + (uint64_t)x * texel_bytes(t);
-    if (x < 0 || y < 0 || z < 0)
+    if (x < 0 || y < 0 || z < 0) {
         texel_border(t, raw);
-    else
-        texel_read(t, level->memory + offset, raw);
+        return;
+    }
+    texel_read(t, level->memory + offset, raw);
+    if (spot->touched)
+        touch(t, spot->touched, level->memory + offset);
 }
 
 static void find_axes(const struct texture *t, const struct texture_level *level, const struct spot *spot,
@@ -244,8 +255,12 @@ static void fetch_buffer(const struct texture *t, const struct texture_request *
     int64_t x = r->form->integer_coordinates ? (int32_t)r->at[0] : (int64_t)floor(within(f32_bits(r->at[0])));
     x += r->offset[0];
     memset(out, 0, 4 * sizeof *out);
-    if (x >= 0 && x < t->levels[0].width)
-        texel_read(t, t->levels[0].memory + (uint64_t)x * texel_bytes(t), out);
+    if (x >= 0 && x < t->levels[0].width) {
+        const unsigned char *at = t->levels[0].memory + (uint64_t)x * texel_bytes(t);
+        texel_read(t, at, out);
+        if (r->touched)
+            touch(t, r->touched, at);
+    }
     for (unsigned c = 0; c < 4; c++)
         out[c] = texel_result(t, c, out[c]);
 }
@@ -254,7 +269,7 @@ static struct spot find_spot(const struct texture *t, const struct texture_reque
 {
     const struct texture_form *form = r->form;
     bool layered = geometries[form->geometry].layered, cube = geometries[form->geometry].cube;
-    struct spot spot = {.dimensions = geometries[form->geometry].dimensions};
+    struct spot spot = {.dimensions = geometries[form->geometry].dimensions, .touched = r->touched};
     for (unsigned i = 0; i < spot.dimensions; i++) {
         uint32_t word = r->at[layered + i];
         spot.at[i] = form->integer_coordinates ? (int32_t)word : ftz(f32_bits(word));

@@ -68,6 +68,31 @@ static bool *find_absorbed(const struct lower *lower)
     return absorbed;
 }
 
+/* Memory and control take a machine instruction, whatever the pass that follows the compiler says. */
+static bool needs_step(const struct op *op)
+{
+    return op->kind == OP_CONTROL ||
+           (op->kind == OP_EXEC && (op->unit == UNIT_LSU || op->unit == UNIT_TEX || op->unit == UNIT_SYNC));
+}
+
+static void copy_steps(struct code *code, const struct machine *machine)
+{
+    uint32_t count = 0, last = code->op_count - 1;
+    code->steps = mem_alloc(machine->first[last] + code->op_count + 1, sizeof *code->steps);
+    for (uint32_t i = 0; i < last; i++) {
+        struct isa_timing *timing = &code->timing[i];
+        timing->first_step = count;
+        for (uint32_t k = machine->first[i]; k < machine->first[i + 1]; k++)
+            code->steps[count++] = machine->steps[k];
+        if (count == timing->first_step && needs_step(&code->ops[i]))
+            code->steps[count++] = (struct isa_step){.unit = code->ops[i].unit};
+        timing->steps = (uint16_t)(count - timing->first_step);
+    }
+    code->timing[last].first_step = count; /* the end, where threads leave */
+    code->timing[last].steps = 1;
+    code->steps[count] = (struct isa_step){.unit = UNIT_CONTROL};
+}
+
 void code_time(struct lower *lower)
 {
     struct code *code = lower->code;
@@ -85,15 +110,9 @@ void code_time(struct lower *lower)
             timer.writing = writing;
             ptx_each_register(f, &f->insts[i], add_register, &timer);
         }
-        timer.now->first_step = machine.first[i];
-        timer.now->steps = (uint16_t)(machine.first[i + 1] - machine.first[i]);
     }
-    uint32_t all = machine.first[f->inst_count];
-    code->steps = mem_alloc(all + 1, sizeof *code->steps);
-    memcpy(code->steps, machine.steps, all * sizeof *code->steps);
-    code->steps[all] = (struct isa_step){.unit = UNIT_CONTROL}; /* the end, where threads leave */
-    code->timing[f->inst_count] =
-        (struct isa_timing){.registers = (uint32_t)timer.count, .first_step = all, .steps = 1};
+    code->timing[f->inst_count].registers = (uint32_t)timer.count;
+    copy_steps(code, &machine);
     code->timing_registers = timer.list;
     if (machine.registers)
         code->pressure = machine.registers - 2;

@@ -36,8 +36,10 @@ static void run_fetch(struct warp *w, const struct op *op, lanes active)
 {
     const struct texture_access *x = op->more;
     uint32_t out[4][WARP_LANES];
+    struct request *told = w->block->worker->request;
     EACH_LANE (lane, active) {
-        struct texture_request request = {.form = &x->form};
+        struct texture_touched touched = {0};
+        struct texture_request request = {.form = &x->form, .touched = told ? &touched : NULL};
         for (uint32_t i = 0; i < x->coordinate_count; i++)
             request.at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
         if (x->form.lod == LOD_LEVEL)
@@ -52,6 +54,13 @@ static void run_fetch(struct warp *w, const struct op *op, lanes active)
                        "the texture is of another kind than the instruction");
         for (uint32_t i = 0; i < 4; i++)
             out[i][lane] = got[i];
+        for (uint32_t i = 0; i < touched.count; i++)
+            memory_add_piece(told, (uintptr_t)touched.at[i], NULL, touched.bytes, lane);
+    }
+    if (told &&
+        told->piece_count) { /* the values are there already: only the time they take is the model's */
+        told->of.kind = REQUEST_PIECES;
+        told->of.keep = true;
     }
     for (uint32_t i = 0; i < x->form.elements; i++)
         EACH_LANE (lane, active)

@@ -161,9 +161,9 @@ void fragment_diverge(struct warp *w, uint32_t taken_pc, lanes taken, uint32_t o
             f->depth--;
     }
     if (taken_pc != join)
-        f->levels[f->depth++] = (struct level){taken_pc, join, taken, f->frame_count};
+        f->levels[f->depth++] = (struct level){taken_pc, join, taken, f->frame_count, 0};
     if (other_pc != join)
-        f->levels[f->depth++] = (struct level){other_pc, join, other, f->frame_count};
+        f->levels[f->depth++] = (struct level){other_pc, join, other, f->frame_count, 0};
 }
 
 void warp_exit(struct warp *w, lanes who)

@@ -40,7 +40,8 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
     read_order(d, spec->order == ORDER_LISTED ? spec->sm_order : "");
     for (uint32_t i = 0; i < d->sm_count; i++)
-        d->sms[i] = (struct dispatch_sm){SHARES, (uint32_t)gpu->warps_per_sm, (uint32_t)gpu->blocks_per_sm};
+        d->sms[i] = (struct dispatch_sm){
+            .shares = SHARES, .warps = (uint32_t)gpu->warps_per_sm, .blocks = (uint32_t)gpu->blocks_per_sm};
 }
 
 void dispatcher_fini(struct dispatcher *d)
@@ -62,15 +63,28 @@ static bool fits(const struct dispatch_sm *sm, const struct dispatch_kernel *ker
 static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm)
 {
     struct dispatch_kernel *kernel = &d->kernels[slot];
-    struct sm_block_message order = {.number = kernel->next++, .kernel = slot};
+    struct sm_block_message order = {.number = kernel->next++, .kernel = slot, .most = d->sms[sm].most[slot]};
     uint64_t now = component_now(d->component);
     d->free_at = max_u64(d->free_at, now);
     if (!port_send(d->orders, 1 + sm, d->free_at - now, SM_BEGIN, &order, sizeof order))
         BUG("an order found no room");
     d->free_at += d->block_ps;
-    d->sms[sm].shares -= kernel->share;
-    d->sms[sm].warps -= kernel->warps;
-    d->sms[sm].blocks--;
+}
+
+static void take_room(struct dispatch_sm *sm, const struct dispatch_kernel *kernel, uint32_t slot)
+{
+    sm->shares -= kernel->share;
+    sm->warps -= kernel->warps;
+    sm->blocks--;
+    sm->most[slot]++;
+}
+
+static void give_room(struct dispatch_sm *sm, const struct dispatch_kernel *kernel, uint32_t slot)
+{
+    sm->shares += kernel->share;
+    sm->warps += kernel->warps;
+    sm->blocks++;
+    sm->most[slot]--;
 }
 
 /* The next SM, in order, that has room for a block. */
@@ -92,6 +106,20 @@ static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, 
     return false;
 }
 
+/* Sends blocks that begin when others of the kernel end, so that their SMs need not wait for the dispatcher;
+ * but not the last ones, which go to whoever is free first. */
+static void send_ahead(struct dispatcher *d, uint32_t slot)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    for (uint32_t i = 0; i < d->sm_count; i++) {
+        struct dispatch_sm *sm = &d->sms[d->order[i]];
+        while (sm->most[slot] && sm->ahead < d->spec->ahead && kernel->blocks - kernel->next > d->sm_count) {
+            sm->ahead++;
+            send_block(d, slot, d->order[i]);
+        }
+    }
+}
+
 /* Hands out what can be: the oldest kernel's blocks first. */
 static void hand_out(struct dispatcher *d)
 {
@@ -106,8 +134,12 @@ static void hand_out(struct dispatcher *d)
         }
         if (best == SM_KERNELS)
             return;
-        while (d->kernels[best].next < d->kernels[best].blocks && find_sm(d, &d->kernels[best], &sm))
+        while (d->kernels[best].next < d->kernels[best].blocks && find_sm(d, &d->kernels[best], &sm)) {
+            take_room(&d->sms[sm], &d->kernels[best], best);
             send_block(d, best, sm);
+        }
+        if (!done)
+            send_ahead(d, best);
         done = d->kernels[best].order + 1;
     }
 }
@@ -145,9 +177,10 @@ static void arrive(struct component *self, void *state, struct port *port)
             end_kernel(d, kernel);
             continue;
         }
-        d->sms[sm].shares += kernel->share;
-        d->sms[sm].warps += kernel->warps;
-        d->sms[sm].blocks++;
+        if (d->sms[sm].ahead)
+            d->sms[sm].ahead--; /* it has taken the room */
+        else
+            give_room(&d->sms[sm], kernel, report.kernel);
         if (++kernel->ended == kernel->blocks)
             end_kernel(d, kernel);
     }

@@ -18,6 +18,8 @@ struct dispatch_kernel {
 
 struct dispatch_sm {
     uint32_t shares, warps, blocks; /* that are free */
+    uint32_t ahead;                 /* blocks that were sent though there was no room yet */
+    uint16_t most[SM_KERNELS];      /* blocks of each kernel that there is room for */
 };
 
 struct dispatcher {
@@ -29,7 +31,7 @@ struct dispatcher {
     uint64_t launches;
     uint32_t sm_count;
     struct dispatch_sm *sms;
-    uint32_t *order; /* of SMs */
+    uint32_t *order;  /* of SMs */
     uint32_t next_sm; /* place in the order */
     uint64_t free_at; /* ps: when the next block can leave */
     uint64_t block_ps, latency_ps;

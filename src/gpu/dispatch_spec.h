@@ -5,9 +5,10 @@
 #include "base/param.h"
 
 #define DISPATCH_PARAMS(P, S)                                                                                \
-    P(S, count, launch_cycles, "1000", "0..1000000", "from a kernel's launch to its first block's leaving")   \
+    P(S, count, launch_cycles, "600", "0..1000000", "from a kernel's launch to its first block's leaving")   \
     P(S, count, end_cycles, "1900", "200..1000000", "from the last block's end to the kernel's")             \
     P(S, real, block_cycles, "1.19", "0..10000", "from one block to the next, over the whole GPU")           \
+    P(S, count, ahead, "2", "0..32", "blocks that wait at an SM for one of their kernel to end")             \
     P(S, count, latency_cycles, "100", "1..100000", "from the dispatcher to an SM, and back")                \
     P(S, choice, order, "listed", "listed|round_robin|static",                                               \
       "which SM gets a block: by sm_order; by number; block i always goes to SM i modulo their count")       \

@@ -7,7 +7,8 @@
 
 enum { WORKSPACE = 128 }; /* bytes that grid-wide barriers of cooperative launches use */
 
-/* Physical addresses: the GPU's own memory from 0 on, then others, so that no host's address is in results. */
+/* Physical addresses: the GPU's own memory from 0 on, then others, so that no host's address is in results.
+ */
 #define REGION_ALIGN  (UINT64_C(1) << 21)
 #define REMOTE_FROM   (UINT64_C(1) << 42)
 #define WORK_FROM     (UINT64_C(1) << 43)
@@ -169,7 +170,7 @@ void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
         uint64_t host = (uintptr_t)region->host;
         uint64_t from = max_u64(at, host), to = min_u64(add_saturating(at, bytes), host + region->bytes);
         if (from < to)
-            mem_flush(gpu->mem, changes); /* until there is mem_sync */
+            mem_sync(gpu->mem, region->at + (from - host), to - from, changes);
     }
     for (uint32_t i = 0; i < gpu->sm_count && changes; i++)
         sm_forget_data(gpu->sms[i]);
@@ -235,14 +236,14 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                              .code_at = code_address(gpu, launch->kernel),
                                              .shared_bytes = carveout(gpu, asked),
                                              .profile = asked->profile};
-    d->kernels[slot] = (struct dispatch_kernel){
-        .used = true,
-        .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-        .share = SHARES / (uint32_t)max_u64(asked->blocks_per_sm, 1),
-        .warps = (threads + WARP_LANES - 1) / WARP_LANES,
-        .order = ++d->launches,
-        .start_ps = time,
-        .end_ps = TIME_NEVER};
+    d->kernels[slot] =
+        (struct dispatch_kernel){.used = true,
+                                 .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                 .share = SHARES / (uint32_t)max_u64(asked->blocks_per_sm, 1),
+                                 .warps = (threads + WARP_LANES - 1) / WARP_LANES,
+                                 .order = ++d->launches,
+                                 .start_ps = time,
+                                 .end_ps = TIME_NEVER};
     mem_count(gpu->mem, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
                 DISPATCH_LAUNCH, &slot, sizeof slot);

@@ -55,7 +55,8 @@ struct gpu_progress {
 };
 void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress);
 
-/* When nothing is left to happen and kernels run: lets threads go on that wait for others in vain, or faults. */
+/* When nothing is left to happen and kernels run: lets threads go on that wait for others in vain, or faults.
+ */
 void gpu_unlock(struct gpu *gpu, uint64_t time);
 
 /* Where memory is: region addresses are made up here, from the order of the list. Between runs. */

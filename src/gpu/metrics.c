@@ -55,13 +55,29 @@ static uint64_t dram_bytes(const struct kernel_stats *k)
     return k->mem.dram_bytes_read + k->mem.dram_bytes_written;
 }
 
-double metric_dram_peak(const struct gpu_spec *gpu)
+double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
 {
-    return 2.0 * (double)gpu->memory_clock * (double)gpu->memory_bus_bits /
-           8; /* at both edges of the clock */
+    const struct kernel_stats *k = source->timing;
+    struct unit_cost costs[UNIT_COUNT];
+    sm_unit_costs(source->sm, costs);
+    double count = (double)k->sm.by_unit[unit];
+    double own = percent(count * costs[unit].interval, scheduler_cycles(k));
+    double shared = percent(count * costs[unit].shared, (double)k->sm.cycles_active);
+    return own > shared ? own : shared;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double time_ps(const struct kernel_stats *k)
+{
+    return (double)(k->end_ps - k->start_ps);
 }
 
 #define unit(k, name) ((k)->sm.by_unit[UNIT_##name])
+#define busy(name)    metric_unit_busy(source, UNIT_##name)
 
 /* ---- rows ---- */
 

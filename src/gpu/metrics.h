@@ -4,6 +4,7 @@
 #ifndef GPU_METRICS_H
 #define GPU_METRICS_H
 
+#include "core/spec.h"
 #include "exec/exec.h"
 #include "gpu/spec.h"
 #include "gpu/stats.h"
@@ -23,6 +24,9 @@ struct launch_facts {
 
 struct metric_source {
     const struct gpu_spec *gpu;
+    const struct sm_spec *sm;
+    const struct l2_spec *l2;
+    const struct dram_spec *dram;
     const struct launch_facts *launch;
     const struct kernel_stats *timing; /* NULL: it was not timed */
 };
@@ -59,7 +63,10 @@ const char *stall_name(enum stall stall);
 const char *stall_help(enum stall stall);
 const char *unit_name(enum isa_unit unit);
 
-/* Bytes per second that the memory's pins could move. */
-double metric_dram_peak(const struct gpu_spec *gpu);
+/* Percent of the time that units of this kind were busy, in cycles that an SM had a block in. */
+double metric_unit_busy(const struct metric_source *source, enum isa_unit unit);
+
+/* Launches of one kernel, as if they were one: counts and times are added. */
+void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one);
 
 #endif

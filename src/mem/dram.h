@@ -38,9 +38,9 @@ static inline void *dram_channel(const struct here *here, uint32_t number)
 /* The channel of a line, and its place among that channel's lines. */
 static inline uint32_t dram_place(const struct shape *shape, uint32_t slice, uint64_t index, uint64_t *place)
 {
-    uint32_t channels = shape->channels_per_slice;
-    *place = index / channels;
-    return slice * channels + (uint32_t)((index + *place) % channels);
+    uint32_t channels = shape->channels_per_slice; /* a power of two */
+    *place = index >> __builtin_ctz(channels);
+    return slice * channels + (uint32_t)((index + *place) & (channels - 1));
 }
 
 /* EVENT_FILLED at `at`. */

@@ -5,21 +5,23 @@
  * their times, which bank, bank group and bus remember. */
 #include "mem/dram.h"
 
-enum { NONE = UINT32_MAX, BANKS_MOST = 64, GROUPS_MOST = 8, PATIENCE = 64 };
+enum { BANKS_MOST = 64, GROUPS_MOST = 8, PATIENCE = 64 };
 
 struct request {
-    uint64_t row;
-    uint32_t next;  /* in its queue; or free */
+    uint32_t row;
     uint32_t entry; /* of a read: the miss it is for */
     uint8_t bank, slice, sectors, unused;
 };
 
+/* A ring, by age. */
 struct queue {
-    uint32_t first, last, count;
+    uint32_t first, count;
+    uint32_t mask;     /* its size, a power of two, less one */
+    uint32_t begin_at; /* where it begins among the channel's requests */
 };
 
 struct bank {
-    uint64_t row;          /* that is open, plus one; or 0 */
+    uint32_t row;          /* that is open, plus one; or 0 */
     uint64_t column_at;    /* when a column command may come */
     uint64_t precharge_at; /* when the row may be closed */
     uint64_t activate_at;  /* when, closed, the next may be opened */
@@ -27,10 +29,10 @@ struct bank {
 
 struct channel {
     struct queue reads, writes;
-    uint32_t unused;      /* the first request that is not in use */
     uint32_t passed_over; /* times in a row that the oldest was not chosen */
     bool is_writing, is_scheduled;
-    uint32_t refresh_next; /* the bank whose turn it is */
+    uint32_t row_shift, bank_shift; /* lines of a row, and banks, by their logarithms */
+    uint32_t refresh_next;          /* the bank whose turn it is */
     uint64_t refresh_at;
     uint64_t bus_free_at, bus_fs;
     uint64_t write_ended_at;
@@ -42,20 +44,43 @@ struct channel {
     struct request requests[];
 };
 
+static uint32_t ring_size(uint64_t count)
+{
+    uint32_t size = 1;
+    while (size < count)
+        size *= 2;
+    return size;
+}
+
 static size_t banks_bytes(const struct dram_spec *spec, uint32_t reads)
 {
-    return sizeof(struct channel) + (reads + spec->writes) * sizeof(struct request);
+    return sizeof(struct channel) + (ring_size(reads) + ring_size(spec->writes)) * sizeof(struct request);
 }
 
 static void banks_init(const struct shape *shape, void *state, uint32_t reads)
 {
     struct channel *channel = state;
-    uint32_t requests = reads + (uint32_t)shape->dram_spec->writes;
     REQUIRE(shape->times.groups <= GROUPS_MOST && shape->times.groups * shape->times.banks <= BANKS_MOST);
-    for (uint32_t i = 0; i < requests; i++)
-        channel->requests[i].next = i + 1 < requests ? i + 1 : NONE;
-    channel->reads.first = channel->writes.first = NONE;
+    channel->reads.mask = ring_size(reads) - 1;
+    channel->writes.mask = ring_size(shape->dram_spec->writes) - 1;
+    channel->writes.begin_at = channel->reads.mask + 1;
+    channel->row_shift = (uint32_t)__builtin_ctz(shape->times.row_bytes / MEM_LINE);
+    channel->bank_shift = (uint32_t)__builtin_ctz(shape->times.groups * shape->times.banks);
     channel->refresh_at = shape->times.refi;
+}
+
+/* The request that is the n-th oldest. */
+static struct request *request_at(struct channel *channel, const struct queue *queue, uint32_t n)
+{
+    return &channel->requests[queue->begin_at + ((queue->first + n) & queue->mask)];
+}
+
+static void take_out(struct channel *channel, struct queue *queue, uint32_t n)
+{
+    for (; n; n--)
+        *request_at(channel, queue, n) = *request_at(channel, queue, n - 1);
+    queue->first++;
+    queue->count--;
 }
 
 /* ---- when ---- */
@@ -70,7 +95,7 @@ static struct plan plan(const struct here *here, const struct channel *channel, 
 {
     const struct dram_times *timing = &here->shape->times;
     const struct bank *bank = &channel->banks[request->bank];
-    uint32_t group = request->bank % timing->groups;
+    uint32_t group = request->bank & (timing->groups - 1);
     struct plan plan = {.column_at = max_u64(here->now, channel->group_column_at[group])};
     if (bank->row == request->row + 1) {
         plan.column_at = max_u64(plan.column_at, bank->column_at);
@@ -100,7 +125,7 @@ static uint64_t commit(const struct here *here, struct channel *channel, const s
 {
     const struct dram_times *timing = &here->shape->times;
     struct bank *bank = &channel->banks[request->bank];
-    uint32_t group = request->bank % timing->groups, sectors = (uint32_t)__builtin_popcount(request->sectors);
+    uint32_t group = request->bank & (timing->groups - 1), sectors = sector_count(request->sectors);
     struct mem_counters *count = &here->state->count;
     if (plan->activate_at) {
         channel->activated_at[channel->activations++ % 4] = plan->activate_at;
@@ -167,45 +192,30 @@ static void refresh(const struct here *here, struct channel *channel)
 
 /* ---- what ---- */
 
-static void take_out(struct channel *channel, struct queue *queue, uint32_t before, uint32_t number)
-{
-    struct request *request = &channel->requests[number];
-    if (before == NONE)
-        queue->first = request->next;
-    else
-        channel->requests[before].next = request->next;
-    if (queue->last == number)
-        queue->last = before;
-    queue->count--;
-    request->next = channel->unused;
-    channel->unused = number;
-}
-
 /* Chooses one and gives it its time. */
 static void serve(const struct here *here, struct channel *channel, struct queue *queue, bool is_write)
 {
     struct plan best = {.data_at = TIME_NEVER};
-    uint32_t chosen = NONE, chosen_before = NONE, before = NONE;
-    uint64_t left = channel->passed_over < PATIENCE ? here->shape->dram_spec->lookout : 1;
-    for (uint32_t i = queue->first; i != NONE && left; before = i, i = channel->requests[i].next, left--) {
-        struct plan this = plan(here, channel, &channel->requests[i], is_write);
+    uint64_t lookout = channel->passed_over < PATIENCE ? here->shape->dram_spec->lookout : 1;
+    uint32_t chosen = 0, count = (uint32_t)min_u64(queue->count, lookout);
+    for (uint32_t n = 0; n < count; n++) {
+        struct plan this = plan(here, channel, request_at(channel, queue, n), is_write);
         if (this.data_at < best.data_at) {
             best = this;
-            chosen = i;
-            chosen_before = before;
+            chosen = n;
             if (!best.activate_at && best.data_at <= channel->bus_free_at)
-                break;
+                break; /* none can be better */
         }
     }
-    channel->passed_over = chosen == queue->first ? 0 : channel->passed_over + 1;
-    const struct request *request = &channel->requests[chosen];
-    uint64_t ends_at = commit(here, channel, request, &best, is_write);
+    channel->passed_over = chosen ? channel->passed_over + 1 : 0;
+    struct request request = *request_at(channel, queue, chosen);
+    uint64_t ends_at = commit(here, channel, &request, &best, is_write);
+    take_out(channel, queue, chosen);
     if (is_write)
         here->state->freed = true;
     else
-        dram_filled(here, ends_at + here->spec->dram->latency_ps, request->slice, request->sectors,
-                    request->entry);
-    take_out(channel, queue, chosen_before, chosen);
+        dram_filled(here, ends_at + here->spec->dram->latency_ps, request.slice, request.sectors,
+                    request.entry);
 }
 
 /* Writes wait until there are many, or some and nothing else is to do; then there is a burst of them, as
@@ -247,24 +257,15 @@ static void put(const struct here *here, uint32_t slice, uint64_t index, uint32_
     uint32_t number = dram_place(here->shape, slice, index, &place);
     struct channel *channel = dram_channel(here, number);
     uint32_t banks = timing->groups * timing->banks;
-    uint64_t of_row = place / (timing->row_bytes / MEM_LINE), row = of_row / banks;
-    uint32_t at = channel->unused;
-    REQUIRE(at != NONE);
-    struct request *request = &channel->requests[at];
-    channel->unused = request->next;
-    *request = (struct request){.row = row,
-                                .next = NONE,
-                                .entry = entry,
-                                .bank = (uint8_t)((of_row + row * 5 + row / banks * 3) % banks),
-                                .slice = (uint8_t)slice,
-                                .sectors = (uint8_t)sectors};
+    uint64_t of_row = place >> channel->row_shift, row = of_row >> channel->bank_shift;
     struct queue *queue = is_write ? &channel->writes : &channel->reads;
-    if (queue->count)
-        channel->requests[queue->last].next = at;
-    else
-        queue->first = at;
-    queue->last = at;
-    queue->count++;
+    REQUIRE(queue->count <= queue->mask);
+    *request_at(channel, queue, queue->count++) = (struct request){
+        .row = (uint32_t)row,
+        .entry = entry,
+        .bank = (uint8_t)((of_row + row * 5 + (row >> channel->bank_shift) * 3) & (banks - 1)),
+        .slice = (uint8_t)slice,
+        .sectors = (uint8_t)sectors};
     if (!channel->is_scheduled)
         work(here, number);
 }

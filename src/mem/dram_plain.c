@@ -22,7 +22,7 @@ static void fixed_read(const struct here *here, uint32_t slice, uint64_t index, 
                        uint32_t entry)
 {
     (void)index;
-    here->state->count.dram_bytes_read += MEM_SECTOR * (uint64_t)__builtin_popcount(sectors);
+    here->state->count.dram_bytes_read += MEM_SECTOR * sector_count(sectors);
     dram_filled(here, here->now + here->spec->dram->latency_ps, slice, sectors, entry);
 }
 
@@ -35,7 +35,7 @@ static bool fixed_room(const struct here *here, uint32_t slice, uint64_t index)
 static void fixed_write(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors)
 {
     (void)slice, (void)index;
-    here->state->count.dram_bytes_written += MEM_SECTOR * (uint64_t)__builtin_popcount(sectors);
+    here->state->count.dram_bytes_written += MEM_SECTOR * sector_count(sectors);
 }
 
 const struct dram_model dram_fixed = {.name = "fixed",
@@ -50,7 +50,7 @@ static uint64_t move(const struct here *here, struct plain *channel, uint32_t se
 {
     if (here->now > channel->free_at)
         *channel = (struct plain){.free_at = here->now, .writes = channel->writes};
-    uint64_t takes = (uint64_t)__builtin_popcount(sectors) * here->spec->dram->sector_fs;
+    uint64_t takes = sector_count(sectors) * here->spec->dram->sector_fs;
     here->state->count.dram_busy_ps += takes / 1000;
     takes += channel->free_fs;
     channel->free_at += takes / 1000;
@@ -63,7 +63,7 @@ static void simple_read(const struct here *here, uint32_t slice, uint64_t index,
 {
     uint64_t place;
     struct plain *channel = dram_channel(here, dram_place(here->shape, slice, index, &place));
-    here->state->count.dram_bytes_read += MEM_SECTOR * (uint64_t)__builtin_popcount(sectors);
+    here->state->count.dram_bytes_read += MEM_SECTOR * sector_count(sectors);
     dram_filled(here, move(here, channel, sectors) + here->spec->dram->latency_ps, slice, sectors, entry);
 }
 
@@ -79,7 +79,7 @@ static void simple_write(const struct here *here, uint32_t slice, uint64_t index
     uint64_t place;
     uint32_t number = dram_place(here->shape, slice, index, &place);
     struct plain *channel = dram_channel(here, number);
-    here->state->count.dram_bytes_written += MEM_SECTOR * (uint64_t)__builtin_popcount(sectors);
+    here->state->count.dram_bytes_written += MEM_SECTOR * sector_count(sectors);
     channel->writes++;
     component_schedule(here->self, move(here, channel, sectors) - here->now, EVENT_DRAM, &number,
                        sizeof number);

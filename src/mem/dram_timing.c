@@ -32,11 +32,11 @@ const struct dram_timing dram_timings[] = {
         .wr = 16, .wtr_s = 6, .wtr_l = 8, .rtp = 5, .rtw = 2, .refi = 3900, .rfc = 160),
     ROW("hbm3", 4, 16, 1024, true,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 33, .cl = 14, .cwl = 5,
-        .rrd_s = 2, .rrd_l = 3, .faw = 12, .ccd_l = 3,
+        .rrd_s = 2, .rrd_l = 3, .faw = 16, .ccd_l = 3,
         .wr = 16, .wtr_s = 5, .wtr_l = 7, .rtp = 4, .rtw = 2, .refi = 3900, .rfc = 200),
     ROW("hbm3e", 4, 16, 1024, false,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 33, .cl = 14, .cwl = 5,
-        .rrd_s = 2, .rrd_l = 3, .faw = 12, .ccd_l = 2.5,
+        .rrd_s = 2, .rrd_l = 3, .faw = 16, .ccd_l = 2.5,
         .wr = 16, .wtr_s = 5, .wtr_l = 7, .rtp = 4, .rtw = 2, .refi = 3900, .rfc = 270),
 };
 /* clang-format on */

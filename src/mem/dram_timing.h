@@ -27,9 +27,9 @@
     X(rfc)       /* a refresh, the next row's opening */
 
 #define DRAM_SHAPE                                                                                           \
-    uint32_t groups, banks; /* bank groups, and banks of each */                                             \
-    uint32_t row_bytes;                                                                                      \
-    bool refresh_one; /* banks take turns to refresh; or all at once */
+    uint32_t groups, banks; /* bank groups, and banks of each: powers of two */                              \
+    uint32_t row_bytes;     /* too */                                                                        \
+    bool refresh_one;       /* banks take turns to refresh; or all at once */
 
 struct dram_timing { /* in nanoseconds, as data sheets have it */
     const char *name;

@@ -56,6 +56,10 @@ uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
  * ncu's cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */
 void mem_flush(struct mem *mem, bool forget);
 
+/* The same for a range, also while requests for other bytes are under way. All memory: at 0, UINT64_MAX
+ * bytes. */
+void mem_sync(struct mem *mem, uint64_t at, uint64_t bytes, bool forget);
+
 /* Counters over all slices and channels: mem/spec.h names them. */
 void mem_count(const struct mem *mem, struct mem_counters *counters);
 

@@ -10,8 +10,8 @@ static struct here where(struct component *self, void *state)
 void partition_reply(const struct here *here, const struct head *head, uint64_t at, uint8_t kind,
                      const void *payload, uint32_t bytes)
 {
-    uint64_t distance = here->spec->distance_ps[head->client * here->shape->here + head->entry];
-    struct port *port = component_port(here->self, here->shape->here + head->entry);
+    uint64_t distance = here->spec->distance_ps[head->client * here->spec->here + head->entry];
+    struct port *port = component_port(here->self, here->spec->here + head->entry);
     REQUIRE(port_send(port, head->client, at - here->now + distance, kind, payload, (uint16_t)bytes));
 }
 
@@ -36,10 +36,10 @@ bool work_room(const struct here *here)
     return here->state->works_free > here->spec->works_kept;
 }
 
-static uint32_t payload_bytes(const struct head *head)
+uint32_t work_payload_bytes(const struct head *head)
 {
     if (head->kind == MEM_WRITE)
-        return (uint32_t)__builtin_popcount(head->request.sectors) * (uint32_t)sizeof(struct mem_write);
+        return sector_count(head->request.sectors) * (uint32_t)sizeof(struct mem_write);
     if (head->kind == MEM_ATOMIC)
         return (head->request.count & ~(uint32_t)MEM_WANTS_OLD) * (uint32_t)sizeof(struct mem_atom);
     return 0;
@@ -54,9 +54,9 @@ uint32_t work_keep(const struct here *here, const struct head *head, const unsig
     here->state->works_free--;
     work->head = *head;
     work->head.work = number;
-    uint32_t bytes = payload_bytes(head);
+    uint32_t bytes = work_payload_bytes(head);
     if (bytes)
-        memcpy(work->payload, payload, bytes);
+        memcpy(here->spec->payloads[number].at, payload, bytes);
     return number;
 }
 
@@ -95,7 +95,7 @@ static void take_late(const struct here *here, uint32_t slice)
     while (it->late_first != NO_WORK) {
         struct work *work = &here->spec->works[it->late_first];
         uint32_t next = work->next;
-        if (!slice_take(here, slice, &work->head, work->payload))
+        if (!slice_take(here, slice, &work->head, here->spec->payloads[it->late_first].at))
             return;
         it->late_first = next;
     }
@@ -123,9 +123,10 @@ static void partition_arrive(struct component *self, void *state, struct port *p
 {
     struct here here = where(self, state);
     uint32_t slice = port_number(port);
-    if (here.state->slices[slice].blocked)
-        return;
-    take_requests(&here, slice);
+    if (slice == 2 * here.spec->here)
+        host_replied(&here, port);
+    else if (!here.state->slices[slice].blocked)
+        take_requests(&here, slice);
     if (here.state->freed)
         retry(&here);
 }
@@ -133,9 +134,9 @@ static void partition_arrive(struct component *self, void *state, struct port *p
 static void at_home(const struct here *here, uint32_t number)
 {
     struct work *work = &here->spec->works[number];
-    uint32_t slice = counterpart(here->shape, work->head.entry);
+    uint32_t slice = counterpart(here->spec, work->head.entry);
     struct slice *it = &here->state->slices[slice];
-    if (it->late_first == NO_WORK && slice_take(here, slice, &work->head, work->payload))
+    if (it->late_first == NO_WORK && slice_take(here, slice, &work->head, here->spec->payloads[number].at))
         return;
     work->next = NO_WORK;
     if (it->late_first == NO_WORK)
@@ -149,8 +150,8 @@ static void at_home(const struct here *here, uint32_t number)
 static void fetched(const struct here *here, uint32_t number)
 {
     const struct work *work = &here->spec->works[number];
-    slice_filled(here, work->head.entry, work->head.client, work->head.request.sectors, work->payload,
-                 work->head.hit);
+    slice_filled(here, work->head.entry, work->head.client, work->head.request.sectors,
+                 here->spec->payloads[number].at, work->head.hit);
     work_free(here, number);
 }
 
@@ -189,7 +190,7 @@ static void partition_start(struct component *self, void *state)
 {
     struct here here = where(self, state);
     struct partition *partition = state;
-    for (uint32_t i = 0; i < here.shape->here; i++)
+    for (uint32_t i = 0; i < here.spec->here; i++)
         partition->slices[i].late_first = NO_WORK;
     for (uint32_t i = 0; i < here.spec->work_count; i++)
         here.spec->works[i].next = i + 1 < here.spec->work_count ? i + 1 : NO_WORK;

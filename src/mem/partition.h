@@ -19,12 +19,11 @@ enum { SLICES_HERE_MOST = 64, NO_WORK = UINT32_MAX };
 struct shape {
     struct map map;
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
-    uint32_t pairs;           /* slices of a side on one island */
-    uint32_t here;            /* slices on one island */
     uint32_t clients, clients_of_sms;
     bool copies; /* clients ask their own side */
-    uint64_t hit_ps, sector_ps;
-    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps;
+    uint32_t fill_sectors;
+    uint64_t hit_ps, request_ps, sector_ps, sector_write_ps;
+    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_old_ps;
     uint64_t cross_ps, cross_byte_fs; /* femtoseconds, as bytes are short */
     mem_atomic_fn *atomic;
     const struct dram_model *dram;
@@ -51,17 +50,34 @@ enum { WORK_FETCH = 100 }; /* a read of home by the slice that keeps a copy */
 struct work {
     struct head head;
     uint32_t next;
-    unsigned char payload[MEM_ATOMS * sizeof(struct mem_atom)];
+};
+
+/* What follows a request that waits; or a fetch's data. Apart from it, as most have none. */
+struct work_payload {
+    unsigned char at[MEM_ATOMS * sizeof(struct mem_atom)];
 };
 
 /* What a slice holds. */
 struct store {
     struct tags *tags;   /* of keys: place.index << 1, + 1 for copies */
     unsigned char *data; /* MEM_LINE of each slot */
-    uint32_t *masks;     /* MEM_SECTORS of each slot: bytes written in a sector that is not valid yet */
-    uint8_t *copied;     /* of each slot: sectors the counterpart may have */
+    uint32_t
+        *masks; /* MEM_SECTORS of each slot: bytes written of a sector that is dirty and not valid; or 0 */
     struct mshr *misses;
 };
+
+/* Sectors of a slot that the counterpart may have copies of. */
+static inline uint8_t *copied(const struct store *store, uint32_t slot)
+{
+    return tags_note(store->tags, slot);
+}
+
+/* How many sectors these are; faster than counting on hosts of old. */
+static inline uint32_t sector_count(uint32_t sectors)
+{
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15;
+}
+_Static_assert(MEM_SECTORS == 4, "sector_count");
 
 struct slice {
     uint64_t free_at; /* when it can give or take data again */
@@ -86,10 +102,11 @@ struct partition {
 /* Its spec: what leads to all the rest. */
 struct partition_spec {
     const struct shape *shape;
-    uint32_t number;
+    uint32_t first_pair, pairs, here;  /* slices of one side on this island, and of all sides */
     uint32_t global[SLICES_HERE_MOST]; /* slices by their number among all */
     struct store stores[SLICES_HERE_MOST];
     struct work *works;
+    struct work_payload *payloads;   /* of works */
     uint32_t work_count, works_kept; /* kept for fetches */
     uint32_t *distance_ps;           /* [client][slice here] */
     struct dram *dram;
@@ -124,9 +141,9 @@ struct invalidate {
 
 extern const struct component_ops partition_ops;
 
-static inline uint32_t counterpart(const struct shape *shape, uint32_t slice)
+static inline uint32_t counterpart(const struct partition_spec *spec, uint32_t slice)
 {
-    return slice < shape->pairs ? slice + shape->pairs : slice - shape->pairs;
+    return slice < spec->pairs ? slice + spec->pairs : slice - spec->pairs;
 }
 
 /* ---- partition.c ---- */
@@ -141,6 +158,7 @@ uint64_t partition_cross(const struct here *here, uint32_t slice, uint64_t ready
 /* Keeps a request that has to wait. There is room when work_room says so; fetches have room always. */
 bool work_room(const struct here *here);
 uint32_t work_keep(const struct here *here, const struct head *head, const unsigned char *payload);
+uint32_t work_payload_bytes(const struct head *head);
 void work_free(const struct here *here, uint32_t work);
 
 /* ---- slice.c ---- */
@@ -156,8 +174,10 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
 
 void slice_invalidate(const struct here *here, const struct invalidate *what);
 
-/* Writes all that is dirty to the regions; takes no time. */
-void slice_flush(const struct partition_spec *spec, uint32_t slice, bool forget);
+/* Between runs: writes what is dirty of lines first..last (addresses) to the regions, and forgets them. */
+void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last,
+                bool forget);
+void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
 
 /* ---- perform.c ---- */
 
@@ -168,10 +188,21 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
 /* Tells the counterpart that its copies of these sectors are stale. */
 void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors);
 
+/* ---- host.c ---- */
+
+extern const struct component_ops host_ops;
+
+/* Sends a request on to the host's memory; and what comes back from there. */
+void host_send(const struct here *here, const struct head *head, const unsigned char *payload);
+void host_replied(const struct here *here, struct port *port);
+
 /* ---- region.c ---- */
 
 bool region_is_remote(const struct shape *shape, uint64_t address);
+/* These bytes will be read soon. */
+void region_prefetch(const struct shape *shape, uint64_t line);
 void region_read(const struct shape *shape, uint64_t address, unsigned char *sector);
+void region_read_line(const struct shape *shape, uint64_t address, unsigned char *line);
 void region_write(const struct shape *shape, uint64_t address, const unsigned char *sector, uint32_t mask);
 
 #endif

@@ -2,10 +2,10 @@
 #include "mem/partition.h"
 
 /* Takes the slice's data path for some sectors; returns when it is through. */
-static uint64_t occupy(const struct here *here, uint32_t slice, uint32_t sectors)
+static uint64_t occupy(const struct here *here, uint32_t slice, uint32_t sectors, uint64_t sector_ps)
 {
     struct slice *it = &here->state->slices[slice];
-    uint64_t takes = (uint64_t)__builtin_popcount(sectors) * here->shape->sector_ps;
+    uint64_t takes = max_u64(sector_count(sectors) * sector_ps, here->shape->request_ps);
     here->state->count.l2_busy_ps += takes;
     it->free_at = max_u64(it->free_at, here->now) + takes;
     return it->free_at;
@@ -40,7 +40,7 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
         unsigned char data[MEM_LINE];
     } message = {.reply = reply_to(head)};
     uint32_t bytes = gather(store, slot, head->request.sectors, message.data);
-    uint64_t through = occupy(here, slice, head->request.sectors);
+    uint64_t through = occupy(here, slice, head->request.sectors, here->shape->sector_ps);
     partition_reply(here, head, through + here->shape->hit_ps, MEM_DATA, &message,
                     (uint32_t)sizeof message.reply + bytes);
 }
@@ -49,35 +49,62 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
 static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
     const struct store *store = &here->spec->stores[slice];
-    struct work *work = &here->spec->works[head->work];
-    memcpy(work->payload, store->data + (size_t)slot * MEM_LINE, MEM_LINE);
-    store->copied[slot] |= head->request.sectors;
-    uint64_t through = occupy(here, slice, head->request.sectors) + here->shape->hit_ps;
-    uint32_t bytes =
-        (uint32_t)sizeof(struct mem_reply) + MEM_SECTOR * (uint32_t)__builtin_popcount(head->request.sectors);
+    memcpy(here->spec->payloads[head->work].at, store->data + (size_t)slot * MEM_LINE, MEM_LINE);
+    *copied(store, slot) |= head->request.sectors;
+    uint64_t through =
+        occupy(here, slice, head->request.sectors, here->shape->sector_ps) + here->shape->hit_ps;
+    uint32_t bytes = (uint32_t)sizeof(struct mem_reply) + MEM_SECTOR * sector_count(head->request.sectors);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
 }
 
-/* A write or an atomic goes on to home; what is here of its sectors is stale from now on. */
+static void blend(unsigned char *data, const struct mem_write *write)
+{
+    for (uint32_t i = 0; i < MEM_SECTOR; i++)
+        data[i] = write->mask >> i & 1 ? write->data[i] : data[i];
+}
+
+/* What a write leaves of a copy here: sectors that it changes stay, or come to be, if all their bytes are
+ * known. */
+static void write_copy(const struct store *store, uint32_t slot, const struct head *head,
+                       const unsigned char *payload)
+{
+    uint16_t *valid = tags_valid(store->tags, slot);
+    for (uint32_t left = head->request.sectors; left; left &= left - 1) {
+        uint32_t sector = (uint32_t)__builtin_ctz(left);
+        struct mem_write write;
+        memcpy(&write, payload, sizeof write);
+        payload += sizeof write;
+        unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
+        if (write.mask == UINT32_MAX) {
+            memcpy(data, write.data, MEM_SECTOR);
+            *valid |= (uint16_t)(1u << sector);
+        } else if (*valid >> sector & 1) {
+            blend(data, &write);
+        }
+    }
+}
+
+/* A write or an atomic goes on to home. What an atomic changes is not known here, so it is gone. */
 static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                     const unsigned char *payload)
 {
     const struct store *store = &here->spec->stores[slice];
+    bool is_write = head->kind == MEM_WRITE;
     if (slot != TAGS_NONE) {
         uint16_t *valid = tags_valid(store->tags, slot);
-        *valid &= (uint16_t)~head->request.sectors;
+        if (is_write)
+            write_copy(store, slot, head, payload);
+        else
+            *valid &= (uint16_t)~head->request.sectors;
         if (!*valid && mshr_find(store->misses, tags_line(store->tags, slot)) == MSHR_NONE)
             tags_drop(store->tags, slot);
     }
     uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
     here->spec->works[work].head.hit = 1;
-    bool is_write = head->kind == MEM_WRITE;
-    uint32_t count = is_write ? (uint32_t)__builtin_popcount(head->request.sectors)
-                              : head->request.count & ~(uint32_t)MEM_WANTS_OLD;
-    uint32_t bytes = (uint32_t)sizeof head->request +
-                     count * (uint32_t)(is_write ? sizeof(struct mem_write) : sizeof(struct mem_atom));
-    uint64_t through = occupy(here, slice, is_write ? head->request.sectors : 1);
+    uint32_t bytes = (uint32_t)sizeof head->request + work_payload_bytes(head);
+    uint64_t through =
+        occupy(here, slice, is_write ? head->request.sectors : 0, here->shape->sector_write_ps);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
 }
@@ -85,32 +112,39 @@ static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, cons
 void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors)
 {
     struct invalidate what = {
-        .key = key | 1, .slice = (uint8_t)counterpart(here->shape, slice), .sectors = (uint8_t)sectors};
+        .key = key | 1, .slice = (uint8_t)counterpart(here->spec, slice), .sectors = (uint8_t)sectors};
     uint64_t arrives = partition_cross(here, slice, here->now, sizeof(struct mem_request));
     here->state->slices[slice].invalidated_at = arrives;
     here->state->count.l2_copies_invalidated++;
     component_schedule(here->self, arrives - here->now, EVENT_INVALIDATE, &what, sizeof what);
 }
 
-/* Sectors of this slot change. One that asked the counterpart has invalidated there what it changes. */
+/* Sectors of this slot change. What comes across has changed the copies there, or dropped them. */
 static void recall_copies(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
-    const struct store *store = &here->spec->stores[slice];
-    uint32_t stale = store->copied[slot] & head->request.sectors;
-    store->copied[slot] &= (uint8_t)~stale;
+    uint8_t *copies = copied(&here->spec->stores[slice], slot);
+    uint32_t stale = *copies & head->request.sectors;
+    if (head->entry != slice && head->kind == MEM_WRITE) {
+        *copies |= head->request.sectors;
+        return;
+    }
+    *copies &= (uint8_t)~stale;
     if (stale && head->entry == slice)
-        slice_recall(here, slice, tags_line(store->tags, slot), stale);
+        slice_recall(here, slice, tags_line(here->spec->stores[slice].tags, slot), stale);
 }
 
-/* The reply to a change leaves when no stale copy can be read any more. */
+/* The reply to a change leaves when no stale copy can be read any more: one that came across has seen to that
+ * on its way. It goes back beside the data that crosses, as it may be far ahead. */
 static void reply_to_change(const struct here *here, uint32_t slice, const struct head *head, uint64_t at,
                             uint8_t kind, const void *payload, uint32_t bytes)
 {
     const struct slice *it = &here->state->slices[slice];
-    if (it->invalidated_at > here->now)
+    if (head->entry != slice) {
+        at += here->shape->cross_ps;
+        here->state->count.l2_cross_bytes += bytes;
+    } else if (it->invalidated_at > here->now) {
         at = max_u64(at, it->invalidated_at + here->shape->cross_ps);
-    if (head->entry != slice)
-        at = partition_cross(here, slice, at, bytes);
+    }
     partition_reply(here, head, at, kind, payload, bytes);
 }
 
@@ -119,22 +153,25 @@ static void write_sector(const struct store *store, uint32_t slot, uint32_t sect
 {
     unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
     uint16_t bit = (uint16_t)(1u << sector), *valid = tags_valid(store->tags, slot);
+    uint16_t *dirty = tags_dirty(store->tags, slot);
+    bool is_partial = *dirty & ~*valid & bit; /* only then is its mask of interest */
     uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
     if (!write->mask)
         return;
-    *tags_dirty(store->tags, slot) |= bit;
+    *dirty |= bit;
     if (write->mask == UINT32_MAX) {
         memcpy(data, write->data, MEM_SECTOR);
     } else {
-        for (uint32_t i = 0; i < MEM_SECTOR; i++)
-            data[i] = write->mask >> i & 1 ? write->data[i] : data[i];
+        blend(data, write);
         if (*valid & bit)
             return;
         *mask |= write->mask;
         if (*mask != UINT32_MAX)
             return;
+        is_partial = true;
     }
-    *mask = 0;
+    if (is_partial)
+        *mask = 0;
     *valid |= bit;
 }
 
@@ -150,7 +187,7 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
     }
     recall_copies(here, slice, slot, head);
     struct mem_reply reply = reply_to(head);
-    uint64_t through = occupy(here, slice, head->request.sectors);
+    uint64_t through = occupy(here, slice, head->request.sectors, here->shape->sector_write_ps);
     reply_to_change(here, slice, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
 
@@ -165,9 +202,12 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         struct mem_reply reply;
         struct mem_old old[MEM_ATOMS];
     } message = {.reply = reply_to(head)};
+    uint8_t of_word[MEM_LINE / 4] = {0}, most = 0;
     for (uint32_t i = 0; i < lanes; i++) {
         struct mem_atom atom;
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
+        uint8_t same = ++of_word[atom.offset / 4];
+        most = same > most ? same : most;
         void *at = store->data + (size_t)slot * MEM_LINE + atom.offset;
         message.old[i] =
             (struct mem_old){.value = shape->atomic(head->request.operation, at, atom.operand, atom.compare),
@@ -177,10 +217,12 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     recall_copies(here, slice, slot, head);
     struct slice *it = &here->state->slices[slice];
     here->state->count.l2_atomics += lanes;
-    it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + lanes * shape->atomic_lane_ps +
-                          (uint64_t)__builtin_popcount(head->request.sectors) * shape->atomic_sector_ps;
-    uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 1)) + shape->atomic_ps;
     bool wants_old = head->request.count & MEM_WANTS_OLD;
+    uint64_t takes = max_u64(lanes * shape->atomic_lane_ps, most * shape->atomic_same_ps);
+    takes = wants_old ? max_u64(takes, lanes * shape->atomic_old_ps) : takes;
+    takes += sector_count(head->request.sectors) * shape->atomic_sector_ps;
+    it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
+    uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0, 0)) + shape->atomic_ps;
     message.reply.count = (uint8_t)(wants_old ? lanes : 0);
     reply_to_change(here, slice, head, at, wants_old ? MEM_DATA : MEM_DONE, &message,
                     (uint32_t)(sizeof message.reply + (wants_old ? lanes * sizeof *message.old : 0)));

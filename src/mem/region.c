@@ -31,6 +31,13 @@ static char *one(const struct shape *shape, uint64_t address)
     return region ? region->host + (address - region->at) : NULL;
 }
 
+void region_prefetch(const struct shape *shape, uint64_t line)
+{
+    const char *bytes = one(shape, line);
+    __builtin_prefetch(bytes);
+    __builtin_prefetch(bytes + MEM_LINE / 2);
+}
+
 void region_read(const struct shape *shape, uint64_t address, unsigned char *sector)
 {
     const char *from = whole(shape, address);
@@ -42,6 +49,17 @@ void region_read(const struct shape *shape, uint64_t address, unsigned char *sec
         from = one(shape, address + i);
         sector[i] = from ? (unsigned char)*from : 0;
     }
+}
+
+void region_read_line(const struct shape *shape, uint64_t address, unsigned char *line)
+{
+    const struct mem_region *region = region_of(shape, address);
+    if (LIKELY(region && region->bytes - (address - region->at) >= MEM_LINE)) {
+        memcpy(line, region->host + (address - region->at), MEM_LINE);
+        return;
+    }
+    for (uint32_t at = 0; at < MEM_LINE; at += MEM_SECTOR)
+        region_read(shape, address + at, line + at);
 }
 
 void region_write(const struct shape *shape, uint64_t address, const unsigned char *sector, uint32_t mask)

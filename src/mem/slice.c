@@ -8,7 +8,7 @@
 static uint64_t address_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
     const struct shape *shape = spec->shape;
-    uint32_t home = key & 1 ? spec->global[counterpart(shape, slice)] : spec->global[slice];
+    uint32_t home = key & 1 ? spec->global[counterpart(spec, slice)] : spec->global[slice];
     return map_line_number(&shape->map, (struct place){home, key >> 1}) * MEM_LINE;
 }
 
@@ -22,10 +22,9 @@ static uint32_t clean(const struct partition_spec *spec, uint32_t slice, uint32_
     for (uint32_t left = sectors; left; left &= left - 1) {
         uint32_t sector = (uint32_t)__builtin_ctz(left);
         bool is_whole = *tags_valid(store->tags, slot) >> sector & 1;
-        uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
+        uint32_t whole = UINT32_MAX, *mask = is_whole ? &whole : &store->masks[slot * MEM_SECTORS + sector];
         region_write(spec->shape, address + sector * MEM_SECTOR,
-                     store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR,
-                     is_whole ? UINT32_MAX : *mask);
+                     store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR, *mask);
         *mask = 0;
     }
     *dirty = 0;
@@ -50,16 +49,14 @@ static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key,
             if (!here->shape->dram->room(here, slice, old >> 1))
                 return TAGS_NONE;
             uint32_t sectors = clean(here->spec, slice, slot);
-            here->state->count.l2_sectors_written_back += (uint64_t)__builtin_popcount(sectors);
+            here->state->count.l2_sectors_written_back += sector_count(sectors);
             here->shape->dram->write(here, slice, old >> 1, sectors);
         }
-        if (store->copied[slot])
-            slice_recall(here, slice, old, store->copied[slot]);
+        if (*copied(store, slot))
+            slice_recall(here, slice, old, *copied(store, slot));
         here->state->count.l2_evictions++;
     }
     tags_fill(store->tags, slot, key, priority_of(policy));
-    memset(&store->masks[slot * MEM_SECTORS], 0, MEM_SECTORS * sizeof *store->masks);
-    store->copied[slot] = 0;
     return slot;
 }
 
@@ -72,15 +69,29 @@ static uint32_t missing(const struct store *store, uint32_t slot, const struct h
     return head->request.sectors & (slot == TAGS_NONE ? ~0u : ~(uint32_t)*tags_valid(store->tags, slot));
 }
 
+/* With what memory gives along with them. */
+static uint32_t neighbours(const struct shape *shape, uint32_t sectors)
+{
+    uint32_t all = 0, some = (1u << shape->fill_sectors) - 1;
+    for (uint32_t first = 0; first < MEM_SECTORS; first += shape->fill_sectors)
+        all |= sectors >> first & some ? some << first : 0;
+    return all;
+}
+
 /* Has the sectors come: from memory, or to a copy from home. */
 static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors, uint8_t policy)
 {
     struct mshr_entry *miss = mshr_at(here->spec->stores[slice].misses, entry);
+    bool is_home = !(miss->line & 1);
     sectors &= ~(uint32_t)miss->pending;
     if (!sectors)
         return;
+    if (is_home)
+        sectors = neighbours(here->shape, sectors) &
+                  ~(uint32_t)(miss->pending | *tags_valid(here->spec->stores[slice].tags, miss->slot));
     miss->pending |= (uint16_t)sectors;
-    if (!(miss->line & 1)) {
+    if (is_home) {
+        region_prefetch(here->shape, address_of(here->spec, slice, miss->line));
         here->shape->dram->read(here, slice, miss->line >> 1, sectors, entry);
         return;
     }
@@ -106,7 +117,7 @@ static uint32_t begin(const struct here *here, uint32_t slice, uint64_t key, uin
     if (store->misses->used == store->misses->entries)
         return MSHR_NONE;
     if (is_copy) {
-        const struct tags_set *set = &tags_sets(store->tags)[tags_set_of(store->tags, key)];
+        const struct tags_set *set = tags_set(store->tags, tags_set_of(store->tags, key));
         bool set_is_taken = set->generation == store->tags->generation &&
                             2 * (uint32_t)__builtin_popcountll(set->pinned) >= store->tags->ways;
         if (set_is_taken || 2 * here->state->slices[slice].copies_coming >= store->misses->entries)
@@ -117,6 +128,8 @@ static uint32_t begin(const struct here *here, uint32_t slice, uint64_t key, uin
     if (slot == TAGS_NONE)
         return MSHR_NONE;
     tags_pin(store->tags, slot);
+    __builtin_prefetch(store->data + (size_t)slot * MEM_LINE, 1);
+    __builtin_prefetch(store->data + (size_t)slot * MEM_LINE + MEM_LINE / 2, 1);
     uint32_t entry = mshr_add(store->misses, key);
     mshr_at(store->misses, entry)->slot = slot;
     here->state->slices[slice].copies_coming += is_copy;
@@ -135,11 +148,17 @@ static void end(const struct here *here, uint32_t slice, uint32_t entry)
     here->state->freed = true;
 }
 
-/* Reads count where the SM asks, writes and atomics where they are done. */
-static void count(const struct here *here, const struct head *head, uint32_t absent, bool is_home)
+/* Reads count where the SM asks, writes and atomics where they are done; and all that comes across counts
+ * too. */
+static void count(const struct here *here, uint32_t slice, const struct head *head, uint32_t absent,
+                  bool is_home)
 {
     struct mem_counters *counters = &here->state->count;
-    uint64_t sectors = (uint64_t)__builtin_popcount(head->request.sectors);
+    uint64_t sectors = sector_count(head->request.sectors);
+    if (head->entry != slice) {
+        counters->l2_sectors_far += sectors;
+        counters->l2_sectors_far_hit += sectors - sector_count(absent);
+    }
     if (head->kind == MEM_READ)
         counters->l2_sectors_read += sectors;
     else if (head->kind == MEM_WRITE && is_home)
@@ -148,7 +167,7 @@ static void count(const struct here *here, const struct head *head, uint32_t abs
         counters->l2_sectors_atomic += sectors;
     else
         return;
-    counters->l2_sectors_hit += sectors - (uint64_t)__builtin_popcount(absent);
+    counters->l2_sectors_hit += sectors - sector_count(absent);
 }
 
 static bool wait_for(const struct here *here, uint32_t slice, uint32_t entry, const struct head *head,
@@ -168,21 +187,28 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     struct place place = map_place(&here->shape->map, head->request.line / MEM_LINE);
     bool is_home = place.slice == here->spec->global[slice];
     uint64_t key = place.index << 1 | !is_home;
+    tags_prefetch(store->tags, tags_set_of(store->tags, key));
     uint32_t slot = tags_find(store->tags, key);
     uint32_t entry = store->misses->used ? mshr_find(store->misses, key) : MSHR_NONE;
     uint32_t absent = missing(store, slot, head, is_home);
     bool waits =
         absent || (entry != MSHR_NONE && mshr_at(store->misses, entry)->asked & head->request.sectors);
     bool moves_on = head->kind != MEM_READ && !is_home;
+    if (UNLIKELY(slot == TAGS_NONE && entry == MSHR_NONE &&
+                 region_is_remote(here->shape, head->request.line))) {
+        bool room = head->work != NO_WORK || work_room(here);
+        if (room)
+            host_send(here, head, payload);
+        return room;
+    }
     if ((waits || moves_on) && head->work == NO_WORK && !work_room(here))
         return false;
     if (!waits) {
-        if (slot == TAGS_NONE && is_home) {
+        if (slot == TAGS_NONE && head->kind == MEM_WRITE)
             slot = make_room(here, slice, key, head->request.policy);
-            if (slot == TAGS_NONE)
-                return false;
-        }
-        count(here, head, 0, is_home);
+        if (slot == TAGS_NONE && is_home)
+            return false;
+        count(here, slice, head, 0, is_home);
         if (!slice_perform(here, slice, slot, head, payload, is_home) && head->work != NO_WORK)
             work_free(here, head->work);
         return true;
@@ -191,7 +217,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         entry = begin(here, slice, key, slot, head->request.policy);
     if (entry == MSHR_NONE)
         return false;
-    count(here, head, absent, is_home);
+    count(here, slice, head, absent, is_home);
     REQUIRE(wait_for(here, slice, entry, head, payload, absent));
     return true;
 }
@@ -214,22 +240,18 @@ static void go_on(const struct here *here, uint32_t slice, uint32_t entry, uint8
             return; /* what is on its way here is older than what it writes: it must not come after it */
         uint32_t number = mshr_next(store->misses, entry);
         work->head.hit = work->head.hit > hit ? work->head.hit : hit;
-        if (!slice_perform(here, slice, miss->slot, &work->head, work->payload, is_home))
+        if (!slice_perform(here, slice, miss->slot, &work->head, here->spec->payloads[number].at, is_home))
             work_free(here, number);
     }
     if (!miss->pending)
         end(here, slice, entry);
 }
 
-/* Bytes of a sector that comes, but for those that were written meanwhile. */
+/* A sector that comes, but for the bytes that were written meanwhile. */
 static void merge(const struct store *store, uint32_t slot, uint32_t sector, const unsigned char *bytes)
 {
     unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
     uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
-    if (LIKELY(!*mask)) {
-        memcpy(data, bytes, MEM_SECTOR);
-        return;
-    }
     for (uint32_t i = 0; i < MEM_SECTOR; i++)
         data[i] = *mask >> i & 1 ? data[i] : bytes[i];
     *mask = 0;
@@ -240,14 +262,21 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
 {
     const struct store *store = &here->spec->stores[slice];
     struct mshr_entry *miss = mshr_at(store->misses, entry);
-    uint16_t *valid = tags_valid(store->tags, miss->slot);
-    uint64_t address = data ? 0 : address_of(here->spec, slice, miss->line);
+    uint32_t slot = miss->slot;
+    tags_prefetch(store->tags, tags_set_of_slot(store->tags, slot));
+    uint16_t *valid = tags_valid(store->tags, slot);
+    uint32_t partial = *tags_dirty(store->tags, slot) & ~(uint32_t)*valid;
+    unsigned char line[MEM_LINE];
+    if (!data) {
+        region_read_line(here->shape, address_of(here->spec, slice, miss->line), line);
+        data = line;
+    }
     for (uint32_t left = sectors & ~(uint32_t)*valid; left; left &= left - 1) {
-        uint32_t sector = (uint32_t)__builtin_ctz(left);
-        unsigned char read[MEM_SECTOR];
-        if (!data)
-            region_read(here->shape, address + sector * MEM_SECTOR, read);
-        merge(store, miss->slot, sector, data ? data + sector * MEM_SECTOR : read);
+        uint32_t sector = (uint32_t)__builtin_ctz(left), at = sector * MEM_SECTOR;
+        if (UNLIKELY(partial >> sector & 1))
+            merge(store, slot, sector, data + at);
+        else
+            memcpy(store->data + (size_t)slot * MEM_LINE + at, data + at, MEM_SECTOR);
     }
     *valid |= (uint16_t)sectors;
     miss->pending &= (uint16_t)~sectors;
@@ -266,14 +295,34 @@ void slice_invalidate(const struct here *here, const struct invalidate *what)
         tags_drop(store->tags, slot);
 }
 
-void slice_flush(const struct partition_spec *spec, uint32_t slice, bool forget)
+static void sync_slot(const struct partition_spec *spec, uint32_t slice, uint32_t slot, bool forget)
+{
+    const struct store *store = &spec->stores[slice];
+    clean(spec, slice, slot);
+    if (!forget)
+        return;
+    if (mshr_find(store->misses, tags_line(store->tags, slot)) == MSHR_NONE)
+        tags_drop(store->tags, slot);
+    else
+        *tags_valid(store->tags, slot) = 0;
+}
+
+void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget)
+{
+    uint32_t slot = tags_find(spec->stores[slice].tags, key);
+    if (slot != TAGS_NONE)
+        sync_slot(spec, slice, slot, forget);
+}
+
+void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last, bool forget)
 {
     const struct store *store = &spec->stores[slice];
     uint32_t slots = store->tags->sets * store->tags->ways;
     for (uint32_t slot = 0; slot < slots; slot++) {
-        if (*tags_dirty(store->tags, slot) && tags_holds(store->tags, slot))
-            clean(spec, slice, slot);
+        if ((!forget && !*tags_dirty(store->tags, slot)) || !tags_holds(store->tags, slot))
+            continue;
+        uint64_t address = address_of(spec, slice, tags_line(store->tags, slot));
+        if (address >= first && address <= last)
+            sync_slot(spec, slice, slot, forget);
     }
-    if (forget)
-        tags_drop_all(store->tags);
 }

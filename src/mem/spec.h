@@ -1,4 +1,5 @@
-/* What memory is like, by rows, and what it counts. The defaults are the H200's; cycles are the SMs'. */
+/* What memory is like, by rows, and what it counts. The defaults are the H200's, as measured: docs say how.
+ */
 #ifndef MEM_SPEC_H
 #define MEM_SPEC_H
 
@@ -7,38 +8,45 @@
 
 #define L2_PARAMS(P, S)                                                                                      \
     P(S, size, bytes, "60MiB", "64KiB..64GiB", "capacity, over all partitions")                              \
+    P(S, freq, clock, "1703MHz", "1MHz..100GHz", "of the L2: its cycles are these")                          \
     P(S, count, partitions, "2", "1..2", "parts that are nearer to some SMs than to others")                 \
-    P(S, flag, copies, "yes", "",                                                                            \
-      "an SM asks its own partition, which keeps copies of lines whose home is the other")                   \
-    P(S, count, slices, "96", "1..1024", "over all partitions; a multiple of islands and partitions")        \
-    P(S, count, islands, "24", "1..1024", "the slices are spread over, which can run at the same time")      \
+    P(S, flag, copies, "yes", "", "an SM asks its own partition, which keeps copies of the other's lines")   \
+    P(S, count, slices, "94", "1..1024", "over all partitions")                                              \
+    P(S, count, islands, "24", "1..1024", "of Heddle's that slices are on, to run at the same time")         \
     P(S, count, ways, "16", "1..64", "lines in a set")                                                       \
+    P(S, flag, scattered, "yes", "", "lines fall to sets by a hash, not quite evenly")                       \
     P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")                           \
-    P(S, count, hit_cycles, "14", "0..10000", "in a slice, from a request to its reply")                     \
-    P(S, real, bytes_per_cycle, "46", "1..4096", "a slice gives to SMs or takes from them")                  \
-    P(S, count, misses, "256", "8..65536", "lines that a slice waits for at once")                           \
-    P(S, count, requests, "512", "8..65536", "requests of a slice that wait in it, before others queue up")  \
-    P(S, real, atomic_sector_cycles, "1", "0..1000", "a slice takes to do atomic operations of one sector")  \
-    P(S, real, atomic_lane_cycles, "0.5", "0..1000", "and for each lane")                                    \
-    P(S, count, atomic_cycles, "14", "0..10000", "from an atomic operation to its reply")                    \
-    P(S, count, cross_cycles, "100", "1..10000", "from one partition to the other")                          \
+    P(S, count, fill_sectors, "2", "1..4", "neighbours that come from memory together: 1, 2 or 4")           \
+    P(S, count, misses, "512", "8..65536", "lines that a slice waits for at once")                           \
+    P(S, count, requests, "1024", "8..65536", "requests that wait in a slice before others queue up")        \
+    P(S, count, hit_cycles, "15", "0..10000", "in a slice, from a request to its reply")                     \
+    P(S, real, request_cycles, "1.25", "0..1000", "a slice takes for a request, at least")                   \
+    P(S, real, bytes_per_cycle, "54", "1..4096", "a slice gives")                                            \
+    P(S, real, write_bytes_per_cycle, "40", "1..4096", "a slice takes")                                      \
+    P(S, count, atomic_cycles, "15", "0..10000", "from an atomic operation to its reply")                    \
+    P(S, real, atomic_sector_cycles, "1", "0..1000", "a slice takes for atomic operations on a sector,")     \
+    P(S, real, atomic_lane_cycles, "0.18", "0..1000", "and for each lane,")                                  \
+    P(S, real, atomic_same_cycles, "0.72", "0..1000", "but for each lane of one word so many,")              \
+    P(S, real, atomic_old_cycles, "1.1", "0..1000", "and for each lane whose old value is wanted")           \
+    P(S, count, cross_cycles, "70", "1..10000", "from one partition to the other")                           \
     P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")
 
 #define DRAM_PARAMS(P, S)                                                                                    \
     P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")                                 \
     P(S, choice, timing, "hbm3e", "gddr5|gddr6|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")          \
-    P(S, count, channels_per_slice, "2", "1..16", "channels (of HBM: pseudo channels) behind a slice")       \
+    P(S, count, channels_per_slice, "2", "1..16", "behind a slice (of HBM: pseudo channels); 1, 2, 4 ...")   \
     P(S, rate, bandwidth, "4814GB/s", "1MB/s..", "of all channels together")                                 \
-    P(S, time, latency, "45ns", "", "of controllers and wires; simple and fixed: of all")                    \
+    P(S, time, latency, "95ns", "", "of controllers and wires; simple and fixed: of all")                    \
     P(S, count, writes, "64", "1..4096", "a channel holds before slices must wait")                          \
     P(S, count, writes_high, "32", "1..4096", "banks: writes that make a channel turn to writing")           \
     P(S, count, writes_low, "8", "0..4096", "banks: and back to reading")                                    \
     P(S, count, lookout, "24", "1..1024", "banks: requests among which the best is chosen")
 
 #define NOC_PARAMS(P, S)                                                                                     \
-    P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back")                    \
-    P(S, count, spread_cycles, "60", "0..10000", "more, between the nearest slice and the farthest")         \
-    P(S, real, bytes_per_cycle, "56", "0..4096", "of an SM's and a slice's plug; 0: no limit")               \
+    P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back: the SM's cycles")   \
+    P(S, count, spread_cycles, "62", "0..10000", "more, from the slice farthest away")                       \
+    P(S, real, request_bytes_per_cycle, "44", "0..4096", "an SM sends; 0: no limit")                         \
+    P(S, real, reply_bytes_per_cycle, "128", "0..4096", "an SM gets; 0: no limit")                           \
     P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
     P(S, count, credits, "0", "0..65535", "requests an SM may have queued at a slice; 0: no limit")          \
     P(S, time, host_latency, "500ns", "1ns..1s", "from the GPU to the host's memory, and back")              \
@@ -60,7 +68,10 @@ extern const struct param_group l2_params, dram_params, noc_params;
     X(S, l2_sectors_read, "sectors", "sectors that requests asked to read")                                  \
     X(S, l2_sectors_written, "sectors", "sectors that requests wrote")                                       \
     X(S, l2_sectors_atomic, "sectors", "sectors that atomic operations went to")                             \
-    X(S, l2_sectors_hit, "sectors", "sectors that were there when asked for")                                \
+    X(S, l2_sectors_hit, "sectors",                                                                          \
+      "sectors of these that were there when asked for; all that were written")                              \
+    X(S, l2_sectors_far, "sectors", "sectors that came across to their home: read, written or atomic")       \
+    X(S, l2_sectors_far_hit, "sectors", "sectors of these that were there, or were written")                 \
     X(S, l2_atomics, "lanes", "atomic operations done")                                                      \
     X(S, l2_evictions, "lines", "lines that left for others to come")                                        \
     X(S, l2_sectors_written_back, "sectors", "changed sectors that left for memory")                         \

@@ -5,7 +5,8 @@
 
 struct gpu_slot {
     struct gpu *gpu;
-    struct task *kernels[SM_KERNELS]; /* by slot of the GPU */
+    struct task *kernels[SM_KERNELS];   /* by slot of the GPU */
+    uint64_t copies_end[COPY_PEER + 1]; /* by direction: when the copies begun so far are done */
 };
 
 struct machine {
@@ -23,7 +24,7 @@ struct machine {
 static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
-    struct gpu_config config = {&system->gpu, &system->sm,  &system->l2,
+    struct gpu_config config = {&system->gpu,  &system->sm,  &system->l2,
                                 &system->dram, &system->noc, &system->dispatch};
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct text path = {0};
@@ -84,7 +85,8 @@ void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uin
 static uint64_t copy_time(const struct machine *machine, const struct task *task)
 {
     const struct noc_spec *noc = &machine->system->noc;
-    uint64_t rate = task->direction == COPY_ON_DEVICE ? machine->system->dram.bandwidth / 2 : noc->host_bandwidth;
+    uint64_t rate =
+        task->direction == COPY_ON_DEVICE ? machine->system->dram.bandwidth / 2 : noc->host_bandwidth;
     return noc->host_latency + (uint64_t)((unsigned __int128)task->copy_bytes * PS_PER_SECOND / rate);
 }
 
@@ -126,7 +128,8 @@ void machine_begin(struct machine *machine, struct task *task)
     task->start_ps = machine->now;
     task->end_ps = TIME_NEVER;
     if (!task->launch) {
-        task->end_ps = machine->now + copy_time(machine, task);
+        uint64_t *end = &machine->gpus[task->gpu].copies_end[task->direction]; /* one at a time each way */
+        task->end_ps = *end = max_u64(*end, machine->now) + copy_time(machine, task);
         append(&machine->waiting, task);
         return;
     }
@@ -220,9 +223,18 @@ static uint64_t first_limit(const struct machine *machine)
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
             if (machine->gpus[i].kernels[slot])
-                first = min_u64(first, add_saturating(machine->gpus[i].kernels[slot]->start_ps,
-                                                      limit_ps(machine)));
+                first = min_u64(first,
+                                add_saturating(machine->gpus[i].kernels[slot]->start_ps, limit_ps(machine)));
     return first;
+}
+
+/* When the first of the kernels ends whose last block has ended already. */
+static uint64_t next_end(const struct machine *machine)
+{
+    uint64_t end = TIME_NEVER;
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        end = min_u64(end, gpu_next_end(machine->gpus[i].gpu));
+    return end;
 }
 
 static void tell_progress(void *user, uint64_t time, uint64_t events)
@@ -263,7 +275,7 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
         if (finish_kernels(machine) | finish_waiting(machine))
             return true;
         uint64_t copy = next_copy(machine), limit = first_limit(machine);
-        uint64_t stop = min_u64(min_u64(until, copy), limit);
+        uint64_t stop = min_u64(min_u64(min_u64(until, copy), limit), next_end(machine));
         if (!machine->running && stop == TIME_NEVER)
             return false;
         struct engine_run run = {.until = stop,
@@ -282,9 +294,7 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
                 err_set(err, "interrupted");
             return false;
         }
-        uint64_t ended = TIME_NEVER; /* of kernels whose last block has ended */
-        for (uint32_t i = 0; i < machine->gpu_count; i++)
-            ended = min_u64(ended, gpu_next_end(machine->gpus[i].gpu));
+        uint64_t ended = next_end(machine);
         if (outcome == ENGINE_FINISHED && machine->running && ended == TIME_NEVER) { /* all threads wait */
             machine->now = max_u64(machine->now, engine_time(machine->engine));
             for (uint32_t i = 0; i < machine->gpu_count; i++)

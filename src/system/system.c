@@ -11,8 +11,8 @@
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {&gpu_params,  &sm_params,       &l2_params,     &dram_params,
-                                                   &noc_params, &dispatch_params, &system_params, NULL};
+static const struct param_group *const groups[] = {
+    &gpu_params, &sm_params, &l2_params, &dram_params, &noc_params, &dispatch_params, &system_params, NULL};
 
 static bool ends_in_ini(const char *name)
 {

@@ -15,6 +15,7 @@ failures=0 child='' status=0
 folder=$(mktemp -d)
 trap 'end_script $?' EXIT
 cd "$folder" || exit 1
+export TMPDIR=$folder # what programs leave there is found, and is this script's own
 
 end_script() {
     [[ -z $child ]] || kill -KILL "$child" 2>/dev/null

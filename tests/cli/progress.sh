@@ -32,6 +32,13 @@ expect_line err "${clear}heddle: interrupted: "
 on_terminal bench gpu-traffic --requests 1000000 --threads 2
 expect_line err "${clear}gpu-traffic: [0-9]+\.[0-9]% done, [0-9.e+]+ [KMG] events/s, [0-9]+ (s|min) left"
 
+# a kernel in simulated time
+loop=(bench loop --mode timing --rounds 20000 --blocks 4096 --set gpu.sm_count=8)
+on_terminal "${loop[@]}"
+expect_line err "${clear}loop_int: [0-9]+ of 4096 blocks, [0-9]+ cycles: .*[0-9.e+]+ [KMG] warp instructions/s"
+on_terminal "${loop[@]}" --no-progress
+if grep -q 'of 4096 blocks' err; then fail "$ran: shows progress"; fi
+
 # short runs show nothing
 on_terminal bench phold --islands 4 --time 50ns
 expect_status 0

@@ -45,7 +45,7 @@ expect_status 0
 expect_lines err 2
 expect_line err '^heddle: cuGraphCreate is not supported'
 
-run run --system a100 ./useptx "$saxpy" name
+run run --mode functional --system a100 ./useptx "$saxpy" name
 expect_line out 'A100'
 cp "$HEDDLE_HOME/systems/a100.ini" own.ini
 run run --system own.ini sh -c "cd / && '$PWD/useptx' '$saxpy' name"
@@ -110,8 +110,7 @@ cannot 2 'expected a program'
 cannot 2 'expected a program' --threads 2
 cannot 2 'unknown option --thread; did you mean --threads' --thread 2 ./useptx
 cannot 2 "'many'" --threads many ./useptx
-cannot 2 'timing is not built yet' --mode timing ./useptx
-cannot 2 "expected functional, not 'fast'" --mode fast ./useptx
+cannot 2 "expected functional or timing, not 'fast'" --mode fast ./useptx
 cannot 2 "no system 'h2000'.*h200" --system h2000 ./useptx
 cannot 2 'cannot write none/x: No such file' --stats none/x ./useptx
 cannot 2 'would write over the program' --stats ./useptx ./useptx

@@ -48,6 +48,23 @@ static void fractions_of_a_picosecond_are_kept(void **state)
     engine_free(pair.engine);
 }
 
+static void bandwidth_may_be_felt_on_one_side_only(void **state)
+{
+    (void)state;
+    for (int only_in = 0; only_in < 2; only_in++) {
+        struct pair pair = {0};
+        for (int i = 0; i < 4; i++)
+            pair_send(&pair, 0, 8);
+        pair_init(&pair, &(struct link_spec){.latency_ps = 100,
+                                             .bytes_per_s = 1000000000000,
+                                             .limits = only_in ? LINK_IN : LINK_OUT});
+        const struct receiver *receiver = pair_run(&pair);
+        for (int i = 0; i < 4; i++) /* all are at the door at once and enter in turn, or leave in turn */
+            assert_int_equal(receiver->times[i], only_in ? 100 + i * 8 : 100 + (i + 1) * 8);
+        engine_free(pair.engine);
+    }
+}
+
 static void credits_bound_what_is_under_way(void **state)
 {
     (void)state;
@@ -176,6 +193,7 @@ int main(void)
         cmocka_unit_test(latency_is_the_whole_delay),
         cmocka_unit_test(bandwidth_spaces_messages),
         cmocka_unit_test(fractions_of_a_picosecond_are_kept),
+        cmocka_unit_test(bandwidth_may_be_felt_on_one_side_only),
         cmocka_unit_test(credits_bound_what_is_under_way),
         cmocka_unit_test(a_slow_receiver_holds_the_sender_back),
         cmocka_unit_test(what_enters_a_crossbar_port_takes_turns),

@@ -1,6 +1,6 @@
 /* Random kernels, on Heddle and on a real GPU. See README.md. */
 #include "generate.h"
-#include "machine.h"
+#include "target.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -13,6 +13,7 @@ enum { SEEDS = 2000 };
 
 static const char usage[] =
     "usage: kernels --check FILE                compare Heddle with what a GPU gave\n"
+    "       kernels --timed FILE                the same, in simulated time\n"
     "       kernels --gpu FILE [FIRST COUNT]    write the digests of this computer's GPU\n"
     "       kernels --print SEED                show a kernel\n"
     "       kernels --run SEED, --gpu-run SEED  show its results\n";
@@ -42,23 +43,22 @@ static void trial_free(struct trial *trial)
     mem_free(trial);
 }
 
-static bool trial_run(struct trial *trial, struct machine *machine, struct err *err)
+static bool trial_run(struct trial *trial, struct target *target, struct err *err)
 {
-    struct machine_launch launch = {.kernel = "k",
-                                    .in = trial->in,
-                                    .in_bytes = KERNEL_IN_BYTES,
-                                    .out = trial->out,
-                                    .out_bytes = trial->kernel.out_bytes};
+    struct target_launch launch = {.kernel = "k",
+                                   .in = trial->in,
+                                   .in_bytes = KERNEL_IN_BYTES,
+                                   .out = trial->out,
+                                   .out_bytes = trial->kernel.out_bytes};
     memcpy(launch.grid, trial->kernel.grid, sizeof launch.grid);
     memcpy(launch.block, trial->kernel.block, sizeof launch.block);
-    return machine_load(machine, trial->kernel.ptx.at, err) && machine_run(machine, &launch, err);
+    return target_load(target, trial->kernel.ptx.at, err) && target_run(target, &launch, err);
 }
 
-static bool digest_seed(uint64_t seed, bool careful, struct machine *machine, uint64_t *digest,
-                        struct err *err)
+static bool digest_seed(uint64_t seed, bool careful, struct target *target, uint64_t *digest, struct err *err)
 {
     struct trial *trial = trial_new(seed, careful);
-    bool good = trial_run(trial, machine, err);
+    bool good = trial_run(trial, target, err);
     *digest = digest_bytes(1, trial->out, trial->kernel.out_bytes);
     trial_free(trial);
     return good;
@@ -67,17 +67,17 @@ static bool digest_seed(uint64_t seed, bool careful, struct machine *machine, ui
 static bool write_digests(const char *path, uint64_t first, uint64_t count, struct err *err)
 {
     struct file_writer file;
-    struct machine *machine = machine_gpu(err);
-    if (!machine || !file_open(&file, path, err))
+    struct target *target = target_gpu(err);
+    if (!target || !file_open(&file, path, err))
         return false;
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct err why;
         uint64_t digest;
-        if (!digest_seed(seed, true, machine, &digest, &why)) /* after which a GPU does nothing more */
+        if (!digest_seed(seed, true, target, &digest, &why)) /* after which a GPU does nothing more */
             return err_set(err, "seed %llu: %s", (unsigned long long)seed, why.text);
         fwrite(&digest, sizeof digest, 1, file.stream);
     }
-    machine_free(machine);
+    target_free(target);
     return file_close(&file, err);
 }
 
@@ -85,22 +85,28 @@ struct counts {
     size_t compared, wrong, without; /* 0 in the file: a kernel that the GPU has no result for */
 };
 
-static void check_with(unsigned threads, const struct text *file, struct counts *counts)
+static void check_on(struct target *target, const char *how, uint64_t most, const struct text *file,
+                     struct counts *counts)
 {
-    struct machine *machine = machine_heddle(threads);
-    for (uint64_t seed = 0; seed < file->length / 8; seed++) {
+    for (uint64_t seed = 0; seed < min_u64(file->length / 8, most); seed++) {
         uint64_t expected, digest;
         struct err err = {"the results differ"};
         memcpy(&expected, file->at + 8 * seed, 8);
-        bool good = digest_seed(seed, false, machine, &digest, &err);
+        bool good = digest_seed(seed, false, target, &digest, &err);
         counts->without += good && !expected;
         counts->compared += expected != 0;
         if (good && (digest == expected || !expected))
             continue;
-        printf("seed %llu with %u host threads: %s\n", (unsigned long long)seed, threads, err.text);
+        printf("seed %llu, %s: %s\n", (unsigned long long)seed, how, err.text);
         counts->wrong++;
     }
-    machine_free(machine);
+}
+
+static void check_with(unsigned threads, const struct text *file, struct counts *counts)
+{
+    struct target *target = target_heddle(threads);
+    check_on(target, threads == 1 ? "one host thread" : "two host threads", UINT64_MAX, file, counts);
+    target_free(target);
 }
 
 static bool check_digests(const char *path, struct err *err)
@@ -117,11 +123,36 @@ static bool check_digests(const char *path, struct err *err)
     return !counts.wrong || err_set(err, "Heddle differs from the GPU");
 }
 
+/* In simulated time, with 1, 2 and 5 threads: the same results, and all three count the same. */
+static bool check_timed(const char *path, struct err *err)
+{
+    struct text file = {0};
+    struct counts counts = {0};
+    uint64_t digests[3];
+    static const unsigned threads[] = {1, 2, 5};
+    if (!file_read(path, 1 << 24, &file, err))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(threads); i++) {
+        struct target *target = target_timed(threads[i], err);
+        if (!target)
+            return false;
+        check_on(target, i ? "timed, by several threads" : "timed", i ? 100 : 500, &file, &counts);
+        digests[i] = target_digest(target);
+        target_free(target);
+    }
+    printf("in simulated time: %zu results compared, %zu differ; %zu only ran\n", counts.compared,
+           counts.wrong, counts.without);
+    text_fini(&file);
+    if (counts.wrong)
+        return err_set(err, "Heddle differs from the GPU");
+    return digests[1] == digests[2] || err_set(err, "2 and 5 threads counted differently");
+}
+
 static bool show_results(uint64_t seed, bool gpu, struct err *err)
 {
-    struct machine *machine = gpu ? machine_gpu(err) : machine_heddle(1);
+    struct target *target = gpu ? target_gpu(err) : target_heddle(1);
     struct trial *trial = trial_new(seed, gpu);
-    bool good = machine && trial_run(trial, machine, err);
+    bool good = target && trial_run(trial, target, err);
     const uint32_t *words = (const void *)trial->out;
     size_t head = 2 * KERNEL_CELLS, each = KERNEL_THREAD_BYTES / 4;
     for (size_t i = 0; i < trial->kernel.out_bytes / 4 && good; i++) {
@@ -134,8 +165,8 @@ static bool show_results(uint64_t seed, bool gpu, struct err *err)
     }
     printf("\n");
     trial_free(trial);
-    if (machine)
-        machine_free(machine);
+    if (target)
+        target_free(target);
     return good;
 }
 
@@ -145,6 +176,8 @@ static bool command(int argc, char **argv, struct err *err)
     uint64_t seed = strtoull(given, NULL, 10);
     if (!strcmp(what, "--check"))
         return check_digests(given, err);
+    if (!strcmp(what, "--timed"))
+        return check_timed(given, err);
     if (!strcmp(what, "--gpu"))
         return write_digests(given, argc > 4 ? strtoull(argv[3], NULL, 10) : 0,
                              argc > 4 ? strtoull(argv[4], NULL, 10) : SEEDS, err);

@@ -1,6 +1,6 @@
 /* Instructions with millions of operands, on Heddle and on a real GPU. See README.md. */
 #include "cases.h"
-#include "machine.h"
+#include "target.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -52,38 +52,38 @@ static void write_module(const struct oracle_case *cases, size_t first, size_t c
     }
 }
 
-static bool run_case(struct machine *machine, struct batch *batch, size_t i, struct err *err)
+static bool run_case(struct target *target, struct batch *batch, size_t i, struct err *err)
 {
     const struct oracle_case *c = &batch->cases[i];
     char kernel[16];
     snprintf(kernel, sizeof kernel, "k%zu", i);
-    return machine_run(machine,
-                       &(struct machine_launch){.kernel = kernel,
-                                                .grid = {c->groups, 1, 1},
-                                                .block = {CASE_LANES, 1, 1},
-                                                .in = batch->in[i],
-                                                .out = batch->out[i],
-                                                .in_bytes = c->groups * case_source_bytes(c),
-                                                .out_bytes = c->groups * case_result_bytes(c)},
-                       err);
+    return target_run(target,
+                      &(struct target_launch){.kernel = kernel,
+                                              .grid = {c->groups, 1, 1},
+                                              .block = {CASE_LANES, 1, 1},
+                                              .in = batch->in[i],
+                                              .out = batch->out[i],
+                                              .in_bytes = c->groups * case_source_bytes(c),
+                                              .out_bytes = c->groups * case_result_bytes(c)},
+                      err);
 }
 
 /* Runs some of them. One that is refused makes the whole module be: then it is tried by halves. */
-static void batch_run(struct machine *machine, struct batch *batch, size_t first, size_t count)
+static void batch_run(struct target *target, struct batch *batch, size_t first, size_t count)
 {
     struct text text = {0};
     struct err err;
     write_module(batch->cases, first, count, &text);
-    bool good = machine_load(machine, text.at, &err);
+    bool good = target_load(target, text.at, &err);
     text_fini(&text);
     for (size_t i = first; i < first + count && good; i++)
-        if (!run_case(machine, batch, i, &err)) {
+        if (!run_case(target, batch, i, &err)) {
             batch->refused[i] = true;
             fprintf(stderr, "%s: %s\n", batch->cases[i].name, err.text);
         }
     if (!good && count > 1) {
-        batch_run(machine, batch, first, count / 2);
-        batch_run(machine, batch, first + count / 2, count - count / 2);
+        batch_run(target, batch, first, count / 2);
+        batch_run(target, batch, first + count / 2, count - count / 2);
     } else if (!good) {
         batch->refused[first] = true;
         fprintf(stderr, "%s: %s\n", batch->cases[first].name, err.text);
@@ -94,8 +94,8 @@ static void batch_run(struct machine *machine, struct batch *batch, size_t first
 typedef void each_fn(void *context, const struct oracle_case *c, const uint64_t *in, const uint64_t *out,
                      bool refused);
 
-static void run_all(struct machine *machine, const struct oracle_cases *cases, const char *text,
-                    each_fn *each, void *context)
+static void run_all(struct target *target, const struct oracle_cases *cases, const char *text, each_fn *each,
+                    void *context)
 {
     struct batch batch;
     for (size_t first = 0; first < cases->count; first += BATCH) {
@@ -106,7 +106,7 @@ static void run_all(struct machine *machine, const struct oracle_cases *cases, c
         if (!any)
             continue;
         batch_init(&batch, cases->at + first, count);
-        batch_run(machine, &batch, 0, count);
+        batch_run(target, &batch, 0, count);
         for (size_t i = 0; i < count; i++)
             if (!strncmp(batch.cases[i].name, text, strlen(text)))
                 each(context, &batch.cases[i], batch.in[i], batch.out[i], batch.refused[i]);
@@ -206,17 +206,17 @@ static void write_case(void *context, const struct oracle_case *c, const uint64_
 static bool write_file(const struct oracle_cases *cases, const char *path, bool all, struct err *err)
 {
     struct file_writer file;
-    struct machine *machine = machine_gpu(err);
-    if (!machine)
+    struct target *target = target_gpu(err);
+    if (!target)
         return false;
     bool good = file_open(&file, path, err);
     if (good) {
         struct writer writer = {file.stream, all, 0, 0};
-        run_all(machine, cases, "", write_case, &writer);
+        run_all(target, cases, "", write_case, &writer);
         good = file_close(&file, err);
         printf("%zu cases, of which the GPU refused %zu\n", writer.cases, writer.refused);
     }
-    machine_free(machine);
+    target_free(target);
     return good;
 }
 
@@ -328,14 +328,14 @@ static bool check_file(const struct oracle_cases *cases, const char *path, struc
     struct checker checker = {0};
     if (!file_read(path, 1 << 28, &checker.file, err))
         return false;
-    struct machine *machine = machine_heddle(1);
-    run_all(machine, cases, "", check_case, &checker);
+    struct target *target = target_heddle(1);
+    run_all(target, cases, "", check_case, &checker);
     printf("%zu cases: %zu vectors compared; %zu cases and %zu groups of 32 differ; the GPU does not have "
            "%zu, the "
            "file not %zu\n",
            checker.cases, checker.vectors, checker.wrong_cases, checker.wrong_groups, checker.refused,
            checker.unknown);
-    machine_free(machine);
+    target_free(target);
     text_fini(&checker.file);
     return !checker.wrong_cases || err_set(err, "Heddle differs from the GPU");
 }
@@ -347,9 +347,9 @@ static bool command(const struct oracle_cases *cases, const char *what, const ch
     if (!strcmp(what, "--gpu") || !strcmp(what, "--gpu-all"))
         return write_file(cases, text, what[5], err);
     if (!strcmp(what, "--dump")) {
-        struct machine *machine = machine_heddle(1);
-        run_all(machine, cases, text, dump_case, NULL);
-        machine_free(machine);
+        struct target *target = target_heddle(1);
+        run_all(target, cases, text, dump_case, NULL);
+        target_free(target);
         return true;
     }
     if (strcmp(what, "--print"))

@@ -96,9 +96,44 @@ static void each_device_has_variables_of_its_own(void **state)
     heddle_close(gpus);
 }
 
+static void time_is_told(void **state)
+{
+    (void)state;
+    const char *settings[] = {"gpu.sm_count=4", NULL};
+    struct heddle *gpu = heddle_open_timed(NULL, settings, 1);
+    assert_non_null(gpu);
+    struct heddle_module *module = heddle_load_text(gpu, "put.ptx", ptx);
+    uint64_t at = heddle_alloc(gpu, 0, 8);
+    uint32_t back = 0;
+    assert_int_equal(put_value(gpu, 0, module, at, 7), 0);
+    assert_int_equal(heddle_download(gpu, &back, at, 4), 0);
+    assert_int_equal(back, 7);
+    assert_true(heddle_time_ps(gpu) > 0);
+    assert_true(heddle_metric(gpu, 0, "gpc__cycles_elapsed.max") > 100);
+    assert_true(heddle_metric(gpu, 0, "launch__grid_size") == 1);
+    assert_true(heddle_metric(gpu, 0, "nothing") != heddle_metric(gpu, 0, "nothing")); /* NaN */
+    assert_true(heddle_metric(gpu, 1, "launch__grid_size") != 1);
+    assert_non_null(heddle_bottleneck(gpu, 0));
+    assert_null(heddle_bottleneck(gpu, 1));
+    heddle_close(gpu);
+    gpu = heddle_open(NULL);
+    module = heddle_load_text(gpu, "put.ptx", ptx);
+    assert_int_equal(put_value(gpu, 0, module, heddle_alloc(gpu, 0, 8), 7), 0);
+    assert_int_equal(heddle_wait(gpu), 0);
+    assert_int_equal(heddle_time_ps(gpu), 0);
+    assert_true(heddle_metric(gpu, 0, "smsp__inst_executed.sum") > 0);
+    assert_null(heddle_bottleneck(gpu, 0));
+    size_t names = 0;
+    while (heddle_metric_name(names))
+        names++;
+    assert_true(names > 50);
+    heddle_close(gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_is_told),
         cmocka_unit_test(a_kernel_runs_and_is_counted),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_fault_is_reported_whole),

@@ -20,6 +20,17 @@ static void lines_start_at_a_cache_line(void **state)
     }
 }
 
+static void large_pages_are_zeroed_too(void **state)
+{
+    (void)state;
+    unsigned char *memory = mem_alloc_pages(3, 1 << 20);
+    assert_int_equal((uintptr_t)memory % (2 << 20), 0);
+    for (int i = 0; i < 3 << 20; i += 4095)
+        assert_int_equal(memory[i], 0);
+    mem_free(memory);
+    mem_free(mem_alloc_pages(3, 1));
+}
+
 static void nothing_is_memory_too(void **state)
 {
     (void)state;
@@ -96,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed),
         cmocka_unit_test(lines_start_at_a_cache_line),
+        cmocka_unit_test(large_pages_are_zeroed_too),
         cmocka_unit_test(nothing_is_memory_too),
         cmocka_unit_test(resizing_keeps_the_old_and_zeroes_the_new),
         cmocka_unit_test(an_array_grows_one_by_one),

@@ -65,11 +65,22 @@ bool parse_loc(struct parser *parser)
     return true;
 }
 
+/* The loop that begins at the label just met must not be unrolled. */
+static void see_nounroll(struct body *body)
+{
+    struct ptx_label *label = body->labels.count ? &body->labels.at[body->labels.count - 1] : NULL;
+    if (label && label->inst == body->insts.count)
+        label->nounroll = true;
+}
+
 bool parse_pragma(struct parser *parser)
 {
     do {
+        const struct token *token = &parser->lex.token;
         if (!at(parser, TOKEN_STRING))
             return parse_fail(parser, "a pragma in quotes");
+        if (memmem(token->at, token->length, "nounroll", strlen("nounroll")))
+            see_nounroll(&parser->body);
         next(parser);
     } while (accept(parser, ','));
     return expect_sign(parser, ';');

@@ -43,6 +43,8 @@ static const char *const write_nothing[] = {
 
 static bool has_prefix(const char *opcode, const char *prefix)
 {
+    if (*opcode != *prefix || opcode[1] != prefix[1]) /* mostly */
+        return false;
     size_t length = strlen(prefix);
     return !strncmp(opcode, prefix, length) && (opcode[length] == '.' || !opcode[length]);
 }
@@ -58,7 +60,7 @@ uint32_t ptx_written_operands(const struct ptx_function *function, const struct 
         return 0;
     if (ptx_is(inst, "call"))
         return function->operands[inst->first].kind == PTX_OP_LIST && inst->count > 1;
-    if (strstr(inst->opcode, ".red.") && (ptx_is(inst, "bar") || ptx_is(inst, "barrier")))
+    if ((ptx_is(inst, "bar") || ptx_is(inst, "barrier")) && strstr(inst->opcode, ".red."))
         return 1;
     if (ptx_is(inst, "mbarrier") && function->operands[inst->first].kind == PTX_OP_MEMORY)
         return 0;

@@ -1,58 +1,93 @@
 #include "machine_parts.h"
 #include "base/mem.h"
 
-enum { STEPS_MOST = 128 }; /* of one instruction */
+struct filling {
+    struct machine *machine;
+    uint32_t count, capacity;
+};
 
-static void add_steps(struct machine *machine, uint32_t *count, uint32_t *capacity,
-                      const struct isa_step *steps, uint32_t add)
+static void add_text(struct filling *filling, const char *text)
 {
-    for (uint32_t i = 0; i < add; i++) {
-        mem_grow(machine->steps, *count, *capacity);
-        machine->steps[(*count)++] = steps[i];
+    struct isa_step steps[STEPS_MOST];
+    uint32_t count = opcode_steps(text, steps, STEPS_MOST);
+    for (uint32_t i = 0; i < count; i++) {
+        mem_grow(filling->machine->steps, filling->count, filling->capacity);
+        filling->machine->steps[filling->count++] = steps[i];
     }
 }
 
-/* At a kernel's start the stack pointer is loaded, and what stands for global memory in its loads and stores.
- */
-static const struct isa_step at_entry[] = {{UNIT_CONST, 0}, {UNIT_UNIFORM, 0}};
+static void repeat(struct filling *filling, const char *text, uint32_t times)
+{
+    for (uint32_t i = 0; i < times; i++)
+        add_text(filling, text);
+}
 
+static bool uses_memory(const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->f->inst_count; i++) {
+        uint8_t kind = values_opcode(&plan->values, i)->kind;
+        if (!plan->dead[i] && (kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC))
+            return true;
+    }
+    return false;
+}
+
+/* At a kernel's start the stack pointer is loaded, and what stands for global memory in its loads and stores.
+ * Where threads meet, they wait first; where they will part, that is prepared before. */
 static void fill_steps(struct machine *machine, const struct plan *plan)
 {
-    static const struct isa_step control = {UNIT_CONTROL, 0};
     const struct ptx_function *f = plan->f;
-    uint32_t count = 0, capacity = 0;
+    struct filling filling = {.machine = machine};
     machine->first = mem_alloc(f->inst_count + 1, sizeof *machine->first);
     for (uint32_t i = 0; i < f->inst_count; i++) {
-        struct isa_step steps[STEPS_MOST];
-        machine->first[i] = count;
+        machine->first[i] = filling.count;
         if (!i && f->is_kernel)
-            add_steps(machine, &count, &capacity, at_entry, 2);
-        for (uint32_t k = 0; k < plan->closes[i]; k++)
-            add_steps(machine, &count, &capacity, &control, 1);
-        for (uint32_t k = 0; k < plan->opens[i]; k++)
-            add_steps(machine, &count, &capacity, &control, 1);
-        add_steps(machine, &count, &capacity, steps, opcode_steps(plan->steps[i], steps, STEPS_MOST));
+            add_text(&filling, uses_memory(plan) ? "K U" : "K");
+        repeat(&filling, "B", plan->closes[i]);
+        repeat(&filling, "B", plan->opens[i]);
+        repeat(&filling, "K", plan->pairs[i]);
+        repeat(&filling, "U", plan->words[i]);
+        uint32_t own = filling.count;
+        add_text(&filling, plan->steps[i]);
+        if ((plan->pairs[i] || plan->words[i]) && filling.count > own)
+            machine->steps[own].flags |= STEP_CHAINED;
     }
-    machine->first[f->inst_count] = count;
+    machine->first[f->inst_count] = filling.count;
+}
+
+void plan_init(struct plan *plan, const struct ptx_function *f, const struct flow *flow, const bool *absorbed)
+{
+    *plan = (struct plan){.f = f, .flow = flow};
+    values_init(&plan->values, f);
+    plan_dead(plan);
+    plan_varies(plan);
+    plan_fold(plan, absorbed);
+    plan_balance(plan);
+    plan_params(plan);
+}
+
+void plan_fini(struct plan *plan)
+{
+    values_fini(&plan->values);
+    mem_free(plan->steps);
+    mem_free(plan->dead);
+    mem_free(plan->varies);
+    mem_free(plan->pairs);
+    mem_free(plan->words);
+    mem_free(plan->opens);
+    mem_free(plan->closes);
+    *plan = (struct plan){0};
 }
 
 void machine_init(struct machine *machine, const struct ptx_function *function, const struct flow *flow,
                   const bool *absorbed)
 {
-    struct plan plan = {.f = function, .flow = flow};
+    struct plan plan;
     *machine = (struct machine){0};
-    values_init(&plan.values, function);
-    plan_dead(&plan);
-    plan_varies(&plan);
-    plan_fold(&plan, absorbed);
+    plan_init(&plan, function, flow, absorbed);
     fill_steps(machine, &plan);
     machine->registers = plan_registers(&plan);
-    values_fini(&plan.values);
-    mem_free(plan.steps);
-    mem_free(plan.dead);
-    mem_free(plan.varies);
-    mem_free(plan.opens);
-    mem_free(plan.closes);
+    plan_fini(&plan);
 }
 
 void machine_fini(struct machine *machine)

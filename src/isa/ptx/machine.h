@@ -4,7 +4,10 @@
  *
  *   ptx_optimize   changes a module to what means the same, in the order and form that ptxas gives it
  *   machine_init   tells of each instruction which machine instructions it becomes, if any
- */
+ *
+ * An instruction without steps is part of others, or only a name: its result is there when its sources are.
+ * Before the steps of an instruction's own may be those of a place where threads meet (CONTROL) and of
+ * parameters that are loaded for it (CONST, UNIFORM); the first of its own is then chained to them. */
 #ifndef PTX_MACHINE_H
 #define PTX_MACHINE_H
 

@@ -24,12 +24,30 @@ static bool reads(const struct fold *fold, uint32_t inst, uint32_t operand, uint
     return at->kind == PTX_OP_REGISTER && at->index == index;
 }
 
+/* The register that it alone writes, under a guard or not; or VALUES_NONE. */
+static uint32_t result_of(const struct fold *fold, uint32_t i)
+{
+    const struct values *values = &fold->plan->values;
+    const struct ptx_operand *result = values_operand(values, i, 0);
+    if (result->kind != PTX_OP_REGISTER || !ptx_written_operands(values->f, &values->f->insts[i]))
+        return VALUES_NONE;
+    const struct value *value = &values->at[result->index];
+    return value->writes == 1 && value->maker == i ? result->index : VALUES_NONE;
+}
+
+static bool same_guard(const struct fold *fold, uint32_t a, uint32_t b)
+{
+    const struct ptx_inst *insts = fold->plan->f->insts;
+    return insts[a].guard == insts[b].guard && insts[a].guard_not == insts[b].guard_not;
+}
+
 typedef bool reader_fn(const struct fold *fold, uint32_t reader, uint32_t index);
 
 /* Whether all living readers of an instruction's result take it as `fits` says. */
 static bool all_readers(const struct fold *fold, uint32_t i, reader_fn *fits, uint32_t most)
 {
-    uint32_t index = values_result(&fold->plan->values, i), living = 0;
+    uint32_t index = result_of(fold, i), living = 0;
+    bool guarded = fold->plan->f->insts[i].guard >= 0;
     if (index == VALUES_NONE)
         return false;
     const struct value *value = &fold->plan->values.at[index];
@@ -37,7 +55,7 @@ static bool all_readers(const struct fold *fold, uint32_t i, reader_fn *fits, ui
         uint32_t reader = fold->plan->values.readers[value->first + k];
         if (fold->plan->dead[reader])
             continue;
-        if (!fits(fold, reader, index))
+        if (!fits(fold, reader, index) || (guarded && !same_guard(fold, i, reader)))
             return false;
         living++;
     }
@@ -47,7 +65,7 @@ static bool all_readers(const struct fold *fold, uint32_t i, reader_fn *fits, ui
 /* Folds it into all of its readers, each of which becomes `steps` (or stays as it is: NULL). */
 static void fold_into_readers(struct fold *fold, uint32_t i, const char *steps)
 {
-    const struct value *value = &fold->plan->values.at[values_result(&fold->plan->values, i)];
+    const struct value *value = &fold->plan->values.at[result_of(fold, i)];
     fold->plan->steps[i] = "";
     for (uint32_t k = 0; k < value->count; k++) {
         uint32_t reader = fold->plan->values.readers[value->first + k];
@@ -283,8 +301,6 @@ static void fold_one(struct fold *fold, uint32_t i)
 {
     struct plan *plan = fold->plan;
     const struct opcode *opcode = opcode_at(fold, i);
-    if (plan->f->insts[i].guard >= 0 && opcode->kind != KIND_MOVE)
-        return;
     switch (opcode->kind) {
     case KIND_MOVE:
         plan_move(fold, i);
@@ -354,18 +370,6 @@ static void plan_branch(struct plan *plan, uint32_t i)
         plan->steps[i] = "";
 }
 
-/* Sums of what is the same in all lanes are done once for the warp. */
-static void plan_uniform(struct fold *fold, uint32_t i)
-{
-    struct plan *plan = fold->plan;
-    const struct ptx_operand *result = values_operand(&plan->values, i, 0);
-    uint8_t kind = opcode_at(fold, i)->kind;
-    bool can = kind == KIND_ADD || kind == KIND_SUB || kind == KIND_SHL || kind == KIND_LOGIC;
-    if (can && result->kind == PTX_OP_REGISTER && !plan->varies[result->index] &&
-        !strcmp(plan->steps[i], "A"))
-        plan->steps[i] = "U";
-}
-
 void plan_fold(struct plan *plan, const bool *absorbed)
 {
     const struct ptx_function *f = plan->f;
@@ -378,11 +382,9 @@ void plan_fold(struct plan *plan, const bool *absorbed)
     for (uint32_t i = 0; i < f->inst_count; i++)
         if (!plan->dead[i] && !(absorbed && absorbed[i]))
             fold_one(&fold, i);
-    for (uint32_t i = 0; i < f->inst_count; i++) {
-        plan_uniform(&fold, i);
+    for (uint32_t i = 0; i < f->inst_count; i++)
         if (opcode_at(&fold, i)->kind == KIND_BRANCH)
             plan_branch(plan, i);
-    }
     mem_free(fold.took);
     mem_free(fold.symbol_seen);
 }

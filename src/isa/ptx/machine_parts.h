@@ -13,12 +13,20 @@ struct plan {
     bool *dead;         /* by instruction: nobody needs its result */
     bool *varies;       /* by register: differs from lane to lane of a warp, as far as can be told */
     uint8_t *opens; /* by instruction: how many places where threads meet again are set up behind it (BSSY) */
-    uint8_t *closes; /* by instruction: how many threads meet before it (BSYNC) */
+    uint8_t *pairs, *words; /* by instruction: parameters of 64 and 32 bits that are loaded for it */
+    uint8_t *closes;        /* by instruction: how many threads meet before it (BSYNC) */
 };
+
+void plan_init(struct plan *plan, const struct ptx_function *f, const struct flow *flow,
+               const bool *absorbed);
+void plan_fini(struct plan *plan);
 
 void plan_dead(struct plan *plan);   /* machine_dead.c: fills dead */
 void plan_varies(struct plan *plan); /* machine_diverge.c: fills varies, opens and closes */
 void plan_fold(struct plan *plan, const bool *absorbed); /* machine_fold.c: fills steps */
-uint32_t plan_registers(const struct plan *plan);        /* machine_registers.c */
+void plan_balance(struct plan *plan);                    /* machine_balance.c: changes steps */
+void plan_params(struct plan *plan);                     /* machine_params.c: fills pairs and words */
+int32_t *plan_loops(const struct flow *flow); /* by block: in how many loops it is; the caller's to free */
+uint32_t plan_registers(const struct plan *plan); /* machine_registers.c */
 
 #endif

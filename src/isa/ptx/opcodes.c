@@ -23,6 +23,8 @@ static const struct letter {
     {'K', UNIT_CONST, 30},
 };
 
+enum { LATENCY_FAR = 200 }; /* of global memory: more than there mostly is to do meanwhile */
+
 struct row {
     const char *pattern;
     uint8_t kind, effect;
@@ -89,7 +91,6 @@ static const struct row rows[] = {
     {"setp*.f64",       KIND_COMPARE, EFFECT_NONE, "D"},
     {"setp*f16*",       KIND_COMPARE, EFFECT_NONE, "H"},
     {"setp*64",         KIND_COMPARE, EFFECT_NONE, "AA"},
-    {"setp*.s16",       KIND_COMPARE, EFFECT_NONE, "A AA"},
     {"setp*",           KIND_COMPARE, EFFECT_NONE, "A"},
     {"set.*",           KIND_PLAIN,   EFFECT_NONE, "AA"},
     {"selp*64",         KIND_SELECT,  EFFECT_NONE, "A A"},
@@ -190,9 +191,11 @@ static const struct row rows[] = {
     {"mbarrier*",       KIND_PLAIN,   EFFECT_ALL, "L"},
 
     /* matrices */
-    {"wmma.load.c*|wmma.store*", KIND_PLAIN, EFFECT_ALL, "L L L L L L L L"},
-    {"wmma.load*",      KIND_PLAIN,   EFFECT_ALL, "L L L L"},
-    {"wmma.mma*",       KIND_PLAIN,   EFFECT_LANES, "T T"},
+    {"wmma.load.*.shared*16|wmma.load.*.shared*.s8|wmma.load.*.shared*.u8", KIND_PLAIN, EFFECT_READ, "AAAL"},
+    {"wmma.load.a*.col.*|wmma.load.b*.row.*", KIND_PLAIN, EFFECT_READ, "AAIL L L LC C C C"}, /* turned around by MOVM */
+    {"wmma.load*",      KIND_PLAIN,   EFFECT_READ, "AAIL L L L"},
+    {"wmma.store*",     KIND_PLAIN,   EFFECT_WRITE, "AAIAIL L L L"},
+    {"wmma.mma*",       KIND_PLAIN,   EFFECT_LANES, "T T B"},
     {"mma*.m16n8k*|mma*.m8n8k4*f64*", KIND_PLAIN, EFFECT_LANES, "T"},
     {"mma*",            KIND_PLAIN,   EFFECT_LANES, "T T"},
     {"movmatrix*",      KIND_PLAIN,   EFFECT_LANES, "C"},
@@ -208,7 +211,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-enum isa_unit opcode_unit(char letter)
+static enum isa_unit unit_of(char letter)
 {
     for (size_t i = 0; i < COUNT_OF(letters); i++)
         if (letters[i].letter == letter)
@@ -234,7 +237,7 @@ uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most)
             at++;
             continue;
         }
-        enum isa_unit unit = opcode_unit(*at++);
+        enum isa_unit unit = unit_of(*at++);
         uint32_t times = 0;
         while (*at >= '0' && *at <= '9')
             times = 10 * times + (uint32_t)(*at++ - '0');
@@ -329,15 +332,17 @@ static bool may_split(const char *text)
     return false;
 }
 
-static uint32_t latency_of(const struct opcode *opcode)
+uint32_t opcode_latency(const struct opcode *opcode, const char *steps)
 {
     uint32_t latency = 0;
-    for (const char *at = opcode->steps; *at; at++) /* the longest chain is near enough the last one */
-        latency = *at == ' ' ? 0 : *at <= '9' ? latency : latency + letter_latency(*at);
     bool memory = opcode->effect == EFFECT_READ || opcode->effect == EFFECT_WRITE;
+    if (!*steps)
+        return 0;
     if (memory && (opcode->space == PTX_GLOBAL || opcode->space == PTX_GENERIC || opcode->space == PTX_LOCAL))
-        latency = 200;
-    return latency < 250 ? latency : 250;
+        return LATENCY_FAR;
+    for (const char *at = steps; *at; at++) /* the longest chain is mostly the last one */
+        latency = *at == ' ' ? 0 : *at <= '9' ? latency : latency + letter_latency(*at);
+    return latency;
 }
 
 static void describe(struct opcode *opcode, const char *text)
@@ -356,12 +361,13 @@ static void describe(struct opcode *opcode, const char *text)
     opcode->constant_space = ptx_opcode_has(text, "nc") || opcode->space == PTX_CONST ||
                              !strncmp(text, "tex.", 4) || !strncmp(text, "txq", 3) ||
                              !strncmp(text, "suq", 3);
+    opcode->whole_warp =
+        !strncmp(text, "ldmatrix", 8) || !strncmp(text, "stmatrix", 8) || !strncmp(text, "wmma", 4);
     opcode->carry = ptx_opcode_has(text, "cc") || !strncmp(text, "addc", 4) || !strncmp(text, "subc", 4) ||
                     !strncmp(text, "madc", 4);
     opcode->splits = may_split(text);
     opcode->product = may_contract(text, "mul");
     opcode->sum = may_contract(text, "add") || may_contract(text, "sub");
-    opcode->latency = (uint8_t)latency_of(opcode);
 }
 
 static uint32_t *slot(const struct opcodes *opcodes, const char *text)

@@ -51,9 +51,9 @@ struct opcode {
     uint8_t space;       /* enum ptx_space, of what touches memory */
     uint8_t bytes;       /* of what it touches there */
     uint8_t vector;      /* 1, 2, 4, 8 elements */
-    uint8_t latency;     /* about how many cycles until others can read its result */
     bool strict;         /* volatile: stays in order with all memory */
     bool constant_space; /* what nobody writes while the kernel runs: .nc, const, parameters */
+    bool whole_warp;     /* lanes load or store for each other: not to be guarded, and not just `bytes` */
     bool carry;          /* reads or writes the carry flag */
     bool splits;         /* contraction ends here (exec/contract.c) */
     bool product, sum;   /* may take part in contraction */
@@ -72,10 +72,11 @@ void opcodes_fini(struct opcodes *opcodes);
 /* Whether the opcode has this modifier: "volatile" in ld.volatile.u32. */
 bool ptx_opcode_has(const char *opcode, const char *modifier);
 
-/* Unit of a letter in the rows' steps. */
-enum isa_unit opcode_unit(char letter);
-
-/* Calls for each step of a row's text: unit, and whether it is chained. */
+/* The steps that a text of the rows means; gives how many. */
+enum { STEPS_MOST = 128 };
 uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most);
+
+/* About how many cycles it takes until others can read the result of one that becomes these steps. */
+uint32_t opcode_latency(const struct opcode *opcode, const char *steps);
 
 #endif

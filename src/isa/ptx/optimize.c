@@ -8,8 +8,7 @@ void pass_init(struct pass *pass, struct ptx_module *module, struct ptx_function
 {
     *pass = (struct pass){.module = module, .f = f};
     flow_init(&pass->flow, f);
-    values_init(&pass->values, f);
-    machine_init(&pass->machine, f, &pass->flow, NULL);
+    plan_init(&pass->plan, f, &pass->flow, NULL);
     pass->entries = mem_alloc(pass->flow.block_count + 1, sizeof *pass->entries);
     for (uint32_t i = 0; i < pass->flow.edge_count; i++)
         pass->entries[pass->flow.edges[i]]++;
@@ -18,27 +17,30 @@ void pass_init(struct pass *pass, struct ptx_module *module, struct ptx_function
 void pass_fini(struct pass *pass)
 {
     flow_fini(&pass->flow);
-    values_fini(&pass->values);
-    machine_fini(&pass->machine);
+    plan_fini(&pass->plan);
     mem_free(pass->entries);
 }
 
 uint32_t pass_steps(const struct pass *pass, uint32_t first, uint32_t end)
 {
-    return pass->machine.first[end] - pass->machine.first[first];
+    struct isa_step steps[STEPS_MOST];
+    uint32_t count = 0;
+    for (uint32_t i = first; i < end; i++)
+        count += opcode_steps(pass->plan.steps[i], steps, STEPS_MOST);
+    return count;
 }
 
 bool pass_products_stay(const struct pass *pass, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        const struct ptx_operand *result = values_operand(&pass->values, i, 0);
-        if (!values_opcode(&pass->values, i)->product || result->kind != PTX_OP_REGISTER)
+        const struct ptx_operand *result = values_operand(&pass->plan.values, i, 0);
+        if (!values_opcode(&pass->plan.values, i)->product || result->kind != PTX_OP_REGISTER)
             continue;
-        const struct value *value = &pass->values.at[result->index];
+        const struct value *value = &pass->plan.values.at[result->index];
         if (value->writes != 1)
             return false;
         for (uint32_t k = 0; k < value->count; k++) {
-            uint32_t reader = pass->values.readers[value->first + k];
+            uint32_t reader = pass->plan.values.readers[value->first + k];
             if (reader < first || reader >= end)
                 return false;
         }
@@ -64,6 +66,7 @@ void ptx_optimize(struct ptx_module *module)
         for (int round = 0; round < ROUNDS_MOST && optimize_branches(module, f); round++) {
         }
         optimize_loops(module, f);
+        optimize_vectors(module, f);
         schedule(f);
     }
 }

@@ -1,5 +1,5 @@
-/* Small bodies of branches become guarded instructions, as ptxas has it: with up to eight machine instructions
- * (seven when the branch goes the same way for the whole warp), loads not counted. */
+/* Small bodies of branches become guarded instructions, as ptxas has it: with up to eight machine
+ * instructions (seven when the branch goes the same way for the whole warp), loads not counted. */
 #include "optimize_parts.h"
 #include "base/mem.h"
 
@@ -31,17 +31,17 @@ void optimize_exits(struct ptx_function *f)
 
 /* What to do with a branch. */
 struct choice {
-    uint32_t branch;            /* instruction */
+    uint32_t branch;               /* instruction */
     uint32_t then_first, then_end; /* done when it is not taken */
     uint32_t else_first, else_end; /* done when it is; may be empty */
-    uint32_t end;               /* where the ways meet */
+    uint32_t end;                  /* where the ways meet */
 };
 
 static bool can_be_guarded(const struct pass *pass, uint32_t i)
 {
-    const struct opcode *opcode = values_opcode(&pass->values, i);
+    const struct opcode *opcode = values_opcode(&pass->plan.values, i);
     const struct ptx_inst *inst = &pass->f->insts[i];
-    if (opcode->splits || opcode->carry || opcode->strict)
+    if (opcode->splits || opcode->carry || opcode->strict || opcode->whole_warp)
         return false;
     if (opcode->product)
         return false;
@@ -54,7 +54,7 @@ static uint32_t count_loads(const struct pass *pass, uint32_t first, uint32_t en
 {
     uint32_t loads = 0;
     for (uint32_t i = first; i < end; i++)
-        loads += values_opcode(&pass->values, i)->kind == KIND_LOAD;
+        loads += values_opcode(&pass->plan.values, i)->kind == KIND_LOAD;
     return loads;
 }
 
@@ -96,7 +96,8 @@ static uint32_t end_of(const struct flow_block *block)
 /* A block that is reached from the one before alone, and leads to one place. */
 static bool is_body(const struct pass *pass, uint32_t block)
 {
-    return block < pass->flow.block_count && pass->entries[block] == 1 && pass->flow.blocks[block].next_count == 1;
+    return block < pass->flow.block_count && pass->entries[block] == 1 &&
+           pass->flow.blocks[block].next_count == 1;
 }
 
 static bool find_choice(const struct pass *pass, uint32_t b, struct choice *choice)
@@ -110,7 +111,8 @@ static bool find_choice(const struct pass *pass, uint32_t b, struct choice *choi
     if (pass->f->registers[branch->guard].type != PTX_pred)
         return false;
     uint32_t taken = flow->edges[block->next], then_to = flow->edges[flow->blocks[b + 1].next];
-    *choice = (struct choice){.branch = last, .then_first = end_of(block), .then_end = end_of(&flow->blocks[b + 1])};
+    *choice = (struct choice){
+        .branch = last, .then_first = end_of(block), .then_end = end_of(&flow->blocks[b + 1])};
     uint32_t most = BODY_MOST;
     if (taken == b + 2 && then_to == b + 2) {
         choice->else_first = choice->else_end = choice->end = choice->then_end;
@@ -118,7 +120,8 @@ static bool find_choice(const struct pass *pass, uint32_t b, struct choice *choi
         if (ptx_is(body_last, "bra")) /* to what stands behind it */
             choice->then_end--;
     } else if (taken == b + 2 && is_body(pass, b + 2) && then_to == b + 3 &&
-               flow->edges[flow->blocks[b + 2].next] == b + 3 && ptx_is(&pass->f->insts[choice->then_end - 1], "bra")) {
+               flow->edges[flow->blocks[b + 2].next] == b + 3 &&
+               ptx_is(&pass->f->insts[choice->then_end - 1], "bra")) {
         choice->else_first = choice->then_end;
         choice->else_end = choice->end = end_of(&flow->blocks[b + 2]);
         choice->then_end--;
@@ -133,8 +136,8 @@ static bool find_choice(const struct pass *pass, uint32_t b, struct choice *choi
 }
 
 /* The guard under which both hold; a new predicate when the instruction has a guard of its own. */
-static void add_guard(struct rewrite *rewrite, const struct ptx_inst *like, uint32_t p, bool p_not, uint32_t g,
-                      bool g_not, int32_t *guard, bool *guard_not)
+static void add_guard(struct rewrite *rewrite, const struct ptx_inst *like, uint32_t p, bool p_not,
+                      uint32_t g, bool g_not, int32_t *guard, bool *guard_not)
 {
     uint32_t both = rewrite_register(rewrite, "(both)", PTX_pred);
     *guard = (int32_t)both;

@@ -1,18 +1,16 @@
-/* The passes of ptx_optimize. Each tells whether it changed the function. */
+/* The passes of ptx_optimize. */
 #ifndef PTX_OPTIMIZE_PARTS_H
 #define PTX_OPTIMIZE_PARTS_H
 
-#include "ptx/machine.h"
+#include "machine_parts.h"
 #include "rewrite.h"
-#include "values.h"
 
 /* What a pass works on, made anew for each. */
 struct pass {
     struct ptx_module *module;
     struct ptx_function *f;
     struct flow flow;
-    struct values values;
-    struct machine machine;
+    struct plan plan;
     uint32_t *entries; /* by block: edges that lead to it */
 };
 
@@ -22,12 +20,15 @@ void pass_fini(struct pass *pass);
 /* Machine instructions of a stretch of instructions. */
 uint32_t pass_steps(const struct pass *pass, uint32_t first, uint32_t end);
 
-/* Whether the products that these instructions make stay among themselves: one instruction writes each, and it is
- * read between first and end alone. So contraction (exec/contract.c) does not see what is done around them. */
+/* Whether the products that these instructions make stay among themselves: one instruction writes each, and
+ * it is read between first and end alone. So contraction (exec/contract.c) does not see what is done around
+ * them. */
 bool pass_products_stay(const struct pass *pass, uint32_t first, uint32_t end);
 
-void optimize_exits(struct ptx_function *f);                               /* optimize_branch.c */
-bool optimize_branches(struct ptx_module *module, struct ptx_function *f); /* optimize_branch.c */
-bool optimize_loops(struct ptx_module *module, struct ptx_function *f);    /* optimize_loop.c */
+void optimize_exits(struct ptx_function *f); /* optimize_branch.c */
+bool optimize_branches(struct ptx_module *module,
+                       struct ptx_function *f); /* optimize_branch.c: whether it changed it */
+void optimize_loops(struct ptx_module *module, struct ptx_function *f);   /* optimize_loop.c */
+void optimize_vectors(struct ptx_module *module, struct ptx_function *f); /* optimize_vector.c */
 
 #endif

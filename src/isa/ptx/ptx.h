@@ -136,6 +136,7 @@ struct ptx_inst {
 struct ptx_label {
     const char *name;
     uint32_t inst; /* the instruction it stands before; may be the count of all */
+    bool nounroll; /* a pragma behind it: the loop that begins here is left as it is */
 };
 
 /* .loc: where in the source an instruction comes from */

@@ -59,7 +59,7 @@ uint32_t rewrite_register(struct rewrite *rewrite, const char *name, enum ptx_ty
 
 uint32_t rewrite_label(struct rewrite *rewrite)
 {
-    *list_push(rewrite->labels) = (struct ptx_label){"(added)", OLD_PLACE};
+    *list_push(rewrite->labels) = (struct ptx_label){.name = "(added)", .inst = OLD_PLACE};
     return (uint32_t)rewrite->labels.count - 1;
 }
 
@@ -115,7 +115,8 @@ void rewrite_finish(struct rewrite *rewrite)
     f->inst_count = (uint32_t)rewrite->insts.count;
     f->operands = ptx_store_copy(store, rewrite->operands.at, rewrite->operands.count, sizeof *f->operands);
     f->operand_count = (uint32_t)rewrite->operands.count;
-    f->registers = ptx_store_copy(store, rewrite->registers.at, rewrite->registers.count, sizeof *f->registers);
+    f->registers =
+        ptx_store_copy(store, rewrite->registers.at, rewrite->registers.count, sizeof *f->registers);
     f->register_count = (uint32_t)rewrite->registers.count;
     f->labels = ptx_store_copy(store, rewrite->labels.at, rewrite->labels.count, sizeof *f->labels);
     f->label_count = (uint32_t)rewrite->labels.count;

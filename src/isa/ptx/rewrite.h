@@ -28,8 +28,8 @@ struct ptx_inst *rewrite_add(struct rewrite *rewrite, const char *opcode, const 
 void rewrite_operand(struct rewrite *rewrite, struct ptx_operand operand); /* of the one added last */
 
 uint32_t rewrite_register(struct rewrite *rewrite, const char *name, enum ptx_type type);
-uint32_t rewrite_label(struct rewrite *rewrite);                /* at no place yet */
-void rewrite_place(struct rewrite *rewrite, uint32_t label);    /* before what is added next */
+uint32_t rewrite_label(struct rewrite *rewrite);             /* at no place yet */
+void rewrite_place(struct rewrite *rewrite, uint32_t label); /* before what is added next */
 void rewrite_place_old(struct rewrite *rewrite, uint32_t label, uint32_t inst); /* before one as it was */
 
 static inline struct ptx_operand operand_register(uint32_t index)

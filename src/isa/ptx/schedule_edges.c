@@ -22,21 +22,14 @@ static struct track *track_of(struct schedule *s, uint32_t index)
     return track;
 }
 
-static uint32_t latency_of(const struct schedule *s, uint32_t node)
-{
-    return values_opcode(&s->values, s->nodes[node].inst)->latency;
-}
-
-static void read_register(struct schedule *s, uint32_t index, bool real)
+static void read_register(struct schedule *s, uint32_t index)
 {
     struct track *track = track_of(s, index);
     if (track->writer)
-        add_edge(s, track->writer - 1, s->node, latency_of(s, track->writer - 1));
+        add_edge(s, track->writer - 1, s->node, s->nodes[track->writer - 1].latency);
     mem_grow(s->links, s->link_count, s->link_capacity);
     s->links[s->link_count++] = (struct link){s->node, track->reader};
     track->reader = s->link_count;
-    if (real)
-        track->reads++, track->left++;
 }
 
 static void write_register(struct schedule *s, uint32_t index)
@@ -54,11 +47,11 @@ static void see_register(void *context, uint32_t index, bool written)
 {
     struct schedule *s = context;
     if (!written) {
-        read_register(s, index, true);
+        read_register(s, index);
         return;
     }
     if (s->f->insts[s->inst].guard >= 0)
-        read_register(s, index, false); /* what was there shows where the guard does not hold */
+        read_register(s, index); /* what was there shows where the guard does not hold */
     write_register(s, index);
 }
 
@@ -68,16 +61,16 @@ static void see_register(void *context, uint32_t index, bool written)
 static void find_base(struct schedule *s, const struct ptx_operand *operand, struct access *access)
 {
     for (int hops = 0; hops < 8 && operand->kind == PTX_OP_REGISTER; hops++) {
-        uint32_t maker = values_maker(&s->values, operand);
+        uint32_t maker = values_maker(&s->plan.values, operand);
         if (maker == VALUES_NONE)
             break;
-        const struct opcode *opcode = values_opcode(&s->values, maker);
-        const struct ptx_operand *a = values_operand(&s->values, maker, 1);
-        const struct ptx_operand *b = values_operand(&s->values, maker, 2);
+        const struct opcode *opcode = values_opcode(&s->plan.values, maker);
+        const struct ptx_operand *a = values_operand(&s->plan.values, maker, 1);
+        const struct ptx_operand *b = values_operand(&s->plan.values, maker, 2);
         bool adds = opcode->kind == KIND_ADD || opcode->kind == KIND_ADD64;
         bool renames = opcode->kind == KIND_MOVE || opcode->kind == KIND_RENAME;
         if (adds && a->kind == PTX_OP_REGISTER && b->kind == PTX_OP_INTEGER &&
-            values_maker(&s->values, a) != VALUES_NONE)
+            values_maker(&s->plan.values, a) != VALUES_NONE)
             access->offset += (int64_t)b->value, operand = a;
         else if (renames && !strncmp(opcode->text, "mov", 3) && a->kind == PTX_OP_SYMBOL)
             access->offset += (int64_t)a->value, operand = a;
@@ -99,13 +92,13 @@ static void find_base(struct schedule *s, const struct ptx_operand *operand, str
 static struct access access_of(struct schedule *s)
 {
     const struct ptx_inst *inst = &s->f->insts[s->inst];
-    const struct opcode *opcode = values_opcode(&s->values, s->inst);
+    const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
     struct access access = {.node = s->node,
                             .space = opcode->space,
                             .writes = opcode->effect == EFFECT_WRITE,
                             .strict = opcode->strict};
     access.bytes = opcode->bytes;
-    if (!opcode->bytes || !strncmp(opcode->text, "ldm", 3) || !strncmp(opcode->text, "stm", 3))
+    if (!opcode->bytes || opcode->whole_warp)
         return access;
     for (uint32_t i = 0; i < inst->count && !access.is_known; i++) {
         const struct ptx_operand *operand = &s->f->operands[inst->first + i];
@@ -146,7 +139,7 @@ static bool may_meet(const struct schedule *s, const struct access *a, const str
 
 static void order_memory(struct schedule *s)
 {
-    const struct opcode *opcode = values_opcode(&s->values, s->inst);
+    const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
     if (opcode->constant_space || (opcode->kind == KIND_PARAM && s->f->is_kernel))
         return;
     struct access access = access_of(s);
@@ -175,7 +168,7 @@ static void see_product(void *context, uint32_t index, bool written)
     struct schedule *s = products->s;
     if (!written)
         return;
-    bool product = values_opcode(&s->values, s->inst)->product;
+    bool product = values_opcode(&s->plan.values, s->inst)->product;
     products->held[index] = product ? s->inst + 1 : 0;
     s->product_register[index] |= product;
 }
@@ -185,8 +178,8 @@ void schedule_contraction(struct schedule *s)
     const struct ptx_function *f = s->f;
     struct products products = {.s = s, .held = mem_alloc(f->register_count + 1, sizeof *products.held)};
     for (s->inst = 0; s->inst < f->inst_count; s->inst++) {
-        for (uint32_t k = 0; k < 2 && values_opcode(&s->values, s->inst)->sum; k++) {
-            const struct ptx_operand *operand = values_operand(&s->values, s->inst, k + 1);
+        for (uint32_t k = 0; k < 2 && values_opcode(&s->plan.values, s->inst)->sum; k++) {
+            const struct ptx_operand *operand = values_operand(&s->plan.values, s->inst, k + 1);
             uint32_t product = operand->kind == PTX_OP_REGISTER ? products.held[operand->index] : 0;
             s->sums[s->inst].from[k] = product;
             if (product)
@@ -206,7 +199,7 @@ static void see_pinned(void *context, uint32_t index, bool written)
 
 static bool writes_product_register(const struct schedule *s)
 {
-    const struct ptx_operand *result = values_operand(&s->values, s->inst, 0);
+    const struct ptx_operand *result = values_operand(&s->plan.values, s->inst, 0);
     bool writes = false;
     if (result->kind == PTX_OP_REGISTER)
         return s->product_register[result->index];
@@ -217,28 +210,33 @@ static bool writes_product_register(const struct schedule *s)
 
 static bool ends_stretch(const struct schedule *s)
 {
-    const struct opcode *opcode = values_opcode(&s->values, s->inst);
+    const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
     return opcode->splits ||
            (s->f->insts[s->inst].guard >= 0 && (opcode->effect != EFFECT_NONE || opcode->carry));
 }
 
+/* Products and sums stay on their side of what ends a stretch. Several ends with none of them in between may
+ * change places: only groups of ends and groups of products and sums are kept in order. */
+static void keep_side(struct schedule *s, bool ends)
+{
+    struct group *own = ends ? &s->ends : &s->pinned, *other = ends ? &s->pinned : &s->ends;
+    if (s->last_ends != ends) /* a new group of its kind */
+        own->count = 0;
+    s->last_ends = ends;
+    for (uint32_t i = 0; i < other->count; i++)
+        add_edge(s, other->nodes[i], s->node, 0);
+    own->nodes[own->count++] = s->node;
+}
+
 static void order_contraction(struct schedule *s)
 {
-    const struct opcode *opcode = values_opcode(&s->values, s->inst);
+    const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
     if (ends_stretch(s)) {
-        for (uint32_t i = 0; i < s->pinned_count; i++)
-            add_edge(s, s->pinned[i].node, s->node, 0);
-        s->pinned_count = 0;
-        if (s->wall)
-            add_edge(s, s->wall - 1, s->node, 0);
-        s->wall = s->node + 1;
+        keep_side(s, true);
         return;
     }
-    if (opcode->product || opcode->sum || writes_product_register(s)) {
-        if (s->wall)
-            add_edge(s, s->wall - 1, s->node, 0);
-        s->pinned[s->pinned_count++].node = s->node;
-    }
+    if (opcode->product || opcode->sum || writes_product_register(s))
+        keep_side(s, false);
     if (!opcode->sum)
         return;
     bool shared = false;
@@ -248,9 +246,9 @@ static void order_contraction(struct schedule *s)
             continue;
         shared |= s->uses[product - 1] > 1;
         for (uint32_t i = 1; i <= 2; i++) { /* it would read the factors, as they are here */
-            const struct ptx_operand *factor = values_operand(&s->values, product - 1, i);
+            const struct ptx_operand *factor = values_operand(&s->plan.values, product - 1, i);
             if (factor->kind == PTX_OP_REGISTER)
-                read_register(s, factor->index, false);
+                read_register(s, factor->index);
         }
     }
     if (shared) {
@@ -262,27 +260,27 @@ static void order_contraction(struct schedule *s)
 
 bool schedule_is_wall(const struct schedule *s, uint32_t inst)
 {
-    const struct opcode *opcode = values_opcode(&s->values, inst);
+    const struct opcode *opcode = values_opcode(&s->plan.values, inst);
     if (opcode->effect == EFFECT_ALL || opcode->splits)
         return true;
-    const struct ptx_operand *source = values_operand(&s->values, inst, 1);
+    const struct ptx_operand *source = values_operand(&s->plan.values, inst, 1);
     return opcode->kind == KIND_MOVE && source->kind == PTX_OP_SPECIAL &&
            source->index >= PTX_SPECIAL_clock && source->index <= PTX_SPECIAL_globaltimer_hi;
 }
 
 void schedule_edges(struct schedule *s)
 {
-    s->region++;
-    s->edge_count = s->link_count = s->access_count = s->pinned_count = 0;
-    s->lanes = s->wall = s->shared_sum = 0;
+    s->edge_count = s->link_count = s->access_count = s->pinned.count = s->ends.count = 0;
+    s->lanes = s->shared_sum = 0;
+    s->last_ends = false;
     for (s->node = 0; s->node < s->count; s->node++) {
         s->inst = s->nodes[s->node].inst;
-        const struct opcode *opcode = values_opcode(&s->values, s->inst);
+        const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
         if (opcode->effect == EFFECT_READ || opcode->effect == EFFECT_WRITE)
             order_memory(s); /* before its own result is written */
         order_contraction(s);
         if (opcode->carry) {
-            read_register(s, s->f->register_count, false);
+            read_register(s, s->f->register_count);
             write_register(s, s->f->register_count);
         }
         ptx_each_register(s->f, &s->f->insts[s->inst], see_register, s);

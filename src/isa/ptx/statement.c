@@ -116,7 +116,7 @@ static bool parse_label(struct parser *parser)
     if (!binding)
         return parse_fail_twice(parser, &token, name);
     binding->line = token.line;
-    *list_push(body->labels) = (struct ptx_label){name->text, (uint32_t)body->insts.count};
+    *list_push(body->labels) = (struct ptx_label){.name = name->text, .inst = (uint32_t)body->insts.count};
     return true;
 }
 

@@ -1,12 +1,15 @@
 /* Two machines behind one table of functions: Heddle's own execution, and a GPU through the CUDA driver. */
-#include "machine.h"
+#include "target.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "exec/exec.h"
+#include "ptx/machine.h"
+#include "timed.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STACK_BYTES = 16384 }; /* of a thread: functions that call themselves need some */
@@ -36,7 +39,7 @@ struct driver {
 #undef F
 };
 
-struct machine {
+struct target {
     bool is_gpu;
     /* Heddle */
     unsigned threads;
@@ -44,6 +47,8 @@ struct machine {
     struct program *program;
     void **memories; /* of the program's variables */
     size_t memory_count, memory_capacity;
+    struct timed *timed; /* with the timing model; or NULL */
+    uint64_t digest;     /* of what it counted */
     /* the GPU */
     struct driver driver;
     void *module;
@@ -68,33 +73,33 @@ static bool done(const char *what, int code, struct err *err)
     return code == 0 || err_set(err, "%s: CUDA error %d", what, code);
 }
 
-struct machine *machine_gpu(struct err *err)
+struct target *target_gpu(struct err *err)
 {
-    struct machine *machine = mem_alloc(1, sizeof *machine);
-    struct driver *driver = &machine->driver;
+    struct target *target = mem_alloc(1, sizeof *target);
+    struct driver *driver = &target->driver;
     void *context;
     int device;
-    machine->is_gpu = true;
+    target->is_gpu = true;
     if (driver_open(driver, err) && done("cuInit", driver->cuInit(0), err) &&
         done("cuDeviceGet", driver->cuDeviceGet(&device, 0), err) &&
         done("cuDevicePrimaryCtxRetain", driver->cuDevicePrimaryCtxRetain(&context, device), err) &&
         done("cuCtxSetCurrent", driver->cuCtxSetCurrent(context), err) &&
         done("cuCtxSetLimit", driver->cuCtxSetLimit(0, STACK_BYTES), err)) /* CU_LIMIT_STACK_SIZE */
-        return machine;
-    mem_free(machine);
+        return target;
+    mem_free(target);
     return NULL;
 }
 
-static bool gpu_load(struct machine *machine, const char *ptx, struct err *err)
+static bool gpu_load(struct target *target, const char *ptx, struct err *err)
 {
     enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
     char log[2000] = "";
     int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
     void *values[] = {log, (void *)sizeof log};
-    if (machine->module)
-        machine->driver.cuModuleUnload(machine->module);
-    machine->module = NULL;
-    int code = machine->driver.cuModuleLoadDataEx(&machine->module, ptx, COUNT_OF(options), options, values);
+    if (target->module)
+        target->driver.cuModuleUnload(target->module);
+    target->module = NULL;
+    int code = target->driver.cuModuleLoadDataEx(&target->module, ptx, COUNT_OF(options), options, values);
     return code == 0 || err_set(err, "CUDA error %d: %s", code, log);
 }
 
@@ -109,13 +114,13 @@ static bool wait_for_it(const struct driver *driver, const char *kernel, struct 
     return done(kernel, code, err);
 }
 
-static bool gpu_launch(struct machine *machine, const struct machine_launch *launch, uint64_t in,
-                       uint64_t out, struct err *err)
+static bool gpu_launch(struct target *target, const struct target_launch *launch, uint64_t in, uint64_t out,
+                       struct err *err)
 {
-    const struct driver *driver = &machine->driver;
+    const struct driver *driver = &target->driver;
     const uint32_t *grid = launch->grid, *block = launch->block;
     void *function, *params[] = {&in, &out};
-    return done(launch->kernel, driver->cuModuleGetFunction(&function, machine->module, launch->kernel),
+    return done(launch->kernel, driver->cuModuleGetFunction(&function, target->module, launch->kernel),
                 err) &&
            done("copy", driver->cuMemcpyHtoD_v2(in, launch->in, launch->in_bytes), err) &&
            done("copy", driver->cuMemcpyHtoD_v2(out, launch->out, launch->out_bytes), err) &&
@@ -127,13 +132,13 @@ static bool gpu_launch(struct machine *machine, const struct machine_launch *lau
            done("copy", driver->cuMemcpyDtoH_v2(launch->out, out, launch->out_bytes), err);
 }
 
-static bool gpu_run(struct machine *machine, const struct machine_launch *launch, struct err *err)
+static bool gpu_run(struct target *target, const struct target_launch *launch, struct err *err)
 {
-    const struct driver *driver = &machine->driver;
+    const struct driver *driver = &target->driver;
     uint64_t in, out;
     if (!done("memory", driver->cuMemAlloc_v2(&in, launch->in_bytes), err) ||
         !done("memory", driver->cuMemAlloc_v2(&out, launch->out_bytes), err) ||
-        !gpu_launch(machine, launch, in, out, err))
+        !gpu_launch(target, launch, in, out, err))
         return false; /* a kernel may still run: freeing its memory would wait for it */
     driver->cuMemFree_v2(out);
     driver->cuMemFree_v2(in);
@@ -142,86 +147,131 @@ static bool gpu_run(struct machine *machine, const struct machine_launch *launch
 
 /* --- Heddle --------------------------------------------------------------------------------------------- */
 
-struct machine *machine_heddle(unsigned threads)
+struct target *target_timed(unsigned threads, struct err *err)
 {
-    struct machine *machine = mem_alloc(1, sizeof *machine);
-    machine->threads = threads;
-    machine->image = image_new();
-    return machine;
+    struct target *target = target_heddle(1);
+    target->timed = timed_new(threads, err);
+    if (target->timed)
+        return target;
+    target_free(target);
+    return NULL;
+}
+
+uint64_t target_digest(const struct target *target)
+{
+    return target->digest;
+}
+
+struct target *target_heddle(unsigned threads)
+{
+    struct target *target = mem_alloc(1, sizeof *target);
+    target->threads = threads;
+    target->image = image_new();
+    return target;
 }
 
 static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
 {
-    struct machine *machine = context;
+    struct target *target = context;
     REQUIRE(alignment <= CACHE_LINE);
-    void *memory = mem_alloc_lines(bytes, 1);
-    mem_grow(machine->memories, machine->memory_count, machine->memory_capacity);
-    machine->memories[machine->memory_count++] = memory;
-    image_add(machine->image,
+    void *memory = target->timed ? timed_alloc(target->timed, bytes) : mem_alloc_lines(bytes, 1);
+    mem_grow(target->memories, target->memory_count, target->memory_capacity);
+    target->memories[target->memory_count++] = memory;
+    image_add(target->image,
               (struct range){(uintptr_t)memory, bytes, "variable", variable->space == PTX_CONST});
     return (uintptr_t)memory;
 }
 
-static void heddle_unload(struct machine *machine)
+static void heddle_unload(struct target *target)
 {
-    program_free(machine->program);
-    machine->program = NULL;
-    while (machine->memory_count) {
-        void *memory = machine->memories[--machine->memory_count];
-        image_remove(machine->image, (uintptr_t)memory);
-        mem_free(memory);
+    program_free(target->program);
+    target->program = NULL;
+    while (target->memory_count) {
+        void *memory = target->memories[--target->memory_count];
+        image_remove(target->image, (uintptr_t)memory);
+        if (!target->timed)
+            mem_free(memory);
     }
+    if (target->timed)
+        timed_reset(target->timed);
 }
 
-static bool heddle_load(struct machine *machine, const char *ptx, struct err *err)
+static bool heddle_load(struct target *target, const char *ptx, struct err *err)
 {
-    heddle_unload(machine);
+    heddle_unload(target);
     struct ptx_module *module = ptx_parse("oracle.ptx", ptx, strlen(ptx), err);
+    if (module && target->timed && !getenv("NOOPT"))
+        ptx_optimize(module);
     if (module)
-        machine->program = program_new(&module, 1, place, machine, err);
-    return machine->program;
+        target->program = program_new(&module, 1, place, target, err);
+    if (target->program && target->timed)
+        program_set_timed(target->program);
+    return target->program;
 }
 
-static bool heddle_run(struct machine *machine, const struct machine_launch *launch, struct err *err)
+/* In memory of the GPU, where lines are whole. */
+static bool timed_launch(struct target *target, struct launch *run, const struct target_launch *launch,
+                         struct launch_result *result, struct err *err)
 {
-    struct kernel *kernel = program_kernel(machine->program, launch->kernel);
+    char *in = timed_alloc(target->timed, launch->in_bytes),
+         *out = timed_alloc(target->timed, launch->out_bytes);
+    const uint64_t params[] = {(uintptr_t)in, (uintptr_t)out};
+    memcpy(in, launch->in, launch->in_bytes);
+    memcpy(out, launch->out, launch->out_bytes);
+    run->params = params;
+    image_add(target->image, (struct range){params[0], launch->in_bytes, "the input", true});
+    image_add(target->image, (struct range){params[1], launch->out_bytes, "the output", false});
+    bool good = timed_run(target->timed, run, result, &target->digest, err);
+    memcpy(launch->out, out, launch->out_bytes);
+    image_remove(target->image, params[0]);
+    image_remove(target->image, params[1]);
+    return good;
+}
+
+static bool heddle_run(struct target *target, const struct target_launch *launch, struct err *err)
+{
+    struct kernel *kernel = program_kernel(target->program, launch->kernel);
     if (!kernel)
         return err_set(err, "there is no kernel %s", launch->kernel);
     const uint64_t params[] = {(uintptr_t)launch->in, (uintptr_t)launch->out};
     struct launch run = {.kernel = kernel,
-                         .image = machine->image,
+                         .image = target->image,
                          .params = params,
-                         .threads = machine->threads,
+                         .threads = target->threads,
                          .sm_count = 132,
                          .stack_bytes = STACK_BYTES,
                          .instruction_limit = 20000000}; /* a kernel that does not end is a wrong one */
     memcpy(run.grid, launch->grid, sizeof run.grid);
     memcpy(run.block, launch->block, sizeof run.block);
     static _Thread_local struct launch_result result;
-    image_add(machine->image, (struct range){params[0], launch->in_bytes, "the input", true});
-    image_add(machine->image, (struct range){params[1], launch->out_bytes, "the output", false});
+    if (target->timed)
+        return timed_launch(target, &run, launch, &result, err);
+    image_add(target->image, (struct range){params[0], launch->in_bytes, "the input", true});
+    image_add(target->image, (struct range){params[1], launch->out_bytes, "the output", false});
     bool good = launch_run(&run, &result) || err_set(err, "%s", result.fault.text);
-    image_remove(machine->image, params[0]);
-    image_remove(machine->image, params[1]);
+    image_remove(target->image, params[0]);
+    image_remove(target->image, params[1]);
     return good;
 }
 
-bool machine_load(struct machine *machine, const char *ptx, struct err *err)
+bool target_load(struct target *target, const char *ptx, struct err *err)
 {
-    return (machine->is_gpu ? gpu_load : heddle_load)(machine, ptx, err);
+    return (target->is_gpu ? gpu_load : heddle_load)(target, ptx, err);
 }
 
-bool machine_run(struct machine *machine, const struct machine_launch *launch, struct err *err)
+bool target_run(struct target *target, const struct target_launch *launch, struct err *err)
 {
-    return (machine->is_gpu ? gpu_run : heddle_run)(machine, launch, err);
+    return (target->is_gpu ? gpu_run : heddle_run)(target, launch, err);
 }
 
-void machine_free(struct machine *machine)
+void target_free(struct target *target)
 {
-    if (!machine->is_gpu) {
-        heddle_unload(machine);
-        image_free(machine->image);
+    if (!target->is_gpu) {
+        heddle_unload(target);
+        image_free(target->image);
+        if (target->timed)
+            timed_free(target->timed);
     }
-    mem_free(machine->memories);
-    mem_free(machine);
+    mem_free(target->memories);
+    mem_free(target);
 }

@@ -1,0 +1,122 @@
+#include "workloads/timed.h"
+#include "base/mem.h"
+#include "driver/driver.h"
+
+#include <stdio.h>
+
+struct timed {
+    struct driver *driver;
+    struct device *device;
+    struct stream *stream;
+    struct module *module;
+    char fault[2048]; /* what a kernel did wrong */
+};
+
+static void keep_report(void *user, const char *text)
+{
+    struct timed *timed = user;
+    if (!*timed->fault)
+        snprintf(timed->fault, sizeof timed->fault, "%s", text);
+}
+
+static const char *told(struct timed *timed, enum result result)
+{
+    if (!result)
+        return NULL;
+    if (*timed->fault)
+        return timed->fault;
+    return *driver_detail() ? driver_detail() : result_text(result);
+}
+
+struct timed *timed_new(const struct workload *workload, const struct driver_options *options,
+                        struct err *err)
+{
+    struct timed *timed = mem_alloc(1, sizeof *timed);
+    struct driver_options own = *options;
+    char name[80];
+    size_t bytes;
+    const char *text = workload_ptx(workload, &bytes), *wrong = NULL;
+    own.keep_launches = true;
+    own.report = keep_report;
+    own.user = timed;
+    timed->driver = driver_new(&own, err);
+    if (!timed->driver) {
+        timed_free(timed);
+        return NULL;
+    }
+    timed->device = driver_device(timed->driver, 0);
+    timed->stream = device_default_stream(timed->device);
+    snprintf(name, sizeof name, "%s.ptx", workload->name);
+    wrong = told(timed, module_load(timed->driver, name, text, bytes, &timed->module));
+    if (wrong) {
+        err_set(err, "%s", wrong);
+        timed_free(timed);
+        return NULL;
+    }
+    return timed;
+}
+
+void timed_free(struct timed *timed)
+{
+    if (timed)
+        driver_free(timed->driver);
+    mem_free(timed);
+}
+
+struct driver *timed_driver(struct timed *timed)
+{
+    return timed->driver;
+}
+
+const char *timed_alloc(struct timed *timed, size_t bytes, void **memory)
+{
+    uint64_t address;
+    const char *wrong = told(timed, memory_alloc(timed->device, bytes ? bytes : 1, &address));
+    *memory = (void *)(uintptr_t)address;
+    return wrong;
+}
+
+const char *timed_copy(struct timed *timed, void *to, const void *from, size_t bytes)
+{
+    return told(timed, stream_copy_bytes(timed->stream, (uintptr_t)to, (uintptr_t)from, bytes, true));
+}
+
+const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes)
+{
+    struct fill fill = {.to.address = (uintptr_t)at,
+                        .value = (uint32_t)byte & 0xff,
+                        .element_bytes = 1,
+                        .width = bytes,
+                        .height = 1,
+                        .depth = 1};
+    return told(timed, stream_fill(timed->stream, &fill, false));
+}
+
+const char *timed_launch(struct timed *timed, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+                         size_t shared_bytes, void **arguments)
+{
+    struct function *function;
+    struct launch_config config = {.grid = {grid.x, grid.y, grid.z},
+                                   .block = {block.x, block.y, block.z},
+                                   .shared_bytes = (uint32_t)shared_bytes};
+    const char *wrong = told(timed, module_function(timed->module, kernel, &function));
+    if (!wrong && shared_bytes > device_spec(timed->device)->shared_per_block)
+        wrong = told(
+            timed, function_set(function, timed->device, FUNCTION_MAX_DYNAMIC_SHARED, (int64_t)shared_bytes));
+    return wrong ? wrong : told(timed, stream_launch(timed->stream, function, &config, arguments));
+}
+
+const char *timed_finish(struct timed *timed, struct workload_result *result)
+{
+    const char *wrong = told(timed, device_synchronize(timed->device));
+    struct launch_record record;
+    for (size_t i = 0; driver_launch(timed->driver, i, &record); i++) {
+#define C(name) result->counts.name += record.name;
+        LAUNCH_COUNTS(C)
+#undef C
+        result->launches++;
+        result->seconds += record.wall_seconds;
+        result->interrupted |= record.interrupted;
+    }
+    return wrong;
+}

@@ -1,0 +1,23 @@
+/* A workload over the driver, in simulated time: what run.c calls when there is such a thing. Each returns
+ * NULL, or what went wrong. */
+#ifndef BENCH_CUDA_TIMED_H
+#define BENCH_CUDA_TIMED_H
+
+#include "workloads/run.h"
+
+struct timed;
+
+struct timed *timed_new(const struct workload *workload, const struct driver_options *options,
+                        struct err *err);
+void timed_free(struct timed *timed);
+const char *timed_alloc(struct timed *timed, size_t bytes, void **memory);
+const char *timed_copy(struct timed *timed, void *to, const void *from, size_t bytes);
+const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes);
+const char *timed_launch(struct timed *timed, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+                         size_t shared_bytes, void **arguments);
+
+/* Waits for all, and sums up what was launched. */
+const char *timed_finish(struct timed *timed, struct workload_result *result);
+struct driver *timed_driver(struct timed *timed);
+
+#endif

@@ -1,0 +1,280 @@
+/* What the kernels' time went into: a line for each, a table, and the places where warps waited. 100 columns.
+ */
+#include "cli/launches.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "driver/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHOWN = 20 }; /* kernels; those that took the longest */
+
+/* All timed launches of one kernel. */
+struct group {
+    struct text name;
+    uint64_t launches, interrupted;
+    const struct launch_line *longest;
+    struct kernel_stats sum;
+    struct metric_place *places; /* of all launches */
+    size_t place_count, place_capacity;
+};
+
+struct groups {
+    struct names kernels;
+    struct group *at; /* by the kernel's number */
+    size_t capacity;
+};
+
+/* ---- gathering ---- */
+
+static void add_place(struct group *group, const struct metric_place *place)
+{
+    size_t i = 0;
+    while (i < group->place_count && group->places[i].where != place->where) /* one text for one place */
+        i++;
+    if (i == group->place_count) {
+        mem_grow(group->places, group->place_count, group->place_capacity);
+        group->places[group->place_count++] = *place;
+        return;
+    }
+    struct op_profile *counts = &group->places[i].counts;
+    counts->issued += place->counts.issued;
+    for (int k = 0; k < STALL_COUNT; k++)
+        counts->stalls[k] += place->counts.stalls[k];
+}
+
+static uint64_t duration(const struct kernel_stats *stats)
+{
+    return stats->end_ps - stats->start_ps;
+}
+
+static void gather(struct groups *groups, const struct launch_line *line)
+{
+    size_t known = groups->kernels.count, number = names_add(&groups->kernels, line->kernel);
+    if (number == known)
+        mem_grow(groups->at, known, groups->capacity);
+    struct group *group = &groups->at[number];
+    if (number == known)
+        demangle(line->kernel, &group->name);
+    metrics_sum(&group->sum, &line->timing);
+    group->launches++;
+    group->interrupted += line->interrupted;
+    if (!group->longest || duration(&line->timing) > duration(&group->longest->timing))
+        group->longest = line;
+    for (size_t i = 0; i < line->place_count; i++)
+        add_place(group, &line->places[i]);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+    uint64_t x = duration(&a->sum), y = duration(&b->sum);
+    return x != y ? (x < y) - (x > y) : strcmp(a->name.at, b->name.at);
+}
+
+static uint64_t waited(const struct op_profile *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < STALL_COUNT; i++)
+        sum += i == STALL_selected ? 0 : counts->stalls[i];
+    return sum;
+}
+
+static int by_wait(const void *left, const void *right)
+{
+    const struct metric_place *a = left, *b = right;
+    uint64_t x = waited(&a->counts), y = waited(&b->counts);
+    return x != y ? (x < y) - (x > y) : strcmp(a->where, b->where);
+}
+
+static void groups_fini(struct groups *groups)
+{
+    for (size_t i = 0; i < groups->kernels.count; i++) {
+        text_fini(&groups->at[i].name);
+        mem_free(groups->at[i].places);
+    }
+    mem_free(groups->at);
+    names_fini(&groups->kernels);
+}
+
+/* ---- numbers ---- */
+
+static void add_whole(struct text *text, uint64_t number) /* 12,345,678 */
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    for (int i = 0; i < length; i++)
+        text_add(text, "%s%c", i && (length - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void add_time(struct text *text, uint64_t ps)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double time = (double)ps / 1e3;
+    int unit = 0;
+    for (; time >= 999.5 && unit < 3; unit++)
+        time /= 1000;
+    text_add(text, "%.3g %s", time, units[unit]);
+}
+
+static void add_scaled(struct text *text, uint64_t number)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    double count = (double)number;
+    int unit = 0;
+    for (; count >= 9999.5 && unit < 4; unit++)
+        count /= 1000;
+    text_add(text, unit ? "%.4g%s" : "%.0f%s", count, units[unit]);
+}
+
+/* ---- words ---- */
+
+static struct metric_source source_of(const struct group *group, const struct system *system,
+                                      struct launch_facts *facts)
+{
+    struct metric_source source = launch_source(group->longest, system, facts);
+    source.timing = &group->sum;
+    return source;
+}
+
+/* Breaks a line between words where it is too long; what follows is indented. */
+static void add_wrapped(struct text *text, const char *line)
+{
+    enum { WIDTH = 100, INDENT = 4 };
+    size_t room = WIDTH;
+    while (strlen(line) > room) {
+        size_t at = room;
+        while (at && line[at] != ' ')
+            at--;
+        if (!at)
+            break;
+        text_add(text, "%.*s\n%*s", (int)at, line, INDENT, "");
+        line += at + 1;
+        room = WIDTH - INDENT;
+    }
+    text_add(text, "%s\n", line);
+}
+
+static void add_line(const struct group *group, const struct system *system, struct text *to)
+{
+    struct text line = {0}, *text = &line;
+    struct launch_facts facts;
+    struct metric_source source =
+        launch_source(group->longest, system, &facts); /* sums have no SMs of their own */
+    text_add(text, "%s", group->name.at);
+    if (group->launches > 1)
+        text_add(text, ", %llu launches", (unsigned long long)group->launches);
+    text_add(text, ": ");
+    add_whole(text, group->sum.cycles);
+    text_add(text, " cycles (");
+    add_time(text, duration(&group->sum));
+    text_add(text, ")%s: ", group->interrupted ? ", interrupted before its end" : "");
+    bottleneck_tell(&source, group->places, group->place_count, text);
+    add_wrapped(to, line.at);
+    text_fini(&line);
+}
+
+static double value(const struct metric_source *source, const char *name)
+{
+    return metric_value(source, metric_find(source, name));
+}
+
+/* A cell to the right of what is there. */
+static void add_cell(struct text *row, int width, struct text *cell)
+{
+    text_add(row, " %*s", width, cell->at);
+    cell->length = 0;
+}
+
+static void add_row(const struct group *group, const struct system *system, struct text *text)
+{
+    struct launch_facts facts;
+    struct metric_source source = source_of(group, system, &facts);
+    struct text cell = {0};
+    text_add(text, "%-22.22s", group->name.at);
+    add_whole(&cell, group->launches);
+    add_cell(text, 8, &cell);
+    add_whole(&cell, group->sum.cycles);
+    add_cell(text, 12, &cell);
+    add_time(&cell, duration(&group->sum));
+    add_cell(text, 8, &cell);
+    add_scaled(&cell, group->sum.sm.instructions);
+    add_cell(text, 8, &cell);
+    text_add(text, " %5.2f %5.0f%% %5.0f%% %5.0f%%", value(&source, "sm__inst_executed.avg.per_cycle_active"),
+             value(&source, "sm__warps_active.avg.pct_of_peak_sustained_active"),
+             value(&source, "l1tex__t_sector_hit_rate.pct"), value(&source, "lts__t_sector_hit_rate.pct"));
+    add_whole(&cell, (uint64_t)(value(&source, "dram__bytes.sum.per_second") / 1e9));
+    add_cell(text, 9, &cell);
+    text_add(text, "\n");
+    text_fini(&cell);
+}
+
+/* "saxpy.cu:5 (ld.global.f32), PTX line 29" */
+static void add_where(struct text *text, const char *where)
+{
+    const char *ptx = strstr(where, ", PTX line ");
+    metric_place_short(where, text);
+    if (ptx)
+        text_add(text, "%.*s", (int)strcspn(ptx + 11, " ") + 11, ptx);
+}
+
+static void add_places(struct group *group, uint64_t most, struct text *text)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < STALL_COUNT; i++)
+        all += i == STALL_selected ? 0 : group->sum.sm.stalls[i];
+    qsort(group->places, group->place_count, sizeof *group->places, by_wait);
+    text_add(text, "\n%s: where warps wait, of all their waiting, and for what\n", group->name.at);
+    for (size_t i = 0; i < min_u64(most, group->place_count) && all; i++) {
+        const struct metric_place *place = &group->places[i];
+        uint64_t own = waited(&place->counts);
+        enum stall stall = STALL_not_selected;
+        for (int k = 0; k < STALL_COUNT; k++) {
+            if (k != STALL_selected && place->counts.stalls[k] > place->counts.stalls[stall])
+                stall = (enum stall)k;
+        }
+        if (!own)
+            break;
+        text_add(text, "  %5.1f%%  ", 100 * (double)own / (double)all);
+        add_where(text, place->where);
+        text_add(text, ": %s %.0f%%\n", stall_name(stall),
+                 100 * (double)place->counts.stalls[stall] / (double)own);
+    }
+}
+
+static void add_all(struct groups *groups, const struct launch_run *run, struct text *text)
+{
+    size_t count = groups->kernels.count, shown = min_u64(count, MOST_SHOWN);
+    qsort(groups->at, count, sizeof *groups->at, by_time);
+    for (size_t i = 0; i < shown; i++)
+        add_line(&groups->at[i], run->system, text);
+    text_add(text,
+             "\nkernel                 launches       cycles     time    insts   IPC occup. L1 hit L2 hit "
+             "DRAM GB/s\n");
+    for (size_t i = 0; i < shown; i++)
+        add_row(&groups->at[i], run->system, text);
+    if (shown < count)
+        text_add(text, "and %zu kernels more, which took less time (--stats FILE has them)\n", count - shown);
+    for (size_t i = 0; i < shown && run->hot_places; i++) {
+        if (groups->at[i].place_count)
+            add_places(&groups->at[i], run->hot_places, text);
+    }
+}
+
+void launches_explain(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
+{
+    struct groups groups = {0};
+    size_t untimed = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        if (lines->at[i].timed)
+            gather(&groups, &lines->at[i]);
+        else
+            untimed++;
+    }
+    if (groups.kernels.count)
+        add_all(&groups, run, text);
+    if (run->timing && untimed)
+        text_add(text, "%zu launch%s ran without time\n", untimed, untimed == 1 ? "" : "es");
+    groups_fini(&groups);
+}

@@ -1,0 +1,199 @@
+/* The launches of processes, from the files they left. */
+#include "cli/launches.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/metrics_line.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_FILE = INT32_MAX };
+
+/* Where the value of this key begins in a line, or NULL. Values hold no quoted keys. */
+static const char *value_of(const char *line, const char *key)
+{
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(line, quoted);
+    return at ? at + strlen(quoted) : NULL;
+}
+
+static bool read_number(const char *line, const char *key, uint64_t *number)
+{
+    const char *value = value_of(line, key);
+    if (value)
+        *number = strtoull(value, NULL, 10);
+    return value != NULL;
+}
+
+static bool read_sides(const char *line, const char *key, uint64_t sides[3])
+{
+    const char *value = value_of(line, key);
+    return value &&
+           sscanf(value, "[%" SCNu64 ",%" SCNu64 ",%" SCNu64 "]", &sides[0], &sides[1], &sides[2]) == 3;
+}
+
+/* The text between quotes. */
+static char *quoted(const char *value)
+{
+    struct text text = {0};
+    text_add(&text, "%.*s", (int)strcspn(value + 1, "\""), value + 1);
+    return text.at;
+}
+
+/* Places in code, by the numbers that a process gave them. */
+struct wheres {
+    char **at;
+    size_t count, capacity;
+};
+
+static bool read_line(const char *line, struct launch_line *launch)
+{
+    const char *kernel = value_of(line, "kernel");
+    if (!kernel || *kernel != '"' || !read_sides(line, "grid", launch->grid) ||
+        !read_sides(line, "block", launch->block))
+        return false;
+#define N(name)                                                                                              \
+    if (!read_number(line, #name, &launch->name))                                                            \
+        return false;
+    LAUNCH_NUMBERS(N)
+#undef N
+    launch->kernel = quoted(kernel);
+    launch->timed = metrics_line_read(line, &launch->timing);
+    launch->interrupted = value_of(line, "interrupted");
+    return true;
+}
+
+/* A line that gives a number to a place in code. */
+static bool read_where(const char *line, struct wheres *wheres)
+{
+    uint64_t number;
+    const char *where = value_of(line, "where");
+    if (!where || !read_number(line, "place", &number) || number != wheres->count)
+        return false;
+    mem_grow(wheres->at, wheres->count, wheres->capacity);
+    wheres->at[wheres->count++] = quoted(where);
+    return true;
+}
+
+/* [[place, issued, stalls...], ...] */
+static void read_profile(const char *line, const struct wheres *wheres, struct launch_lines *lines,
+                         struct launch_line *launch)
+{
+    const char *at = value_of(line, "profile");
+    for (at = at ? at + 1 : ""; *at == '[' || *at == ','; at += strspn(at, "]")) {
+        at += strspn(at, ",[");
+        char *end;
+        uint64_t place = strtoull(at, &end, 10);
+        struct op_profile counts = {.issued = strtoull(end + 1, &end, 10)};
+        for (int i = 0; i < STALL_COUNT && *end == ','; i++)
+            counts.stalls[i] = strtoull(end + 1, &end, 10);
+        if (end == at || *end != ']' || place >= wheres->count)
+            return;
+        at = end;
+        size_t where = names_add(&lines->wheres, wheres->at[place]);
+        mem_grow(launch->places, launch->place_count, launch->place_capacity);
+        launch->places[launch->place_count++] = (struct metric_place){lines->wheres.at[where], counts};
+    }
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct launch_line *a = left, *b = right;
+    return (a->launch > b->launch) - (a->launch < b->launch);
+}
+
+/* The launches of one process, in the order they were made in. */
+static bool read_process(const char *path, struct launch_lines *all, struct launch_lines *lines,
+                         struct err *err)
+{
+    struct text content = {0};
+    struct wheres wheres = {0};
+    if (!file_read(path, LARGEST_FILE, &content, err)) {
+        text_fini(&content);
+        return false;
+    }
+    for (char *line = content.at, *end; (end = strchr(line, '\n')); line = end + 1) {
+        struct launch_line launch = {0};
+        *end = 0;
+        if (read_where(line, &wheres) || !read_line(line, &launch))
+            continue; /* what a process had no time to write whole */
+        read_profile(line, &wheres, all, &launch);
+        mem_grow(lines->at, lines->count, lines->capacity);
+        lines->at[lines->count++] = launch;
+    }
+    text_fini(&content);
+    for (size_t i = 0; i < wheres.count; i++)
+        mem_free(wheres.at[i]);
+    mem_free(wheres.at);
+    if (lines->count)
+        qsort(lines->at, lines->count, sizeof *lines->at, by_number);
+    return true;
+}
+
+static int compare_launches(const struct launch_line *a, const struct launch_line *b)
+{
+    int order = strcmp(a->kernel, b->kernel);
+    for (int i = 0; !order && i < 3; i++) {
+        order = (a->grid[i] > b->grid[i]) - (a->grid[i] < b->grid[i]);
+        order = order ? order : (a->block[i] > b->block[i]) - (a->block[i] < b->block[i]);
+    }
+#define N(name) order = order ? order : (a->name > b->name) - (a->name < b->name);
+    LAUNCH_NUMBERS(N)
+#undef N
+    return order;
+}
+
+static int by_content(const void *left, const void *right)
+{
+    const struct launch_lines *a = left, *b = right;
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        int order = compare_launches(&a->at[i], &b->at[i]);
+        if (order)
+            return order;
+    }
+    return (a->count > b->count) - (a->count < b->count);
+}
+
+bool launches_read(const char *folder, struct launch_lines *lines, struct err *err)
+{
+    struct launch_lines *processes = NULL;
+    size_t count = 0, capacity = 0;
+    bool good = true;
+    DIR *open = opendir(folder);
+    for (struct dirent *entry; good && open && (entry = readdir(open));) {
+        struct text path = {0};
+        text_add(&path, "%s/%s", folder, entry->d_name);
+        if (strstr(entry->d_name, ".launches")) {
+            mem_grow(processes, count, capacity);
+            good = read_process(path.at, lines, &processes[count++], err);
+        }
+        text_fini(&path);
+    }
+    if (open)
+        closedir(open);
+    if (count)
+        qsort(processes, count, sizeof *processes, by_content);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < processes[i].count; k++) {
+            mem_grow(lines->at, lines->count, lines->capacity);
+            lines->at[lines->count++] = processes[i].at[k];
+        }
+        mem_free(processes[i].at);
+    }
+    mem_free(processes);
+    return good;
+}
+
+void launches_fini(struct launch_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        mem_free(lines->at[i].kernel);
+        mem_free(lines->at[i].places);
+    }
+    mem_free(lines->at);
+    names_fini(&lines->wheres);
+}

@@ -1,0 +1,50 @@
+/* The launches of processes in words. */
+#include "cli/launches.h"
+
+#include <signal.h>
+#include <string.h>
+
+static void add_count(struct text *text, double count)
+{
+    static const char *const units[] = {"", " thousand", " million", " billion", " trillion"};
+    int unit = 0;
+    while (count >= 10000 && unit < 4) {
+        count /= 1000;
+        unit++;
+    }
+    text_add(text, unit ? "%.4g%s" : "%.0f%s", count, units[unit]);
+}
+
+void launches_summarize(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
+{
+    struct names kernels = {0};
+    double warps = 0, threads = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        names_add(&kernels, lines->at[i].kernel);
+        warps += (double)lines->at[i].warp_instructions;
+        threads += (double)lines->at[i].thread_instructions;
+    }
+    if (run->signal)
+        text_add(text, "%s was ended by signal %d (%s)%s; ", run->program, run->signal,
+                 strsignal(run->signal),
+                 run->signal == SIGSEGV || run->signal == SIGABRT || run->signal == SIGBUS
+                     ? " in its own code, not in a kernel"
+                     : "");
+    if (!lines->count) {
+        text_add(text, run->signal ? "no launch had ended (--limit N ends one that never would)"
+                                   : "no kernel was launched");
+    } else {
+        text_add(text, "%zu kernel%s, %zu launch%s, ", kernels.count, kernels.count == 1 ? "" : "s",
+                 lines->count, lines->count == 1 ? "" : "es");
+        add_count(text, warps);
+        text_add(text, " warp instructions (");
+        add_count(text, threads);
+        text_add(text, " of threads) in %.2f s", run->wall_s);
+        if (run->wall_s > 0.001) {
+            text_add(text, ": ");
+            add_count(text, warps / run->wall_s);
+            text_add(text, " a second");
+        }
+    }
+    names_fini(&kernels);
+}

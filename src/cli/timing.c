@@ -1,0 +1,130 @@
+#include "cli/timing.h"
+#include "base/mem.h"
+#include "base/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool take_count(const struct option_row *row, const char *value, const char **kept, struct err *err)
+{
+    uint64_t count;
+    struct err why;
+    *kept = value;
+    return unit_parse(UNIT_count, value, &count, &why) || err_set(err, "%s: %s", row->name, why.text);
+}
+
+static void add_setting(struct timing_request *request, const char *value)
+{
+    mem_grow(request->settings, request->setting_count, request->setting_capacity);
+    request->settings[request->setting_count++] = value;
+    mem_grow(request->settings, request->setting_count, request->setting_capacity); /* for the end */
+    request->settings[request->setting_count] = NULL;
+}
+
+bool timing_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,
+                 struct err *err)
+{
+    *mine = true;
+    if (!strcmp(row->name, "--mode")) {
+        request->mode = value;
+        return !strcmp(value, "timing") || !strcmp(value, "functional") ||
+               err_set(err, "--mode: expected functional or timing, not '%.80s'", value);
+    }
+    if (!strcmp(row->name, "--system"))
+        request->system = value;
+    else if (!strcmp(row->name, "--set"))
+        add_setting(request, value);
+    else if (!strcmp(row->name, "--max-cycles"))
+        return take_count(row, value, &request->max_cycles, err);
+    else if (!strcmp(row->name, "--profile"))
+        return take_count(row, value, &request->hot_places, err);
+    else if (!strcmp(row->name, "--cold-caches"))
+        request->cold_caches = true;
+    else if (!strcmp(row->name, "--no-progress"))
+        request->no_progress = true;
+    else if (!strcmp(row->name, "--kernels")) {
+        uint64_t first, end;
+        request->kernels = value;
+        return timing_launches(request, &first, &end, err);
+    } else
+        *mine = false;
+    return true;
+}
+
+/* The first option that has no meaning without time, or NULL. */
+static const char *timing_alone(const struct timing_request *request)
+{
+    return request->max_cycles    ? "--max-cycles"
+           : request->kernels     ? "--kernels"
+           : request->hot_places  ? "--profile"
+           : request->cold_caches ? "--cold-caches"
+                                  : NULL;
+}
+
+bool timing_is_on(const struct timing_request *request)
+{
+    return request->mode ? !strcmp(request->mode, "timing") : request->system || timing_alone(request);
+}
+
+bool timing_check(const struct timing_request *request, struct err *err)
+{
+    const char *alone = timing_alone(request);
+    return !alone || timing_is_on(request) || err_set(err, "%s: expected --mode timing beside it", alone);
+}
+
+bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
+{
+    if (!system_load(system, request->system, NULL, err))
+        return false;
+    for (size_t i = 0; i < request->setting_count; i++) {
+        if (!system_set(system, request->settings[i], err)) {
+            system_fini(system);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err)
+{
+    const char *text = request->kernels;
+    char *at;
+    *first = *end = 0;
+    if (!text)
+        return true;
+    *first = strtoull(text, &at, 10);
+    bool good = at != text && *text >= '0' && *text <= '9';
+    *end = *first + 1;
+    if (good && *at == '-') {
+        const char *last = at + 1;
+        *end = *last ? strtoull(last, &at, 10) + 1 : 0;
+        if (!*last)
+            at++;
+        good = !*last || (*last >= '0' && *last <= '9' && *end > *first);
+    }
+    return (good && !*at) ||
+           err_set(err, "--kernels: expected numbers of launches from 0, such as 3-5, 3 or 3-, not '%.80s'",
+                   text);
+}
+
+static uint64_t count_of(const char *text)
+{
+    uint64_t count = 0;
+    struct err why;
+    return text && unit_parse(UNIT_count, text, &count, &why) ? count : 0;
+}
+
+uint64_t timing_max_cycles(const struct timing_request *request)
+{
+    return count_of(request->max_cycles);
+}
+
+uint64_t timing_hot_places(const struct timing_request *request)
+{
+    return count_of(request->hot_places);
+}
+
+void timing_fini(struct timing_request *request)
+{
+    mem_free(request->settings);
+}

@@ -1,0 +1,48 @@
+/* The options of `heddle run` and of workloads that say how a simulation in time is done. */
+#ifndef CLI_TIMING_H
+#define CLI_TIMING_H
+
+#include "cli/cli.h"
+#include "system/system.h"
+
+#include <stdint.h>
+
+struct timing_request {
+    const char *mode, *system, *max_cycles, *kernels;
+    bool cold_caches, no_progress;
+    const char *hot_places; /* how many lines of a profile are shown; NULL: none */
+    const char **settings;  /* ends in NULL; or NULL */
+    size_t setting_count, setting_capacity;
+};
+
+#define TIMING_OPTIONS                                                                                       \
+    {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too (see below)"},          \
+        {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
+        {"--set", "PATH.KEY=VALUE", "change the system, such as gpu.sm_count=16; may come several times"},   \
+        {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
+        {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended"},                    \
+        {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
+        {"--profile", "N", "show the N lines of each kernel where warps waited longest"},                    \
+    {                                                                                                        \
+        "--no-progress", NULL, "no line on the terminal that shows how far a kernel is"                      \
+    }
+
+/* Takes an option if it is one of these; *mine tells. */
+bool timing_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,
+                 struct err *err);
+
+/* What does not go together; once all options were taken. */
+bool timing_check(const struct timing_request *request, struct err *err);
+
+/* Timing is on when asked for, or when something is said that only it has. */
+bool timing_is_on(const struct timing_request *request);
+
+bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err);
+
+/* "3-5", "7" or "3-": from the first launch to behind the last (0: no end). */
+bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err);
+uint64_t timing_max_cycles(const struct timing_request *request);
+uint64_t timing_hot_places(const struct timing_request *request);
+void timing_fini(struct timing_request *request);
+
+#endif

@@ -1,0 +1,173 @@
+/* The process's own driver, by what the environment says. */
+#include "driver/internal.h"
+#include "driver/timeline.h"
+#include "base/mem.h"
+#include "base/unit.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static struct driver *own;
+static struct err own_err;
+static _Atomic int stopped_by; /* a signal */
+
+/* ---- settings ---- */
+
+/* NULL: not set. */
+static const char *text_of(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+static bool count_of(const char *name, uint64_t most, uint64_t *value)
+{
+    const char *text = text_of(name);
+    struct err why;
+    if (!text)
+        return true;
+    if (!unit_parse(UNIT_count, text, value, &why))
+        return err_set(&own_err, "%s: %s", name, why.text);
+    return *value <= most ||
+           err_set(&own_err, "%s: expected at most %llu, not %s", name, (unsigned long long)most, text);
+}
+
+/* One of two words; the first when it is not set. */
+static bool word_of(const char *name, const char *first, const char *second, bool *is_second)
+{
+    const char *text = text_of(name);
+    *is_second = text && !strcmp(text, second);
+    return !text || *is_second || !strcmp(text, first) ||
+           err_set(&own_err, "%s: expected %s or %s, not %.80s", name, first, second, text);
+}
+
+/* "3-5", "7" or "3-": launches by their numbers. */
+static bool launches_of(const char *name, struct timing_options *timing)
+{
+    const char *text = text_of(name);
+    char *end;
+    if (!text)
+        return true;
+    timing->first_launch = strtoull(text, &end, 10);
+    timing->end_launch = timing->first_launch + 1;
+    if (*end == '-')
+        timing->end_launch = end[1] ? strtoull(end + 1, &end, 10) + 1 : (end++, 0);
+    return !*end || err_set(&own_err, "%s: expected numbers such as 3-5, not %.80s", name, text);
+}
+
+/* Lines of assignments, cut into a list that ends in NULL. */
+static const char **settings_of(const char *name, char **copy)
+{
+    const char *text = text_of(name);
+    const char **list = NULL;
+    size_t count = 0, capacity = 0;
+    *copy = mem_text(text ? text : "");
+    for (char *at = *copy, *line; (line = strsep(&at, "\n"));) {
+        if (*line) {
+            mem_grow(list, count, capacity);
+            list[count++] = line;
+        }
+    }
+    mem_grow(list, count, capacity);
+    list[count] = NULL;
+    return list;
+}
+
+static bool options_of(struct driver_options *options)
+{
+    struct timing_options *timing = &options->timing;
+    uint64_t threads = 0;
+    bool quiet, no_profile;
+    if (!count_of("HEDDLE_THREADS", 65536, &threads) ||
+        !word_of("HEDDLE_BOUNDS", "exact", "padded", &options->padded_bounds) ||
+        !count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options->instruction_limit) ||
+        !word_of("HEDDLE_MODE", "functional", "timing", &timing->on) ||
+        !count_of("HEDDLE_MAX_CYCLES", UINT64_MAX, &timing->max_cycles) ||
+        !launches_of("HEDDLE_KERNELS", timing) ||
+        !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
+        !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
+        !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile))
+        return false;
+    options->threads = (unsigned)threads;
+    timing->progress = !quiet;
+    timing->profile = !no_profile;
+    timing->watch_host = true;
+    return true;
+}
+
+/* ---- Ctrl-C ---- */
+
+/* What a simulation that is under way knows is written before the program ends as the signal says. */
+static void on_signal(int number)
+{
+    signal(number, SIG_DFL);
+    if (timeline_is_driving(own)) {
+        stopped_by = number;
+        own->interrupt = 1;
+    } else {
+        raise(number);
+    }
+}
+
+static void end_as_told(struct driver *driver)
+{
+    (void)driver;
+    if (stopped_by)
+        raise(stopped_by);
+}
+
+/* Where the program has no handler of its own; one that it sets later takes the place of this. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now;
+        if (!sigaction(numbers[i], NULL, &now) && now.sa_handler == SIG_DFL)
+            signal(numbers[i], on_signal);
+    }
+    own->on_interrupt = end_as_told;
+}
+
+/* ---- the driver ---- */
+
+static void make_own(void)
+{
+    char *settings;
+    struct driver_options options = {
+        .system = getenv("HEDDLE_SYSTEM"),
+        .home = getenv("HEDDLE_HOME"),
+        .run_dir = getenv("HEDDLE_RUN_DIR"),
+        .settings = settings_of("HEDDLE_SETTINGS", &settings),
+    };
+    if (options_of(&options))
+        own = driver_new(&options, &own_err);
+    if (own)
+        own->options.settings = NULL;
+    if (own && own->timeline)
+        catch_signals();
+    mem_free((void *)(uintptr_t)options.settings);
+    mem_free(settings);
+}
+
+struct driver *driver_get(struct err *err)
+{
+    pthread_once(&own_once, make_own);
+    if (!own) {
+        *err = own_err;
+        return NULL;
+    }
+    if (own->process != getpid()) {
+        err_set(err, "a process that was forked from one that used the GPU cannot use it");
+        return NULL;
+    }
+    return own;
+}
+
+void driver_at_exit(void)
+{
+    if (!own || own->process != getpid())
+        return;
+    own->ended = true;
+    own->interrupt = 1;
+}

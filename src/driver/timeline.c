@@ -1,0 +1,471 @@
+#include "driver/timeline.h"
+#include "driver/internal.h"
+#include "driver/watch.h"
+#include "base/bits.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "system/machine.h"
+
+#include <time.h>
+
+enum {
+    SLICE_PS = 20 * 1000 * 1000, /* then the other threads of the host are heard */
+    PATIENCE_S = 2,              /* for the host: then time goes on without it */
+};
+
+/* A command that takes time. */
+struct running {
+    struct running *next;
+    struct command *command;
+    struct task task;
+};
+
+struct timeline {
+    struct driver *driver;
+    struct machine *machine;
+    pthread_mutex_t lock; /* around the machine; taken last of all */
+    struct watch watch;
+    /* with the commands' lock held: */
+    _Atomic bool driving;    /* some thread lets time pass, and has all that follows */
+    struct running *running; /* in the order they were begun */
+    size_t host_functions;   /* that run now */
+    uint64_t ranges_told;    /* memory.ranges_changed, when the machine was told last */
+    bool broken;             /* the machine gave up */
+    uint64_t calls;          /* of the host */
+    bool is_watching;
+    pthread_t watcher;
+};
+
+static void *watch_host(void *user);
+
+struct timeline *timeline_new(struct driver *driver, struct err *err)
+{
+    const struct timing_options *timing = &driver->options.timing;
+    struct timeline *made = mem_alloc(1, sizeof *made);
+    made->driver = driver;
+    watch_init(&made->watch, timing->progress);
+    struct machine_options options = {.threads = driver->threads,
+                                      .max_cycles = timing->max_cycles,
+                                      .cold_caches = timing->cold_caches,
+                                      .profile = timing->profile,
+                                      .interrupt = driver->options.interrupt ? driver->options.interrupt
+                                                                             : &driver->interrupt,
+                                      .progress = made->watch.line.terminal ? watch_show : NULL,
+                                      .user = &made->watch};
+    made->machine = machine_new(&driver->system, &options, err);
+    if (!made->machine) {
+        mem_free(made);
+        return NULL;
+    }
+    pthread_mutex_init(&made->lock, NULL);
+    driver->timeline = made; /* which the thread looks at */
+    made->is_watching = timing->watch_host && !pthread_create(&made->watcher, NULL, watch_host, driver);
+    return made;
+}
+
+static void drop_running(struct running *running)
+{
+    kernel_stats_fini(&running->task.stats);
+    mem_free(running);
+}
+
+void timeline_free(struct timeline *timeline)
+{
+    if (!timeline)
+        return;
+    watch_fini(&timeline->watch);
+    machine_free(timeline->machine);
+    for (struct running *next, *running = timeline->running; running; running = next) {
+        next = running->next;
+        command_free(running->command);
+        drop_running(running);
+    }
+    pthread_mutex_destroy(&timeline->lock);
+    mem_free(timeline);
+}
+
+uint64_t timeline_now(struct driver *driver)
+{
+    struct timeline *timeline = driver->timeline;
+    pthread_mutex_lock(&timeline->lock);
+    uint64_t now = machine_time(timeline->machine);
+    pthread_mutex_unlock(&timeline->lock);
+    return now;
+}
+
+void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, bool changes)
+{
+    struct timeline *timeline = device->driver->timeline;
+    if (!timeline)
+        return;
+    pthread_mutex_lock(&timeline->lock);
+    machine_sync_memory(timeline->machine, device->index, at, bytes, changes);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
+/* ---- where memory is ---- */
+
+struct ranges {
+    struct memory_range *at;
+    size_t count, capacity;
+};
+
+static void add_range(struct ranges *ranges, uint64_t at, uint64_t bytes, bool remote)
+{
+    mem_grow(ranges->at, ranges->count, ranges->capacity);
+    ranges->at[ranges->count++] = (struct memory_range){at, bytes, remote};
+}
+
+/* As this device sees it; with the memory's lock held. */
+static void list_ranges(struct driver *driver, const struct device *device, struct ranges *ranges)
+{
+    const struct memory *memory = &driver->memory;
+    add_range(ranges, memory->host.base, memory->host.end - memory->host.base, true);
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        const struct arena *arena = &driver->devices[i].arena;
+        add_range(ranges, arena->base, arena->end - arena->base, &driver->devices[i] != device);
+    }
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct allocation *one = memory->table[i];
+        if (one->kind == MEMORY_REGISTERED || one->kind == MEMORY_MAPPED)
+            add_range(ranges, one->at, one->bytes, one->device != device);
+    }
+}
+
+static void tell_ranges(struct timeline *timeline)
+{
+    struct driver *driver = timeline->driver;
+    if (timeline->ranges_told == atomic_load(&driver->memory.ranges_changed))
+        return;
+    pthread_mutex_lock(&driver->memory.lock);
+    timeline->ranges_told = driver->memory.ranges_changed;
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        struct ranges ranges = {0};
+        list_ranges(driver, &driver->devices[i], &ranges);
+        pthread_mutex_lock(&timeline->lock);
+        machine_set_memory(timeline->machine, i, ranges.at, (uint32_t)ranges.count);
+        pthread_mutex_unlock(&timeline->lock);
+        mem_free(ranges.at);
+    }
+    pthread_mutex_unlock(&driver->memory.lock);
+}
+
+/* ---- commands begin and end; all with the commands' lock held, which is open while one is run ---- */
+
+static void close_command(struct driver *driver, struct command *command)
+{
+    struct stream *stream = command->stream;
+    uint64_t number = command->number;
+    pthread_mutex_unlock(&driver->commands.lock);
+    command_free(command);
+    pthread_mutex_lock(&driver->commands.lock);
+    stream->running = false;
+    atomic_store_explicit(&stream->done, number, memory_order_release);
+    pthread_cond_broadcast(&driver->commands.progress);
+}
+
+static void *run_host_function(void *user)
+{
+    struct command *command = user;
+    struct driver *driver = command->stream->device->driver;
+    command->ops->run(command);
+    pthread_mutex_lock(&driver->commands.lock);
+    close_command(driver, command);
+    driver->timeline->host_functions--;
+    pthread_cond_broadcast(&driver->commands.progress);
+    pthread_mutex_unlock(&driver->commands.lock);
+    return NULL;
+}
+
+/* With the commands' lock held; false when the time was over. */
+static bool wait_for(struct commands *commands, pthread_cond_t *what, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + (uint64_t)(seconds * 1e9);
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    return !pthread_cond_timedwait(what, &commands->lock, &until);
+}
+
+/* A thread of its own, as in CUDA: it may wait for what another thread of the program does. It takes no time,
+ * so time stands still meanwhile. */
+static void start_host_function(struct driver *driver, struct command *command)
+{
+    struct timeline *timeline = driver->timeline;
+    pthread_t thread;
+    const struct stream *stream = command->stream;
+    uint64_t number = command->number;
+    timeline->host_functions++;
+    if (pthread_create(&thread, NULL, run_host_function, command))
+        BUG("cannot start a thread for a function of the host");
+    pthread_detach(thread);
+    while (stream->done < number && wait_for(&driver->commands, &driver->commands.progress, PATIENCE_S))
+        ;
+}
+
+static void begin_task(struct timeline *timeline, struct running *running)
+{
+    struct running **last = &timeline->running;
+    while (*last)
+        last = &(*last)->next;
+    *last = running;
+    watch_task(&timeline->watch, running->task.launch);
+    pthread_mutex_lock(&timeline->lock);
+    machine_begin(timeline->machine, &running->task);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
+static void take_off(struct stream *stream)
+{
+    stream->head = stream->head->next;
+}
+
+/* False: its time has not come. */
+static bool start_head(struct driver *driver, struct stream *stream)
+{
+    struct timeline *timeline = driver->timeline;
+    struct command *command = stream->head;
+    const struct command_ops *ops = command->ops;
+    bool wanted = (ops->on_error || !stream->device->error) && !(ops->begin && timeline->broken);
+    struct running *running = mem_alloc(1, sizeof *running);
+    enum command_turn turn = TURN_NOW;
+    running->command = command;
+    stream->running = true;
+    pthread_mutex_unlock(&driver->commands.lock);
+    if (wanted && ops->begin) {
+        tell_ranges(timeline);
+        turn = ops->begin(command, &running->task);
+    }
+    if (wanted && turn == TURN_NOW && !ops->is_host)
+        ops->run(command);
+    pthread_mutex_lock(&driver->commands.lock);
+    if (turn == TURN_LATER)
+        stream->running = false;
+    else
+        take_off(stream);
+    if (turn == TURN_TASK)
+        begin_task(timeline, running);
+    else
+        mem_free(running);
+    if (turn == TURN_NOW && wanted && ops->is_host)
+        start_host_function(driver, command);
+    else if (turn == TURN_NOW)
+        close_command(driver, command);
+    return turn != TURN_LATER;
+}
+
+/* The stream whose first command is ready and was submitted first, but behind this one. */
+static struct stream *next_ready(struct driver *driver, uint64_t behind)
+{
+    struct stream *first = NULL;
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        for (struct stream *stream = driver->devices[i].streams; stream; stream = stream->next) {
+            if (stream_is_ready(stream) && stream->head->order > behind &&
+                (!first || stream->head->order < first->head->order))
+                first = stream;
+        }
+    }
+    return first;
+}
+
+static bool start_ready(struct driver *driver)
+{
+    bool any = false;
+    uint64_t behind = 0;
+    for (struct stream *stream; !driver->commands.stop && (stream = next_ready(driver, behind));) {
+        behind = stream->head->order;
+        any |= start_head(driver, stream);
+    }
+    return any;
+}
+
+static void end_task(struct driver *driver, struct running *running)
+{
+    struct command *command = running->command;
+    watch_fini(&driver->timeline->watch);
+    pthread_mutex_unlock(&driver->commands.lock);
+    if (command->ops->end)
+        command->ops->end(command, &running->task);
+    else if (running->task.state == TASK_DONE)
+        command->ops->run(command);
+    pthread_mutex_lock(&driver->commands.lock);
+    close_command(driver, command);
+    drop_running(running);
+}
+
+/* Those that are done, or all of them. */
+static bool end_tasks(struct driver *driver, bool all)
+{
+    struct timeline *timeline = driver->timeline;
+    bool any = false;
+    for (struct running **at = &timeline->running; *at;) {
+        struct running *running = *at;
+        if (!all && running->task.state == TASK_RUNNING) {
+            at = &running->next;
+            continue;
+        }
+        *at = running->next;
+        end_task(driver, running);
+        any = true;
+    }
+    return any;
+}
+
+/* All that can happen at this moment. */
+static void settle(struct driver *driver)
+{
+    bool more = true;
+    while (more) {
+        more = end_tasks(driver, false);
+        more |= start_ready(driver);
+    }
+}
+
+/* ---- time ---- */
+
+/* Interrupted, or the model failed: nothing that runs will end by itself. */
+static void give_up(struct driver *driver, const struct err *why)
+{
+    struct timeline *timeline = driver->timeline;
+    timeline->broken = true;
+    watch_fini(&timeline->watch);
+    if (!driver_is_interrupted(driver) && timeline->running) {
+        driver_report(driver, why->text);
+        for (struct running *running = timeline->running; running; running = running->next)
+            device_fail(running->command->stream->device, RESULT_LAUNCH_FAILED);
+    }
+    end_tasks(driver, true);
+    if (driver->on_interrupt && driver_is_interrupted(driver))
+        driver->on_interrupt(driver);
+}
+
+/* Lets this much pass, or less when a task ends before. */
+static void advance(struct driver *driver, uint64_t ps)
+{
+    struct timeline *timeline = driver->timeline;
+    struct err why = {.text = "the simulation cannot go on"};
+    pthread_mutex_unlock(&driver->commands.lock);
+    pthread_mutex_lock(&timeline->lock);
+    bool good = !driver_is_interrupted(driver) && machine_pass(timeline->machine, ps, &why);
+    pthread_mutex_unlock(&timeline->lock);
+    pthread_mutex_lock(&driver->commands.lock);
+    if (!good)
+        give_up(driver, &why);
+}
+
+bool timeline_is_driving(const struct driver *driver)
+{
+    return driver->timeline && driver->timeline->driving;
+}
+
+static bool is_done(const struct stream *stream, uint64_t number)
+{
+    return atomic_load_explicit(&stream->done, memory_order_acquire) >= number;
+}
+
+static void stop_driving(struct driver *driver)
+{
+    driver->timeline->driving = false;
+    pthread_cond_broadcast(&driver->commands.progress);
+}
+
+void timeline_call(struct driver *driver, bool is_launch)
+{
+    struct timeline *timeline = driver->timeline;
+    struct commands *commands = &driver->commands;
+    uint64_t ps = is_launch ? driver->system.spec.launch_time : driver->system.spec.call_time;
+    pthread_mutex_lock(&commands->lock);
+    timeline->calls++;
+    if (!timeline->driving && !commands->stop) { /* else time passes anyway */
+        timeline->driving = true;
+        uint64_t now = timeline_now(driver), until = now + ps;
+        settle(driver);
+        for (; now < until && !timeline->broken; now = timeline_now(driver)) {
+            advance(driver, until - now);
+            settle(driver);
+        }
+        stop_driving(driver);
+    }
+    pthread_mutex_unlock(&commands->lock);
+}
+
+void timeline_wait(struct stream *stream, uint64_t number)
+{
+    struct driver *driver = stream->device->driver;
+    struct timeline *timeline = driver->timeline;
+    struct commands *commands = &driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    timeline->calls++;
+    while (!is_done(stream, number) && !commands->stop) {
+        if (timeline->driving) {
+            pthread_cond_wait(&commands->progress, &commands->lock);
+            continue;
+        }
+        timeline->driving = true;
+        settle(driver);
+        if (!is_done(stream, number) && timeline->running)
+            advance(driver, SLICE_PS);
+        else if (!is_done(stream, number)) /* something of the host must happen first */
+            wait_for(commands, &commands->progress, 50e-6);
+        settle(driver);
+        stop_driving(driver);
+    }
+    pthread_mutex_unlock(&commands->lock);
+}
+
+/* ---- a host that is silent ---- */
+
+static bool has_work(const struct driver *driver)
+{
+    for (unsigned i = 0; i < driver->device_count; i++) {
+        for (const struct stream *stream = driver->devices[i].streams; stream; stream = stream->next) {
+            if (!stream_drained(stream))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A program may look at memory, without a call, until a kernel has written to it. So when it has made no call
+ * for long, time goes on without it; this is the one thing that the host's speed has a say in. */
+static void *watch_host(void *user)
+{
+    struct driver *driver = user;
+    struct timeline *timeline = driver->timeline;
+    struct commands *commands = &driver->commands;
+    uint64_t heard = 0;
+    double since = host_seconds();
+    pthread_mutex_lock(&commands->lock);
+    while (!commands->stop) {
+        if (timeline->calls != heard || timeline->driving || !has_work(driver)) {
+            heard = timeline->calls;
+            since = host_seconds();
+        }
+        if (host_seconds() - since < PATIENCE_S) {
+            wait_for(commands, &commands->work, 0.25);
+            continue;
+        }
+        timeline->driving = true;
+        settle(driver);
+        if (timeline->running)
+            advance(driver, SLICE_PS);
+        settle(driver);
+        stop_driving(driver);
+        if (!timeline->running)
+            wait_for(commands, &commands->work, 0.25);
+        since = timeline->calls == heard ? since : host_seconds();
+    }
+    pthread_mutex_unlock(&commands->lock);
+    return NULL;
+}
+
+void timeline_stop(struct driver *driver)
+{
+    pthread_mutex_lock(&driver->commands.lock);
+    while (driver->timeline->host_functions || driver->timeline->driving)
+        pthread_cond_wait(&driver->commands.progress, &driver->commands.lock);
+    pthread_mutex_unlock(&driver->commands.lock);
+    if (driver->timeline->is_watching)
+        pthread_join(driver->timeline->watcher, NULL);
+}

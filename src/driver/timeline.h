@@ -1,0 +1,38 @@
+/* Simulated time. In timing mode no threads of the driver run commands: the first commands of all streams are
+ * tasks of a machine (system/machine.h), and time passes while the host waits or makes a call. So what
+ * happens when depends on the order of the host's calls alone, and not on its speed or on its threads.
+ *
+ * One thread at a time lets time pass; others that wait are woken whenever a command was done. The host's own
+ * work takes no time, but each of its calls a little ([system] launch_time, call_time). */
+#ifndef DRIVER_TIMELINE_H
+#define DRIVER_TIMELINE_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct device;
+struct driver;
+struct stream;
+struct timeline;
+
+struct timeline *timeline_new(struct driver *driver, struct err *err);
+void timeline_stop(struct driver *driver); /* waits for functions of the host */
+void timeline_free(struct timeline *timeline);
+
+uint64_t timeline_now(struct driver *driver); /* picoseconds */
+
+/* The host makes a call: time passes. is_launch: one that takes longer than others. */
+void timeline_call(struct driver *driver, bool is_launch);
+
+/* Until the stream has done this command. */
+void timeline_wait(struct stream *stream, uint64_t number);
+
+/* Whether some thread lets time pass just now. For signal handlers, too. */
+bool timeline_is_driving(const struct driver *driver);
+
+/* To be called before the driver itself looks at, or changes, memory of a device. The memory's lock may be
+ * held. Nothing where there is no simulated time. */
+void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, bool changes);
+
+#endif

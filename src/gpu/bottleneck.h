@@ -1,0 +1,22 @@
+/* What a kernel's time went into, in words: as NVIDIA's profiler reasons. First what is used to its limits
+ * (its "speed of light"), then what leaves the GPU idle, and else what warps wait for, and where. */
+#ifndef GPU_BOTTLENECK_H
+#define GPU_BOTTLENECK_H
+
+#include "base/text.h"
+#include "gpu/metrics.h"
+
+/* An instruction of a kernel, and what warps did there. */
+struct metric_place {
+    const char *where; /* as kernel_where tells: "saxpy.cu:5, PTX line 29 of ./saxpy (ld.global.f32)" */
+    struct op_profile counts;
+};
+
+/* Adds one line, without its end: "memory bandwidth: DRAM 78% of peak". */
+void bottleneck_tell(const struct metric_source *source, const struct metric_place *places,
+                     size_t place_count, struct text *text);
+
+/* The short form of a place: "saxpy.cu:5 (ld.global.f32)". */
+void metric_place_short(const char *where, struct text *text);
+
+#endif

@@ -1,0 +1,236 @@
+/* Makes a GPU's memory of what the specs say. */
+#include "base/mem.h"
+#include "mem/system.h"
+
+static const struct dram_model *const dram_models[] = {&dram_banks, &dram_simple, &dram_fixed};
+
+static uint64_t cycles_ps(uint64_t clock, double cycles)
+{
+    return (uint64_t)(cycles * 1e12 / (double)clock + 0.5);
+}
+
+static bool check(const struct mem_config *config, const char *path, struct err *err)
+{
+    const struct l2_spec *l2 = config->l2;
+    const struct dram_spec *dram = config->dram;
+    if (l2->slices % l2->partitions || l2->slices / l2->partitions < l2->islands)
+        return err_set(err, "%s: %llu L2 slices cannot be spread over %llu partitions and %llu islands", path,
+                       (unsigned long long)l2->slices, (unsigned long long)l2->partitions,
+                       (unsigned long long)l2->islands);
+    if (l2->slices / l2->islands + l2->partitions > SLICES_HERE_MOST)
+        return err_set(err, "%s: at most %d L2 slices on an island", path, SLICES_HERE_MOST);
+    uint64_t lines = l2->bytes / l2->slices / MEM_LINE;
+    if (lines < l2->ways || lines > 1 << 20)
+        return err_set(err, "%s: a slice of %llu lines: expected %llu (a set) to %d", path,
+                       (unsigned long long)lines, (unsigned long long)l2->ways, 1 << 20);
+    if (l2->fill_sectors == 3)
+        return err_set(err, "%s: L2 fill_sectors: expected 1, 2 or 4", path);
+    if (dram->channels_per_slice & (dram->channels_per_slice - 1))
+        return err_set(err, "%s: DRAM channels_per_slice: expected a power of two", path);
+    if (dram->writes_high > dram->writes || dram->writes_low >= dram->writes_high)
+        return err_set(err, "%s: DRAM writes_low < writes_high <= writes must hold", path);
+    return true;
+}
+
+static void find_shape(struct shape *shape, const struct mem_config *config)
+{
+    const struct l2_spec *l2 = config->l2;
+    *shape = (struct shape){
+        .map = map_make((uint32_t)l2->slices),
+        .sides = (uint32_t)l2->partitions,
+        .per_side = (uint32_t)(l2->slices / l2->partitions),
+        .clients = config->clients,
+        .clients_of_sms = config->clients_of_sms,
+        .copies = l2->copies && l2->partitions > 1,
+        .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
+        .fill_sectors = (uint32_t)l2->fill_sectors,
+        .request_ps = cycles_ps(l2->clock, l2->request_cycles),
+        .sector_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->bytes_per_cycle),
+        .sector_write_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->write_bytes_per_cycle),
+        .atomic_ps = cycles_ps(l2->clock, (double)l2->atomic_cycles),
+        .atomic_sector_ps = cycles_ps(l2->clock, l2->atomic_sector_cycles),
+        .atomic_lane_ps = cycles_ps(l2->clock, l2->atomic_lane_cycles),
+        .atomic_same_ps = cycles_ps(l2->clock, l2->atomic_same_cycles),
+        .atomic_old_ps = cycles_ps(l2->clock, l2->atomic_old_cycles),
+        .cross_ps = cycles_ps(l2->clock, (double)l2->cross_cycles),
+        .cross_byte_fs = cycles_ps(l2->clock, 1000 / l2->cross_bytes_per_cycle),
+        .atomic = config->atomic,
+        .dram = dram_models[config->dram->model],
+        .times = dram_times_of(&dram_timings[config->dram->timing]),
+        .channels_per_slice = (uint32_t)config->dram->channels_per_slice,
+    };
+}
+
+/* ---- where clients are ---- */
+
+uint32_t system_side(const struct shape *shape, uint32_t client)
+{
+    return client / 2 % shape->sides; /* the two SMs of a TPC are on one side */
+}
+
+/* How much longer than the shortest way it is from a slice to a client. SMs and slices of a side lie along a
+ * ring: each SM has near and far slices, as many of each distance as any other SM. */
+static uint64_t distance_ps(const struct shape *shape, const struct mem_config *config, uint32_t client,
+                            uint32_t slice)
+{
+    uint32_t side = system_side(shape, client);
+    double slice_at = (slice % shape->per_side + 0.5) / shape->per_side;
+    double client_at = client < shape->clients_of_sms ? (client + 0.5) / shape->clients_of_sms : 0;
+    double apart = slice_at > client_at ? slice_at - client_at : client_at - slice_at;
+    apart = apart > 0.5 ? 1 - apart : apart;
+    bool is_far = slice / shape->per_side != side;
+    return cycles_ps(config->sm_clock, 2 * apart * (double)config->noc->spread_cycles) +
+           (is_far && !shape->copies ? 2 * shape->cross_ps : 0);
+}
+
+/* ---- partitions ---- */
+
+uint32_t system_first_pair(const struct mem *mem, uint32_t island)
+{
+    return (uint32_t)((uint64_t)mem->shape.per_side * island / mem->islands);
+}
+
+/* What slices hold, of all slices in a few blocks: large pages of the host make them much faster to reach. */
+static void make_blocks(struct mem *mem, const struct l2_spec *l2)
+{
+    mem->tags_spec = (struct tags_spec){.sets = (uint32_t)(l2->bytes / l2->slices / MEM_LINE / l2->ways),
+                                        .ways = (uint32_t)l2->ways,
+                                        .policy = l2->policy,
+                                        .scattered = l2->scattered,
+                                        .hashed = !l2->scattered};
+    uint64_t slots = l2->slices * mem->tags_spec.sets * mem->tags_spec.ways;
+    mem->tags = mem_alloc_pages(l2->slices, tags_bytes(&mem->tags_spec));
+    mem->data = mem_alloc_pages(slots, MEM_LINE);
+    mem->masks = mem_alloc_pages(slots * MEM_SECTORS, sizeof *mem->masks);
+}
+
+static void make_store(struct mem *mem, struct store *store, const struct l2_spec *l2, uint32_t number,
+                       uint32_t works)
+{
+    size_t first = (size_t)number * mem->tags_spec.sets * mem->tags_spec.ways;
+    struct tags_spec tags = mem->tags_spec;
+    tags.seed = number;
+    store->tags = (struct tags *)(mem->tags + number * tags_bytes(&tags));
+    tags_init(store->tags, &tags);
+    store->data = mem->data + first * MEM_LINE;
+    store->masks = mem->masks + first * MEM_SECTORS;
+    store->misses = mshr_new(&(struct mshr_spec){.entries = (uint32_t)l2->misses, .waiters = works});
+}
+
+static void make_dram(struct mem *mem, struct partition_spec *spec, uint32_t misses)
+{
+    const struct shape *shape = &mem->shape;
+    uint32_t all = shape->map.slices * shape->channels_per_slice,
+             here = spec->here * shape->channels_per_slice;
+    uint32_t reads = misses * MEM_SECTORS; /* at worst each sector of each line that is waited for */
+    struct dram *dram = spec->dram = mem_alloc(1, sizeof *dram);
+    dram->sector_fs = (uint64_t)(MEM_SECTOR * 1e15 * all / (double)mem->dram.bandwidth + 0.5);
+    dram->latency_ps = mem->dram.latency;
+    dram->channel_bytes = (shape->dram->bytes(&mem->dram, reads) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    dram->channels = mem_alloc_lines(here, dram->channel_bytes);
+    for (uint32_t i = 0; i < here; i++)
+        shape->dram->init(shape, dram->channels + i * dram->channel_bytes, reads);
+}
+
+static struct component *make_component(struct mem *mem, const struct partition_spec *spec, uint32_t number)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%s.memory[%u]", mem->path, number);
+    struct text ports = {0};
+    for (uint32_t i = 0; i < spec->here; i++)
+        text_add(&ports, "requests%u,", i);
+    for (uint32_t i = 0; i < spec->here; i++)
+        text_add(&ports, "replies%u,", i);
+    text_add(&ports, "host");
+    struct component *component = engine_component(mem->engine, engine_island(mem->engine, name), name,
+                                                   &partition_ops, spec, sizeof(struct partition), ports.at);
+    text_fini(&ports);
+    return component;
+}
+
+static void make_partition(struct mem *mem, const struct mem_config *config, uint32_t number)
+{
+    const struct shape *shape = &mem->shape;
+    const struct l2_spec *l2 = config->l2;
+    struct partition_spec *spec = &mem->specs[number];
+    spec->shape = shape;
+    spec->first_pair = system_first_pair(mem, number);
+    spec->pairs = system_first_pair(mem, number + 1) - spec->first_pair;
+    spec->here = spec->pairs * shape->sides;
+    spec->works_kept = shape->copies ? spec->here * MEM_SECTORS * (uint32_t)l2->misses / 2 : 0;
+    spec->work_count = spec->here * (uint32_t)l2->requests + spec->works_kept;
+    spec->works = mem_alloc(spec->work_count, sizeof *spec->works);
+    spec->payloads = mem_alloc(spec->work_count, sizeof *spec->payloads);
+    spec->distance_ps = mem_alloc((size_t)shape->clients * spec->here, sizeof *spec->distance_ps);
+    for (uint32_t i = 0; i < spec->here; i++) {
+        uint32_t slice = i / spec->pairs * shape->per_side + spec->first_pair + i % spec->pairs;
+        spec->global[i] = slice;
+        make_store(mem, &spec->stores[i], l2, slice, spec->work_count);
+        for (uint32_t client = 0; client < shape->clients; client++)
+            spec->distance_ps[client * spec->here + i] = (uint32_t)distance_ps(shape, config, client, slice);
+    }
+    make_dram(mem, spec, (uint32_t)l2->misses);
+    mem->components[number] = make_component(mem, spec, number);
+}
+
+static void make_links(struct mem *mem, const struct mem_config *config)
+{
+    const struct noc_spec *noc = config->noc;
+    struct link_spec spec = {.latency_ps = cycles_ps(config->sm_clock, (double)noc->latency_cycles),
+                             .overhead_bytes = (uint32_t)noc->overhead_bytes,
+                             .credits = (uint32_t)noc->credits};
+    char name[256];
+    snprintf(name, sizeof name, "%s.requests", mem->path);
+    spec.bytes_per_s = (uint64_t)(noc->request_bytes_per_cycle * (double)config->sm_clock + 0.5);
+    spec.limits = LINK_OUT; /* of SMs: slices see to what they take and give themselves */
+    mem->requests = engine_link(mem->engine, name, &spec);
+    snprintf(name, sizeof name, "%s.replies", mem->path);
+    spec.bytes_per_s = (uint64_t)(noc->reply_bytes_per_cycle * (double)config->sm_clock + 0.5);
+    spec.limits = LINK_IN;
+    spec.credits = 0;
+    mem->replies = engine_link(mem->engine, name, &spec);
+    snprintf(name, sizeof name, "%s.host", mem->path);
+    mem->host_link = engine_link(mem->engine, name,
+                                 &(struct link_spec){.latency_ps = noc->host_latency,
+                                                     .bytes_per_s = noc->host_bandwidth,
+                                                     .overhead_bytes = (uint32_t)noc->overhead_bytes});
+    mem->host = engine_component(mem->engine, engine_island(mem->engine, name), name, &host_ops, &mem->shape,
+                                 0, "gpu");
+}
+
+bool system_make(struct mem *mem, const struct mem_config *config, struct err *err)
+{
+    if (!check(config, mem->path, err))
+        return false;
+    mem->dram = *config->dram;
+    find_shape(&mem->shape, config);
+    mem->shape.dram_spec = &mem->dram;
+    make_links(mem, config);
+    make_blocks(mem, config->l2);
+    mem->islands = (uint32_t)config->l2->islands;
+    mem->specs = mem_alloc(mem->islands, sizeof *mem->specs);
+    mem->components = mem_alloc(mem->islands, sizeof(struct component *));
+    for (uint32_t i = 0; i < mem->islands; i++)
+        make_partition(mem, config, i);
+    return true;
+}
+
+void system_free(struct mem *mem)
+{
+    for (uint32_t i = 0; i < mem->islands; i++) {
+        struct partition_spec *spec = &mem->specs[i];
+        for (uint32_t s = 0; s < spec->here; s++)
+            mshr_free(spec->stores[s].misses);
+        mem_free(spec->works);
+        mem_free(spec->payloads);
+        mem_free(spec->distance_ps);
+        mem_free(spec->dram->channels);
+        mem_free(spec->dram);
+    }
+    mem_free(mem->tags);
+    mem_free(mem->data);
+    mem_free(mem->masks);
+    mem_free(mem->specs);
+    mem_free(mem->components);
+    mem_free(mem->shape.regions);
+}

@@ -1,0 +1,33 @@
+/* All of a GPU's memory, as made.c makes it and mem.c gives it away. For this folder only. */
+#ifndef MEM_SYSTEM_H
+#define MEM_SYSTEM_H
+
+#include "mem/dram.h"
+
+struct mem {
+    struct engine *engine;
+    char *path;
+    struct shape shape;
+    struct dram_spec dram;
+    struct link *requests, *replies, *host_link;
+    struct component *host;
+    struct tags_spec tags_spec; /* of a slice */
+    unsigned char *tags, *data; /* of all slices: see struct store */
+    uint32_t *masks;
+    uint32_t attached;
+    uint32_t islands;
+    struct partition_spec *specs;
+    struct component **components;
+};
+
+/* Fills all but engine and path. */
+bool system_make(struct mem *mem, const struct mem_config *config, struct err *err);
+void system_free(struct mem *mem);
+
+/* Of the slices of a side, the first on an island. */
+uint32_t system_first_pair(const struct mem *mem, uint32_t island);
+
+/* The partition of the L2 that a client is near to. */
+uint32_t system_side(const struct shape *shape, uint32_t client);
+
+#endif

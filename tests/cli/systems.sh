@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Descriptions of GPUs: each one of systems/ runs a program in time, and what cannot be is refused in one line.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+libraries=$(dirname "$HEDDLE")/cuda
+
+gcc -o useptx "$HEDDLE_HOME/tests/programs/ptx.c" -L"$libraries" -l:libcuda.so.1 || fail 'ptx.c does not compile'
+sed 's/^\.target .*/.target sm_10/' "$HEDDLE_HOME/bench/cuda/saxpy.ptx" >saxpy.ptx # for GPUs of any age
+
+# ---- every description ----
+
+for file in "$HEDDLE_HOME"/systems/*.ini; do
+    system=$(basename "$file" .ini)
+    run run --mode timing --system "$system" --stats "$system.json" ./useptx saxpy.ptx
+    expect_status 0
+    expect_line out '^ptx: ok$'
+    expect_line err "^saxpy: [0-9,]+ cycles"
+    python3 - "$system.json" <<'END' || fail "$system: the statistics are not what they should be"
+import json, sys
+launch, = json.load(open(sys.argv[1]))["launches"]
+metrics = launch["metrics"]
+assert metrics["gpc__cycles_elapsed.max"] > 300, metrics["gpc__cycles_elapsed.max"]
+assert metrics["smsp__inst_executed.sum"] > 32
+END
+done
+
+# each says where its values come from
+for file in "$HEDDLE_HOME"/systems/*.ini; do
+    grep -q '^# Where the values come from' "$file" || fail "${file##*/} does not say where its values come from"
+done
+
+# and they differ
+time_of() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["launches"][0]["metrics"]["gpu__time_duration.sum"])' "$1"; }
+[[ $(time_of h200.json) != "$(time_of gtx580.json)" ]] || fail 'an H200 and a GTX 580 take the same time'
+
+# ---- a description of one's own ----
+
+cp "$HEDDLE_HOME/systems/a100.ini" .
+cat >half.ini <<'END'
+include = a100.ini
+[gpu]
+name = half an A100
+sm_count = 54
+[dram]
+bandwidth = 777GB/s
+END
+run run --mode timing --system half.ini ./useptx saxpy.ptx name
+expect_status 0
+expect_line out 'half an A100'
+
+# ---- what cannot be ----
+
+# cannot EXTENDED_REGEX WORD...: a run with these options fails, with one line that says so
+cannot() {
+    local expected=$1
+    shift
+    run run --mode timing "$@" ./useptx saxpy.ptx
+    [[ $status != 0 ]] || fail "$ran: should have failed"
+    expect_line err "$expected"
+    ! grep -q 'mistake in Heddle' err || fail "$ran: aborted: $(head -n 2 err)"
+}
+
+cannot 'gpu.sm_count: expected 1\.\.' --set gpu.sm_count=0
+cannot 'warps_per_sm \(64\) must be a multiple of gpu.subcores_per_sm \(3\)' --set gpu.subcores_per_sm=3
+cannot 'up to 8 sub-cores of an SM, with up to 32 warps' --set gpu.subcores_per_sm=16
+cannot 'up to 8 sub-cores of an SM, with up to 32 warps' --set gpu.warps_per_sm=256
+cannot 'L2 slices cannot be spread over 2 partitions' --set l2.slices=93
+cannot 'a slice of [0-9]+ lines: expected' --set l2.bytes=64KiB
+cannot 'writes_low < writes_high <= writes' --set dram.writes_low=64
+cannot 'noc.latency_cycles: expected 1\.\.' --set noc.latency_cycles=0
+cannot "sm.scheduler: expected one of gto\|" --set sm.scheduler=best
+cannot "dram.timing: expected one of gddr5\|" --set dram.timing=ddr4
+cannot "no key 'latency_cycle'.*latency_cycles" --set noc.latency_cycle=50
+printf '[l2]\nbytes = 4MiB\nbytes = 8MiB\n' >twice.ini
+cannot 'twice.ini:3: ' --system twice.ini

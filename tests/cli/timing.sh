@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# Timing mode: what users see of it, in `heddle run`, in workloads and in the demo. How long things take is not tested
+# here.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+libraries=$(dirname "$HEDDLE")/cuda
+saxpy=$HEDDLE_HOME/bench/cuda/saxpy.ptx
+small=(--set gpu.sm_count=8)
+
+gcc -o useptx "$HEDDLE_HOME/tests/programs/ptx.c" -L"$libraries" -l:libcuda.so.1 || fail 'ptx.c does not compile'
+
+# explains FILE KERNEL: the file has a line that says what bounds the kernel, and a row of a table.
+explains() {
+    expect_line "$1" "^$2(, [0-9]+ launches)?: [0-9,]+ cycles \([0-9.]+ [num]?s\): .*[a-z]"
+    expect_line "$1" '^kernel +launches +cycles +time +insts +IPC +occup. L1 hit L2 hit DRAM GB/s$'
+    expect_line "$1" "^$2 +[0-9]+ +[0-9,]+ +[0-9.]+ [num]?s .*%"
+    local widest
+    widest=$(grep -vE '^heddle: |: ok;' "$1" | wc -L)
+    ((widest <= 100)) || fail "$ran: a line of $1 has $widest columns"
+}
+
+# ---- a program ----
+
+for threads in 1 2; do
+    run run --mode timing "${small[@]}" --threads $threads --stats "stats.$threads" ./useptx "$saxpy"
+    expect_status 0
+    expect_line out '^ptx: ok$'
+    expect_line err '^heddle: 1 kernel, 1 launch, '
+    explains err saxpy
+    python3 - "stats.$threads" <<'END' >"same.$threads" || fail 'the statistics cannot be read'
+import json, sys
+stats = json.load(open(sys.argv[1]))
+assert stats["mode"] == "timing"
+del stats["host"]
+launch, = stats["launches"]
+metrics = launch["metrics"]
+assert metrics["gpc__cycles_elapsed.max"] > 100 and metrics["gpu__time_duration.sum"] > 100
+assert metrics["smsp__inst_executed.sum"] > 32 and metrics["sm__ctas_launched.sum"] == 8
+assert 0 <= metrics["l1tex__t_sector_hit_rate.pct"] <= 100 and 0 <= metrics["lts__t_sector_hit_rate.pct"] <= 100
+assert launch["end_ps"] > launch["start_ps"] > 0
+assert sum(launch["instructions_by_unit"].values()) == metrics["smsp__inst_executed.sum"]
+assert len(launch["active_lanes"]) == 33 and sum(launch["active_lanes"]) > 0
+assert sum(launch["stall_cycles"].values()) > 0
+assert any("saxpy.cu:" in place["where"] for place in launch["profile"])
+print(json.dumps(stats))
+END
+    expect_same_file "statistics with $threads threads and with one" same.1 "same.$threads"
+done
+
+# --system alone is timing, and --mode functional is stronger
+run run --system h100 ./useptx "$saxpy"
+expect_status 0
+explains err saxpy
+run run --system h100 --mode functional ./useptx "$saxpy"
+expect_status 0
+expect_lines err 1
+run run --set gpu.sm_count=8 ./useptx "$saxpy"
+expect_lines err 1
+
+run run "${small[@]}" --profile 3 ./useptx "$saxpy"
+expect_status 0
+expect_line err '^saxpy: where warps wait'
+expect_line err '^ +[0-9.]+%  saxpy.cu:[0-9]+ \([a-z0-9.]+\), PTX line [0-9]+: [a-z_]+ [0-9]+%$'
+
+run run "${small[@]}" --cold-caches --no-progress ./useptx "$saxpy"
+expect_status 0
+explains err saxpy
+
+# ---- launches that are timed, and limits ----
+
+run run "${small[@]}" --kernels 0 ./useptx "$saxpy"
+explains err saxpy
+run run "${small[@]}" --kernels 1-7 --stats some ./useptx "$saxpy"
+expect_status 0
+expect_line err '^1 launch ran without time$'
+expect_line some '"mode": "timing"'
+run run "${small[@]}" --max-cycles 150 ./useptx "$saxpy"
+expect_line err '^heddle: .*150 cycles'
+
+# saxpy_for ROUNDS: PTX with a saxpy that takes about so many rounds of a loop.
+saxpy_for() {
+    cat <<END
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y)
+{
+    .reg .b32 %r<3>; .reg .pred %p<2>;
+    mov.u32 %r1, 0;
+again:
+    add.u32 %r1, %r1, 1;
+    xor.b32 %r2, %r1, %r2;
+    setp.lt.u32 %p1, %r1, $1;
+    @%p1 bra again;
+    ret;
+}
+END
+}
+
+# Ctrl-C: what is known is written, and the program ends as it would have
+saxpy_for 4000000000 >long.ptx
+for signal in INT TERM; do
+    rm -f stopped
+    env --default-signal=INT "$HEDDLE" run "${small[@]}" --mode timing --stats stopped ./useptx long.ptx >out 2>err </dev/null &
+    child=$!
+    ran="heddle run --mode timing ./useptx long.ptx, after SIG$signal"
+    sleep 1.5
+    interrupt "$signal"
+    expect_status $((128 + $(kill -l "$signal")))
+    expect_line err 'was ended by signal'
+    expect_line err '^saxpy: [0-9,]+ cycles \(.*\), interrupted before its end: '
+    expect_line stopped '"interrupted": true'
+done
+
+# ---- workloads ----
+
+for threads in 1 2; do
+    run bench reduction --mode timing "${small[@]}" --threads $threads --json "bench.$threads"
+    expect_status 0
+    expect_line out '^reduction: ok; 2 launches'
+    explains out reduction
+    python3 -c 'import json, sys; s = json.load(open(sys.argv[1])); del s["host"]; print(json.dumps(s))' "bench.$threads" >"bench.same.$threads"
+    expect_same_file "a workload on $threads threads and on one" bench.same.1 "bench.same.$threads"
+done
+for name in bfs histogram spinlock prodcons; do # that copy in between, meet in atomics, wait for each other
+    run bench "$name" --mode timing
+    expect_status 0
+    expect_line out "^$name: ok;"
+done
+run bench saxpy --n 100000 --json functional
+expect_status 0
+expect_lines out 1
+expect_line functional '"mode": "functional"'
+start bench loop --mode timing --rounds 20000 --blocks 512 --json stopped
+sleep 2
+interrupt
+expect_status 130
+expect_line err '^heddle: interrupted'
+expect_line stopped '"interrupted": true'
+expect_line out 'interrupted before its end'
+
+run demo
+expect_status 0
+expect_line out '^saxpy: [0-9,]+ cycles'
+expect_line out 'the same to the last bit'
+
+# ---- docs/statistics.md has what the rows say ----
+
+run stats --markdown
+expect_status 0
+sed -n '/^<!-- from here on made by/,$p' "$HEDDLE_HOME/docs/statistics.md" | tail -n +2 >documented
+expect_same_file 'docs/statistics.md (make its end anew with `heddle stats --markdown`)' documented out
+run stats launch
+expect_line out 'gpc__cycles_elapsed.max'
+
+# ---- mistakes ----
+
+refuses "expected functional or timing, not 'fast'" run --mode fast ./useptx
+refuses '--kernels: expected --mode timing' run --mode functional --kernels 1 ./useptx
+refuses '--max-cycles: expected --mode timing' run --mode functional --max-cycles 5 ./useptx
+refuses '--max-cycles: ' run --max-cycles many ./useptx
+for numbers in x 1-x 3-1 -2 1-2-3 ''; do
+    refuses '--kernels: expected numbers of launches' run --kernels "$numbers" ./useptx
+done
+refuses 'sm_cont' run --set gpu.sm_cont=4 ./useptx
+refuses 'gpu.sm_count' run --set gpu.sm_count=none ./useptx
+refuses "no system 'h2000'" bench saxpy --system h2000
+refuses '--profile: ' bench saxpy --profile few
+refuses 'cannot write none/x' bench saxpy --json none/x

@@ -1,0 +1,216 @@
+/* Metrics of launches: from counters to values, text and words. */
+#include "check.h"
+#include "driver/facts.h"
+#include "gpu/bottleneck.h"
+#include "gpu/metrics_line.h"
+
+/* A kernel of 10,000 cycles that filled an H200, and did nothing. */
+struct sample {
+    struct system system;
+    struct launch_facts facts;
+    struct kernel_stats stats;
+};
+
+static void sample_init(struct sample *s)
+{
+    struct err err;
+    *s = (struct sample){0};
+    if (!system_load(&s->system, NULL, NULL, &err))
+        fail_msg("%s", err.text);
+    s->facts = (struct launch_facts){
+        .grid = {1056, 1, 1}, .block = {256, 1, 1}, .registers = 32, .blocks_per_sm = 8};
+    s->stats = (struct kernel_stats){.start_ps = 1000000,
+                                     .end_ps = 1000000 + 5050505,
+                                     .cycles = 10000,
+                                     .clock_hz = s->system.gpu.clock,
+                                     .sm_count = 132,
+                                     .warps_per_sm = 64,
+                                     .schedulers_per_sm = 4,
+                                     .sms_used = 132,
+                                     .busiest_sm_cycles = 9000,
+                                     .idlest_sm_cycles = 8900,
+                                     .blocks_per_sm = 8};
+    s->stats.sm.cycles_active = 132 * 8950;
+    s->stats.sm.warp_cycles = s->stats.sm.cycles_active * 32;
+    s->stats.sm.instructions = s->stats.sm.issue_cycles = 100000;
+    s->stats.sm.stalls[STALL_wait] = 1000;
+}
+
+static struct metric_source source_of(struct sample *s)
+{
+    return facts_source(&s->facts, &s->system, &s->stats);
+}
+
+static void values_follow_from_counters(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_init(&s);
+    s.stats.sm.l1_load_sectors = 300;
+    s.stats.sm.l1_load_hits = 60;
+    s.stats.mem.dram_bytes_read = 1000000;
+    struct metric_source source = source_of(&s);
+#define VALUE(name) metric_value(&source, metric_find(&source, name))
+    assert_true(VALUE("gpc__cycles_elapsed.max") == 10000);
+    assert_true(VALUE("gpu__time_duration.sum") == 5050.505);
+    assert_true(VALUE("l1tex__t_sector_hit_rate.pct") == 20);
+    assert_true(VALUE("sm__warps_active.avg.pct_of_peak_sustained_active") == 50);
+    assert_true(VALUE("dram__bytes_read.sum") == 1000000);
+    assert_true(VALUE("launch__grid_size") == 1056);
+    assert_true(VALUE("launch__waves_per_multiprocessor") == 1);
+    assert_true(VALUE("sm__maximum_warps_per_active_cycle_pct") == 100);
+    assert_true(VALUE("lts__t_sector_hit_rate.pct") == 0); /* of nothing */
+    assert_null(metric_find(&source, "no_such.metric"));
+    source.timing = NULL;
+    assert_null(metric_find(&source, "gpc__cycles_elapsed.max"));
+    assert_non_null(metric_find(&source, "smsp__inst_executed.sum"));
+#undef VALUE
+    system_fini(&s.system);
+}
+
+/* A name may stand for one thing of timed launches and for one of others, but not twice for either. */
+static void names_are_unique(void **state)
+{
+    (void)state;
+    for (const struct metric_row *a = metric_rows; a->name; a++) {
+        assert_true(*a->help);
+        for (const struct metric_row *b = metric_rows; b < a; b++) {
+            bool both =
+                a->section == b->section || a->section == METRIC_LAUNCH || b->section == METRIC_LAUNCH;
+            if (both && strcmp(a->name, b->name) == 0)
+                fail_msg("%s stands there twice", a->name);
+        }
+    }
+}
+
+static void a_line_is_read_as_it_was_written(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct text line = {0};
+    struct kernel_stats back;
+    sample_init(&s);
+    s.stats.sm.by_unit[UNIT_CONST] = 7;
+    s.stats.sm.stalls[STALL_misc] = UINT64_MAX;
+    s.stats.sm.lanes_active[32] = 9;
+    s.stats.mem.host_bytes = 11;
+    text_add(&line, "{\"launch\":0");
+    metrics_line_add(&line, &s.stats);
+    text_add(&line, "}");
+    assert_true(metrics_line_read(line.at, &back));
+    assert_memory_equal(&back, &s.stats, sizeof back);
+    line.at[line.length - 20] = 0; /* cut short */
+    assert_false(metrics_line_read(line.at, &back));
+    assert_false(metrics_line_read("{\"launch\":0}", &back));
+    text_fini(&line);
+    system_fini(&s.system);
+}
+
+static void launches_are_summed(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct kernel_stats sum = {0};
+    sample_init(&s);
+    s.stats.sm.by_unit[UNIT_FMA] = 5;
+    metrics_sum(&sum, &s.stats);
+    metrics_sum(&sum, &s.stats);
+    assert_int_equal(sum.cycles, 20000);
+    assert_int_equal(sum.end_ps - sum.start_ps, 2 * 5050505);
+    assert_int_equal(sum.sm.instructions, 200000);
+    assert_int_equal(sum.sm.by_unit[UNIT_FMA], 10);
+    assert_int_equal(sum.sms_used, 132);
+    system_fini(&s.system);
+}
+
+/* ---- words ---- */
+
+static void check_words(struct sample *s, const struct metric_place *places, size_t count,
+                        const char *expected)
+{
+    struct text text = {0};
+    struct metric_source source = source_of(s);
+    bottleneck_tell(&source, places, count, &text);
+    if (!strstr(text.at, expected))
+        fail_msg("it says\n  %s\nand not\n  %s", text.at, expected);
+    text_fini(&text);
+}
+
+static void what_is_used_up_is_named(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_init(&s);
+    s.stats.mem.dram_bytes_read = (uint64_t)(0.78 * 5.050505e-6 * (double)s.system.dram.bandwidth);
+    check_words(&s, NULL, 0, "memory bandwidth: DRAM 78% of peak");
+    s.stats.mem.dram_bytes_read = 0;
+    s.stats.sm.by_unit[UNIT_FMA] = 4 * s.stats.sm.cycles_active * 92 / 100 / s.system.sm.fma_interval;
+    check_words(&s, NULL, 0, "FMA units 92% busy");
+    s.stats.sm.by_unit[UNIT_FMA] = 0;
+    s.stats.sm.shared_wavefronts = s.stats.sm.cycles_active * 8 / 10;
+    s.stats.sm.shared_conflicts = s.stats.sm.cycles_active / 2;
+    check_words(&s, NULL, 0, "bank conflicts: shared memory 80% busy");
+    s.stats.sm.shared_conflicts = 0;
+    check_words(&s, NULL, 0, "shared memory 80% busy");
+    s.stats.sm.shared_wavefronts = 0;
+    s.stats.sm.issue_cycles = 4 * s.stats.sm.cycles_active * 7 / 10;
+    check_words(&s, NULL, 0, "instruction issue: 70% of slots used");
+    system_fini(&s.system);
+}
+
+static void what_leaves_the_gpu_idle_is_named(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_init(&s);
+    s.stats.sms_used = 16;
+    check_words(&s, NULL, 0, "too few blocks: 16 of 132 SMs have work");
+    s.stats.sms_used = 132;
+    s.stats.busiest_sm_cycles = 3000;
+    check_words(&s, NULL, 0, "launch overhead: SMs are at work in 30% of its cycles");
+    s.stats.busiest_sm_cycles = 9000;
+    s.stats.sm.cycles_active = 132 * 3000;
+    check_words(&s, NULL, 0, "load imbalance: the busiest SM works 3.0 times as long as the mean");
+    s.stats.sm.cycles_active = 0;
+    check_words(&s, NULL, 0, "too little is known");
+    system_fini(&s.system);
+}
+
+static void what_warps_wait_for_is_named_with_its_place(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct metric_place places[] = {
+        {.where = "/home/me/saxpy.cu:5, PTX line 29 of ./saxpy (ld.global.f32)"},
+        {.where = "PTX line 40 of ./saxpy (bar.sync)"},
+    };
+    sample_init(&s);
+    s.stats.sm.stalls[STALL_long_scoreboard] = 3000;
+    places[0].counts.stalls[STALL_long_scoreboard] = 2000;
+    places[1].counts.stalls[STALL_barrier] = 2500;
+    check_words(&s, places, 2,
+                "latency of global memory: warps wait for it 75% of the time, most at saxpy.cu:5 "
+                "(ld.global.f32); occupancy 50%");
+    s.stats.sm.stalls[STALL_barrier] = 9000;
+    check_words(&s, places, 2, "barriers: warps wait for it 69% of the time, most at PTX line 40 (bar.sync)");
+    s.stats.sm.stalls[STALL_long_scoreboard] = 90000;
+    places[0].where = "PTX line 7 of ./x (atom.global.add.u32)";
+    check_words(&s, places, 2, "latency of atomics");
+    s.stats.sm.stalls[STALL_selected] = s.stats.sm.stalls[STALL_not_selected] = 900000; /* no reason */
+    check_words(&s, places, 2, "latency of atomics");
+    system_fini(&s.system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_follow_from_counters),
+        cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(a_line_is_read_as_it_was_written),
+        cmocka_unit_test(launches_are_summed),
+        cmocka_unit_test(what_is_used_up_is_named),
+        cmocka_unit_test(what_leaves_the_gpu_idle_is_named),
+        cmocka_unit_test(what_warps_wait_for_is_named_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
