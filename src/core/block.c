@@ -144,6 +144,7 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
     w->state = WARP_NONE;
     w->age = UINT64_MAX; /* loads whose values nobody waits for find another one */
     sub->runnable &= ~(UINT32_C(1) << w->lane);
+    sub->reader = NULL;
     if (--block->warps_left)
         return;
     struct sm_block_message report = {.number = block->number, .kernel = (uint32_t)(kernel - sm->kernels)};

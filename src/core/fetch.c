@@ -1,6 +1,8 @@
 /* Instruction fetch and constants: which cache has what is next, and how long it takes. */
 #include "core/parts.h"
 
+enum { CONSTANT_LINE = 64 };
+
 /* Looks in a cache, and puts the line there. True: it was there. */
 static bool look(struct tags *tags, uint64_t line)
 {
@@ -41,13 +43,20 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w)
     return wait;
 }
 
-uint32_t constant_wait(struct sm *sm, const struct request *request)
+/* Parameters are constants, too, and others at each launch. */
+#define PARAMS_FROM  (UINT64_C(1) << 45)
+#define PARAMS_APART (UINT64_C(1) << 16)
+
+uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request)
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t most = 0;
     uint64_t last = UINT64_MAX;
     EACH_LANE (i, request->constant) {
-        uint64_t line = request->constant_at[i] / 64;
+        uint64_t at = request->constant_at[i];
+        at = request->constant_param ? PARAMS_FROM + kernel->serial * PARAMS_APART + at
+                                     : memory_physical(sm, at);
+        uint64_t line = at / CONSTANT_LINE;
         if (line == last)
             continue;
         last = line;

@@ -12,7 +12,7 @@ enum reply_to {
     TO_MASK = TO_LOAD - 1
 };
 
-static uint64_t physical(struct sm *sm, uint64_t address)
+uint64_t memory_physical(struct sm *sm, uint64_t address)
 {
     const struct sm_memory *memory = sm->config.memory;
     const struct mem_region *region = &memory->regions[sm->last_region];
@@ -176,7 +176,7 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &load->warp->kernel->counters;
-    uint64_t line = physical(sm, address);
+    uint64_t line = memory_physical(sm, address);
     (void)who;
     counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
     load->lines_left++;
@@ -290,7 +290,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         struct mem_request request;
         struct mem_write writes[MEM_SECTORS];
     } message;
-    uint64_t line = physical(sm, address);
+    uint64_t line = memory_physical(sm, address);
     message.request = (struct mem_request){.line = line, .id = TO_WARP | (uint32_t)(w - sm->warps)};
     uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
     close_miss(sm, line);
@@ -331,7 +331,7 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         struct mem_request request;
         struct mem_atom atoms[MEM_ATOMS];
     } message;
-    uint64_t line = physical(sm, address);
+    uint64_t line = memory_physical(sm, address);
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_WARP | (uint32_t)(w - sm->warps);
     close_miss(sm, line);

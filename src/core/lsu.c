@@ -318,7 +318,8 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request));
     if (request->constant)
-        ready = max_u64(ready, sm->cycle + sm->cost[UNIT_CONST].latency + constant_wait(sm, request));
+        ready =
+            max_u64(ready, sm->cycle + sm->cost[UNIT_CONST].latency + constant_wait(sm, w->kernel, request));
     if (request->local) {
         ready = max_u64(ready, issue_local(sm, w, request));
         kind = READY_LONG;

@@ -71,8 +71,8 @@ struct subcore {
     uint64_t memory_begins[16]; /* of the last memory instructions */
     uint32_t memory_count;
     uint64_t dispatch_free;       /* when its registers have been read for the last instruction */
-    const struct sm_warp *reader; /* of that one, and the registers, for their reuse */
-    const uint16_t *read;
+    const struct sm_warp *reader; /* whose instruction was the last, and what it read */
+    uint16_t read[8];
     uint8_t read_count;
     struct tags *code; /* L0 instruction cache */
 };
@@ -172,6 +172,7 @@ void memory_reply(struct sm *sm, const struct event *event);
 void memory_send_waiting(struct sm *sm);
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_forget(struct sm *sm);
+uint64_t memory_physical(struct sm *sm, uint64_t address); /* of one that kernels see */
 
 /* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w);
@@ -185,6 +186,6 @@ static inline uint64_t fetch_line_of(const struct sm_warp *w)
     uint64_t at = code->timing[w->exec->at - code->ops].first_step;
     return (w->code_base + code->code_at + at * CODE_BYTES) / CODE_LINE + 1;
 }
-uint32_t constant_wait(struct sm *sm, const struct request *request);
+uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request);
 
 #endif

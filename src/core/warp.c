@@ -1,6 +1,8 @@
 /* A warp in time: when its next operation can issue, what it waits for, and its issue. */
 #include "core/parts.h"
 
+#include <string.h>
+
 enum { FREE_OPS_MOST = 4096 }; /* operations without cost in a row, before one costs a cycle after all */
 
 static struct subcore *subcore_of(struct sm *sm, const struct sm_warp *w)
@@ -284,8 +286,8 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
         }
     }
     sub->reader = w;
-    sub->read = registers;
-    sub->read_count = (uint8_t)count;
+    sub->read_count = (uint8_t)min_u64(count, COUNT_OF(sub->read));
+    memcpy(sub->read, registers, sub->read_count * sizeof *registers);
     return most ? (most - 1) / (uint32_t)spec->register_ports : 0;
 }
 

@@ -144,6 +144,7 @@ struct program {
 
 struct kernel {
     struct program *program;
+    uint64_t number; /* another one for each kernel of the process */
     size_t function; /* of the program */
     struct kernel_facts facts;
     struct code **codes; /* by function of the program; NULL: not reached */

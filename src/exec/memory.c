@@ -356,6 +356,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         base = w->block->worker->grid->params;
         if (UNLIKELY(request)) {
             request->constant_bytes = (uint8_t)size;
+            request->constant_param = true;
             note_far(at, active, &request->constant, request->constant_at);
         }
         break;
@@ -368,6 +369,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
             return;
         }
         request->constant_bytes = (uint8_t)size;
+        request->constant_param = false;
         note_far(at, active, &request->constant, request->constant_at);
     }
     if (access->writes)

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* A name that only its module knows. */
@@ -69,7 +70,9 @@ static bool add_function(struct program *program, size_t module, const struct pt
     program->functions[program->function_count++] = (struct function_entry){function, module};
     if (function->is_kernel) {
         mem_grow(program->kernels, program->kernel_count, program->kernel_capacity);
+        static _Atomic uint64_t last;
         struct kernel *kernel = mem_alloc(1, sizeof *kernel);
+        kernel->number = atomic_fetch_add(&last, 1) + 1;
         kernel->program = program;
         kernel->function = program->function_count - 1;
         pthread_mutex_init(&kernel->lock, NULL);

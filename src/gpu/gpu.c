@@ -29,7 +29,6 @@ struct gpu {
     struct mem_region *regions;
     struct mem_region *given; /* what gpu_set_memory said */
     uint32_t given_count;
-    struct names codes; /* kernels that ran, for addresses of their code */
     uint64_t serial;
 };
 
@@ -124,7 +123,6 @@ void gpu_free(struct gpu *gpu)
     if (gpu->mem)
         mem_delete(gpu->mem);
     dispatcher_fini(&gpu->dispatcher);
-    names_fini(&gpu->codes);
     mem_free(gpu->sms);
     mem_free(gpu->regions);
     mem_free(gpu->given);
@@ -178,14 +176,6 @@ void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
 
 /* Kernels */
 
-/* Where code lies: each kernel has addresses of its own, the same whenever it runs. */
-static uint64_t code_address(struct gpu *gpu, const struct kernel *kernel)
-{
-    char key[32];
-    snprintf(key, sizeof key, "%p", (const void *)kernel);
-    return (1 + names_add(&gpu->codes, key)) * CODE_DISTANCE;
-}
-
 /* Shared memory of an SM, as the driver sets it: room for twice the blocks there can be, up to a limit, as
  * measured (docs/model.md). */
 static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked)
@@ -233,7 +223,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     gpu->launches[slot] = (struct sm_launch){.launch = launch,
                                              .serial = ++gpu->serial,
                                              .workspace = (uintptr_t)gpu->workspace[slot],
-                                             .code_at = code_address(gpu, launch->kernel),
+                                             .code_at = launch->kernel->number * CODE_DISTANCE,
                                              .shared_bytes = carveout(gpu, asked),
                                              .profile = asked->profile};
     d->kernels[slot] =

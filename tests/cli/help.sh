@@ -108,5 +108,5 @@ completes --threads bench phold --islands 4 --thr
 completes version help v
 completes bash completion ''
 touch node.here # the section node.* is no pattern of files
-completes 'node.*' params no
+completes 'noc node.*' params no
 completes 'noc network node.*' params n
