@@ -320,6 +320,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     counters->bytes_to_l2 += count * MEM_SECTOR;
     w->stores++;
     w->block->stores++;
+    sm->stores_under_way++;
     uint16_t bytes = (uint16_t)(sizeof message.request + count * sizeof message.writes[0]);
     send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
 }
@@ -350,7 +351,7 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         if (load)
             load->lines_left++;
         else
-            w->stores++, w->block->stores++;
+            w->stores++, w->block->stores++, sm->stores_under_way++;
         if (slot != TAGS_NONE)
             *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
         w->kernel->counters.bytes_to_l2 += count * 8u;
@@ -364,6 +365,7 @@ static void write_done(struct sm *sm, struct sm_warp *w)
 {
     struct sm_block *block = w->block;
     w->stores--;
+    sm->stores_under_way--;
     if (!--block->stores)
         for (uint32_t i = 0; block->exec && i < block->exec->warp_count; i++)
             if (sm->warps[block->warps[i]].state == WARP_STORES)

@@ -11,8 +11,8 @@
 bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when)
 {
     *when = max_u64(*when, sub->memory_begins[sub->memory_count % sm->config.spec->lsu_queue]);
-    if (sm->outgoing_count) /* the crossbar is full: look again soon */
-        *when = max_u64(*when, sm->cycle + 1);
+    if (sm->outgoing_count || sm->stores_under_way > sm->config.spec->stores) /* look again soon */
+        *when = max_u64(*when, sm->cycle + 4);
     return *when <= sm->cycle;
 }
 
@@ -36,7 +36,8 @@ static uint64_t passes_take(const struct sm_spec *spec, uint32_t passes)
 
 static uint64_t lines_take(const struct sm_spec *spec, uint32_t lines)
 {
-    return (spec->lsu_request_cycles + (lines - 1) * spec->l1_tag_cycles) * LSU_PARTS;
+    uint64_t least = spec->lsu_request_cycles * LSU_PARTS;
+    return max_u64(least, (uint64_t)(lines * spec->l1_tag_cycles * LSU_PARTS));
 }
 
 static void set_results(struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers,
@@ -48,28 +49,32 @@ static void set_results(struct sm_warp *w, const struct isa_timing *timing, cons
 
 /* Shared memory */
 
-/* Passes through the banks: lanes that go to different words of a bank wait for each other. Wide accesses
- * take half or a quarter of the warp at a time. */
+/* Passes through the banks: lanes that go to different words of a bank wait for each other. Wide accesses take
+ * half or a quarter of the warp at a time, and as many banks together. */
 static uint32_t passes(const struct sm *sm, const struct request *request)
 {
-    uint32_t banks = (uint32_t)sm->config.spec->shared_banks, words = (request->shared_bytes + 3u) / 4;
-    uint32_t together = words <= 1 ? 32 : words == 2 ? 16 : 8, all = 0;
+    uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16, all = 0;
+    uint32_t groups = (uint32_t)max_u64(sm->config.spec->shared_banks * 4 / unit, 1), together = 128 / unit;
+    uint32_t seen[256][4];
+    uint8_t counts[256];
     for (uint32_t first = 0; first < WARP_LANES; first += together) {
-        uint32_t seen[256][4], counts[256] = {0}, most = 0;
         lanes part = request->shared >> first & (uint32_t)((UINT64_C(1) << together) - 1);
+        uint32_t most = 0, last = UINT32_MAX;
+        memset(counts, 0, groups);
         EACH_LANE (i, part) {
-            for (uint32_t k = 0; k < (words ? words : 1); k++) {
-                uint32_t word = request->shared_at[first + i] / 4 + k, bank = word % banks;
-                uint32_t known = 0, many = counts[bank] < 4 ? counts[bank] : 4;
-                while (known < many && seen[bank][known] != word)
-                    known++;
-                if (known < many)
-                    continue;
-                if (counts[bank] < 4)
-                    seen[bank][counts[bank]] = word;
-                counts[bank]++;
-                most = counts[bank] > most ? counts[bank] : most;
-            }
+            uint32_t at = request->shared_at[first + i] / unit, group = at % groups, known = 0;
+            if (at == last)
+                continue;
+            last = at;
+            uint32_t many = counts[group] < 4 ? counts[group] : 4;
+            while (known < many && seen[group][known] != at)
+                known++;
+            if (known < many)
+                continue;
+            if (counts[group] < 4)
+                seen[group][counts[group]] = at;
+            counts[group]++;
+            most = counts[group] > most ? counts[group] : most;
         }
         all += most;
     }
@@ -214,13 +219,13 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
     w->kernel->counters.l1_requests++;
     w->kernel->counters.l1_wavefronts += lines;
     uint64_t tag_at = begins;
-    for (lanes rest = request->of.lanes; rest; tag_at += spec->l1_tag_cycles) {
+    for (lanes rest = request->of.lanes; rest; tag_at += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
         rest &= ~who;
         l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), who, tag_at);
     }
-    load_line_done(sm, load, tag_at - spec->l1_tag_cycles + spec->l1_latency);
+    load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
 
 static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
@@ -229,7 +234,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
     uint32_t lines = count_lines(&request->of);
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     w->kernel->counters.l1_requests++;
-    for (lanes rest = request->of.lanes; rest; begins += spec->l1_tag_cycles) {
+    for (lanes rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
         unsigned char data[MEM_LINE];
@@ -252,7 +257,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, const struct request
         load = begin_load(sm, w, request, timing, registers);
         set_results(w, timing, registers, PENDING);
     }
-    for (lanes rest = request->of.lanes; rest; begins += spec->l1_tag_cycles) {
+    for (lanes rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
         rest &= ~who;
@@ -298,12 +303,12 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
             }
             piece->bytes = 0;
         }
-        sm->lsu_free += spec->l1_tag_cycles * LSU_PARTS;
+        sm->lsu_free += (uint64_t)(spec->l1_tag_cycles * LSU_PARTS);
         if (request->writes)
             l1_store(sm, w, line * MEM_LINE, data, masks, begins);
         else
             l1_load(sm, load, line * MEM_LINE, (uint8_t)sectors, 0, begins);
-        begins += spec->l1_tag_cycles;
+        begins += spec->l1_line_cycles;
     }
     if (load)
         load_line_done(sm, load, begins + spec->l1_latency);

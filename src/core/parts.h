@@ -33,6 +33,7 @@ struct sm_warp {
     uint8_t reason;               /* of its waiting: enum stall */
     uint16_t step;                /* machine instructions of the operation that were issued already */
     bool memory_result;           /* of the operation under way, when step > 0, as all of these: */
+    uint64_t result_at; /* as on the board */
     struct stepped stepped;
     const struct op *op;
     const struct code *under_way;
@@ -130,7 +131,7 @@ struct sm {
     uint32_t last_region;   /* of memory, that an address was in */
     struct load *loads;
     uint32_t load_count, load_capacity, free_load;
-    uint32_t loads_under_way;
+    uint32_t loads_under_way, stores_under_way; /* instructions; lines */
     uint64_t bytes_from_l2; /* of all kernels */
     uint32_t *ending;       /* loads that a line ends */
     uint32_t ending_capacity;

@@ -18,20 +18,21 @@
     UNIT_PARAMS(P, S, alu, "4", "2", "0", "integers and logic")                                              \
     UNIT_PARAMS(P, S, imad, "4", "2", "0", "integer products")                                               \
     UNIT_PARAMS(P, S, fma, "4", "1", "0", "single precision")                                                \
-    UNIT_PARAMS(P, S, half, "5", "1", "0", "half precision")                                                 \
+    UNIT_PARAMS(P, S, half, "8", "1", "0", "half precision")                                                 \
     UNIT_PARAMS(P, S, fp64, "8", "2", "0", "double precision")                                               \
     UNIT_PARAMS(P, S, sfu, "17", "8", "0", "special functions")                                              \
-    UNIT_PARAMS(P, S, cvt, "12", "8", "0", "conversions")                                                    \
-    UNIT_PARAMS(P, S, tensor, "18", "8", "0", "matrices")                                                    \
+    UNIT_PARAMS(P, S, cvt, "19", "8", "0", "conversions")                                                    \
+    UNIT_PARAMS(P, S, tensor, "19", "7", "0", "matrices")                                                    \
     UNIT_PARAMS(P, S, lsu, "20", "4", "0", "memory")                                                         \
     UNIT_PARAMS(P, S, tex, "40", "4", "2", "textures")                                                       \
     UNIT_PARAMS(P, S, control, "4", "2", "0", "branches")                                                    \
-    UNIT_PARAMS(P, S, sync, "12", "2", "2", "barriers")                                                      \
+    UNIT_PARAMS(P, S, sync, "10", "2", "2", "barriers")                                                      \
     UNIT_PARAMS(P, S, shuffle, "24", "2", "1", "shuffles")                                                   \
-    UNIT_PARAMS(P, S, vote, "12", "4", "0", "votes")                                                         \
+    UNIT_PARAMS(P, S, vote, "13", "4", "0", "votes")                                                         \
     UNIT_PARAMS(P, S, uniform, "7", "1", "0", "what is the same for all lanes")                              \
     UNIT_PARAMS(P, S, special, "22", "2", "2", "special registers")                                          \
     UNIT_PARAMS(P, S, const, "29", "4", "0", "loads from constant memory")                                   \
+    P(S, count, queue, "4", "0..64", "instructions that wait for a unit of variable latency, when it is busy") \
     P(S, count, branch_taken_cycles, "5", "0..1000", "a warp waits behind a branch, beside its latency")     \
     P(S, count, branch_guard_cycles, "8", "0..1000", "a branch waits longer for its predicate than others")  \
     P(S, count, diverge_cycles, "8", "0..1000", "a warp waits when its threads part")                        \
@@ -55,10 +56,12 @@
     P(S, real, lsu_wavefront_cycles, "1.064", "0..100", "cycles of a pass through the data of L1")           \
     P(S, count, lsu_request_cycles, "1", "1..100", "cycles of the SM's memory pipeline for an instruction")  \
     P(S, count, lsu_queue, "5", "1..16", "memory instructions of a sub-core that wait for the pipeline")     \
-    P(S, count, l1_tag_cycles, "2", "1..100", "cycles for each further line that an instruction touches")    \
+    P(S, real, l1_tag_cycles, "1.07", "0..100", "cycles of the pipeline for each line that an instruction touches") \
+    P(S, count, l1_line_cycles, "2", "0..100", "later, for each further line")                               \
+    P(S, count, stores, "256", "1..65536", "lines that an SM has written and nobody has acknowledged")       \
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
-    P(S, count, atomic_shared_cycles, "4", "0..1000", "more for an atomic operation on shared memory")       \
+    P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
     P(S, size, l0_code, "2KiB", "128B..1MiB", "instruction cache of a sub-core")                             \
     P(S, size, l1_code, "32KiB", "128B..1MiB", "instruction cache of the SM")                                \
     P(S, size, l2_code, "128KiB", "128B..16MiB", "instruction and constant cache behind it (L1.5)")          \
@@ -72,6 +75,7 @@
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \
     P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
     P(S, count, fence_after_cycles, "100", "0..100000", "of a fence, after the last write it waits for")     \
+    P(S, count, fence_shared_cycles, "6", "1..10000", "from one fence of an SM to the next")                 \
     P(S, count, fence_block_cycles, "8", "0..100000", "of a fence for the block")                            \
     P(S, count, fence_system_cycles, "980", "0..100000", "of a fence for the system, at least")              \
     P(S, count, sleep_cycles, "100", "0..1000000", "of a sleep")

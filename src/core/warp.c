@@ -68,7 +68,7 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
     case ROLE_FENCE: /* what other threads of the block wrote counts, too: a barrier may stand before it */
     case ROLE_RELEASE:
         if (!w->fence_from)
-            w->fence_from = sm->cycle;
+            w->fence_from = max_u64(sm->cycle, w->since);
         if (!w->block->stores)
             return false;
         w->fence_waited = true;
@@ -291,25 +291,35 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
     return most ? (most - 1) / (uint32_t)spec->register_ports : 0;
 }
 
-/* When the units an instruction needs are free. */
+/* When the units an instruction needs can take it: those of variable latency have a queue. */
 static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
     uint64_t when = max_u64(sub->unit_free[unit], sm->shared_free[unit]);
-    if (unit == UNIT_LSU)
+    if (unit == UNIT_LSU) {
         memory_has_room(sm, sub, &when);
+    } else if (kind_of(unit) == READY_SHORT) {
+        uint64_t queued = sm->config.spec->queue * sm->cost[unit].interval;
+        when = when > queued ? when - queued : 0;
+    }
     return when;
 }
 
-static void take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
+/* Gives the cycle in which the unit begins. */
+static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
-    sub->unit_free[unit] = sm->cycle + sm->cost[unit].interval;
-    if (sm->cost[unit].shared)
-        sm->shared_free[unit] = max_u64(sm->shared_free[unit], sm->cycle) + sm->cost[unit].shared;
+    uint64_t begins = max_u64(sm->cycle, sub->unit_free[unit]);
+    if (sm->cost[unit].shared) {
+        begins = max_u64(begins, sm->shared_free[unit]);
+        sm->shared_free[unit] = begins + sm->cost[unit].shared;
+    }
+    sub->unit_free[unit] = begins + sm->cost[unit].interval;
+    return begins;
 }
 
 /* A fence takes a while even when there was nothing to wait for. */
-static uint64_t fence_left(const struct sm *sm, struct sm_warp *w, uint64_t least)
+static uint64_t fence_left(struct sm *sm, struct sm_warp *w, uint64_t least)
 {
+    sm->shared_free[UNIT_SYNC] = max_u64(sm->shared_free[UNIT_SYNC], sm->cycle) + sm->config.spec->fence_shared_cycles;
     uint64_t done = w->fence_from + least;
     if (w->fence_waited)
         done = max_u64(done, sm->cycle + sm->config.spec->fence_after_cycles);
@@ -363,7 +373,7 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
 }
 
 /* Another machine instruction of the operation under way. */
-static void issue_further(struct sm *sm, struct sm_warp *w)
+static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
 {
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
@@ -371,17 +381,17 @@ static void issue_further(struct sm *sm, struct sm_warp *w)
     uint32_t on = (uint32_t)__builtin_popcount(w->exec->active);
     count_issue(w, step, on, on);
     w->since = sm->cycle + 1;
+    w->result_at = max_u64(w->result_at, (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
     w->step++;
     if (w->step < timing->steps) {
         bool chained = w->steps[w->step].flags & STEP_CHAINED;
-        warp_ready(sm, w, sm->cycle + (chained ? cost->latency : 1), STALL_wait);
+        warp_ready(sm, w, chained ? begins + cost->latency : sm->cycle + 1, STALL_wait);
         return;
     }
     w->step = 0;
     const struct code *code = w->under_way;
-    uint64_t done = (sm->cycle + cost->latency) * READY_KINDS + kind_of(step->unit);
     if (!w->memory_result)
-        set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, done);
+        set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, w->result_at);
     go_on(sm, w, &w->stepped, w->op);
 }
 
@@ -405,9 +415,9 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         return false;
     }
     warp_account(sm, w, sm->cycle, STALL_not_selected);
-    take_units(sm, sub, step->unit);
+    uint64_t begins = take_units(sm, sub, step->unit);
     if (!first) {
-        issue_further(sm, w);
+        issue_further(sm, w, begins);
         return true;
     }
     struct stepped stepped;
@@ -426,7 +436,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         memory_issue(sm, w, timing, registers);
     else if (timing->steps == 1)
         set_results(w, code->slots_at, timing, registers,
-                    (sm->cycle + cost->latency) * READY_KINDS + kind_of(step->unit));
+                    (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
     if (UNLIKELY(w->kernel->team->worker->printed->length != w->kernel->text_seen))
         kernel_note_print(sm, w->kernel);
     if (timing->steps > 1) {
@@ -436,8 +446,9 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         w->stepped = stepped;
         w->op = op;
         w->memory_result = memory;
+        w->result_at = (begins + cost->latency) * READY_KINDS + kind_of(step->unit);
         bool chained = step[1].flags & STEP_CHAINED;
-        warp_ready(sm, w, sm->cycle + (chained ? cost->latency : 1), STALL_wait);
+        warp_ready(sm, w, chained ? begins + cost->latency : sm->cycle + 1, STALL_wait);
         return true;
     }
     go_on(sm, w, &stepped, op);

@@ -106,6 +106,7 @@ struct atomic_form {
     uint32_t row;
     bool returns, has_c;
     bool counts; /* adds whole numbers of 32 bits */
+    bool merges; /* adds 1 and wants no result: lanes with one address are as fast as one */
 };
 
 #define HOST_ATOMIC(type)                                                                                    \
@@ -207,7 +208,7 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     w->spins += form->returns;
     memory_resolve(w, op, access, active, places);
     if (alone_there && w->block->worker->request)
-        w->block->worker->request->shared_atomic = true;
+        w->block->worker->request->shared_atomic = !form->merges;
     if (alone_there && form->counts) {
         uint32_t old[WARP_LANES];
         add_words(places, (const void *)b, old, active);
@@ -292,12 +293,14 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
         const struct ptx_operand *d = lower_operand(lower, i++);
         if (!lower_destination(lower, d, type, &op->d))
             return LOWER_FAILED;
-        form->returns = d->kind != PTX_OP_SINK;
+        form->returns = d->kind == PTX_OP_REGISTER && lower_reads(lower, d->index);
     }
     if (!lower_address(lower, lower_operand(lower, i++), op, access) ||
         !lower_source(lower, lower_operand(lower, i++), type, &op->b))
         return LOWER_FAILED;
     form->counts = opcode_has(opcode, "add") && (opcode_has(opcode, "u32") || opcode_has(opcode, "s32"));
+    const struct ptx_operand *operand = lower_operand(lower, i - 1);
+    form->merges = form->counts && !form->returns && operand->kind == PTX_OP_INTEGER && operand->value == 1;
     form->has_c = opcode_has(opcode, "cas");
     if (form->has_c && !lower_source(lower, lower_operand(lower, i), type, &op->c))
         return LOWER_FAILED;

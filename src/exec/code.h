@@ -149,7 +149,7 @@ struct kernel {
     struct kernel_facts facts;
     struct code **codes; /* by function of the program; NULL: not reached */
     size_t frames_bytes; /* of one frame for each */
-    bool prepared, failed, has_indirect;
+    bool prepared, failed, has_indirect, has_textures;
     struct err why;
     uint64_t dynamic_shared_at;
     struct shared_variable {

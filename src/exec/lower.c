@@ -228,6 +228,23 @@ bool lower_register(struct lower *lower, const struct ptx_operand *operand, uint
     return true;
 }
 
+static void count_read(void *context, uint32_t index, bool written)
+{
+    if (!written)
+        ((uint32_t *)context)[index]++;
+}
+
+uint32_t lower_reads(struct lower *lower, uint32_t index)
+{
+    const struct ptx_function *f = lower->function;
+    if (!lower->reads) {
+        lower->reads = mem_alloc(f->register_count + 1, sizeof *lower->reads);
+        for (uint32_t i = 0; i < f->inst_count; i++)
+            ptx_each_register(f, &f->insts[i], count_read, lower->reads);
+    }
+    return lower->reads[index];
+}
+
 bool lower_destination(struct lower *lower, const struct ptx_operand *operand, enum isa_type type,
                        uint32_t *place)
 {
@@ -663,6 +680,7 @@ struct code *code_new(struct kernel *kernel, size_t function, struct err *err)
     flow_fini(&lower.flow);
     mem_free(lower.taken);
     mem_free(lower.places);
+    mem_free(lower.reads);
     mem_free(lower.table);
     if (good)
         return code;

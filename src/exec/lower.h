@@ -15,6 +15,7 @@ struct lower {
     uint32_t frame;   /* bytes used so far */
     uint32_t *table;  /* constants by digest: number + 1 */
     uint32_t table_size;
+    uint32_t *reads;  /* by register: how often it is read; made when it is asked for */
     const struct ptx_inst *inst; /* the one at hand */
     struct taken {               /* by instruction: what a sum made an fma of */
         uint32_t product;        /* instruction, plus 1; 0: nothing */
@@ -45,6 +46,9 @@ bool lower_source(struct lower *lower, const struct ptx_operand *operand, enum i
 /* Where a register is that is written; a sink is the scratch register. */
 bool lower_destination(struct lower *lower, const struct ptx_operand *operand, enum isa_type type,
                        uint32_t *place);
+
+/* How often the function reads a register. */
+uint32_t lower_reads(struct lower *lower, uint32_t index);
 
 /* A register of any width, and its bytes. */
 bool lower_register(struct lower *lower, const struct ptx_operand *operand, uint32_t *place, uint32_t *bytes);

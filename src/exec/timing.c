@@ -31,40 +31,25 @@ static void add_register(void *context, uint32_t index, bool written)
     (*many)++;
 }
 
-/* How often each register is read: in all, and by sums that took the product which it holds. */
-struct reads {
-    uint32_t *all, *taken;
-};
-
-static void count_read(void *context, uint32_t index, bool written)
-{
-    struct reads *reads = context;
-    if (!written)
-        reads->all[index]++;
-}
-
 /* Products that nobody reads but the sums that took them. */
-static bool *find_absorbed(const struct lower *lower)
+static bool *find_absorbed(struct lower *lower)
 {
     const struct ptx_function *f = lower->function;
     bool *absorbed = mem_alloc(f->inst_count + 1, sizeof *absorbed);
-    struct reads reads = {mem_alloc(f->register_count + 1, sizeof *reads.all),
-                          mem_alloc(f->register_count + 1, sizeof *reads.taken)};
+    uint32_t *taken = mem_alloc(f->register_count + 1, sizeof *taken);
     for (uint32_t i = 0; i < f->inst_count; i++) {
-        ptx_each_register(f, &f->insts[i], count_read, &reads);
         uint32_t product = lower->taken[i].product;
         if (product)
-            reads.taken[f->operands[f->insts[product - 1].first].index]++;
+            taken[f->operands[f->insts[product - 1].first].index]++;
     }
     for (uint32_t i = 0; i < f->inst_count; i++) {
         uint32_t product = lower->taken[i].product;
         if (!product)
             continue;
-        uint32_t register_of = f->operands[f->insts[product - 1].first].index;
-        absorbed[product - 1] = reads.all[register_of] == reads.taken[register_of];
+        uint32_t holder = f->operands[f->insts[product - 1].first].index;
+        absorbed[product - 1] = lower_reads(lower, holder) == taken[holder];
     }
-    mem_free(reads.all);
-    mem_free(reads.taken);
+    mem_free(taken);
     return absorbed;
 }
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKSPACE = 128 }; /* bytes that grid-wide barriers of cooperative launches use */
+enum {
+    WORKSPACE = MEM_LINE
+}; /* bytes that grid-wide barriers of cooperative launches use: a line, as they
+      are not to share one with anything */
 
 /* Physical addresses: the GPU's own memory from 0 on, then others, so that no host's address is in results.
  */
@@ -24,11 +27,10 @@ struct gpu {
     struct sm_launch launches[SM_KERNELS];
     struct gpu_launch asked[SM_KERNELS];
     struct mem_counters before[SM_KERNELS];
-    char *workspace[SM_KERNELS];
+    char *workspaces; /* of grid-wide barriers: for each slot, and one more, to begin at a line */
     struct sm_memory memory;
     struct mem_region *regions;
-    struct mem_region *given; /* what gpu_set_memory said */
-    uint32_t given_count;
+    uint64_t next_own, next_remote; /* physical addresses, for further regions */
     uint64_t serial;
 };
 
@@ -96,6 +98,12 @@ static bool check(const struct gpu_spec *gpu, struct err *err)
     return true;
 }
 
+static char *workspace_of(const struct gpu *gpu, uint32_t slot)
+{
+    uintptr_t first = ((uintptr_t)gpu->workspaces + WORKSPACE - 1) / WORKSPACE * WORKSPACE;
+    return (char *)first + (size_t)slot * WORKSPACE;
+}
+
 struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config, struct err *err)
 {
     if (!check(config->gpu, err))
@@ -105,8 +113,12 @@ struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_co
     gpu->config = *config;
     gpu->sm_count = (uint32_t)config->gpu->sm_count;
     gpu->sms = mem_alloc(gpu->sm_count, sizeof *gpu->sms);
-    if (build(gpu, path, err))
+    gpu->workspaces = mem_alloc(SM_KERNELS + 1, WORKSPACE);
+    gpu->next_remote = REMOTE_FROM;
+    if (build(gpu, path, err)) {
+        gpu_set_memory(gpu, NULL, 0);
         return gpu;
+    }
     gpu_free(gpu);
     return NULL;
 }
@@ -118,47 +130,56 @@ void gpu_free(struct gpu *gpu)
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         if (gpu->sms[i])
             sm_free(gpu->sms[i]);
-    for (uint32_t i = 0; i < SM_KERNELS; i++)
-        mem_free(gpu->workspace[i]);
     if (gpu->mem)
         mem_delete(gpu->mem);
     dispatcher_fini(&gpu->dispatcher);
     mem_free(gpu->sms);
+    mem_free(gpu->workspaces);
     mem_free(gpu->regions);
-    mem_free(gpu->given);
     mem_free(gpu);
 }
 
 /* Memory */
 
-static void renew_regions(struct gpu *gpu)
+/* Whole lines: memory that a program registered may begin and end anywhere. *end: where the last one ended.
+ */
+static struct mem_region whole_lines(const struct mem_region *given, uint64_t *end)
 {
-    uint32_t count = 0;
-    uint64_t own = 0, remote = REMOTE_FROM;
-    mem_free(gpu->regions);
-    gpu->regions = mem_alloc(gpu->given_count + SM_KERNELS + 1, sizeof *gpu->regions);
-    for (uint32_t i = 0; i < gpu->given_count; i++) {
-        struct mem_region *region = &gpu->regions[count++];
-        uint64_t *next = gpu->given[i].remote ? &remote : &own;
-        *region = gpu->given[i];
-        region->at = *next;
-        *next += (region->bytes + REGION_ALIGN - 1) / REGION_ALIGN * REGION_ALIGN;
-    }
-    for (uint32_t i = 0; i < SM_KERNELS; i++)
-        if (gpu->workspace[i])
-            gpu->regions[count++] =
-                (struct mem_region){WORK_FROM + i * REGION_ALIGN, WORKSPACE, gpu->workspace[i], false};
-    gpu->memory = (struct sm_memory){gpu->regions, count};
-    mem_set_regions(gpu->mem, gpu->regions, count);
+    uint64_t from = (uintptr_t)given->host / MEM_LINE * MEM_LINE;
+    uint64_t to = ((uintptr_t)given->host + given->bytes + MEM_LINE - 1) / MEM_LINE * MEM_LINE;
+    if (from + MEM_LINE == *end) /* the line is the last one's */
+        from = *end;
+    *end = to;
+    return (struct mem_region){
+        .bytes = to > from ? to - from : 0, .host = (char *)(uintptr_t)from, .remote = given->remote};
 }
 
-void gpu_set_memory(struct gpu *gpu, const struct mem_region *regions, uint32_t count)
+/* What was there before keeps its addresses: caches have them. */
+static uint64_t place(struct gpu *gpu, const struct mem_region *region)
 {
-    mem_free(gpu->given);
-    gpu->given = mem_alloc(count + 1, sizeof *gpu->given);
-    memcpy(gpu->given, regions, count * sizeof *regions);
-    gpu->given_count = count;
-    renew_regions(gpu);
+    for (uint32_t i = 0; i < gpu->memory.count; i++) {
+        const struct mem_region *known = &gpu->regions[i];
+        if (known->host == region->host && known->bytes == region->bytes && known->remote == region->remote)
+            return known->at;
+    }
+    uint64_t *next = region->remote ? &gpu->next_remote : &gpu->next_own, at = *next;
+    *next += (region->bytes + REGION_ALIGN - 1) / REGION_ALIGN * REGION_ALIGN;
+    return at;
+}
+
+void gpu_set_memory(struct gpu *gpu, const struct mem_region *given, uint32_t count)
+{
+    uint64_t end = 0;
+    struct mem_region *regions = mem_alloc(count + 1, sizeof *regions);
+    for (uint32_t i = 0; i < count; i++) {
+        regions[i] = whole_lines(&given[i], &end);
+        regions[i].at = place(gpu, &regions[i]);
+    }
+    regions[count] = (struct mem_region){WORK_FROM, SM_KERNELS * WORKSPACE, workspace_of(gpu, 0), false};
+    mem_free(gpu->regions);
+    gpu->regions = regions;
+    gpu->memory = (struct sm_memory){regions, count + 1};
+    mem_set_regions(gpu->mem, regions, count + 1);
 }
 
 void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
@@ -208,12 +229,15 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     if (slot == SM_KERNELS)
         return slot;
     gpu->asked[slot] = *asked;
-    if (launch->cooperative) {
-        gpu->workspace[slot] = mem_alloc_lines(WORKSPACE, 1);
-        image_add(launch->image, (struct range){(uintptr_t)gpu->workspace[slot], WORKSPACE,
+    char *workspace = launch->cooperative ? workspace_of(gpu, slot) : NULL;
+    if (workspace) {
+        mem_sync(gpu->mem, WORK_FROM + (uint64_t)slot * WORKSPACE, WORKSPACE, true);
+        memset(workspace, 0, WORKSPACE);
+        image_add(launch->image, (struct range){(uintptr_t)workspace, WORKSPACE,
                                                 "the workspace of grid-wide barriers", false});
-        renew_regions(gpu);
     }
+    if (launch->kernel->has_textures) /* whose values do not come through the caches */
+        mem_sync(gpu->mem, 0, UINT64_MAX, false);
     if (asked->cold_caches) {
         mem_flush(gpu->mem, true);
         for (uint32_t i = 0; i < gpu->sm_count; i++)
@@ -222,7 +246,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     gpu->launches[slot] = (struct sm_launch){.launch = launch,
                                              .serial = ++gpu->serial,
-                                             .workspace = (uintptr_t)gpu->workspace[slot],
+                                             .workspace = (uintptr_t)workspace,
                                              .code_at = launch->kernel->number * CODE_DISTANCE,
                                              .shared_bytes = carveout(gpu, asked),
                                              .profile = asked->profile};
@@ -340,12 +364,9 @@ static void free_slot(struct gpu *gpu, uint32_t slot)
 {
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         sm_end_kernel(gpu->sms[i], slot);
-    if (gpu->workspace[slot]) {
-        image_remove(gpu->launches[slot].launch->image, (uintptr_t)gpu->workspace[slot]);
-        mem_free(gpu->workspace[slot]);
-        gpu->workspace[slot] = NULL;
-        renew_regions(gpu);
-    }
+    if (gpu->launches[slot].workspace)
+        image_remove(gpu->launches[slot].launch->image, gpu->launches[slot].workspace);
+    gpu->launches[slot].workspace = 0;
     gpu->launches[slot].launch = NULL;
     gpu->dispatcher.kernels[slot].used = false;
 }

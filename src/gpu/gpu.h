@@ -59,7 +59,8 @@ void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress);
  */
 void gpu_unlock(struct gpu *gpu, uint64_t time);
 
-/* Where memory is: region addresses are made up here, from the order of the list. Between runs. */
+/* Where memory is: region addresses are made up here, in the order regions come; those that were there before
+ * keep theirs. Between runs. */
 void gpu_set_memory(struct gpu *gpu, const struct mem_region *regions, uint32_t count);
 void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes);
 

@@ -50,6 +50,17 @@ static uint64_t l2_sectors(const struct kernel_stats *k)
     return k->mem.l2_sectors_read + k->mem.l2_sectors_written + k->mem.l2_sectors_atomic;
 }
 
+/* As the profiler counts: what crosses to its home in the other half of L2 is looked up there, too. */
+static uint64_t l2_lookups(const struct kernel_stats *k)
+{
+    return l2_sectors(k) + k->mem.l2_sectors_far;
+}
+
+static uint64_t l2_hits(const struct kernel_stats *k)
+{
+    return k->mem.l2_sectors_hit + k->mem.l2_sectors_far_hit;
+}
+
 static uint64_t dram_bytes(const struct kernel_stats *k)
 {
     return k->mem.dram_bytes_read + k->mem.dram_bytes_written;

@@ -1,0 +1,198 @@
+/* heddle validate: the model beside a real GPU. */
+#include "cli/validate.h"
+#include "base/file.h"
+#include "base/unit.h"
+
+#include <string.h>
+
+static const struct option_row options[] = {
+    {"--only", "REGEX", "points whose names match, such as '^alu_' (bench/points.def has them)"},
+    {"--most", "N", "leave out points of more warp instructions than this (3 million unless told)"},
+    {"--all", NULL, "leave out none"},
+    {"--jobs", "N|all", "points at a time, each in a process of its own (1 unless told)"},
+    {"--threads", "N|all", "threads of each (1 unless told)"},
+    {"--system", "NAME|FILE", "the model (h200 unless told)"},
+    {"--set", "PATH.KEY=VALUE", "change it, such as l2.bytes=30MiB; may come several times"},
+    {"--measured", "FOLDER", "counters.csv and figures.csv of tools/measure (bench/h200 unless told)"},
+    {"--json", "FILE", "write all figures"},
+    {"--svg", "FILE", "write a scatter plot of cycles"},
+    {"--markdown", "FILE", "write a page, as docs/accuracy.md is one"},
+    {"--no-progress", NULL, "no line on the terminal that shows how far it is"},
+    {NULL, NULL, NULL},
+};
+
+enum { MOST_UNLESS_TOLD = 3000000 };
+
+struct request {
+    const char *only, *measured, *json, *svg, *markdown;
+    uint64_t most; /* 0: no limit */
+    unsigned jobs, threads;
+    struct timing_request timing;
+};
+
+static bool take_jobs(const char *value, unsigned *jobs, struct err *err)
+{
+    struct err why;
+    return (threads_parse(value, jobs, &why) && *jobs <= VALIDATE_JOBS_MOST) ||
+           err_set(err, "--jobs: expected a number from 1 to %d, or all, not '%.80s'", VALIDATE_JOBS_MOST,
+                   value);
+}
+
+static bool take_most(const char *value, uint64_t *most, struct err *err)
+{
+    struct err why;
+    return unit_parse(UNIT_count, value, most, &why) && *most
+               ? true
+               : err_set(err,
+                         "--most: expected a number from 1 on, "
+                         "not '%.80s'",
+                         value);
+}
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct request *r = user;
+    bool taken;
+    if (!row)
+        return err_set(err, "validate: unexpected word '%.120s' (--only '%.120s'?)", value, value);
+    if (!timing_took(&r->timing, row, value, &taken, err))
+        return false;
+    if (taken)
+        return true;
+    if (!strcmp(row->name, "--jobs"))
+        return take_jobs(value, &r->jobs, err);
+    if (!strcmp(row->name, "--threads"))
+        return threads_parse(value, &r->threads, err);
+    if (!strcmp(row->name, "--most"))
+        return take_most(value, &r->most, err);
+    if (!strcmp(row->name, "--all"))
+        r->most = 0;
+    else if (!strcmp(row->name, "--only"))
+        r->only = value;
+    else if (!strcmp(row->name, "--measured"))
+        r->measured = value;
+    else if (!strcmp(row->name, "--json"))
+        r->json = value;
+    else if (!strcmp(row->name, "--svg"))
+        r->svg = value;
+    else if (!strcmp(row->name, "--markdown"))
+        r->markdown = value;
+    return true;
+}
+
+/* The words as a shell takes them. */
+static void keep_command(struct text *command, int count, char **words)
+{
+    text_add(command, "heddle validate");
+    for (int i = 0; i < count; i++) {
+        bool plain = words[i][0] && !words[i][strcspn(words[i], " '\"\\$^()[]{}|*?&;<>~#`!")];
+        text_add(command, plain ? " %s" : " '%s'", words[i]);
+    }
+}
+
+/* All that can be wrong before an hour of work. */
+static bool prepare(const struct request *r, struct validation *validation, struct err *err)
+{
+    struct system system;
+    const char *const files[] = {r->json, r->svg, r->markdown};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] && !file_check(files[i], err))
+            return false;
+    }
+    if (!timing_load_system(&r->timing, &system, err))
+        return false;
+    system_fini(&system);
+    if (!validation_select(validation, r->only, err) || !measured_read(validation, r->measured, err))
+        return false;
+    validation_limit(validation, r->most);
+    return validation->count ||
+           err_set(
+               err,
+               "validate: all points are left out: %zu of more than %llu warp instructions, %zu not measured",
+               validation->too_long, (unsigned long long)r->most, validation->not_measured);
+}
+
+/* What the page refers to: the picture beside it. */
+static const char *picture_name(const struct request *r)
+{
+    const char *slash = r->svg ? strrchr(r->svg, '/') : NULL;
+    return slash ? slash + 1 : r->svg;
+}
+
+static bool write_files(const struct request *r, const struct validation *validation,
+                        const struct summary *summary, struct err *err)
+{
+    struct file_writer writer;
+    if (r->json) {
+        if (!file_open(&writer, r->json, err))
+            return false;
+        validation_json(validation, summary, writer.stream);
+        if (!file_close(&writer, err))
+            return false;
+    }
+    if (r->svg) {
+        if (!file_open(&writer, r->svg, err))
+            return false;
+        validation_svg(validation, summary, writer.stream);
+        if (!file_close(&writer, err))
+            return false;
+    }
+    if (!r->markdown)
+        return true;
+    if (!file_open(&writer, r->markdown, err))
+        return false;
+    validation_markdown(validation, summary, picture_name(r), writer.stream);
+    return file_close(&writer, err);
+}
+
+static int validate(const struct request *r, struct validation *validation)
+{
+    struct err err;
+    struct summary summary;
+    if (!prepare(r, validation, &err))
+        return complain(EXIT_USAGE, &err);
+    validation_run(validation, &r->timing, r->threads, r->jobs);
+    summary_make(&summary, validation);
+    validation_print(validation, &summary, stdout);
+    if (!write_files(r, validation, &summary, &err))
+        return complain(EXIT_FAILED, &err);
+    if (interrupted) {
+        err_set(&err, "interrupted: what is known so far was told");
+        return complain(EXIT_SIGNAL + interrupted, &err);
+    }
+    if (summary.failed) {
+        err_set(&err, "validate: %zu of %zu points failed", summary.failed, validation->count);
+        return complain(EXIT_FAILED, &err);
+    }
+    return EXIT_GOOD;
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    struct request r = {.most = MOST_UNLESS_TOLD, .jobs = 1, .threads = 1};
+    struct validation validation = {0};
+    int status;
+    catch_interrupts();
+    if (options_parse(options, count, words, &r, took, &err)) {
+        validation.system_name = r.timing.system ? r.timing.system : "h200";
+        keep_command(&validation.command, count, words);
+        status = validate(&r, &validation);
+    } else
+        status = complain(EXIT_USAGE, &err);
+    validation_fini(&validation);
+    timing_fini(&r.timing);
+    return status;
+}
+
+const struct command validate_command = {
+    .name = "validate",
+    .arguments = "[options]",
+    .help = "lay the model beside a real H200",
+    .more = "Runs workloads and microbenchmarks in the model, as they were measured on an H200 (bench/h200), "
+            "and\n"
+            "prints errors of cycles, warp instructions, hit rates and bytes, and what all of them come to.\n"
+            "docs/accuracy.md was made by it. How near it comes is no reason to fail.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# `heddle validate`: points in the model beside what a real GPU gave. How near they are is not tested here.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+some='^(saxpy_small|alu_fma_f32|empty_1x32)$'
+
+# ---- the table, and the files ----
+
+run validate --only "$some" --json all.json --svg plot.svg --markdown page.md
+expect_status 0
+expect_empty err
+expect_line out '^workload +cycles +model +error +insts +L1 hit +L2 hit +DRAM$'
+expect_line out '^saxpy_small +4,275 +[0-9,]+ +[+-][0-9.]+% +[+-][0-9.]+% +[+-][0-9.]+ +[+-][0-9.]+ +[+-][0-9.]+%$'
+expect_line out '^empty_1x32 +[0-9,]+ +[0-9,]+ +[+-][0-9.]+%'
+expect_line out '^alu_fma_f32 +latency_cycles +4\.[0-9]+ +[0-9.]+ +[+-][0-9.]+%$'
+expect_line out '^NVIDIA H200, .*beside the model h200:$'
+expect_line out '^  points +1 +3'
+expect_line out '^  cycles, mean error +[0-9.]+% +[0-9.]+% +20%$'
+expect_line out '^  figures of microbenchmarks: 5, [0-9] within 5%, [0-9] within 10%$'
+widest=$(wc -L <out)
+((widest <= 110)) || fail "$ran: a line of out has $widest columns"
+python3 - <<'END' || fail 'a file cannot be read'
+import json, re, xml.dom.minidom
+whole = json.load(open("all.json"))
+points = {point["point"]: point for point in whole["points"]}
+assert sorted(points) == ["alu_fma_f32", "empty_1x32", "saxpy_small"] and all(point["ran"] for point in points.values())
+saxpy = points["saxpy_small"]
+assert saxpy["measured"]["cycles"] == 4275 and saxpy["launches"] == saxpy["launches_measured"] == 1
+for name in "cycles", "warp_instructions", "dram_bytes":
+    assert abs(saxpy["error"][name] - 100 * (saxpy["model"][name] / saxpy["measured"][name] - 1)) < 1e-6, name
+for name in "l1_hit_rate", "l2_hit_rate":
+    assert 0 <= saxpy["model"][name] <= 100 and abs(saxpy["error"][name] - saxpy["model"][name] + saxpy["measured"][name]) < 1e-6, name
+assert points["alu_fma_f32"]["figures"]["latency_cycles"]["model"] > 0
+summary = whole["summary"]
+assert summary["workloads"]["points"] == 1 and summary["all"]["points"] == 3 and summary["figures"] == 5
+mean = sum(abs(point["error"]["cycles"]) for point in points.values()) / 3
+assert abs(summary["all"]["mean_absolute_error"]["cycles"] - mean) < 1e-6
+svg = xml.dom.minidom.parse("plot.svg")
+titles = [node.firstChild.data for node in svg.getElementsByTagName("title")]
+assert len(titles) == 3 and any(title.startswith("saxpy_small: 4275 measured") for title in titles)
+page = open("page.md").read()
+assert "](plot.svg)" in page and f"    {whole['command']}\n" in page
+for table in re.findall(r"(?:^\|.*\n)+", page, re.M): # as many cells in each row
+    assert len({line.count("|") for line in table.splitlines()}) == 1, table
+END
+
+# ---- the same again: other threads, two points at a time ----
+
+run validate --only "$some" --threads 2 --jobs 2 --json again.json
+expect_status 0
+python3 -c 'import json, sys; print(*[json.load(open(name))["points"] for name in sys.argv[1:]], sep="\n")' all.json again.json | uniq >same
+expect_lines same 1
+
+# ---- other models; what is left out ----
+
+run validate --only '^saxpy_small$' --system a100 --set gpu.sm_count=8
+expect_status 0
+expect_line out 'beside the model a100:$'
+run validate --only '^saxpy_(small|large)$'
+expect_status 0
+expect_line out '^Left out: 1 long point '
+
+# what was measured elsewhere, with a point that is not in it
+mkdir own
+printf '# my GPU\r\npoint,figure,value\r\n' >own/figures.csv
+grep -E '^(#|point,|saxpy_small,)' "$HEDDLE_HOME/bench/h200/counters.csv" >own/counters.csv
+run validate --only '^(saxpy_small|empty_1x32)$' --measured own
+expect_status 0
+expect_line out '^Left out: 1 point that was not measured'
+
+# ---- Ctrl-C: what is known is told ----
+
+start validate --only '^(saxpy_small|loop_int_large)$' --all --json stopped
+sleep 1.5
+interrupt
+expect_status 130
+expect_line err '^heddle: interrupted'
+expect_line out '^loop_int_large +\(not run\)$'
+expect_line stopped '"ran": false'
+
+# ---- mistakes ----
+
+refuses "--only: '\(' is no regular expression" validate --only '('
+refuses "no point of bench/points.def is like '\^saxpi'" validate --only '^saxpi'
+refuses 'cannot write none/x' validate --only "$some" --json none/x
+refuses 'cannot write none/x' validate --only "$some" --svg none/x
+refuses 'cannot write none/x' validate --only "$some" --markdown none/x
+refuses 'no figures of a real GPU: .*none/counters.csv' validate --measured none
+HEDDLE_HOME=$folder refuses 'no figures of a real GPU: .*HEDDLE_HOME' validate --only "$some"
+refuses 'all points are left out' validate --only "$some" --most 1
+refuses '--most: expected a number' validate --most few
+refuses '--jobs: expected a number from 1 to' validate --jobs 0
+refuses '--threads: expected a number' validate --threads none
+refuses "unexpected word 'saxpy'" validate saxpy
+refuses "no system 'h2000'" validate --system h2000
+refuses 'sm_cont' validate --set gpu.sm_cont=4
+refuses 'unknown option --onyl; did you mean --only' validate --onyl x
+sed 's/^saxpy_small,saxpy,1,/saxpy_small,saxpy,one,/' own/counters.csv >own/x && mv own/x own/counters.csv
+refuses "counters.csv, line 3: 'one' is no number" validate --measured own
+sed 's/gpc__cycles_elapsed.max/cycles/' own/counters.csv >own/x && mv own/x own/counters.csv
+refuses 'it has no column gpc__cycles_elapsed.max' validate --measured own
+echo 'saxpy_small,saxpy,1' >>own/figures.csv && echo 'saxpy_small,1' >>own/figures.csv
+cp "$HEDDLE_HOME/bench/h200/counters.csv" own
+refuses "figures.csv, line 4: expected 3 cells, not 2" validate --measured own
