@@ -336,7 +336,9 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_WARP | (uint32_t)(w - sm->warps);
     close_miss(sm, line);
-    message.request = (struct mem_request){.line = line, .id = id, .operation = request->of.operation};
+    uint8_t floats = request_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
+    message.request =
+        (struct mem_request){.line = line, .id = id, .operation = (uint8_t)(request->of.operation | floats)};
     for (lanes rest = who; rest; rest &= rest - 1) {
         uint32_t lane = first_lane(rest);
         uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);

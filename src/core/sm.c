@@ -265,6 +265,11 @@ struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot)
     return &sm->kernels[slot];
 }
 
+void sm_count_kernel(struct sm *sm, uint32_t slot)
+{
+    kernel_count(sm, &sm->kernels[slot]);
+}
+
 void sm_end_kernel(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];

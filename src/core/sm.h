@@ -87,6 +87,7 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 void sm_forget(struct sm *sm);
 void sm_forget_data(struct sm *sm); /* code and constants stay */
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
+void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);
 void sm_abandon(struct sm *sm); /* ends all blocks, wherever they are */
 

@@ -264,11 +264,19 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     return RESULT_SUCCESS;
 }
 
+/* PTX of today's compilers is for GPUs of 7.5 and later. It runs on descriptions of older ones, too: what it
+ * means does not depend on them. */
+static uint32_t code_arch(const struct gpu_spec *spec)
+{
+    enum { OLDEST_COMPILED = 75 };
+    return (uint32_t)max_u64(10 * spec->major + spec->minor, OLDEST_COMPILED);
+}
+
 static enum result make(struct module *module, struct device *device)
 {
     const struct gpu_spec *spec = device->spec;
     struct making making = {
-        .module = module, .device = device, .arch = (uint32_t)(10 * spec->major + spec->minor)};
+        .module = module, .device = device, .arch = code_arch(spec)};
     enum result result = RESULT_SUCCESS;
     for (size_t i = 0; i < module->part_count && !result; i++)
         result = look(&making, &module->parts[i]);

@@ -171,6 +171,11 @@ uint64_t request_atomic(uint8_t operation, void *at, uint64_t operand, uint64_t 
     return old;
 }
 
+bool request_is_float(uint8_t operation)
+{
+    return strstr(rows[operation].name, ".f") || strstr(rows[operation].name, ".bf");
+}
+
 void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
 {
     lane_set(of->registers + of->d, of->register_bytes, lane, old);

@@ -72,6 +72,7 @@ void request_collect(const struct request *request, uint64_t line, uint32_t line
 
 /* An atomic operation on memory (operation: as in the request): changes it and returns what was there. */
 uint64_t request_atomic(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
+bool request_is_float(uint8_t operation);
 void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
 
 /* All bytes of an asynchronous copy are there. */

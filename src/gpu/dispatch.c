@@ -128,8 +128,8 @@ static void hand_out(struct dispatcher *d)
         uint32_t best = SM_KERNELS, sm;
         for (uint32_t i = 0; i < SM_KERNELS; i++) {
             const struct dispatch_kernel *kernel = &d->kernels[i];
-            if (kernel->used && kernel->started && kernel->next < kernel->blocks && kernel->order >= done &&
-                (best == SM_KERNELS || kernel->order < d->kernels[best].order))
+            if (kernel->used && kernel->started && !kernel->failed && kernel->next < kernel->blocks &&
+                kernel->order >= done && (best == SM_KERNELS || kernel->order < d->kernels[best].order))
                 best = i;
         }
         if (best == SM_KERNELS)

@@ -87,14 +87,21 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     return good && mem_ready(gpu->mem, err);
 }
 
-static bool check(const struct gpu_spec *gpu, struct err *err)
+static bool check(const struct gpu_config *config, struct err *err)
 {
+    const struct gpu_spec *gpu = config->gpu;
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
                        (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);
     if (gpu->subcores_per_sm > SM_SUBCORES || gpu->warps_per_sm / gpu->subcores_per_sm > SUBCORE_WARPS)
         return err_set(err, "timing knows up to %d sub-cores of an SM, with up to %d warps each", SM_SUBCORES,
                        SUBCORE_WARPS);
+    if (config->sm->l1 < gpu->shared_per_sm)
+        return err_set(err, "sm.l1 (%llu bytes) holds gpu.shared_per_sm (%llu), too, and cannot be less",
+                       (unsigned long long)config->sm->l1, (unsigned long long)gpu->shared_per_sm);
+    uint64_t end_ps = config->dispatch->end_cycles * (PS_PER_SECOND / gpu->clock);
+    if (config->noc->host_latency > end_ps)
+        return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
     return true;
 }
 
@@ -106,7 +113,7 @@ static char *workspace_of(const struct gpu *gpu, uint32_t slot)
 
 struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config, struct err *err)
 {
-    if (!check(config->gpu, err))
+    if (!check(config, err))
         return NULL;
     struct gpu *gpu = mem_alloc(1, sizeof *gpu);
     gpu->engine = engine;
@@ -316,6 +323,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
         struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
         if (!part->team)
             continue;
+        sm_count_kernel(gpu->sms[i], slot);
         const struct launch_result *counts = &part->team->worker->result;
 #define C(name) result->name += counts->name;
         LAUNCH_COUNTS(C)
@@ -403,8 +411,10 @@ void gpu_abandon(struct gpu *gpu)
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         sm_abandon(gpu->sms[i]);
     for (uint32_t i = 0; i < SM_KERNELS; i++)
-        if (gpu->dispatcher.kernels[i].used)
+        if (gpu->dispatcher.kernels[i].used) {
+            print_all(gpu, i);
             free_slot(gpu, i);
+        }
 }
 
 void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress)

@@ -51,6 +51,7 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
         .atomic_sector_ps = cycles_ps(l2->clock, l2->atomic_sector_cycles),
         .atomic_lane_ps = cycles_ps(l2->clock, l2->atomic_lane_cycles),
         .atomic_same_ps = cycles_ps(l2->clock, l2->atomic_same_cycles),
+        .atomic_float_ps = cycles_ps(l2->clock, l2->atomic_float_cycles),
         .atomic_old_ps = cycles_ps(l2->clock, l2->atomic_old_cycles),
         .cross_ps = cycles_ps(l2->clock, (double)l2->cross_cycles),
         .cross_byte_fs = cycles_ps(l2->clock, 1000 / l2->cross_bytes_per_cycle),

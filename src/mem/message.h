@@ -23,10 +23,11 @@ struct mem_request {
     uint32_t id;       /* the requester's own; comes back in the reply */
     uint8_t sectors;   /* a bit for each that is read or written */
     uint8_t policy;    /* enum mem_policy */
-    uint8_t operation; /* MEM_ATOMIC: as mem_spec.atomic knows it */
+    uint8_t operation; /* MEM_ATOMIC: as mem_config.atomic knows it. The high bit: on floats */
     uint8_t count; /* MEM_ATOMIC: of struct mem_atom that follow. The high bit: the old values are wanted */
 };
 #define MEM_WANTS_OLD 0x80
+#define MEM_ON_FLOATS 0x80
 
 struct mem_write { /* follows, one for each sector written, in order */
     uint32_t mask; /* a bit for each byte */

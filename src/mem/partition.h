@@ -23,7 +23,7 @@ struct shape {
     bool copies; /* clients ask their own side */
     uint32_t fill_sectors;
     uint64_t hit_ps, request_ps, sector_ps, sector_write_ps;
-    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_old_ps;
+    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps, atomic_old_ps;
     uint64_t cross_ps, cross_byte_fs; /* femtoseconds, as bytes are short */
     mem_atomic_fn *atomic;
     const struct dram_model *dram;

@@ -203,6 +203,7 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         struct mem_old old[MEM_ATOMS];
     } message = {.reply = reply_to(head)};
     uint8_t of_word[MEM_LINE / 4] = {0}, most = 0;
+    uint8_t operation = head->request.operation & (uint8_t)~MEM_ON_FLOATS;
     for (uint32_t i = 0; i < lanes; i++) {
         struct mem_atom atom;
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
@@ -210,7 +211,7 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         most = same > most ? same : most;
         void *at = store->data + (size_t)slot * MEM_LINE + atom.offset;
         message.old[i] =
-            (struct mem_old){.value = shape->atomic(head->request.operation, at, atom.operand, atom.compare),
+            (struct mem_old){.value = shape->atomic(operation, at, atom.operand, atom.compare),
                              .lane = atom.lane};
     }
     *tags_dirty(store->tags, slot) |= head->request.sectors;
@@ -218,7 +219,9 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     struct slice *it = &here->state->slices[slice];
     here->state->count.l2_atomics += lanes;
     bool wants_old = head->request.count & MEM_WANTS_OLD;
-    uint64_t takes = max_u64(lanes * shape->atomic_lane_ps, most * shape->atomic_same_ps);
+    uint64_t same = operation == head->request.operation ? shape->atomic_same_ps : shape->atomic_float_ps;
+    /* lanes that go to one word make all of the warp's come one by one */
+    uint64_t takes = lanes * (most > 1 ? same : shape->atomic_lane_ps);
     takes = wants_old ? max_u64(takes, lanes * shape->atomic_old_ps) : takes;
     takes += sector_count(head->request.sectors) * shape->atomic_sector_ps;
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;

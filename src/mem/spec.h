@@ -26,7 +26,8 @@
     P(S, count, atomic_cycles, "15", "0..10000", "from an atomic operation to its reply")                    \
     P(S, real, atomic_sector_cycles, "1", "0..1000", "a slice takes for atomic operations on a sector,")     \
     P(S, real, atomic_lane_cycles, "0.18", "0..1000", "and for each lane,")                                  \
-    P(S, real, atomic_same_cycles, "0.72", "0..1000", "but for each lane of one word so many,")              \
+    P(S, real, atomic_same_cycles, "1.14", "0..1000", "but for each lane of one word so many,")              \
+    P(S, real, atomic_float_cycles, "2.88", "0..1000", "or so many of floats,")                              \
     P(S, real, atomic_old_cycles, "1.1", "0..1000", "and for each lane whose old value is wanted")           \
     P(S, count, cross_cycles, "70", "1..10000", "from one partition to the other")                           \
     P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")

@@ -7,6 +7,8 @@ struct gpu_slot {
     struct gpu *gpu;
     struct task *kernels[SM_KERNELS];   /* by slot of the GPU */
     uint64_t copies_end[COPY_PEER + 1]; /* by direction: when the copies begun so far are done */
+    struct mem_region *regions;         /* what machine_set_memory said */
+    uint32_t region_count;
 };
 
 struct machine {
@@ -24,6 +26,7 @@ struct machine {
 static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
+    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
     struct gpu_config config = {&system->gpu,  &system->sm,  &system->l2,
                                 &system->dram, &system->noc, &system->dispatch};
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -45,20 +48,26 @@ struct machine *machine_new(const struct system *system, const struct machine_op
     machine->options = *options;
     machine->gpu_count = (uint32_t)system->spec.gpus;
     machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
-    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
     if (build(machine, err))
         return machine;
     machine_free(machine);
     return NULL;
 }
 
+static void take_apart(struct machine *machine)
+{
+    engine_free(machine->engine);
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        gpu_free(machine->gpus[i].gpu);
+}
+
 void machine_free(struct machine *machine)
 {
     if (!machine)
         return;
-    engine_free(machine->engine);
+    take_apart(machine);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
-        gpu_free(machine->gpus[i].gpu);
+        mem_free(machine->gpus[i].regions);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -72,7 +81,9 @@ void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memo
                                          .host = (char *)(uintptr_t)ranges[i].at, /* where kernels see it */
                                          .remote = ranges[i].remote};
     gpu_set_memory(machine->gpus[gpu].gpu, regions, count);
-    mem_free(regions);
+    mem_free(machine->gpus[gpu].regions);
+    machine->gpus[gpu].regions = regions;
+    machine->gpus[gpu].region_count = count;
 }
 
 void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes, bool changes)
@@ -143,9 +154,48 @@ void machine_begin(struct machine *machine, struct task *task)
         append(&machine->waiting, task);
 }
 
+static void end_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t slot)
+{
+    gpu->kernels[slot] = NULL;
+    machine->running--;
+}
+
+static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t slot, enum fault_kind kind,
+                        const char *why)
+{
+    struct task *task = gpu->kernels[slot];
+    char text[1024];
+    snprintf(text, sizeof text, "kernel %.500s: %s", task->launch->kernel->facts.name, why);
+    gpu_look(gpu->gpu, slot, &task->result, &task->stats);
+    fail(task, kind, text);
+    task->end_ps = machine->now;
+    end_kernel(machine, gpu, slot);
+}
+
+/* After a fault nothing of a GPU can go on, and what was on its way is of no use: memory stays as it is, and
+ * the machine is made anew. */
+static void begin_anew(struct machine *machine, enum fault_kind why)
+{
+    struct err err;
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct gpu_slot *gpu = &machine->gpus[i];
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
+            if (gpu->kernels[slot])
+                stop_kernel(machine, gpu, slot, why, "stopped, as another kernel failed");
+        gpu_abandon(gpu->gpu);
+        gpu_sync_memory(gpu->gpu, 0, UINT64_MAX, true);
+    }
+    take_apart(machine);
+    if (!build(machine, &err))
+        BUG("the machine cannot be built again: %s", err.text);
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        gpu_set_memory(machine->gpus[i].gpu, machine->gpus[i].regions, machine->gpus[i].region_count);
+}
+
 static bool finish_kernels(struct machine *machine)
 {
     bool some = false;
+    enum fault_kind failed = FAULT_NONE;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct gpu_slot *gpu = &machine->gpus[i];
         struct launch_result result;
@@ -154,15 +204,18 @@ static bool finish_kernels(struct machine *machine)
         for (enum gpu_ended ended;
              (ended = gpu_take_ended(gpu->gpu, machine->now, &slot, &result, &stats)) != GPU_NONE;) {
             struct task *task = gpu->kernels[slot];
-            gpu->kernels[slot] = NULL;
-            machine->running--;
+            end_kernel(machine, gpu, slot);
             task->result = result;
             task->stats = stats;
             task->end_ps = stats.end_ps;
             task->state = ended == GPU_FAILED ? TASK_FAILED : TASK_DONE;
+            if (ended == GPU_FAILED)
+                failed = result.fault.kind;
             some = true;
         }
     }
+    if (failed)
+        begin_anew(machine, failed);
     return some;
 }
 
@@ -192,22 +245,24 @@ static uint64_t next_copy(const struct machine *machine)
     return next;
 }
 
-/* Kernels that took too long fail; their GPUs are emptied. */
-static void stop_late(struct machine *machine, uint64_t limit_ps)
+/* Kernels that took too long fail. True: some did. */
+static bool stop_late(struct machine *machine, uint64_t limit_ps)
 {
+    char text[128];
+    bool some = false;
+    snprintf(text, sizeof text, "more than %llu cycles, the limit given",
+             (unsigned long long)machine->options.max_cycles);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
             struct task *task = machine->gpus[i].kernels[slot];
             if (!task || machine->now - task->start_ps < limit_ps)
                 continue;
-            char text[128];
-            snprintf(text, sizeof text, "more than %llu cycles, the limit given",
-                     (unsigned long long)machine->options.max_cycles);
-            gpu_look(machine->gpus[i].gpu, slot, &task->result, &task->stats);
-            fail(task, FAULT_LIMIT, text);
-            task->end_ps = machine->now;
-            machine->broken = true; /* its blocks are still on the SMs */
+            stop_kernel(machine, &machine->gpus[i], slot, FAULT_LIMIT, text);
+            some = true;
         }
+    if (some)
+        begin_anew(machine, FAULT_LIMIT);
+    return some;
 }
 
 static uint64_t limit_ps(const struct machine *machine)
@@ -302,10 +357,10 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
             continue;
         }
         machine->now = min_u64(stop, ended);
-        stop_late(machine, limit_ps(machine));
+        bool late = stop_late(machine, limit_ps(machine));
         if (machine->now >= until)
-            return finish_kernels(machine) | finish_waiting(machine);
-        if (machine->broken)
+            return late | finish_kernels(machine) | finish_waiting(machine);
+        if (late)
             return true;
     }
     return err_set(err, "the simulated machine was stopped") && false;

@@ -105,7 +105,7 @@ completes --islands bench phold --isl
 completes '' bench phold --la # not another benchmark's --latency-cycles
 completes --latency-cycles bench gpu-traffic --lat
 completes --threads bench phold --islands 4 --thr
-completes version help v
+completes 'validate version' help v
 completes bash completion ''
 touch node.here # the section node.* is no pattern of files
 completes 'noc node.*' params no
