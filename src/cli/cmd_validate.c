@@ -112,37 +112,26 @@ static bool prepare(const struct request *r, struct validation *validation, stru
                validation->too_long, (unsigned long long)r->most, validation->not_measured);
 }
 
-/* What the page refers to: the picture beside it. */
-static const char *picture_name(const struct request *r)
+typedef void write_form(const struct validation *validation, const struct summary *summary, FILE *stream);
+
+static bool write_file(const char *path, write_form *form, const struct validation *validation,
+                       const struct summary *summary, struct err *err)
 {
-    const char *slash = r->svg ? strrchr(r->svg, '/') : NULL;
-    return slash ? slash + 1 : r->svg;
+    struct file_writer writer;
+    if (!path)
+        return true;
+    if (!file_open(&writer, path, err))
+        return false;
+    form(validation, summary, writer.stream);
+    return file_close(&writer, err);
 }
 
 static bool write_files(const struct request *r, const struct validation *validation,
                         const struct summary *summary, struct err *err)
 {
-    struct file_writer writer;
-    if (r->json) {
-        if (!file_open(&writer, r->json, err))
-            return false;
-        validation_json(validation, summary, writer.stream);
-        if (!file_close(&writer, err))
-            return false;
-    }
-    if (r->svg) {
-        if (!file_open(&writer, r->svg, err))
-            return false;
-        validation_svg(validation, summary, writer.stream);
-        if (!file_close(&writer, err))
-            return false;
-    }
-    if (!r->markdown)
-        return true;
-    if (!file_open(&writer, r->markdown, err))
-        return false;
-    validation_markdown(validation, summary, picture_name(r), writer.stream);
-    return file_close(&writer, err);
+    return write_file(r->json, validation_json, validation, summary, err) &&
+           write_file(r->svg, validation_svg, validation, summary, err) &&
+           write_file(r->markdown, validation_markdown, validation, summary, err);
 }
 
 static int validate(const struct request *r, struct validation *validation)
@@ -176,6 +165,7 @@ static int run(int count, char **words)
     catch_interrupts();
     if (options_parse(options, count, words, &r, took, &err)) {
         validation.system_name = r.timing.system ? r.timing.system : "h200";
+        validation.picture = r.svg && strrchr(r.svg, '/') ? strrchr(r.svg, '/') + 1 : r.svg;
         keep_command(&validation.command, count, words);
         status = validate(&r, &validation);
     } else

@@ -62,6 +62,7 @@ struct validation {
     size_t too_long, not_measured; /* points left out */
     struct text machine;           /* what was measured, as the file of counters says */
     const char *system_name;
+    const char *picture; /* the name of the SVG, for the page beside it; or NULL */
     struct text command; /* that makes the same again */
 };
 
@@ -120,8 +121,7 @@ void summary_make(struct summary *summary, const struct validation *validation);
 /* ---- telling it (validate_tell.c, _markdown.c, _json.c, _svg.c) ---- */
 
 void validation_print(const struct validation *validation, const struct summary *summary, FILE *stream);
-void validation_markdown(const struct validation *validation, const struct summary *summary,
-                         const char *picture, FILE *stream);
+void validation_markdown(const struct validation *validation, const struct summary *summary, FILE *stream);
 void validation_json(const struct validation *validation, const struct summary *summary, FILE *stream);
 void validation_svg(const struct validation *validation, const struct summary *summary, FILE *stream);
 

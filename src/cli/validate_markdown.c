@@ -45,7 +45,8 @@ static void write_how(const struct validation *validation, FILE *f)
             "is a hit for the profiler.\n"
             "- L2 hit rate: of sectors that SMs ask for and that one half of L2 asks the other for "
             "(`lts__t_sectors_srcunit_tex` and `_ltcfabric`). The profiler's own rate has sectors of\n"
-            "  other units in it and comes out above 100%% for some short kernels, so it is not used.\n"
+            "  other units in it and comes out above 100%% for short kernels, so it is not used. Compared "
+            "where SMs asked for 1,000 sectors or more.\n"
             "- DRAM bytes: read and written; compared where a GPU moved 64 KiB or more.\n"
             "- `spinlock`, `prodcons` and `bfs` depend on which warp comes first, on the GPU too.\n");
 }
@@ -105,7 +106,7 @@ static void write_micro(const struct validation *validation, FILE *f)
     }
 }
 
-/* "NAME (+30%), ..." of workloads that are off by more; returns how many. */
+/* "WHAT: 2 of 9 workload points: NAME (+30%), ..." of those that are off by more. */
 static void write_off(const struct validation *validation, enum quantity quantity, double limit,
                       const char *what, FILE *f)
 {
@@ -156,15 +157,14 @@ static void write_bad(const struct validation *validation, const struct summary 
         fprintf(f, "- %zu point%s failed in the model.\n", summary->failed, summary->failed == 1 ? "" : "s");
 }
 
-void validation_markdown(const struct validation *validation, const struct summary *summary,
-                         const char *picture, FILE *f)
+void validation_markdown(const struct validation *validation, const struct summary *summary, FILE *f)
 {
     fprintf(f,
             "# How near the model comes to a real GPU\n\n<!-- made by `heddle validate --markdown`; do not "
             "edit -->\n\n");
     write_summary(summary, f);
-    if (picture)
-        fprintf(f, "\n![cycles measured and in the model](%s)\n", picture);
+    if (validation->picture)
+        fprintf(f, "\n![cycles measured and in the model](%s)\n", validation->picture);
     write_bad(validation, summary, f);
     write_how(validation, f);
     write_points(validation, f);

@@ -1,6 +1,7 @@
 /* Reads what tools/measure wrote: CSV without quotes, after a line that says on what and when. */
 #include "cli/validate.h"
 #include "base/file.h"
+#include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,16 +137,25 @@ struct sums {
     double of[COUNTER_COUNT];
 };
 
+/* The profiler counts sectors and hits in different runs of a kernel. What other units do beside it drowns
+ * few sectors, and can lift the rate of many a little above 100. */
+static double l2_rate(const double of[COUNTER_COUNT])
+{
+    enum { SECTORS_LEAST = 1000 };
+    double hits = of[COUNTER_tex_hit] + of[COUNTER_fabric_hit];
+    if (!(of[COUNTER_tex] >= SECTORS_LEAST) || isnan(hits))
+        return NAN;
+    return fmin(100, 100 * hits / (of[COUNTER_tex] + of[COUNTER_fabric]));
+}
+
 static void put_point(struct point *point, const struct sums *sums)
 {
     const double *of = sums->of;
-    double sectors = of[COUNTER_tex] + of[COUNTER_fabric];
     point->launches_measured = (uint64_t)of[COUNTER_launches];
     point->measured[QUANTITY_CYCLES] = of[COUNTER_cycles];
     point->measured[QUANTITY_INSTRUCTIONS] = of[COUNTER_instructions];
     point->measured[QUANTITY_L1_HIT] = of[COUNTER_l1_rate] / of[COUNTER_cycles];
-    point->measured[QUANTITY_L2_HIT] =
-        sectors > 0 ? 100 * (of[COUNTER_tex_hit] + of[COUNTER_fabric_hit]) / sectors : NAN;
+    point->measured[QUANTITY_L2_HIT] = l2_rate(of);
     point->measured[QUANTITY_DRAM_BYTES] = of[COUNTER_dram_read] + of[COUNTER_dram_written];
 }
 
@@ -163,28 +173,32 @@ static bool add_row(struct table *table, const size_t columns[COUNTER_COUNT], st
     return true;
 }
 
-static bool read_counters(struct validation *validation, struct table *table, struct err *err)
+static bool find_counters(const struct table *table, size_t columns[COUNTER_COUNT], struct err *err)
 {
-    size_t columns[COUNTER_COUNT], name;
-    struct point *last = NULL;
-    struct sums sums = {{0}};
-    if (!find_column(table, "point", &name, err))
-        return false;
     for (int i = 0; i < COUNTER_COUNT; i++) {
         if (!find_column(table, counter_names[i], &columns[i], err))
             return false;
     }
-    while (table_row(table, err)) { /* the kernels of a point follow each other */
+    return true;
+}
+
+static bool read_counters(struct validation *validation, struct table *table, struct err *err)
+{
+    size_t columns[COUNTER_COUNT], name;
+    if (!find_column(table, "point", &name, err) || !find_counters(table, columns, err))
+        return false;
+    struct sums *sums = mem_alloc(validation->count, sizeof *sums);
+    bool good = true;
+    while (good && table_row(table, err)) {
         struct point *point = find_point(validation, table->cells[name]);
-        if (point != last)
-            sums = (struct sums){{0}};
-        last = point;
-        if (point && !add_row(table, columns, &sums, err))
-            return false;
-        if (point)
-            put_point(point, &sums);
+        if (!point)
+            continue;
+        struct sums *own = &sums[point - validation->points];
+        good = add_row(table, columns, own, err);
+        put_point(point, own);
     }
-    return !*err->text;
+    mem_free(sums);
+    return good && !*err->text;
 }
 
 /* ---- figures ---- */

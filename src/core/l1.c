@@ -70,8 +70,10 @@ void memory_send_waiting(struct sm *sm)
     }
 }
 
-static void ask(struct sm *sm, uint64_t line, uint8_t sectors, uint32_t id, uint64_t cycle)
+static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
+                uint64_t cycle)
 {
+    counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
     struct mem_request request = {.line = line, .id = id, .sectors = sectors};
     send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_READ, &request, sizeof request);
 }
@@ -181,13 +183,13 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
     load->lines_left++;
     if (!load->of.keep) {
-        ask(sm, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
     uint32_t missing = slot == TAGS_NONE ? sectors : sectors & ~(uint32_t)*tags_valid(sm->l1, slot);
-    counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors & ~missing);
     if (!missing) {
+        counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors);
         tags_touch(sm->l1, slot);
         deliver(sm, load, line, sectors, data_of(sm, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
@@ -196,6 +198,8 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     if (sectors & ~missing) /* at once: what the thread itself writes next must not be read by it */
         deliver(sm, load, line, sectors & ~missing, data_of(sm, slot));
     uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
+    uint32_t coming = entry == MSHR_NONE ? 0 : mshr_at(sm->misses, entry)->pending; /* counts as a hit */
+    counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
     if (entry == MSHR_NONE) {
         if (slot == TAGS_NONE) {
             slot = tags_victim(sm->l1, line / MEM_LINE);
@@ -215,13 +219,13 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(sm->misses, entry);
     if (!miss || miss->closed != sm->l1_generation ||
         !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
-        ask(sm, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
     uint8_t more = (uint8_t)(missing & ~(uint32_t)miss->pending);
     miss->pending |= more;
     if (more)
-        ask(sm, line, more, TO_MISS | entry, cycle);
+        ask(sm, counters, line, more, TO_MISS | entry, cycle);
 }
 
 /* Sectors of a reply, in their places in a line. */
@@ -281,6 +285,16 @@ static void close_miss(struct sm *sm, uint64_t line)
         mshr_at(sm->misses, entry)->closed = UINT32_MAX;
 }
 
+/* Room for a line that is written; what of it was, is marked as dirty (for counting: all is written through).
+ */
+static uint32_t allocate(struct sm *sm, uint64_t line)
+{
+    uint32_t slot = tags_victim(sm->l1, line);
+    if (slot != TAGS_NONE)
+        tags_fill(sm->l1, slot, line, TAGS_NORMAL);
+    return slot;
+}
+
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle)
 {
@@ -294,6 +308,8 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     message.request = (struct mem_request){.line = line, .id = TO_WARP | (uint32_t)(w - sm->warps)};
     uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
     close_miss(sm, line);
+    if (slot == TAGS_NONE && sm->config.spec->l1_write == L1_ALLOCATE)
+        slot = allocate(sm, line / MEM_LINE);
     for (uint32_t s = 0; s < MEM_SECTORS; s++) {
         if (!masks[s])
             continue;
@@ -304,9 +320,15 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         for (uint32_t b = 0; masks[s] != UINT32_MAX && b < MEM_SECTOR; b++)
             if (!(masks[s] >> b & 1))
                 write->data[b] = 0;
-        if (slot == TAGS_NONE || !(*tags_valid(sm->l1, slot) >> s & 1))
+        if (slot == TAGS_NONE)
             continue;
-        counters->l1_store_hits++;
+        uint32_t there = *tags_valid(sm->l1, slot), written = *tags_dirty(sm->l1, slot);
+        counters->l1_store_hits += (there | written) >> s & 1;
+        *tags_dirty(sm->l1, slot) |= (uint16_t)(1u << s);
+        if (masks[s] == UINT32_MAX && sm->config.spec->l1_write == L1_ALLOCATE)
+            *tags_valid(sm->l1, slot) |= (uint16_t)(1u << s);
+        else if (!(there >> s & 1))
+            continue;
         if (sm->config.spec->l1_write == L1_INVALIDATE) {
             *tags_valid(sm->l1, slot) &= (uint16_t) ~(1u << s);
             continue;
@@ -368,6 +390,7 @@ static void write_done(struct sm *sm, struct sm_warp *w)
     struct sm_block *block = w->block;
     w->stores--;
     sm->stores_under_way--;
+    memory_let_in(sm);
     if (!--block->stores)
         for (uint32_t i = 0; block->exec && i < block->exec->warp_count; i++)
             if (sm->warps[block->warps[i]].state == WARP_STORES)
@@ -387,7 +410,6 @@ void memory_reply(struct sm *sm, const struct event *event)
         return;
     }
     if ((reply.id & ~TO_MASK) == TO_MISS) {
-        sm->bytes_from_l2 += (uint32_t)__builtin_popcount(reply.sectors) * MEM_SECTOR;
         fill(sm, &reply, data);
         return;
     }
@@ -401,7 +423,6 @@ void memory_reply(struct sm *sm, const struct event *event)
     } else {
         unsigned char line[MEM_LINE];
         unpack(reply.sectors, data, line);
-        sm->bytes_from_l2 += (uint32_t)__builtin_popcount(reply.sectors) * MEM_SECTOR;
         deliver(sm, load, reply.line, reply.sectors, line);
     }
     load_line_done(sm, load, sm->cycle + sm->config.spec->l1_fill_cycles);

@@ -11,9 +11,22 @@
 bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when)
 {
     *when = max_u64(*when, sub->memory_begins[sub->memory_count % sm->config.spec->lsu_queue]);
-    if (sm->outgoing_count || sm->stores_under_way > sm->config.spec->stores) /* look again soon */
-        *when = max_u64(*when, sm->cycle + 4);
     return *when <= sm->cycle;
+}
+
+bool memory_is_full(const struct sm *sm)
+{
+    return sm->outgoing_count || sm->stores_under_way > sm->config.spec->stores;
+}
+
+void memory_let_in(struct sm *sm)
+{
+    if (!sm->room_wanted || memory_is_full(sm))
+        return;
+    sm->room_wanted = false;
+    for (uint32_t i = 0; i < sm->config.subcores * SUBCORE_WARPS; i++)
+        if (sm->warps[i].state == WARP_ROOM)
+            warp_ready(sm, &sm->warps[i], sm->cycle, (enum stall)sm->warps[i].reason);
 }
 
 /* The memory pipeline is busy with a warp's instruction for so many parts of cycles; gives the cycle it
@@ -49,8 +62,8 @@ static void set_results(struct sm_warp *w, const struct isa_timing *timing, cons
 
 /* Shared memory */
 
-/* Passes through the banks: lanes that go to different words of a bank wait for each other. Wide accesses take
- * half or a quarter of the warp at a time, and as many banks together. */
+/* Passes through the banks: lanes that go to different words of a bank wait for each other. Wide accesses
+ * take half or a quarter of the warp at a time, and as many banks together. */
 static uint32_t passes(const struct sm *sm, const struct request *request)
 {
     uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16, all = 0;

@@ -21,33 +21,38 @@ enum warp_state {
     WARP_LOADS,    /* for all its loads: before a call */
     WARP_COPIES,   /* for asynchronous copies */
     WARP_DRAIN,    /* has ended, its writes are under way */
+    WARP_ROOM,     /* for the crossbar, or for writes under way to become fewer */
 };
 
 struct sm_warp {
+    /* what every instruction needs */
     struct warp *exec;
     struct sm_kernel *kernel;
     struct sm_block *block;
-    uint64_t *board; /* by register: cycle * READY_KINDS + kind */
-    uint32_t board_capacity;
-    uint8_t state, subcore, lane; /* lane: its place in the sub-core */
+    uint64_t *board;              /* by register: cycle * READY_KINDS + kind */
+    uint64_t since;               /* up to here its time is accounted for */
+    uint64_t code_base;           /* of its kernel's code */
+    uint64_t code_line;           /* that was fetched last, + 1 */
+    uint64_t pending_op;          /* operation whose waiting is counted */
+    uint64_t age;                 /* a number that grows with each block */
+    uint8_t state;                /* enum warp_state */
+    uint8_t subcore, lane;        /* lane: its place in the sub-core */
     uint8_t reason;               /* of its waiting: enum stall */
     uint16_t step;                /* machine instructions of the operation that were issued already */
-    bool memory_result;           /* of the operation under way, when step > 0, as all of these: */
+    bool fence_waited;            /* at a fence: there were writes under way */
+    uint32_t loads, stores;       /* under way: instructions; lines */
+    const struct code *under_way; /* whose operation was issued last */
+    /* of an operation that becomes several machine instructions, while step > 0 */
     uint64_t result_at; /* as on the board */
-    struct stepped stepped;
     const struct op *op;
-    const struct code *under_way;
     const struct isa_timing *timing;
     const struct isa_step *steps;
-    uint64_t since;                      /* up to here its time is accounted for */
-    uint64_t age;                        /* a number that grows with each block */
-    uint32_t waits_for;                  /* register */
-    uint32_t loads, stores;              /* under way: instructions; lines */
+    struct stepped stepped;
+    bool memory_result;
+    /* what few need */
+    uint32_t waits_for; /* register */
+    uint32_t board_capacity;
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
-    bool fence_waited;                   /* there were writes under way */
-    uint64_t code_base;                  /* of its kernel's code */
-    uint64_t code_line;                  /* that was fetched last, + 1 */
-    uint64_t pending_op;                 /* operation whose waiting is counted */
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
 };
@@ -132,8 +137,8 @@ struct sm {
     struct load *loads;
     uint32_t load_count, load_capacity, free_load;
     uint32_t loads_under_way, stores_under_way; /* instructions; lines */
-    uint64_t bytes_from_l2; /* of all kernels */
-    uint32_t *ending;       /* loads that a line ends */
+    bool room_wanted;                           /* some warp is WARP_ROOM */
+    uint32_t *ending;                           /* loads that a line ends */
     uint32_t ending_capacity;
     struct outgoing *outgoing; /* a ring */
     uint32_t outgoing_first, outgoing_count, outgoing_capacity;
@@ -167,6 +172,8 @@ void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */
 bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when);
+bool memory_is_full(const struct sm *sm); /* until memory_let_in is called */
+void memory_let_in(struct sm *sm);        /* warps that waited for room, if there is some */
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);

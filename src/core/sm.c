@@ -198,7 +198,10 @@ static void ready(struct component *self, void *state, struct port *port, uint32
 {
     struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
     (void)state, (void)port, (void)plug;
+    catch_up(sm);
     memory_send_waiting(sm);
+    memory_let_in(sm);
+    sleep_until_due(sm);
 }
 
 /* All its warps wait: some may go on after all; or none ever will. */

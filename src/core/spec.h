@@ -32,7 +32,8 @@
     UNIT_PARAMS(P, S, uniform, "7", "1", "0", "what is the same for all lanes")                              \
     UNIT_PARAMS(P, S, special, "22", "2", "2", "special registers")                                          \
     UNIT_PARAMS(P, S, const, "29", "4", "0", "loads from constant memory")                                   \
-    P(S, count, queue, "4", "0..64", "instructions that wait for a unit of variable latency, when it is busy") \
+    P(S, count, queue, "4", "0..64",                                                                         \
+      "instructions that wait for a unit of variable latency, when it is busy")                              \
     P(S, count, branch_taken_cycles, "5", "0..1000", "a warp waits behind a branch, beside its latency")     \
     P(S, count, branch_guard_cycles, "8", "0..1000", "a branch waits longer for its predicate than others")  \
     P(S, count, diverge_cycles, "8", "0..1000", "a warp waits when its threads part")                        \
@@ -49,14 +50,15 @@
     P(S, choice, l1_policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")           \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
-    P(S, choice, l1_write, "update", "update|invalidate|allocate", "what a store does to a line of L1")      \
+    P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
     P(S, count, shared_banks, "32", "1..256", "banks of shared memory, 4 bytes each")                        \
     P(S, count, conflict_cycles, "2", "1..100", "cycles that each further pass through shared memory takes") \
     P(S, real, lsu_wavefront_cycles, "1.064", "0..100", "cycles of a pass through the data of L1")           \
     P(S, count, lsu_request_cycles, "1", "1..100", "cycles of the SM's memory pipeline for an instruction")  \
     P(S, count, lsu_queue, "5", "1..16", "memory instructions of a sub-core that wait for the pipeline")     \
-    P(S, real, l1_tag_cycles, "1.07", "0..100", "cycles of the pipeline for each line that an instruction touches") \
+    P(S, real, l1_tag_cycles, "1.07", "0..100",                                                              \
+      "cycles of the pipeline for each line that an instruction touches")                                    \
     P(S, count, l1_line_cycles, "2", "0..100", "later, for each further line")                               \
     P(S, count, stores, "256", "1..65536", "lines that an SM has written and nobody has acknowledged")       \
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \

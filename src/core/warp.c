@@ -80,7 +80,8 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
         warp_block(sm, w, WARP_LOADS, STALL_long_scoreboard);
         return true;
     case ROLE_COPIES:
-        if (copies_done(w, op->value))
+    case ROLE_ALL_COPIES:
+        if (copies_done(w, op->role == ROLE_COPIES ? op->value : -1))
             return false;
         warp_block(sm, w, WARP_COPIES, STALL_long_scoreboard);
         return true;
@@ -319,7 +320,8 @@ static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
 /* A fence takes a while even when there was nothing to wait for. */
 static uint64_t fence_left(struct sm *sm, struct sm_warp *w, uint64_t least)
 {
-    sm->shared_free[UNIT_SYNC] = max_u64(sm->shared_free[UNIT_SYNC], sm->cycle) + sm->config.spec->fence_shared_cycles;
+    sm->shared_free[UNIT_SYNC] =
+        max_u64(sm->shared_free[UNIT_SYNC], sm->cycle) + sm->config.spec->fence_shared_cycles;
     uint64_t done = w->fence_from + least;
     if (w->fence_waited)
         done = max_u64(done, sm->cycle + sm->config.spec->fence_after_cycles);
@@ -378,7 +380,7 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
     const struct unit_cost *cost = &sm->cost[step->unit];
-    uint32_t on = (uint32_t)__builtin_popcount(w->exec->active);
+    uint32_t on = count_lanes(w->exec->active);
     count_issue(w, step, on, on);
     w->since = sm->cycle + 1;
     w->result_at = max_u64(w->result_at, (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
@@ -409,6 +411,12 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         warp_ready(sm, w, free_at, throttle_of(step->unit));
         return false;
     }
+    if (step->unit == UNIT_LSU && UNLIKELY(memory_is_full(sm))) {
+        warp_account(sm, w, sm->cycle, STALL_not_selected);
+        warp_block(sm, w, WARP_ROOM, throttle_of(step->unit));
+        sm->room_wanted = true;
+        return false;
+    }
     if (UNLIKELY(sub->dispatch_free > sm->cycle)) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
         warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
@@ -425,9 +433,9 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     const uint16_t *registers = code->timing_registers + timing->registers;
     if (timing->reads > sm->config.spec->register_ports)
         sub->dispatch_free = sm->cycle + 1 + bank_wait(sm, sub, w, registers, timing->reads);
-    uint32_t active = (uint32_t)__builtin_popcount(exec->active);
+    uint32_t active = count_lanes(exec->active);
     warp_step(exec, &stepped);
-    count_issue(w, step, active, (uint32_t)__builtin_popcount(stepped.mask));
+    count_issue(w, step, active, count_lanes(stepped.mask));
     w->since = sm->cycle + 1;
     const struct unit_cost *cost = &sm->cost[step->unit];
     bool memory = request->of.kind || request->shared || request->local || request->constant;

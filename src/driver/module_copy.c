@@ -275,8 +275,7 @@ static uint32_t code_arch(const struct gpu_spec *spec)
 static enum result make(struct module *module, struct device *device)
 {
     const struct gpu_spec *spec = device->spec;
-    struct making making = {
-        .module = module, .device = device, .arch = code_arch(spec)};
+    struct making making = {.module = module, .device = device, .arch = code_arch(spec)};
     enum result result = RESULT_SUCCESS;
     for (size_t i = 0; i < module->part_count && !result; i++)
         result = look(&making, &module->parts[i]);

@@ -229,6 +229,8 @@ enum lowered lower_mbarrier(struct lower *lower, struct op *op)
         if (d->kind != PTX_OP_SINK && !lower_destination(lower, d, waits ? TYPE_pred : TYPE_u64, &op->d))
             return LOWER_FAILED;
     }
+    if (m->op == MBARRIER_COPY_ARRIVE) /* its thread goes on, in fact, and the copies arrive */
+        op->role = ROLE_ALL_COPIES;
     m->access.space = opcode_space(opcode);
     m->access.bytes = 8;
     m->access.count = 1;
@@ -249,7 +251,9 @@ enum lowered lower_cp(struct lower *lower, struct op *op)
         return lower_mbarrier(lower, op);
     if (ptx_is(lower->inst, "cp.async.commit_group") || ptx_is(lower->inst, "cp.async.wait_group") ||
         ptx_is(lower->inst, "cp.async.wait_all")) {
-        op->role = ptx_is(lower->inst, "cp.async.commit_group") ? ROLE_COMMIT : ROLE_COPIES;
+        op->role = ptx_is(lower->inst, "cp.async.commit_group") ? ROLE_COMMIT
+                   : ptx_is(lower->inst, "cp.async.wait_all")   ? ROLE_ALL_COPIES
+                                                                : ROLE_COPIES;
         if (lower->inst->count && lower_operand(lower, 0)->kind == PTX_OP_INTEGER)
             op->value = (int64_t)lower_operand(lower, 0)->value;
         return lower_nothing(lower, op);
@@ -321,8 +325,12 @@ static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uin
     }
     if (bulk->to_shared) {
         uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
-        request->of.barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
-        request->of.barrier_bytes = bytes;
+        char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
+        if (request->of.barrier && request->of.barrier != barrier)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
+                       "timing does not know copies of one warp for several barriers at a time");
+        request->of.barrier_bytes = bytes + (request->of.barrier ? request->of.barrier_bytes : 0);
+        request->of.barrier = barrier;
     }
 }
 

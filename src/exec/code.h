@@ -44,10 +44,11 @@ enum op_role {
     ROLE_NONE,
     ROLE_FENCE, /* waits until what was written can be seen by the GPU (value 0) or the system (1) */
     ROLE_FENCE_BLOCK,
-    ROLE_RELEASE, /* so does it, before it does what it does */
-    ROLE_COMMIT,  /* the asynchronous copies so far are a group */
-    ROLE_COPIES,  /* waits until no more than `value` groups are under way */
-    ROLE_CALL,    /* enters a function */
+    ROLE_RELEASE,    /* so does it, before it does what it does */
+    ROLE_COMMIT,     /* the asynchronous copies so far are a group */
+    ROLE_COPIES,     /* waits until no more than `value` groups are under way */
+    ROLE_ALL_COPIES, /* waits until no copy is */
+    ROLE_CALL,       /* enters a function */
     ROLE_SLEEP,
     ROLE_BARRIER, /* of a block */
 };

@@ -15,7 +15,7 @@ struct lower {
     uint32_t frame;   /* bytes used so far */
     uint32_t *table;  /* constants by digest: number + 1 */
     uint32_t table_size;
-    uint32_t *reads;  /* by register: how often it is read; made when it is asked for */
+    uint32_t *reads;             /* by register: how often it is read; made when it is asked for */
     const struct ptx_inst *inst; /* the one at hand */
     struct taken {               /* by instruction: what a sum made an fma of */
         uint32_t product;        /* instruction, plus 1; 0: nothing */

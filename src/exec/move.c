@@ -137,7 +137,9 @@ enum lowered lower_isspacep(struct lower *lower, struct op *op)
 {
     op->unit = UNIT_ALU;
     op->run.exec = run_isspacep;
-    op->value = opcode_space(lower->inst->opcode);
+    op->value = opcode_has(lower->inst->opcode, "shared::cluster") /* of which a block is all */
+                    ? PTX_SHARED
+                    : opcode_space(lower->inst->opcode);
     return lower_destination(lower, lower_operand(lower, 0), TYPE_pred, &op->d) &&
                    lower_source(lower, lower_operand(lower, 1), TYPE_u64, &op->a)
                ? LOWERED

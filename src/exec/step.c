@@ -147,8 +147,8 @@ void warp_step(struct warp *w, struct stepped *stepped)
     }
     *stepped = (struct stepped){.mask = mask};
     result->warp_instructions++;
-    result->thread_instructions += (uint64_t)__builtin_popcount(w->active);
-    result->thread_instructions_pred_on += (uint64_t)__builtin_popcount(mask);
+    result->thread_instructions += count_lanes(w->active);
+    result->thread_instructions_pred_on += count_lanes(mask);
     if (op->kind == OP_ALU) {
         if (LIKELY(mask == w->alive))
             op->run.alu(r + op->d, r + op->a, r + op->b, r + op->c, r + op->e);

@@ -47,6 +47,8 @@ struct warp {
     const struct code *code; /* that runs */
     struct fragment *now;    /* that runs */
     struct block *block;
+    const struct op *at; /* step.h: the next operation, and for whom */
+    lanes active;
     lanes exists, alive; /* threads there are; of these, who did not end */
     uint32_t index, turn, slices;
     int32_t slice;  /* branches until others have their turn */
@@ -58,8 +60,6 @@ struct warp {
     char *local;           /* local memory: word by word, 32 lanes side by side */
     uint64_t local_bytes;  /* of a lane */
     uint64_t constants_of; /* the launch whose constants are in the file */
-    const struct op *at;   /* step.h: the next operation, and for whom */
-    lanes active;
 };
 
 struct barrier {
@@ -175,6 +175,12 @@ static inline void *warp_at(const struct warp *warp, uint32_t place)
 static inline uint32_t *warp_predicate(const struct warp *warp, uint32_t place)
 {
     return (uint32_t *)(void *)(warp->registers + place);
+}
+
+/* Mostly all of them. */
+static inline uint32_t count_lanes(lanes who)
+{
+    return who == UINT32_MAX ? WARP_LANES : (uint32_t)__builtin_popcount(who);
 }
 
 static inline uint32_t first_lane(lanes who)

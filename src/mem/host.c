@@ -31,8 +31,8 @@ static void host_atomic(const struct shape *shape, const struct mem_request *req
         uint64_t sector = request->line + atom.offset / MEM_SECTOR * MEM_SECTOR;
         _Alignas(16) unsigned char data[MEM_SECTOR];
         region_read(shape, sector, data);
-        uint64_t was =
-            shape->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS, data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
+        uint64_t was = shape->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
+                                     data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
         region_write(shape, sector, data, UINT32_MAX);
         old[i] = (struct mem_old){.value = was, .lane = atom.lane};
     }

@@ -210,9 +210,8 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         uint8_t same = ++of_word[atom.offset / 4];
         most = same > most ? same : most;
         void *at = store->data + (size_t)slot * MEM_LINE + atom.offset;
-        message.old[i] =
-            (struct mem_old){.value = shape->atomic(operation, at, atom.operand, atom.compare),
-                             .lane = atom.lane};
+        message.old[i] = (struct mem_old){.value = shape->atomic(operation, at, atom.operand, atom.compare),
+                                          .lane = atom.lane};
     }
     *tags_dirty(store->tags, slot) |= head->request.sectors;
     recall_copies(here, slice, slot, head);

@@ -148,8 +148,8 @@ static void end(const struct here *here, uint32_t slice, uint32_t entry)
     here->state->freed = true;
 }
 
-/* Reads count where the SM asks, writes and atomics where they are done; and all that comes across counts
- * too. */
+/* What is on its way counts as a hit, as the profiler has it. Reads count where the SM asks, writes and
+ * atomics where they are done; and all that comes across counts too. */
 static void count(const struct here *here, uint32_t slice, const struct head *head, uint32_t absent,
                   bool is_home)
 {
@@ -217,7 +217,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         entry = begin(here, slice, key, slot, head->request.policy);
     if (entry == MSHR_NONE)
         return false;
-    count(here, slice, head, absent, is_home);
+    count(here, slice, head, absent & ~(uint32_t)mshr_at(store->misses, entry)->pending, is_home);
     REQUIRE(wait_for(here, slice, entry, head, payload, absent));
     return true;
 }

@@ -44,6 +44,9 @@ for name in "${names[@]}" apart; do
         expect_status 0
         expect_line out "^$name: ok\$"
     done
+    run run --mode timing "./$name.shared"
+    expect_status 0
+    expect_line out "^$name: ok\$"
 done
 run run ./kernels.static
 expect_line out '^thread 5 of calls: 1.50     7\|ab   \|$'

@@ -77,6 +77,32 @@ static void two_side_by_side()
     CHECK(before == after);
 }
 
+/* What was written to one mapping is there when another one has gone. */
+static void one_goes()
+{
+    CUmemGenericAllocationHandle memory[2];
+    CUdeviceptr p;
+    int h[256] = {0}, *d;
+    GOOD(cudaMalloc(&d, sizeof h));
+    GOOD(cuMemAddressReserve(&p, 2 * unit, 0, 0, 0));
+    for (int i = 0; i < 2; i++) {
+        GOOD(cuMemCreate(&memory[i], unit, &on_device, 0));
+        GOOD(cuMemMap(p + i * unit, unit, 0, memory[i], 0));
+    }
+    GOOD(cuMemSetAccess(p, 2 * unit, &may_write, 1));
+    fill<<<1, 256>>>((int *)(p + unit), 42);
+    GOOD(cudaDeviceSynchronize());
+    GOOD(cuMemUnmap(p, unit));
+    copy<<<1, 256>>>(d, (const int *)(p + unit));
+    GOOD(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+    CHECK(h[0] == 42 && h[255] == 42);
+    GOOD(cuMemUnmap(p + unit, unit));
+    for (int i = 0; i < 2; i++)
+        GOOD(cuMemRelease(memory[i]));
+    GOOD(cuMemAddressFree(p, 2 * unit));
+    GOOD(cudaFree(d));
+}
+
 static void access()
 {
     CUmemGenericAllocationHandle memory;
@@ -184,6 +210,7 @@ int main()
     prepare(); /* needs no context */
     GOOD(cudaFree(0));
     two_side_by_side();
+    one_goes();
     access();
     mistakes();
     shared();

@@ -27,6 +27,11 @@ __global__ void turn(cudaSurfaceObject_t s, int w, int h)
     surf2Dwrite(v, s, (w - 1 - x) * 4, h - 1 - y);
 }
 
+__global__ void fill(int *p, int value)
+{
+    p[threadIdx.x] = value;
+}
+
 enum { W = 8, H = 4 };
 
 int main()
@@ -88,5 +93,9 @@ int main()
     linear<<<1, 16>>>(texture, (int *)d);
     GOOD(cudaMemcpy(to, d, sizeof numbers, cudaMemcpyDeviceToHost));
     CHECK(!memcmp(to, numbers, sizeof numbers));
+    fill<<<1, 16>>>(n, 5); /* what a kernel wrote, the next one fetches */
+    linear<<<1, 16>>>(texture, (int *)d);
+    GOOD(cudaMemcpy(numbers, d, sizeof numbers, cudaMemcpyDeviceToHost));
+    CHECK(numbers[0] == 5 && numbers[15] == 5);
     return check_end("texture");
 }

@@ -7,8 +7,8 @@
 #include <time.h>
 
 /* out[block] += rounds, after as many rounds of a loop; once(out): out[0] = 1; endless: until out[0] is not
- * 0. */
-static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
+ * 0; copied(out): out[0] += 1, by way of an asynchronous copy that a barrier is told of. */
+static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry spin(.param .u64 out, .param .u32 rounds)\n"
                           "{\n"
                           "    .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n"
@@ -38,13 +38,29 @@ static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
                           "    setp.eq.u32 %p1, %r1, 0;\n"
                           "    @%p1 bra again;\n"
                           "    ret;\n"
+                          "}\n"
+                          ".visible .entry copied(.param .u64 out)\n"
+                          "{\n"
+                          "    .shared .align 8 .b64 arrivals; .shared .align 4 .b32 word;\n"
+                          "    .reg .b32 %r<3>; .reg .b64 %rd<2>; .reg .pred %p<2>;\n"
+                          "    ld.param.u64 %rd1, [out];\n"
+                          "    mbarrier.init.shared.b64 [arrivals], 1;\n"
+                          "    cp.async.ca.shared.global [word], [%rd1], 4;\n"
+                          "    cp.async.mbarrier.arrive.noinc.shared.b64 [arrivals];\n"
+                          "again:\n"
+                          "    mbarrier.test_wait.parity.shared.b64 %p1, [arrivals], 0;\n"
+                          "    @!%p1 bra again;\n"
+                          "    ld.shared.u32 %r1, [word];\n"
+                          "    add.u32 %r2, %r1, 1;\n"
+                          "    st.global.u32 [%rd1], %r2;\n"
+                          "    ret;\n"
                           "}\n";
 
 static const char *const small[] = {"gpu.sm_count=4", "system.gpus=2", NULL}; /* quick to simulate */
 
 struct timed_test {
     struct under_test t;
-    struct function *spin, *endless;
+    struct function *spin, *endless, *copied;
 };
 
 static void start_timed_with(struct timed_test *test, struct driver_options options)
@@ -57,6 +73,7 @@ static void start_timed_with(struct timed_test *test, struct driver_options opti
     CHECK(module_load(test->t.driver, "test.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "spin", &test->spin));
     CHECK(module_function(module, "endless", &test->endless));
+    CHECK(module_function(module, "copied", &test->copied));
 }
 
 static void start_timed(struct timed_test *test)
@@ -433,8 +450,43 @@ static void a_kernel_that_takes_too_long_fails(void **state)
     CHECK(stream_launch(test.t.first, test.endless, &one, (void *[]){&out}));
     assert_int_equal(device_synchronize(test.t.device), RESULT_LAUNCH_TIMEOUT);
     assert_int_equal(test.t.report_count, 1);
-    assert_non_null(strstr(test.t.reports.at, "20000 cycles"));
+    assert_non_null(strstr(test.t.reports.at, "kernel endless: more than 20000 cycles"));
     assert_int_equal(spin_on(&test, test.t.first, out, 1), RESULT_LAUNCH_TIMEOUT);
+    stop(&test.t);
+}
+
+static void a_fault_ends_what_runs_beside_it(void **state)
+{
+    (void)state;
+    struct timed_test test;
+    struct stream *stream;
+    struct launch_config many = {.grid = {20, 1, 1}, .block = {64, 1, 1}};
+    start_timed(&test);
+    for (int i = 0; i < 3; i++) { /* each time the device can be used again */
+        uint64_t out = new_memory(&test, 4), nowhere = 16;
+        CHECK(stream_new(test.t.device, STREAM_NON_BLOCKING, 0, &stream));
+        CHECK(stream_launch(stream, test.endless, &many, (void *[]){&out}));
+        CHECK(spin_on(&test, test.t.first, nowhere, 1));
+        assert_int_equal(device_synchronize(test.t.device), RESULT_ILLEGAL_ADDRESS);
+        assert_non_null(strstr(test.t.reports.at, "kernel endless: stopped"));
+        CHECK(device_reset(test.t.device));
+        out = new_memory(&test, 4);
+        CHECK(spin_on(&test, test.t.first, out, 5));
+        assert_int_equal(read_back(&test, out), 5);
+    }
+    stop(&test.t);
+}
+
+static void copies_arrive_when_they_are_done(void **state)
+{
+    (void)state;
+    struct timed_test test;
+    start_timed(&test);
+    uint64_t out = new_memory(&test, 4);
+    struct launch_config one = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK(spin_on(&test, test.t.first, out, 7));
+    CHECK(stream_launch(test.t.first, test.copied, &one, (void *[]){&out}));
+    assert_int_equal(read_back(&test, out), 8);
     stop(&test.t);
 }
 
@@ -559,6 +611,8 @@ int main(void)
         cmocka_unit_test(only_some_launches_are_timed),
         cmocka_unit_test(a_launch_has_statistics),
         cmocka_unit_test(a_kernel_that_takes_too_long_fails),
+        cmocka_unit_test(a_fault_ends_what_runs_beside_it),
+        cmocka_unit_test(copies_arrive_when_they_are_done),
         cmocka_unit_test(what_is_known_is_kept_when_interrupted),
         cmocka_unit_test(several_threads_use_one_machine),
         cmocka_unit_test(a_thread_is_heard_while_another_waits),

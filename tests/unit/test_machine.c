@@ -82,7 +82,7 @@ static void addresses_are_folded(void **state)
     expect("- I L L", "mul.wide.u32 %l1, %x, 4; add.s64 %l2, %l0, %l1; ld.global.u32 %r1, [%l2]; "
                       "st.global.u32 [%l0], %r1;");
     expect("- L L", "add.s64 %l1, %l0, 16; ld.global.u32 %r1, [%l1]; st.global.u32 [%l0], %r1;");
-    expect("- Ai L L",
+    expect("- AA L L",
            "shl.b64 %l1, %l0, 2; add.s64 %l2, %l0, %l1; ld.global.u32 %r1, [%l2]; st.global.u32 [%l0], %r1;");
 }
 
@@ -108,7 +108,7 @@ static void what_two_units_can_do_is_spread(void **state)
 static void wide_and_rare_ones_take_several(void **state)
 {
     (void)state;
-    expect("L Ai L", "ld.global.u64 %l1, [%l0]; add.s64 %l2, %l1, %l1; st.global.u64 [%l0], %l2;");
+    expect("L AA L", "ld.global.u64 %l1, [%l0]; add.s64 %l2, %l1, %l1; st.global.u64 [%l0], %l2;");
     expect("Afsf L", "sqrt.approx.f32 %f1, %f2; st.global.f32 [%l0], %f1;");
     expect("S L", "rcp.approx.ftz.f32 %f1, %f2; st.global.f32 [%l0], %f1;");
 }
