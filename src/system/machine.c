@@ -237,6 +237,13 @@ static bool finish_waiting(struct machine *machine)
     return some;
 }
 
+/* All that has ended by now. */
+static bool finish(struct machine *machine)
+{
+    bool kernels = finish_kernels(machine), others = finish_waiting(machine);
+    return kernels || others;
+}
+
 static uint64_t next_copy(const struct machine *machine)
 {
     uint64_t next = TIME_NEVER;
@@ -327,7 +334,7 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
 {
     *stopped = false;
     while (!machine->broken) {
-        if (finish_kernels(machine) | finish_waiting(machine))
+        if (finish(machine))
             return true;
         uint64_t copy = next_copy(machine), limit = first_limit(machine);
         uint64_t stop = min_u64(min_u64(min_u64(until, copy), limit), next_end(machine));
@@ -359,7 +366,7 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
         machine->now = min_u64(stop, ended);
         bool late = stop_late(machine, limit_ps(machine));
         if (machine->now >= until)
-            return late | finish_kernels(machine) | finish_waiting(machine);
+            return finish(machine) || late;
         if (late)
             return true;
     }
