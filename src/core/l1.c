@@ -174,12 +174,11 @@ static unsigned char *data_of(const struct sm *sm, uint32_t slot)
     return sm->l1_data + (size_t)slot * MEM_LINE;
 }
 
-void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, lanes who, uint64_t cycle)
+void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &load->warp->kernel->counters;
     uint64_t line = memory_physical(sm, address);
-    (void)who;
     counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
     load->lines_left++;
     if (!load->of.keep) {

@@ -7,16 +7,15 @@
 
 /* Local memory, as tags name it: beyond all addresses of global memory. */
 #define LOCAL_MEMORY (UINT64_C(1) << 44)
-enum { LOCAL_A_WARP = 1 << 24, LOCAL_MISS_CYCLES = 250 };
+enum { LOCAL_A_WARP = 1 << 24 };
 
 struct load *load_take(struct sm *sm);
 
 /* One of the lines a load waits for is there from this cycle on; with the last one its registers are. */
 void load_line_done(struct sm *sm, struct load *load, uint64_t cycle);
 
-/* A line that a load wants sectors of, for the lanes in `who` (0: pieces); its tag is looked up in this
- * cycle. */
-void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, lanes who, uint64_t cycle);
+/* A line that a load wants sectors of; its tag is looked up in this cycle. */
+void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t line, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle);
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,

@@ -8,10 +8,9 @@
 
 /* A sub-core has a queue to the SM's memory pipeline: it has room when the instruction that took the place
  * has begun. */
-bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when)
+uint64_t memory_room_at(const struct sm *sm, const struct subcore *sub)
 {
-    *when = max_u64(*when, sub->memory_begins[sub->memory_count % sm->config.spec->lsu_queue]);
-    return *when <= sm->cycle;
+    return sub->memory_begins[sub->memory_count % sm->config.spec->lsu_queue];
 }
 
 bool memory_is_full(const struct sm *sm)
@@ -51,13 +50,6 @@ static uint64_t lines_take(const struct sm_spec *spec, uint32_t lines)
 {
     uint64_t least = spec->lsu_request_cycles * LSU_PARTS;
     return max_u64(least, (uint64_t)(lines * spec->l1_tag_cycles * LSU_PARTS));
-}
-
-static void set_results(struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers,
-                        uint64_t value)
-{
-    for (uint32_t i = timing->reads; i < (uint32_t)timing->reads + timing->writes; i++)
-        w->board[w->under_way->slots_at + registers[i]] = value;
 }
 
 /* Shared memory */
@@ -169,7 +161,7 @@ static uint64_t issue_local(struct sm *sm, struct sm_warp *w, const struct reque
         }
     counters->l1_requests++;
     uint64_t begins = take_pipeline(sm, w, passes_take(spec, (uint32_t)lines));
-    return begins + spec->l1_latency + (missed ? LOCAL_MISS_CYCLES : 0);
+    return begins + spec->l1_latency + (missed ? spec->local_miss_cycles : 0);
 }
 
 /* Global memory */
@@ -208,7 +200,6 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
     struct load *load = load_take(sm);
     load->of = request->of;
     load->warp = w;
-    load->age = w->age;
     load->lines_left = 1; /* until all were asked for */
     load->writes = 0;
     if (!request->of.is_async)
@@ -228,7 +219,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
     uint32_t lines = count_lines(&request->of);
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     struct load *load = begin_load(sm, w, request, timing, registers);
-    set_results(w, timing, registers, PENDING);
+    warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     w->kernel->counters.l1_requests++;
     w->kernel->counters.l1_wavefronts += lines;
     uint64_t tag_at = begins;
@@ -236,7 +227,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
         rest &= ~who;
-        l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), who, tag_at);
+        l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), tag_at);
     }
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
@@ -253,7 +244,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
         unsigned char data[MEM_LINE];
         uint32_t masks[MEM_SECTORS] = {0};
         rest &= ~who;
-        request_collect(request, line * MEM_LINE, MEM_LINE, who, data, masks);
+        request_collect(request, line * MEM_LINE, who, data, masks);
         l1_store(sm, w, line * MEM_LINE, data, masks, begins);
     }
 }
@@ -268,7 +259,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, const struct request
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
         load = begin_load(sm, w, request, timing, registers);
-        set_results(w, timing, registers, PENDING);
+        warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     }
     for (lanes rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
@@ -291,7 +282,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
     if (!request->writes) {
         load = begin_load(sm, w, request, timing, registers);
         if (!request->of.is_async)
-            set_results(w, timing, registers, PENDING);
+            warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
         load->piece_count = 0;
         while (load->piece_capacity < request->piece_count)
             mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
@@ -320,7 +311,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
         if (request->writes)
             l1_store(sm, w, line * MEM_LINE, data, masks, begins);
         else
-            l1_load(sm, load, line * MEM_LINE, (uint8_t)sectors, 0, begins);
+            l1_load(sm, load, line * MEM_LINE, (uint8_t)sectors, begins);
         begins += spec->l1_line_cycles;
     }
     if (load)
@@ -342,7 +333,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
         ready = max_u64(ready, issue_local(sm, w, request));
         kind = READY_LONG;
     }
-    set_results(w, timing, registers, ready * READY_KINDS + kind);
+    warp_set_results(w, w->under_way->slots_at, timing, registers, ready * READY_KINDS + kind);
     switch ((enum request_kind)request->of.kind) {
     case REQUEST_NONE:
         break;
@@ -362,7 +353,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
     request->of.kind = REQUEST_NONE;
     request->of.lanes = request->shared = request->local = request->constant = 0;
     request->of.barrier = NULL;
-    request->of.is_async = request->of.is_bulk = false;
+    request->of.is_async = false;
     request->shared_atomic = request->writes = false;
     request->piece_count = 0;
 }

@@ -87,7 +87,6 @@ struct subcore {
 struct load {
     struct delivery of;
     struct sm_warp *warp;
-    uint64_t age; /* of the warp: another one may have its place */
     uint64_t ready_at;
     uint32_t lines_left;
     uint32_t next; /* free */
@@ -151,6 +150,14 @@ static inline uint64_t sm_time(const struct sm *sm, uint64_t cycle)
     return clock_time(&sm->clock, cycle);
 }
 
+/* The registers that an instruction writes can be used from then on: as on the board, or PENDING. */
+static inline void warp_set_results(struct sm_warp *w, uint32_t slots_at, const struct isa_timing *timing,
+                                    const uint16_t *registers, uint64_t ready)
+{
+    for (uint32_t i = timing->reads; i < (uint32_t)timing->reads + timing->writes; i++)
+        w->board[slots_at + registers[i]] = ready;
+}
+
 /* Warps (warp.c) */
 void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
 void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
@@ -171,9 +178,9 @@ void kernel_count(struct sm *sm, struct sm_kernel *kernel);    /* up to now */
 void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */
-bool memory_has_room(struct sm *sm, struct subcore *sub, uint64_t *when);
-bool memory_is_full(const struct sm *sm); /* until memory_let_in is called */
-void memory_let_in(struct sm *sm);        /* warps that waited for room, if there is some */
+uint64_t memory_room_at(const struct sm *sm, const struct subcore *sub); /* of the sub-core's queue */
+bool memory_is_full(const struct sm *sm);                                /* until memory_let_in is called */
+void memory_let_in(struct sm *sm); /* warps that waited for room, if there is some */
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);

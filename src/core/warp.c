@@ -117,13 +117,6 @@ static uint64_t operands_ready(struct sm_warp *w, const struct isa_timing *timin
     return ready;
 }
 
-static void set_results(struct sm_warp *w, uint32_t slots_at, const struct isa_timing *timing,
-                        const uint16_t *registers, uint64_t ready)
-{
-    for (uint32_t i = timing->reads; i < (uint32_t)timing->reads + timing->writes; i++)
-        w->board[slots_at + registers[i]] = ready;
-}
-
 static enum stall stall_of(uint64_t ready)
 {
     static const uint8_t stalls[READY_KINDS] = {STALL_wait, STALL_short_scoreboard, STALL_long_scoreboard};
@@ -187,7 +180,7 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
         uint32_t slots_at = code->slots_at;
         struct sm_block *block = w->block;
         warp_step(w->exec, &stepped);
-        set_results(w, slots_at, timing, registers, sources);
+        warp_set_results(w, slots_at, timing, registers, sources);
         bool goes_on = !stepped.moved || settle(sm, w);
         if (stepped.moved && block->waiting) /* it may have been the last that others waited for */
             block_wake_others(sm, block);
@@ -297,7 +290,7 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
     uint64_t when = max_u64(sub->unit_free[unit], sm->shared_free[unit]);
     if (unit == UNIT_LSU) {
-        memory_has_room(sm, sub, &when);
+        when = max_u64(when, memory_room_at(sm, sub));
     } else if (kind_of(unit) == READY_SHORT) {
         uint64_t queued = sm->config.spec->queue * sm->cost[unit].interval;
         when = when > queued ? when - queued : 0;
@@ -393,7 +386,7 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
     w->step = 0;
     const struct code *code = w->under_way;
     if (!w->memory_result)
-        set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, w->result_at);
+        warp_set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, w->result_at);
     go_on(sm, w, &w->stepped, w->op);
 }
 
@@ -443,8 +436,8 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     if (memory)
         memory_issue(sm, w, timing, registers);
     else if (timing->steps == 1)
-        set_results(w, code->slots_at, timing, registers,
-                    (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
+        warp_set_results(w, code->slots_at, timing, registers,
+                         (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
     if (UNLIKELY(w->kernel->team->worker->printed->length != w->kernel->text_seen))
         kernel_note_print(sm, w->kernel);
     if (timing->steps > 1) {

@@ -316,7 +316,7 @@ static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uin
     if (bulk->to_shared)
         host = memory_bytes(w, op, lane, PTX_SHARED, to, bytes, true);
     request->of.kind = REQUEST_PIECES;
-    request->of.is_async = request->of.is_bulk = true;
+    request->of.is_async = true;
     request->writes = !bulk->to_shared;
     for (uint64_t done = 0, size; done < bytes; done += size) {
         size = 128 - (far + done) % 128;

@@ -430,11 +430,10 @@ void request_deliver(const struct delivery *of, uint64_t line, const unsigned ch
     }
 }
 
-void request_collect(const struct request *request, uint64_t line, uint32_t line_bytes, lanes who,
-                     unsigned char *data, uint32_t *masks)
+void request_collect(const struct request *request, uint64_t line, lanes who, unsigned char *data,
+                     uint32_t *masks)
 {
     const struct access *access = request->of.access;
-    (void)line_bytes;
     EACH_LANE (i, who) {
         uint32_t at = (uint32_t)(request->of.at[i] - line);
         uint32_t bits = request->of.bytes == 32 ? UINT32_MAX : (UINT32_C(1) << request->of.bytes) - 1;

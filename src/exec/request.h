@@ -43,7 +43,7 @@ struct delivery {
     uint8_t register_bytes;
     uint32_t d; /* place of the old values */
     /* of an asynchronous copy */
-    bool is_async, is_bulk;
+    bool is_async;
     char *barrier; /* that counts its bytes, or NULL */
     uint64_t barrier_bytes;
 };
@@ -67,8 +67,8 @@ struct request {
 void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lanes who);
 
 /* What the lanes of `who` write to a line: data and a bit for each byte. */
-void request_collect(const struct request *request, uint64_t line, uint32_t line_bytes, lanes who,
-                     unsigned char *data, uint32_t *masks);
+void request_collect(const struct request *request, uint64_t line, lanes who, unsigned char *data,
+                     uint32_t *masks);
 
 /* An atomic operation on memory (operation: as in the request): changes it and returns what was there. */
 uint64_t request_atomic(uint8_t operation, void *at, uint64_t operand, uint64_t compare);

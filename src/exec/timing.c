@@ -31,24 +31,14 @@ static void add_register(void *context, uint32_t index, bool written)
     (*many)++;
 }
 
-/* Products that nobody reads but the sums that took them. */
-static bool *find_absorbed(struct lower *lower)
+static bool *find_absorbed(const struct lower *lower)
 {
     const struct ptx_function *f = lower->function;
     bool *absorbed = mem_alloc(f->inst_count + 1, sizeof *absorbed);
-    uint32_t *taken = mem_alloc(f->register_count + 1, sizeof *taken);
-    for (uint32_t i = 0; i < f->inst_count; i++) {
-        uint32_t product = lower->taken[i].product;
-        if (product)
-            taken[f->operands[f->insts[product - 1].first].index]++;
-    }
-    for (uint32_t i = 0; i < f->inst_count; i++) {
-        uint32_t product = lower->taken[i].product;
-        if (!product)
-            continue;
-        uint32_t holder = f->operands[f->insts[product - 1].first].index;
-        absorbed[product - 1] = lower_reads(lower, holder) == taken[holder];
-    }
+    uint32_t *taken = mem_alloc(f->inst_count + 1, sizeof *taken);
+    for (uint32_t i = 0; i < f->inst_count; i++)
+        taken[i] = lower->taken[i].product;
+    machine_absorbed(f, taken, absorbed);
     mem_free(taken);
     return absorbed;
 }
