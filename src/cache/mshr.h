@@ -31,6 +31,7 @@ struct mshr_entry {
     uint32_t next;        /* of one bucket; or free */
     uint32_t slot;        /* in the cache: the owner's */
     uint16_t asked;       /* sectors that waiters want: the owner's */
+    uint16_t stale;       /* sectors that others have changed since: the owner's */
     uint16_t pending;     /* sectors under way: the owner's */
     uint32_t closed;      /* nobody may join: the owner's */
 };

@@ -181,9 +181,10 @@ void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t
 
 /* ---- perform.c ---- */
 
-/* Does a request for which all that it needs is in the slot. True when its work lives on elsewhere. */
+/* Does a request for which all that it needs is in the slot, or passes it on to its home. True when its work
+ * lives on elsewhere. */
 bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
-                   const unsigned char *payload, bool is_home);
+                   const unsigned char *payload, bool moves_on);
 
 /* Tells the counterpart that its copies of these sectors are stale. */
 void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors);

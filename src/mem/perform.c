@@ -40,9 +40,11 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
         unsigned char data[MEM_LINE];
     } message = {.reply = reply_to(head)};
     uint32_t bytes = gather(store, slot, head->request.sectors, message.data);
-    uint64_t through = occupy(here, slice, head->request.sectors, here->shape->sector_ps);
-    partition_reply(here, head, through + here->shape->hit_ps, MEM_DATA, &message,
-                    (uint32_t)sizeof message.reply + bytes);
+    bytes += (uint32_t)sizeof message.reply;
+    uint64_t ready = occupy(here, slice, head->request.sectors, here->shape->sector_ps) + here->shape->hit_ps;
+    if (head->entry != slice)
+        ready = partition_cross(here, slice, ready, bytes);
+    partition_reply(here, head, ready, MEM_DATA, &message, bytes);
 }
 
 /* The counterpart wants a copy. */
@@ -85,7 +87,7 @@ static void write_copy(const struct store *store, uint32_t slot, const struct he
     }
 }
 
-/* A write or an atomic goes on to home. What an atomic changes is not known here, so it is gone. */
+/* A request goes on to home. What an atomic changes is not known here, so it is gone. */
 static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                     const unsigned char *payload)
 {
@@ -231,9 +233,9 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
 }
 
 bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
-                   const unsigned char *payload, bool is_home)
+                   const unsigned char *payload, bool moves_on)
 {
-    if (head->kind != MEM_READ && !is_home) {
+    if (moves_on) {
         pass_on(here, slice, slot, head, payload);
         return true;
     }

@@ -2,7 +2,9 @@
  *
  * Requests for a line are done in the order they came in by. One that needs what is not there waits at the
  * miss of its line, and those behind it that touch the same sectors wait there too, be they reads or writes:
- * a load does not see what its own thread stores after it. */
+ * a load does not see what its own thread stores after it. At a copy of another slice's line, writes and
+ * atomics do not wait: they go home behind the request for the copy, which is stale from then on; so do reads
+ * that come after them. */
 #include "mem/dram.h"
 
 static uint64_t address_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
@@ -142,6 +144,7 @@ static void end(const struct here *here, uint32_t slice, uint32_t entry)
     const struct mshr_entry *miss = mshr_at(store->misses, entry);
     here->state->slices[slice].copies_coming -= miss->line & 1;
     tags_unpin(store->tags, miss->slot);
+    *tags_valid(store->tags, miss->slot) &= (uint16_t)~miss->stale;
     if (!*tags_valid(store->tags, miss->slot) && !*tags_dirty(store->tags, miss->slot))
         tags_drop(store->tags, miss->slot);
     mshr_remove(store->misses, entry);
@@ -150,8 +153,7 @@ static void end(const struct here *here, uint32_t slice, uint32_t entry)
 
 /* What is on its way counts as a hit, as the profiler has it. Reads count where the SM asks, writes and
  * atomics where they are done; and all that comes across counts too. */
-static void count(const struct here *here, uint32_t slice, const struct head *head, uint32_t absent,
-                  bool is_home)
+static void count(const struct here *here, uint32_t slice, const struct head *head, uint32_t absent)
 {
     struct mem_counters *counters = &here->state->count;
     uint64_t sectors = sector_count(head->request.sectors);
@@ -161,9 +163,9 @@ static void count(const struct here *here, uint32_t slice, const struct head *he
     }
     if (head->kind == MEM_READ)
         counters->l2_sectors_read += sectors;
-    else if (head->kind == MEM_WRITE && is_home)
+    else if (head->kind == MEM_WRITE)
         counters->l2_sectors_written += sectors;
-    else if (head->kind == MEM_ATOMIC && is_home)
+    else if (head->kind == MEM_ATOMIC)
         counters->l2_sectors_atomic += sectors;
     else
         return;
@@ -190,10 +192,10 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     tags_prefetch(store->tags, tags_set_of(store->tags, key));
     uint32_t slot = tags_find(store->tags, key);
     uint32_t entry = store->misses->used ? mshr_find(store->misses, key) : MSHR_NONE;
-    uint32_t absent = missing(store, slot, head, is_home);
-    bool waits =
-        absent || (entry != MSHR_NONE && mshr_at(store->misses, entry)->asked & head->request.sectors);
-    bool moves_on = head->kind != MEM_READ && !is_home;
+    struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(store->misses, entry);
+    bool moves_on = !is_home && (head->kind != MEM_READ || (miss && miss->stale & head->request.sectors));
+    uint32_t absent = moves_on ? 0 : missing(store, slot, head, is_home);
+    bool waits = absent || (miss && !moves_on && miss->asked & head->request.sectors);
     if (UNLIKELY(slot == TAGS_NONE && entry == MSHR_NONE &&
                  region_is_remote(here->shape, head->request.line))) {
         bool room = head->work != NO_WORK || work_room(here);
@@ -203,13 +205,18 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     }
     if ((waits || moves_on) && head->work == NO_WORK && !work_room(here))
         return false;
+    if (moves_on && miss) {
+        miss->stale |= head->request.sectors; /* for those who come; those who wait get what they asked for */
+        slot = TAGS_NONE;
+    }
     if (!waits) {
-        if (slot == TAGS_NONE && head->kind == MEM_WRITE)
+        if (slot == TAGS_NONE && head->kind == MEM_WRITE && !miss)
             slot = make_room(here, slice, key, head->request.policy);
         if (slot == TAGS_NONE && is_home)
             return false;
-        count(here, slice, head, 0, is_home);
-        if (!slice_perform(here, slice, slot, head, payload, is_home) && head->work != NO_WORK)
+        if (!moves_on)
+            count(here, slice, head, 0);
+        if (!slice_perform(here, slice, slot, head, payload, moves_on) && head->work != NO_WORK)
             work_free(here, head->work);
         return true;
     }
@@ -217,7 +224,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         entry = begin(here, slice, key, slot, head->request.policy);
     if (entry == MSHR_NONE)
         return false;
-    count(here, slice, head, absent & ~(uint32_t)mshr_at(store->misses, entry)->pending, is_home);
+    count(here, slice, head, absent & ~(uint32_t)mshr_at(store->misses, entry)->pending);
     REQUIRE(wait_for(here, slice, entry, head, payload, absent));
     return true;
 }
@@ -235,12 +242,9 @@ static void go_on(const struct here *here, uint32_t slice, uint32_t entry, uint8
             fetch(here, slice, entry, absent, work->head.request.policy);
             return;
         }
-        bool goes_home = !is_home && work->head.kind != MEM_READ;
-        if (goes_home && miss->pending & work->head.request.sectors)
-            return; /* what is on its way here is older than what it writes: it must not come after it */
         uint32_t number = mshr_next(store->misses, entry);
         work->head.hit = work->head.hit > hit ? work->head.hit : hit;
-        if (!slice_perform(here, slice, miss->slot, &work->head, here->spec->payloads[number].at, is_home))
+        if (!slice_perform(here, slice, miss->slot, &work->head, here->spec->payloads[number].at, false))
             work_free(here, number);
     }
     if (!miss->pending)
@@ -289,9 +293,14 @@ void slice_invalidate(const struct here *here, const struct invalidate *what)
     uint32_t slot = tags_find(store->tags, what->key);
     if (slot == TAGS_NONE)
         return;
+    uint32_t entry = mshr_find(store->misses, what->key);
+    if (entry != MSHR_NONE) {
+        mshr_at(store->misses, entry)->stale |= what->sectors;
+        return;
+    }
     uint16_t *valid = tags_valid(store->tags, slot);
     *valid &= (uint16_t)~what->sectors;
-    if (!*valid && mshr_find(store->misses, what->key) == MSHR_NONE)
+    if (!*valid)
         tags_drop(store->tags, slot);
 }
 
