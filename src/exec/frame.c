@@ -193,7 +193,7 @@ void warp_start(struct warp *w, struct block *block, uint32_t index, lanes exist
         memset(w->local, 0, code->local_bytes * WARP_LANES);
     w->now = fragment_new(w);
     fragment_push(w->now, (struct frame){.code = code});
-    w->now->levels[w->now->depth++] = (struct level){0, NO_OP, exists, 1, 0};
+    w->now->levels[w->now->depth++] = (struct level){0, NO_OP, exists, 1};
     warp_use_frame(w);
     bool fresh = w->constants_of != block->worker->grid->serial;
     if (fresh || code->sees_block)

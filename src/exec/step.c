@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-/* How often threads of a warp look in vain at what others write, before those of the same warp have their
- * turn. */
-enum { STEP_PATIENCE = 4 };
-
 struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm, uint64_t workspace,
                       jmp_buf *on_fault)
 {
@@ -96,7 +92,6 @@ bool warp_settle(struct warp *w)
         const struct op *op = w->code->ops + top->pc;
         if ((op->flags & OP_JOIN) && top->rpc == top->pc && f->depth > 1) {
             f->depth--;
-            w->spins = f->levels[f->depth - 1].spins;
             continue;
         }
         w->at = op;
@@ -118,15 +113,14 @@ static void step_branch(struct warp *w, const struct op *op, lanes mask, struct 
     top->pc = mask == w->active ? op->target : here + 1;
     if (stepped->diverged) {
         result->divergent_branches++;
-        if (ops[op->target].flags & OP_EXITS && !(ops[op->target].flags & OP_GUARD)) {
+        if (ops[op->target].flags & OP_EXITS && !(ops[op->target].flags & OP_GUARD))
             warp_exit(w, mask); /* those who leave need not be waited for */
-        } else {
-            top->spins = w->spins; /* each level has its own patience: who holds a lock has just begun */
+        else
             fragment_diverge(w, op->target, mask, here + 1, w->active & ~mask, op->join);
-            w->spins = 0;
-        }
     }
-    if (w->spins > STEP_PATIENCE) {
+    /* Round a loop that looks at what others write, those who wait for this part of the warp go on: ptxas has
+     * a YIELD in such loops. */
+    if (w->spins && op->target <= here) {
         w->spins = 0;
         if (w->now)
             warp_let_go(w);

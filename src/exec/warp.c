@@ -161,9 +161,9 @@ void fragment_diverge(struct warp *w, uint32_t taken_pc, lanes taken, uint32_t o
             f->depth--;
     }
     if (taken_pc != join)
-        f->levels[f->depth++] = (struct level){taken_pc, join, taken, f->frame_count, 0};
+        f->levels[f->depth++] = (struct level){taken_pc, join, taken, f->frame_count};
     if (other_pc != join)
-        f->levels[f->depth++] = (struct level){other_pc, join, other, f->frame_count, 0};
+        f->levels[f->depth++] = (struct level){other_pc, join, other, f->frame_count};
 }
 
 void warp_exit(struct warp *w, lanes who)

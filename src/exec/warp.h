@@ -19,7 +19,6 @@ struct level {
     uint32_t pc, rpc; /* operations of the function that runs there */
     lanes mask;
     uint32_t frames; /* how many functions deep it is */
-    uint32_t spins;  /* step.c: reads of what others may be about to write, when it was left for one above */
 };
 
 struct frame {
