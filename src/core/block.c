@@ -161,6 +161,9 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
 
 void block_wake_others(struct sm *sm, struct sm_block *block)
 {
+    if (!block->exec || !block->exec->opened)
+        return;
+    block->exec->opened = false;
     for (uint32_t i = 0; block->exec && i < block->exec->warp_count; i++) {
         struct sm_warp *w = &sm->warps[block->warps[i]];
         if (w->state != WARP_BARRIER || w->block != block)

@@ -54,51 +54,6 @@ static uint64_t lines_take(const struct sm_spec *spec, uint32_t lines)
 
 /* Shared memory */
 
-/* Passes through the banks: lanes that go to different words of a bank wait for each other. Wide accesses
- * take half or a quarter of the warp at a time, and as many banks together. */
-static uint32_t passes(const struct sm *sm, const struct request *request)
-{
-    uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16, all = 0;
-    uint32_t groups = (uint32_t)max_u64(sm->config.spec->shared_banks * 4 / unit, 1), together = 128 / unit;
-    uint32_t seen[256][4];
-    uint8_t counts[256];
-    for (uint32_t first = 0; first < WARP_LANES; first += together) {
-        lanes part = request->shared >> first & (uint32_t)((UINT64_C(1) << together) - 1);
-        uint32_t most = 0, last = UINT32_MAX;
-        memset(counts, 0, groups);
-        EACH_LANE (i, part) {
-            uint32_t at = request->shared_at[first + i] / unit, group = at % groups, known = 0;
-            if (at == last)
-                continue;
-            last = at;
-            uint32_t many = counts[group] < 4 ? counts[group] : 4;
-            while (known < many && seen[group][known] != at)
-                known++;
-            if (known < many)
-                continue;
-            if (counts[group] < 4)
-                seen[group][counts[group]] = at;
-            counts[group]++;
-            most = counts[group] > most ? counts[group] : most;
-        }
-        all += most;
-    }
-    return all ? all : 1;
-}
-
-/* One word behind the other, or all the same: nothing to look for. */
-static bool is_plain(const struct request *request)
-{
-    if (request->shared != UINT32_MAX || request->shared_bytes > 4)
-        return false;
-    uint32_t step = request->shared_at[1] - request->shared_at[0], odd = 0;
-    if (step != 4 && step != 0)
-        return false;
-    for (uint32_t i = 0; i < WARP_LANES; i++)
-        odd |= request->shared_at[i] ^ (request->shared_at[0] + step * i);
-    return !odd;
-}
-
 /* Atomic operations on one word follow each other. */
 static uint32_t same_words(const struct request *request)
 {
@@ -117,7 +72,7 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &w->kernel->counters;
     uint32_t words = (request->shared_bytes + 3u) / 4, least = words <= 1 ? 1 : words == 2 ? 2 : 4;
-    uint32_t all = is_plain(request) ? 1 : passes(sm, request);
+    uint32_t all = bank_passes(&sm->banks, (uint32_t)spec->shared_banks, request);
     if (request->shared_atomic)
         all = (uint32_t)max_u64(all, same_words(request));
     counters->shared_requests++;

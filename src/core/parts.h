@@ -2,6 +2,7 @@
 #ifndef CORE_PARTS_H
 #define CORE_PARTS_H
 
+#include "core/banks.h"
 #include "core/sm.h"
 #include "base/clock.h"
 
@@ -126,6 +127,7 @@ struct sm {
     struct sm_kernel kernels[SM_KERNELS];
     uint64_t shared_free[UNIT_COUNT];
     uint64_t lsu_free; /* in parts of a cycle: LSU_PARTS */
+    struct banks banks;
 
     struct tags *l1;
     struct mshr *misses;

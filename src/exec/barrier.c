@@ -32,6 +32,7 @@ static void release(struct block *block, uint32_t number)
 {
     struct barrier done = block->barriers[number];
     block->barriers[number] = (struct barrier){0};
+    block->opened = true;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
         for (uint32_t j = 0; j < w->fragment_count; j++) {

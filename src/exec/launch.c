@@ -70,6 +70,7 @@ void block_start(struct worker *worker, struct block *block, uint64_t number)
     block->alive = grid->threads_per_block;
     block->patience = PATIENCE;
     memset(block->barriers, 0, sizeof block->barriers);
+    block->opened = false;
     block->instructions = block->clock_reads = 0;
     if (block->warp_capacity < grid->warps_per_block) {
         block->warps =

@@ -187,7 +187,7 @@ static void load_flat(struct warp *w, const struct access *access, const char *b
         if (dense && whole && active == UINT32_MAX && access->count == 1) {
             memcpy(d, from + at[0], (size_t)WARP_LANES * access->bytes);
         } else if (whole && access->bytes == 4) {
-            uint32_t got[WARP_LANES];
+            uint32_t some[WARP_LANES], *got = active == UINT32_MAX ? (uint32_t *)(void *)d : some;
             if (same) {
                 uint32_t one = *(const uint32_t *)(const void *)(from + at[0]);
                 for (uint32_t i = 0; i < WARP_LANES; i++)
@@ -196,7 +196,8 @@ static void load_flat(struct warp *w, const struct access *access, const char *b
                 for (uint32_t i = 0; i < WARP_LANES; i++)
                     got[i] = *(const uint32_t *)(const void *)(from + at[i]);
             }
-            blend(d, got, 4, active);
+            if (got == some)
+                blend(d, got, 4, active);
         } else if (whole && access->bytes == 8) {
             uint64_t got[WARP_LANES];
             for (uint32_t i = 0; i < WARP_LANES; i++)
@@ -297,11 +298,15 @@ void memory_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES]
     struct request *request = w->block->worker->request;
     if (LIKELY(!request))
         return;
-    request->shared |= who;
     request->shared_bytes = (uint8_t)bytes;
     request->shared_writes = writes;
-    EACH_LANE (i, who)
-        request->shared_at[i] = (uint32_t)at[i];
+    if (LIKELY(!request->shared)) /* what other lanes have there does not count */
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            request->shared_at[i] = (uint32_t)at[i];
+    else
+        EACH_LANE (i, who)
+            request->shared_at[i] = (uint32_t)at[i];
+    request->shared |= who;
 }
 
 static void note_far(const uint64_t at[WARP_LANES], lanes who, lanes *noted, uint64_t noted_at[WARP_LANES])

@@ -183,6 +183,6 @@ bool block_force(struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++)
         if (warp_check_sync(&block->warps[i], true))
-            return true;
+            return block->opened = true;
     return false;
 }

@@ -79,6 +79,7 @@ struct block {
         clock_reads;       /* the worker's count of instructions less the block's own; reads of it */
     uint64_t instructions; /* its own, while others run */
     struct barrier barriers[BARRIERS];
+    bool opened;               /* warps that waited may go on, since whoever resets this last looked */
     uint32_t patience;         /* reads of what others write, before others have their turn */
     struct block *next;        /* in the worker's list */
     struct block *made_before; /* of the same worker */

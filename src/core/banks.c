@@ -1,0 +1,62 @@
+#include "core/banks.h"
+#include "base/bits.h"
+#include "exec/warp.h"
+
+#include <string.h>
+
+/* Lanes that go to different words of a bank wait for each other. Wide accesses take half or a quarter of the
+ * warp at a time, and as many banks together. */
+static uint32_t count_passes(uint32_t banks, uint32_t unit, const struct request *request)
+{
+    uint32_t groups = (uint32_t)max_u64(banks * 4 / unit, 1), together = 128 / unit, all = 0;
+    uint32_t seen[256][4];
+    uint8_t counts[256];
+    for (uint32_t first = 0; first < WARP_LANES; first += together) {
+        lanes part = request->shared >> first & (uint32_t)((UINT64_C(1) << together) - 1);
+        uint32_t most = 0, last = UINT32_MAX;
+        memset(counts, 0, groups);
+        EACH_LANE (i, part) {
+            uint32_t at = request->shared_at[first + i] / unit, group = at % groups, known = 0;
+            if (at == last)
+                continue;
+            last = at;
+            uint32_t many = counts[group] < 4 ? counts[group] : 4;
+            while (known < many && seen[group][known] != at)
+                known++;
+            if (known < many)
+                continue;
+            if (counts[group] < 4)
+                seen[group][counts[group]] = at;
+            counts[group]++;
+            most = counts[group] > most ? counts[group] : most;
+        }
+        all += most;
+    }
+    return all ? all : 1;
+}
+
+static uint32_t place_of(const uint32_t offsets[WARP_LANES])
+{
+    uint32_t mixed = offsets[1] + offsets[4] * 3 + offsets[16] * 5 + offsets[31] * 7;
+    return mixed * UINT32_C(2654435761) >> 16 & (BANK_PATTERNS - 1);
+}
+
+uint32_t bank_passes(struct banks *banks, uint32_t count, const struct request *request)
+{
+    uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16;
+    uint32_t first = request->shared_at[first_lane(request->shared)], differs = 0, offsets[WARP_LANES];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        offsets[i] = request->shared_at[i] - first;
+    struct bank_pattern *pattern = &banks->seen[place_of(offsets)];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        differs |= offsets[i] ^ pattern->offsets[i];
+    if (LIKELY(!differs && pattern->who == request->shared && pattern->bytes == request->shared_bytes &&
+               pattern->first_byte == first % unit))
+        return pattern->passes;
+    *pattern = (struct bank_pattern){.who = request->shared,
+                                     .bytes = request->shared_bytes,
+                                     .first_byte = (uint8_t)(first % unit),
+                                     .passes = count_passes(count, unit, request)};
+    memcpy(pattern->offsets, offsets, sizeof offsets);
+    return pattern->passes;
+}
