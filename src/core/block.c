@@ -28,11 +28,12 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
         return kernel;
     const struct kernel *code = launch->launch->kernel;
     kernel->serial = launch->serial;
+    kernel->code = code->codes[code->function];
     kernel->team = team_new(launch->launch, launch->serial, sm->number, launch->workspace, &sm->on_fault);
     kernel->team->worker->clock = &sm->cycle;
     kernel->team->worker->printed = &kernel->text;
     if (launch->profile)
-        kernel->profile = mem_alloc(code->codes[code->function]->op_count, sizeof *kernel->profile);
+        kernel->profile = mem_alloc(kernel->code->op_count, sizeof *kernel->profile);
     if (!sm->blocks_now)
         l1_forget(sm); /* what other kernels wrote must be seen */
     memory_set_shared(sm, launch->shared_bytes);
@@ -44,13 +45,12 @@ static struct sm_warp *take_warp(struct sm *sm)
 {
     for (uint32_t i = 0; i < sm->config.subcores; i++) {
         uint32_t s = (sm->next_subcore + i) % sm->config.subcores;
-        struct sm_warp *warps = &sm->warps[(size_t)s * SUBCORE_WARPS];
         for (uint32_t lane = 0; lane < sm->config.warps_per_subcore; lane++)
-            if (warps[lane].state == WARP_NONE) {
+            if (warp_of(sm, s, lane)->state == WARP_NONE) {
                 sm->next_subcore = (s + 1) % sm->config.subcores;
-                warps[lane].subcore = (uint8_t)s;
-                warps[lane].lane = (uint8_t)lane;
-                return &warps[lane];
+                warp_of(sm, s, lane)->place = (uint8_t)(s * SUBCORE_WARPS + lane);
+                sm->subcores[s].ages[lane] = sm->warps_begun++;
+                return warp_of(sm, s, lane);
             }
     }
     BUG("an SM was given more warps than it holds");
@@ -63,7 +63,7 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
     uint32_t slots = launch->launch->kernel->slots;
     block->warps[index] = (uint16_t)(w - sm->warps);
     uint64_t *board = w->board;
-    uint32_t capacity = w->board_capacity, subcore = w->subcore, lane = w->lane;
+    uint32_t capacity = w->board_capacity;
     if (capacity < slots + 1) {
         mem_free(board);
         capacity = slots + 1;
@@ -76,13 +76,10 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
                           .block = block,
                           .board = board,
                           .board_capacity = capacity,
-                          .subcore = (uint8_t)subcore,
-                          .lane = (uint8_t)lane,
-                          .age = sm->ages,
+                          .place = w->place,
                           .since = sm->cycle,
-                          .pending_op = UINT64_MAX,
+                          .pending_op = NO_OP,
                           .code_base = launch->code_at};
-    sm->ages++;
     w->state = WARP_BARRIER; /* until prepared */
     if (!warp_settle(w->exec))
         BUG("a warp waits before its first instruction");
@@ -137,13 +134,12 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
 {
     struct sm_block *block = w->block;
     struct sm_kernel *kernel = w->kernel;
-    struct subcore *sub = &sm->subcores[w->subcore];
+    struct subcore *sub = &sm->subcores[w->place / SUBCORE_WARPS];
     kernel_count(sm, kernel);
     kernel->warps_now--;
     sm->warps_now--;
     w->state = WARP_NONE;
-    w->age = UINT64_MAX; /* loads whose values nobody waits for find another one */
-    sub->runnable &= ~(UINT32_C(1) << w->lane);
+    sub->runnable &= ~(UINT32_C(1) << w->place % SUBCORE_WARPS);
     sub->reader = NULL;
     if (--block->warps_left)
         return;

@@ -26,13 +26,12 @@ static void prefetch(struct sm *sm, uint64_t line)
     }
 }
 
-uint32_t fetch_wait(struct sm *sm, struct sm_warp *w)
+uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint64_t line = fetch_line_of(w);
     bool follows = line == w->code_line + 1; /* straight on: it was asked for ahead */
     w->code_line = line;
-    if (look(sm->subcores[w->subcore].code, line))
+    if (look(sm->subcores[w->place / SUBCORE_WARPS].code, line))
         return 0;
     w->kernel->counters.fetch_misses++;
     uint32_t wait;

@@ -8,9 +8,9 @@
 
 /* A sub-core has a queue to the SM's memory pipeline: it has room when the instruction that took the place
  * has begun. */
-uint64_t memory_room_at(const struct sm *sm, const struct subcore *sub)
+uint64_t memory_room_at(const struct subcore *sub)
 {
-    return sub->memory_begins[sub->memory_count % sm->config.spec->lsu_queue];
+    return sub->memory_begins[sub->memory_next];
 }
 
 bool memory_is_full(const struct sm *sm)
@@ -23,7 +23,7 @@ void memory_let_in(struct sm *sm)
     if (!sm->room_wanted || memory_is_full(sm))
         return;
     sm->room_wanted = false;
-    for (uint32_t i = 0; i < sm->config.subcores * SUBCORE_WARPS; i++)
+    for (uint32_t i = 0; i < warp_count(sm); i++)
         if (sm->warps[i].state == WARP_ROOM)
             warp_ready(sm, &sm->warps[i], sm->cycle, (enum stall)sm->warps[i].reason);
 }
@@ -32,10 +32,12 @@ void memory_let_in(struct sm *sm)
  * begins in. */
 static uint64_t take_pipeline(struct sm *sm, const struct sm_warp *w, uint64_t parts)
 {
-    struct subcore *sub = &sm->subcores[w->subcore];
+    struct subcore *sub = &sm->subcores[w->place / SUBCORE_WARPS];
     uint64_t begins = max_u64(sm->lsu_free, sm->cycle * LSU_PARTS);
     sm->lsu_free = begins + parts;
-    sub->memory_begins[sub->memory_count++ % sm->config.spec->lsu_queue] = begins / LSU_PARTS;
+    sub->memory_begins[sub->memory_next++] = begins / LSU_PARTS;
+    if (sub->memory_next == sm->config.spec->lsu_queue)
+        sub->memory_next = 0;
     return begins / LSU_PARTS;
 }
 
@@ -91,7 +93,7 @@ static uint64_t issue_local(struct sm *sm, struct sm_warp *w, const struct reque
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &w->kernel->counters;
-    uint64_t base = LOCAL_MEMORY + (uint64_t)(w - sm->warps) * LOCAL_A_WARP;
+    uint64_t base = LOCAL_MEMORY + (uint64_t)w->place * LOCAL_A_WARP;
     uint64_t last = UINT64_MAX, lines = 0, missed = 0;
     EACH_LANE (i, request->local)
         for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++) {

@@ -26,32 +26,31 @@ enum warp_state {
 };
 
 struct sm_warp {
-    /* what every instruction needs */
-    struct warp *exec;
+    /* what every instruction needs: two lines of the host's cache */
+    _Alignas(64) struct warp *exec;
     struct sm_kernel *kernel;
     struct sm_block *block;
-    uint64_t *board;              /* by register: cycle * READY_KINDS + kind */
-    uint64_t since;               /* up to here its time is accounted for */
-    uint64_t code_base;           /* of its kernel's code */
-    uint64_t code_line;           /* that was fetched last, + 1 */
-    uint64_t pending_op;          /* operation whose waiting is counted */
-    uint64_t age;                 /* a number that grows with each block */
-    uint8_t state;                /* enum warp_state */
-    uint8_t subcore, lane;        /* lane: its place in the sub-core */
-    uint8_t reason;               /* of its waiting: enum stall */
-    uint16_t step;                /* machine instructions of the operation that were issued already */
-    bool fence_waited;            /* at a fence: there were writes under way */
-    uint32_t loads, stores;       /* under way: instructions; lines */
-    const struct code *under_way; /* whose operation was issued last */
+    uint64_t *board;                 /* by register: cycle * READY_KINDS + kind */
+    uint64_t since;                  /* up to here its time is accounted for */
+    const struct isa_timing *timing; /* of its next operation, or of the one under way; */
+    const struct isa_step *steps;    /* the machine instructions that this becomes, */
+    uint16_t step;                   /* and how many of them were issued already */
+    uint8_t state;                   /* enum warp_state */
+    uint8_t place;                   /* sub-core * SUBCORE_WARPS + place in it */
+    uint32_t pending_op;             /* operation whose waiting is counted, or NO_OP */
+    uint64_t code_base;              /* of its kernel's code */
+    uint64_t code_line;              /* that was fetched last, + 1 */
+    const struct code *under_way;    /* whose operation was issued last */
+    uint32_t loads, stores;          /* under way: instructions; lines */
+    uint32_t waits_for;              /* register */
+    uint8_t reason;                  /* of its waiting: enum stall */
+    bool fence_waited;               /* at a fence: there were writes under way */
     /* of an operation that becomes several machine instructions, while step > 0 */
+    bool memory_result;
+    struct stepped stepped;
     uint64_t result_at; /* as on the board */
     const struct op *op;
-    const struct isa_timing *timing;
-    const struct isa_step *steps;
-    struct stepped stepped;
-    bool memory_result;
     /* what few need */
-    uint32_t waits_for; /* register */
     uint32_t board_capacity;
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
     uint32_t group;                      /* of asynchronous copies: the open one */
@@ -73,11 +72,11 @@ struct subcore {
     uint32_t runnable;                /* a bit for each warp that is WARP_READY */
     uint32_t last;                    /* that issued */
     uint32_t active;                  /* two_level: those looked at */
-    uint64_t next_at;                 /* nothing can issue before */
+    uint32_t memory_next;             /* of memory_begins: the oldest, which the next one replaces */
+    uint64_t dispatch_free;           /* when its registers have been read for the last instruction */
     uint64_t unit_free[UNIT_COUNT];
-    uint64_t memory_begins[16]; /* of the last memory instructions */
-    uint32_t memory_count;
-    uint64_t dispatch_free;       /* when its registers have been read for the last instruction */
+    uint64_t memory_begins[16];   /* of the last memory instructions: a ring of lsu_queue */
+    uint64_t ages[SUBCORE_WARPS]; /* by warp: a number that grows with each one that starts */
     const struct sm_warp *reader; /* whose instruction was the last, and what it read */
     uint16_t read[8];
     uint8_t read_count;
@@ -107,28 +106,21 @@ struct outgoing { /* a message that waits for room on the crossbar */
 };
 
 struct sm {
+    /* what every cycle needs, side by side */
+    uint64_t cycle;                /* now */
+    uint64_t next_at[SM_SUBCORES]; /* a sub-core can issue nothing before */
+    struct sm_warp *warps;         /* sub-core by sub-core */
     struct sm_config config;
-    struct unit_cost cost[UNIT_COUNT];
     struct clock_domain clock;
-    uint32_t number;
-    uint64_t cycle; /* now */
-    struct component *component;
-    struct port *requests, *replies, *orders, *reports;
-    jmp_buf on_fault;
-
-    struct subcore subcores[SM_SUBCORES];
-    struct sm_warp warps[SM_SUBCORES * SUBCORE_WARPS]; /* sub-core by sub-core */
-    uint32_t next_subcore;
-    struct sm_block *blocks;
-    uint32_t blocks_now, warps_now;
-    struct sm_block_message waiting[SM_WAITING]; /* blocks that came ahead of their time: a ring */
-    uint32_t waiting_first, waiting_count;
-    uint64_t ages;
-    struct sm_kernel kernels[SM_KERNELS];
-    uint64_t shared_free[UNIT_COUNT];
     uint64_t lsu_free; /* in parts of a cycle: LSU_PARTS */
+    uint64_t shared_free[UNIT_COUNT];
+    struct unit_cost cost[UNIT_COUNT];
+    struct subcore subcores[SM_SUBCORES];
     struct banks banks;
 
+    uint32_t number;
+    struct component *component;
+    struct port *requests, *replies, *orders, *reports;
     struct tags *l1;
     struct mshr *misses;
     unsigned char *l1_data; /* by slot */
@@ -144,8 +136,27 @@ struct sm {
     struct outgoing *outgoing; /* a ring */
     uint32_t outgoing_first, outgoing_count, outgoing_capacity;
     struct tags *code, *code_behind, *constants, *constants_behind;
+
+    uint32_t next_subcore;
+    struct sm_block *blocks;
+    uint32_t blocks_now, warps_now;
+    uint64_t warps_begun;
     struct fault fault;
+    jmp_buf on_fault;
+    struct sm_kernel kernels[SM_KERNELS];
+    struct sm_block_message waiting[SM_WAITING]; /* blocks that came ahead of their time: a ring */
+    uint32_t waiting_first, waiting_count;
 };
+
+static inline uint32_t warp_count(const struct sm *sm)
+{
+    return sm->config.subcores * sm->config.warps_per_subcore;
+}
+
+static inline struct sm_warp *warp_of(const struct sm *sm, uint32_t subcore, uint32_t lane)
+{
+    return &sm->warps[subcore * sm->config.warps_per_subcore + lane];
+}
 
 static inline uint64_t sm_time(const struct sm *sm, uint64_t cycle)
 {
@@ -180,7 +191,7 @@ void kernel_count(struct sm *sm, struct sm_kernel *kernel);    /* up to now */
 void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */
-uint64_t memory_room_at(const struct sm *sm, const struct subcore *sub); /* of the sub-core's queue */
+uint64_t memory_room_at(const struct subcore *sub); /* of the sub-core's queue */
 bool memory_is_full(const struct sm *sm);                                /* until memory_let_in is called */
 void memory_let_in(struct sm *sm); /* warps that waited for room, if there is some */
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
@@ -192,16 +203,14 @@ void l1_forget(struct sm *sm);
 uint64_t memory_physical(struct sm *sm, uint64_t address); /* of one that kernels see */
 
 /* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
-uint32_t fetch_wait(struct sm *sm, struct sm_warp *w);
+uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
 enum { CODE_LINE = 128, CODE_BYTES = 16 }; /* of a line of code; of a machine instruction */
 
-/* The line of code that the warp's next operation is in. */
-static inline uint64_t fetch_line_of(const struct sm_warp *w)
+/* The line of code that an operation of the warp's code is in. */
+static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_timing *timing)
 {
-    const struct code *code = w->exec->code;
-    uint64_t at = code->timing[w->exec->at - code->ops].first_step;
-    return (w->code_base + code->code_at + at * CODE_BYTES) / CODE_LINE + 1;
+    return (w->code_base + w->exec->code->code_at + (uint64_t)timing->first_step * CODE_BYTES) / CODE_LINE + 1;
 }
 uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request);
 

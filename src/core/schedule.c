@@ -1,13 +1,12 @@
 /* Warp schedulers: which of the warps that could issue does. A new one is a function and a row. */
 #include "core/parts.h"
 
-static uint32_t by_age(const struct sm *sm, const struct subcore *sub, uint32_t ready, bool oldest)
+static uint32_t by_age(const struct subcore *sub, uint32_t ready, bool oldest)
 {
-    const struct sm_warp *warps = &sm->warps[(size_t)(sub - sm->subcores) * SUBCORE_WARPS];
     uint32_t best = (uint32_t)__builtin_ctz(ready);
     for (uint32_t rest = ready & (ready - 1); rest; rest &= rest - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if ((warps[i].age < warps[best].age) == oldest)
+        if ((sub->ages[i] < sub->ages[best]) == oldest)
             best = i;
     }
     return best;
@@ -15,12 +14,14 @@ static uint32_t by_age(const struct sm *sm, const struct subcore *sub, uint32_t 
 
 static uint32_t greedy_oldest(struct sm *sm, struct subcore *sub, uint32_t ready)
 {
-    return ready >> sub->last & 1 ? sub->last : by_age(sm, sub, ready, true);
+    (void)sm;
+    return ready >> sub->last & 1 ? sub->last : by_age(sub, ready, true);
 }
 
 static uint32_t greedy_youngest(struct sm *sm, struct subcore *sub, uint32_t ready)
 {
-    return ready >> sub->last & 1 ? sub->last : by_age(sm, sub, ready, false);
+    (void)sm;
+    return ready >> sub->last & 1 ? sub->last : by_age(sub, ready, false);
 }
 
 static uint32_t round_robin(struct sm *sm, struct subcore *sub, uint32_t ready)
@@ -36,7 +37,7 @@ static uint32_t two_level(struct sm *sm, struct subcore *sub, uint32_t ready)
     sub->active &= sub->runnable;
     for (uint32_t rest = ready & ~sub->active;
          rest && (uint32_t)__builtin_popcount(sub->active) < sm->config.spec->two_level_active;) {
-        uint32_t next = by_age(sm, sub, rest, true);
+        uint32_t next = by_age(sub, rest, true);
         sub->active |= UINT32_C(1) << next;
         rest &= ~(UINT32_C(1) << next);
     }

@@ -21,13 +21,14 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->free_load = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
+    sm->warps = mem_alloc_lines(warp_count(sm), sizeof *sm->warps);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
     sm->l1_data = mem_alloc_lines(spec->l1 / MEM_LINE, MEM_LINE);
     struct tags_spec l0 = {.sets = (uint32_t)max_u64(spec->l0_code / CODE_LINE / 4, 1), .ways = 4};
     for (uint32_t s = 0; s < config->subcores; s++) {
         sm->subcores[s].code = tags_new(&l0);
-        sm->subcores[s].next_at = UINT64_MAX;
+        sm->next_at[s] = UINT64_MAX;
     }
     sm->code = tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l1_code / CODE_LINE / 4, 1), .ways = 4});
     sm->code_behind =
@@ -45,7 +46,7 @@ void sm_free(struct sm *sm)
         sm_end_kernel(sm, i);
     for (uint32_t s = 0; s < sm->config.subcores; s++)
         tags_free(sm->subcores[s].code);
-    for (uint32_t i = 0; i < COUNT_OF(sm->warps); i++)
+    for (uint32_t i = 0; i < warp_count(sm); i++)
         mem_free(sm->warps[i].board);
     for (uint32_t i = 0; i < sm->load_capacity; i++)
         mem_free(sm->loads[i].pieces);
@@ -60,6 +61,7 @@ void sm_free(struct sm *sm)
     mem_free(sm->outgoing);
     mem_free(sm->ending);
     mem_free(sm->blocks);
+    mem_free(sm->warps);
     mem_free(sm);
 }
 
@@ -97,49 +99,50 @@ static void subcore_cycle(struct sm *sm, uint32_t s, schedule_fn *schedule)
 {
     struct subcore *sub = &sm->subcores[s];
     uint32_t ready = due(sub, (uint32_t)sm->cycle);
-    sub->next_at = UINT64_MAX;
+    sm->next_at[s] = UINT64_MAX;
     while (ready) {
         uint32_t lane = schedule(sm, sub, ready);
-        struct sm_warp *w = &sm->warps[(size_t)s * SUBCORE_WARPS + lane];
-        if (warp_issue(sm, sub, w)) {
+        if (warp_issue(sm, sub, warp_of(sm, s, lane))) {
             sub->last = lane;
-            w->kernel->counters.issue_cycles++;
-            sub->next_at = sm->cycle + 1;
+            sm->next_at[s] = sm->cycle + 1;
             return;
         }
         ready &= ~(UINT32_C(1) << lane);
     }
-    sub->next_at = next_due(sub, sm->cycle);
+    sm->next_at[s] = next_due(sub, sm->cycle);
 }
 
 static uint64_t next_cycle(const struct sm *sm)
 {
     uint64_t next = UINT64_MAX;
     for (uint32_t s = 0; s < sm->config.subcores; s++)
-        next = min_u64(next, sm->subcores[s].next_at);
+        next = min_u64(next, sm->next_at[s]);
     return next;
+}
+
+/* That starts at a time or after it. */
+static uint64_t first_cycle(const struct sm *sm, uint64_t time)
+{
+    return clock_cycle(&sm->clock, clock_edge(&sm->clock, time));
 }
 
 /* From now to the first cycle that starts at `limit` or later. */
 static void run(struct sm *sm, uint64_t limit)
 {
     schedule_fn *schedule = schedule_policy(sm->config.spec->scheduler);
-    for (;;) {
-        uint64_t next = next_cycle(sm);
-        if (next == UINT64_MAX || sm_time(sm, next) >= limit)
-            return;
+    uint64_t end = first_cycle(sm, limit);
+    for (uint64_t next; (next = next_cycle(sm)) < end;) {
         sm->cycle = max_u64(sm->cycle, next);
         for (uint32_t s = 0; s < sm->config.subcores; s++)
-            if (sm->subcores[s].next_at <= sm->cycle)
+            if (sm->next_at[s] <= sm->cycle)
                 subcore_cycle(sm, s, schedule);
     }
 }
 
-/* The cycle of an event: the first that starts at its time or after it. */
+/* An event belongs to the first cycle that starts at its time or after it. */
 static void catch_up(struct sm *sm)
 {
-    uint64_t cycle = clock_cycle(&sm->clock, clock_edge(&sm->clock, component_now(sm->component)));
-    sm->cycle = max_u64(sm->cycle, cycle);
+    sm->cycle = max_u64(sm->cycle, first_cycle(sm, component_now(sm->component)));
 }
 
 static void sleep_until_due(struct sm *sm)
@@ -270,7 +273,12 @@ struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot)
 
 void sm_count_kernel(struct sm *sm, uint32_t slot)
 {
+    struct sm_counters *counters = &sm->kernels[slot].counters;
     kernel_count(sm, &sm->kernels[slot]);
+    counters->issue_cycles = counters->stalls[STALL_selected] = counters->instructions;
+    counters->thread_instructions_on = 0;
+    for (uint32_t on = 0; on < COUNT_OF(counters->lanes_active); on++)
+        counters->thread_instructions_on += on * counters->lanes_active[on];
 }
 
 void sm_end_kernel(struct sm *sm, uint32_t slot)
@@ -285,11 +293,11 @@ void sm_end_kernel(struct sm *sm, uint32_t slot)
 
 void sm_abandon(struct sm *sm)
 {
-    for (uint32_t i = 0; i < COUNT_OF(sm->warps); i++)
+    for (uint32_t i = 0; i < warp_count(sm); i++)
         sm->warps[i].state = WARP_NONE;
     for (uint32_t s = 0; s < sm->config.subcores; s++) {
         sm->subcores[s].runnable = 0;
-        sm->subcores[s].next_at = UINT64_MAX;
+        sm->next_at[s] = UINT64_MAX;
     }
     for (uint32_t i = 0; i < sm->config.blocks; i++)
         sm->blocks[i].exec = NULL;

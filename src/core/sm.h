@@ -64,6 +64,7 @@ struct printed { /* up to this byte it was printed at this time */
 /* What an SM knows of one kernel. */
 struct sm_kernel {
     struct team *team;
+    const struct code *code; /* of its own, without functions it calls */
     uint64_t serial;
     struct sm_counters counters;
     struct op_profile *profile;

@@ -5,11 +5,6 @@
 
 enum { FREE_OPS_MOST = 4096 }; /* operations without cost in a row, before one costs a cycle after all */
 
-static struct subcore *subcore_of(struct sm *sm, const struct sm_warp *w)
-{
-    return &sm->subcores[w->subcore];
-}
-
 void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why)
 {
     (void)sm;
@@ -18,34 +13,36 @@ void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall w
     uint64_t cycles = until - w->since;
     w->since = until;
     w->kernel->counters.stalls[why] += cycles;
-    if (w->kernel->profile && w->pending_op != UINT64_MAX)
+    if (w->kernel->profile && w->pending_op != NO_OP)
         w->kernel->profile[w->pending_op].stalls[why] += cycles;
 }
 
 void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
 {
-    struct subcore *sub = subcore_of(sm, w);
+    uint32_t s = w->place / SUBCORE_WARPS, lane = w->place % SUBCORE_WARPS;
     warp_account(sm, w, at, why);
     w->state = WARP_READY;
-    sub->ready_at[w->lane] = (uint32_t)at;
-    sub->runnable |= UINT32_C(1) << w->lane;
-    sub->next_at = min_u64(sub->next_at, at);
+    sm->subcores[s].ready_at[lane] = (uint32_t)at;
+    sm->subcores[s].runnable |= UINT32_C(1) << lane;
+    sm->next_at[s] = min_u64(sm->next_at[s], at);
 }
 
 void warp_block(struct sm *sm, struct sm_warp *w, enum warp_state state, enum stall why)
 {
     w->state = (uint8_t)state;
     w->reason = (uint8_t)why;
-    subcore_of(sm, w)->runnable &= ~(UINT32_C(1) << w->lane);
+    sm->subcores[w->place / SUBCORE_WARPS].runnable &= ~(UINT32_C(1) << w->place % SUBCORE_WARPS);
 }
 
-/* Calls and returns keep to the kernel's own operations in what is counted for each. */
+/* Which operation is next. What is counted for each keeps to the kernel's own: not those of functions that it
+ * calls. */
 static void note_op(struct sm_warp *w)
 {
-    const struct kernel *kernel = w->kernel->team->grid.kernel;
-    const struct warp *exec = w->exec;
-    bool own = exec->code == kernel->codes[kernel->function];
-    w->pending_op = own ? (uint64_t)(exec->at - exec->code->ops) : UINT64_MAX;
+    const struct code *code = w->exec->code;
+    uint32_t number = (uint32_t)(w->exec->at - code->ops);
+    w->pending_op = code == w->kernel->code ? number : NO_OP;
+    w->timing = &code->timing[number];
+    w->steps = &code->steps[w->timing->first_step];
 }
 
 static bool copies_done(const struct sm_warp *w, int64_t allowed)
@@ -150,11 +147,11 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
 {
     uint64_t earliest = max_u64(sm->cycle, w->since);
     for (uint32_t free_ops = 0;; free_ops++) {
+        note_op(w);
         const struct code *code = w->exec->code;
-        const struct isa_timing *timing = &code->timing[w->exec->at - code->ops];
+        const struct isa_timing *timing = w->timing;
         const uint16_t *registers = code->timing_registers + timing->registers;
         uint64_t sources = 0, ready = operands_ready(w, timing, registers, &sources);
-        note_op(w);
         if (UNLIKELY(ready == PENDING)) {
             warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
             return;
@@ -165,8 +162,9 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
             uint64_t at = max_u64(earliest, ready / READY_KINDS);
             if (w->exec->at->kind == OP_BRANCH && ready)
                 at = max_u64(earliest, ready / READY_KINDS + sm->config.spec->branch_guard_cycles);
-            if (UNLIKELY(w->code_line != fetch_line_of(w))) {
-                uint32_t wait = fetch_wait(sm, w);
+            uint64_t line = fetch_line_of(w, timing);
+            if (UNLIKELY(w->code_line != line)) {
+                uint32_t wait = fetch_wait(sm, w, line);
                 if (wait) {
                     warp_account(sm, w, at, stall_of(ready));
                     warp_ready(sm, w, max_u64(at, earliest + wait), STALL_no_instruction);
@@ -219,20 +217,16 @@ void warp_release(struct sm *sm, struct sm_warp *w)
     warp_prepare(sm, w);
 }
 
-/* Counting what was issued */
+/* Counting what was issued; sm_count_kernel makes the rest of it. */
 static void count_issue(struct sm_warp *w, const struct isa_step *step, uint32_t active, uint32_t on)
 {
     struct sm_counters *counters = &w->kernel->counters;
     counters->instructions++;
     counters->thread_instructions += active;
-    counters->thread_instructions_on += on;
     counters->by_unit[step->unit]++;
     counters->lanes_active[on]++;
-    counters->stalls[STALL_selected]++;
-    if (w->kernel->profile && w->pending_op != UINT64_MAX) {
+    if (w->kernel->profile && w->pending_op != NO_OP)
         w->kernel->profile[w->pending_op].issued++;
-        w->kernel->profile[w->pending_op].stalls[STALL_selected]++;
-    }
 }
 
 static enum stall throttle_of(uint32_t unit)
@@ -290,7 +284,7 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
     uint64_t when = max_u64(sub->unit_free[unit], sm->shared_free[unit]);
     if (unit == UNIT_LSU) {
-        when = max_u64(when, memory_room_at(sm, sub));
+        when = max_u64(when, memory_room_at(sub));
     } else if (kind_of(unit) == READY_SHORT) {
         uint64_t queued = sm->config.spec->queue * sm->cost[unit].interval;
         when = when > queued ? when - queued : 0;
@@ -323,6 +317,36 @@ static uint64_t fence_left(struct sm *sm, struct sm_warp *w, uint64_t least)
     return done > sm->cycle ? done - sm->cycle : 0;
 }
 
+/* How long an operation with a role holds its warp up once it was issued, and as what that is counted. */
+static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op *op, enum stall *why)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    switch (op->role) {
+    case ROLE_SLEEP:
+        *why = STALL_sleeping;
+        return spec->sleep_cycles;
+    case ROLE_FENCE:
+        *why = STALL_membar;
+        l1_forget(sm);
+        return fence_left(sm, w, op->value ? spec->fence_system_cycles : spec->fence_cycles);
+    case ROLE_RELEASE:
+        w->fence_from = 0;
+        w->fence_waited = false;
+        return 0;
+    case ROLE_FENCE_BLOCK:
+        *why = STALL_membar;
+        return spec->fence_block_cycles;
+    case ROLE_BARRIER:
+        *why = STALL_barrier;
+        return sm->cost[UNIT_SYNC].latency;
+    case ROLE_COMMIT:
+        w->group++;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
 /* The warp stands behind the operation, or wherever it went; when can it go on? */
 static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *stepped, const struct op *op)
 {
@@ -337,24 +361,8 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
             wait = sm->cost[UNIT_CONTROL].latency + spec->branch_taken_cycles;
         if (stepped->diverged)
             wait += spec->diverge_cycles;
-    } else if (op->role == ROLE_SLEEP) {
-        wait = spec->sleep_cycles;
-        why = STALL_sleeping;
-    } else if (op->role == ROLE_FENCE) {
-        wait = fence_left(sm, w, op->value ? spec->fence_system_cycles : spec->fence_cycles);
-        why = STALL_membar;
-        l1_forget(sm);
-    } else if (op->role == ROLE_RELEASE) {
-        w->fence_from = 0;
-        w->fence_waited = false;
-    } else if (op->role == ROLE_FENCE_BLOCK) {
-        wait = spec->fence_block_cycles;
-        why = STALL_membar;
-    } else if (op->role == ROLE_BARRIER) {
-        wait = sm->cost[UNIT_SYNC].latency;
-        why = STALL_barrier;
-    } else if (op->role == ROLE_COMMIT) {
-        w->group++;
+    } else if (op->role) {
+        wait = wait_for_role(sm, w, op, &why);
     }
     struct sm_block *block = w->block;
     if (wait && !stepped->waits)
@@ -395,9 +403,8 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     struct warp *exec = w->exec;
     const struct code *code = exec->code;
     const struct op *op = exec->at;
-    bool first = !w->step;
-    const struct isa_timing *timing = first ? &code->timing[op - code->ops] : w->timing;
-    const struct isa_step *step = first ? &code->steps[timing->first_step] : &w->steps[w->step];
+    const struct isa_timing *timing = w->timing;
+    const struct isa_step *step = &w->steps[w->step];
     uint64_t free_at = units_free(sm, sub, step->unit);
     if (free_at > sm->cycle) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
@@ -417,7 +424,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     }
     warp_account(sm, w, sm->cycle, STALL_not_selected);
     uint64_t begins = take_units(sm, sub, step->unit);
-    if (!first) {
+    if (w->step) {
         issue_further(sm, w, begins);
         return true;
     }
@@ -431,18 +438,17 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     count_issue(w, step, active, count_lanes(stepped.mask));
     w->since = sm->cycle + 1;
     const struct unit_cost *cost = &sm->cost[step->unit];
-    bool memory = request->of.kind || request->shared || request->local || request->constant;
+    bool memory =
+        op->kind != OP_ALU && (request->of.kind || request->shared || request->local || request->constant);
     w->under_way = code;
     if (memory)
         memory_issue(sm, w, timing, registers);
     else if (timing->steps == 1)
         warp_set_results(w, code->slots_at, timing, registers,
                          (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
-    if (UNLIKELY(w->kernel->team->worker->printed->length != w->kernel->text_seen))
+    if (UNLIKELY(w->kernel->text.length != w->kernel->text_seen))
         kernel_note_print(sm, w->kernel);
     if (timing->steps > 1) {
-        w->timing = timing;
-        w->steps = step;
         w->step = 1;
         w->stepped = stepped;
         w->op = op;

@@ -291,6 +291,7 @@ static void add_profile(struct kernel_stats *stats, const struct sm_kernel *kern
         stats->profile[i].issued += kernel->profile[i].issued;
         for (uint32_t s = 0; s < STALL_COUNT; s++)
             stats->profile[i].stalls[s] += kernel->profile[i].stalls[s];
+        stats->profile[i].stalls[STALL_selected] = stats->profile[i].issued;
     }
 }
 
