@@ -48,18 +48,35 @@ void *mem_alloc_lines(size_t count, size_t bytes_each)
     return memset(memory, 0, bytes);
 }
 
+struct mapping { /* stands before the memory of mem_alloc_pages */
+    void *from;
+    size_t bytes;
+};
+
 void *mem_alloc_pages(size_t count, size_t bytes_each)
 {
-    const size_t page = (size_t)2 << 20;
-    size_t bytes = product(count, bytes_each);
-    if (bytes < page || bytes > SIZE_MAX - 2 * page)
-        return mem_alloc_lines(count, bytes_each);
-    bytes = (bytes + page - 1) / page * page;
-    void *memory = aligned_alloc(page, bytes);
-    if (!memory)
+    const size_t small = 4096, large = (size_t)2 << 20;
+    size_t bytes = product(count, bytes_each), page = bytes < large ? small : large;
+    if (bytes > SIZE_MAX - 2 * page)
         exhausted(bytes);
-    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish */
-    return memset(memory, 0, bytes);
+    bytes = (bytes + page - 1) / page * page + page;
+    char *from =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (from == MAP_FAILED)
+        exhausted(bytes);
+    char *memory = from + page - (uintptr_t)from % page;
+    if (page == large)
+        madvise(memory, bytes - (size_t)(memory - from), MADV_HUGEPAGE); /* a wish */
+    ((struct mapping *)(void *)memory)[-1] = (struct mapping){from, bytes};
+    return memory;
+}
+
+void mem_free_pages(void *memory)
+{
+    if (!memory)
+        return;
+    struct mapping mapping = ((struct mapping *)memory)[-1];
+    munmap(mapping.from, mapping.bytes);
 }
 
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each)

@@ -11,8 +11,10 @@ void *mem_alloc(size_t count, size_t bytes_each);
 /* The same, starting at a cache line, so that two threads' data never share one. */
 void *mem_alloc_lines(size_t count, size_t bytes_each);
 
-/* The same for much that is used here and there: in large pages, where the host has them. */
+/* Much that is used here and there, if at all: pages of the host that cost nothing until they are touched,
+ * and large ones where it has them. Freed by mem_free_pages. */
 void *mem_alloc_pages(size_t count, size_t bytes_each);
+void mem_free_pages(void *memory);
 
 /* Grows or shrinks; bytes beyond `old_count` elements are zeroed. */
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each);

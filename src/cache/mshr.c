@@ -44,21 +44,19 @@ void mshr_init(struct mshr *file, const struct mshr_spec *spec)
     memset((char *)file + file->buckets_at, 0xff, sizeof(uint32_t) << (64 - file->bucket_shift));
     for (uint32_t i = 0; i < spec->entries; i++)
         mshr_at(file, i)->next = i + 1 < spec->entries ? i + 1 : MSHR_NONE;
-    for (uint32_t i = 0; i < spec->waiters; i++)
-        mshr_waiter(file, i)->next = i + 1 < spec->waiters ? i + 1 : MSHR_NONE;
-    file->free_waiter = spec->waiters ? 0 : MSHR_NONE;
+    file->free_waiter = MSHR_NONE;
 }
 
 struct mshr *mshr_new(const struct mshr_spec *spec)
 {
-    struct mshr *file = mem_alloc_lines(1, mshr_bytes(spec));
+    struct mshr *file = mem_alloc_pages(1, mshr_bytes(spec));
     mshr_init(file, spec);
     return file;
 }
 
 void mshr_free(struct mshr *file)
 {
-    mem_free(file);
+    mem_free_pages(file);
 }
 
 uint32_t mshr_add(struct mshr *file, uint64_t line)
@@ -75,13 +73,23 @@ uint32_t mshr_add(struct mshr *file, uint64_t line)
     return entry;
 }
 
-bool mshr_wait(struct mshr *file, uint32_t entry, uint32_t who)
+/* MSHR_NONE when none is left. */
+static uint32_t take_waiter(struct mshr *file)
 {
     uint32_t waiter = file->free_waiter;
+    if (waiter != MSHR_NONE)
+        file->free_waiter = mshr_waiter(file, waiter)->next;
+    else if (file->waiters_begun < file->waiters)
+        waiter = file->waiters_begun++;
+    return waiter;
+}
+
+bool mshr_wait(struct mshr *file, uint32_t entry, uint32_t who)
+{
+    uint32_t waiter = take_waiter(file);
     if (waiter == MSHR_NONE)
         return false;
     struct mshr_entry *it = mshr_at(file, entry);
-    file->free_waiter = mshr_waiter(file, waiter)->next;
     file->waiting++;
     *mshr_waiter(file, waiter) = (struct mshr_waiter){.who = who, .next = MSHR_NONE};
     if (it->first == MSHR_NONE)

@@ -192,8 +192,8 @@ void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */
 uint64_t memory_room_at(const struct subcore *sub); /* of the sub-core's queue */
-bool memory_is_full(const struct sm *sm);                                /* until memory_let_in is called */
-void memory_let_in(struct sm *sm); /* warps that waited for room, if there is some */
+bool memory_is_full(const struct sm *sm);           /* until memory_let_in is called */
+void memory_let_in(struct sm *sm);                  /* warps that waited for room, if there is some */
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);
@@ -210,7 +210,8 @@ enum { CODE_LINE = 128, CODE_BYTES = 16 }; /* of a line of code; of a machine in
 /* The line of code that an operation of the warp's code is in. */
 static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_timing *timing)
 {
-    return (w->code_base + w->exec->code->code_at + (uint64_t)timing->first_step * CODE_BYTES) / CODE_LINE + 1;
+    return (w->code_base + w->exec->code->code_at + (uint64_t)timing->first_step * CODE_BYTES) / CODE_LINE +
+           1;
 }
 uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request);
 

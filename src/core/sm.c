@@ -15,7 +15,7 @@ struct sm_state { /* the engine's part of it */
 struct sm *sm_new(const struct sm_config *config, uint32_t number)
 {
     const struct sm_spec *spec = config->spec;
-    struct sm *sm = mem_alloc_lines(1, sizeof *sm);
+    struct sm *sm = mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
     sm->free_load = NO_SLOT;
@@ -24,7 +24,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->warps = mem_alloc_lines(warp_count(sm), sizeof *sm->warps);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
-    sm->l1_data = mem_alloc_lines(spec->l1 / MEM_LINE, MEM_LINE);
+    sm->l1_data = mem_alloc_pages(spec->l1 / MEM_LINE, MEM_LINE);
     struct tags_spec l0 = {.sets = (uint32_t)max_u64(spec->l0_code / CODE_LINE / 4, 1), .ways = 4};
     for (uint32_t s = 0; s < config->subcores; s++) {
         sm->subcores[s].code = tags_new(&l0);
@@ -56,13 +56,13 @@ void sm_free(struct sm *sm)
     tags_free(sm->constants_behind);
     tags_free(sm->l1);
     mshr_free(sm->misses);
-    mem_free(sm->l1_data);
+    mem_free_pages(sm->l1_data);
     mem_free(sm->loads);
     mem_free(sm->outgoing);
     mem_free(sm->ending);
     mem_free(sm->blocks);
     mem_free(sm->warps);
-    mem_free(sm);
+    mem_free_pages(sm);
 }
 
 /* Warps of a sub-core whose time has come, a bit each; of all, if need be. */

@@ -228,9 +228,9 @@ void system_free(struct mem *mem)
         mem_free(spec->dram->channels);
         mem_free(spec->dram);
     }
-    mem_free(mem->tags);
-    mem_free(mem->data);
-    mem_free(mem->masks);
+    mem_free_pages(mem->tags);
+    mem_free_pages(mem->data);
+    mem_free_pages(mem->masks);
     mem_free(mem->specs);
     mem_free(mem->components);
     mem_free(mem->shape.regions);

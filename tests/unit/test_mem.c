@@ -27,8 +27,9 @@ static void large_pages_are_zeroed_too(void **state)
     assert_int_equal((uintptr_t)memory % (2 << 20), 0);
     for (int i = 0; i < 3 << 20; i += 4095)
         assert_int_equal(memory[i], 0);
-    mem_free(memory);
-    mem_free(mem_alloc_pages(3, 1));
+    mem_free_pages(memory);
+    mem_free_pages(mem_alloc_pages(3, 1));
+    mem_free_pages(NULL);
 }
 
 static void nothing_is_memory_too(void **state)
