@@ -109,6 +109,11 @@ struct link_spec {
 struct link *engine_link(struct engine *engine, const char *name, const struct link_spec *spec);
 bool link_plug(struct link *link, struct port *port, struct err *err);
 
+/* The same for a port that only sends messages, or only gets them: islands that are far apart, because what
+ * one says gets to the other by way of a third, may then run further ahead of each other. */
+enum port_way { PORT_BOTH, PORT_SENDS, PORT_RECEIVES, PORT_WAYS };
+bool link_plug_one_way(struct link *link, struct port *port, enum port_way way, struct err *err);
+
 /* Checks the model and computes the lookahead of each island. After it, nothing can be added. */
 bool engine_ready(struct engine *engine, struct err *err);
 

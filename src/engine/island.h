@@ -10,6 +10,8 @@
 /* order = 20 bits: source island | 44 bits: sequence */
 enum { SEQUENCE_BITS = 44, ISLAND_BITS = 20 };
 
+enum { KINDS_MOST = 8 };
+
 struct island {
     struct queue queue;
     struct pool pool;
@@ -61,6 +63,7 @@ struct port {
     struct pooled *head, *tail; /* messages that arrived and wait */
     uint32_t fill;
     uint32_t index, number, plug;
+    uint32_t way;       /* enum port_way */
     uint32_t *credits;  /* left, by plug of the link; NULL when unlimited */
     uint32_t waits_for; /* the plug that refused a message, plus one; 0 when none did */
     struct serializer out, in;
@@ -73,6 +76,7 @@ struct link {
     uint64_t ps_per_byte; /* Q32.32; 0: no limit */
     struct link_plug {
         uint32_t port, island;
+        uint32_t way; /* enum port_way */
     } * plugs;
     uint32_t overhead_bytes, credits;
     bool limits_out, limits_in; /* what leaves, and what arrives, is serialized */
@@ -94,9 +98,12 @@ struct engine {
     bool ready, started;
     uint64_t time; /* all before it has happened */
     uint64_t windows, island_windows;
-    _Atomic uint64_t stop_at; /* of this run: component_stop */
-    struct err *failure;      /* NULL while all is well */
-    struct crew *crew;        /* threads and what they share; see window.c */
+    uint8_t *kind_of; /* by island: see kinds.c */
+    uint32_t kind_count;
+    uint64_t reach[KINDS_MOST][KINDS_MOST]; /* the least time from an island of a kind to one of another */
+    _Atomic uint64_t stop_at;               /* of this run: component_stop */
+    struct err *failure;                    /* NULL while all is well */
+    struct crew *crew;                      /* threads and what they share; see window.c */
     bool watched;
 };
 
@@ -174,6 +181,9 @@ bool hooks_call(struct hook *hooks, struct hook_context *context);
 
 /* stall.c: true, with a report, when something waits although nothing will happen any more. */
 bool engine_is_stalled(const struct engine *engine, struct err *err);
+
+/* kinds.c: sorts the islands by what they are plugged into. */
+void engine_find_kinds(struct engine *engine);
 
 /* window.c: room in the mail to an island. */
 struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header);

@@ -56,6 +56,7 @@ void engine_free(struct engine *engine)
         mem_free(engine->links[i]->name);
         mem_free(engine->links[i]);
     }
+    mem_free(engine->kind_of);
     mem_free(engine->islands);
     mem_free(engine->components);
     mem_free(engine->ports);
@@ -186,6 +187,11 @@ static void link_error(const struct link *link, struct err *err)
 
 bool link_plug(struct link *link, struct port *port, struct err *err)
 {
+    return link_plug_one_way(link, port, PORT_BOTH, err);
+}
+
+bool link_plug_one_way(struct link *link, struct port *port, enum port_way way, struct err *err)
+{
     REQUIRE(!link->engine->ready);
     if (port->link) {
         const char *where = link->spec.where;
@@ -195,7 +201,9 @@ bool link_plug(struct link *link, struct port *port, struct err *err)
     mem_grow(link->plugs, link->plug_count, link->plug_capacity);
     port->link = link;
     port->plug = (uint32_t)link->plug_count;
-    link->plugs[link->plug_count++] = (struct link_plug){.port = port->index, .island = port->island->index};
+    port->way = way;
+    link->plugs[link->plug_count++] =
+        (struct link_plug){.port = port->index, .island = port->island->index, .way = way};
     return true;
 }
 
@@ -282,6 +290,7 @@ bool engine_ready(struct engine *engine, struct err *err)
         queue_init(&island->queue, island->lookahead);
         island->wakes = mem_alloc(island->component_count, sizeof *island->wakes);
     }
+    engine_find_kinds(engine);
     engine->ready = true;
     log_info("model: %zu islands, %zu components, %zu ports, %zu links", engine->island_count,
              engine->component_count, engine->port_count, engine->link_count);

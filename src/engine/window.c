@@ -19,7 +19,8 @@
 
 struct worker {
     struct mail *out; /* to each owner, of the window that runs now; one of `mail` */
-    uint64_t least;   /* the earliest event this worker knows to be still to come */
+    uint64_t
+        least[KINDS_MOST]; /* by kind of island: the earliest event this worker knows to be still to come */
     struct crew *crew;
     struct mail *mail[2]; /* [window's parity][owner] */
     unsigned index;
@@ -42,10 +43,13 @@ struct crew {
     struct engine *engine;
     struct worker *workers;
     unsigned count;
-    unsigned spins; /* before a waiting worker yields its core */
+    unsigned spins;  /* before a waiting worker yields its core */
+    uint64_t widest; /* engine_widest_window */
     const struct engine_run *run;
     uint64_t until; /* run->until, or just behind the first failure */
     uint64_t start; /* T of this window */
+    uint64_t
+        ahead[KINDS_MOST]; /* by kind of island: how far it may run, if that is more than its lookahead */
     bool stop;
     double told_progress;
     _Alignas(CACHE_LINE) _Atomic uint64_t window;
@@ -66,10 +70,15 @@ struct crew {
 enum { SPINS = 4000, RENEW_TURNS_WINDOWS = 64 };
 static const double progress_every = 0.1; /* seconds */
 
+static inline void note_next(struct worker *worker, uint32_t island, uint64_t time)
+{
+    uint64_t *least = &worker->least[worker->crew->engine->kind_of[island]];
+    *least = min_u64(*least, time);
+}
+
 struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header)
 {
-    if (header->time < worker->least)
-        worker->least = header->time;
+    note_next(worker, island, header->time);
     return mail_append(&worker->out[island % worker->crew->count], header->bytes);
 }
 
@@ -100,7 +109,9 @@ static void read_mail(struct worker *me, unsigned parity)
 static uint64_t window_limit(const struct worker *owner, uint32_t place)
 {
     const struct crew *crew = owner->crew;
-    return min_u64(add_saturating(crew->start, owner->width[place]), crew->until);
+    uint32_t island = place * crew->count + owner->index;
+    uint64_t limit = add_saturating(crew->start, owner->width[place]);
+    return min_u64(max_u64(limit, crew->ahead[crew->engine->kind_of[island]]), crew->until);
 }
 
 static int by_events(const void *a, const void *b)
@@ -128,7 +139,7 @@ static void list_active(struct worker *me, uint64_t window)
         if (me->next[i] < window_limit(me, i))
             count++;
         else
-            me->least = min_u64(me->least, me->next[i]);
+            note_next(me, i * me->crew->count + me->index, me->next[i]);
     }
     me->active_count = count;
     atomic_store_explicit(&me->taken, 0, memory_order_relaxed);
@@ -150,7 +161,7 @@ static void run_from_list(struct worker *me, struct worker *owner)
         if (UNLIKELY(island->failure))
             atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
         owner->next[i] = island->failure ? TIME_NEVER : island_next_time(island);
-        me->least = min_u64(me->least, owner->next[i]);
+        note_next(me, island->index, owner->next[i]);
         me->island_windows++;
     }
 }
@@ -163,24 +174,45 @@ static void stop_at_failure(struct crew *crew)
     crew->until = min_u64(crew->until, failed->failed_at + 1);
 }
 
+/* From when on, at the earliest, something happens on islands of each kind: the next window begins with that.
+ */
+static void set_start(struct crew *crew, const uint64_t least[KINDS_MOST])
+{
+    const struct engine *engine = crew->engine;
+    uint32_t kinds = engine->kind_count;
+    crew->start = TIME_NEVER;
+    for (uint32_t k = 0; k < kinds; k++)
+        crew->start = min_u64(crew->start, least[k]);
+    if (crew->count > 1)
+        return;
+    for (uint32_t k = 0; k < kinds; k++) {
+        crew->ahead[k] = add_saturating(crew->start, crew->widest);
+        for (uint32_t from = 0; from < kinds; from++)
+            crew->ahead[k] = min_u64(crew->ahead[k], add_saturating(least[from], engine->reach[from][k]));
+    }
+}
+
 /* What the last worker to arrive at the meeting does for all. */
 static void turn(struct crew *crew)
 {
     struct engine *engine = crew->engine;
     const struct engine_run *run = crew->run;
-    uint64_t least = TIME_NEVER;
-    for (unsigned i = 0; i < crew->count; i++)
-        least = min_u64(least, crew->workers[i].least);
+    uint64_t least[KINDS_MOST];
+    for (uint32_t k = 0; k < engine->kind_count; k++) {
+        least[k] = TIME_NEVER;
+        for (unsigned i = 0; i < crew->count; i++)
+            least[k] = min_u64(least[k], crew->workers[i].least[k]);
+    }
+    set_start(crew, least);
     engine->windows++;
     bool failed = atomic_load_explicit(&crew->failed, memory_order_relaxed);
     if (UNLIKELY(failed))
         stop_at_failure(crew);
     crew->until = min_u64(crew->until, atomic_load_explicit(&engine->stop_at, memory_order_relaxed));
-    crew->start = least;
-    crew->stop = least >= crew->until || least == TIME_NEVER ||
+    crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER ||
                  (!failed && run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
     if (run->progress && host_seconds() - crew->told_progress > progress_every) {
-        run->progress(run->user, least, engine_events(engine));
+        run->progress(run->user, crew->start, engine_events(engine));
         crew->told_progress = host_seconds();
     }
 }
@@ -211,7 +243,8 @@ static void work(struct worker *me)
     struct crew *crew = me->crew;
     while (!crew->stop) {
         uint64_t window = atomic_load_explicit(&crew->window, memory_order_relaxed);
-        me->least = TIME_NEVER;
+        for (uint32_t k = 0; k < crew->engine->kind_count; k++)
+            me->least[k] = TIME_NEVER;
         me->out = me->mail[window & 1];
         read_mail(me, (window & 1) ^ 1);
         list_active(me, window);
@@ -278,6 +311,7 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     struct crew *crew = mem_alloc_lines(1, sizeof *crew);
     crew->engine = engine;
     crew->count = count;
+    crew->widest = engine_widest_window(engine);
     crew->spins = count <= host_cores() ? SPINS : 0;
     atomic_store_explicit(&crew->window, 1,
                           memory_order_relaxed); /* 0 is in `listed`: nothing was listed yet */
@@ -364,16 +398,19 @@ static void begin(struct crew *crew, const struct engine_run *run)
     if (!engine->started)
         start_components(engine);
     read_all_mail(crew);
-    crew->start = TIME_NEVER;
+    uint64_t least[KINDS_MOST];
+    for (uint32_t k = 0; k < engine->kind_count; k++)
+        least[k] = TIME_NEVER;
     for (size_t i = 0; i < engine->island_count; i++) {
         struct worker *owner = &crew->workers[i % crew->count];
         struct island *island = engine->islands[i];
         uint64_t next = island->failure ? TIME_NEVER : island_next_time(island);
         owner->next[i / crew->count] = next;
-        crew->start = min_u64(crew->start, next);
+        least[engine->kind_of[i]] = min_u64(least[engine->kind_of[i]], next);
         if (island->failure)
             crew->until = 0; /* it failed in its `start`: nothing happens at all */
     }
+    set_start(crew, least);
     crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
 }
 

@@ -52,8 +52,8 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
     text_fini(&name);
     return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
-           link_plug(orders, component_port(component, 2), err) &&
-           link_plug(reports, component_port(component, 3), err);
+           link_plug_one_way(orders, component_port(component, 2), PORT_RECEIVES, err) &&
+           link_plug_one_way(reports, component_port(component, 3), PORT_SENDS, err);
 }
 
 static bool build(struct gpu *gpu, const char *path, struct err *err)
@@ -81,7 +81,8 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     text_fini(&name);
     d->orders = component_port(d->component, 0);
     d->reports = component_port(d->component, 1);
-    bool good = link_plug(orders, d->orders, err) && link_plug(reports, d->reports, err);
+    bool good = link_plug_one_way(orders, d->orders, PORT_SENDS, err) &&
+                link_plug_one_way(reports, d->reports, PORT_RECEIVES, err);
     for (uint32_t i = 0; i < gpu->sm_count && good; i++)
         good = add_sm(gpu, i, path, orders, reports, err);
     return good && mem_ready(gpu->mem, err);

@@ -27,7 +27,8 @@ bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct 
 {
     REQUIRE(number == mem->attached && number < mem->shape.clients);
     mem->attached++;
-    return link_plug(mem->requests, requests, err) && link_plug(mem->replies, replies, err);
+    return link_plug_one_way(mem->requests, requests, PORT_SENDS, err) &&
+           link_plug_one_way(mem->replies, replies, PORT_RECEIVES, err);
 }
 
 /* Slices are plugged in behind the clients, in the order of their numbers; mem_target relies on it. */
@@ -42,8 +43,8 @@ bool mem_ready(struct mem *mem, struct err *err)
         const struct partition_spec *spec = &mem->specs[island];
         uint32_t here = slice / per_side * spec->pairs + slice % per_side - spec->first_pair;
         struct component *component = mem->components[island];
-        if (!link_plug(mem->requests, component_port(component, here), err) ||
-            !link_plug(mem->replies, component_port(component, spec->here + here), err))
+        if (!link_plug_one_way(mem->requests, component_port(component, here), PORT_RECEIVES, err) ||
+            !link_plug_one_way(mem->replies, component_port(component, spec->here + here), PORT_SENDS, err))
             return false;
     }
     if (!link_plug(mem->host_link, component_port(mem->host, 0), err))

@@ -1,0 +1,115 @@
+/* Kinds of islands: those that are plugged into the same links the same way. Between kinds, and around
+ * through others, a message takes a least time, which may be much longer than the shortest link: an SM hears
+ * from another SM's island by way of memory only. See window.c for what comes of it. */
+#include "engine/island.h"
+
+#include <stdlib.h>
+
+struct plugged {
+    uint32_t link, way;
+};
+
+static int in_order(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct plugged)); /* any order will do */
+}
+
+/* Every plug of every link, those of an island side by side; from[i]: where those of island i begin. */
+static struct plugged *list_plugs(const struct engine *engine, size_t *from)
+{
+    for (size_t l = 0; l < engine->link_count; l++)
+        for (size_t p = 0; p < engine->links[l]->plug_count; p++)
+            from[engine->links[l]->plugs[p].island + 1]++;
+    for (size_t i = 0; i < engine->island_count; i++)
+        from[i + 1] += from[i];
+    struct plugged *all = mem_alloc(from[engine->island_count], sizeof *all);
+    size_t *next = mem_alloc(engine->island_count, sizeof *next);
+    for (size_t l = 0; l < engine->link_count; l++)
+        for (size_t p = 0; p < engine->links[l]->plug_count; p++) {
+            const struct link_plug *plug = &engine->links[l]->plugs[p];
+            all[from[plug->island] + next[plug->island]++] = (struct plugged){(uint32_t)l, plug->way};
+        }
+    for (size_t i = 0; i < engine->island_count; i++)
+        qsort(all + from[i], from[i + 1] - from[i], sizeof *all, in_order);
+    mem_free(next);
+    return all;
+}
+
+static bool are_alike(const struct plugged *all, const size_t *from, size_t a, size_t b)
+{
+    size_t count = from[a + 1] - from[a];
+    return count == from[b + 1] - from[b] && !memcmp(all + from[a], all + from[b], count * sizeof *all);
+}
+
+/* Numbers the kinds. False: there are too many. */
+static bool sort_islands(struct engine *engine)
+{
+    size_t *from = mem_alloc(engine->island_count + 1, sizeof *from);
+    struct plugged *all = list_plugs(engine, from);
+    size_t first[KINDS_MOST], count = 0;
+    for (size_t i = 0; i < engine->island_count && count <= KINDS_MOST; i++) {
+        size_t kind = 0;
+        while (kind < count && !are_alike(all, from, first[kind], i))
+            kind++;
+        if (kind == count && count++ < KINDS_MOST)
+            first[kind] = i;
+        engine->kind_of[i] = (uint8_t)kind;
+    }
+    mem_free(all);
+    mem_free(from);
+    engine->kind_count = (uint32_t)count;
+    return count <= KINDS_MOST;
+}
+
+static bool is_inside_an_island(const struct link *link)
+{
+    size_t same = 0;
+    while (same < link->plug_count && link->plugs[same].island == link->plugs[0].island)
+        same++;
+    return same == link->plug_count;
+}
+
+static void add_way(struct engine *engine, const struct link *link, const struct link_plug *a,
+                    const struct link_plug *b)
+{
+    uint64_t *reach = &engine->reach[engine->kind_of[a->island]][engine->kind_of[b->island]];
+    bool goes = a->way != PORT_RECEIVES && b->way != PORT_SENDS;
+    bool credit = link->credits && b->way != PORT_RECEIVES && a->way != PORT_SENDS;
+    if (goes || credit)
+        *reach = min_u64(*reach, link->latency);
+}
+
+/* One plug of each kind and way stands for all of them. */
+static void add_link(struct engine *engine, const struct link *link)
+{
+    const struct link_plug *some[KINDS_MOST][PORT_WAYS] = {{NULL}};
+    for (size_t p = 0; p < link->plug_count; p++)
+        some[engine->kind_of[link->plugs[p].island]][link->plugs[p].way] = &link->plugs[p];
+    const struct link_plug **all = &some[0][0];
+    for (size_t a = 0; a < KINDS_MOST * PORT_WAYS; a++)
+        for (size_t b = 0; b < KINDS_MOST * PORT_WAYS; b++)
+            if (all[a] && all[b])
+                add_way(engine, link, all[a], all[b]);
+}
+
+void engine_find_kinds(struct engine *engine)
+{
+    engine->kind_of = mem_alloc(engine->island_count, sizeof *engine->kind_of);
+    if (!sort_islands(engine)) { /* one kind, which may get a message at once */
+        memset(engine->kind_of, 0, engine->island_count);
+        engine->kind_count = 1;
+        return;
+    }
+    uint32_t count = engine->kind_count;
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < count; b++)
+            engine->reach[a][b] = TIME_NEVER;
+    for (size_t l = 0; l < engine->link_count; l++)
+        if (!is_inside_an_island(engine->links[l]))
+            add_link(engine, engine->links[l]);
+    for (uint32_t by = 0; by < count; by++)
+        for (uint32_t a = 0; a < count; a++)
+            for (uint32_t b = 0; b < count; b++)
+                engine->reach[a][b] =
+                    min_u64(engine->reach[a][b], add_saturating(engine->reach[a][by], engine->reach[by][b]));
+}
