@@ -278,11 +278,13 @@ static enum result check(const struct device *device, const struct function_copy
     function_need(copy, threads, config->shared_bytes, &need);
     *blocks_per_sm = occupancy_of(gpu, &need).blocks;
     if (!*blocks_per_sm)
-        return driver_fail(RESULT_LAUNCH_OUT_OF_RESOURCES,
-                           "no SM has room for a block of %s: %llu threads, %u registers each, %llu + %u "
-                           "bytes of shared memory",
-                           kernel->name, (unsigned long long)threads, kernel->registers,
-                           (unsigned long long)kernel->shared_bytes, config->shared_bytes);
+        return driver_fail(
+            RESULT_LAUNCH_OUT_OF_RESOURCES,
+            "no SM has room for a block: it has %llu threads with %u registers each and %llu + %u bytes "
+            "of shared memory, an SM has %llu registers and %llu bytes",
+            (unsigned long long)threads, kernel->registers, (unsigned long long)kernel->shared_bytes,
+            config->shared_bytes, (unsigned long long)gpu->registers_per_sm,
+            (unsigned long long)gpu->shared_per_sm);
     return check_resident(config, kernel->name, *blocks_per_sm * gpu->sm_count);
 }
 

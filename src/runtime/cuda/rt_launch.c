@@ -46,6 +46,18 @@ static cudaError_t record_events(cudaError_t error, struct stream *stream, cudaE
     return error;
 }
 
+/* Programs seldom look at what a launch answers: one line says why there was none, but not over and over. */
+static cudaError_t tell_refused(const struct function *function, cudaError_t error)
+{
+    static _Thread_local struct err told;
+    const char *why = driver_detail();
+    if (error && *why && strcmp(told.text, why) != 0) {
+        err_set(&told, "%s", why);
+        fprintf(stderr, "heddle: kernel %s was not launched: %s\n", function_name(function), why);
+    }
+    return error;
+}
+
 cudaError_t cuda_launch(struct function *function, const struct launch_request *request, void **arguments)
 {
     struct launch_config config;
@@ -54,7 +66,8 @@ cudaError_t cuda_launch(struct function *function, const struct launch_request *
     if (error)
         return error;
     struct stream *stream = cuda_stream(request->stream);
-    error = stream_launch(stream, function, &config, arguments);
+    err_set(driver_detail_err(), "%s", "");
+    error = tell_refused(function, stream_launch(stream, function, &config, arguments));
     return record_events(error, stream, events);
 }
 
@@ -67,7 +80,8 @@ static cudaError_t launch_packed(struct function *function, const struct launch_
     if (error)
         return error;
     struct stream *stream = cuda_stream(request->stream);
-    error = stream_launch_packed(stream, function, &config, arguments, bytes);
+    err_set(driver_detail_err(), "%s", "");
+    error = tell_refused(function, stream_launch_packed(stream, function, &config, arguments, bytes));
     return record_events(error, stream, events);
 }
 
