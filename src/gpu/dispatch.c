@@ -7,26 +7,75 @@
 
 PARAM_GROUP(dispatch_params, "dispatch", "how blocks come to SMs", dispatch_spec, DISPATCH_PARAMS);
 
-enum { ORDER_LISTED, ORDER_ROUND_ROBIN, ORDER_STATIC };
+enum { ORDER_GPC, ORDER_ROUND_ROBIN, ORDER_STATIC, MOST_GPCS = 64 };
 
-/* The listed SMs, then the others by number. */
-static void read_order(struct dispatcher *d, const char *text)
+struct gpc {
+    uint32_t sms, late; /* how many it has; of these, those with the GPU's last numbers */
+};
+
+/* Their count; MOST_GPCS when the text cannot be read. */
+static uint32_t read_gpcs(const char *text, struct gpc gpcs[static MOST_GPCS])
 {
-    bool *seen = mem_alloc(d->sm_count, sizeof *seen);
     uint32_t count = 0;
-    for (char *end; *text; text = end) {
-        unsigned long sm = strtoul(text, &end, 10);
-        if (end == text)
-            break;
-        if (sm < d->sm_count && !seen[sm]) {
-            seen[sm] = true;
-            d->order[count++] = (uint32_t)sm;
-        }
+    while (*text && count < MOST_GPCS) {
+        char *end;
+        struct gpc *gpc = &gpcs[count++];
+        *gpc = (struct gpc){.sms = (uint32_t)strtoul(text, &end, 10)};
+        if (*end == '+' && end != text)
+            gpc->late = (uint32_t)strtoul(end + 1, &end, 10);
+        if (end == text || (*end && *end != ' '))
+            return MOST_GPCS;
+        text = end + strspn(end, " ");
     }
+    return count;
+}
+
+bool dispatch_check(const struct dispatch_spec *spec, struct err *err)
+{
+    struct gpc gpcs[MOST_GPCS];
+    if (read_gpcs(spec->gpcs, gpcs) == MOST_GPCS)
+        return err_set(
+            err, "dispatch.gpcs: expected numbers of SMs, such as 16 16 8+8, for at most %d GPCs, not '%s'",
+            MOST_GPCS - 1, spec->gpcs);
+    return true;
+}
+
+/* SMs are numbered by TPCs, of one GPC after another in turn; late ones when all others have their numbers.
+ * Fills in the group of each: its GPC, `count` for late ones. */
+static void number_sms(const struct dispatcher *d, struct gpc *gpcs, uint32_t count, uint32_t *group)
+{
+    uint32_t number = 0, before;
+    do {
+        before = number;
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t k = 0; k < d->spec->sms_per_tpc && gpcs[i].sms && number < d->sm_count; k++) {
+                gpcs[i].sms--;
+                group[number++] = i;
+            }
+    } while (number != before);
+    for (uint32_t i = 0; i < count; i++)
+        for (; gpcs[i].late && number < d->sm_count; gpcs[i].late--)
+            group[number++] = count;
+}
+
+/* Late SMs come first, then those of one GPC after another, then any that are in none. */
+static void find_order(struct dispatcher *d)
+{
+    struct gpc gpcs[MOST_GPCS];
+    uint32_t count = d->spec->order == ORDER_GPC ? read_gpcs(d->spec->gpcs, gpcs) : 0, placed = 0;
+    uint32_t *group = mem_alloc(d->sm_count, sizeof *group);
     for (uint32_t sm = 0; sm < d->sm_count; sm++)
-        if (!seen[sm])
-            d->order[count++] = sm;
-    mem_free(seen);
+        group[sm] = count + 1;
+    number_sms(d, gpcs, count, group);
+    for (uint32_t turn = 0; turn < count + 2; turn++) {
+        uint32_t wanted = turn == 0      ? count
+                          : turn > count ? count + 1
+                                         : (turn - 1 + (uint32_t)d->spec->first_gpc) % count;
+        for (uint32_t sm = 0; sm < d->sm_count; sm++)
+            if (group[sm] == wanted)
+                d->order[placed++] = sm;
+    }
+    mem_free(group);
 }
 
 void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu)
@@ -38,7 +87,7 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     d->latency_ps = clock_time(&d->clock, spec->latency_cycles);
     d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
-    read_order(d, spec->order == ORDER_LISTED ? spec->sm_order : "");
+    find_order(d);
     for (uint32_t i = 0; i < d->sm_count; i++)
         d->sms[i] = (struct dispatch_sm){
             .shares = SHARES, .warps = (uint32_t)gpu->warps_per_sm, .blocks = (uint32_t)gpu->blocks_per_sm};

@@ -39,6 +39,8 @@ struct dispatcher {
 
 void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,
                      const struct gpu_spec *gpu);
+/* Whether its texts can be read. */
+bool dispatch_check(const struct dispatch_spec *spec, struct err *err);
 void dispatcher_fini(struct dispatcher *dispatcher);
 extern const struct component_ops dispatcher_ops;
 

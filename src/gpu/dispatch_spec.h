@@ -10,9 +10,12 @@
     P(S, real, block_cycles, "1.19", "0..10000", "from one block to the next, over the whole GPU")           \
     P(S, count, ahead, "2", "0..32", "blocks that wait at an SM for one of their kernel to end")             \
     P(S, count, latency_cycles, "100", "1..100000", "from the dispatcher to an SM, and back")                \
-    P(S, choice, order, "listed", "listed|round_robin|static",                                               \
-      "which SM gets a block: by sm_order; by number; block i always goes to SM i modulo their count")       \
-    P(S, text, sm_order, "", "", "SMs in the order they get blocks; those not named follow by number")
+    P(S, choice, order, "gpc", "gpc|round_robin|static",                                                     \
+      "which SM gets a block: GPC by GPC; by number; block i always goes to SM i modulo their count")        \
+    P(S, text, gpcs, "8+8 16 16 16 16 16 18 18", "",                                                         \
+      "SMs of each GPC; +N: so many more that are numbered last and get blocks first")                       \
+    P(S, count, sms_per_tpc, "2", "1..64", "SMs of a GPC that have numbers in a row")                        \
+    P(S, count, first_gpc, "2", "0..63", "the GPC that gets the first blocks")
 
 struct dispatch_spec {
     DISPATCH_PARAMS(PARAM_FIELD, dispatch_spec)

@@ -103,7 +103,7 @@ static bool check(const struct gpu_config *config, struct err *err)
     uint64_t end_ps = config->dispatch->end_cycles * (PS_PER_SECOND / gpu->clock);
     if (config->noc->host_latency > end_ps)
         return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
-    return true;
+    return dispatch_check(config->dispatch, err);
 }
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)
@@ -205,26 +205,40 @@ void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
 
 /* Kernels */
 
-/* Shared memory of an SM, as the driver sets it: room for twice the blocks there can be, up to a limit, as
- * measured (docs/model.md). */
-static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked)
+/* The least of the sizes that shared memory of an SM can be set to which holds this much. */
+static uint64_t carveout_for(const struct gpu_spec *spec, uint64_t need)
 {
-    const struct gpu_spec *spec = gpu->config.gpu;
-    const struct launch *launch = asked->launch;
-    uint64_t block = launch->kernel->dynamic_shared_at + launch->shared_bytes + spec->shared_reserved;
-    uint64_t least = block * asked->blocks_per_sm;
-    uint64_t wish = block * min_u64(2 * asked->blocks_per_sm, spec->blocks_per_sm), cap = 132 << 10;
-    uint64_t need = max_u64(min_u64(wish, cap), max_u64(least, asked->shared_carveout_bytes));
     uint64_t chosen = spec->shared_per_sm;
     const char *text = spec->shared_carveouts;
     for (char *end; *text; text = end) {
         uint64_t size = strtoul(text, &end, 10) << 10;
         if (end == text)
             break;
-        if (size >= need && size < chosen && size != 16 << 10) /* 16 KiB was never chosen */
+        if (size >= need && size < chosen)
             chosen = size;
     }
-    return (uint32_t)chosen;
+    return chosen;
+}
+
+/* Shared memory of an SM, as the driver sets it: room for the blocks that fit, and, up to a limit, for as
+ * many again (four times as many of those that use none), as measured (docs/model.md). */
+static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked, uint64_t threads)
+{
+    const struct gpu_spec *spec = gpu->config.gpu;
+    uint64_t used = asked->launch->kernel->dynamic_shared_at + asked->launch->shared_bytes;
+    uint64_t block =
+        (used + spec->shared_reserved + spec->shared_unit - 1) / spec->shared_unit * spec->shared_unit;
+    if (asked->shared_carveout_bytes)
+        return (uint32_t)carveout_for(spec, max_u64(asked->shared_carveout_bytes, block));
+    if (!used) {
+        uint64_t fit = spec->warps_per_sm / ((threads + WARP_LANES - 1) / WARP_LANES);
+        return (uint32_t)carveout_for(spec, block * min_u64(4 * fit, spec->blocks_per_sm));
+    }
+    uint64_t need = block * asked->blocks_per_sm;
+    uint64_t wish = block * min_u64(2 * asked->blocks_per_sm, spec->blocks_per_sm);
+    if (threads < spec->threads_per_block)
+        need = max_u64(need, min_u64(wish, spec->shared_ahead));
+    return (uint32_t)carveout_for(spec, need);
 }
 
 uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t time)
@@ -256,7 +270,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                              .serial = ++gpu->serial,
                                              .workspace = (uintptr_t)workspace,
                                              .code_at = launch->kernel->number * CODE_DISTANCE,
-                                             .shared_bytes = carveout(gpu, asked),
+                                             .shared_bytes = carveout(gpu, asked, threads),
                                              .profile = asked->profile};
     d->kernels[slot] =
         (struct dispatch_kernel){.used = true,

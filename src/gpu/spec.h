@@ -40,6 +40,8 @@
     P(S, size, shared_unit, "128B", "1B..1MiB", "shared memory is given in multiples of this")               \
     P(S, text, shared_carveouts, "0 8 16 32 64 100 132 164 196 228", "",                                     \
       "sizes that shared memory of an SM can be set to, in KiB")                                             \
+    P(S, size, shared_ahead, "132KiB", "0..1GiB",                                                            \
+      "most shared memory of an SM that is set aside for more blocks than fit")                              \
     P(S, size, const_memory, "64KiB", "0..1GiB", "constant memory of a module")                              \
     P(S, count, copy_engines, "3", "0..64", "copies at a time")                                              \
     P(S, count, concurrent_kernels, "128", "1..", "kernels at a time")                                       \

@@ -63,7 +63,9 @@ cannot() {
 cannot 'gpu.sm_count: expected 1\.\.' --set gpu.sm_count=0
 cannot 'warps_per_sm \(64\) must be a multiple of gpu.subcores_per_sm \(3\)' --set gpu.subcores_per_sm=3
 cannot 'up to 8 sub-cores of an SM, with up to 32 warps' --set gpu.subcores_per_sm=16
+cannot "dispatch.gpcs: expected numbers of SMs.*not '16 x'" --set 'dispatch.gpcs=16 x'
 cannot 'up to 8 sub-cores of an SM, with up to 32 warps' --set gpu.warps_per_sm=256
+cannot "dispatch.gpcs: expected numbers of SMs.*not '16 x'" --set 'dispatch.gpcs=16 x'
 cannot 'L2 slices cannot be spread over 2 partitions' --set l2.slices=93
 cannot 'a slice of [0-9]+ lines: expected' --set l2.bytes=64KiB
 cannot 'writes_low < writes_high <= writes' --set dram.writes_low=64

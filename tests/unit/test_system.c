@@ -26,8 +26,6 @@ static void same_values(const struct param_group *group, const void *defaults, c
     for (size_t i = 0; i < group->row_count; i++) {
         const struct param_row *row = &group->rows[i];
         struct text one = {0}, other = {0};
-        if (strcmp(row->name, "sm_order") == 0)
-            continue; /* as measured, and too long for a row */
         param_print(row, (const char *)defaults + row->offset, &one);
         param_print(row, (const char *)h200 + row->offset, &other);
         if (strcmp(one.at, other.at) != 0)
