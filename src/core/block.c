@@ -88,6 +88,25 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
     warp_prepare(sm, w);
 }
 
+static uint32_t take_writes(struct sm *sm, struct sm_block *block, uint32_t kernel)
+{
+    uint32_t number = sm->free_writes;
+    if (number == NO_SLOT) {
+        mem_grow(sm->writes, sm->writes_count, sm->writes_capacity);
+        number = sm->writes_count++;
+    } else {
+        sm->free_writes = sm->writes[number].next;
+    }
+    sm->writes[number] = (struct writes){.block = block, .kernel = kernel};
+    return number;
+}
+
+static void free_writes(struct sm *sm, uint32_t number)
+{
+    sm->writes[number].next = sm->free_writes;
+    sm->free_writes = number;
+}
+
 static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_message *order, uint64_t after)
 {
     struct sm_kernel *kernel = kernel_of(sm, order->kernel);
@@ -96,7 +115,9 @@ static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_m
     block->kernel = kernel;
     block->number = order->number;
     block->warps_left = block->exec->warp_count;
-    block->waiting = block->stores = 0;
+    block->waiting = 0;
+    block->drained_at = 0;
+    block->writes = take_writes(sm, block, order->kernel);
     kernel->blocks_now++;
     kernel->warps_now += block->warps_left;
     kernel->counters.blocks++;
@@ -107,27 +128,25 @@ static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_m
         start_warp(sm, block, i, after);
 }
 
-/* Blocks come ahead of their time: they wait until there are fewer of their kernel than there may be. */
-static void begin_waiting(struct sm *sm, uint64_t after)
-{
-    while (sm->waiting_count) {
-        struct sm_block_message order = sm->waiting[sm->waiting_first];
-        if (sm->kernels[order.kernel].blocks_now >= order.most)
-            return;
-        struct sm_block *block = sm->blocks;
-        while (block->exec)
-            block++;
-        sm->waiting_first = (sm->waiting_first + 1) % SM_WAITING;
-        sm->waiting_count--;
-        begin(sm, block, &order, after);
-    }
-}
-
+/* Warps of blocks start one after the other. */
 void block_begin(struct sm *sm, const struct sm_block_message *order)
 {
-    REQUIRE(sm->waiting_count < SM_WAITING);
-    sm->waiting[(sm->waiting_first + sm->waiting_count++) % SM_WAITING] = *order;
-    begin_waiting(sm, sm->config.spec->block_start_cycles);
+    const struct sm_spec *spec = sm->config.spec;
+    struct sm_block *block = sm->blocks;
+    while (block->exec)
+        block++;
+    uint64_t starts = max_u64(sm->cycle + spec->block_start_cycles, sm->next_start);
+    begin(sm, block, order, starts - sm->cycle);
+    uint64_t takes = spec->block_gap_cycles + block->warps_left * spec->warp_start_cycles;
+    sm->next_start = starts + max_u64(takes, spec->block_least_cycles);
+}
+
+static void report(struct sm *sm, enum sm_message what, const struct sm_block_message *message,
+                   uint64_t cycle)
+{
+    uint64_t at = sm_time(sm, cycle + sm->config.spec->block_end_cycles), now = component_now(sm->component);
+    if (!port_send(sm->reports, 0, at > now ? at - now : 0, what, message, sizeof *message))
+        BUG("a report found no room");
 }
 
 void block_warp_left(struct sm *sm, struct sm_warp *w)
@@ -141,18 +160,61 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
     w->state = WARP_NONE;
     sub->runnable &= ~(UINT32_C(1) << w->place % SUBCORE_WARPS);
     sub->reader = NULL;
+    block->drained_at = max_u64(block->drained_at, w->drained_at);
     if (--block->warps_left)
         return;
-    struct sm_block_message report = {.number = block->number, .kernel = (uint32_t)(kernel - sm->kernels)};
+    struct sm_block_message message = {.number = block->number,
+                                       .kernel = (uint32_t)(kernel - sm->kernels),
+                                       .writes = block_writes(sm, block) != 0};
     team_end_block(kernel->team, block->exec);
     block->exec = NULL;
     kernel->blocks_now--;
     sm->blocks_now--;
-    uint64_t at = sm_time(sm, sm->cycle + sm->config.spec->block_end_cycles),
-             now = component_now(sm->component);
-    if (!port_send(sm->reports, 0, at > now ? at - now : 0, SM_ENDED, &report, sizeof report))
-        BUG("a report found no room");
-    begin_waiting(sm, sm->config.spec->block_swap_cycles);
+    if (message.writes)
+        sm->writes[block->writes].block = NULL;
+    else
+        free_writes(sm, block->writes);
+    report(sm, SM_ENDED, &message, max_u64(sm->cycle, block->drained_at));
+}
+
+/* Writes */
+
+void block_write_begins(struct sm *sm, struct sm_warp *w, uint64_t leaves)
+{
+    sm->writes[w->block->writes].lines++;
+    sm->stores_under_way++;
+    w->drained_at = max_u64(w->drained_at, leaves);
+}
+
+void block_write_done(struct sm *sm, uint32_t number)
+{
+    struct writes *writes = &sm->writes[number];
+    struct sm_block *block = writes->block;
+    if (--writes->lines)
+        return;
+    for (uint32_t i = 0; block && i < block->exec->warp_count; i++)
+        if (sm->warps[block->warps[i]].state == WARP_STORES)
+            warp_release(sm, &sm->warps[block->warps[i]]);
+    if (block)
+        return;
+    struct sm_block_message message = {.kernel = writes->kernel};
+    free_writes(sm, number);
+    if (message.kernel != SM_KERNELS)
+        report(sm, SM_SETTLED, &message, sm->cycle);
+}
+
+void block_abandon_all(struct sm *sm)
+{
+    for (uint32_t i = 0; i <= sm->config.blocks; i++) {
+        if (sm->blocks[i].exec && !block_writes(sm, &sm->blocks[i]))
+            free_writes(sm, sm->blocks[i].writes);
+        sm->blocks[i].exec = NULL;
+    }
+    for (uint32_t i = 0; i < sm->writes_count; i++) {
+        sm->writes[i].block = NULL;
+        sm->writes[i].kernel = SM_KERNELS;
+    }
+    sm->blocks_now = sm->warps_now = 0;
 }
 
 void block_wake_others(struct sm *sm, struct sm_block *block)

@@ -8,7 +8,7 @@
 enum reply_to {
     TO_MISS = 0,
     TO_LOAD = UINT32_C(1) << 30,
-    TO_WARP = UINT32_C(2) << 30,
+    TO_BLOCK = UINT32_C(2) << 30,
     TO_MASK = TO_LOAD - 1
 };
 
@@ -304,7 +304,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         struct mem_write writes[MEM_SECTORS];
     } message;
     uint64_t line = memory_physical(sm, address);
-    message.request = (struct mem_request){.line = line, .id = TO_WARP | (uint32_t)(w - sm->warps)};
+    message.request = (struct mem_request){.line = line, .id = TO_BLOCK | w->block->writes};
     uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
     close_miss(sm, line);
     if (slot == TAGS_NONE && sm->config.spec->l1_write == L1_ALLOCATE)
@@ -339,9 +339,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     }
     counters->l1_store_sectors += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
-    w->stores++;
-    w->block->stores++;
-    sm->stores_under_way++;
+    block_write_begins(sm, w, cycle);
     uint16_t bytes = (uint16_t)(sizeof message.request + count * sizeof message.writes[0]);
     send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
 }
@@ -355,7 +353,7 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     } message;
     uint64_t line = memory_physical(sm, address);
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE), count = 0;
-    uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_WARP | (uint32_t)(w - sm->warps);
+    uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     close_miss(sm, line);
     uint8_t floats = request_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
     message.request =
@@ -374,7 +372,7 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         if (load)
             load->lines_left++;
         else
-            w->stores++, w->block->stores++, sm->stores_under_way++;
+            block_write_begins(sm, w, cycle);
         if (slot != TAGS_NONE)
             *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
         w->kernel->counters.bytes_to_l2 += count * 8u;
@@ -384,20 +382,6 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     }
 }
 
-static void write_done(struct sm *sm, struct sm_warp *w)
-{
-    struct sm_block *block = w->block;
-    w->stores--;
-    sm->stores_under_way--;
-    memory_let_in(sm);
-    if (!--block->stores)
-        for (uint32_t i = 0; block->exec && i < block->exec->warp_count; i++)
-            if (sm->warps[block->warps[i]].state == WARP_STORES)
-                warp_release(sm, &sm->warps[block->warps[i]]);
-    if (w->state == WARP_DRAIN)
-        warp_release(sm, w);
-}
-
 void memory_reply(struct sm *sm, const struct event *event)
 {
     struct mem_reply reply;
@@ -405,7 +389,9 @@ void memory_reply(struct sm *sm, const struct event *event)
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t number = reply.id & TO_MASK;
     if (event->kind == MEM_DONE) {
-        write_done(sm, &sm->warps[number]);
+        sm->stores_under_way--;
+        memory_let_in(sm);
+        block_write_done(sm, number);
         return;
     }
     if ((reply.id & ~TO_MASK) == TO_MISS) {

@@ -41,7 +41,7 @@ struct sm_warp {
     uint64_t code_base;              /* of its kernel's code */
     uint64_t code_line;              /* that was fetched last, + 1 */
     const struct code *under_way;    /* whose operation was issued last */
-    uint32_t loads, stores;          /* under way: instructions; lines */
+    uint32_t loads;                  /* under way: instructions */
     uint32_t waits_for;              /* register */
     uint8_t reason;                  /* of its waiting: enum stall */
     bool fence_waited;               /* at a fence: there were writes under way */
@@ -52,6 +52,7 @@ struct sm_warp {
     const struct op *op;
     /* what few need */
     uint32_t board_capacity;
+    uint64_t drained_at;                 /* when its last write has left the memory pipeline */
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
@@ -63,7 +64,8 @@ struct sm_block {
     uint64_t number;
     uint32_t slot, warps_left;
     uint32_t waiting;                            /* warps at a barrier */
-    uint32_t stores;                             /* lines under way */
+    uint32_t writes;                             /* its place in the SM's */
+    uint64_t drained_at;                         /* when the last write of all warps has left */
     uint16_t warps[SM_SUBCORES * SUBCORE_WARPS]; /* numbers in the SM */
 };
 
@@ -95,6 +97,14 @@ struct load {
     uint32_t registers[8]; /* numbers */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
+};
+
+/* Writes of a block that are under way. A block ends before they arrive, a kernel does not. */
+struct writes {
+    struct sm_block *block; /* NULL: it has ended */
+    uint32_t kernel;        /* slot, or SM_KERNELS: nobody wants to know */
+    uint32_t lines;
+    uint32_t next; /* free */
 };
 
 struct outgoing { /* a message that waits for room on the crossbar */
@@ -129,6 +139,8 @@ struct sm {
     uint32_t last_region;   /* of memory, that an address was in */
     struct load *loads;
     uint32_t load_count, load_capacity, free_load;
+    struct writes *writes;
+    uint32_t writes_count, writes_capacity, free_writes;
     uint32_t loads_under_way, stores_under_way; /* instructions; lines */
     bool room_wanted;                           /* some warp is WARP_ROOM */
     uint32_t *ending;                           /* loads that a line ends */
@@ -140,12 +152,11 @@ struct sm {
     uint32_t next_subcore;
     struct sm_block *blocks;
     uint32_t blocks_now, warps_now;
+    uint64_t next_start; /* cycle in which the next block can start */
     uint64_t warps_begun;
     struct fault fault;
     jmp_buf on_fault;
     struct sm_kernel kernels[SM_KERNELS];
-    struct sm_block_message waiting[SM_WAITING]; /* blocks that came ahead of their time: a ring */
-    uint32_t waiting_first, waiting_count;
 };
 
 static inline uint32_t warp_count(const struct sm *sm)
@@ -187,7 +198,14 @@ schedule_fn *schedule_policy(uint32_t choice);
 void block_begin(struct sm *sm, const struct sm_block_message *order);
 void block_warp_left(struct sm *sm, struct sm_warp *w);
 void block_wake_others(struct sm *sm, struct sm_block *block); /* whose barrier is open */
-void kernel_count(struct sm *sm, struct sm_kernel *kernel);    /* up to now */
+static inline uint32_t block_writes(const struct sm *sm, const struct sm_block *block) /* lines under way */
+{
+    return sm->writes[block->writes].lines;
+}
+void block_write_begins(struct sm *sm, struct sm_warp *w, uint64_t leaves); /* the pipeline, in this cycle */
+void block_write_done(struct sm *sm, uint32_t writes);
+void block_abandon_all(struct sm *sm);
+void kernel_count(struct sm *sm, struct sm_kernel *kernel); /* up to now */
 void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */

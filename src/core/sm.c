@@ -18,7 +18,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     struct sm *sm = mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
-    sm->free_load = NO_SLOT;
+    sm->free_load = sm->free_writes = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
     sm->warps = mem_alloc_lines(warp_count(sm), sizeof *sm->warps);
@@ -58,6 +58,7 @@ void sm_free(struct sm *sm)
     mshr_free(sm->misses);
     mem_free_pages(sm->l1_data);
     mem_free(sm->loads);
+    mem_free(sm->writes);
     mem_free(sm->outgoing);
     mem_free(sm->ending);
     mem_free(sm->blocks);
@@ -299,9 +300,7 @@ void sm_abandon(struct sm *sm)
         sm->subcores[s].runnable = 0;
         sm->next_at[s] = UINT64_MAX;
     }
-    for (uint32_t i = 0; i < sm->config.blocks; i++)
-        sm->blocks[i].exec = NULL;
-    sm->blocks_now = sm->warps_now = sm->waiting_count = 0;
+    block_abandon_all(sm);
 }
 
 void sm_post_unlock(struct sm *sm, struct engine *engine, uint64_t time)

@@ -18,17 +18,17 @@ enum {
     SM_SUBCORES = 8,     /* at most */
     SUBCORE_WARPS = 32,  /* at most */
     SM_KERNELS = 32,     /* at a time */
-    SM_WAITING = 1024,   /* blocks that came ahead of their time, at most */
     SM_COPY_GROUPS = 32, /* asynchronous copies of a warp: groups that are told apart */
 };
 
 /* From and to the dispatcher. */
-enum sm_message { SM_BEGIN, SM_ENDED, SM_FAULT };
+/* SM_SETTLED: the last write of a block has arrived that ended before it. */
+enum sm_message { SM_BEGIN, SM_ENDED, SM_SETTLED, SM_FAULT };
 
 struct sm_block_message {
     uint64_t number; /* of the block */
     uint32_t kernel; /* slot */
-    uint32_t most;   /* blocks of the kernel that may be on the SM at a time; further ones wait there */
+    uint32_t writes; /* SM_ENDED: 1 when some are under way, so that SM_SETTLED will follow */
 };
 
 /* A kernel that may have blocks on SMs; written while nothing runs. */

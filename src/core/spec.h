@@ -39,9 +39,10 @@
     P(S, count, diverge_cycles, "8", "0..1000", "a warp waits when its threads part")                        \
     P(S, count, block_start_cycles, "40", "0..100000",                                                       \
       "from a block's arrival at an SM to its first instruction")                                            \
-    P(S, count, block_swap_cycles, "20", "0..100000", "the same, when it follows another block at once")     \
-    P(S, count, warp_start_cycles, "4", "0..10000", "from one warp of a block to the next, when it starts")  \
-    P(S, count, block_end_cycles, "20", "0..100000", "from a block's end to its room being free")            \
+    P(S, count, block_least_cycles, "22", "0..100000", "from one block's start to the next one's, at least") \
+    P(S, count, block_gap_cycles, "6", "0..100000", "from a block's last warp to the next one's first")      \
+    P(S, count, warp_start_cycles, "3", "0..10000", "from one warp of a block to the next, when it starts")  \
+    P(S, count, block_end_cycles, "60", "0..100000", "from a block's end to its room being free")            \
     P(S, count, register_banks, "2", "1..16", "banks of a sub-core's registers")                             \
     P(S, count, register_ports, "3", "1..16", "operands of an instruction that a bank gives without a wait") \
     P(S, flag, operand_reuse, "yes", "", "operands of the instruction before can be used again unread")      \

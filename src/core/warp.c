@@ -66,7 +66,7 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
     case ROLE_RELEASE:
         if (!w->fence_from)
             w->fence_from = max_u64(sm->cycle, w->since);
-        if (!w->block->stores)
+        if (!block_writes(sm, w->block))
             return false;
         w->fence_waited = true;
         warp_block(sm, w, WARP_STORES, STALL_membar);
@@ -122,10 +122,11 @@ static enum stall stall_of(uint64_t ready)
 
 static void warp_ended(struct sm *sm, struct sm_warp *w)
 {
-    if (w->stores || w->loads) {
+    if (w->loads) {
         warp_block(sm, w, WARP_DRAIN, STALL_drain);
         return;
     }
+    warp_account(sm, w, max_u64(sm->cycle, w->drained_at), STALL_drain);
     block_warp_left(sm, w);
 }
 
@@ -195,7 +196,7 @@ void warp_release(struct sm *sm, struct sm_warp *w)
             return;
         break;
     case WARP_STORES:
-        if (w->block->stores)
+        if (block_writes(sm, w->block))
             return;
         break;
     case WARP_LOADS:
@@ -205,7 +206,7 @@ void warp_release(struct sm *sm, struct sm_warp *w)
     case WARP_COPIES:
         break;
     case WARP_DRAIN:
-        if (!w->stores && !w->loads) {
+        if (!w->loads) {
             warp_account(sm, w, sm->cycle, STALL_drain);
             block_warp_left(sm, w);
         }

@@ -112,28 +112,24 @@ static bool fits(const struct dispatch_sm *sm, const struct dispatch_kernel *ker
 static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm)
 {
     struct dispatch_kernel *kernel = &d->kernels[slot];
-    struct sm_block_message order = {.number = kernel->next++, .kernel = slot, .most = d->sms[sm].most[slot]};
+    struct sm_block_message order = {.number = kernel->next++, .kernel = slot};
     uint64_t now = component_now(d->component);
-    d->free_at = max_u64(d->free_at, now);
-    if (!port_send(d->orders, 1 + sm, d->free_at - now, SM_BEGIN, &order, sizeof order))
+    if (!port_send(d->orders, 1 + sm, max_u64(d->free_at, now) - now, SM_BEGIN, &order, sizeof order))
         BUG("an order found no room");
-    d->free_at += d->block_ps;
 }
 
-static void take_room(struct dispatch_sm *sm, const struct dispatch_kernel *kernel, uint32_t slot)
+static void take_room(struct dispatch_sm *sm, const struct dispatch_kernel *kernel)
 {
     sm->shares -= kernel->share;
     sm->warps -= kernel->warps;
     sm->blocks--;
-    sm->most[slot]++;
 }
 
-static void give_room(struct dispatch_sm *sm, const struct dispatch_kernel *kernel, uint32_t slot)
+static void give_room(struct dispatch_sm *sm, const struct dispatch_kernel *kernel)
 {
     sm->shares += kernel->share;
     sm->warps += kernel->warps;
     sm->blocks++;
-    sm->most[slot]--;
 }
 
 /* The next SM, in order, that has room for a block. */
@@ -155,20 +151,6 @@ static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, 
     return false;
 }
 
-/* Sends blocks that begin when others of the kernel end, so that their SMs need not wait for the dispatcher;
- * but not the last ones, which go to whoever is free first. */
-static void send_ahead(struct dispatcher *d, uint32_t slot)
-{
-    struct dispatch_kernel *kernel = &d->kernels[slot];
-    for (uint32_t i = 0; i < d->sm_count; i++) {
-        struct dispatch_sm *sm = &d->sms[d->order[i]];
-        while (sm->most[slot] && sm->ahead < d->spec->ahead && kernel->blocks - kernel->next > d->sm_count) {
-            sm->ahead++;
-            send_block(d, slot, d->order[i]);
-        }
-    }
-}
-
 /* Hands out what can be: the oldest kernel's blocks first. */
 static void hand_out(struct dispatcher *d)
 {
@@ -184,19 +166,17 @@ static void hand_out(struct dispatcher *d)
         if (best == SM_KERNELS)
             return;
         while (d->kernels[best].next < d->kernels[best].blocks && find_sm(d, &d->kernels[best], &sm)) {
-            take_room(&d->sms[sm], &d->kernels[best], best);
+            take_room(&d->sms[sm], &d->kernels[best]);
             send_block(d, best, sm);
         }
-        if (!done)
-            send_ahead(d, best);
         done = d->kernels[best].order + 1;
     }
 }
 
 static void end_kernel(struct dispatcher *d, struct dispatch_kernel *kernel)
 {
-    uint64_t now = component_now(d->component);
-    kernel->end_ps = now + clock_time(&d->clock, d->spec->end_cycles);
+    uint64_t noted = max_u64(d->free_at, component_now(d->component));
+    kernel->end_ps = noted + clock_time(&d->clock, d->spec->end_cycles);
     component_stop(d->component, kernel->end_ps);
 }
 
@@ -210,6 +190,17 @@ static void event(struct component *self, void *state, const struct event *event
     hand_out(d);
 }
 
+/* A block has ended: the dispatcher takes note of one after the other, and fills the room. */
+static void block_ended(struct dispatcher *d, const struct sm_block_message *report, uint32_t sm)
+{
+    struct dispatch_kernel *kernel = &d->kernels[report->kernel];
+    d->free_at = max_u64(d->free_at, component_now(d->component)) + d->block_ps;
+    kernel->ended++;
+    kernel->unsettled += report->writes;
+    give_room(&d->sms[sm], kernel);
+    hand_out(d);
+}
+
 static void arrive(struct component *self, void *state, struct port *port)
 {
     struct dispatcher *d = self_of(self);
@@ -218,22 +209,17 @@ static void arrive(struct component *self, void *state, struct port *port)
         struct sm_block_message report;
         memcpy(&report, event->payload, sizeof report);
         struct dispatch_kernel *kernel = &d->kernels[report.kernel];
-        uint32_t sm = event->from - 1;
         if (!kernel->used || kernel->failed)
             continue;
-        if (event->kind == SM_FAULT) {
-            kernel->failed = true;
-            end_kernel(d, kernel);
-            continue;
-        }
-        if (d->sms[sm].ahead)
-            d->sms[sm].ahead--; /* it has taken the room */
+        if (event->kind == SM_ENDED)
+            block_ended(d, &report, event->from - 1);
+        else if (event->kind == SM_SETTLED)
+            kernel->unsettled--; /* it may come first: the count wraps, and is right in the end */
         else
-            give_room(&d->sms[sm], kernel, report.kernel);
-        if (++kernel->ended == kernel->blocks)
+            kernel->failed = true;
+        if (kernel->failed || (kernel->ended == kernel->blocks && !kernel->unsettled))
             end_kernel(d, kernel);
     }
-    hand_out(d);
 }
 
 const struct component_ops dispatcher_ops = {.type = "dispatcher", .event = event, .arrive = arrive};

@@ -10,7 +10,8 @@ enum dispatch_event { DISPATCH_LAUNCH, DISPATCH_END };
 
 struct dispatch_kernel {
     bool used, started, failed;
-    uint64_t blocks, next, ended; /* blocks: of the grid, that were handed out, that ended */
+    uint64_t blocks, next, ended; /* blocks: of the grid, that were handed out, that ended, */
+    uint64_t unsettled;           /* and that ended with writes still under way */
     uint32_t share, warps;        /* of a block */
     uint64_t order;               /* kernels of an earlier number first */
     uint64_t start_ps, end_ps;    /* TIME_NEVER: it has not ended */
@@ -18,8 +19,6 @@ struct dispatch_kernel {
 
 struct dispatch_sm {
     uint32_t shares, warps, blocks; /* that are free */
-    uint32_t ahead;                 /* blocks that were sent though there was no room yet */
-    uint16_t most[SM_KERNELS];      /* blocks of each kernel that there is room for */
 };
 
 struct dispatcher {
@@ -33,7 +32,7 @@ struct dispatcher {
     struct dispatch_sm *sms;
     uint32_t *order;  /* of SMs */
     uint32_t next_sm; /* place in the order */
-    uint64_t free_at; /* ps: when the next block can leave */
+    uint64_t free_at; /* ps: when it has taken note of the last block that ended */
     uint64_t block_ps, latency_ps;
 };
 

@@ -7,8 +7,7 @@
 #define DISPATCH_PARAMS(P, S)                                                                                \
     P(S, count, launch_cycles, "600", "0..1000000", "from a kernel's launch to its first block's leaving")   \
     P(S, count, end_cycles, "1900", "200..1000000", "from the last block's end to the kernel's")             \
-    P(S, real, block_cycles, "1.19", "0..10000", "from one block to the next, over the whole GPU")           \
-    P(S, count, ahead, "2", "0..32", "blocks that wait at an SM for one of their kernel to end")             \
+    P(S, real, block_cycles, "1.19", "0..10000", "from one block's end to the next one's, over all SMs")     \
     P(S, count, latency_cycles, "100", "1..100000", "from the dispatcher to an SM, and back")                \
     P(S, choice, order, "gpc", "gpc|round_robin|static",                                                     \
       "which SM gets a block: GPC by GPC; by number; block i always goes to SM i modulo their count")        \
