@@ -230,8 +230,11 @@ static void count_issue(struct sm_warp *w, const struct isa_step *step, uint32_t
         w->kernel->profile[w->pending_op].issued++;
 }
 
-static enum stall throttle_of(uint32_t unit)
+static enum stall throttle_of(const struct isa_step *step)
 {
+    uint32_t unit = step->unit;
+    if (unit == UNIT_LSU && step->flags & STEP_SHARED)
+        return STALL_mio_throttle;
     return unit == UNIT_LSU                                                   ? STALL_lg_throttle
            : unit == UNIT_TEX                                                 ? STALL_tex_throttle
            : unit == UNIT_SHUFFLE || unit == UNIT_SPECIAL || unit == UNIT_SFU ? STALL_mio_throttle
@@ -409,12 +412,12 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     uint64_t free_at = units_free(sm, sub, step->unit);
     if (free_at > sm->cycle) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_ready(sm, w, free_at, throttle_of(step->unit));
+        warp_ready(sm, w, free_at, throttle_of(step));
         return false;
     }
     if (step->unit == UNIT_LSU && UNLIKELY(memory_is_full(sm))) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_block(sm, w, WARP_ROOM, throttle_of(step->unit));
+        warp_block(sm, w, WARP_ROOM, throttle_of(step));
         sm->room_wanted = true;
         return false;
     }

@@ -46,7 +46,7 @@ struct timing_options {
 };
 
 struct driver_options {
-    const char *system;          /* name or path; NULL: the H200 of the defaults */
+    const char *system;          /* name or path; NULL: h200 */
     const char *const *settings; /* "gpu.sm_count=4", ..., NULL; or NULL: none */
     const char *home;            /* systems are in its folder systems/; NULL: as system_load finds them */
     const char *run_dir;         /* launches are written to RUN_DIR/PID.launches; NULL: not */

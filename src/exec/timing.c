@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "ptx/machine.h"
+#include "ptx/opcodes.h"
 
 #include <string.h>
 
@@ -50,7 +51,20 @@ static bool needs_step(const struct op *op)
            (op->kind == OP_EXEC && (op->unit == UNIT_LSU || op->unit == UNIT_TEX || op->unit == UNIT_SYNC));
 }
 
-static void copy_steps(struct code *code, const struct machine *machine)
+/* Asynchronous copies, which write shared memory, wait as loads of global memory do. */
+static bool is_of_shared(const char *opcode)
+{
+    return strncmp(opcode, "cp.", 3) != 0 &&
+           (ptx_opcode_has(opcode, "shared") || ptx_opcode_has(opcode, "shared::cta"));
+}
+
+static void mark_shared(struct isa_step *steps, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        steps[i].flags |= steps[i].unit == UNIT_LSU ? STEP_SHARED : 0;
+}
+
+static void copy_steps(struct code *code, const struct ptx_function *f, const struct machine *machine)
 {
     uint32_t count = 0, last = code->op_count - 1;
     code->steps = mem_alloc(machine->first[last] + code->op_count + 1, sizeof *code->steps);
@@ -62,6 +76,8 @@ static void copy_steps(struct code *code, const struct machine *machine)
         if (count == timing->first_step && needs_step(&code->ops[i]))
             code->steps[count++] = (struct isa_step){.unit = code->ops[i].unit};
         timing->steps = (uint16_t)(count - timing->first_step);
+        if (is_of_shared(f->insts[i].opcode))
+            mark_shared(code->steps + timing->first_step, timing->steps);
     }
     code->timing[last].first_step = count; /* the end, where threads leave */
     code->timing[last].steps = 1;
@@ -87,7 +103,7 @@ void code_time(struct lower *lower)
         }
     }
     code->timing[f->inst_count].registers = (uint32_t)timer.count;
-    copy_steps(code, &machine);
+    copy_steps(code, f, &machine);
     code->timing_registers = timer.list;
     if (machine.registers)
         code->pressure = machine.registers - 2;

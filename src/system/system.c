@@ -99,10 +99,9 @@ bool system_load(struct system *system, const char *name, const char *folder, st
 {
     *system = (struct system){0};
     config_init(&system->config, groups);
-    bool good = true;
-    if (name && *name)
-        good = strchr(name, '/') || ends_in_ini(name) ? config_read(&system->config, name, err)
-                                                      : read_named(system, name, folder, err);
+    name = name && *name ? name : "h200";
+    bool good = strchr(name, '/') || ends_in_ini(name) ? config_read(&system->config, name, err)
+                                                       : read_named(system, name, folder, err);
     if (!good) {
         system_fini(system);
         return false;

@@ -35,7 +35,7 @@ struct system {
 };
 
 /* `name` is a path (it has a slash or ends in .ini), or a name, such as "h200", of a description in `folder`;
- * NULL or "" is the H200 of the defaults. `folder` may be NULL: HEDDLE_HOME/systems, or the folder that
+ * NULL or "" is "h200". `folder` may be NULL: HEDDLE_HOME/systems, or the folder that
  * Heddle was built with. An unknown name's error lists those there are. */
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err);
 

@@ -127,6 +127,13 @@ for name in bfs histogram spinlock prodcons; do # that copy in between, meet in 
     expect_status 0
     expect_line out "^$name: ok;"
 done
+run bench matmul_tiled --n 256 --mode timing --json tiled # shared memory is waited for as itself
+expect_status 0
+python3 - tiled <<'END' || fail 'waiting for shared memory is counted as something else'
+import json, sys
+stalls = json.load(open(sys.argv[1]))["launches"][0]["stall_cycles"]
+assert stalls["mio_throttle"] > 10 * stalls["lg_throttle"], stalls
+END
 run bench saxpy --n 100000 --json functional
 expect_status 0
 expect_lines out 1

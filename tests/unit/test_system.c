@@ -39,7 +39,7 @@ static void without_a_description_it_is_an_h200(void **state)
 {
     (void)state;
     struct system none, h200;
-    load(&none, NULL, NULL);
+    load(&none, NULL, "/there/is/no/folder");
     load(&h200, "h200", own_folder());
     assert_string_equal(none.gpu.name, "NVIDIA H200");
     assert_int_equal(none.spec.gpus, 1);
@@ -51,6 +51,20 @@ static void without_a_description_it_is_an_h200(void **state)
     same_values(&dispatch_params, &none.dispatch, &h200.dispatch);
     system_fini(&none);
     system_fini(&h200);
+}
+
+/* What a user changes in it holds for runs that name no system, too. */
+static void the_default_is_the_file_h200(void **state)
+{
+    (void)state;
+    struct folder folder;
+    struct system system;
+    folder_make(&folder);
+    folder_write(&folder, "h200.ini", "[gpu]\nsm_count = 5\n");
+    load(&system, NULL, folder.path);
+    assert_int_equal(system.gpu.sm_count, 5);
+    system_fini(&system);
+    folder_remove(&folder, LIST("h200.ini"));
 }
 
 static void every_description_can_be_read(void **state)
@@ -121,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_description_it_is_an_h200),
+        cmocka_unit_test(the_default_is_the_file_h200),
         cmocka_unit_test(every_description_can_be_read),
         cmocka_unit_test(a_path_is_read_as_it_is),
         cmocka_unit_test(an_unknown_name_lists_those_there_are),
