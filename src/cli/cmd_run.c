@@ -14,7 +14,7 @@ static const struct option_row options[] = {
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
-    {"--limit", "N", "warp instructions after which a launch fails, as if it never ended"},
+    {"--limit", "N", "warp instructions after which a launch fails, as if it never ended (functional mode)"},
     {NULL, NULL, NULL},
 };
 
@@ -109,12 +109,21 @@ static int tell(struct run *run, const struct system *system)
     return status;
 }
 
+/* What does not go together. */
+static bool makes_sense(const struct run_request *request, struct err *err)
+{
+    bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
+    if (limited && timing_is_on(&request->timing))
+        return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
+    return timing_check(&request->timing, err);
+}
+
 static int run_request(const struct run_request *request)
 {
     struct err err;
     struct system system;
     struct run run = {0};
-    if (!timing_check(&request->timing, &err) || !timing_load_system(&request->timing, &system, &err))
+    if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;
     if (!run_prepare(&run, request, &err))
@@ -135,18 +144,20 @@ static int run(int count, char **words)
     struct err err;
     struct run_request request = {0};
     int own = own_words(count, words);
-    if (!options_parse(options, own, words, &request, took, &err))
-        return complain(EXIT_USAGE, &err);
-    if (request.wants_help) {
-        command_print_help(&program_command);
-        return EXIT_GOOD;
-    }
-    if (own == count) {
-        err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
-        return complain(EXIT_USAGE, &err);
-    }
+    int status;
     request.words = words + own;
-    int status = run_request(&request);
+    if (!timing_from_environment(&request.timing, &err) ||
+        !options_parse(options, own, words, &request, took, &err)) {
+        status = complain(EXIT_USAGE, &err);
+    } else if (request.wants_help) {
+        command_print_help(&program_command);
+        status = EXIT_GOOD;
+    } else if (own == count) {
+        err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
+        status = complain(EXIT_USAGE, &err);
+    } else {
+        status = run_request(&request);
+    }
     timing_fini(&request.timing);
     return status;
 }

@@ -31,13 +31,16 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
                      ? " in its own code, not in a kernel"
                      : "");
     if (!lines->count) {
-        text_add(text, run->signal ? "no launch had ended (--limit N ends one that never would)"
-                                   : "no kernel was launched");
+        if (run->signal)
+            text_add(text, "no launch had ended (%s N ends one that never would)",
+                     run->timing ? "--max-cycles" : "--limit");
+        else
+            text_add(text, "no kernel was launched");
     } else {
         text_add(text, "%zu kernel%s, %zu launch%s, ", kernels.count, kernels.count == 1 ? "" : "s",
                  lines->count, lines->count == 1 ? "" : "es");
         add_count(text, warps);
-        text_add(text, " warp instructions (");
+        text_add(text, " warp instruction%s (", warps == 1 ? "" : "s");
         add_count(text, threads);
         text_add(text, " of threads) in %.2f s", run->wall_s);
         if (run->wall_s > 0.001) {

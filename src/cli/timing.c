@@ -51,10 +51,26 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
     return true;
 }
 
+/* What programs ask for is there in either mode; all else is of use in simulated time only. */
+static bool sets_time(const char *setting)
+{
+    return strncmp(setting, "gpu.", 4) != 0 && strncmp(setting, "system.", 7) != 0;
+}
+
+static const char *timed_setting(const struct timing_request *request)
+{
+    for (size_t i = 0; i < request->setting_count; i++) {
+        if (sets_time(request->settings[i]))
+            return request->settings[i];
+    }
+    return NULL;
+}
+
 /* The first option that has no meaning without time, or NULL. */
 static const char *timing_alone(const struct timing_request *request)
 {
-    return request->max_cycles    ? "--max-cycles"
+    return timed_setting(request) ? timed_setting(request)
+           : request->max_cycles  ? "--max-cycles"
            : request->kernels     ? "--kernels"
            : request->hot_places  ? "--profile"
            : request->cold_caches ? "--cold-caches"
@@ -69,20 +85,20 @@ bool timing_is_on(const struct timing_request *request)
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
-    return !alone || timing_is_on(request) || err_set(err, "%s: expected --mode timing beside it", alone);
+    return !alone || timing_is_on(request) || err_set(err, "%.120s: expected --mode timing beside it", alone);
 }
 
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
 {
     if (!system_load(system, request->system, NULL, err))
         return false;
-    for (size_t i = 0; i < request->setting_count; i++) {
-        if (!system_set(system, request->settings[i], err)) {
-            system_fini(system);
-            return false;
-        }
-    }
-    return true;
+    bool good = true;
+    for (size_t i = 0; good && i < request->setting_count; i++)
+        good = system_set(system, request->settings[i], err);
+    good = good && system_check(system, err);
+    if (!good)
+        system_fini(system);
+    return good;
 }
 
 bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err)
@@ -127,4 +143,5 @@ uint64_t timing_hot_places(const struct timing_request *request)
 void timing_fini(struct timing_request *request)
 {
     mem_free(request->settings);
+    mem_free(request->own);
 }

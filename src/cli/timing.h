@@ -13,6 +13,7 @@ struct timing_request {
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */
     size_t setting_count, setting_capacity;
+    char *own; /* the settings of the environment */
 };
 
 #define TIMING_OPTIONS                                                                                       \
@@ -20,12 +21,15 @@ struct timing_request {
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
         {"--set", "PATH.KEY=VALUE", "change the system, such as gpu.sm_count=16; may come several times"},   \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
-        {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended"},                    \
+        {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},                    \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
         {"--profile", "N", "show the N lines of each kernel where warps waited longest"},                    \
     {                                                                                                        \
         "--no-progress", NULL, "no line on the terminal that shows how far a kernel is"                      \
     }
+
+/* What variables such as HEDDLE_SYSTEM say (docs/cuda.md); before options are taken, which win over it. */
+bool timing_from_environment(struct timing_request *request, struct err *err);
 
 /* Takes an option if it is one of these; *mine tells. */
 bool timing_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,

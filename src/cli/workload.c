@@ -183,7 +183,7 @@ int workload_command(int count, char **words)
     int status;
     fill_rows(&r);
     catch_interrupts();
-    if (!options_parse(r.rows, count - 1, words + 1, &r, took, &err))
+    if (!timing_from_environment(&r.timing, &err) || !options_parse(r.rows, count - 1, words + 1, &r, took, &err))
         status = complain(EXIT_USAGE, &err);
     else if (timing_is_on(&r.timing) || r.json || r.timing.setting_count)
         status = run_timed(&r);

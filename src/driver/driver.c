@@ -92,11 +92,13 @@ static bool load_system(struct driver *driver, struct err *err)
     bool good = system_load(&driver->system, driver->options.system, folder.at, err);
     text_fini(&folder);
     const char *const *setting = driver->options.settings;
-    for (; good && setting && *setting; setting++) {
+    if (!good)
+        return false;
+    for (; good && setting && *setting; setting++)
         good = system_set(&driver->system, *setting, err);
-        if (!good)
-            system_fini(&driver->system);
-    }
+    good = good && system_check(&driver->system, err);
+    if (!good)
+        system_fini(&driver->system);
     return good;
 }
 

@@ -89,6 +89,9 @@ static bool options_of(struct driver_options *options)
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
         !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile))
         return false;
+    if (timing->on && options->instruction_limit)
+        return err_set(&own_err,
+                       "HEDDLE_INSTRUCTION_LIMIT: expected HEDDLE_MAX_CYCLES instead of it in timing mode");
     options->threads = (unsigned)threads;
     timing->progress = !quiet;
     timing->profile = !no_profile;

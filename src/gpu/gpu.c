@@ -88,9 +88,37 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     return good && mem_ready(gpu->mem, err);
 }
 
-static bool check(const struct gpu_config *config, struct err *err)
+/* One figure of a GPU cannot be more than another. */
+struct bound {
+    const char *less, *more;
+    uint64_t least, most;
+};
+
+static bool check_bounds(const struct gpu_spec *gpu, struct err *err)
+{
+#define BOUND(a, b)                                                                                          \
+    {                                                                                                        \
+        "gpu." #a, "gpu." #b, gpu->a, gpu->b                                                                 \
+    }
+    const struct bound bounds[] = {
+        BOUND(shared_per_block, shared_per_sm), BOUND(shared_per_block_optin, shared_per_sm),
+        BOUND(registers_per_block, registers_per_sm), BOUND(register_unit, registers_per_sm)};
+#undef BOUND
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        if (bounds[i].least > bounds[i].most)
+            return err_set(err, "%s (%llu) cannot be more than %s (%llu)", bounds[i].less,
+                           (unsigned long long)bounds[i].least, bounds[i].more,
+                           (unsigned long long)bounds[i].most);
+    }
+    return gpu->threads_per_block <= gpu->warps_per_sm * WARP_LANES ||
+           err_set(err, "gpu.threads_per_block (%llu) cannot be more than %llu warps (gpu.warps_per_sm) hold",
+                   (unsigned long long)gpu->threads_per_block, (unsigned long long)gpu->warps_per_sm);
+}
+
+bool gpu_check(const struct gpu_config *config, struct err *err)
 {
     const struct gpu_spec *gpu = config->gpu;
+    struct mem_config mem = {.l2 = config->l2, .dram = config->dram};
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
                        (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);
@@ -103,7 +131,7 @@ static bool check(const struct gpu_config *config, struct err *err)
     uint64_t end_ps = config->dispatch->end_cycles * (PS_PER_SECOND / gpu->clock);
     if (config->noc->host_latency > end_ps)
         return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
-    return dispatch_check(config->dispatch, err);
+    return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && mem_check(&mem, err);
 }
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)
@@ -114,7 +142,7 @@ static char *workspace_of(const struct gpu *gpu, uint32_t slot)
 
 struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config, struct err *err)
 {
-    if (!check(config, err))
+    if (!gpu_check(config, err))
         return NULL;
     struct gpu *gpu = mem_alloc(1, sizeof *gpu);
     gpu->engine = engine;

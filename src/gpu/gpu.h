@@ -21,6 +21,8 @@ struct gpu_config {
 
 struct gpu;
 
+/* Whether there can be such a GPU; what a row alone allows was checked when it was read. */
+bool gpu_check(const struct gpu_config *config, struct err *err);
 struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config,
                     struct err *err);
 void gpu_free(struct gpu *gpu); /* after the engine */

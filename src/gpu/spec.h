@@ -12,9 +12,10 @@
     P(S, count, sm_count, "132", "1..4096", "streaming multiprocessors")                                     \
     P(S, freq, clock, "1980MHz", "1MHz..100GHz", "clock of the SMs")                                         \
     P(S, size, memory, "150109880320B", "1MiB..16TiB", "global memory that programs see")                    \
-    P(S, freq, memory_clock, "3201MHz", "1MHz..100GHz", "clock of the memory")                               \
-    P(S, count, memory_bus_bits, "6016", "1..65536", "width of the memory's bus")                            \
-    P(S, size, l2, "62914560B", "0..64GiB", "L2 cache, as properties tell it")                               \
+    P(S, freq, memory_clock, "3201MHz", "1MHz..100GHz",                                                      \
+      "clock of the memory, as properties tell it; timing has dram.bandwidth")                               \
+    P(S, count, memory_bus_bits, "6016", "1..65536", "width of the memory's bus, likewise")                  \
+    P(S, size, l2, "62914560B", "0..64GiB", "L2 cache, as properties tell it; timing has l2.bytes")          \
     P(S, size, l2_persisting_max, "39321600B", "0..64GiB", "of L2, that may be set aside")                   \
     P(S, size, l2_window_max, "134217728B", "0..64GiB", "largest window of an access policy")                \
     P(S, count, warps_per_sm, "64", "1..1024", "warps that an SM holds")                                     \

@@ -9,26 +9,27 @@ static uint64_t cycles_ps(uint64_t clock, double cycles)
     return (uint64_t)(cycles * 1e12 / (double)clock + 0.5);
 }
 
-static bool check(const struct mem_config *config, const char *path, struct err *err)
+bool mem_check(const struct mem_config *config, struct err *err)
 {
     const struct l2_spec *l2 = config->l2;
     const struct dram_spec *dram = config->dram;
     if (l2->slices % l2->partitions || l2->slices / l2->partitions < l2->islands)
-        return err_set(err, "%s: %llu L2 slices cannot be spread over %llu partitions and %llu islands", path,
+        return err_set(err,
+                       "l2.slices: %llu L2 slices cannot be spread over %llu partitions and %llu islands",
                        (unsigned long long)l2->slices, (unsigned long long)l2->partitions,
                        (unsigned long long)l2->islands);
     if (l2->slices / l2->islands + l2->partitions > SLICES_HERE_MOST)
-        return err_set(err, "%s: at most %d L2 slices on an island", path, SLICES_HERE_MOST);
+        return err_set(err, "l2.islands: at most %d L2 slices on an island", SLICES_HERE_MOST);
     uint64_t lines = l2->bytes / l2->slices / MEM_LINE;
     if (lines < l2->ways || lines > 1 << 20)
-        return err_set(err, "%s: a slice of %llu lines: expected %llu (a set) to %d", path,
+        return err_set(err, "l2.bytes: a slice of %llu lines: expected %llu (a set) to %d",
                        (unsigned long long)lines, (unsigned long long)l2->ways, 1 << 20);
     if (l2->fill_sectors == 3)
-        return err_set(err, "%s: L2 fill_sectors: expected 1, 2 or 4", path);
+        return err_set(err, "l2.fill_sectors: expected 1, 2 or 4");
     if (dram->channels_per_slice & (dram->channels_per_slice - 1))
-        return err_set(err, "%s: DRAM channels_per_slice: expected a power of two", path);
+        return err_set(err, "dram.channels_per_slice: expected a power of two");
     if (dram->writes_high > dram->writes || dram->writes_low >= dram->writes_high)
-        return err_set(err, "%s: DRAM writes_low < writes_high <= writes must hold", path);
+        return err_set(err, "dram.writes: writes_low < writes_high <= writes must hold");
     return true;
 }
 
@@ -201,7 +202,7 @@ static void make_links(struct mem *mem, const struct mem_config *config)
 
 bool system_make(struct mem *mem, const struct mem_config *config, struct err *err)
 {
-    if (!check(config, mem->path, err))
+    if (!mem_check(config, err))
         return false;
     mem->dram = *config->dram;
     find_shape(&mem->shape, config);

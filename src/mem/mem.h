@@ -36,6 +36,8 @@ struct mem_config {
     mem_atomic_fn *atomic;
 };
 
+/* Whether there can be such a memory: the L2 and the DRAM alone are looked at. */
+bool mem_check(const struct mem_config *config, struct err *err);
 struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config,
                     struct err *err);
 void mem_delete(struct mem *mem); /* after the engine */

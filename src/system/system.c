@@ -1,6 +1,7 @@
 #include "system/system.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "gpu/gpu.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -116,6 +117,13 @@ bool system_set(struct system *system, const char *assignment, struct err *err)
         return false;
     fill(system);
     return true;
+}
+
+bool system_check(const struct system *system, struct err *err)
+{
+    struct gpu_config config = {&system->gpu,  &system->sm,  &system->l2,
+                                &system->dram, &system->noc, &system->dispatch};
+    return gpu_check(&config, err);
 }
 
 void system_fini(struct system *system)

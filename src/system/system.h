@@ -41,6 +41,9 @@ bool system_load(struct system *system, const char *name, const char *folder, st
 
 /* Changes one setting, "gpu.sm_count=4" or "system.gpus=8", before anything was made of the system. */
 bool system_set(struct system *system, const char *assignment, struct err *err);
+
+/* Whether there can be such a system, timed or not; once all was set. */
+bool system_check(const struct system *system, struct err *err);
 void system_fini(struct system *system);
 
 #endif

@@ -56,6 +56,23 @@ expect_status 0
 expect_lines err 1
 run run --set gpu.sm_count=8 ./useptx "$saxpy"
 expect_lines err 1
+run run --set dram.bandwidth=1TB/s ./useptx "$saxpy" # of no use without time
+explains err saxpy
+
+# the environment is as the options, which win over it
+HEDDLE_SYSTEM=h100 run run --stats stats.env ./useptx "$saxpy"
+expect_status 0
+explains err saxpy
+expect_line stats.env '"system": "h100"'
+HEDDLE_SYSTEM=h100 run bench saxpy --n 1000
+explains out saxpy
+HEDDLE_MODE=timing run run --mode functional ./useptx "$saxpy"
+expect_lines err 1
+HEDDLE_SETTINGS=$'gpu.sm_count=8\nsm.alu_latency=5' HEDDLE_KERNELS=1- run run ./useptx "$saxpy"
+expect_line err '^1 launch ran without time'
+HEDDLE_MODE=timin refuses "HEDDLE_MODE: expected functional or timing, not 'timin'" run ./useptx
+HEDDLE_CACHES=hot refuses "HEDDLE_CACHES: expected warm or cold, not 'hot'" run ./useptx
+HEDDLE_SETTINGS=gpu.sm_cont=1 refuses 'sm_cont' run ./useptx
 
 run run "${small[@]}" --profile 3 ./useptx "$saxpy"
 expect_status 0
@@ -166,6 +183,8 @@ refuses "expected functional or timing, not 'fast'" run --mode fast ./useptx
 refuses '--kernels: expected --mode timing' run --mode functional --kernels 1 ./useptx
 refuses '--max-cycles: expected --mode timing' run --mode functional --max-cycles 5 ./useptx
 refuses '--max-cycles: ' run --max-cycles many ./useptx
+refuses '--limit: expected --max-cycles' run --mode timing --limit 5 ./useptx
+refuses 'dram.bandwidth=1TB/s: expected --mode timing' run --mode functional --set dram.bandwidth=1TB/s ./useptx
 for numbers in x 1-x 3-1 -2 1-2-3 ''; do
     refuses '--kernels: expected numbers of launches' run --kernels "$numbers" ./useptx
 done
