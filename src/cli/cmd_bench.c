@@ -349,8 +349,10 @@ static int run(int count, char **words)
 const struct command bench_command = {
     .name = "bench",
     .arguments = "NAME [options]",
-    .help = "measure Heddle itself",
-    .more = "Runs a benchmark and ends with one line: NAME events=N seconds=S rate=R checksum=HEX.\n"
+    .help = "run a bundled CUDA workload, or measure Heddle itself",
+    .more = "The options below are those of the benchmarks of Heddle itself (phold, gpu-traffic, network);\n"
+            "CUDA workloads have those of `heddle run`, and their own.\n\n"
+            "Runs a benchmark and ends with one line: NAME events=N seconds=S rate=R checksum=HEX.\n"
             "The checksum is over every event, the final state and the statistics; it depends on the\n"
             "parameters and on nothing else. Each key of the benchmark's section is an option, too.",
     .options = options,

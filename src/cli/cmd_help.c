@@ -92,8 +92,10 @@ static void print_words(const char *name, const char *behind)
         complete_commands("");
         return;
     }
-    for (const struct option_row *row = command->options; row && row->name; row++)
-        puts(row->name);
+    for (const struct option_row *row = command->options; row && row->name; row++) {
+        if (row->help)
+            puts(row->name);
+    }
     if (command->complete)
         command->complete(behind);
 }

@@ -13,6 +13,7 @@ static const struct option_row options[] = {
     TIMING_OPTIONS,
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
+    {"--json", "FILE", NULL}, /* what `bench` calls --stats */
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "warp instructions after which a launch fails, as if it never ended (functional mode)"},
     {NULL, NULL, NULL},
@@ -32,7 +33,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     } else if (!strcmp(row->name, "--threads")) {
         request->threads = value;
         return threads_parse(value, &threads, err);
-    } else if (!strcmp(row->name, "--stats")) {
+    } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
     } else if (!strcmp(row->name, "--bounds")) {
         request->bounds = value;
@@ -82,6 +83,8 @@ static int tell(struct run *run, const struct system *system)
 {
     const struct run_request *request = run->request;
     struct launch_run how = {.program = request->words[0],
+                             .arguments = request->words + 1,
+                             .request = &request->timing,
                              .system_name = request->timing.system ? request->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&request->timing),

@@ -93,15 +93,13 @@ static void keep_command(struct text *command, int count, char **words)
 /* All that can be wrong before an hour of work. */
 static bool prepare(const struct request *r, struct validation *validation, struct err *err)
 {
-    struct system system;
     const char *const files[] = {r->json, r->svg, r->markdown};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (files[i] && !file_check(files[i], err))
             return false;
     }
-    if (!timing_load_system(&r->timing, &system, err))
+    if (!timing_load_system(&r->timing, &validation->system, err))
         return false;
-    system_fini(&system);
     if (!validation_select(validation, r->only, err) || !measured_read(validation, r->measured, err))
         return false;
     validation_limit(validation, r->most);

@@ -6,10 +6,13 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "driver/ledger.h"
 #include "gpu/bottleneck.h"
 #include "system/system.h"
 
 #include <stdint.h>
+
+struct timing_request;
 
 /* Each number of a line is a row. */
 #define LAUNCH_NUMBERS(N)                                                                                    \
@@ -41,10 +44,26 @@ struct launch_line {
     size_t place_count, place_capacity;
 };
 
+/* Copies of one kind, and fills, in simulated time. */
+struct copy_sum {
+    uint64_t count, bytes;
+    uint64_t busy_ps; /* in which one was under way, over all devices */
+};
+
+enum copy_kind {
+#define K(name, words) COPIED_##name,
+    COPY_KINDS(K)
+#undef K
+        COPIED_KINDS
+};
+
 struct launch_lines {
     struct launch_line *at;
     size_t count, capacity;
     struct names wheres; /* of places */
+    struct copy_sum copies[COPIED_KINDS];
+    uint64_t
+        end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */
 };
 
 /* All launches of all processes: those of a process in their order, and the processes ordered by what they
@@ -56,15 +75,27 @@ void launches_fini(struct launch_lines *lines);
 struct metric_source launch_source(const struct launch_line *line, const struct system *system,
                                    struct launch_facts *facts);
 
+/* Whether it ended by a mistake of its own, or by a limit. */
+bool launch_failed(const struct launch_line *line);
+
 /* How they came about, beside the launches. */
 struct launch_run {
-    const char *program, *system_name;
+    const char *program;                 /* NULL: several, which have no time in common */
+    char *const *arguments;              /* of the program, ends in NULL; or NULL */
+    const struct launch_option *options; /* of a workload, ends in a NULL name; or NULL */
+    const struct timing_request *request;
+    const char *system_name;
     const struct system *system;
     bool timing;
     unsigned threads;
     double wall_s, cpu_s;
     int signal;          /* that ended it, or 0 */
     uint64_t hot_places; /* lines of profiles to show */
+};
+
+struct launch_option {
+    const char *name;
+    uint64_t value;
 };
 
 /* One line for the user ... */

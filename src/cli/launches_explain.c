@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "driver/demangle.h"
+#include "driver/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@ enum { MOST_SHOWN = 20 }; /* kernels; those that took the longest */
 /* All timed launches of one kernel. */
 struct group {
     struct text name;
-    uint64_t launches, interrupted;
+    uint64_t launches, interrupted, failed;
+    uint64_t error; /* of the first that failed */
     const struct launch_line *longest;
     struct kernel_stats sum;
     struct metric_place *places; /* of all launches */
@@ -60,6 +62,9 @@ static void gather(struct groups *groups, const struct launch_line *line)
     metrics_sum(&group->sum, &line->timing);
     group->launches++;
     group->interrupted += line->interrupted;
+    group->failed += launch_failed(line);
+    if (launch_failed(line) && !group->error)
+        group->error = line->result;
     if (!group->longest || duration(&line->timing) > duration(&group->longest->timing))
         group->longest = line;
     for (size_t i = 0; i < line->place_count; i++)
@@ -169,7 +174,12 @@ static void add_line(const struct group *group, const struct system *system, str
     add_whole(text, group->sum.cycles);
     text_add(text, " cycles (");
     add_time(text, duration(&group->sum));
-    text_add(text, ")%s: ", group->interrupted ? ", interrupted before its end" : "");
+    text_add(text, ")%s", group->interrupted ? ", interrupted before its end" : "");
+    if (group->failed && group->launches > 1)
+        text_add(text, ", %llu of them", (unsigned long long)group->failed);
+    if (group->failed)
+        text_add(text, "%s failed (%s)", group->launches > 1 ? "" : ",", result_text((int)group->error));
+    text_add(text, ": ");
     bottleneck_tell(&source, group->places, group->place_count, text);
     add_wrapped(to, line.at);
     text_fini(&line);
@@ -208,6 +218,42 @@ static void add_row(const struct group *group, const struct system *system, stru
     add_cell(text, 9, &cell);
     text_add(text, "\n");
     text_fini(&cell);
+}
+
+static void add_bytes(struct text *text, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    double size = (double)bytes;
+    int unit = 0;
+    for (; size >= 999.5 && unit < 4; unit++)
+        size /= 1000;
+    text_add(text, "%.3g %s", size, units[unit]);
+}
+
+/* "copies: 2 to the device (8.39 MB, 154 us), 1 to the host (4.19 MB, 76.8 us)" */
+static void add_copies(const struct launch_lines *lines, struct text *to)
+{
+    static const char *const words[] = {
+#define K(name, words) words,
+        COPY_KINDS(K)
+#undef K
+    };
+    struct text line = {0};
+    for (int i = 0; i < COPIED_KINDS; i++) {
+        const struct copy_sum *sum = &lines->copies[i];
+        if (!sum->count)
+            continue;
+        text_add(&line, "%s", line.length ? ", " : "copies: ");
+        add_whole(&line, sum->count);
+        text_add(&line, " %s (", words[i]);
+        add_bytes(&line, sum->bytes);
+        text_add(&line, ", ");
+        add_time(&line, sum->busy_ps);
+        text_add(&line, ")");
+    }
+    if (line.length)
+        add_wrapped(to, line.at);
+    text_fini(&line);
 }
 
 /* "saxpy.cu:5 (ld.global.f32), PTX line 29" */
@@ -274,7 +320,14 @@ void launches_explain(const struct launch_lines *lines, const struct launch_run 
     }
     if (groups.kernels.count)
         add_all(&groups, run, text);
+    add_copies(lines, text);
+    if (run->timing && run->program && lines->end_ps) {
+        text_add(text, "simulated time until the last of these ended: ");
+        add_time(text, lines->end_ps);
+        text_add(text, "\n");
+    }
     if (run->timing && untimed)
-        text_add(text, "%zu launch%s ran without time\n", untimed, untimed == 1 ? "" : "es");
+        text_add(text, "%zu launch%s ran without time: events and totals leave %s out\n", untimed,
+                 untimed == 1 ? "" : "es", untimed == 1 ? "it" : "them");
     groups_fini(&groups);
 }

@@ -1,8 +1,10 @@
 /* The launches of processes as JSON: --stats FILE. */
 #include "cli/launches.h"
+#include "cli/timing.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "driver/facts.h"
+#include "driver/result.h"
 
 struct metric_source launch_source(const struct launch_line *line, const struct system *system,
                                    struct launch_facts *facts)
@@ -60,6 +62,8 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     write_sides(json, "block", line->block);
     if (line->result)
         json_u64(json, "error", line->result);
+    if (launch_failed(line))
+        json_text(json, "failed", result_text((int)line->result));
     if (line->interrupted)
         json_bool(json, "interrupted", true);
     if (line->timed) {
@@ -76,6 +80,51 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     json_end(json);
 }
 
+/* All that figures depend on, but for the program itself. */
+static void write_config(struct json *json, const struct launch_run *run)
+{
+    const struct timing_request *request = run->request;
+    json_text(json, "program", run->program);
+    if (run->arguments) {
+        json_array(json, "arguments");
+        for (char *const *word = run->arguments; *word; word++)
+            json_text(json, NULL, *word);
+        json_end(json);
+    }
+    json_object(json, "options");
+    for (const struct launch_option *option = run->options; option && option->name; option++)
+        json_u64(json, option->name, option->value);
+    if (request->kernels)
+        json_text(json, "kernels", request->kernels);
+    if (request->max_cycles)
+        json_u64(json, "max_cycles", timing_max_cycles(request));
+    if (request->cold_caches)
+        json_bool(json, "cold_caches", true);
+    json_end(json);
+    json_object(json, "config");
+    config_write_json(&run->system->config, json);
+    json_end(json);
+}
+
+static void write_copies(struct json *json, const struct launch_lines *lines)
+{
+    static const char *const names[] = {
+#define K(name, words) #name,
+        COPY_KINDS(K)
+#undef K
+    };
+    json_u64(json, "time_ps", lines->end_ps);
+    json_object(json, "copies");
+    for (int i = 0; i < COPIED_KINDS; i++) {
+        json_object(json, names[i]);
+        json_u64(json, "count", lines->copies[i].count);
+        json_u64(json, "bytes", lines->copies[i].bytes);
+        json_u64(json, "busy_ps", lines->copies[i].busy_ps);
+        json_end(json);
+    }
+    json_end(json);
+}
+
 bool launches_write(const struct launch_lines *lines, const struct launch_run *run, const char *path,
                     struct err *err)
 {
@@ -88,6 +137,9 @@ bool launches_write(const struct launch_lines *lines, const struct launch_run *r
     json_text(&json, "heddle", HEDDLE_VERSION);
     json_text(&json, "system", run->system_name);
     json_text(&json, "mode", run->timing ? "timing" : "functional");
+    write_config(&json, run);
+    if (run->timing)
+        write_copies(&json, lines);
     json_array(&json, "launches");
     for (size_t i = 0; i < lines->count; i++)
         write_launch(&json, &lines->at[i], run->system);

@@ -79,6 +79,38 @@ static bool read_where(const char *line, struct wheres *wheres)
     return true;
 }
 
+/* When copies of a kind ended last: they wait for each other. */
+enum { DEVICES_MOST = 64 };
+typedef uint64_t copy_ends[COPIED_KINDS][DEVICES_MOST];
+
+/* A line that tells of a copy; they come in the order they ended in. */
+static bool read_copy(const char *line, copy_ends ends, struct launch_lines *lines)
+{
+    static const char *const kinds[] = {
+#define K(name, words) "\"" #name "\"",
+        COPY_KINDS(K)
+#undef K
+    };
+    uint64_t device, bytes, start, end;
+    const char *what = value_of(line, "copy");
+    if (!what || !read_number(line, "device", &device) || !read_number(line, "bytes", &bytes) ||
+        !read_number(line, "start_ps", &start) || !read_number(line, "end_ps", &end) ||
+        device >= DEVICES_MOST)
+        return false;
+    for (int kind = 0; kind < COPIED_KINDS; kind++) {
+        if (strncmp(what, kinds[kind], strlen(kinds[kind])) != 0)
+            continue;
+        uint64_t *last = &ends[kind][device];
+        struct copy_sum *sum = &lines->copies[kind];
+        sum->count++;
+        sum->bytes += bytes;
+        sum->busy_ps += end - (start > *last ? start : *last);
+        *last = end;
+        lines->end_ps = end > lines->end_ps ? end : lines->end_ps;
+    }
+    return true;
+}
+
 /* [[place, issued, stalls...], ...] */
 static void read_profile(const char *line, const struct wheres *wheres, struct launch_lines *lines,
                          struct launch_line *launch)
@@ -112,6 +144,7 @@ static bool read_process(const char *path, struct launch_lines *all, struct laun
 {
     struct text content = {0};
     struct wheres wheres = {0};
+    copy_ends ends = {{0}};
     if (!file_read(path, LARGEST_FILE, &content, err)) {
         text_fini(&content);
         return false;
@@ -119,9 +152,11 @@ static bool read_process(const char *path, struct launch_lines *all, struct laun
     for (char *line = content.at, *end; (end = strchr(line, '\n')); line = end + 1) {
         struct launch_line launch = {0};
         *end = 0;
-        if (read_where(line, &wheres) || !read_line(line, &launch))
+        if (read_where(line, &wheres) || read_copy(line, ends, all) || !read_line(line, &launch))
             continue; /* what a process had no time to write whole */
         read_profile(line, &wheres, all, &launch);
+        if (launch.timed && launch.timing.end_ps > all->end_ps)
+            all->end_ps = launch.timing.end_ps;
         mem_grow(lines->at, lines->count, lines->capacity);
         lines->at[lines->count++] = launch;
     }

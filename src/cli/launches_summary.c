@@ -1,5 +1,6 @@
 /* The launches of processes in words. */
 #include "cli/launches.h"
+#include "driver/result.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,11 +16,18 @@ static void add_count(struct text *text, double count)
     text_add(text, unit ? "%.4g%s" : "%.0f%s", count, units[unit]);
 }
 
+bool launch_failed(const struct launch_line *line)
+{
+    return line->result && line->result != RESULT_DEINITIALIZED; /* the end of its process */
+}
+
 void launches_summarize(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
 {
     struct names kernels = {0};
     double warps = 0, threads = 0;
+    size_t failed = 0;
     for (size_t i = 0; i < lines->count; i++) {
+        failed += launch_failed(&lines->at[i]);
         names_add(&kernels, lines->at[i].kernel);
         warps += (double)lines->at[i].warp_instructions;
         threads += (double)lines->at[i].thread_instructions;
@@ -39,6 +47,10 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
     } else {
         text_add(text, "%zu kernel%s, %zu launch%s, ", kernels.count, kernels.count == 1 ? "" : "s",
                  lines->count, lines->count == 1 ? "" : "es");
+        if (failed && failed == lines->count)
+            text_add(text, "failed, ");
+        else if (failed)
+            text_add(text, "%zu of them failed, ", failed);
         add_count(text, warps);
         text_add(text, " warp instruction%s (", warps == 1 ? "" : "s");
         add_count(text, threads);

@@ -81,6 +81,8 @@ void options_print(const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
         char left[80];
+        if (!rows->help)
+            continue;
         snprintf(left, sizeof left, "%s%s%s", rows->name, rows->value ? " " : "",
                  rows->value ? rows->value : "");
         printf("  %-26s %s\n", left, rows->help);

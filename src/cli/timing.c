@@ -1,4 +1,5 @@
 #include "cli/timing.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/unit.h"
 
@@ -34,6 +35,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->system = value;
     else if (!strcmp(row->name, "--set"))
         add_setting(request, value);
+    else if (!strcmp(row->name, "--dump-config"))
+        request->dump = value;
     else if (!strcmp(row->name, "--max-cycles"))
         return take_count(row, value, &request->max_cycles, err);
     else if (!strcmp(row->name, "--profile"))
@@ -88,6 +91,18 @@ bool timing_check(const struct timing_request *request, struct err *err)
     return !alone || timing_is_on(request) || err_set(err, "%.120s: expected --mode timing beside it", alone);
 }
 
+static bool dump(const struct system *system, const char *path, struct err *err)
+{
+    struct file_writer writer;
+    struct text text = {0};
+    if (!file_open(&writer, path, err))
+        return false;
+    config_dump(&system->config, &text);
+    fputs(text.at, writer.stream);
+    text_fini(&text);
+    return file_close(&writer, err);
+}
+
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
 {
     if (!system_load(system, request->system, NULL, err))
@@ -95,7 +110,7 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
     bool good = true;
     for (size_t i = 0; good && i < request->setting_count; i++)
         good = system_set(system, request->settings[i], err);
-    good = good && system_check(system, err);
+    good = good && system_check(system, err) && (!request->dump || dump(system, request->dump, err));
     if (!good)
         system_fini(system);
     return good;

@@ -13,15 +13,17 @@ struct timing_request {
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */
     size_t setting_count, setting_capacity;
-    char *own; /* the settings of the environment */
+    const char *dump; /* where the whole description goes, or NULL */
+    char *own;        /* the settings of the environment */
 };
 
 #define TIMING_OPTIONS                                                                                       \
-    {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too (see below)"},          \
+    {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
         {"--set", "PATH.KEY=VALUE", "change the system, such as gpu.sm_count=16; may come several times"},   \
+        {"--dump-config", "FILE", "write the system as it is then, defaults and all, as a description"},     \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
-        {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},                    \
+        {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
         {"--profile", "N", "show the N lines of each kernel where warps waited longest"},                    \
     {                                                                                                        \
@@ -41,6 +43,7 @@ bool timing_check(const struct timing_request *request, struct err *err);
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);
 
+/* The system that is asked for, checked; and written, where --dump-config says. */
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err);
 
 /* "3-5", "7" or "3-": from the first launch to behind the last (0: no end). */

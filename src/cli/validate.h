@@ -61,6 +61,7 @@ struct validation {
     size_t count;
     size_t too_long, not_measured; /* points left out */
     struct text machine;           /* what was measured, as the file of counters says */
+    struct system system;
     const char *system_name;
     const char *picture; /* the name of the SVG, for the page beside it; or NULL */
     struct text command; /* that makes the same again */

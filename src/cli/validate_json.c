@@ -77,6 +77,9 @@ void validation_json(const struct validation *validation, const struct summary *
     json_text(&json, "heddle", HEDDLE_VERSION);
     json_text(&json, "command", validation->command.at);
     json_text(&json, "system", validation->system_name);
+    json_object(&json, "config");
+    config_write_json(&validation->system.config, &json);
+    json_end(&json);
     json_text(&json, "measured_on", validation->machine.at ? validation->machine.at : "");
     json_object(&json, "summary");
     write_sums(&json, "workloads", summary->workloads, summary->points_workloads);

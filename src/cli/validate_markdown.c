@@ -56,7 +56,7 @@ static void write_point(const struct point *point, FILE *f)
     char cells[QUANTITY_COUNT][CELL], measured[CELL], model[CELL];
     fprintf(f, "| %s ", point->row->name);
     if (!point->ran) {
-        fprintf(f, "| %s | | | | | | |\n", *point->wrong ? point->wrong : "not run");
+        fprintf(f, "| %s | | | | | | |\n", *point->wrong ? point->wrong : "not run: interrupted");
         return;
     }
     fprintf(f, "| %s | %s ", cell_count(measured, point->measured[QUANTITY_CYCLES]),
@@ -99,7 +99,7 @@ static void write_micro(const struct validation *validation, FILE *f)
                 cell_count(model, point->model[QUANTITY_CYCLES]),
                 cell_error(error, point_error(point, QUANTITY_CYCLES), false));
         if (!point->ran)
-            fprintf(f, "%s", *point->wrong ? point->wrong : "not run");
+            fprintf(f, "%s", *point->wrong ? point->wrong : "not run: interrupted");
         for (size_t k = 0; point->ran && k < point->figure_count; k++)
             write_figure(&point->figures[k], k ? "; " : "", f);
         fputs(" |\n", f);

@@ -67,6 +67,7 @@ void validation_fini(struct validation *validation)
     mem_free(validation->points);
     text_fini(&validation->machine);
     text_fini(&validation->command);
+    system_fini(&validation->system);
 }
 
 /* "n=144", up to a blank or the end; returns where it ends. */

@@ -179,8 +179,10 @@ static void wait_some(struct job *jobs, unsigned count, double *done, size_t *po
             kill(jobs[i].process, SIGKILL);
         else if (ready <= 0 || !files[i].revents)
             continue;
-        *done += weight(jobs[i].point);
-        ++*points;
+        if (!interrupted) {
+            *done += weight(jobs[i].point);
+            ++*points;
+        }
         finish(&jobs[i]);
     }
 }

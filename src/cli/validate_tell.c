@@ -57,7 +57,8 @@ static void print_point(const struct point *point, FILE *stream)
 {
     char cells[2 + QUANTITY_COUNT][CELL];
     if (!point->ran) {
-        fprintf(stream, "%-30s %s\n", point->row->name, *point->wrong ? point->wrong : "(not run)");
+        fprintf(stream, "%-30s %s\n", point->row->name,
+                *point->wrong ? point->wrong : "(not run: interrupted)");
         return;
     }
     for (int i = 0; i < QUANTITY_COUNT; i++)

@@ -14,6 +14,7 @@
 static const struct option_row common[] = {
     {"--threads", "N|all", "threads of the host (1 unless told)"},
     {"--json", "FILE", "write what every launch did"},
+    {"--stats", "FILE", NULL}, /* what `run` calls --json */
     TIMING_OPTIONS,
     {NULL, NULL, NULL},
 };
@@ -45,7 +46,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return true;
     if (!strcmp(row->name, "--threads"))
         return threads_parse(value, &r->threads, err);
-    if (!strcmp(row->name, "--json"))
+    if (!strcmp(row->name, "--json") || !strcmp(row->name, "--stats"))
         r->json = value;
     for (size_t i = 0; r->workload->options[i].name; i++) {
         const struct workload_option *option = &r->workload->options[i];
@@ -96,13 +97,18 @@ static void print_figures(const struct request *r, const struct workload_result 
         printf("  %-40s %.6g\n", result->figures[i].name, result->figures[i].value);
 }
 
-/* What the driver left in the folder, in words and as JSON. */
+/* What the driver left in the folder, in words and as JSON; *any: there were launches. */
 static bool report(const struct request *r, const struct system *system, const char *folder, double seconds,
-                   struct err *err)
+                   bool *any, struct err *err)
 {
     struct launch_lines lines = {0};
     struct text words = {0};
+    struct launch_option options[WORKLOAD_OPTIONS_MOST + 1] = {{0}};
+    for (size_t i = 0; r->workload->options[i].name; i++)
+        options[i] = (struct launch_option){r->workload->options[i].name, r->values[i]};
     struct launch_run how = {.program = r->workload->name,
+                             .options = options,
+                             .request = &r->timing,
                              .system_name = r->timing.system ? r->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&r->timing),
@@ -111,6 +117,7 @@ static bool report(const struct request *r, const struct system *system, const c
                              .cpu_s = seconds,
                              .hot_places = timing_hot_places(&r->timing)};
     bool good = launches_read(folder, &lines, err);
+    *any = lines.count;
     launches_explain(&lines, &how, &words);
     if (words.length)
         fputs(words.at, stdout);
@@ -145,10 +152,12 @@ static int run_driven(const struct request *r, const struct system *system, cons
         print_line(r, &result);
         print_figures(r, &result);
     }
-    if (!report(r, system, folder, host_seconds() - start, &why))
+    bool any;
+    if (!report(r, system, folder, host_seconds() - start, &any, &why))
         return complain(EXIT_FAILED, &why);
     if (interrupted)
-        err_set(err, "interrupted: what is known so far was told");
+        err_set(err, any ? "interrupted: what is known so far was told"
+                         : "interrupted before the first kernel began");
     return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
 }
 
@@ -183,9 +192,10 @@ int workload_command(int count, char **words)
     int status;
     fill_rows(&r);
     catch_interrupts();
-    if (!timing_from_environment(&r.timing, &err) || !options_parse(r.rows, count - 1, words + 1, &r, took, &err))
+    if (!timing_from_environment(&r.timing, &err) ||
+        !options_parse(r.rows, count - 1, words + 1, &r, took, &err))
         status = complain(EXIT_USAGE, &err);
-    else if (timing_is_on(&r.timing) || r.json || r.timing.setting_count)
+    else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count)
         status = run_timed(&r);
     else
         status = run_plain(&r);
@@ -213,8 +223,9 @@ static void print_option(const struct workload_option *option)
 
 void workload_list(void)
 {
-    puts("\nCUDA workloads, checked against the CPU (--mode timing, --threads N|all, --json FILE, and their "
-         "own options):");
+    puts("\nCUDA workloads, checked against the CPU (options as of `heddle run`: --mode timing, --system, "
+         "--set, "
+         "--json FILE ...; and their own):");
     for (size_t i = 0; workloads[i]; i++) {
         printf("  %-26s %s\n", workloads[i]->name, workloads[i]->help);
         for (const struct workload_option *o = workloads[i]->options; o->name; o++)

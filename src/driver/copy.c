@@ -118,6 +118,23 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
     return TURN_TASK;
 }
 
+static const char *const kind_names[] = {
+#define K(name, words) #name,
+    COPY_KINDS(K)
+#undef K
+};
+enum { KIND_FILL = sizeof kind_names / sizeof *kind_names - 1 };
+
+static void note(const struct command *command, const struct task *task, unsigned kind, uint64_t bytes)
+{
+    struct copy_record record = {.what = kind_names[kind],
+                                 .device = task->gpu,
+                                 .bytes = bytes,
+                                 .start_ps = task->start_ps,
+                                 .end_ps = task->end_ps};
+    ledger_add_copy(&command->stream->device->driver->ledger, &record);
+}
+
 static void run_copy(struct command *command)
 {
     struct copy_command *copy = (struct copy_command *)command;
@@ -126,13 +143,24 @@ static void run_copy(struct command *command)
     copy_rows(&copy->to, &copy->from, &copy->box);
 }
 
+static void end_copy(struct command *command, struct task *task)
+{
+    if (task->state != TASK_DONE)
+        return;
+    run_copy(command);
+    note(command, task, task->direction, task->copy_bytes);
+}
+
 static void fini_copy(struct command *command)
 {
     mem_free(((struct copy_command *)command)->staged);
 }
 
-static const struct command_ops copy_ops = {
-    .bytes = sizeof(struct copy_command), .run = run_copy, .fini = fini_copy, .begin = begin_copy};
+static const struct command_ops copy_ops = {.bytes = sizeof(struct copy_command),
+                                            .run = run_copy,
+                                            .fini = fini_copy,
+                                            .begin = begin_copy,
+                                            .end = end_copy};
 
 /* Reads the source now, so that the program may change it. */
 static void stage(struct copy_command *copy)
@@ -245,8 +273,16 @@ static void run_fill(struct command *command)
     }
 }
 
+static void end_fill(struct command *command, struct task *task)
+{
+    if (task->state != TASK_DONE)
+        return;
+    run_fill(command);
+    note(command, task, KIND_FILL, box_bytes(&((const struct fill_command *)command)->box));
+}
+
 static const struct command_ops fill_ops = {
-    .bytes = sizeof(struct fill_command), .run = run_fill, .begin = begin_fill};
+    .bytes = sizeof(struct fill_command), .run = run_fill, .begin = begin_fill, .end = end_fill};
 
 enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait)
 {

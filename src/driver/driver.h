@@ -140,7 +140,7 @@ enum result device_disable_peer(struct device *device, struct device *peer);
  *   {"launch":0,"kernel":"saxpy","device":0,"stream":0,"grid":[4096,1,1],"block":[256,1,1],"registers":12,
  *    "shared_bytes":0,"dynamic_shared_bytes":0,"blocks_per_sm":8,"result":0,"wall_seconds":0.012,
  *    "warp_instructions":...}   and the other counts of exec's LAUNCH_COUNTS, and then, if it was timed, what
- * gpu/metrics_line.h writes. */
+ * gpu/metrics_line.h writes. Timed copies have lines of their own (ledger.h). */
 struct launch_record {
     uint64_t launch;
     const char *kernel; /* lives as long as the driver */

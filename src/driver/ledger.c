@@ -47,7 +47,7 @@ const char *ledger_name(struct ledger *ledger, const char *kernel)
     return name;
 }
 
-/* At the first launch, not before: a program that launches nothing leaves no file. */
+/* At the first launch or timed copy, not before: a program that does nothing leaves no file. */
 static bool open_file(struct ledger *ledger)
 {
     struct text path = {0};
@@ -149,6 +149,21 @@ static void write_lines(struct ledger *ledger, const struct launch_record *recor
     if (write(ledger->file, places.at, places.length) < 0)
         log_warn("cannot write the statistics of a launch: %s", strerror(errno));
     text_fini(&places);
+}
+
+void ledger_add_copy(struct ledger *ledger, const struct copy_record *copy)
+{
+    struct text line = {0};
+    if (!ledger->writing)
+        return;
+    text_add(&line, "{\"copy\":\"%s\",\"device\":%u,\"bytes\":%llu,\"start_ps\":%llu,\"end_ps\":%llu}\n",
+             copy->what, copy->device, (unsigned long long)copy->bytes, (unsigned long long)copy->start_ps,
+             (unsigned long long)copy->end_ps);
+    pthread_mutex_lock(&ledger->lock);
+    if ((ledger->file >= 0 || open_file(ledger)) && write(ledger->file, line.at, line.length) < 0)
+        log_warn("cannot write the statistics of a copy: %s", strerror(errno));
+    pthread_mutex_unlock(&ledger->lock);
+    text_fini(&line);
 }
 
 /* By number: streams may end their launches in another order, but seldom far from it. */

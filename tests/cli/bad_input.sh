@@ -44,7 +44,7 @@ refuses "--at: expected a time with its unit, such as 50ns, not '5'" bench phold
 refuses "--at: .*'-5ns'" bench phold --checkpoint saved --at -5ns
 
 for form in islands=3 phold=3 phold.islands phold.islands= =3 .islands=3 phold.=3 ''; do
-    refuses "--set: expected path.key=value, such as phold.islands=64, not '$form'" bench phold --set "$form"
+    refuses "--set: expected path.key=value .*, not '$form'" bench phold --set "$form"
 done
 refuses '--set: there is no section \[fold\]; did you mean \[phold\]\?' bench phold --set fold.islands=3
 refuses "--set: \[phold\] has no key 'island'; did you mean islands\?" bench phold --set phold.island=3

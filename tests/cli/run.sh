@@ -40,7 +40,8 @@ expect_line err '1 kernel, 2 launches'
 run run ./useptx "$saxpy" fault
 expect_status 0
 expect_line err '^heddle: .*saxpy.* a read of 4 bytes at 0x[0-9a-f]+'
-run run --set gpu.registers_per_sm=512 ./useptx "$saxpy"
+expect_line err '^heddle: 1 kernel, 1 launch, failed, '
+run run --set gpu.registers_per_sm=512 --set gpu.registers_per_block=512 ./useptx "$saxpy"
 expect_line err '^heddle: kernel saxpy was not launched: saxpy has [0-9]+ registers a thread, which leaves room for blocks of 0 threads, not 128'
 run run ./useptx "$saxpy" graph
 expect_status 0

@@ -27,10 +27,17 @@ for threads in 1 2; do
     expect_line out '^ptx: ok$'
     expect_line err '^heddle: 1 kernel, 1 launch, '
     explains err saxpy
+    expect_line err '^copies: 2 to the device \(8 kB, [0-9.]+ us\), 1 to the host \(4 kB, [0-9.]+ n?u?s\)$'
+    expect_line err '^simulated time until the last of these ended: [0-9.]+ us$'
     python3 - "stats.$threads" <<'END' >"same.$threads" || fail 'the statistics cannot be read'
 import json, sys
 stats = json.load(open(sys.argv[1]))
 assert stats["mode"] == "timing"
+assert stats["config"]["gpu"]["sm_count"] == 8 and stats["config"]["dram"]["model"] == "banks"
+assert stats["program"] == "./useptx" and len(stats["arguments"]) == 1
+assert stats["copies"]["to_device"] == {"count": 2, "bytes": 8000, "busy_ps": stats["copies"]["to_device"]["busy_ps"]}
+assert stats["copies"]["to_host"]["count"] == 1 and stats["copies"]["fill"]["count"] == 0
+assert stats["time_ps"] > stats["launches"][0]["end_ps"]
 del stats["host"]
 launch, = stats["launches"]
 metrics = launch["metrics"]
@@ -89,10 +96,25 @@ run run "${small[@]}" --kernels 0 ./useptx "$saxpy"
 explains err saxpy
 run run "${small[@]}" --kernels 1-7 --stats some ./useptx "$saxpy"
 expect_status 0
-expect_line err '^1 launch ran without time$'
+expect_line err '^1 launch ran without time: events and totals leave it out$'
 expect_line some '"mode": "timing"'
 run run "${small[@]}" --max-cycles 150 ./useptx "$saxpy"
 expect_line err '^heddle: .*150 cycles'
+expect_line err '^heddle: 1 kernel, 1 launch, failed, '
+expect_line err '^saxpy: 150 cycles .*, failed \(the launch timed out and was terminated\): '
+run run --mode timing "${small[@]}" --json fault.json ./useptx "$saxpy" fault
+expect_line err '^saxpy: .*, failed \(an illegal memory access was encountered\)'
+expect_line fault.json '"failed": "an illegal memory access was encountered"'
+
+# the whole system as a description: the same run again
+run run "${small[@]}" --mode timing --stats first.json --dump-config dump.ini ./useptx "$saxpy"
+run run --system ./dump.ini --stats again.json ./useptx "$saxpy"
+expect_status 0
+python3 - <<'END' || fail 'a dumped system is not the same'
+import json
+first, again = json.load(open("first.json")), json.load(open("again.json"))
+assert first["config"] == again["config"] and first["launches"] == again["launches"]
+END
 
 # saxpy_for ROUNDS: PTX with a saxpy that takes about so many rounds of a loop.
 saxpy_for() {
@@ -155,6 +177,12 @@ run bench saxpy --n 100000 --json functional
 expect_status 0
 expect_lines out 1
 expect_line functional '"mode": "functional"'
+expect_line functional '"n": 100000'
+expect_line functional '"sm_count": 132'
+run bench saxpy --n 1000 --dump-config dumped.ini --stats other
+expect_status 0
+expect_line dumped.ini '^\[dram\]$'
+expect_line other '"kernel": "saxpy"'
 start bench loop --mode timing --rounds 20000 --blocks 512 --json stopped
 sleep 2
 interrupt

@@ -75,7 +75,7 @@ sleep 1.5
 interrupt
 expect_status 130
 expect_line err '^heddle: interrupted'
-expect_line out '^loop_int_large +\(not run\)$'
+expect_line out '^loop_int_large +\(not run: interrupted\)$'
 expect_line stopped '"ran": false'
 
 # ---- mistakes ----

@@ -248,7 +248,7 @@ static void set_needs_path_key_and_value(void **state)
         "", "=", "x", "x=1", ".x=1", "a.=1", "mill.loom.shafts", "mill.loom.shafts=", "shafts=1.5"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
         check_set_refused(*state, broken[i],
-                          "--set: expected path.key=value, such as phold.islands=64, not '");
+                          "--set: expected path.key=value (`heddle params` lists what there is), not '");
 }
 
 static void set_takes_dots_and_equals_signs_in_the_value(void **state)
