@@ -144,6 +144,18 @@ static bool settle(struct sm *sm, struct sm_warp *w)
     return false;
 }
 
+/* Another warp's turn comes first, most often: time enough for the host to fetch what this one reads and
+ * writes. */
+static void bring_near(const struct warp *exec)
+{
+    const struct op *op = exec->at;
+    const uint32_t places[] = {op->a, op->b, op->c, op->d};
+    for (uint32_t i = 0; i < COUNT_OF(places); i++) {
+        __builtin_prefetch(exec->registers + places[i]);
+        __builtin_prefetch(exec->registers + places[i] + 64);
+    }
+}
+
 void warp_prepare(struct sm *sm, struct sm_warp *w)
 {
     uint64_t earliest = max_u64(sm->cycle, w->since);
@@ -173,6 +185,7 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
                 }
             }
             warp_ready(sm, w, at, stall_of(ready));
+            bring_near(w->exec);
             return;
         }
         struct stepped stepped; /* it is part of another machine instruction, or of none */
