@@ -46,6 +46,45 @@ static void idle_islands_are_not_run(void **state)
     engine_free(engine);
 }
 
+/* Nothing gets to one that only sends: on one thread it runs on, as far as the widest window of all. */
+static void who_only_sends_runs_ahead(void **state)
+{
+    (void)state;
+    uint64_t windows[2];
+    for (int one_way = 0; one_way < 2; one_way++) {
+        struct pair pair = {0};
+        for (int i = 0; i < 60; i++)
+            pair_send(&pair, (uint64_t)i * 100, 8);
+        struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+        struct link *near = engine_link(engine, "near", &(struct link_spec){.latency_ps = 100});
+        struct link *far = engine_link(engine, "far", &(struct link_spec){.latency_ps = 1000});
+        struct sender_spec silent = {0};
+        struct component *all[4];
+        for (int i = 0; i < 4; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "n%d", i);
+            const void *spec = i == 0   ? (const void *)&pair.sends
+                               : i == 1 ? (const void *)&pair.takes
+                                        : &silent;
+            all[i] = engine_component(engine, engine_island(engine, name), name,
+                                      i == 1 ? &receiver_ops : &sender_ops, spec,
+                                      i == 1 ? sizeof(struct receiver) : sizeof(struct sender), "p");
+        }
+        must(link_plug_one_way(near, component_port(all[0], 0), one_way ? PORT_SENDS : PORT_BOTH, err));
+        must(link_plug_one_way(near, component_port(all[1], 0), one_way ? PORT_RECEIVES : PORT_BOTH, err));
+        must(link_plug(far, component_port(all[2], 0), err));
+        must(link_plug(far, component_port(all[3], 0), err));
+        must(engine_ready(engine, err));
+        must(run_to(engine, TIME_NEVER, 1, err) == ENGINE_FINISHED);
+        const struct receiver *receiver = component_state(all[1]);
+        for (int i = 0; i < 60; i++)
+            assert_int_equal(receiver->times[i], 100 * i + 100);
+        windows[one_way] = engine_windows(engine);
+        engine_free(engine);
+    }
+    assert_true(windows[1] * 3 < windows[0]);
+}
+
 static void init_phold(struct bench_model *model, struct config *config, const struct param_group ***groups)
 {
     const struct bench *bench = bench_find("phold");
@@ -146,9 +185,9 @@ static void a_signal_may_interrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quiet_time_is_skipped),           cmocka_unit_test(idle_islands_are_not_run),
-        cmocka_unit_test(a_run_in_pieces_is_the_same_run), cmocka_unit_test(an_interrupted_run_can_go_on),
-        cmocka_unit_test(a_signal_may_interrupt),
+        cmocka_unit_test(quiet_time_is_skipped),        cmocka_unit_test(idle_islands_are_not_run),
+        cmocka_unit_test(who_only_sends_runs_ahead),    cmocka_unit_test(a_run_in_pieces_is_the_same_run),
+        cmocka_unit_test(an_interrupted_run_can_go_on), cmocka_unit_test(a_signal_may_interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
