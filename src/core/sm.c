@@ -21,6 +21,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->free_load = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
+    warp_crossings(sm);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
     sm->l1_data = mem_alloc_lines(spec->l1 / MEM_LINE, MEM_LINE);
