@@ -417,28 +417,34 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
         block_wake_others(sm, block);
 }
 
+/* The cycle from which a step has what it needs of those before it. */
+static uint64_t step_needs(const struct sm *sm, const struct sm_warp *w, const struct isa_step *step)
+{
+    if (step->flags & STEP_GUARDED)
+        return guard_at(sm, w->chain_at);
+    if (step->flags & STEP_CHAINED)
+        return when_at(sm, w->chain_at, step->unit);
+    return step->flags & STEP_JOINS ? when_at(sm, w->result_at, step->unit) : 0;
+}
+
 /* A step of an operation that becomes several: when others can use its result. */
 static void note_step(const struct sm *sm, struct sm_warp *w, const struct isa_step *step, uint64_t begins)
 {
-    uint64_t at = (begins + sm->cost[step->unit].latency) * READY_KINDS + kind_of(step->unit);
     if (step->flags & STEP_BESIDE)
         return;
-    w->chain_at = at;
-    w->result_at = max_u64(w->result_at, at);
+    if (step->flags & STEP_FLOWS)
+        begins = max_u64(begins, step_needs(sm, w, step));
+    w->chain_at = (begins + sm->cost[step->unit].latency) * READY_KINDS + kind_of(step->unit);
+    w->result_at = max_u64(w->result_at, w->chain_at);
 }
 
-/* The next step of the operation: when can it issue? */
+/* The next step of the operation: when can it issue? One that flows does before it could: the compiler puts
+ * instructions of others between the steps. */
 static void prepare_step(struct sm *sm, struct sm_warp *w)
 {
     const struct isa_step *step = &w->steps[w->step];
-    uint64_t at = sm->cycle + 1;
-    if (step->flags & STEP_GUARDED)
-        at = max_u64(at, guard_at(sm, w->chain_at));
-    else if (step->flags & STEP_CHAINED)
-        at = max_u64(at, when_at(sm, w->chain_at, step->unit));
-    if (step->flags & STEP_JOINS)
-        at = max_u64(at, when_at(sm, w->result_at, step->unit));
-    warp_ready(sm, w, at, STALL_wait);
+    uint64_t at = step->flags & STEP_FLOWS ? 0 : step_needs(sm, w, step);
+    warp_ready(sm, w, max_u64(at, sm->cycle + 1), STALL_wait);
 }
 
 /* Another machine instruction of the operation under way. */

@@ -48,6 +48,7 @@ enum isa_step_flag {
     STEP_GUARDED = 2, /* it is the guard of this one */
     STEP_JOINS = 4,   /* needs the results of all before it */
     STEP_BESIDE = 8,  /* nobody waits for its result: the other half of a value, or a comparison */
+    STEP_FLOWS = 16,  /* instructions of others may stand between it and the step before */
 };
 
 struct isa_step {

@@ -254,6 +254,7 @@ static uint8_t flags_of(char sign)
 uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most)
 {
     uint32_t count = 0;
+    uint8_t flows = strpbrk(text, "?+BJGLXYKR") ? 0 : STEP_FLOWS; /* branches and memory hold others back */
     for (const char *at = text; *at;) {
         uint8_t flags = flags_of(*at);
         if (*at < 'A')
@@ -263,7 +264,7 @@ uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most)
         while (*at >= '0' && *at <= '9')
             times = 10 * times + (uint32_t)(*at++ - '0');
         for (times = times ? times : 1; times && count < most; times--) {
-            steps[count] = (struct isa_step){(uint8_t)unit, count ? flags : flags & STEP_BESIDE};
+            steps[count] = (struct isa_step){(uint8_t)unit, flows | (count ? flags : flags & STEP_BESIDE)};
             count++;
             flags = flags & STEP_BESIDE ? flags : STEP_CHAINED;
         }
