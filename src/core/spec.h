@@ -30,7 +30,7 @@
     UNIT_PARAMS(P, S, tex, "40", "4", "2", "textures")                                                       \
     UNIT_PARAMS(P, S, control, "4", "2", "0", "branches")                                                    \
     UNIT_PARAMS(P, S, jump, "12", "2", "0", "branches taken inside divisions and roots")                     \
-    UNIT_PARAMS(P, S, call, "31", "2", "0", "calls and returns")                                             \
+    UNIT_PARAMS(P, S, call, "35", "2", "0", "calls and returns")                                             \
     UNIT_PARAMS(P, S, sync, "10", "2", "2", "barriers")                                                      \
     UNIT_PARAMS(P, S, shuffle, "24", "2", "1", "shuffles")                                                   \
     UNIT_PARAMS(P, S, vote, "4", "2", "0", "votes")                                                          \
