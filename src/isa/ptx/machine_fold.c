@@ -157,6 +157,12 @@ static bool fits_address(const struct fold *fold, uint32_t reader, uint32_t inde
     return uses;
 }
 
+/* Addresses of constants have 32 bits. */
+static bool fits_constant(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return opcode_at(fold, reader)->space == PTX_CONST && fits_address(fold, reader, index);
+}
+
 /* Offsets of addresses have 24 bits. */
 static bool adds_offset(const struct fold *fold, uint32_t i)
 {
@@ -360,6 +366,8 @@ static void fold_one(struct fold *fold, uint32_t i)
             fold_into_readers(fold, i, NULL);
         break;
     case KIND_ADD64:
+        if (!strcmp(plan->steps[i], "Q") && all_readers(fold, i, fits_constant, 64))
+            plan->steps[i] = "I";
         if (adds_offset(fold, i) && all_readers(fold, i, fits_address, 64))
             fold_into_readers(fold, i, NULL);
         break;
