@@ -6,8 +6,17 @@
 #include "core/sm.h"
 #include "base/clock.h"
 
-/* A register's value can be used from this cycle on; below, why not before. PENDING: not known yet. */
-enum ready_kind { READY_FIXED, READY_SHORT, READY_LONG, READY_KINDS = 16 };
+/* A register's value can be used from this cycle on; below, where it comes from. PENDING: not known yet. */
+enum ready_kind {
+    READY_ALU, /* of fixed latency: integers and logic */
+    READY_FMA, /* products and floats */
+    READY_FP64,
+    READY_FIXED, /* others */
+    READY_QUEUE, /* of variable latency: special functions and conversions, which have a queue */
+    READY_SHORT, /* others of short latency */
+    READY_LONG,
+    READY_KINDS = 16
+};
 #define PENDING UINT64_MAX
 #define NO_SLOT UINT32_MAX
 
@@ -48,7 +57,7 @@ struct sm_warp {
     /* of an operation that becomes several machine instructions, while step > 0 */
     bool memory_result;
     struct stepped stepped;
-    uint64_t result_at; /* as on the board */
+    uint64_t result_at, chain_at; /* of all steps; of the last that others wait for: as on the board */
     const struct op *op;
     /* what few need */
     uint32_t board_capacity;
@@ -125,6 +134,7 @@ struct sm {
     uint64_t lsu_free; /* in parts of a cycle: LSU_PARTS */
     uint64_t shared_free[UNIT_COUNT];
     struct unit_cost cost[UNIT_COUNT];
+    uint8_t crossing[READY_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */
     struct subcore subcores[SM_SUBCORES];
     struct banks banks;
 
@@ -186,6 +196,7 @@ static inline void warp_set_results(struct sm_warp *w, uint32_t slots_at, const 
 void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
 void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
 void warp_block(struct sm *sm, struct sm_warp *w, enum warp_state state, enum stall why);
+void warp_crossings(struct sm *sm);                  /* fills sm->crossing */
 void warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
 void warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */
 bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w);
@@ -225,11 +236,16 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
 enum { CODE_LINE = 128, CODE_BYTES = 16 }; /* of a line of code; of a machine instruction */
 
-/* The line of code that an operation of the warp's code is in. */
+/* The line of code that a step is in, + 1. */
+static inline uint64_t code_line(const struct sm_warp *w, const struct code *code, uint64_t step)
+{
+    return (w->code_base + code->code_at + step * CODE_BYTES) / CODE_LINE + 1;
+}
+
+/* That of an operation of the warp's code. */
 static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_timing *timing)
 {
-    return (w->code_base + w->exec->code->code_at + (uint64_t)timing->first_step * CODE_BYTES) / CODE_LINE +
-           1;
+    return code_line(w, w->exec->code, timing->first_step);
 }
 uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request);
 

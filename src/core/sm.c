@@ -22,6 +22,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
     sm->warps = mem_alloc_lines(warp_count(sm), sizeof *sm->warps);
+    warp_crossings(sm);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
     sm->l1_data = mem_alloc_pages(spec->l1 / MEM_LINE, MEM_LINE);

@@ -17,26 +17,37 @@
     P(S, count, two_level_active, "6", "1..32", "warps of a sub-core that two_level looks at")               \
     UNIT_PARAMS(P, S, alu, "4", "2", "0", "integers and logic")                                              \
     UNIT_PARAMS(P, S, imad, "4", "2", "0", "integer products")                                               \
+    UNIT_PARAMS(P, S, wide, "9", "4", "0", "integer products of 64 bits, by the same unit")                  \
     UNIT_PARAMS(P, S, fma, "4", "1", "0", "single precision")                                                \
     UNIT_PARAMS(P, S, half, "8", "1", "0", "half precision")                                                 \
     UNIT_PARAMS(P, S, fp64, "8", "2", "0", "double precision")                                               \
     UNIT_PARAMS(P, S, sfu, "17", "8", "0", "special functions")                                              \
-    UNIT_PARAMS(P, S, cvt, "19", "8", "0", "conversions")                                                    \
+    UNIT_PARAMS(P, S, cvt, "17", "8", "0", "conversions")                                                    \
+    UNIT_PARAMS(P, S, cvt64, "18", "9", "0", "conversions of double precision")                              \
     UNIT_PARAMS(P, S, tensor, "19", "7", "0", "matrices")                                                    \
+    UNIT_PARAMS(P, S, imma, "13", "5", "0", "matrices of 8-bit integers, rows of 16")                        \
     UNIT_PARAMS(P, S, lsu, "20", "4", "0", "memory")                                                         \
     UNIT_PARAMS(P, S, tex, "40", "4", "2", "textures")                                                       \
     UNIT_PARAMS(P, S, control, "4", "2", "0", "branches")                                                    \
+    UNIT_PARAMS(P, S, jump, "12", "2", "0", "branches taken inside divisions and roots")                     \
+    UNIT_PARAMS(P, S, call, "35", "2", "0", "calls and returns")                                             \
     UNIT_PARAMS(P, S, sync, "10", "2", "2", "barriers")                                                      \
     UNIT_PARAMS(P, S, shuffle, "24", "2", "1", "shuffles")                                                   \
-    UNIT_PARAMS(P, S, vote, "13", "4", "0", "votes")                                                         \
+    UNIT_PARAMS(P, S, vote, "4", "2", "0", "votes")                                                          \
+    UNIT_PARAMS(P, S, match, "369", "64", "64", "comparisons with all lanes")                                \
     UNIT_PARAMS(P, S, uniform, "7", "1", "0", "what is the same for all lanes")                              \
     UNIT_PARAMS(P, S, special, "22", "2", "2", "special registers")                                          \
-    UNIT_PARAMS(P, S, const, "29", "4", "0", "loads from constant memory")                                   \
+    UNIT_PARAMS(P, S, const, "28", "4", "0", "loads from constant memory")                                   \
     P(S, count, queue, "4", "0..64",                                                                         \
       "instructions that wait for a unit of variable latency, when it is busy")                              \
-    P(S, count, branch_taken_cycles, "5", "0..1000", "a warp waits behind a branch, beside its latency")     \
-    P(S, count, branch_guard_cycles, "8", "0..1000", "a branch waits longer for its predicate than others")  \
-    P(S, count, diverge_cycles, "8", "0..1000", "a warp waits when its threads part")                        \
+    P(S, count, branch_taken_cycles, "4", "0..1000", "a warp waits behind a branch, beside its latency")     \
+    P(S, count, guard_cycles, "9", "0..1000",                                                                \
+      "a guarded instruction or a vote waits longer for its predicate than for other operands")              \
+    P(S, count, cross_cycles, "1", "0..100",                                                                 \
+      "until a result of the integer, product or float units is at another's")                               \
+    P(S, count, diverge_cycles, "18", "0..1000", "a warp waits when its threads part")                       \
+    P(S, count, wide_issue_cycles, "4", "1..100",                                                            \
+      "until a sub-core can issue anything behind an integer product of 64 bits")                            \
     P(S, count, block_start_cycles, "40", "0..100000",                                                       \
       "from a block's arrival at an SM to its first instruction")                                            \
     P(S, count, block_least_cycles, "22", "0..100000", "from one block's start to the next one's, at least") \
@@ -92,6 +103,7 @@ extern const struct param_group sm_params;
 /* The rows of units, by unit. */
 struct unit_cost {
     uint32_t latency, interval, shared;
+    uint32_t pipe; /* the unit whose place it takes: its own, or that of one that does other things, too */
 };
 void sm_unit_costs(const struct sm_spec *spec, struct unit_cost costs[UNIT_COUNT]);
 

@@ -87,10 +87,22 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
     }
 }
 
+/* The cycle from which a unit can use what is ready as the board says. */
+static inline uint64_t when_at(const struct sm *sm, uint64_t ready, uint32_t unit)
+{
+    return ready / READY_KINDS + sm->crossing[ready % READY_KINDS][unit];
+}
+
+/* The same for a guard, whatever unit it guards. */
+static inline uint64_t guard_at(const struct sm *sm, uint64_t ready)
+{
+    return ready / READY_KINDS + sm->config.spec->guard_cycles;
+}
+
 /* The cycle from which all registers of the operation can be used, times READY_KINDS plus the kind; or
  * PENDING, with w->waits_for. */
-static uint64_t operands_ready(struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers,
-                               uint64_t *sources)
+static uint64_t operands_ready(const struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
+                               const uint16_t *registers, uint64_t *sources)
 {
     uint64_t ready = 0;
     const uint64_t *board = w->board + w->exec->code->slots_at;
@@ -100,6 +112,8 @@ static uint64_t operands_ready(struct sm_warp *w, const struct isa_timing *timin
             w->waits_for = w->exec->code->slots_at + registers[i];
             return PENDING;
         }
+        if (i < timing->guards && at)
+            at = guard_at(sm, at) * READY_KINDS + READY_FIXED;
         ready = max_u64(ready, at);
     }
     *sources = ready;
@@ -116,7 +130,13 @@ static uint64_t operands_ready(struct sm_warp *w, const struct isa_timing *timin
 
 static enum stall stall_of(uint64_t ready)
 {
-    static const uint8_t stalls[READY_KINDS] = {STALL_wait, STALL_short_scoreboard, STALL_long_scoreboard};
+    static const uint8_t stalls[READY_KINDS] = {[READY_ALU] = STALL_wait,
+                                                [READY_FMA] = STALL_wait,
+                                                [READY_FP64] = STALL_wait,
+                                                [READY_FIXED] = STALL_wait,
+                                                [READY_QUEUE] = STALL_short_scoreboard,
+                                                [READY_SHORT] = STALL_short_scoreboard,
+                                                [READY_LONG] = STALL_long_scoreboard};
     return (enum stall)stalls[ready % READY_KINDS];
 }
 
@@ -164,7 +184,7 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
         const struct code *code = w->exec->code;
         const struct isa_timing *timing = w->timing;
         const uint16_t *registers = code->timing_registers + timing->registers;
-        uint64_t sources = 0, ready = operands_ready(w, timing, registers, &sources);
+        uint64_t sources = 0, ready = operands_ready(sm, w, timing, registers, &sources);
         if (UNLIKELY(ready == PENDING)) {
             warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
             return;
@@ -172,9 +192,7 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
         if (UNLIKELY(w->exec->at->role) && waits_for_role(sm, w))
             return;
         if (LIKELY(timing->steps) || free_ops == FREE_OPS_MOST) {
-            uint64_t at = max_u64(earliest, ready / READY_KINDS);
-            if (w->exec->at->kind == OP_BRANCH && ready)
-                at = max_u64(earliest, ready / READY_KINDS + sm->config.spec->branch_guard_cycles);
+            uint64_t at = max_u64(earliest, when_at(sm, ready, w->steps->unit));
             uint64_t line = fetch_line_of(w, timing);
             if (UNLIKELY(w->code_line != line)) {
                 uint32_t wait = fetch_wait(sm, w, line);
@@ -257,19 +275,46 @@ static enum stall throttle_of(const struct isa_step *step)
 static enum ready_kind kind_of(uint32_t unit)
 {
     switch (unit) {
+    case UNIT_ALU:
+    case UNIT_VOTE:
+        return READY_ALU;
+    case UNIT_IMAD:
+    case UNIT_WIDE:
+    case UNIT_FMA:
+        return READY_FMA;
+    case UNIT_FP64:
+        return READY_FP64;
     case UNIT_SFU:
     case UNIT_CVT:
+    case UNIT_CVT64:
+        return READY_QUEUE;
     case UNIT_SHUFFLE:
     case UNIT_SPECIAL:
     case UNIT_CONST:
     case UNIT_LSU:
-    case UNIT_VOTE:
+    case UNIT_MATCH:
         return READY_SHORT;
     case UNIT_TEX:
         return READY_LONG;
     default:
         return READY_FIXED;
     }
+}
+
+/* Units near each other hand results on sooner; those with a queue read their operands later. */
+static uint32_t crossing(enum ready_kind from, enum ready_kind to)
+{
+    if (from == to || to == READY_QUEUE || from == READY_SHORT || from == READY_FIXED)
+        return 0;
+    return from == READY_FP64 || to == READY_FP64 || from == READY_QUEUE ? 2 : 1;
+}
+
+void warp_crossings(struct sm *sm)
+{
+    for (uint32_t from = READY_ALU; from < READY_LONG; from++)
+        for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
+            sm->crossing[from][unit] =
+                (uint8_t)(crossing((enum ready_kind)from, kind_of(unit)) * sm->config.spec->cross_cycles);
 }
 
 /* Cycles that reading an instruction's registers takes beyond the first: a bank gives so many at a time. What
@@ -299,10 +344,10 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
 /* When the units an instruction needs can take it: those of variable latency have a queue. */
 static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
-    uint64_t when = max_u64(sub->unit_free[unit], sm->shared_free[unit]);
+    uint64_t when = max_u64(sub->unit_free[sm->cost[unit].pipe], sm->shared_free[unit]);
     if (unit == UNIT_LSU) {
         when = max_u64(when, memory_room_at(sub));
-    } else if (kind_of(unit) == READY_SHORT) {
+    } else if (kind_of(unit) == READY_SHORT || kind_of(unit) == READY_QUEUE) {
         uint64_t queued = sm->config.spec->queue * sm->cost[unit].interval;
         when = when > queued ? when - queued : 0;
     }
@@ -312,12 +357,13 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 /* Gives the cycle in which the unit begins. */
 static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
-    uint64_t begins = max_u64(sm->cycle, sub->unit_free[unit]);
+    uint64_t *free_at = &sub->unit_free[sm->cost[unit].pipe];
+    uint64_t begins = max_u64(sm->cycle, *free_at);
     if (sm->cost[unit].shared) {
         begins = max_u64(begins, sm->shared_free[unit]);
         sm->shared_free[unit] = begins + sm->cost[unit].shared;
     }
-    sub->unit_free[unit] = begins + sm->cost[unit].interval;
+    *free_at = begins + sm->cost[unit].interval;
     return begins;
 }
 
@@ -365,12 +411,15 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op 
 }
 
 /* The warp stands behind the operation, or wherever it went; when can it go on? */
-static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *stepped, const struct op *op)
+static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *stepped, const struct op *op,
+                  uint32_t unit)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t wait = 0;
     enum stall why = STALL_branch_resolving;
+    if (unit == UNIT_JUMP || unit == UNIT_CALL)
+        wait = sm->cost[unit].latency;
     if (op->kind == OP_BRANCH) {
         counters->branches++;
         counters->divergent_branches += stepped->diverged;
@@ -379,7 +428,7 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
         if (stepped->diverged)
             wait += spec->diverge_cycles;
     } else if (op->role) {
-        wait = wait_for_role(sm, w, op, &why);
+        wait += wait_for_role(sm, w, op, &why);
     }
     struct sm_block *block = w->block;
     if (wait && !stepped->waits)
@@ -392,27 +441,56 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
         block_wake_others(sm, block);
 }
 
+/* The cycle from which a step has what it needs of those before it. */
+static uint64_t step_needs(const struct sm *sm, const struct sm_warp *w, const struct isa_step *step)
+{
+    if (step->flags & STEP_GUARDED)
+        return guard_at(sm, w->chain_at);
+    if (step->flags & STEP_CHAINED)
+        return when_at(sm, w->chain_at, step->unit);
+    return step->flags & STEP_JOINS ? when_at(sm, w->result_at, step->unit) : 0;
+}
+
+/* A step of an operation that becomes several: when others can use its result. */
+static void note_step(const struct sm *sm, struct sm_warp *w, const struct isa_step *step, uint64_t begins)
+{
+    if (step->flags & STEP_BESIDE)
+        return;
+    if (step->flags & STEP_FLOWS)
+        begins = max_u64(begins, step_needs(sm, w, step));
+    w->chain_at = (begins + sm->cost[step->unit].latency) * READY_KINDS + kind_of(step->unit);
+    w->result_at = max_u64(w->result_at, w->chain_at);
+}
+
+/* The next step of the operation: when can it issue? One that flows does before it could: the compiler puts
+ * instructions of others between the steps. */
+static void prepare_step(struct sm *sm, struct sm_warp *w)
+{
+    const struct isa_step *step = &w->steps[w->step];
+    uint64_t at = step->flags & STEP_FLOWS ? 0 : step_needs(sm, w, step);
+    warp_ready(sm, w, max_u64(at, sm->cycle + 1), STALL_wait);
+}
+
 /* Another machine instruction of the operation under way. */
 static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
 {
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
-    const struct unit_cost *cost = &sm->cost[step->unit];
     uint32_t on = count_lanes(w->exec->active);
     count_issue(w, step, on, on);
     w->since = sm->cycle + 1;
-    w->result_at = max_u64(w->result_at, (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
+    note_step(sm, w, step, begins);
     w->step++;
     if (w->step < timing->steps) {
-        bool chained = w->steps[w->step].flags & STEP_CHAINED;
-        warp_ready(sm, w, chained ? begins + cost->latency : sm->cycle + 1, STALL_wait);
+        prepare_step(sm, w);
         return;
     }
     w->step = 0;
     const struct code *code = w->under_way;
+    w->code_line = code_line(w, code, timing->first_step + timing->steps - 1);
     if (!w->memory_result)
         warp_set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, w->result_at);
-    go_on(sm, w, &w->stepped, w->op);
+    go_on(sm, w, &w->stepped, w->op, step->unit);
 }
 
 bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
@@ -441,6 +519,8 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     }
     warp_account(sm, w, sm->cycle, STALL_not_selected);
     uint64_t begins = take_units(sm, sub, step->unit);
+    if (step->unit == UNIT_WIDE)
+        sub->dispatch_free = sm->cycle + sm->config.spec->wide_issue_cycles;
     if (w->step) {
         issue_further(sm, w, begins);
         return true;
@@ -470,11 +550,11 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         w->stepped = stepped;
         w->op = op;
         w->memory_result = memory;
-        w->result_at = (begins + cost->latency) * READY_KINDS + kind_of(step->unit);
-        bool chained = step[1].flags & STEP_CHAINED;
-        warp_ready(sm, w, chained ? begins + cost->latency : sm->cycle + 1, STALL_wait);
+        w->result_at = 0;
+        note_step(sm, w, step, begins);
+        prepare_step(sm, w);
         return true;
     }
-    go_on(sm, w, &stepped, op);
+    go_on(sm, w, &stepped, op, step->unit);
     return true;
 }

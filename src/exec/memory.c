@@ -359,7 +359,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
-        if (UNLIKELY(request)) {
+        if (UNLIKELY(request) && !access->by_register) {
             request->local_bytes = (uint8_t)size;
             request->local_writes = access->writes;
             note_far(at, active, &request->local, request->local_at);
@@ -697,6 +697,15 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
     return access;
 }
 
+/* Parameters and results of calls are kept in local memory here, and in registers by a real compiler. */
+static void pass_by_register(struct lower *lower, struct op *op, struct access *access)
+{
+    if (opcode_space(lower->inst->opcode) != PTX_PARAM || access->space != PTX_LOCAL)
+        return;
+    access->by_register = true;
+    op->unit = UNIT_ALU;
+}
+
 enum lowered lower_load(struct lower *lower, struct op *op)
 {
     struct access *access = new_access(lower, op, false);
@@ -714,6 +723,7 @@ enum lowered lower_load(struct lower *lower, struct op *op)
         return LOWER_FAILED;
     if (access->space == PTX_PARAM && !lower->function->is_kernel)
         access->space = PTX_LOCAL;
+    pass_by_register(lower, op, access);
     if (access->space == PTX_CONST) {
         access->space = PTX_GLOBAL;
         access->is_const = true;
@@ -729,6 +739,7 @@ enum lowered lower_store(struct lower *lower, struct op *op)
         return LOWER_FAILED;
     if (access->space == PTX_PARAM)
         access->space = PTX_LOCAL;
+    pass_by_register(lower, op, access);
     return LOWERED;
 }
 

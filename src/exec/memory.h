@@ -16,6 +16,7 @@ struct access {
     bool passes_by; /* the SM's own cache */
     bool acquires;
     bool is_const;
+    bool by_register;      /* a parameter of a call: memory only here */
     uint32_t number;       /* of the kernel's accesses */
     uint32_t registers[8]; /* places */
 };

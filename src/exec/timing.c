@@ -84,6 +84,14 @@ static void copy_steps(struct code *code, const struct ptx_function *f, const st
     code->steps[count] = (struct isa_step){.unit = UNIT_CONTROL};
 }
 
+/* A guard is the first register that an instruction reads; what a vote is about comes next. */
+static void count_guards(struct code *code, uint32_t i, bool guarded)
+{
+    struct isa_timing *timing = &code->timing[i];
+    bool votes = timing->steps && code->steps[timing->first_step].unit == UNIT_VOTE;
+    timing->guards = (uint8_t)min_u64(timing->reads, (uint64_t)guarded + votes);
+}
+
 void code_time(struct lower *lower)
 {
     struct code *code = lower->code;
@@ -104,6 +112,8 @@ void code_time(struct lower *lower)
     }
     code->timing[f->inst_count].registers = (uint32_t)timer.count;
     copy_steps(code, f, &machine);
+    for (uint32_t i = 0; i < f->inst_count; i++)
+        count_guards(code, i, f->insts[i].guard >= 0);
     code->timing_registers = timer.list;
     if (machine.registers)
         code->pressure = machine.registers - 2;

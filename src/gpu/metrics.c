@@ -71,9 +71,12 @@ double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
     const struct kernel_stats *k = source->timing;
     struct unit_cost costs[UNIT_COUNT];
     sm_unit_costs(source->sm, costs);
-    double count = (double)k->sm.by_unit[unit];
-    double own = percent(count * costs[unit].interval, scheduler_cycles(k));
-    double shared = percent(count * costs[unit].shared, (double)k->sm.cycles_active);
+    double cycles = 0;
+    for (uint32_t other = 0; other < UNIT_COUNT; other++)
+        if (costs[other].pipe == costs[unit].pipe)
+            cycles += (double)k->sm.by_unit[other] * costs[other].interval;
+    double own = percent(cycles, scheduler_cycles(k));
+    double shared = percent((double)k->sm.by_unit[unit] * costs[unit].shared, (double)k->sm.cycles_active);
     return own > shared ? own : shared;
 }
 

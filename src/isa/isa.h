@@ -26,7 +26,13 @@ typedef uint32_t lanes; /* a bit per lane */
     U(VOTE)    /* between lanes, one bit of each */                                                          \
     U(UNIFORM) /* what is the same for all lanes, in a unit of its own */                                    \
     U(SPECIAL) /* reads of special registers, such as the thread's number */                                 \
-    U(CONST)   /* loads from constant memory */
+    U(CONST)   /* loads from constant memory */                                                              \
+    U(WIDE)    /* integer products of 64 bits, or their upper half */                                        \
+    U(CVT64)   /* conversions from and to double precision */                                                \
+    U(IMMA)    /* matrices of short rows: 8 bits, 16 of them */                                              \
+    U(MATCH)   /* which lanes have the same value */                                                         \
+    U(JUMP)    /* taken branches inside of what an instruction becomes */                                    \
+    U(CALL)    /* calls and returns */
 
 enum isa_unit {
 #define U(name) UNIT_##name,
@@ -38,8 +44,12 @@ enum isa_unit {
 /* A machine instruction. One of an instruction set that is not the machine's own (PTX) becomes none, one or
  * several of them. */
 enum isa_step_flag {
-    STEP_CHAINED = 1, /* needs the result of the step before it */
-    STEP_SHARED = 2,  /* of shared memory, by what the instruction says */
+    STEP_CHAINED = 1, /* needs the result of the step before it, of those that are not beside the others */
+    STEP_GUARDED = 2, /* it is the guard of this one */
+    STEP_JOINS = 4,   /* needs the results of all before it */
+    STEP_BESIDE = 8,  /* nobody waits for its result: the other half of a value, or a comparison */
+    STEP_FLOWS = 16,  /* instructions of others may stand between it and the step before */
+    STEP_SHARED = 32, /* of shared memory, by what the instruction says */
 };
 
 struct isa_step {
@@ -54,6 +64,7 @@ struct isa_timing {
     uint8_t reads, writes;
     uint16_t steps; /* how many machine instructions it becomes */
     uint32_t first_step;
+    uint8_t guards; /* how many of the first registers that it reads are predicates it waits longer for */
 };
 
 /* Types of a lane's value. f16 and bf16 are held as their 16 bits; pred is one bit. */

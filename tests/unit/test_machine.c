@@ -29,12 +29,12 @@ static struct ptx_module *parse(const char *body)
 
 static char letter_of(struct isa_step step)
 {
-    static const char letters[] = "AIFHDSCTLXBYWVURK";
+    static const char letters[] = "AIFHDSCTLXBYWVURKQENMJG";
     return step.unit < UNIT_COUNT ? letters[step.unit] : '?';
 }
 
 /* The steps of each instruction of the body: letters of units, in lower case
- * when they are chained, and - for none. */
+ * when they are chained, with the signs of opcodes.c, and - for none. */
 static void expect(const char *expected, const char *body)
 {
     struct ptx_module *module = parse(body);
@@ -48,7 +48,13 @@ static void expect(const char *expected, const char *body)
         text_add(&got, "%s%s", i > HEAD ? " " : "", machine.first[i] == machine.first[i + 1] ? "-" : "");
         for (uint32_t s = machine.first[i]; s < machine.first[i + 1]; s++) {
             char letter = letter_of(machine.steps[s]);
-            text_add(&got, "%c", machine.steps[s].flags & STEP_CHAINED ? letter + 'a' - 'A' : letter);
+            uint8_t flags = machine.steps[s].flags;
+            text_add(&got, "%s%c",
+                     flags & STEP_BESIDE    ? "/"
+                     : flags & STEP_GUARDED ? "?"
+                     : flags & STEP_JOINS   ? "+"
+                                            : "",
+                     flags & STEP_CHAINED ? letter + 'a' - 'A' : letter);
         }
     }
     if (strcmp(got.at ? got.at : "", expected) != 0)
@@ -79,10 +85,10 @@ static void what_nobody_needs_is_left_out(void **state)
 static void addresses_are_folded(void **state)
 {
     (void)state;
-    expect("- I L L", "mul.wide.u32 %l1, %x, 4; add.s64 %l2, %l0, %l1; ld.global.u32 %r1, [%l2]; "
+    expect("- Q L L", "mul.wide.u32 %l1, %x, 4; add.s64 %l2, %l0, %l1; ld.global.u32 %r1, [%l2]; "
                       "st.global.u32 [%l0], %r1;");
     expect("- L L", "add.s64 %l1, %l0, 16; ld.global.u32 %r1, [%l1]; st.global.u32 [%l0], %r1;");
-    expect("- AA L L",
+    expect("- A/A L L",
            "shl.b64 %l1, %l0, 2; add.s64 %l2, %l0, %l1; ld.global.u32 %r1, [%l2]; st.global.u32 [%l0], %r1;");
 }
 
@@ -108,9 +114,51 @@ static void what_two_units_can_do_is_spread(void **state)
 static void wide_and_rare_ones_take_several(void **state)
 {
     (void)state;
-    expect("L AA L", "ld.global.u64 %l1, [%l0]; add.s64 %l2, %l1, %l1; st.global.u64 [%l0], %l2;");
+    expect("L A/I L", "ld.global.u64 %l1, [%l0]; add.s64 %l2, %l1, %l1; st.global.u64 [%l0], %l2;");
     expect("Afsf L", "sqrt.approx.f32 %f1, %f2; st.global.f32 [%l0], %f1;");
     expect("S L", "rcp.approx.ftz.f32 %f1, %f2; st.global.f32 [%l0], %f1;");
+}
+
+static void products_of_64_bits_have_a_unit(void **state)
+{
+    (void)state;
+    expect("Q L", "mul.hi.u32 %r1, %x, %y; st.global.u32 [%l0], %r1;");
+    expect("L IQI+A L", "ld.global.u64 %l1, [%l0]; mul.lo.s64 %l2, %l1, %l1; st.global.u64 [%l0], %l2;");
+}
+
+static void a_choice_can_be_a_minimum(void **state)
+{
+    (void)state;
+    expect("- A L", "setp.lt.s32 %p1, %x, %y; selp.b32 %r1, %x, %y, %p1; st.global.u32 [%l0], %r1;");
+    expect("A A L", /* of others than were compared */
+           "setp.lt.s32 %p1, %x, %y; selp.b32 %r1, %x, 7, %p1; st.global.u32 [%l0], %r1;");
+}
+
+static void reciprocals_are_known_the_second_time(void **state)
+{
+    (void)state;
+    expect("C/Asic/Iiqqi/Aia?ia?ia Qiia?ia?ia L",
+           "rem.u32 %r1, %x, %y; rem.u32 %r2, %r1, %y; st.global.u32 [%l0], %r2;");
+}
+
+static void long_sums_are_done_two_at_a_time(void **state)
+{
+    (void)state;
+    expect("L - A/A L", "ld.global.u64 %l1, [%l0]; add.s64 %l2, %l1, %l3; add.s64 %l4, %l2, %l5;\n"
+                        "st.global.u64 [%l0], %l4;");
+}
+
+static void one_number_fits_into_an_instruction(void **state)
+{
+    (void)state;
+    expect("Ai I L", "mad.lo.s32 %r1, %x, 37, 17; mad.lo.s32 %r2, %r1, 37, 17; st.global.u32 [%l0], %r2;");
+}
+
+static void blocks_stand_behind_what_goes_to_them(void **state)
+{
+    (void)state;
+    expect("L A B - L B L", "ld.global.u32 %r9, [%l9]; setp.gt.u32 %p1, %r9, 5; @%p1 bra M;\nbra.uni N;\n"
+                            "M: st.global.u32 [%l0], %r9; bra.uni E;\nN: st.global.u32 [%l0+4], %r9;\nE:");
 }
 
 static void threads_that_part_meet_again(void **state)
@@ -120,16 +168,16 @@ static void threads_that_part_meet_again(void **state)
                          "st.global.u32 [%%l0+4], %%x; bar.warp.sync 255;\nM: st.global.u32 [%%l0], %%x;";
     char body[400];
     snprintf(body, sizeof body, branch, "%x");
-    expect("A BB L B BL", body);
+    expect("A BB L U BL", body);
     snprintf(body, sizeof body, branch, "%r9"); /* the same for all */
-    expect("A B L B L", body);
+    expect("A B L U L", body);
 }
 
 static void parameters_are_loaded_where_they_are_used(void **state)
 {
     (void)state;
     expect("Kl L", "st.global.u32 [%l9], %x; st.global.u32 [%l9+4], %x;"); /* what loads %l0 is left out */
-    expect("A BB Kl B BKl",
+    expect("A BB Kl U BKl",
            "setp.gt.u32 %p1, %x, 5; @%p1 bra M;\nst.global.u32 [%l9], %x; bar.warp.sync 255;\n"
            "M: st.global.u32 [%l9+4], %x;");
 }
@@ -193,6 +241,12 @@ int main(void)
         cmocka_unit_test(three_operands_are_one_instruction),
         cmocka_unit_test(what_two_units_can_do_is_spread),
         cmocka_unit_test(wide_and_rare_ones_take_several),
+        cmocka_unit_test(products_of_64_bits_have_a_unit),
+        cmocka_unit_test(a_choice_can_be_a_minimum),
+        cmocka_unit_test(reciprocals_are_known_the_second_time),
+        cmocka_unit_test(long_sums_are_done_two_at_a_time),
+        cmocka_unit_test(one_number_fits_into_an_instruction),
+        cmocka_unit_test(blocks_stand_behind_what_goes_to_them),
         cmocka_unit_test(threads_that_part_meet_again),
         cmocka_unit_test(parameters_are_loaded_where_they_are_used),
         cmocka_unit_test(absorbed_products_are_free),

@@ -19,8 +19,8 @@ static void keep_once(struct plan *plan, uint32_t i)
 static const char *as_product(const struct plan *plan, uint32_t i)
 {
     const struct opcode *opcode = values_opcode(&plan->values, i);
-    if (opcode->kind == KIND_ADD64 && !strcmp(plan->steps[i], "AA"))
-        return "AI";
+    if (opcode->kind == KIND_ADD64 && !strcmp(plan->steps[i], "A/A"))
+        return "A/I";
     if (strcmp(plan->steps[i], "A") != 0)
         return NULL;
     if (opcode->kind == KIND_MOVE || opcode->kind == KIND_SHL)
@@ -46,7 +46,7 @@ static void balance_block(struct plan *plan, const struct flow_block *block)
             continue;
         for (const char *at = plan->steps[i]; *at; at++) {
             sums += *at == 'A';
-            products += *at == 'I' || *at == 'F' || *at == 'H';
+            products += *at == 'I' || *at == 'F' || *at == 'H' || *at == 'Q';
         }
     }
     for (uint32_t i = block->first; i < block->first + block->count; i++) {

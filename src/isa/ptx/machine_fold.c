@@ -11,6 +11,7 @@ struct fold {
     uint32_t *took; /* by instruction: how many others it already does */
     uint32_t shared_moves;
     uint8_t *symbol_seen; /* by symbol: its address is in a register */
+    uint8_t *placed;      /* by instruction: its block was put behind another */
 };
 
 static const struct opcode *opcode_at(const struct fold *fold, uint32_t i)
@@ -156,6 +157,12 @@ static bool fits_address(const struct fold *fold, uint32_t reader, uint32_t inde
     return uses;
 }
 
+/* Addresses of constants have 32 bits. */
+static bool fits_constant(const struct fold *fold, uint32_t reader, uint32_t index)
+{
+    return opcode_at(fold, reader)->space == PTX_CONST && fits_address(fold, reader, index);
+}
+
 /* Offsets of addresses have 24 bits. */
 static bool adds_offset(const struct fold *fold, uint32_t i)
 {
@@ -287,14 +294,37 @@ static void plan_move(struct fold *fold, uint32_t i)
     }
 }
 
-/* Parameters of kernels are in constant memory, those of functions in registers. */
+bool plan_is_param(const struct plan *plan, uint32_t i)
+{
+    const struct ptx_operand *address = values_operand(&plan->values, i, 1);
+    if (!plan->f->is_kernel || values_opcode(&plan->values, i)->kind != KIND_PARAM)
+        return false;
+    if (address->kind != PTX_OP_MEMORY || !address->count)
+        return true;
+    const struct ptx_operand *base = &plan->f->operands[address->first];
+    return base->kind != PTX_OP_SYMBOL || plan->f->symbols[base->index].kind != PTX_SYM_VARIABLE;
+}
+
+/* Parameters of kernels are in constant memory, those of functions and results of calls in registers. */
 static void plan_param(struct fold *fold, uint32_t i)
 {
     struct plan *plan = fold->plan;
-    if (!plan->f->is_kernel)
+    if (!plan_is_param(plan, i))
         plan->steps[i] = "";
     else
         plan->steps[i] = opcode_at(fold, i)->bytes > 4 ? "K" : "U";
+}
+
+/* A product of two registers has its addend in registers, too: what is the same for the whole block, and so
+ * in others, is added behind it. */
+static void plan_wide_sum(struct fold *fold, uint32_t i)
+{
+    const struct values *values = &fold->plan->values;
+    uint32_t maker = values_maker(values, values_operand(values, i, 3));
+    if (maker != VALUES_NONE && opcode_at(fold, maker)->kind == KIND_PARAM &&
+        values_operand(values, i, 1)->kind == PTX_OP_REGISTER &&
+        values_operand(values, i, 2)->kind == PTX_OP_REGISTER)
+        fold->plan->steps[i] = "Q/AA";
 }
 
 static void fold_one(struct fold *fold, uint32_t i)
@@ -310,11 +340,14 @@ static void fold_one(struct fold *fold, uint32_t i)
         break;
     case KIND_WIDE:
         if (all_readers(fold, i, fits_add64, 8))
-            fold_into_readers(fold, i, "I");
+            fold_into_readers(fold, i, "Q");
+        break;
+    case KIND_WIDE_SUM:
+        plan_wide_sum(fold, i);
         break;
     case KIND_SHL64:
         if (shifts_by_literal(fold, i) && all_readers(fold, i, fits_add64, 8))
-            fold_into_readers(fold, i, NULL);
+            fold_into_readers(fold, i, STEPS_SUM_64);
         break;
     case KIND_SHL:
         if (shifts_by_literal(fold, i) && all_readers(fold, i, fits_add, 8))
@@ -333,6 +366,8 @@ static void fold_one(struct fold *fold, uint32_t i)
             fold_into_readers(fold, i, NULL);
         break;
     case KIND_ADD64:
+        if (!strcmp(plan->steps[i], "Q") && all_readers(fold, i, fits_constant, 64))
+            plan->steps[i] = "I";
         if (adds_offset(fold, i) && all_readers(fold, i, fits_address, 64))
             fold_into_readers(fold, i, NULL);
         break;
@@ -352,6 +387,10 @@ static void fold_one(struct fold *fold, uint32_t i)
         if (all_readers(fold, i, fits_sign, 64))
             plan->steps[i] = "";
         break;
+    case KIND_END:
+        if (plan->f->is_kernel)
+            plan->steps[i] = "B";
+        break;
     case KIND_PREDICATES:
         fold_predicates(fold, i);
         break;
@@ -362,11 +401,26 @@ static void fold_one(struct fold *fold, uint32_t i)
     }
 }
 
-/* A branch to the instruction behind it is none. */
-static void plan_branch(struct plan *plan, uint32_t i)
+static bool never_goes_on(const struct plan *plan, uint32_t i)
 {
+    uint8_t kind = values_opcode(&plan->values, i)->kind;
+    return plan->f->insts[i].guard < 0 && (kind == KIND_BRANCH || kind == KIND_END);
+}
+
+/* A branch to the instruction behind it is none; and blocks are put behind the first that goes to them for
+ * sure, where no other stands. */
+static void plan_branch(struct fold *fold, uint32_t i)
+{
+    struct plan *plan = fold->plan;
     const struct ptx_operand *target = values_operand(&plan->values, i, 0);
-    if (target->kind == PTX_OP_LABEL && plan->f->labels[target->index].inst == i + 1)
+    if (target->kind != PTX_OP_LABEL)
+        return;
+    uint32_t to = plan->f->labels[target->index].inst;
+    bool moves = to > i + 1 && to < plan->f->inst_count && plan->f->insts[i].guard < 0 &&
+                 never_goes_on(plan, to - 1) && !fold->placed[to];
+    if (moves)
+        fold->placed[to] = 1;
+    if (moves || to == i + 1)
         plan->steps[i] = "";
 }
 
@@ -376,6 +430,7 @@ void plan_fold(struct plan *plan, const bool *absorbed)
     struct fold fold = {.plan = plan};
     fold.took = mem_alloc(f->inst_count + 1, sizeof *fold.took);
     fold.symbol_seen = mem_alloc(f->symbol_count + 1, 1);
+    fold.placed = mem_alloc(f->inst_count + 1, 1);
     plan->steps = mem_alloc(f->inst_count + 1, sizeof *plan->steps);
     for (uint32_t i = 0; i < f->inst_count; i++)
         plan->steps[i] = plan->dead[i] || (absorbed && absorbed[i]) ? "" : opcode_at(&fold, i)->steps;
@@ -384,7 +439,8 @@ void plan_fold(struct plan *plan, const bool *absorbed)
             fold_one(&fold, i);
     for (uint32_t i = 0; i < f->inst_count; i++)
         if (opcode_at(&fold, i)->kind == KIND_BRANCH)
-            plan_branch(plan, i);
+            plan_branch(&fold, i);
     mem_free(fold.took);
+    mem_free(fold.placed);
     mem_free(fold.symbol_seen);
 }

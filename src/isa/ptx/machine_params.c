@@ -69,9 +69,8 @@ void plan_params(struct plan *plan)
     params.depth = plan_loops(plan->flow);
     params.seen = mem_alloc(plan->flow->block_count + 1, sizeof *params.seen);
     for (uint32_t i = 0; i < plan->f->inst_count; i++) {
-        const struct opcode *opcode = values_opcode(&plan->values, i);
         uint32_t result = values_result(&plan->values, i);
-        if (opcode->kind != KIND_PARAM || plan->dead[i] || result == VALUES_NONE)
+        if (!plan_is_param(plan, i) || plan->dead[i] || result == VALUES_NONE)
             continue;
         params.param = i;
         params.in_loop = false;

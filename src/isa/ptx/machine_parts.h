@@ -5,6 +5,9 @@
 #include "ptx/machine.h"
 #include "values.h"
 
+/* A sum of 64 bits that only one unit can do: of three, or with a shift. */
+#define STEPS_SUM_64 "A/A1"
+
 struct plan {
     const struct ptx_function *f;
     const struct flow *flow;
@@ -24,6 +27,8 @@ void plan_fini(struct plan *plan);
 void plan_dead(struct plan *plan);   /* machine_dead.c: fills dead */
 void plan_varies(struct plan *plan); /* machine_diverge.c: fills varies, opens and closes */
 void plan_fold(struct plan *plan, const bool *absorbed); /* machine_fold.c: fills steps */
+bool plan_is_param(const struct plan *plan, uint32_t i); /* whether it loads one of the kernel's */
+void plan_block(struct plan *plan);                      /* machine_block.c: changes steps */
 void plan_balance(struct plan *plan);                    /* machine_balance.c: changes steps */
 void plan_params(struct plan *plan);                     /* machine_params.c: fills pairs and words */
 int32_t *plan_loops(const struct flow *flow); /* by block: in how many loops it is; the caller's to free */

@@ -4,7 +4,11 @@
  *
  * pattern  * stands for any text; the first row that fits counts
  * steps    a letter for the unit of each machine instruction, a number behind it repeats it. Each needs the
- *          result of the one before, unless a space stands between them. */
+ *          result of the one before, unless a sign stands between them:
+ *          space  it does not
+ *          ?      the one before decides whether it is done at all: its guard
+ *          +      it needs the results of all before it
+ *          /      it needs none, and nobody waits for its own: it stands beside the others */
 #include "opcodes.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -19,8 +23,9 @@ static const struct letter {
     {'A', UNIT_ALU, 5},      {'I', UNIT_IMAD, 5},  {'F', UNIT_FMA, 4},     {'H', UNIT_HALF, 5},
     {'D', UNIT_FP64, 8},     {'S', UNIT_SFU, 20},  {'C', UNIT_CVT, 14},    {'T', UNIT_TENSOR, 33},
     {'L', UNIT_LSU, 30},     {'X', UNIT_TEX, 250}, {'B', UNIT_CONTROL, 5}, {'Y', UNIT_SYNC, 20},
-    {'W', UNIT_SHUFFLE, 24}, {'V', UNIT_VOTE, 12}, {'U', UNIT_UNIFORM, 7}, {'R', UNIT_SPECIAL, 30},
-    {'K', UNIT_CONST, 30},
+    {'W', UNIT_SHUFFLE, 24}, {'V', UNIT_VOTE, 4},  {'U', UNIT_UNIFORM, 7}, {'R', UNIT_SPECIAL, 30},
+    {'K', UNIT_CONST, 30},   {'Q', UNIT_WIDE, 9},  {'E', UNIT_CVT64, 18},  {'N', UNIT_IMMA, 20},
+    {'M', UNIT_MATCH, 200},  {'J', UNIT_JUMP, 12}, {'G', UNIT_CALL, 35},
 };
 
 enum { LATENCY_FAR = 200 }; /* of global memory: more than there mostly is to do meanwhile */
@@ -30,6 +35,10 @@ struct row {
     uint8_t kind, effect;
     const char *steps;
 };
+
+/* Behind the reciprocal: 64 bits as products of 32. How many of each is the compiler's; which of them wait
+ * for each other was arranged so that div.u64 takes the 300 cycles that were measured. */
+#define QUOTIENT_64 "QIA/Q/I/AQIA/Q/I/AQIA/Q/I/AQIA/Q/I/AQIA/I/AQIA/I/AQIA/I/AQIA/I/AQIA/I/AQIA/A2QIA/A4"
 
 /* clang-format off */
 static const struct row rows[] = {
@@ -58,32 +67,32 @@ static const struct row rows[] = {
     {"testp*",          KIND_PLAIN,   EFFECT_NONE, "A"},
 
     /* divisions, roots and transcendental functions: what is below the normal numbers is scaled, unless .ftz */
-    {"div.rn*.f32",     KIND_PLAIN,   EFFECT_NONE, "B SF5 AB B"},
-    {"div.rn*.f64",     KIND_PLAIN,   EFFECT_NONE, "I B SD8 FA AB B"},
+    {"div.rn*.f32",     KIND_PLAIN,   EFFECT_NONE, "S/B/CF4/FJJ"},
+    {"div.rn*.f64",     KIND_PLAIN,   EFFECT_NONE, "S/I/A/BD8FA?JJ"},
     {"div.approx.ftz*|div*.full.ftz*", KIND_PLAIN, EFFECT_NONE, "SF"},
     {"div.approx*",     KIND_PLAIN,   EFFECT_NONE, "AF FSF"},
     {"div.full*",       KIND_PLAIN,   EFFECT_NONE, "A AF FSF"},
     {"rcp.approx.ftz.f64", KIND_PLAIN, EFFECT_NONE, "S"},
     {"rcp.approx.ftz*|sqrt.approx.ftz*|rsqrt.approx.ftz*|lg2.approx.ftz*|ex2.approx.ftz*", KIND_PLAIN, EFFECT_NONE, "S"},
     {"rcp.approx*",     KIND_PLAIN,   EFFECT_NONE, "I A AAAFSF"},
-    {"rsqrt.approx*.f64", KIND_PLAIN, EFFECT_NONE, "I B SA AD5 B B"},
+    {"rsqrt.approx*.f64", KIND_PLAIN, EFFECT_NONE, "S/I/B/A/AD5JJ"},
     {"sqrt.approx*|rsqrt.approx*|lg2.approx*|ex2.approx.f32", KIND_PLAIN, EFFECT_NONE, "AFSF"},
     {"ex2*|tanh*",      KIND_PLAIN,   EFFECT_NONE, "S"},
     {"sin*|cos*",       KIND_PLAIN,   EFFECT_NONE, "FS"},
-    {"rcp.*.f32",       KIND_PLAIN,   EFFECT_NONE, "B AAABSF3 B"},
-    {"rcp.*.f64",       KIND_PLAIN,   EFFECT_NONE, "B SA AD5 B B"},
-    {"sqrt.*.f32",      KIND_PLAIN,   EFFECT_NONE, "B A SABF FFF B"},
-    {"sqrt.*.f64",      KIND_PLAIN,   EFFECT_NONE, "I B I SA AD6 A ID2 B B"},
+    {"rcp.*.f32",       KIND_PLAIN,   EFFECT_NONE, "A/BAA?JSF3J"},
+    {"rcp.*.f64",       KIND_PLAIN,   EFFECT_NONE, "S/B/A/AD5JJ"},
+    {"sqrt.*.f32",      KIND_PLAIN,   EFFECT_NONE, "A/S/BA?JF/FFFJ"},
+    {"sqrt.*.f64",      KIND_PLAIN,   EFFECT_NONE, "S/I/I/B/A/AD6/A/ID2JJ"},
 
     /* quotients of integers: there is no division in the machine */
-    {"div.s64",         KIND_PLAIN,   EFFECT_NONE, "A BA6 CSAC I25 A40 B"},
-    {"rem.s64",         KIND_PLAIN,   EFFECT_NONE, "A BA6 CSAC I25 A36 B"},
-    {"div.u64",         KIND_PLAIN,   EFFECT_NONE, "A BACSAC I25 A34 B"},
-    {"rem.u64",         KIND_PLAIN,   EFFECT_NONE, "A BACSAC I25 A30 B"},
-    {"div.s32",         KIND_PLAIN,   EFFECT_NONE, "ACSAC A IIIA IIIA5 A A A A"},
-    {"rem.s32",         KIND_PLAIN,   EFFECT_NONE, "ACSAC A IIIA IIIA5 A A"},
-    {"div.u32",         KIND_PLAIN,   EFFECT_NONE, "C ASAC I IIIAIA3 A A A A"},
-    {"rem.u32",         KIND_PLAIN,   EFFECT_NONE, "C ISAC I IIIIIA3 A A A"},
+    {"div.s64",         KIND_PLAIN,   EFFECT_NONE, "A/A8/IJCSIC" QUOTIENT_64 "/A8J"},
+    {"rem.s64",         KIND_PLAIN,   EFFECT_NONE, "A/A8/IJCSIC" QUOTIENT_64 "/A2J"},
+    {"div.u64",         KIND_PLAIN,   EFFECT_NONE, "A/IJCSIC" QUOTIENT_64 "J"},
+    {"rem.u64",         KIND_PLAIN,   EFFECT_NONE, "A/IJCSIC" QUOTIENT_64 "J"},
+    {"div.s32",         KIND_PLAIN,   EFFECT_NONE, "A/A/ACSI/AC/A2/IIIQQIIA?I/IA?I/AIA"},
+    {"rem.s32",         KIND_PLAIN,   EFFECT_NONE, "A/A/ACSI/AC/IIIQQIIA?IA?I/AIA"},
+    {"div.u32",         KIND_PLAIN,   EFFECT_NONE, "C/ASIC/IIQQI/AIA?I/AA?IA"},
+    {"rem.u32",         KIND_PLAIN,   EFFECT_NONE, "C/ASIC/IIQQI/AIA?IA?IA"},
     {"div.s16|rem.s16", KIND_PLAIN,   EFFECT_NONE, "A A ABAICASA4FCSFIAFC AIIIB"},
     {"div.u16|rem.u16", KIND_PLAIN,   EFFECT_NONE, "A BCICA4FSFAFICAIB"},
 
@@ -98,24 +107,25 @@ static const struct row rows[] = {
     {"slct*",           KIND_PLAIN,   EFFECT_NONE, "AA"},
 
     /* integers */
-    {"add*64",          KIND_ADD64,   EFFECT_NONE, "A A"},
-    {"sub*64|neg.s64|addc*64|subc*64", KIND_PLAIN, EFFECT_NONE, "A A"},
+    {"add*64",          KIND_ADD64,   EFFECT_NONE, "A/A"},
+    {"sub*64|neg.s64|addc*64|subc*64", KIND_PLAIN, EFFECT_NONE, "A/A"},
     {"add.cc*|sub.cc*|addc*|subc*", KIND_PLAIN, EFFECT_NONE, "A"},
     {"add.sat*|sub.sat*", KIND_PLAIN, EFFECT_NONE, "AAAA"},
     {"add.u16|add.s16|add.u32|add.s32", KIND_ADD, EFFECT_NONE, "A"},
     {"sub.u16|sub.s16", KIND_PLAIN,   EFFECT_NONE, "AA"},
     {"sub.u32|sub.s32", KIND_SUB,     EFFECT_NONE, "A"},
     {"add*|sub*",       KIND_PLAIN,   EFFECT_NONE, "A"},
-    {"mul.wide.u32|mul.wide.s32", KIND_WIDE, EFFECT_NONE, "I"},
+    {"mul.wide.u32|mul.wide.s32", KIND_WIDE, EFFECT_NONE, "Q"},
     {"mul.wide.u16|mad.wide.u16", KIND_PLAIN, EFFECT_NONE, "I"},
     {"mul.wide.s16|mad.wide.s16", KIND_PLAIN, EFFECT_NONE, "A AI"},
-    {"mad.wide*",       KIND_PLAIN,   EFFECT_NONE, "I"},
-    {"mul.lo.s64|mul.lo.u64|mad.lo.s64|mad.lo.u64", KIND_PLAIN, EFFECT_NONE, "I II A"},
-    {"mul.hi.u64|mad.hi.u64", KIND_PLAIN, EFFECT_NONE, "I IIAAAI"},
-    {"mul.hi.s64|mad.hi.s64", KIND_PLAIN, EFFECT_NONE, "I IIAAI AIIAAA A A A A A"},
+    {"mad.wide*",       KIND_WIDE_SUM, EFFECT_NONE, "Q"},
+    {"mul.lo.s64|mul.lo.u64|mad.lo.s64|mad.lo.u64", KIND_PLAIN, EFFECT_NONE, "I Q I+A"},
+    {"mul.hi.u64|mad.hi.u64", KIND_PLAIN, EFFECT_NONE, "QQAQ/A2A"},
+    {"mul.hi.s64|mad.hi.s64", KIND_PLAIN, EFFECT_NONE, "QQAQ/A3/I2A3/A4"},
     {"mul.lo.s32|mul.lo.u32", KIND_MUL, EFFECT_NONE, "I"},
     {"mul.lo.s16",      KIND_PLAIN,   EFFECT_NONE, "A AI"},
     {"mul24*|mad24*",   KIND_PLAIN,   EFFECT_NONE, "A AI"},
+    {"mul.hi*|mad.hi*", KIND_PLAIN,   EFFECT_NONE, "Q"},
     {"mul*|mad*|dp4a*|dp2a*", KIND_PLAIN, EFFECT_NONE, "I"},
     {"min.s64|max.s64|min.u64|max.u64", KIND_PLAIN, EFFECT_NONE, "AAA A"},
     {"min*|max*",       KIND_MINMAX,  EFFECT_NONE, "A"},
@@ -158,14 +168,16 @@ static const struct row rows[] = {
     {"cvt.f32.bf16|cvt*.f32.bf16", KIND_PLAIN, EFFECT_NONE, "A"},
     {"cvt.*.f16x2.f32|cvt.*.bf16x2.f32|cvt.*.f16.f32|cvt.*.bf16.f32", KIND_PLAIN, EFFECT_NONE, "A"},
     {"cvt.sat*.f32.f32|cvt.f32.f32|cvt.ftz*.f32.f32", KIND_PLAIN, EFFECT_NONE, "F"},
-    {"cvt*.f32|cvt*.f64|cvt*.f16|cvt*.bf16", KIND_PLAIN, EFFECT_NONE, "C"},
-    {"cvt.*.f32.*|cvt.*.f64.*|cvt.*.f16.*|cvt.*.bf16.*", KIND_PLAIN, EFFECT_NONE, "C"},
+    {"cvt*.f64.*|cvt*.f64", KIND_PLAIN, EFFECT_NONE, "E"},
+    {"cvt*.f32|cvt*.f16|cvt*.bf16", KIND_PLAIN, EFFECT_NONE, "C"},
+    {"cvt.*.f32.*|cvt.*.f16.*|cvt.*.bf16.*", KIND_PLAIN, EFFECT_NONE, "C"},
     {"cvt*",            KIND_PLAIN,   EFFECT_NONE, "A"},
 
     /* memory */
     {"ld.*acquire*|ld.*relaxed*|ld.*mmio*|st.*release*|st.*relaxed*|st.*mmio*", KIND_LOAD, EFFECT_ALL, "L"},
     {"ld.const*",       KIND_LOAD,    EFFECT_READ, "K"},
     {"ld.*|ldu*|ldmatrix*", KIND_LOAD, EFFECT_READ, "L"},
+    {"st.param*",       KIND_PLAIN,   EFFECT_WRITE, ""}, /* of a call: in registers */
     {"st.*|stmatrix*",  KIND_STORE,   EFFECT_WRITE, "L"},
     {"prefetch*|discard*|applypriority*", KIND_PLAIN, EFFECT_WRITE, "L"},
     {"atom.shared*add.f32|atom.shared*add.f64|atom.shared*64", KIND_ATOMIC, EFFECT_WRITE, "LFLAB"}, /* a loop around cas */
@@ -184,9 +196,10 @@ static const struct row rows[] = {
 
     /* lanes and blocks */
     {"shfl*",           KIND_PLAIN,   EFFECT_LANES, "W"},
-    {"vote*|activemask*|match*|elect*", KIND_PLAIN, EFFECT_LANES, "V"},
-    {"redux*",          KIND_PLAIN,   EFFECT_LANES, "VA"},
-    {"bar.warp*",       KIND_PLAIN,   EFFECT_ALL, "B"},
+    {"match*",          KIND_PLAIN,   EFFECT_LANES, "M"},
+    {"vote*|activemask*|elect*", KIND_PLAIN, EFFECT_LANES, "V"},
+    {"redux*",          KIND_PLAIN,   EFFECT_LANES, "CA"},
+    {"bar.warp*",       KIND_PLAIN,   EFFECT_ALL, "U"}, /* of all lanes: nothing, in one cycle */
     {"bar*|barrier*",   KIND_PLAIN,   EFFECT_ALL, "Y"},
     {"mbarrier*",       KIND_PLAIN,   EFFECT_ALL, "L"},
 
@@ -195,7 +208,9 @@ static const struct row rows[] = {
     {"wmma.load.a*.col.*|wmma.load.b*.row.*", KIND_PLAIN, EFFECT_READ, "AAIL L L LC C C C"}, /* turned around by MOVM */
     {"wmma.load*",      KIND_PLAIN,   EFFECT_READ, "AAIL L L L"},
     {"wmma.store*",     KIND_PLAIN,   EFFECT_WRITE, "AAIAIL L L L"},
+    {"wmma.mma*.s8*|wmma.mma*.u8*", KIND_PLAIN, EFFECT_LANES, "N N"},
     {"wmma.mma*",       KIND_PLAIN,   EFFECT_LANES, "T T B"},
+    {"mma*.m16n8k16*.s8*|mma*.m16n8k16*.u8*", KIND_PLAIN, EFFECT_LANES, "N"},
     {"mma*.m16n8k*|mma*.m8n8k4*f64*", KIND_PLAIN, EFFECT_LANES, "T"},
     {"mma*",            KIND_PLAIN,   EFFECT_LANES, "T T"},
     {"movmatrix*",      KIND_PLAIN,   EFFECT_LANES, "C"},
@@ -203,8 +218,9 @@ static const struct row rows[] = {
     /* control */
     {"bra*",            KIND_BRANCH,  EFFECT_ALL, "B"},
     {"brx*",            KIND_BRANCH,  EFFECT_ALL, "AKB"},
-    {"call*",           KIND_CALL,    EFFECT_ALL, "AB"},
-    {"ret*|exit*",      KIND_END,     EFFECT_ALL, "B"},
+    {"call*",           KIND_CALL,    EFFECT_ALL, "AG"},
+    {"ret*",            KIND_END,     EFFECT_ALL, "G"},
+    {"exit*",           KIND_END,     EFFECT_ALL, "B"},
     {"trap*|brkpt*|nanosleep*", KIND_PLAIN, EFFECT_ALL, "B"},
     {"pmevent*|griddepcontrol*|setmaxnreg*", KIND_PLAIN, EFFECT_ALL, "Y"},
     {"",                KIND_PLAIN,   EFFECT_ALL, "A"}, /* whatever else */
@@ -227,23 +243,31 @@ static uint32_t letter_latency(char letter)
     return 5;
 }
 
+static uint8_t flags_of(char sign)
+{
+    return sign == ' '   ? 0
+           : sign == '/' ? STEP_BESIDE
+           : sign == '?' ? STEP_CHAINED | STEP_GUARDED
+           : sign == '+' ? STEP_JOINS
+                         : STEP_CHAINED;
+}
+
 uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most)
 {
     uint32_t count = 0;
-    bool chained = false;
+    uint8_t flows = strpbrk(text, "?+BJGLXYKR") ? 0 : STEP_FLOWS; /* branches and memory hold others back */
     for (const char *at = text; *at;) {
-        if (*at == ' ') {
-            chained = false;
+        uint8_t flags = flags_of(*at);
+        if (*at < 'A')
             at++;
-            continue;
-        }
         enum isa_unit unit = unit_of(*at++);
         uint32_t times = 0;
         while (*at >= '0' && *at <= '9')
             times = 10 * times + (uint32_t)(*at++ - '0');
         for (times = times ? times : 1; times && count < most; times--) {
-            steps[count++] = (struct isa_step){(uint8_t)unit, chained ? STEP_CHAINED : 0};
-            chained = true;
+            steps[count] = (struct isa_step){(uint8_t)unit, flows | (count ? flags : flags & STEP_BESIDE)};
+            count++;
+            flags = flags & STEP_BESIDE ? flags : STEP_CHAINED;
         }
     }
     return count;
@@ -340,8 +364,14 @@ uint32_t opcode_latency(const struct opcode *opcode, const char *steps)
         return 0;
     if (memory && (opcode->space == PTX_GLOBAL || opcode->space == PTX_GENERIC || opcode->space == PTX_LOCAL))
         return LATENCY_FAR;
-    for (const char *at = steps; *at; at++) /* the longest chain is mostly the last one */
-        latency = *at == ' ' ? 0 : *at <= '9' ? latency : latency + letter_latency(*at);
+    for (const char *at = steps; *at; at++) { /* the longest chain is mostly the last one */
+        if (*at == '/')
+            at++;
+        else if (*at == ' ')
+            latency = 0;
+        else if (*at >= 'A')
+            latency += letter_latency(*at);
+    }
     return latency;
 }
 

@@ -13,9 +13,10 @@ enum opcode_kind {
     KIND_ADD,    /* integers of 16 or 32 bits */
     KIND_SUB,
     KIND_ADD64,
-    KIND_MUL,  /* low half, 32 bits */
-    KIND_WIDE, /* mul.wide of 32 bits */
-    KIND_SHL,  /* 32 bits */
+    KIND_MUL,      /* low half, 32 bits */
+    KIND_WIDE,     /* mul.wide of 32 bits */
+    KIND_WIDE_SUM, /* mad.wide */
+    KIND_SHL,      /* 32 bits */
     KIND_SHL64,
     KIND_LOGIC, /* and, or, xor of 32 bits */
     KIND_NOT,
