@@ -275,6 +275,23 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
         load_line_done(sm, load, begins + spec->l1_latency);
 }
 
+/* Constants come one address after another. Gives the cycle in which the last is there. */
+static uint64_t issue_constant(struct sm *sm, const struct sm_warp *w, const struct request *request)
+{
+    uint64_t more = 0, shared = sm->cost[UNIT_CONST].shared;
+    for (lanes rest = request->constant;; more++) {
+        uint64_t at = request->constant_at[first_lane(rest)];
+        EACH_LANE (i, rest)
+            if (request->constant_at[i] == at)
+                rest &= ~(UINT32_C(1) << i);
+        if (!rest)
+            break;
+    }
+    uint64_t begins = max_u64(sm->cycle + shared, sm->shared_free[UNIT_CONST]) - shared;
+    sm->shared_free[UNIT_CONST] = begins + (more + 1) * shared;
+    return begins + more * shared + sm->cost[UNIT_CONST].latency + constant_wait(sm, w->kernel, request);
+}
+
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
                   const uint16_t *registers)
 {
@@ -284,8 +301,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request));
     if (request->constant)
-        ready =
-            max_u64(ready, sm->cycle + sm->cost[UNIT_CONST].latency + constant_wait(sm, w->kernel, request));
+        ready = max_u64(ready, issue_constant(sm, w, request));
     if (request->local) {
         ready = max_u64(ready, issue_local(sm, w, request));
         kind = READY_LONG;

@@ -37,7 +37,7 @@
     UNIT_PARAMS(P, S, match, "369", "64", "64", "comparisons with all lanes")                                \
     UNIT_PARAMS(P, S, uniform, "7", "1", "0", "what is the same for all lanes")                              \
     UNIT_PARAMS(P, S, special, "22", "2", "2", "special registers")                                          \
-    UNIT_PARAMS(P, S, const, "28", "4", "0", "loads from constant memory")                                   \
+    UNIT_PARAMS(P, S, const, "28", "4", "2", "loads from constant memory")                                   \
     P(S, count, queue, "4", "0..64",                                                                         \
       "instructions that wait for a unit of variable latency, when it is busy")                              \
     P(S, count, branch_taken_cycles, "4", "0..1000", "a warp waits behind a branch, beside its latency")     \
