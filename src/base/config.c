@@ -172,7 +172,7 @@ static bool take_setting(void *user, const char *section, const char *key, const
 
 bool config_read(struct config *config, const char *file, struct err *err)
 {
-    return ini_read_file(file, take_setting, config, err);
+    return ini_read_file(file, config->folder, take_setting, config, err);
 }
 
 bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes,
