@@ -150,7 +150,8 @@ bool config_set(struct config *config, const char *assignment, struct err *err)
     for (const char *at = assignment; equals && at < equals; at++)
         dot = *at == '.' ? at : dot;
     if (!dot || dot == assignment || dot + 1 == equals || !equals[1])
-        return err_set(err, "--set: expected path.key=value (`heddle params` lists what there is), not '%.120s'",
+        return err_set(err,
+                       "--set: expected path.key=value (`heddle params` lists what there is), not '%.120s'",
                        assignment);
     char *path = mem_text(assignment);
     path[dot - assignment] = 0;

@@ -17,8 +17,8 @@
 typedef bool ini_setting(void *user, const char *section, const char *key, const char *value,
                          const char *where, struct err *err);
 
-/* `folder` (or NULL): where included files are looked for that are not beside the one that includes them; there
- * they may be named without ".ini". */
+/* `folder` (or NULL): where included files are looked for that are not beside the one that includes them;
+ * there they may be named without ".ini". */
 bool ini_read_file(const char *path, const char *folder, ini_setting *setting, void *user, struct err *err);
 
 /* The same from memory; `name` stands for the file in errors, and includes are looked for beside it. */
