@@ -39,7 +39,7 @@ enum isa_unit {
  * several of them. */
 enum isa_step_flag {
     STEP_CHAINED = 1, /* needs the result of the step before it */
-    STEP_SHARED = 2,  /* of shared memory, by what the instruction says */
+    STEP_SHARED = 32, /* of shared memory, by what the instruction says */
 };
 
 struct isa_step {
