@@ -150,7 +150,8 @@ bool config_set(struct config *config, const char *assignment, struct err *err)
     for (const char *at = assignment; equals && at < equals; at++)
         dot = *at == '.' ? at : dot;
     if (!dot || dot == assignment || dot + 1 == equals || !equals[1])
-        return err_set(err, "--set: expected path.key=value (`heddle params` lists what there is), not '%.120s'",
+        return err_set(err,
+                       "--set: expected path.key=value (`heddle params` lists what there is), not '%.120s'",
                        assignment);
     char *path = mem_text(assignment);
     path[dot - assignment] = 0;
@@ -172,7 +173,7 @@ static bool take_setting(void *user, const char *section, const char *key, const
 
 bool config_read(struct config *config, const char *file, struct err *err)
 {
-    return ini_read_file(file, take_setting, config, err);
+    return ini_read_file(file, config->folder, take_setting, config, err);
 }
 
 bool config_read_text(struct config *config, const char *name, const char *text, size_t bytes,

@@ -15,6 +15,7 @@ struct config {
     struct names paths;                      /* of the sections that were set, by number */
     struct config_section *sections;         /* by the same number */
     size_t section_capacity;
+    const char *folder; /* where files look for what they include, beside their own; or NULL */
 };
 
 void config_init(struct config *config, const struct param_group *const *groups);

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEEPEST_INCLUDE = 16, LONGEST_FILE = 16 << 20, LONGEST_LINE = 4096, LONGEST_SECTION = 255 };
 
 struct reading {
     const struct reading *by; /* the file that includes this one */
     const char *name;
+    const char *folder; /* where included files are looked for, too; or NULL */
     int line;
     ini_setting *setting;
     void *user;
@@ -147,12 +149,32 @@ static bool same_file(const char *a, const char *b)
     return realpath(a, real_a) && realpath(b, real_b) && strcmp(real_a, real_b) == 0;
 }
 
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* Beside the file that includes it, or else in the folder for all: there it may go without its ".ini". False:
+ * the path is too long. */
+static bool find_included(const struct reading *r, const char *value, char path[PATH_MAX])
+{
+    const char *slash = strrchr(r->name, '/');
+    int beside = slash && *value != '/' ? (int)(slash - r->name) + 1 : 0;
+    bool fits = snprintf(path, PATH_MAX, "%.*s%s", beside, r->name, value) < PATH_MAX;
+    if (!fits || !r->folder || strchr(value, '/') || is_there(path))
+        return fits;
+    char other[PATH_MAX];
+    if (snprintf(other, PATH_MAX, "%s/%s", r->folder, value) < PATH_MAX && is_there(other))
+        strcpy(path, other);
+    else if (snprintf(other, PATH_MAX, "%s/%s.ini", r->folder, value) < PATH_MAX && is_there(other))
+        strcpy(path, other);
+    return true;
+}
+
 static bool include(struct reading *r, const char *value, struct err *err)
 {
     char path[PATH_MAX];
-    const char *slash = strrchr(r->name, '/');
-    int folder = slash && *value != '/' ? (int)(slash - r->name) + 1 : 0;
-    if (snprintf(path, sizeof path, "%.*s%s", folder, r->name, value) >= (int)sizeof path)
+    if (!find_included(r, value, path))
         return here(r, err, "this path is too long:", value);
     int depth = 0;
     for (const struct reading *up = r; up; up = up->by) {
@@ -162,7 +184,8 @@ static bool include(struct reading *r, const char *value, struct err *err)
             return here(r, err, "files that include files go too deep at", value);
     }
     struct reading *inner = mem_alloc(1, sizeof *inner);
-    *inner = (struct reading){.by = r, .name = path, .setting = r->setting, .user = r->user};
+    *inner =
+        (struct reading){.by = r, .name = path, .folder = r->folder, .setting = r->setting, .user = r->user};
     struct err why;
     bool good = read_file(inner, &why);
     /* a file that cannot be opened is told with the line that wants it */
@@ -172,10 +195,10 @@ static bool include(struct reading *r, const char *value, struct err *err)
     return good;
 }
 
-bool ini_read_file(const char *path, ini_setting *setting, void *user, struct err *err)
+bool ini_read_file(const char *path, const char *folder, ini_setting *setting, void *user, struct err *err)
 {
     struct reading *r = mem_alloc(1, sizeof *r);
-    *r = (struct reading){.name = path, .setting = setting, .user = user};
+    *r = (struct reading){.name = path, .folder = folder, .setting = setting, .user = user};
     bool good = read_file(r, err);
     mem_free(r);
     return good;

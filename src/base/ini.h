@@ -17,7 +17,9 @@
 typedef bool ini_setting(void *user, const char *section, const char *key, const char *value,
                          const char *where, struct err *err);
 
-bool ini_read_file(const char *path, ini_setting *setting, void *user, struct err *err);
+/* `folder` (or NULL): where included files are looked for that are not beside the one that includes them;
+ * there they may be named without ".ini". */
+bool ini_read_file(const char *path, const char *folder, ini_setting *setting, void *user, struct err *err);
 
 /* The same from memory; `name` stands for the file in errors, and includes are looked for beside it. */
 bool ini_read_text(const char *name, const char *text, size_t bytes, ini_setting *setting, void *user,

@@ -351,7 +351,7 @@ const struct command bench_command = {
     .arguments = "NAME [options]",
     .help = "run a bundled CUDA workload, or measure Heddle itself",
     .more = "The options below are those of the benchmarks of Heddle itself (phold, gpu-traffic, network);\n"
-            "CUDA workloads have those of `heddle run`, and their own.\n\n"
+            "bundled workloads have those of `heddle run`, and their own.\n\n"
             "Runs a benchmark and ends with one line: NAME events=N seconds=S rate=R checksum=HEX.\n"
             "The checksum is over every event, the final state and the statistics; it depends on the\n"
             "parameters and on nothing else. Each key of the benchmark's section is an option, too.",

@@ -15,7 +15,7 @@ static const struct option_row options[] = {
     {"--stats", "FILE", "write what every launch did, as JSON"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
-    {"--limit", "N", "warp instructions after which a launch fails, as if it never ended (functional mode)"},
+    {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
     {NULL, NULL, NULL},
 };
 

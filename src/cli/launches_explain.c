@@ -3,17 +3,21 @@
 #include "cli/launches.h"
 #include "base/bits.h"
 #include "base/mem.h"
-#include "driver/demangle.h"
+#include "base/demangle.h"
 #include "driver/result.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHOWN = 20 }; /* kernels; those that took the longest */
+enum {
+    MOST_SHOWN = 20, /* kernels; those that took the longest */
+    NAME_WIDTH = 22, /* of the table's first column */
+    LONGEST_NAME = 90,
+};
 
 /* All timed launches of one kernel. */
 struct group {
-    struct text name;
+    struct text name, column; /* whole; as it stands in the table */
     uint64_t launches, interrupted, failed;
     uint64_t error; /* of the first that failed */
     const struct launch_line *longest;
@@ -97,6 +101,7 @@ static void groups_fini(struct groups *groups)
 {
     for (size_t i = 0; i < groups->kernels.count; i++) {
         text_fini(&groups->at[i].name);
+        text_fini(&groups->at[i].column);
         mem_free(groups->at[i].places);
     }
     mem_free(groups->at);
@@ -167,7 +172,7 @@ static void add_line(const struct group *group, const struct system *system, str
     struct launch_facts facts;
     struct metric_source source =
         launch_source(group->longest, system, &facts); /* sums have no SMs of their own */
-    text_add(text, "%s", group->name.at);
+    name_shorten(group->name.at, LONGEST_NAME, text);
     if (group->launches > 1)
         text_add(text, ", %llu launches", (unsigned long long)group->launches);
     text_add(text, ": ");
@@ -202,7 +207,7 @@ static void add_row(const struct group *group, const struct system *system, stru
     struct launch_facts facts;
     struct metric_source source = source_of(group, system, &facts);
     struct text cell = {0};
-    text_add(text, "%-22.22s", group->name.at);
+    text_add(text, "%-*s", NAME_WIDTH, group->column.at);
     add_whole(&cell, group->launches);
     add_cell(text, 8, &cell);
     add_whole(&cell, group->sum.cycles);
@@ -289,6 +294,30 @@ static void add_places(struct group *group, uint64_t most, struct text *text)
     }
 }
 
+/* A kernel's name in the table: what failed is marked, and names that are the same when they are short get
+ * numbers. */
+static void name_row(struct group *groups, size_t i)
+{
+    const char *mark = groups[i].failed ? " (failed)" : "";
+    struct text text = {0};
+    size_t same = 1;
+    name_shorten(groups[i].name.at, NAME_WIDTH - strlen(mark), &text);
+    for (size_t k = 0; k < i; k++) {
+        struct text other = {0};
+        name_shorten(groups[k].name.at, NAME_WIDTH - strlen(mark), &other);
+        same += !strcmp(text.at, other.at);
+        text_fini(&other);
+    }
+    struct text number = {0};
+    text_add(&number, "%s", mark);
+    if (same > 1)
+        text_add(&number, "#%zu", same);
+    name_shorten(groups[i].name.at, NAME_WIDTH - number.length, &groups[i].column);
+    text_add(&groups[i].column, "%s", number.at);
+    text_fini(&number);
+    text_fini(&text);
+}
+
 static void add_all(struct groups *groups, const struct launch_run *run, struct text *text)
 {
     size_t count = groups->kernels.count, shown = min_u64(count, MOST_SHOWN);
@@ -298,6 +327,8 @@ static void add_all(struct groups *groups, const struct launch_run *run, struct 
     text_add(text,
              "\nkernel                 launches       cycles     time    insts   IPC occup. L1 hit L2 hit "
              "DRAM GB/s\n");
+    for (size_t i = 0; i < shown; i++)
+        name_row(groups->at, i);
     for (size_t i = 0; i < shown; i++)
         add_row(&groups->at[i], run->system, text);
     if (shown < count)

@@ -21,6 +21,7 @@ struct metric_source facts_source(struct launch_facts *facts, const struct syste
                                   .sm = &system->sm,
                                   .l2 = &system->l2,
                                   .dram = &system->dram,
+                                  .dispatch = &system->dispatch,
                                   .launch = facts,
                                   .timing = timing};
 }

@@ -1,5 +1,5 @@
 #include "driver/watch.h"
-#include "driver/demangle.h"
+#include "base/demangle.h"
 #include "system/machine.h"
 
 #include <stdio.h>

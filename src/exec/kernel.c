@@ -3,6 +3,7 @@
 #include "exec/builtin.h"
 #include "exec/code.h"
 #include "exec/memory.h"
+#include "base/demangle.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "ptx/flow.h"
@@ -221,9 +222,13 @@ bool kernel_prepare(struct kernel *kernel, struct err *err)
     }
     bool failed = kernel->failed;
     pthread_mutex_unlock(&kernel->lock);
-    if (failed)
-        return err_set(err, "kernel %s: %s", kernel->facts.name, kernel->why.text);
-    return true;
+    if (!failed)
+        return true;
+    struct text name = {0};
+    demangle(kernel->facts.name, &name);
+    err_set(err, "kernel %s: %s", name.at, kernel->why.text);
+    text_fini(&name);
+    return false;
 }
 
 const struct kernel_facts *kernel_facts(struct kernel *kernel)

@@ -20,7 +20,8 @@ static void check_alignment(struct warp *w, const struct op *op, lanes active, c
     EACH_LANE (i, active)
         if (at[i] & (size - 1))
             warp_fault(w, op, UINT32_C(1) << i, FAULT_MISALIGNED, at[i],
-                       "an access of %llu bytes that is not aligned to its size", (unsigned long long)size);
+                       "an access of %llu bytes at 0x%llx, which is not aligned to its size",
+                       (unsigned long long)size, (unsigned long long)at[i]);
 }
 
 static _Noreturn void bad_address(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,

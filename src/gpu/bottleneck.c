@@ -51,12 +51,29 @@ static const char *data_words(const struct metric_source *source)
     return sm->shared_wavefronts > sm->l1_wavefronts ? "shared memory" : "L1 bandwidth:";
 }
 
+/* A GPU without an L2 has slices all the same: its memory controllers. */
+static const char *slice_words(const struct metric_source *source)
+{
+    return source->gpu->l2 ? "L2 bandwidth:" : "memory bandwidth: controllers";
+}
+
+/* Percent of a kernel's cycles that its blocks take to leave the dispatcher. */
+static double dispatch_busy(const struct metric_source *source)
+{
+    const uint64_t *grid = source->launch->grid;
+    double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+    return source->timing->cycles
+               ? 100 * blocks * source->dispatch->block_cycles / (double)source->timing->cycles
+               : 0;
+}
+
 static struct resource busiest(const struct metric_source *source)
 {
     const struct resource all[] = {
         {value(source, "dram__throughput.avg.pct_of_peak_sustained_elapsed"), "memory bandwidth: DRAM",
          "of peak"},
-        {value(source, "lts__throughput.avg.pct_of_peak_sustained_elapsed"), "L2 bandwidth:", "of peak"},
+        {value(source, "lts__throughput.avg.pct_of_peak_sustained_elapsed"), slice_words(source), "of peak"},
+        {dispatch_busy(source), "block dispatch: the dispatcher", "busy"},
         {value(source, "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active"),
          data_words(source), "busy"},
         {value(source, "smsp__issue_active.avg.pct_of_peak_sustained_active"),

@@ -6,6 +6,7 @@
 
 #include "core/spec.h"
 #include "exec/exec.h"
+#include "gpu/dispatch_spec.h"
 #include "gpu/spec.h"
 #include "gpu/stats.h"
 
@@ -27,6 +28,7 @@ struct metric_source {
     const struct sm_spec *sm;
     const struct l2_spec *l2;
     const struct dram_spec *dram;
+    const struct dispatch_spec *dispatch;
     const struct launch_facts *launch;
     const struct kernel_stats *timing; /* NULL: it was not timed */
 };

@@ -1,5 +1,6 @@
 /* The simulated machine: GPUs on one engine, tasks that begin and end. */
 #include "system/machine.h"
+#include "base/demangle.h"
 #include "base/mem.h"
 #include "gpu/gpu.h"
 
@@ -165,7 +166,10 @@ static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t 
 {
     struct task *task = gpu->kernels[slot];
     char text[1024];
-    snprintf(text, sizeof text, "kernel %.500s: %s", task->launch->kernel->facts.name, why);
+    struct text name = {0};
+    demangle(task->launch->kernel->facts.name, &name);
+    snprintf(text, sizeof text, "kernel %.500s: %s", name.at, why);
+    text_fini(&name);
     gpu_look(gpu->gpu, slot, &task->result, &task->stats);
     fail(task, kind, text);
     task->end_ps = machine->now;

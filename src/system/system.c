@@ -68,18 +68,15 @@ static void add_folder(struct text *path, const char *folder)
 static bool read_named(struct system *system, const char *name, const char *folder, struct err *err)
 {
     struct text path = {0};
-    add_folder(&path, folder);
-    size_t folder_length = path.length;
-    text_add(&path, "/%s.ini", name);
+    text_add(&path, "%s/%s.ini", folder, name);
     bool good;
     if (access(path.at, F_OK) == 0) {
         good = config_read(&system->config, path.at, err);
     } else if (strcmp(name, "h200") == 0) {
         good = true; /* the defaults: works without any file */
     } else {
-        path.at[folder_length] = 0;
         good = err_set(err, "there is no system '%.120s'", name);
-        add_known(path.at, err);
+        add_known(folder, err);
     }
     text_fini(&path);
     return good;
@@ -100,9 +97,14 @@ bool system_load(struct system *system, const char *name, const char *folder, st
 {
     *system = (struct system){0};
     config_init(&system->config, groups);
+    struct text where = {0};
+    add_folder(&where, folder);
+    system->config.folder = where.at;
     name = name && *name ? name : "h200";
     bool good = strchr(name, '/') || ends_in_ini(name) ? config_read(&system->config, name, err)
-                                                       : read_named(system, name, folder, err);
+                                                       : read_named(system, name, where.at, err);
+    system->config.folder = NULL;
+    text_fini(&where);
     if (!good) {
         system_fini(system);
         return false;

@@ -35,7 +35,6 @@ time_of() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["la
 
 # ---- a description of one's own ----
 
-cp "$HEDDLE_HOME/systems/a100.ini" .
 cat >half.ini <<'END'
 include = a100.ini
 [gpu]

@@ -40,7 +40,7 @@ static void check_file_reads(const char *path, const char *const *keys_in_order)
 {
     struct text notes = {0};
     struct err err;
-    if (!ini_read_file(path, note, &notes, &err))
+    if (!ini_read_file(path, NULL, note, &notes, &err))
         fail_msg("refused: %s", err.text);
     const char *at = notes.at;
     for (; *keys_in_order; keys_in_order++) {
@@ -56,7 +56,7 @@ static void check_file_refused(const char *path, const char *says)
 {
     struct text notes = {0};
     struct err err;
-    assert_false(ini_read_file(path, note, &notes, &err));
+    assert_false(ini_read_file(path, NULL, note, &notes, &err));
     check_says(&err, says);
     text_fini(&notes);
 }

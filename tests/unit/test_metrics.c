@@ -155,6 +155,13 @@ static void what_is_used_up_is_named(void **state)
     s.stats.sm.shared_wavefronts = 0;
     s.stats.sm.issue_cycles = 4 * s.stats.sm.cycles_active * 7 / 10;
     check_words(&s, NULL, 0, "instruction issue: 70% of slots used");
+    s.facts.grid[0] = (uint64_t)(9500 / s.system.dispatch.block_cycles);
+    check_words(&s, NULL, 0, "block dispatch: the dispatcher 95% busy");
+    s.facts.grid[0] = 1;
+    s.stats.mem.l2_busy_ps = (uint64_t)(0.8 * 5050505 * (double)s.system.l2.slices);
+    check_words(&s, NULL, 0, "L2 bandwidth: 80% of peak");
+    s.system.gpu.l2 = 0;
+    check_words(&s, NULL, 0, "memory bandwidth: controllers 80% of peak");
     system_fini(&s.system);
 }
 

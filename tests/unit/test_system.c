@@ -100,6 +100,34 @@ static void a_path_is_read_as_it_is(void **state)
     folder_remove(&folder, LIST("small.ini"));
 }
 
+static void a_description_can_include_one_by_its_name(void **state)
+{
+    (void)state;
+    struct folder shipped, own;
+    struct system system;
+    struct err err;
+    folder_make(&shipped);
+    folder_make(&own);
+    folder_write(&shipped, "base.ini", "[gpu]\nsm_count = 2\nclock = 1GHz\n");
+    const char *path = folder_write(&own, "mine.ini", "include = base.ini\n[gpu]\nsm_count = 3\n");
+    load(&system, path, shipped.path);
+    assert_int_equal(system.gpu.sm_count, 3);
+    assert_int_equal(system.gpu.clock, 1000000000);
+    system_fini(&system);
+    load(&system, folder_write(&own, "mine.ini", "include = base\n"), shipped.path);
+    assert_int_equal(system.gpu.sm_count, 2);
+    system_fini(&system);
+    folder_write(&own, "base.ini", "[gpu]\nsm_count = 7\n"); /* one beside it comes first */
+    load(&system, folder_write(&own, "mine.ini", "include = base.ini\n"), shipped.path);
+    assert_int_equal(system.gpu.sm_count, 7);
+    system_fini(&system);
+    assert_false(
+        system_load(&system, folder_write(&own, "mine.ini", "include = none\n"), shipped.path, &err));
+    check_says(&err, "mine.ini:1: ");
+    folder_remove(&shipped, LIST("base.ini"));
+    folder_remove(&own, LIST("base.ini", "mine.ini"));
+}
+
 static void an_unknown_name_lists_those_there_are(void **state)
 {
     (void)state;
@@ -138,6 +166,7 @@ int main(void)
         cmocka_unit_test(the_default_is_the_file_h200),
         cmocka_unit_test(every_description_can_be_read),
         cmocka_unit_test(a_path_is_read_as_it_is),
+        cmocka_unit_test(a_description_can_include_one_by_its_name),
         cmocka_unit_test(an_unknown_name_lists_those_there_are),
         cmocka_unit_test(settings_win_over_the_description),
     };

@@ -1,0 +1,16 @@
+/* Names of C++ for people: without parameters, with short template arguments. */
+#ifndef BASE_DEMANGLE_H
+#define BASE_DEMANGLE_H
+
+#include "base/text.h"
+
+/* "_Z5saxpyifPKfPf" is saxpy, "_ZN2ns6kernelILi8EfEEvPT0_" is ns::kernel<8, float>; what is not mangled
+ * stays. Namespaces that are but a version (cub's and thrust's) are left out, and so are those of arguments;
+ * what is not understood of arguments is "..". */
+void demangle(const char *name, struct text *text);
+
+/* The same in at most `room` letters: without namespaces if that helps, else cut in the middle, where names
+ * differ least: arguments first. */
+void name_shorten(const char *name, size_t room, struct text *text);
+
+#endif
