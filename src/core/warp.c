@@ -404,7 +404,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         warp_ready(sm, w, free_at, throttle_of(step->unit));
         return false;
     }
-    if (step->unit == UNIT_LSU && UNLIKELY(memory_is_full(sm))) {
+    if ((step->unit == UNIT_LSU || step->unit == UNIT_TEX) && UNLIKELY(memory_is_full(sm))) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
         warp_block(sm, w, WARP_ROOM, throttle_of(step->unit));
         sm->room_wanted = true;
