@@ -25,6 +25,7 @@
     X(S, l1_atomic_sectors, "sectors", "sectors that atomic operations went to")                             \
     X(S, l1_local_sectors, "sectors", "sectors of local memory read or written")                             \
     X(S, l1_local_hits, "sectors", "of these, those that were there")                                        \
+    X(S, l1_local_written_back, "sectors", "changed sectors of local memory that left for L2")               \
     X(S, l1_wavefronts, "wavefronts", "passes through the data of L1 and shared memory")                     \
     X(S, shared_requests, "requests", "warp instructions that went to shared memory")                        \
     X(S, shared_wavefronts, "wavefronts", "passes they took")                                                \

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-/* A reply names what it is for: a miss of the cache, a load that goes around it, or a write. */
+/* A reply names what it is for: a miss of the cache, a load that goes around it, a warp's write, or a write
+ * that nobody waits for. */
 enum reply_to {
     TO_MISS = 0,
     TO_LOAD = UINT32_C(1) << 30,
     TO_WARP = UINT32_C(2) << 30,
+    TO_NOBODY = UINT32_C(3) << 30,
     TO_MASK = TO_LOAD - 1
 };
 
@@ -154,6 +156,8 @@ static void deliver(struct sm *sm, struct load *load, uint64_t physical_line, ui
                     const unsigned char *data)
 {
     const struct delivery *of = &load->of;
+    if (is_local(physical_line))
+        return; /* the values are there already */
     uint64_t line = seen_by_kernels(sm, physical_line);
     if (of->kind == REQUEST_PIECES) {
         deliver_pieces(load, line, sectors, data);
@@ -174,12 +178,52 @@ static unsigned char *data_of(const struct sm *sm, uint32_t slot)
     return sm->l1_data + (size_t)slot * MEM_LINE;
 }
 
-void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
+/* Global memory is written through; what is dirty of local memory goes to L2 when its line leaves. */
+static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t line, uint32_t sectors,
+                       uint64_t cycle)
+{
+    struct {
+        struct mem_request request;
+        struct mem_write writes[MEM_SECTORS];
+    } message = {.request = {.line = line, .id = TO_NOBODY, .sectors = (uint8_t)sectors}};
+    uint32_t count = (uint32_t)__builtin_popcount(sectors);
+    for (uint32_t i = 0; i < count; i++)
+        message.writes[i].mask = UINT32_MAX;
+    counters->l1_local_written_back += count;
+    counters->bytes_to_l2 += count * MEM_SECTOR;
+    sm->stores_under_way++;
+    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message,
+         (uint16_t)(sizeof message.request + count * sizeof message.writes[0]));
+}
+
+/* Room for a line, or TAGS_NONE. */
+static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle)
+{
+    uint32_t slot = tags_victim(sm->l1, line / MEM_LINE);
+    if (slot == TAGS_NONE)
+        return slot;
+    if (UNLIKELY(sm->l1_has_local) && tags_holds(sm->l1, slot)) {
+        uint64_t old = tags_line(sm->l1, slot) * MEM_LINE;
+        if (is_local(old) && *tags_dirty(sm->l1, slot))
+            write_back(sm, counters, old, *tags_dirty(sm->l1, slot), cycle);
+    }
+    sm->l1_has_local |= is_local(line);
+    tags_fill(sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
+    return slot;
+}
+
+/* A line whose sectors were asked for before the cache forgot all does not join what is asked for now. Local
+ * memory is never forgotten. */
+static bool is_current(const struct sm *sm, const struct mshr_entry *miss)
+{
+    return miss->closed == sm->l1_generation || is_local(miss->line * MEM_LINE);
+}
+
+static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t *hits,
+                    uint64_t cycle)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &load->warp->kernel->counters;
-    uint64_t line = memory_physical(sm, address);
-    counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
     load->lines_left++;
     if (!load->of.keep) {
         ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
@@ -188,7 +232,7 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
     uint32_t missing = slot == TAGS_NONE ? sectors : sectors & ~(uint32_t)*tags_valid(sm->l1, slot);
     if (!missing) {
-        counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors);
+        *hits += (uint32_t)__builtin_popcount(sectors);
         tags_touch(sm->l1, slot);
         deliver(sm, load, line, sectors, data_of(sm, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
@@ -198,15 +242,12 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
         deliver(sm, load, line, sectors & ~missing, data_of(sm, slot));
     uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
     uint32_t coming = entry == MSHR_NONE ? 0 : mshr_at(sm->misses, entry)->pending; /* counts as a hit */
-    counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
+    *hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
     if (entry == MSHR_NONE) {
-        if (slot == TAGS_NONE) {
-            slot = tags_victim(sm->l1, line / MEM_LINE);
-            if (slot != TAGS_NONE)
-                tags_fill(sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
-        } else {
+        if (slot == TAGS_NONE)
+            slot = make_room(sm, counters, line, cycle);
+        else
             tags_touch(sm->l1, slot);
-        }
         entry = slot == TAGS_NONE ? MSHR_NONE : mshr_add(sm->misses, line / MEM_LINE);
         if (entry != MSHR_NONE) {
             tags_pin(sm->l1, slot);
@@ -216,8 +257,7 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
         }
     }
     struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(sm->misses, entry);
-    if (!miss || miss->closed != sm->l1_generation ||
-        !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
+    if (!miss || !is_current(sm, miss) || !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
         ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
@@ -225,6 +265,40 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     miss->pending |= more;
     if (more)
         ask(sm, counters, line, more, TO_MISS | entry, cycle);
+}
+
+void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
+{
+    struct sm_counters *counters = &load->warp->kernel->counters;
+    counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
+    look_up(sm, load, memory_physical(sm, address), sectors, &counters->l1_load_hits, cycle);
+}
+
+void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle)
+{
+    struct sm_counters *counters = &load->warp->kernel->counters;
+    counters->l1_local_sectors += (uint32_t)__builtin_popcount(sectors);
+    look_up(sm, load, line, sectors, &counters->l1_local_hits, cycle);
+}
+
+/* What is written of a sector needs nothing of the rest of it. */
+void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,
+                    uint64_t cycle)
+{
+    uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
+    counters->l1_local_sectors += (uint32_t)__builtin_popcount(sectors);
+    if (slot == TAGS_NONE) {
+        slot = make_room(sm, counters, line, cycle);
+    } else {
+        counters->l1_local_hits += (uint32_t)__builtin_popcount(sectors & *tags_valid(sm->l1, slot));
+        tags_touch(sm->l1, slot);
+    }
+    if (slot == TAGS_NONE) {
+        write_back(sm, counters, line, sectors, cycle);
+        return;
+    }
+    *tags_valid(sm->l1, slot) |= sectors;
+    *tags_dirty(sm->l1, slot) |= sectors;
 }
 
 /* Sectors of a reply, in their places in a line. */
@@ -258,7 +332,7 @@ static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned ch
     unsigned char line[MEM_LINE];
     unpack(reply->sectors, data, line);
     miss->pending &= (uint16_t)~reply->sectors;
-    bool there = tags_find(sm->l1, miss->line) == miss->slot, kept = miss->closed == sm->l1_generation;
+    bool there = tags_find(sm->l1, miss->line) == miss->slot, kept = is_current(sm, miss);
     if (there && kept) {
         unpack(reply->sectors, data, data_of(sm, miss->slot));
         *tags_valid(sm->l1, miss->slot) |= reply->sectors;
@@ -284,16 +358,6 @@ static void close_miss(struct sm *sm, uint64_t line)
         mshr_at(sm->misses, entry)->closed = UINT32_MAX;
 }
 
-/* Room for a line that is written; what of it was, is marked as dirty (for counting: all is written through).
- */
-static uint32_t allocate(struct sm *sm, uint64_t line)
-{
-    uint32_t slot = tags_victim(sm->l1, line);
-    if (slot != TAGS_NONE)
-        tags_fill(sm->l1, slot, line, TAGS_NORMAL);
-    return slot;
-}
-
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle)
 {
@@ -308,7 +372,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
     close_miss(sm, line);
     if (slot == TAGS_NONE && sm->config.spec->l1_write == L1_ALLOCATE)
-        slot = allocate(sm, line / MEM_LINE);
+        slot = make_room(sm, counters, line, cycle);
     for (uint32_t s = 0; s < MEM_SECTORS; s++) {
         if (!masks[s])
             continue;
@@ -323,7 +387,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
             continue;
         uint32_t there = *tags_valid(sm->l1, slot), written = *tags_dirty(sm->l1, slot);
         counters->l1_store_hits += (there | written) >> s & 1;
-        *tags_dirty(sm->l1, slot) |= (uint16_t)(1u << s);
+        *tags_dirty(sm->l1, slot) |= (uint16_t)(1u << s); /* for counting: all is written through */
         if (masks[s] == UINT32_MAX && sm->config.spec->l1_write == L1_ALLOCATE)
             *tags_valid(sm->l1, slot) |= (uint16_t)(1u << s);
         else if (!(there >> s & 1))
@@ -384,12 +448,15 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     }
 }
 
-static void write_done(struct sm *sm, struct sm_warp *w)
+static void write_done(struct sm *sm, uint32_t id)
 {
-    struct sm_block *block = w->block;
-    w->stores--;
     sm->stores_under_way--;
     memory_let_in(sm);
+    if ((id & ~TO_MASK) == TO_NOBODY)
+        return;
+    struct sm_warp *w = &sm->warps[id & TO_MASK];
+    struct sm_block *block = w->block;
+    w->stores--;
     if (!--block->stores)
         for (uint32_t i = 0; block->exec && i < block->exec->warp_count; i++)
             if (sm->warps[block->warps[i]].state == WARP_STORES)
@@ -405,7 +472,7 @@ void memory_reply(struct sm *sm, const struct event *event)
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t number = reply.id & TO_MASK;
     if (event->kind == MEM_DONE) {
-        write_done(sm, &sm->warps[number]);
+        write_done(sm, reply.id);
         return;
     }
     if ((reply.id & ~TO_MASK) == TO_MISS) {
@@ -427,10 +494,28 @@ void memory_reply(struct sm *sm, const struct event *event)
     load_line_done(sm, load, sm->cycle + sm->config.spec->l1_fill_cycles);
 }
 
+/* All but local memory, which nobody else changes. A line under way leaves when it has come. */
+static void drop_global(struct sm *sm)
+{
+    for (uint32_t slot = 0; slot < sm->l1->sets * sm->l1->ways; slot++) {
+        if (!tags_holds(sm->l1, slot) || is_local(tags_line(sm->l1, slot) * MEM_LINE))
+            continue;
+        if (mshr_find(sm->misses, tags_line(sm->l1, slot)) == MSHR_NONE)
+            tags_drop(sm->l1, slot);
+        else
+            *tags_valid(sm->l1, slot) = 0;
+    }
+}
+
 /* What is read from now on must be as new as what others have made visible. */
 void l1_forget(struct sm *sm)
 {
-    tags_drop_all(sm->l1);
+    if (UNLIKELY(sm->l1_has_local && sm->blocks_now)) {
+        drop_global(sm);
+    } else {
+        tags_drop_all(sm->l1);
+        sm->l1_has_local = false;
+    }
     sm->l1_generation = (sm->l1_generation + 1) & INT32_MAX;
 }
 
@@ -444,6 +529,7 @@ void memory_set_shared(struct sm *sm, uint32_t bytes)
     uint64_t left = spec->l1 > bytes ? spec->l1 - bytes : 0;
     uint32_t lines = (uint32_t)max_u64(left / MEM_LINE, spec->l1_ways);
     sm->l1_shared = bytes;
+    sm->l1_has_local = false;
     tags_free(sm->l1);
     sm->l1 = tags_new(&(struct tags_spec){.sets = lines / (uint32_t)spec->l1_ways,
                                           .ways = (uint32_t)spec->l1_ways,

@@ -131,6 +131,7 @@ struct sm {
     struct mshr *misses;
     unsigned char *l1_data; /* by slot */
     uint32_t l1_shared;     /* bytes that shared memory takes now */
+    bool l1_has_local;      /* lines of local memory may be there */
     uint32_t l1_generation; /* misses of another one are not joined any more */
     uint32_t last_region;   /* of memory, that an address was in */
     struct load *loads;

@@ -49,7 +49,6 @@
     P(S, count, l1_ways, "4", "1..64", "ways of the L1 cache; more where its size asks for it")              \
     P(S, choice, l1_policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")           \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
-    P(S, count, local_miss_cycles, "250", "0..10000", "more, for local memory that L1 does not have")        \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
