@@ -32,6 +32,7 @@
     X(S, shared_conflicts, "wavefronts", "of these, those that bank conflicts added")                        \
     X(S, const_misses, "requests", "operands that were not in the nearest constant cache")                   \
     X(S, fetch_misses, "requests", "instruction fetches that were not in the nearest instruction cache")     \
+    X(S, tlb_misses, "pages", "pages that an SM asked the GPU's own translation for")                        \
     X(S, bytes_from_l2, "bytes", "data that came from L2")                                                   \
     X(S, bytes_to_l2, "bytes", "data that went to L2")
 

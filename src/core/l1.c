@@ -39,11 +39,9 @@ static bool try_send(struct sm *sm, uint32_t to, uint64_t at, uint8_t kind, cons
     return port_send(sm->requests, to, at > now ? at - now : 0, kind, payload, bytes);
 }
 
-static void send(struct sm *sm, uint64_t line, uint64_t cycle, uint8_t kind, const void *payload,
-                 uint16_t bytes)
+static void send_translated(struct sm *sm, uint32_t to, uint64_t at, uint8_t kind, const void *payload,
+                            uint16_t bytes)
 {
-    uint32_t to = mem_target(sm->config.mem, sm->number, line);
-    uint64_t at = sm_time(sm, cycle);
     if (!sm->outgoing_count && try_send(sm, to, at, kind, payload, bytes))
         return;
     if (sm->outgoing_count == sm->outgoing_capacity) { /* the ring grows, and begins at its start again */
@@ -59,6 +57,59 @@ static void send(struct sm *sm, uint64_t line, uint64_t cycle, uint8_t kind, con
     struct outgoing *one = &sm->outgoing[(sm->outgoing_first + sm->outgoing_count++) % sm->outgoing_capacity];
     *one = (struct outgoing){.at = at, .to = to, .bytes = bytes, .kind = kind};
     memcpy(one->payload, payload, bytes);
+}
+
+/* Its page is not known yet, or asked for now: the message waits, and so do those behind it to the same page.
+ */
+static bool waits_for_page(struct sm *sm, uint64_t line, const struct outgoing *message, const void *payload,
+                           struct sm_counters *counters)
+{
+    struct translation asked = {line / sm->config.tlb->page};
+    bool is_asked_for = false;
+    for (uint32_t i = 0; i < sm->untranslated_count && !is_asked_for; i++)
+        is_asked_for = sm->untranslated[i].page == asked.page;
+    if (!is_asked_for) {
+        if (tlb_has(&sm->tlb, asked.page))
+            return false;
+        uint64_t now = component_now(sm->component), wait = message->at > now ? message->at - now : 0;
+        counters->tlb_misses++;
+        REQUIRE(port_send(sm->translations, 0, wait, 0, &asked, sizeof asked));
+    }
+    mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
+    struct untranslated *one = &sm->untranslated[sm->untranslated_count++];
+    one->page = asked.page;
+    one->message = *message;
+    memcpy(one->message.payload, payload, message->bytes);
+    return true;
+}
+
+void translation_came(struct sm *sm, uint64_t page)
+{
+    uint32_t left = 0;
+    tlb_add(&sm->tlb, page);
+    for (uint32_t i = 0; i < sm->untranslated_count; i++) {
+        const struct untranslated *one = &sm->untranslated[i];
+        if (one->page == page)
+            send_translated(sm, one->message.to, one->message.at, one->message.kind, one->message.payload,
+                            one->message.bytes);
+        else
+            sm->untranslated[left++] = *one;
+    }
+    sm->untranslated_count = left;
+}
+
+static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle, uint8_t kind,
+                 const void *payload, uint16_t bytes)
+{
+    uint32_t to = mem_target(sm->config.mem, sm->number, line);
+    uint64_t at = sm_time(sm, cycle);
+    if (UNLIKELY(sm->tlb.entries != NULL)) {
+        struct outgoing message;
+        message.at = at, message.to = to, message.bytes = bytes, message.kind = kind;
+        if (waits_for_page(sm, line, &message, payload, counters))
+            return;
+    }
+    send_translated(sm, to, at, kind, payload, bytes);
 }
 
 void memory_send_waiting(struct sm *sm)
@@ -77,7 +128,7 @@ static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
     struct mem_request request = {.line = line, .id = id, .sectors = sectors};
-    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_READ, &request, sizeof request);
+    send(sm, counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_READ, &request, sizeof request);
 }
 
 /* Loads under way */
@@ -192,7 +243,7 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
     counters->l1_local_written_back += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
     sm->stores_under_way++;
-    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message,
+    send(sm, counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message,
          (uint16_t)(sizeof message.request + count * sizeof message.writes[0]));
 }
 
@@ -407,7 +458,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     w->block->stores++;
     sm->stores_under_way++;
     uint16_t bytes = (uint16_t)(sizeof message.request + count * sizeof message.writes[0]);
-    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
+    send(sm, counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
 }
 
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
@@ -442,7 +493,7 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         if (slot != TAGS_NONE)
             *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
         w->kernel->counters.bytes_to_l2 += count * 8u;
-        send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_ATOMIC, &message,
+        send(sm, &w->kernel->counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_ATOMIC, &message,
              (uint16_t)(sizeof message.request + count * sizeof message.atoms[0]));
         count = message.request.sectors = 0;
     }

@@ -105,6 +105,11 @@ struct outgoing { /* a message that waits for room on the crossbar */
     unsigned char payload[MEM_PAYLOAD_MOST];
 };
 
+struct untranslated { /* a message that waits for its page to be known */
+    uint64_t page;
+    struct outgoing message;
+};
+
 struct sm {
     struct sm_config config;
     struct unit_cost cost[UNIT_COUNT];
@@ -112,7 +117,7 @@ struct sm {
     uint32_t number;
     uint64_t cycle; /* now */
     struct component *component;
-    struct port *requests, *replies, *orders, *reports;
+    struct port *requests, *replies, *orders, *reports, *translations;
     jmp_buf on_fault;
 
     struct subcore subcores[SM_SUBCORES];
@@ -142,6 +147,9 @@ struct sm {
     uint32_t ending_capacity;
     struct outgoing *outgoing; /* a ring */
     uint32_t outgoing_first, outgoing_count, outgoing_capacity;
+    struct tlb tlb;
+    struct untranslated *untranslated; /* in order */
+    uint32_t untranslated_count, untranslated_capacity;
     struct tags *code, *code_behind, *constants, *constants_behind;
     struct fault fault;
 };
@@ -186,6 +194,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);
 void memory_send_waiting(struct sm *sm);
+void translation_came(struct sm *sm, uint64_t page); /* messages that waited for it leave */
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_forget(struct sm *sm);
 uint64_t memory_physical(struct sm *sm, uint64_t address); /* of one that kernels see */

@@ -35,6 +35,8 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->constants =
         tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->constant_cache / 64 / 4, 1), .ways = 4});
     sm->constants_behind = tags_new(&(struct tags_spec){64, .ways = 8});
+    if (config->tlb->l1_entries)
+        tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
     memory_set_shared(sm, 0);
     return sm;
 }
@@ -57,6 +59,9 @@ void sm_free(struct sm *sm)
     mshr_free(sm->misses);
     mem_free(sm->l1_data);
     mem_free(sm->loads);
+    if (sm->tlb.entries)
+        tlb_fini(&sm->tlb);
+    mem_free(sm->untranslated);
     mem_free(sm->outgoing);
     mem_free(sm->ending);
     mem_free(sm->blocks);
@@ -185,6 +190,10 @@ static void arrive(struct component *self, void *state, struct port *port)
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
         if (port == sm->replies) {
             memory_reply(sm, event);
+        } else if (port == sm->translations) {
+            struct translation known;
+            memcpy(&known, event->payload, sizeof known);
+            translation_came(sm, known.page);
         } else {
             struct sm_block_message order;
             memcpy(&order, event->payload, sizeof order);
@@ -239,11 +248,12 @@ const struct component_ops sm_ops = {
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
 {
     sm->component = engine_component(engine, island, name, &sm_ops, sm, sizeof(struct sm_state),
-                                     "requests,replies,orders,reports");
+                                     "requests,replies,orders,reports,translations");
     sm->requests = component_port(sm->component, 0);
     sm->replies = component_port(sm->component, 1);
     sm->orders = component_port(sm->component, 2);
     sm->reports = component_port(sm->component, 3);
+    sm->translations = component_port(sm->component, 4);
     return sm->component;
 }
 

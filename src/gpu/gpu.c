@@ -41,6 +41,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     struct text name = {0};
     text_add(&name, "%s.sm[%u]", path, i);
     struct sm_config config = {.spec = gpu->config.sm,
+                               .tlb = gpu->config.tlb,
                                .clock_hz = spec->clock,
                                .subcores = (uint32_t)spec->subcores_per_sm,
                                .warps_per_subcore = (uint32_t)(spec->warps_per_sm / spec->subcores_per_sm),
@@ -52,6 +53,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
     text_fini(&name);
     return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
+           mem_attach_translations(gpu->mem, component_port(component, 4), err) &&
            link_plug(orders, component_port(component, 2), err) &&
            link_plug(reports, component_port(component, 3), err);
 }
@@ -63,6 +65,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     struct mem_config mem = {.l2 = gpu->config.l2,
                              .dram = gpu->config.dram,
                              .noc = gpu->config.noc,
+                             .tlb = gpu->config.tlb,
                              .sm_clock = spec->clock,
                              .clients = gpu->sm_count,
                              .clients_of_sms = gpu->sm_count,

@@ -207,6 +207,8 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
     find_shape(&mem->shape, config);
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
+    if (config->tlb && config->tlb->l1_entries)
+        translator_make(mem, config->tlb, config->sm_clock);
     make_blocks(mem, config->l2);
     mem->islands = (uint32_t)config->l2->islands;
     mem->specs = mem_alloc(mem->islands, sizeof *mem->specs);
@@ -228,6 +230,7 @@ void system_free(struct mem *mem)
         mem_free(spec->dram->channels);
         mem_free(spec->dram);
     }
+    translator_free(mem->translator);
     mem_free(mem->tags);
     mem_free(mem->data);
     mem_free(mem->masks);

@@ -30,6 +30,15 @@ bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct 
     return link_plug(mem->requests, requests, err) && link_plug(mem->replies, replies, err);
 }
 
+bool mem_attach_translations(struct mem *mem, struct port *translations, struct err *err)
+{
+    if (!mem->translations)
+        return true;
+    if (mem->attached == 1 && !link_plug(mem->translations, component_port(mem->walks, 0), err))
+        return false;
+    return link_plug(mem->translations, translations, err);
+}
+
 /* Slices are plugged in behind the clients, in the order of their numbers; mem_target relies on it. */
 bool mem_ready(struct mem *mem, struct err *err)
 {
@@ -120,4 +129,6 @@ void mem_count(const struct mem *mem, struct mem_counters *counters)
     *counters = (struct mem_counters){0};
     for (uint32_t i = 0; i < mem->islands; i++)
         stat_add(partition_ops.stats, component_state(mem->components[i]), (uint64_t *)counters);
+    if (mem->walks)
+        counters->tlb_walks = *(const uint64_t *)component_state(mem->walks);
 }

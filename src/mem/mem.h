@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "mem/message.h"
 #include "mem/spec.h"
+#include "mem/tlb.h"
 
 struct mem;
 
@@ -30,9 +31,10 @@ struct mem_config {
     const struct l2_spec *l2;
     const struct dram_spec *dram;
     const struct noc_spec *noc;
-    uint64_t sm_clock;       /* Hz: latencies in the specs that are in cycles are in cycles of this */
-    uint32_t clients;        /* SMs, and whatever else asks: how many mem_attach there will be */
-    uint32_t clients_of_sms; /* of these, SMs: they are spread over the partitions of the L2 */
+    const struct tlb_spec *tlb; /* or NULL: translation takes no time */
+    uint64_t sm_clock;          /* Hz: latencies in the specs that are in cycles are in cycles of this */
+    uint32_t clients;           /* SMs, and whatever else asks: how many mem_attach there will be */
+    uint32_t clients_of_sms;    /* of these, SMs: they are spread over the partitions of the L2 */
     mem_atomic_fn *atomic;
 };
 
@@ -44,6 +46,8 @@ void mem_delete(struct mem *mem); /* after the engine */
  * other. */
 bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies,
                 struct err *err);
+/* By which a client asks for translations (mem/tlb.h), where they take time: at plug 0. */
+bool mem_attach_translations(struct mem *mem, struct port *translations, struct err *err);
 bool mem_ready(struct mem *mem, struct err *err); /* after all clients; before engine_ready */
 
 /* Between runs. */

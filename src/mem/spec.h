@@ -53,6 +53,17 @@
     P(S, time, host_latency, "500ns", "1ns..1s", "from the GPU to the host's memory, and back")              \
     P(S, rate, host_bandwidth, "55GB/s", "1MB/s..", "between them, each way")
 
+#define TLB_PARAMS(P, S)                                                                                     \
+    P(S, size, page, "2MiB", "4KiB..16GiB", "that an SM's entry is for")                                     \
+    P(S, count, l1_entries, "0", "0..1048576", "of an SM; 0: translation takes no time")                     \
+    P(S, count, l1_ways, "16", "1..64", "of them in a set")                                                  \
+    P(S, size, l2_page, "2MiB", "4KiB..16GiB", "that an entry of the GPU's is for")                          \
+    P(S, count, l2_entries, "4096", "1..16777216", "of the GPU, that all SMs ask")                           \
+    P(S, count, l2_ways, "16", "1..64", "of them in a set")                                                  \
+    P(S, count, l2_cycles, "80", "2..100000", "from an SM's miss to the GPU's answer, in cycles of the SM")  \
+    P(S, count, walk_cycles, "500", "0..1000000", "more, for a walk through the tables")                     \
+    P(S, count, walkers, "8", "1..64", "walks at a time")
+
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
 };
@@ -62,7 +73,10 @@ struct dram_spec {
 struct noc_spec {
     NOC_PARAMS(PARAM_FIELD, noc_spec)
 };
-extern const struct param_group l2_params, dram_params, noc_params;
+struct tlb_spec {
+    TLB_PARAMS(PARAM_FIELD, tlb_spec)
+};
+extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \
     X(S, l2_requests, "requests", "requests that came to slices from SMs")                                   \
@@ -85,6 +99,7 @@ extern const struct param_group l2_params, dram_params, noc_params;
     X(S, dram_row_misses, "accesses", "accesses that had to open a row")                                     \
     X(S, dram_refreshes, "commands", "refreshes")                                                            \
     X(S, dram_busy_ps, "ps", "channels were moving data, over all channels")                                 \
+    X(S, tlb_walks, "walks", "walks through tables, for pages that it did not have")                         \
     X(S, host_bytes, "bytes", "read from or written to the host's memory")
 
 struct mem_counters {

@@ -11,8 +11,9 @@
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {
-    &gpu_params, &sm_params, &l2_params, &dram_params, &noc_params, &dispatch_params, &system_params, NULL};
+static const struct param_group *const groups[] = {&gpu_params,      &sm_params,     &l2_params,
+                                                   &dram_params,     &noc_params,    &tlb_params,
+                                                   &dispatch_params, &system_params, NULL};
 
 static bool ends_in_ini(const char *name)
 {
@@ -91,6 +92,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &l2_params, "l2", &system->l2);
     config_fill(&system->config, &dram_params, "dram", &system->dram);
     config_fill(&system->config, &noc_params, "noc", &system->noc);
+    config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &system_params, "system", &system->spec);
 }
