@@ -11,8 +11,8 @@
  *         banks; the cells' times are HBM2's, as no data sheet is public
  *  hbm3e  the same at 6.4 Gb/s
  *
- * All banks refresh at once: an H200 reads 5% less than its pins could move, and V100 and A100 lose as much or
- * more in STREAM, which banks that take turns would not cost. rfc of hbm3e is fitted to that. */
+ * All banks refresh at once: an H200 reads 5% less than its pins could move, and V100 and A100 lose as much
+ * or more in STREAM, which banks that take turns would not cost. rfc of hbm3e is fitted to that. */
 /* clang-format off */
 #define ROW(text, groups_, banks_, row_, one, ...) \
     {.name = text, .groups = groups_, .banks = banks_, .row_bytes = row_, .refresh_one = one, __VA_ARGS__}

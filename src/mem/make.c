@@ -25,6 +25,12 @@ static bool check(const struct mem_config *config, const char *path, struct err 
                        (unsigned long long)lines, (unsigned long long)l2->ways, 1 << 20);
     if (l2->fill_sectors == 3)
         return err_set(err, "%s: L2 fill_sectors: expected 1, 2 or 4", path);
+    for (const char *gpc = config->noc->gpcs; *gpc; gpc++)
+        if (*gpc < 'A' || *gpc >= 'A' + GPCS_MOST)
+            return err_set(err, "%s: GPCs are called A to %c, not '%.1s'", path, 'A' + GPCS_MOST - 1, gpc);
+    for (const char *side = config->noc->gpc_partitions; *side; side++)
+        if (*side < '0' || *side > '1')
+            return err_set(err, "%s: a GPC's partition is 0 or 1, not '%.1s'", path, side);
     if (dram->channels_per_slice & (dram->channels_per_slice - 1))
         return err_set(err, "%s: DRAM channels_per_slice: expected a power of two", path);
     if (dram->writes_high > dram->writes || dram->writes_low >= dram->writes_high)
@@ -66,7 +72,29 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
 
 uint32_t system_side(const struct shape *shape, uint32_t client)
 {
-    return client / 2 % shape->sides; /* the two SMs of a TPC are on one side */
+    return shape->side_of[client];
+}
+
+/* The two SMs of a TPC are in one GPC, and a GPC is on one side. Where nothing is said of them, TPCs are on
+ * the sides in turn. */
+static void find_gpcs(struct shape *shape, const struct mem_config *config)
+{
+    const struct noc_spec *noc = config->noc;
+    size_t listed = strlen(noc->gpcs), sides = strlen(noc->gpc_partitions);
+    shape->gpc_of = mem_alloc(shape->clients, 1);
+    shape->side_of = mem_alloc(shape->clients, 1);
+    for (uint32_t client = 0; client < shape->clients; client++) {
+        uint32_t gpc = listed ? (uint32_t)(noc->gpcs[client / 2 % listed] - 'A') : 0;
+        uint32_t side = gpc < sides ? (uint32_t)(noc->gpc_partitions[gpc] - '0') : client / 2;
+        shape->gpc_of[client] = (uint8_t)gpc;
+        shape->side_of[client] = (uint8_t)(side % shape->sides);
+    }
+    if (!listed || !(noc->gpc_bytes_per_cycle > 0))
+        return;
+    uint32_t slices = shape->copies ? shape->per_side : shape->map.slices;
+    shape->gpc_byte_fs = cycles_ps(config->sm_clock, 1000 * slices / noc->gpc_bytes_per_cycle);
+    shape->gpc_burst_ps = cycles_ps(config->sm_clock, (double)noc->gpc_burst_cycles);
+    shape->reply_overhead = (uint32_t)noc->overhead_bytes;
 }
 
 /* How much longer than the shortest way it is from a slice to a client. SMs and slices of a side lie along a
@@ -205,6 +233,7 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
         return false;
     mem->dram = *config->dram;
     find_shape(&mem->shape, config);
+    find_gpcs(&mem->shape, config);
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
     if (config->tlb && config->tlb->l1_entries)
@@ -237,4 +266,6 @@ void system_free(struct mem *mem)
     mem_free(mem->specs);
     mem_free(mem->components);
     mem_free(mem->shape.regions);
+    mem_free(mem->shape.gpc_of);
+    mem_free(mem->shape.side_of);
 }
