@@ -14,6 +14,10 @@ enum reply_to {
     TO_MASK = TO_LOAD - 1
 };
 
+/* On the crossbar, as one H200's SM was seen to send: more for a sector that is written in part; what an
+ * atomic operation needs for a lane, and at most for a sector. */
+enum { PARTIAL_BYTES = 12, LANE_BYTES = 12, SECTOR_BYTES = 48 };
+
 uint64_t memory_physical(struct sm *sm, uint64_t address)
 {
     const struct sm_memory *memory = sm->config.memory;
@@ -32,17 +36,17 @@ uint64_t memory_physical(struct sm *sm, uint64_t address)
 
 /* Messages */
 
-static bool try_send(struct sm *sm, uint32_t to, uint64_t at, uint8_t kind, const void *payload,
-                     uint16_t bytes)
+static bool try_send(struct sm *sm, const struct outgoing *message, const void *payload)
 {
     uint64_t now = component_now(sm->component);
-    return port_send(sm->requests, to, at > now ? at - now : 0, kind, payload, bytes);
+    return port_send_sized(sm->requests, message->to, message->at > now ? message->at - now : 0,
+                           message->kind, payload, message->bytes, message->wire_bytes);
 }
 
-static void send_translated(struct sm *sm, uint32_t to, uint64_t at, uint8_t kind, const void *payload,
-                            uint16_t bytes)
+/* A message without its payload, which is apart. */
+static void send_translated(struct sm *sm, const struct outgoing *message, const void *payload)
 {
-    if (!sm->outgoing_count && try_send(sm, to, at, kind, payload, bytes))
+    if (!sm->outgoing_count && try_send(sm, message, payload))
         return;
     if (sm->outgoing_count == sm->outgoing_capacity) { /* the ring grows, and begins at its start again */
         uint32_t more = sm->outgoing_capacity ? 2 * sm->outgoing_capacity : 64;
@@ -55,8 +59,8 @@ static void send_translated(struct sm *sm, uint32_t to, uint64_t at, uint8_t kin
         sm->outgoing_capacity = more;
     }
     struct outgoing *one = &sm->outgoing[(sm->outgoing_first + sm->outgoing_count++) % sm->outgoing_capacity];
-    *one = (struct outgoing){.at = at, .to = to, .bytes = bytes, .kind = kind};
-    memcpy(one->payload, payload, bytes);
+    memcpy(one, message, offsetof(struct outgoing, payload));
+    memcpy(one->payload, payload, message->bytes);
 }
 
 /* Its page is not known yet, or asked for now: the message waits, and so do those behind it to the same page.
@@ -78,7 +82,7 @@ static bool waits_for_page(struct sm *sm, uint64_t line, const struct outgoing *
     mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
     struct untranslated *one = &sm->untranslated[sm->untranslated_count++];
     one->page = asked.page;
-    one->message = *message;
+    memcpy(&one->message, message, offsetof(struct outgoing, payload));
     memcpy(one->message.payload, payload, message->bytes);
     return true;
 }
@@ -90,33 +94,32 @@ void translation_came(struct sm *sm, uint64_t page)
     for (uint32_t i = 0; i < sm->untranslated_count; i++) {
         const struct untranslated *one = &sm->untranslated[i];
         if (one->page == page)
-            send_translated(sm, one->message.to, one->message.at, one->message.kind, one->message.payload,
-                            one->message.bytes);
+            send_translated(sm, &one->message, one->message.payload);
         else
             sm->untranslated[left++] = *one;
     }
     sm->untranslated_count = left;
 }
 
+/* `wire_bytes`: as many go over the crossbar, beside what each message has. */
 static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle, uint8_t kind,
-                 const void *payload, uint16_t bytes)
+                 const void *payload, uint32_t bytes, uint32_t wire_bytes)
 {
-    uint32_t to = mem_target(sm->config.mem, sm->number, line);
-    uint64_t at = sm_time(sm, cycle);
-    if (UNLIKELY(sm->tlb.entries != NULL)) {
-        struct outgoing message;
-        message.at = at, message.to = to, message.bytes = bytes, message.kind = kind;
-        if (waits_for_page(sm, line, &message, payload, counters))
-            return;
-    }
-    send_translated(sm, to, at, kind, payload, bytes);
+    struct outgoing message; /* but for its payload */
+    message.at = sm_time(sm, cycle + sm->config.spec->l1_to_noc_cycles);
+    message.to = mem_target(sm->config.mem, sm->number, line);
+    message.bytes = (uint16_t)bytes;
+    message.wire_bytes = wire_bytes + sm->overhead_bytes;
+    message.kind = kind;
+    if (LIKELY(!sm->tlb.entries) || !waits_for_page(sm, line, &message, payload, counters))
+        send_translated(sm, &message, payload);
 }
 
 void memory_send_waiting(struct sm *sm)
 {
     while (sm->outgoing_count) {
         const struct outgoing *one = &sm->outgoing[sm->outgoing_first];
-        if (!try_send(sm, one->to, one->at, one->kind, one->payload, one->bytes))
+        if (!try_send(sm, one, one->payload))
             return;
         sm->outgoing_first = (sm->outgoing_first + 1) % sm->outgoing_capacity;
         sm->outgoing_count--;
@@ -128,7 +131,7 @@ static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
     struct mem_request request = {.line = line, .id = id, .sectors = sectors};
-    send(sm, counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_READ, &request, sizeof request);
+    send(sm, counters, line, cycle, MEM_READ, &request, sizeof request, sizeof request);
 }
 
 /* Loads under way */
@@ -243,8 +246,8 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
     counters->l1_local_written_back += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
     sm->stores_under_way++;
-    send(sm, counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message,
-         (uint16_t)(sizeof message.request + count * sizeof message.writes[0]));
+    uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
+    send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes);
 }
 
 /* Room for a line, or TAGS_NONE. */
@@ -420,7 +423,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     } message;
     uint64_t line = memory_physical(sm, address);
     message.request = (struct mem_request){.line = line, .id = TO_WARP | (uint32_t)(w - sm->warps)};
-    uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
+    uint32_t count = 0, partial = 0, slot = tags_find(sm->l1, line / MEM_LINE);
     close_miss(sm, line);
     if (slot == TAGS_NONE && sm->config.spec->l1_write == L1_ALLOCATE)
         slot = make_room(sm, counters, line, cycle);
@@ -430,6 +433,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         message.request.sectors |= (uint8_t)(1 << s);
         struct mem_write *write = &message.writes[count++];
         write->mask = masks[s];
+        partial += masks[s] != UINT32_MAX;
         memcpy(write->data, data + s * MEM_SECTOR, MEM_SECTOR);
         for (uint32_t b = 0; masks[s] != UINT32_MAX && b < MEM_SECTOR; b++)
             if (!(masks[s] >> b & 1))
@@ -457,8 +461,20 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     w->stores++;
     w->block->stores++;
     sm->stores_under_way++;
-    uint16_t bytes = (uint16_t)(sizeof message.request + count * sizeof message.writes[0]);
-    send(sm, counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
+    uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
+    send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes + partial * PARTIAL_BYTES);
+}
+
+/* What lanes of a sector want is sent for each lane, or as the whole sector where that is less. */
+static uint32_t atoms_wire_bytes(const struct mem_atom *atoms, uint32_t count)
+{
+    uint32_t bytes = 0;
+    uint8_t in[MEM_SECTORS] = {0}; /* lanes of each */
+    for (uint32_t i = 0; i < count; i++)
+        in[atoms[i].offset / MEM_SECTOR]++;
+    for (uint32_t s = 0; s < MEM_SECTORS; s++)
+        bytes += in[s] * LANE_BYTES < SECTOR_BYTES ? in[s] * LANE_BYTES : SECTOR_BYTES;
+    return bytes;
 }
 
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
@@ -489,19 +505,21 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         if (load)
             load->lines_left++;
         else
-            w->stores++, w->block->stores++, sm->stores_under_way++;
+            w->stores++, w->block->stores++, sm->stores_under_way++, sm->reductions_under_way += count;
         if (slot != TAGS_NONE)
             *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
         w->kernel->counters.bytes_to_l2 += count * 8u;
-        send(sm, &w->kernel->counters, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_ATOMIC, &message,
-             (uint16_t)(sizeof message.request + count * sizeof message.atoms[0]));
+        send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message,
+             (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
+             (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
         count = message.request.sectors = 0;
     }
 }
 
-static void write_done(struct sm *sm, uint32_t id)
+static void write_done(struct sm *sm, uint32_t id, uint32_t reduced)
 {
     sm->stores_under_way--;
+    sm->reductions_under_way -= reduced;
     memory_let_in(sm);
     if ((id & ~TO_MASK) == TO_NOBODY)
         return;
@@ -523,7 +541,7 @@ void memory_reply(struct sm *sm, const struct event *event)
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t number = reply.id & TO_MASK;
     if (event->kind == MEM_DONE) {
-        write_done(sm, reply.id);
+        write_done(sm, reply.id, reply.count);
         return;
     }
     if ((reply.id & ~TO_MASK) == TO_MISS) {

@@ -15,7 +15,9 @@ uint64_t memory_room_at(const struct sm *sm, const struct subcore *sub)
 
 bool memory_is_full(const struct sm *sm)
 {
-    return sm->outgoing_count || sm->stores_under_way > sm->config.spec->stores;
+    const struct sm_spec *spec = sm->config.spec;
+    return sm->outgoing_count || sm->stores_under_way > spec->stores ||
+           sm->reductions_under_way > spec->reductions;
 }
 
 void memory_let_in(struct sm *sm)
@@ -347,6 +349,8 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
 {
     struct request *request = &w->kernel->team->request;
     uint64_t ready = sm->cycle + sm->cost[UNIT_LSU].latency;
+    if (request->of.kind == REQUEST_ATOMIC && !request->of.returns)
+        ready = sm->cycle + 1;
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request));
     if (request->constant)

@@ -100,6 +100,7 @@ struct load {
 struct outgoing { /* a message that waits for room on the crossbar */
     uint64_t at;  /* when it was to leave: time */
     uint32_t to;
+    uint32_t wire_bytes;
     uint16_t bytes;
     uint8_t kind;
     unsigned char payload[MEM_PAYLOAD_MOST];
@@ -115,7 +116,8 @@ struct sm {
     struct unit_cost cost[UNIT_COUNT];
     struct clock_domain clock;
     uint32_t number;
-    uint64_t cycle; /* now */
+    uint32_t overhead_bytes; /* of a message on the crossbar */
+    uint64_t cycle;          /* now */
     struct component *component;
     struct port *requests, *replies, *orders, *reports, *translations;
     jmp_buf on_fault;
@@ -130,7 +132,8 @@ struct sm {
     uint64_t ages;
     struct sm_kernel kernels[SM_KERNELS];
     uint64_t shared_free[UNIT_COUNT];
-    uint64_t lsu_free; /* in parts of a cycle: LSU_PARTS */
+    uint64_t fence_free; /* when the next fence can begin */
+    uint64_t lsu_free;   /* in parts of a cycle: LSU_PARTS */
 
     struct tags *l1;
     struct mshr *misses;
@@ -142,6 +145,7 @@ struct sm {
     struct load *loads;
     uint32_t load_count, load_capacity, free_load;
     uint32_t loads_under_way, stores_under_way; /* instructions; lines */
+    uint32_t reductions_under_way;              /* lanes of atomic operations without a result */
     bool room_wanted;                           /* some warp is WARP_ROOM */
     uint32_t *ending;                           /* loads that a line ends */
     uint32_t ending_capacity;

@@ -18,6 +18,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     struct sm *sm = mem_alloc_lines(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
+    sm->overhead_bytes = mem_overhead_bytes(config->mem);
     sm->free_load = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);

@@ -61,6 +61,8 @@
       "cycles of the pipeline for each line that an instruction touches")                                    \
     P(S, count, l1_line_cycles, "2", "0..100", "later, for each further line")                               \
     P(S, count, stores, "256", "1..65536", "lines that an SM has written and nobody has acknowledged")       \
+    P(S, count, reductions, "1536", "1..65536",                                                              \
+      "lanes of atomic operations without results that an SM has sent and nobody has acknowledged")          \
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
     P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
@@ -76,8 +78,10 @@
       "cycles until a constant comes from the cache behind it")                                              \
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \
     P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
-    P(S, count, fence_after_cycles, "100", "0..100000", "of a fence, after the last write it waits for")     \
-    P(S, count, fence_shared_cycles, "6", "1..10000", "from one fence of an SM to the next")                 \
+    P(S, count, fence_after_cycles, "75", "0..100000", "of a fence, after the last write it waits for")      \
+    P(S, count, fence_shared_cycles, "11", "1..10000", "from one fence of an SM to the next")                \
+    P(S, count, fence_system_shared_cycles, "24", "1..10000",                                                \
+      "from one fence for the system to the next of an SM")                                                  \
     P(S, count, fence_block_cycles, "8", "0..100000", "of a fence for the block")                            \
     P(S, count, fence_system_cycles, "980", "0..100000", "of a fence for the system, at least")              \
     P(S, count, sleep_cycles, "100", "0..1000000", "of a sleep")

@@ -310,14 +310,16 @@ static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
     return begins;
 }
 
-/* A fence takes a while even when there was nothing to wait for. */
-static uint64_t fence_left(struct sm *sm, struct sm_warp *w, uint64_t least)
+/* A fence takes a while even when there was nothing to wait for, and those of an SM begin one by one. */
+static uint64_t fence_left(struct sm *sm, struct sm_warp *w, bool is_system)
 {
-    sm->shared_free[UNIT_SYNC] =
-        max_u64(sm->shared_free[UNIT_SYNC], sm->cycle) + sm->config.spec->fence_shared_cycles;
-    uint64_t done = w->fence_from + least;
+    const struct sm_spec *spec = sm->config.spec;
+    uint64_t begins = max_u64(sm->fence_free, sm->cycle);
+    sm->fence_free = begins + (is_system ? spec->fence_system_shared_cycles : spec->fence_shared_cycles);
+    uint64_t done = w->fence_from + (is_system ? spec->fence_system_cycles : spec->fence_cycles);
     if (w->fence_waited)
-        done = max_u64(done, sm->cycle + sm->config.spec->fence_after_cycles);
+        done = max_u64(done, sm->cycle + spec->fence_after_cycles);
+    done += begins - sm->cycle;
     w->fence_from = 0;
     w->fence_waited = false;
     return done > sm->cycle ? done - sm->cycle : 0;
@@ -341,7 +343,7 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
         wait = spec->sleep_cycles;
         why = STALL_sleeping;
     } else if (op->role == ROLE_FENCE) {
-        wait = fence_left(sm, w, op->value ? spec->fence_system_cycles : spec->fence_cycles);
+        wait = fence_left(sm, w, op->value);
         why = STALL_membar;
         l1_forget(sm);
     } else if (op->role == ROLE_RELEASE) {

@@ -42,7 +42,7 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
 {
     const struct l2_spec *l2 = config->l2;
     *shape = (struct shape){
-        .map = map_make((uint32_t)l2->slices),
+        .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
         .clients = config->clients,
@@ -53,12 +53,12 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
         .request_ps = cycles_ps(l2->clock, l2->request_cycles),
         .sector_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->bytes_per_cycle),
         .sector_write_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->write_bytes_per_cycle),
+        .sector_partial_ps = cycles_ps(l2->clock, l2->partial_write_cycles),
         .atomic_ps = cycles_ps(l2->clock, (double)l2->atomic_cycles),
         .atomic_sector_ps = cycles_ps(l2->clock, l2->atomic_sector_cycles),
         .atomic_lane_ps = cycles_ps(l2->clock, l2->atomic_lane_cycles),
         .atomic_same_ps = cycles_ps(l2->clock, l2->atomic_same_cycles),
         .atomic_float_ps = cycles_ps(l2->clock, l2->atomic_float_cycles),
-        .atomic_old_ps = cycles_ps(l2->clock, l2->atomic_old_cycles),
         .cross_ps = cycles_ps(l2->clock, (double)l2->cross_cycles),
         .cross_byte_fs = cycles_ps(l2->clock, 1000 / l2->cross_bytes_per_cycle),
         .atomic = config->atomic,
@@ -89,12 +89,12 @@ static void find_gpcs(struct shape *shape, const struct mem_config *config)
         shape->gpc_of[client] = (uint8_t)gpc;
         shape->side_of[client] = (uint8_t)(side % shape->sides);
     }
+    shape->overhead_bytes = (uint32_t)noc->overhead_bytes;
     if (!listed || !(noc->gpc_bytes_per_cycle > 0))
         return;
     uint32_t slices = shape->copies ? shape->per_side : shape->map.slices;
     shape->gpc_byte_fs = cycles_ps(config->sm_clock, 1000 * slices / noc->gpc_bytes_per_cycle);
     shape->gpc_burst_ps = cycles_ps(config->sm_clock, (double)noc->gpc_burst_cycles);
-    shape->reply_overhead = (uint32_t)noc->overhead_bytes;
 }
 
 /* How much longer than the shortest way it is from a slice to a client. SMs and slices of a side lie along a

@@ -75,6 +75,11 @@ uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
     return shape->clients + slice;
 }
 
+uint32_t mem_overhead_bytes(const struct mem *mem)
+{
+    return mem->shape.overhead_bytes;
+}
+
 void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t count)
 {
     struct shape *shape = &mem->shape;

@@ -56,6 +56,9 @@ void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t
 /* The plug on the requests' link that a client sends requests for this line to. */
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
 
+/* Bytes on the crossbar that a message has beside its own. */
+uint32_t mem_overhead_bytes(const struct mem *mem);
+
 /* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
  * ncu's cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */
 void mem_flush(struct mem *mem, bool forget);

@@ -14,7 +14,7 @@ static uint64_t pass_gpc(const struct here *here, uint32_t slice, uint32_t clien
 {
     const struct shape *shape = here->shape;
     uint64_t *paid_at = &here->state->slices[slice].gpc_paid_at[shape->gpc_of[client]];
-    uint64_t takes = (bytes + shape->reply_overhead) * shape->gpc_byte_fs / 1000;
+    uint64_t takes = (bytes + shape->overhead_bytes) * shape->gpc_byte_fs / 1000;
     *paid_at = max_u64(*paid_at, at) + takes;
     return max_u64(at, *paid_at - min_u64(*paid_at, takes + shape->gpc_burst_ps));
 }

@@ -22,11 +22,11 @@ struct shape {
     uint32_t clients, clients_of_sms;
     bool copies; /* clients ask their own side */
     uint32_t fill_sectors;
-    uint64_t hit_ps, request_ps, sector_ps, sector_write_ps;
-    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps, atomic_old_ps;
+    uint64_t hit_ps, request_ps, sector_ps, sector_write_ps, sector_partial_ps;
+    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps;
     uint64_t cross_ps, cross_byte_fs;   /* femtoseconds, as bytes are short */
     uint64_t gpc_byte_fs, gpc_burst_ps; /* of a slice's share of a GPC's port; 0: no limit */
-    uint32_t reply_overhead;
+    uint32_t overhead_bytes; /* of a message */
     uint8_t *gpc_of, *side_of; /* by client */
     mem_atomic_fn *atomic;
     const struct dram_model *dram;

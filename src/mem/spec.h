@@ -23,12 +23,12 @@
     P(S, real, request_cycles, "1.25", "0..1000", "a slice takes for a request, at least")                   \
     P(S, real, bytes_per_cycle, "54", "1..4096", "a slice gives")                                            \
     P(S, real, write_bytes_per_cycle, "40", "1..4096", "a slice takes")                                      \
-    P(S, count, atomic_cycles, "15", "0..10000", "from an atomic operation to its reply")                    \
-    P(S, real, atomic_sector_cycles, "1", "0..1000", "a slice takes for atomic operations on a sector,")     \
-    P(S, real, atomic_lane_cycles, "0.18", "0..1000", "and for each lane,")                                  \
-    P(S, real, atomic_same_cycles, "1.14", "0..1000", "but for each lane of one word so many,")              \
-    P(S, real, atomic_float_cycles, "2.88", "0..1000", "or so many of floats,")                              \
-    P(S, real, atomic_old_cycles, "1.1", "0..1000", "and for each lane whose old value is wanted")           \
+    P(S, real, partial_write_cycles, "1.86", "0..1000", "a slice takes for a sector written in part")        \
+    P(S, count, atomic_cycles, "3", "0..10000", "from an atomic operation to its reply")                     \
+    P(S, real, atomic_sector_cycles, "1.5", "0..1000", "a slice takes for atomic operations on a sector,")   \
+    P(S, real, atomic_lane_cycles, "0.22", "0..1000", "and for each lane,")                                  \
+    P(S, real, atomic_same_cycles, "1.18", "0..1000", "but for each lane of one word so many,")              \
+    P(S, real, atomic_float_cycles, "2.93", "0..1000", "or so many of floats")                               \
     P(S, count, cross_cycles, "70", "1..10000", "from one partition to the other")                           \
     P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")
 
@@ -47,7 +47,7 @@
     P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back: the SM's cycles")   \
     P(S, count, spread_cycles, "62", "0..10000", "more, from the slice farthest away")                       \
     P(S, real, request_bytes_per_cycle, "44", "0..4096", "an SM sends; 0: no limit")                         \
-    P(S, real, reply_bytes_per_cycle, "128", "0..4096", "an SM gets; 0: no limit")                           \
+    P(S, real, reply_bytes_per_cycle, "152", "0..4096", "an SM gets; 0: no limit")                           \
     P(S, text, gpcs, "ABCDEFGHABCDEFGHABCDEFGHABCDEFGHBCDEFGHBCDEFGHBCDEFGHBCDEFGHGHAAAA", "",               \
       "the GPC of each pair of SMs, by letters; empty: there are none")                                      \
     P(S, text, gpc_partitions, "01110001", "",                                                               \
