@@ -23,7 +23,7 @@
     P(S, real, request_cycles, "1.25", "0..1000", "a slice takes for a request, at least")                   \
     P(S, real, bytes_per_cycle, "54", "1..4096", "a slice gives")                                            \
     P(S, real, write_bytes_per_cycle, "40", "1..4096", "a slice takes")                                      \
-    P(S, real, partial_write_cycles, "1.86", "0..1000", "a slice takes for a sector written in part")        \
+    P(S, real, partial_write_cycles, "1.6", "0..1000", "a slice takes for a sector written in part")        \
     P(S, count, atomic_cycles, "3", "0..10000", "from an atomic operation to its reply")                     \
     P(S, real, atomic_sector_cycles, "1.5", "0..1000", "a slice takes for atomic operations on a sector,")   \
     P(S, real, atomic_lane_cycles, "0.22", "0..1000", "and for each lane,")                                  \

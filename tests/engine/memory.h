@@ -129,7 +129,7 @@ static inline void system_defaults(struct system *system)
     system->l2.hit_cycles = system->l2.atomic_cycles = 20;
     system->l2.request_cycles = 1;
     system->l2.bytes_per_cycle = system->l2.write_bytes_per_cycle = 32;
-    system->l2.atomic_sector_cycles = 1;
+    system->l2.atomic_sector_cycles = system->l2.partial_write_cycles = 1;
     system->l2.atomic_same_cycles = 1;
     system->l2.cross_cycles = 100;
     system->l2.cross_bytes_per_cycle = 1000; /* as if in no time */
