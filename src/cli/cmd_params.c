@@ -19,8 +19,9 @@ static const char *type_name(enum param_type type)
 /* Calls `each` for every section that exists, once. */
 static void for_each_group(void *user, void (*each)(const struct param_group *group, void *user))
 {
-    static const struct param_group *const of_systems[] = {
-        &system_params, &gpu_params, &l2_params, &dram_params, &noc_params, &sm_params, &dispatch_params};
+    static const struct param_group *const of_systems[] = {&system_params, &gpu_params,     &l2_params,
+                                                           &dram_params,   &noc_params,     &tlb_params,
+                                                           &sm_params,     &dispatch_params};
     each(&engine_params, user);
     for (size_t i = 0; i < sizeof of_systems / sizeof *of_systems; i++)
         each(of_systems[i], user);

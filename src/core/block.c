@@ -31,6 +31,7 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
     kernel->code = code->codes[code->function];
     kernel->team = team_new(launch->launch, launch->serial, sm->number, launch->workspace, &sm->on_fault);
     kernel->team->worker->clock = &sm->cycle;
+    kernel->team->worker->clock_hz = sm->config.clock_hz;
     kernel->team->worker->printed = &kernel->text;
     if (launch->profile)
         kernel->profile = mem_alloc(kernel->code->op_count, sizeof *kernel->profile);

@@ -25,12 +25,14 @@
     X(S, l1_atomic_sectors, "sectors", "sectors that atomic operations went to")                             \
     X(S, l1_local_sectors, "sectors", "sectors of local memory read or written")                             \
     X(S, l1_local_hits, "sectors", "of these, those that were there")                                        \
+    X(S, l1_local_written_back, "sectors", "changed sectors of local memory that left for L2")               \
     X(S, l1_wavefronts, "wavefronts", "passes through the data of L1 and shared memory")                     \
     X(S, shared_requests, "requests", "warp instructions that went to shared memory")                        \
     X(S, shared_wavefronts, "wavefronts", "passes they took")                                                \
     X(S, shared_conflicts, "wavefronts", "of these, those that bank conflicts added")                        \
     X(S, const_misses, "requests", "operands that were not in the nearest constant cache")                   \
     X(S, fetch_misses, "requests", "instruction fetches that were not in the nearest instruction cache")     \
+    X(S, tlb_misses, "pages", "pages that an SM asked the GPU's own translation for")                        \
     X(S, bytes_from_l2, "bytes", "data that came from L2")                                                   \
     X(S, bytes_to_l2, "bytes", "data that went to L2")
 

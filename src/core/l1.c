@@ -4,13 +4,19 @@
 
 #include <string.h>
 
-/* A reply names what it is for: a miss of the cache, a load that goes around it, or a write. */
+/* A reply names what it is for: a miss of the cache, a load that goes around it, a warp's write, or a write
+ * that nobody waits for. */
 enum reply_to {
     TO_MISS = 0,
     TO_LOAD = UINT32_C(1) << 30,
     TO_BLOCK = UINT32_C(2) << 30,
+    TO_NOBODY = UINT32_C(3) << 30,
     TO_MASK = TO_LOAD - 1
 };
+
+/* On the crossbar, as one H200's SM was seen to send: more for a sector that is written in part; what an
+ * atomic operation needs for a lane, and at most for a sector. */
+enum { PARTIAL_BYTES = 12, LANE_BYTES = 12, SECTOR_BYTES = 48 };
 
 uint64_t memory_physical(struct sm *sm, uint64_t address)
 {
@@ -30,19 +36,17 @@ uint64_t memory_physical(struct sm *sm, uint64_t address)
 
 /* Messages */
 
-static bool try_send(struct sm *sm, uint32_t to, uint64_t at, uint8_t kind, const void *payload,
-                     uint16_t bytes)
+static bool try_send(struct sm *sm, const struct outgoing *message, const void *payload)
 {
     uint64_t now = component_now(sm->component);
-    return port_send(sm->requests, to, at > now ? at - now : 0, kind, payload, bytes);
+    return port_send_sized(sm->requests, message->to, message->at > now ? message->at - now : 0,
+                           message->kind, payload, message->bytes, message->wire_bytes);
 }
 
-static void send(struct sm *sm, uint64_t line, uint64_t cycle, uint8_t kind, const void *payload,
-                 uint16_t bytes)
+/* A message without its payload, which is apart. */
+static void send_translated(struct sm *sm, const struct outgoing *message, const void *payload)
 {
-    uint32_t to = mem_target(sm->config.mem, sm->number, line);
-    uint64_t at = sm_time(sm, cycle);
-    if (!sm->outgoing_count && try_send(sm, to, at, kind, payload, bytes))
+    if (!sm->outgoing_count && try_send(sm, message, payload))
         return;
     if (sm->outgoing_count == sm->outgoing_capacity) { /* the ring grows, and begins at its start again */
         uint32_t more = sm->outgoing_capacity ? 2 * sm->outgoing_capacity : 64;
@@ -55,15 +59,67 @@ static void send(struct sm *sm, uint64_t line, uint64_t cycle, uint8_t kind, con
         sm->outgoing_capacity = more;
     }
     struct outgoing *one = &sm->outgoing[(sm->outgoing_first + sm->outgoing_count++) % sm->outgoing_capacity];
-    *one = (struct outgoing){.at = at, .to = to, .bytes = bytes, .kind = kind};
-    memcpy(one->payload, payload, bytes);
+    memcpy(one, message, offsetof(struct outgoing, payload));
+    memcpy(one->payload, payload, message->bytes);
+}
+
+/* Its page is not known yet, or asked for now: the message waits, and so do those behind it to the same page.
+ */
+static bool waits_for_page(struct sm *sm, uint64_t line, const struct outgoing *message, const void *payload,
+                           struct sm_counters *counters)
+{
+    struct translation asked = {line / sm->config.tlb->page};
+    bool is_asked_for = false;
+    for (uint32_t i = 0; i < sm->untranslated_count && !is_asked_for; i++)
+        is_asked_for = sm->untranslated[i].page == asked.page;
+    if (!is_asked_for) {
+        if (tlb_has(&sm->tlb, asked.page))
+            return false;
+        uint64_t now = component_now(sm->component), wait = message->at > now ? message->at - now : 0;
+        counters->tlb_misses++;
+        REQUIRE(port_send(sm->translations, 0, wait, 0, &asked, sizeof asked));
+    }
+    mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
+    struct untranslated *one = &sm->untranslated[sm->untranslated_count++];
+    one->page = asked.page;
+    memcpy(&one->message, message, offsetof(struct outgoing, payload));
+    memcpy(one->message.payload, payload, message->bytes);
+    return true;
+}
+
+void translation_came(struct sm *sm, uint64_t page)
+{
+    uint32_t left = 0;
+    tlb_add(&sm->tlb, page);
+    for (uint32_t i = 0; i < sm->untranslated_count; i++) {
+        const struct untranslated *one = &sm->untranslated[i];
+        if (one->page == page)
+            send_translated(sm, &one->message, one->message.payload);
+        else
+            sm->untranslated[left++] = *one;
+    }
+    sm->untranslated_count = left;
+}
+
+/* `wire_bytes`: as many go over the crossbar, beside what each message has. */
+static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle, uint8_t kind,
+                 const void *payload, uint32_t bytes, uint32_t wire_bytes)
+{
+    struct outgoing message; /* but for its payload */
+    message.at = sm_time(sm, cycle + sm->config.spec->l1_to_noc_cycles);
+    message.to = mem_target(sm->config.mem, sm->number, line);
+    message.bytes = (uint16_t)bytes;
+    message.wire_bytes = wire_bytes + sm->overhead_bytes;
+    message.kind = kind;
+    if (LIKELY(!sm->tlb.entries) || !waits_for_page(sm, line, &message, payload, counters))
+        send_translated(sm, &message, payload);
 }
 
 void memory_send_waiting(struct sm *sm)
 {
     while (sm->outgoing_count) {
         const struct outgoing *one = &sm->outgoing[sm->outgoing_first];
-        if (!try_send(sm, one->to, one->at, one->kind, one->payload, one->bytes))
+        if (!try_send(sm, one, one->payload))
             return;
         sm->outgoing_first = (sm->outgoing_first + 1) % sm->outgoing_capacity;
         sm->outgoing_count--;
@@ -75,7 +131,7 @@ static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
     struct mem_request request = {.line = line, .id = id, .sectors = sectors};
-    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_READ, &request, sizeof request);
+    send(sm, counters, line, cycle, MEM_READ, &request, sizeof request, sizeof request);
 }
 
 /* Loads under way */
@@ -154,6 +210,8 @@ static void deliver(struct sm *sm, struct load *load, uint64_t physical_line, ui
                     const unsigned char *data)
 {
     const struct delivery *of = &load->of;
+    if (is_local(physical_line))
+        return; /* the values are there already */
     uint64_t line = seen_by_kernels(sm, physical_line);
     if (of->kind == REQUEST_PIECES) {
         deliver_pieces(load, line, sectors, data);
@@ -174,12 +232,52 @@ static unsigned char *data_of(const struct sm *sm, uint32_t slot)
     return sm->l1_data + (size_t)slot * MEM_LINE;
 }
 
-void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
+/* Global memory is written through; what is dirty of local memory goes to L2 when its line leaves. */
+static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t line, uint32_t sectors,
+                       uint64_t cycle)
+{
+    struct {
+        struct mem_request request;
+        struct mem_write writes[MEM_SECTORS];
+    } message = {.request = {.line = line, .id = TO_NOBODY, .sectors = (uint8_t)sectors}};
+    uint32_t count = (uint32_t)__builtin_popcount(sectors);
+    for (uint32_t i = 0; i < count; i++)
+        message.writes[i].mask = UINT32_MAX;
+    counters->l1_local_written_back += count;
+    counters->bytes_to_l2 += count * MEM_SECTOR;
+    sm->stores_under_way++;
+    uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
+    send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes);
+}
+
+/* Room for a line, or TAGS_NONE. */
+static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle)
+{
+    uint32_t slot = tags_victim(sm->l1, line / MEM_LINE);
+    if (slot == TAGS_NONE)
+        return slot;
+    if (UNLIKELY(sm->l1_has_local) && tags_holds(sm->l1, slot)) {
+        uint64_t old = tags_line(sm->l1, slot) * MEM_LINE;
+        if (is_local(old) && *tags_dirty(sm->l1, slot))
+            write_back(sm, counters, old, *tags_dirty(sm->l1, slot), cycle);
+    }
+    sm->l1_has_local |= is_local(line);
+    tags_fill(sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
+    return slot;
+}
+
+/* A line whose sectors were asked for before the cache forgot all does not join what is asked for now. Local
+ * memory is never forgotten. */
+static bool is_current(const struct sm *sm, const struct mshr_entry *miss)
+{
+    return miss->closed == sm->l1_generation || is_local(miss->line * MEM_LINE);
+}
+
+static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t *hits,
+                    uint64_t cycle)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &load->warp->kernel->counters;
-    uint64_t line = memory_physical(sm, address);
-    counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
     load->lines_left++;
     if (!load->of.keep) {
         ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
@@ -188,7 +286,7 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
     uint32_t missing = slot == TAGS_NONE ? sectors : sectors & ~(uint32_t)*tags_valid(sm->l1, slot);
     if (!missing) {
-        counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors);
+        *hits += (uint32_t)__builtin_popcount(sectors);
         tags_touch(sm->l1, slot);
         deliver(sm, load, line, sectors, data_of(sm, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
@@ -198,15 +296,12 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
         deliver(sm, load, line, sectors & ~missing, data_of(sm, slot));
     uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
     uint32_t coming = entry == MSHR_NONE ? 0 : mshr_at(sm->misses, entry)->pending; /* counts as a hit */
-    counters->l1_load_hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
+    *hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
     if (entry == MSHR_NONE) {
-        if (slot == TAGS_NONE) {
-            slot = tags_victim(sm->l1, line / MEM_LINE);
-            if (slot != TAGS_NONE)
-                tags_fill(sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
-        } else {
+        if (slot == TAGS_NONE)
+            slot = make_room(sm, counters, line, cycle);
+        else
             tags_touch(sm->l1, slot);
-        }
         entry = slot == TAGS_NONE ? MSHR_NONE : mshr_add(sm->misses, line / MEM_LINE);
         if (entry != MSHR_NONE) {
             tags_pin(sm->l1, slot);
@@ -216,8 +311,7 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
         }
     }
     struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(sm->misses, entry);
-    if (!miss || miss->closed != sm->l1_generation ||
-        !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
+    if (!miss || !is_current(sm, miss) || !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
         ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
@@ -225,6 +319,40 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     miss->pending |= more;
     if (more)
         ask(sm, counters, line, more, TO_MISS | entry, cycle);
+}
+
+void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
+{
+    struct sm_counters *counters = &load->warp->kernel->counters;
+    counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
+    look_up(sm, load, memory_physical(sm, address), sectors, &counters->l1_load_hits, cycle);
+}
+
+void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle)
+{
+    struct sm_counters *counters = &load->warp->kernel->counters;
+    counters->l1_local_sectors += (uint32_t)__builtin_popcount(sectors);
+    look_up(sm, load, line, sectors, &counters->l1_local_hits, cycle);
+}
+
+/* What is written of a sector needs nothing of the rest of it. */
+void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,
+                    uint64_t cycle)
+{
+    uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
+    counters->l1_local_sectors += (uint32_t)__builtin_popcount(sectors);
+    if (slot == TAGS_NONE) {
+        slot = make_room(sm, counters, line, cycle);
+    } else {
+        counters->l1_local_hits += (uint32_t)__builtin_popcount(sectors & *tags_valid(sm->l1, slot));
+        tags_touch(sm->l1, slot);
+    }
+    if (slot == TAGS_NONE) {
+        write_back(sm, counters, line, sectors, cycle);
+        return;
+    }
+    *tags_valid(sm->l1, slot) |= sectors;
+    *tags_dirty(sm->l1, slot) |= sectors;
 }
 
 /* Sectors of a reply, in their places in a line. */
@@ -258,7 +386,7 @@ static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned ch
     unsigned char line[MEM_LINE];
     unpack(reply->sectors, data, line);
     miss->pending &= (uint16_t)~reply->sectors;
-    bool there = tags_find(sm->l1, miss->line) == miss->slot, kept = miss->closed == sm->l1_generation;
+    bool there = tags_find(sm->l1, miss->line) == miss->slot, kept = is_current(sm, miss);
     if (there && kept) {
         unpack(reply->sectors, data, data_of(sm, miss->slot));
         *tags_valid(sm->l1, miss->slot) |= reply->sectors;
@@ -284,16 +412,6 @@ static void close_miss(struct sm *sm, uint64_t line)
         mshr_at(sm->misses, entry)->closed = UINT32_MAX;
 }
 
-/* Room for a line that is written; what of it was, is marked as dirty (for counting: all is written through).
- */
-static uint32_t allocate(struct sm *sm, uint64_t line)
-{
-    uint32_t slot = tags_victim(sm->l1, line);
-    if (slot != TAGS_NONE)
-        tags_fill(sm->l1, slot, line, TAGS_NORMAL);
-    return slot;
-}
-
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle)
 {
@@ -305,16 +423,17 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     } message;
     uint64_t line = memory_physical(sm, address);
     message.request = (struct mem_request){.line = line, .id = TO_BLOCK | w->block->writes};
-    uint32_t count = 0, slot = tags_find(sm->l1, line / MEM_LINE);
+    uint32_t count = 0, partial = 0, slot = tags_find(sm->l1, line / MEM_LINE);
     close_miss(sm, line);
     if (slot == TAGS_NONE && sm->config.spec->l1_write == L1_ALLOCATE)
-        slot = allocate(sm, line / MEM_LINE);
+        slot = make_room(sm, counters, line, cycle);
     for (uint32_t s = 0; s < MEM_SECTORS; s++) {
         if (!masks[s])
             continue;
         message.request.sectors |= (uint8_t)(1 << s);
         struct mem_write *write = &message.writes[count++];
         write->mask = masks[s];
+        partial += masks[s] != UINT32_MAX;
         memcpy(write->data, data + s * MEM_SECTOR, MEM_SECTOR);
         for (uint32_t b = 0; masks[s] != UINT32_MAX && b < MEM_SECTOR; b++)
             if (!(masks[s] >> b & 1))
@@ -323,7 +442,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
             continue;
         uint32_t there = *tags_valid(sm->l1, slot), written = *tags_dirty(sm->l1, slot);
         counters->l1_store_hits += (there | written) >> s & 1;
-        *tags_dirty(sm->l1, slot) |= (uint16_t)(1u << s);
+        *tags_dirty(sm->l1, slot) |= (uint16_t)(1u << s); /* for counting: all is written through */
         if (masks[s] == UINT32_MAX && sm->config.spec->l1_write == L1_ALLOCATE)
             *tags_valid(sm->l1, slot) |= (uint16_t)(1u << s);
         else if (!(there >> s & 1))
@@ -340,8 +459,20 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     counters->l1_store_sectors += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
     block_write_begins(sm, w, cycle);
-    uint16_t bytes = (uint16_t)(sizeof message.request + count * sizeof message.writes[0]);
-    send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_WRITE, &message, bytes);
+    uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
+    send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes + partial * PARTIAL_BYTES);
+}
+
+/* What lanes of a sector want is sent for each lane, or as the whole sector where that is less. */
+static uint32_t atoms_wire_bytes(const struct mem_atom *atoms, uint32_t count)
+{
+    uint32_t bytes = 0;
+    uint8_t in[MEM_SECTORS] = {0}; /* lanes of each */
+    for (uint32_t i = 0; i < count; i++)
+        in[atoms[i].offset / MEM_SECTOR]++;
+    for (uint32_t s = 0; s < MEM_SECTORS; s++)
+        bytes += in[s] * LANE_BYTES < SECTOR_BYTES ? in[s] * LANE_BYTES : SECTOR_BYTES;
+    return bytes;
 }
 
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
@@ -372,12 +503,13 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         if (load)
             load->lines_left++;
         else
-            block_write_begins(sm, w, cycle);
+            block_write_begins(sm, w, cycle), sm->reductions_under_way += count;
         if (slot != TAGS_NONE)
             *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
         w->kernel->counters.bytes_to_l2 += count * 8u;
-        send(sm, line, cycle + sm->config.spec->l1_to_noc_cycles, MEM_ATOMIC, &message,
-             (uint16_t)(sizeof message.request + count * sizeof message.atoms[0]));
+        send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message,
+             (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
+             (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
         count = message.request.sectors = 0;
     }
 }
@@ -390,8 +522,10 @@ void memory_reply(struct sm *sm, const struct event *event)
     uint32_t number = reply.id & TO_MASK;
     if (event->kind == MEM_DONE) {
         sm->stores_under_way--;
+        sm->reductions_under_way -= reply.count;
         memory_let_in(sm);
-        block_write_done(sm, number);
+        if ((reply.id & ~TO_MASK) != TO_NOBODY)
+            block_write_done(sm, number);
         return;
     }
     if ((reply.id & ~TO_MASK) == TO_MISS) {
@@ -413,10 +547,28 @@ void memory_reply(struct sm *sm, const struct event *event)
     load_line_done(sm, load, sm->cycle + sm->config.spec->l1_fill_cycles);
 }
 
+/* All but local memory, which nobody else changes. A line under way leaves when it has come. */
+static void drop_global(struct sm *sm)
+{
+    for (uint32_t slot = 0; slot < sm->l1->sets * sm->l1->ways; slot++) {
+        if (!tags_holds(sm->l1, slot) || is_local(tags_line(sm->l1, slot) * MEM_LINE))
+            continue;
+        if (mshr_find(sm->misses, tags_line(sm->l1, slot)) == MSHR_NONE)
+            tags_drop(sm->l1, slot);
+        else
+            *tags_valid(sm->l1, slot) = 0;
+    }
+}
+
 /* What is read from now on must be as new as what others have made visible. */
 void l1_forget(struct sm *sm)
 {
-    tags_drop_all(sm->l1);
+    if (UNLIKELY(sm->l1_has_local && sm->blocks_now)) {
+        drop_global(sm);
+    } else {
+        tags_drop_all(sm->l1);
+        sm->l1_has_local = false;
+    }
     sm->l1_generation = (sm->l1_generation + 1) & INT32_MAX;
 }
 
@@ -430,6 +582,7 @@ void memory_set_shared(struct sm *sm, uint32_t bytes)
     uint64_t left = spec->l1 > bytes ? spec->l1 - bytes : 0;
     uint32_t lines = (uint32_t)max_u64(left / MEM_LINE, spec->l1_ways);
     sm->l1_shared = bytes;
+    sm->l1_has_local = false;
     tags_free(sm->l1);
     sm->l1 = tags_new(&(struct tags_spec){.sets = lines / (uint32_t)spec->l1_ways,
                                           .ways = (uint32_t)spec->l1_ways,

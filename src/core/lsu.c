@@ -15,7 +15,9 @@ uint64_t memory_room_at(const struct subcore *sub)
 
 bool memory_is_full(const struct sm *sm)
 {
-    return sm->outgoing_count || sm->stores_under_way > sm->config.spec->stores;
+    const struct sm_spec *spec = sm->config.spec;
+    return sm->outgoing_count || sm->stores_under_way > spec->stores ||
+           sm->reductions_under_way > spec->reductions;
 }
 
 void memory_let_in(struct sm *sm)
@@ -87,40 +89,6 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
     return begins + latency;
 }
 
-/* Local memory: a thread's words lie side by side with those of its warp's other threads. Only tags: what it
- * holds nobody else can see. */
-static uint64_t issue_local(struct sm *sm, struct sm_warp *w, const struct request *request)
-{
-    const struct sm_spec *spec = sm->config.spec;
-    struct sm_counters *counters = &w->kernel->counters;
-    uint64_t base = LOCAL_MEMORY + (uint64_t)w->place * LOCAL_A_WARP;
-    uint64_t last = UINT64_MAX, lines = 0, missed = 0;
-    EACH_LANE (i, request->local)
-        for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++) {
-            uint64_t line = (base + (request->local_at[i] / 4 + k) * MEM_LINE) / MEM_LINE;
-            if (line == last)
-                continue;
-            last = line;
-            lines++;
-            counters->l1_local_sectors += MEM_SECTORS;
-            uint32_t slot = tags_find(sm->l1, line);
-            if (slot != TAGS_NONE && *tags_valid(sm->l1, slot)) {
-                tags_touch(sm->l1, slot);
-                counters->l1_local_hits += MEM_SECTORS;
-                continue;
-            }
-            missed += !request->local_writes;
-            slot = slot == TAGS_NONE ? tags_victim(sm->l1, line) : slot;
-            if (slot == TAGS_NONE)
-                continue;
-            tags_fill(sm->l1, slot, line, TAGS_NORMAL);
-            *tags_valid(sm->l1, slot) = (1 << MEM_SECTORS) - 1;
-        }
-    counters->l1_requests++;
-    uint64_t begins = take_pipeline(sm, w, passes_take(spec, (uint32_t)lines));
-    return begins + spec->l1_latency + (missed ? spec->local_miss_cycles : 0);
-}
-
 /* Global memory */
 
 /* The lanes of `rest` that go to the same line as its first. */
@@ -167,6 +135,64 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
         w->group_left[load->group]++;
     w->loads++;
     return load;
+}
+
+/* Local memory: a thread's words lie side by side with those of its warp's other threads. */
+static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_t word)
+{
+    uint64_t pieces = sm->config.subcores * sm->config.warps_per_subcore, lines = LOCAL_PIECE / MEM_LINE;
+    uint64_t piece = word / lines * pieces + (uint64_t)(w - sm->warps);
+    return LOCAL_MEMORY + ((uint64_t)sm->number << LOCAL_SM_SHIFT) + piece * LOCAL_PIECE +
+           word % lines * MEM_LINE;
+}
+
+/* Lines of a local access, each with its sectors, in the order of lanes; gives how many. */
+static uint32_t local_lines(const struct sm *sm, const struct sm_warp *w, const struct request *request,
+                            uint64_t lines[], uint8_t sectors[])
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++)
+        for (lanes rest = request->local, same; rest; rest &= ~same) {
+            uint64_t word = request->local_at[first_lane(rest)] / 4;
+            same = sectors[count] = 0;
+            EACH_LANE (i, rest)
+                if (request->local_at[i] / 4 == word) {
+                    same |= UINT32_C(1) << i;
+                    sectors[count] |= (uint8_t)(1 << i * 4 / MEM_SECTOR);
+                }
+            lines[count++] = local_line(sm, w, word + k);
+        }
+    return count;
+}
+
+/* `ready`: when what other lanes want of other spaces is there; but if they want global memory, it is that
+ * which results wait for. */
+static void issue_local(struct sm *sm, struct sm_warp *w, const struct request *request,
+                        const struct isa_timing *timing, const uint16_t *registers, uint64_t ready)
+{
+    enum { WORDS_MOST = 8 };
+    const struct sm_spec *spec = sm->config.spec;
+    uint64_t lines[WORDS_MOST * WARP_LANES];
+    uint8_t sectors[WORDS_MOST * WARP_LANES];
+    REQUIRE(request->local_bytes <= 4 * WORDS_MOST);
+    uint32_t count = local_lines(sm, w, request, lines, sectors);
+    uint64_t begins = take_pipeline(sm, w, passes_take(spec, count));
+    w->kernel->counters.l1_requests++;
+    if (request->local_writes) {
+        for (uint32_t i = 0; i < count; i++)
+            l1_store_local(sm, &w->kernel->counters, lines[i], sectors[i], begins + i * spec->l1_line_cycles);
+        return;
+    }
+    if (request->of.kind != REQUEST_NONE)
+        return;
+    struct load *load = begin_load(sm, w, request, timing, registers);
+    load->ready_at = ready;
+    load->of.keep = true;
+    load->of.acquires = false;
+    warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    for (uint32_t i = 0; i < count; i++)
+        l1_load_local(sm, load, lines[i], sectors[i], begins + i * spec->l1_line_cycles);
+    load_line_done(sm, load, begins + (count - 1) * spec->l1_line_cycles + spec->l1_latency);
 }
 
 static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *request,
@@ -297,16 +323,15 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
 {
     struct request *request = &w->kernel->team->request;
     uint64_t ready = sm->cycle + sm->cost[UNIT_LSU].latency;
-    enum ready_kind kind = READY_SHORT;
+    if (request->of.kind == REQUEST_ATOMIC && !request->of.returns)
+        ready = sm->cycle + 1;
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request));
     if (request->constant)
         ready = max_u64(ready, issue_constant(sm, w, request));
-    if (request->local) {
-        ready = max_u64(ready, issue_local(sm, w, request));
-        kind = READY_LONG;
-    }
-    warp_set_results(w, w->under_way->slots_at, timing, registers, ready * READY_KINDS + kind);
+    warp_set_results(w, w->under_way->slots_at, timing, registers, ready * READY_KINDS + READY_SHORT);
+    if (request->local)
+        issue_local(sm, w, request, timing, registers, ready);
     switch ((enum request_kind)request->of.kind) {
     case REQUEST_NONE:
         break;

@@ -119,9 +119,15 @@ struct writes {
 struct outgoing { /* a message that waits for room on the crossbar */
     uint64_t at;  /* when it was to leave: time */
     uint32_t to;
+    uint32_t wire_bytes;
     uint16_t bytes;
     uint8_t kind;
     unsigned char payload[MEM_PAYLOAD_MOST];
+};
+
+struct untranslated { /* a message that waits for its page to be known */
+    uint64_t page;
+    struct outgoing message;
 };
 
 struct sm {
@@ -139,12 +145,15 @@ struct sm {
     struct banks banks;
 
     uint32_t number;
+    uint32_t overhead_bytes; /* of a message on the crossbar */
     struct component *component;
-    struct port *requests, *replies, *orders, *reports;
+    struct port *requests, *replies, *orders, *reports, *translations;
+    uint64_t fence_free; /* when the next fence can begin */
     struct tags *l1;
     struct mshr *misses;
     unsigned char *l1_data; /* by slot */
     uint32_t l1_shared;     /* bytes that shared memory takes now */
+    bool l1_has_local;      /* lines of local memory may be there */
     uint32_t l1_generation; /* misses of another one are not joined any more */
     uint32_t last_region;   /* of memory, that an address was in */
     struct load *loads;
@@ -152,11 +161,15 @@ struct sm {
     struct writes *writes;
     uint32_t writes_count, writes_capacity, free_writes;
     uint32_t loads_under_way, stores_under_way; /* instructions; lines */
+    uint32_t reductions_under_way;              /* lanes of atomic operations without a result */
     bool room_wanted;                           /* some warp is WARP_ROOM */
     uint32_t *ending;                           /* loads that a line ends */
     uint32_t ending_capacity;
     struct outgoing *outgoing; /* a ring */
     uint32_t outgoing_first, outgoing_count, outgoing_capacity;
+    struct tlb tlb;
+    struct untranslated *untranslated; /* in order */
+    uint32_t untranslated_count, untranslated_capacity;
     struct tags *code, *code_behind, *constants, *constants_behind;
 
     uint32_t next_subcore;
@@ -227,6 +240,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);
 void memory_send_waiting(struct sm *sm);
+void translation_came(struct sm *sm, uint64_t page); /* messages that waited for it leave */
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_forget(struct sm *sm);
 uint64_t memory_physical(struct sm *sm, uint64_t address); /* of one that kernels see */

@@ -18,6 +18,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     struct sm *sm = mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
+    sm->overhead_bytes = mem_overhead_bytes(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
@@ -37,6 +38,8 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->constants =
         tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->constant_cache / 64 / 4, 1), .ways = 4});
     sm->constants_behind = tags_new(&(struct tags_spec){64, .ways = 8});
+    if (config->tlb->l1_entries)
+        tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
     memory_set_shared(sm, 0);
     return sm;
 }
@@ -60,6 +63,9 @@ void sm_free(struct sm *sm)
     mem_free_pages(sm->l1_data);
     mem_free(sm->loads);
     mem_free(sm->writes);
+    if (sm->tlb.entries)
+        tlb_fini(&sm->tlb);
+    mem_free(sm->untranslated);
     mem_free(sm->outgoing);
     mem_free(sm->ending);
     mem_free(sm->blocks);
@@ -190,6 +196,10 @@ static void arrive(struct component *self, void *state, struct port *port)
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
         if (port == sm->replies) {
             memory_reply(sm, event);
+        } else if (port == sm->translations) {
+            struct translation known;
+            memcpy(&known, event->payload, sizeof known);
+            translation_came(sm, known.page);
         } else {
             struct sm_block_message order;
             memcpy(&order, event->payload, sizeof order);
@@ -244,11 +254,12 @@ const struct component_ops sm_ops = {
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
 {
     sm->component = engine_component(engine, island, name, &sm_ops, sm, sizeof(struct sm_state),
-                                     "requests,replies,orders,reports");
+                                     "requests,replies,orders,reports,translations");
     sm->requests = component_port(sm->component, 0);
     sm->replies = component_port(sm->component, 1);
     sm->orders = component_port(sm->component, 2);
     sm->reports = component_port(sm->component, 3);
+    sm->translations = component_port(sm->component, 4);
     return sm->component;
 }
 

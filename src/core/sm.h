@@ -49,6 +49,7 @@ struct sm_memory {
 
 struct sm_config {
     const struct sm_spec *spec;
+    const struct tlb_spec *tlb;
     uint64_t clock_hz;
     uint32_t subcores, warps_per_subcore, blocks;
     const struct sm_launch *launches; /* [SM_KERNELS] */
@@ -80,7 +81,7 @@ struct sm_kernel {
 struct sm *sm_new(const struct sm_config *config, uint32_t number);
 void sm_free(struct sm *sm);
 
-/* As a component: its ports are "requests,replies,orders,reports". */
+/* As a component: its ports are "requests,replies,orders,reports,translations". */
 extern const struct component_ops sm_ops;
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name);
 

@@ -61,7 +61,6 @@
     P(S, count, l1_ways, "4", "1..64", "ways of the L1 cache; more where its size asks for it")              \
     P(S, choice, l1_policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")           \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
-    P(S, count, local_miss_cycles, "250", "0..10000", "more, for local memory that L1 does not have")        \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
@@ -74,6 +73,8 @@
       "cycles of the pipeline for each line that an instruction touches")                                    \
     P(S, count, l1_line_cycles, "2", "0..100", "later, for each further line")                               \
     P(S, count, stores, "256", "1..65536", "lines that an SM has written and nobody has acknowledged")       \
+    P(S, count, reductions, "1536", "1..65536",                                                              \
+      "lanes of atomic operations without results that an SM has sent and nobody has acknowledged")          \
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
     P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
@@ -89,8 +90,10 @@
       "cycles until a constant comes from the cache behind it")                                              \
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \
     P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
-    P(S, count, fence_after_cycles, "100", "0..100000", "of a fence, after the last write it waits for")     \
-    P(S, count, fence_shared_cycles, "6", "1..10000", "from one fence of an SM to the next")                 \
+    P(S, count, fence_after_cycles, "75", "0..100000", "of a fence, after the last write it waits for")      \
+    P(S, count, fence_shared_cycles, "11", "1..10000", "from one fence of an SM to the next")                \
+    P(S, count, fence_system_shared_cycles, "24", "1..10000",                                                \
+      "from one fence for the system to the next of an SM")                                                  \
     P(S, count, fence_block_cycles, "8", "0..100000", "of a fence for the block")                            \
     P(S, count, fence_system_cycles, "980", "0..100000", "of a fence for the system, at least")              \
     P(S, count, sleep_cycles, "100", "0..1000000", "of a sleep")

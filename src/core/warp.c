@@ -367,14 +367,16 @@ static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
     return begins;
 }
 
-/* A fence takes a while even when there was nothing to wait for. */
-static uint64_t fence_left(struct sm *sm, struct sm_warp *w, uint64_t least)
+/* A fence takes a while even when there was nothing to wait for, and those of an SM begin one by one. */
+static uint64_t fence_left(struct sm *sm, struct sm_warp *w, bool is_system)
 {
-    sm->shared_free[UNIT_SYNC] =
-        max_u64(sm->shared_free[UNIT_SYNC], sm->cycle) + sm->config.spec->fence_shared_cycles;
-    uint64_t done = w->fence_from + least;
+    const struct sm_spec *spec = sm->config.spec;
+    uint64_t begins = max_u64(sm->fence_free, sm->cycle);
+    sm->fence_free = begins + (is_system ? spec->fence_system_shared_cycles : spec->fence_shared_cycles);
+    uint64_t done = w->fence_from + (is_system ? spec->fence_system_cycles : spec->fence_cycles);
     if (w->fence_waited)
-        done = max_u64(done, sm->cycle + sm->config.spec->fence_after_cycles);
+        done = max_u64(done, sm->cycle + spec->fence_after_cycles);
+    done += begins - sm->cycle;
     w->fence_from = 0;
     w->fence_waited = false;
     return done > sm->cycle ? done - sm->cycle : 0;
@@ -391,7 +393,7 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op 
     case ROLE_FENCE:
         *why = STALL_membar;
         l1_forget(sm);
-        return fence_left(sm, w, op->value ? spec->fence_system_cycles : spec->fence_cycles);
+        return fence_left(sm, w, op->value);
     case ROLE_RELEASE:
         w->fence_from = 0;
         w->fence_waited = false;
@@ -506,7 +508,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         warp_ready(sm, w, free_at, throttle_of(step));
         return false;
     }
-    if (step->unit == UNIT_LSU && UNLIKELY(memory_is_full(sm))) {
+    if ((step->unit == UNIT_LSU || step->unit == UNIT_TEX) && UNLIKELY(memory_is_full(sm))) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
         warp_block(sm, w, WARP_ROOM, throttle_of(step));
         sm->room_wanted = true;

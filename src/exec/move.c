@@ -61,13 +61,28 @@ static enum lowered lower_pack(struct lower *lower, struct op *op, bool packs)
     return LOWERED;
 }
 
-/* Clocks count instructions of the block: the same in every run, and never standing still. */
+enum { TIMER_STEP = 32 }; /* nanoseconds: as a GPU's timer was seen to move */
+
+/* Cycles of a model that keeps time as nanoseconds. */
+static uint64_t nanoseconds(const struct worker *worker)
+{
+    uint64_t ns = (uint64_t)((unsigned __int128)*worker->clock * 1000000000 / worker->clock_hz);
+    return ns / TIMER_STEP * TIMER_STEP;
+}
+
+/* Without such a model clocks count instructions of the block: the same in every run, and never standing
+ * still. */
+static uint64_t clock_now(struct block *block, int64_t which)
+{
+    const struct worker *worker = block->worker;
+    if (!worker->clock)
+        return 4 * (worker->result.warp_instructions - block->clock_from) + ++block->clock_reads;
+    return which >= PTX_SPECIAL_globaltimer ? nanoseconds(worker) : *worker->clock;
+}
+
 static void run_clock(struct warp *w, const struct op *op, lanes active)
 {
-    struct block *block = w->block;
-    uint64_t now = block->worker->clock ? *block->worker->clock
-                                        : 4 * (block->worker->result.warp_instructions - block->clock_from) +
-                                              ++block->clock_reads;
+    uint64_t now = clock_now(w->block, op->value);
     if (op->value == PTX_SPECIAL_clock_hi || op->value == PTX_SPECIAL_globaltimer_hi)
         now >>= 32;
     w->spins++; /* a loop that waits for a time to come */

@@ -22,6 +22,11 @@ static const struct {
     [GEOMETRY_A2D] = {1 << TEXTURE_2D_LAYERED | 1 << TEXTURE_CUBE | 1 << TEXTURE_CUBE_LAYERED, 2, true},
 };
 
+uint32_t surface_element_bytes(const struct texture_form *form)
+{
+    return type_bytes[form->type];
+}
+
 enum surface_place surface_find(const struct texture *surface, const struct texture_form *form,
                                 const uint32_t at[4], unsigned char **place)
 {

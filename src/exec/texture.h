@@ -171,6 +171,9 @@ enum surface_place {
 enum surface_place surface_find(const struct texture *surface, const struct texture_form *form,
                                 const uint32_t at[4], unsigned char **place);
 
+/* Bytes of an element: of a value of one register. */
+uint32_t surface_element_bytes(const struct texture_form *form);
+
 /* suld and sust: one value for each of form->elements registers. False: a fault. sured is surface_find and an
  * atomic operation of the caller's. */
 bool surface_load(const struct texture *surface, const struct texture_form *form, const uint32_t at[4],

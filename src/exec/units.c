@@ -79,22 +79,54 @@ static void run_query(struct warp *w, const struct op *op, lanes active)
     }
 }
 
+static void bad_surface(struct warp *w, const struct op *op, uint32_t lane)
+{
+    warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, 0,
+               "a surface access outside of the surface, not aligned, or of another kind");
+}
+
+/* A model that keeps time moves the bytes itself, between memory and the lane's registers. */
+static void request_surface(struct warp *w, const struct op *op, uint32_t lane, const uint32_t at[4])
+{
+    const struct texture_access *x = op->more;
+    struct request *told = w->block->worker->request;
+    unsigned char *place = NULL;
+    enum surface_place found = surface_find(find_texture(w, op, lane), &x->form, at, &place);
+    uint32_t bytes = (uint32_t)min_u64(surface_element_bytes(&x->form), x->result_bytes);
+    if (found == SURFACE_FAULT)
+        bad_surface(w, op, lane);
+    told->of.keep = true;
+    told->writes = x->form.op == TEXTURE_SUST;
+    for (uint32_t i = 0; i < x->form.elements; i++) {
+        char *value = (char *)warp_at(w, x->results[i]) + (size_t)lane * x->result_bytes;
+        if (!told->writes)
+            memset(value, 0, x->result_bytes);
+        if (found == SURFACE_AT)
+            memory_add_piece(told, (uintptr_t)place + i * bytes, value, bytes, lane);
+    }
+    if (told->piece_count)
+        told->of.kind = REQUEST_PIECES;
+}
+
 static void run_surface(struct warp *w, const struct op *op, lanes active)
 {
     const struct texture_access *x = op->more;
     bool stores = x->form.op == TEXTURE_SUST;
     EACH_LANE (lane, active) {
-        const struct texture *surface = find_texture(w, op, lane);
         uint32_t at[4] = {0};
         uint64_t values[4] = {0};
         for (uint32_t i = 0; i < x->coordinate_count; i++)
             at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
+        if (w->block->worker->request) {
+            request_surface(w, op, lane, at);
+            continue;
+        }
+        const struct texture *surface = find_texture(w, op, lane);
         for (uint32_t i = 0; i < x->form.elements && stores; i++)
             values[i] = lane_get(warp_at(w, x->results[i]), x->result_bytes, lane);
         if (stores ? !surface_store(surface, &x->form, at, values)
                    : !surface_load(surface, &x->form, at, values))
-            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, 0,
-                       "a surface access outside of the surface, not aligned, or of another kind");
+            bad_surface(w, op, lane);
         for (uint32_t i = 0; i < x->form.elements && !stores; i++)
             lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, values[i]);
     }

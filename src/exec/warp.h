@@ -98,7 +98,8 @@ struct worker {
     struct found last;
     jmp_buf *on_fault;
     struct request *request; /* where a model that keeps time is told what is wanted of memory; or NULL */
-    const uint64_t *clock;   /* of that model; or NULL */
+    const uint64_t *clock;   /* of that model, in cycles; or NULL */
+    uint64_t clock_hz;       /* its rate, for what tells the time of day */
     struct text *printed;    /* what printf adds to; or NULL: it goes to the launch's file at once */
     uint32_t sm;             /* that its blocks run on, or UINT32_MAX: as if spread evenly */
     struct block *pool;      /* blocks to use again */

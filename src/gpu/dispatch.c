@@ -41,41 +41,63 @@ bool dispatch_check(const struct dispatch_spec *spec, struct err *err)
 }
 
 /* SMs are numbered by TPCs, of one GPC after another in turn; late ones when all others have their numbers.
- * Fills in the group of each: its GPC, `count` for late ones. */
-static void number_sms(const struct dispatcher *d, struct gpc *gpcs, uint32_t count, uint32_t *group)
-{
-    uint32_t number = 0, before;
-    do {
-        before = number;
-        for (uint32_t i = 0; i < count; i++)
-            for (uint32_t k = 0; k < d->spec->sms_per_tpc && gpcs[i].sms && number < d->sm_count; k++) {
-                gpcs[i].sms--;
-                group[number++] = i;
-            }
-    } while (number != before);
-    for (uint32_t i = 0; i < count; i++)
-        for (; gpcs[i].late && number < d->sm_count; gpcs[i].late--)
-            group[number++] = count;
-}
-
-/* Late SMs come first, then those of one GPC after another, then any that are in none. */
-static void find_order(struct dispatcher *d)
+ * Fills in the GPC of each, `count` where there is none. Gives the first late one. */
+static uint32_t number_sms(const struct dispatch_spec *spec, uint32_t sm_count, uint8_t *gpc_of,
+                           uint32_t *count)
 {
     struct gpc gpcs[MOST_GPCS];
-    uint32_t count = d->spec->order == ORDER_GPC ? read_gpcs(d->spec->gpcs, gpcs) : 0, placed = 0;
-    uint32_t *group = mem_alloc(d->sm_count, sizeof *group);
-    for (uint32_t sm = 0; sm < d->sm_count; sm++)
-        group[sm] = count + 1;
-    number_sms(d, gpcs, count, group);
-    for (uint32_t turn = 0; turn < count + 2; turn++) {
-        uint32_t wanted = turn == 0      ? count
-                          : turn > count ? count + 1
-                                         : (turn - 1 + (uint32_t)d->spec->first_gpc) % count;
+    uint32_t number = 0, before, late;
+    *count = read_gpcs(spec->gpcs, gpcs);
+    memset(gpc_of, (int)*count, sm_count);
+    do {
+        before = number;
+        for (uint32_t i = 0; i < *count; i++)
+            for (uint32_t k = 0; k < spec->sms_per_tpc && gpcs[i].sms && number < sm_count; k++) {
+                gpcs[i].sms--;
+                gpc_of[number++] = (uint8_t)i;
+            }
+    } while (number != before);
+    late = number;
+    for (uint32_t i = 0; i < *count; i++)
+        for (; gpcs[i].late && number < sm_count; gpcs[i].late--)
+            gpc_of[number++] = (uint8_t)i;
+    return late;
+}
+
+uint32_t dispatch_gpcs(const struct dispatch_spec *spec, uint32_t sm_count, uint8_t *gpc_of)
+{
+    uint32_t count;
+    number_sms(spec, sm_count, gpc_of, &count);
+    return count;
+}
+
+/* Late SMs come first, then those of one GPC after another, then any that are in none. A small grid is
+ * spread: behind the late ones, one SM of each TPC, then the others. */
+static void find_orders(struct dispatcher *d)
+{
+    uint8_t *gpc_of = mem_alloc(d->sm_count, 1);
+    uint32_t count, tpc = (uint32_t)d->spec->sms_per_tpc, all = 0, spread = 0;
+    uint32_t late = number_sms(d->spec, d->sm_count, gpc_of, &count);
+    for (uint32_t sm = late; sm < d->sm_count; sm++)
+        if (gpc_of[sm] < count)
+            d->order[all++] = d->spread[spread++] = sm;
+    for (uint32_t turn = 0; turn <= count; turn++) {
+        uint32_t wanted = turn < count ? (turn + (uint32_t)d->spec->first_gpc) % count : count;
         for (uint32_t sm = 0; sm < d->sm_count; sm++)
-            if (group[sm] == wanted)
-                d->order[placed++] = sm;
+            if (gpc_of[sm] == wanted && (sm < late || wanted == count))
+                d->order[all++] = sm;
     }
-    mem_free(group);
+    for (uint32_t k = 0; k < tpc; k++)
+        for (uint32_t sm = 0; sm < d->sm_count; sm++)
+            if ((sm < late || gpc_of[sm] == count) && sm % tpc == k)
+                d->spread[spread++] = sm;
+    mem_free(gpc_of);
+}
+
+static void number_orders(struct dispatcher *d)
+{
+    for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        d->order[sm] = d->spread[sm] = sm;
 }
 
 void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu)
@@ -87,7 +109,11 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     d->latency_ps = clock_time(&d->clock, spec->latency_cycles);
     d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
-    find_order(d);
+    d->spread = mem_alloc(d->sm_count, sizeof *d->spread);
+    if (spec->order == ORDER_GPC)
+        find_orders(d);
+    else
+        number_orders(d);
     for (uint32_t i = 0; i < d->sm_count; i++)
         d->sms[i] = (struct dispatch_sm){
             .shares = SHARES, .warps = (uint32_t)gpu->warps_per_sm, .blocks = (uint32_t)gpu->blocks_per_sm};
@@ -97,6 +123,7 @@ void dispatcher_fini(struct dispatcher *d)
 {
     mem_free(d->sms);
     mem_free(d->order);
+    mem_free(d->spread);
 }
 
 static struct dispatcher *self_of(struct component *self)
@@ -139,9 +166,10 @@ static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, 
         *found = (uint32_t)(kernel->next % d->sm_count);
         return fits(&d->sms[*found], kernel);
     }
+    const uint32_t *order = kernel->blocks <= d->sm_count ? d->spread : d->order;
     for (uint32_t i = 0; i < d->sm_count; i++) {
         uint32_t place = d->next_sm + i < d->sm_count ? d->next_sm + i : d->next_sm + i - d->sm_count;
-        uint32_t sm = d->order[place];
+        uint32_t sm = order[place];
         if (fits(&d->sms[sm], kernel)) {
             d->next_sm = (place + 1) % d->sm_count;
             *found = sm;

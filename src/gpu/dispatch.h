@@ -30,9 +30,9 @@ struct dispatcher {
     uint64_t launches;
     uint32_t sm_count;
     struct dispatch_sm *sms;
-    uint32_t *order;  /* of SMs */
-    uint32_t next_sm; /* place in the order */
-    uint64_t free_at; /* ps: when it has taken note of the last block that ended */
+    uint32_t *order, *spread; /* of SMs; for grids of no more blocks than there are SMs */
+    uint32_t next_sm;         /* place in the order */
+    uint64_t free_at;         /* ps: when it has taken note of the last block that ended */
     uint64_t block_ps, latency_ps;
 };
 
@@ -40,6 +40,8 @@ void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *
                      const struct gpu_spec *gpu);
 /* Whether its texts can be read. */
 bool dispatch_check(const struct dispatch_spec *spec, struct err *err);
+/* The GPC of each SM, or their count, which is given, for one that is in none. */
+uint32_t dispatch_gpcs(const struct dispatch_spec *spec, uint32_t sm_count, uint8_t *gpc_of);
 void dispatcher_fini(struct dispatcher *dispatcher);
 extern const struct component_ops dispatcher_ops;
 

@@ -41,6 +41,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     struct text name = {0};
     text_add(&name, "%s.sm[%u]", path, i);
     struct sm_config config = {.spec = gpu->config.sm,
+                               .tlb = gpu->config.tlb,
                                .clock_hz = spec->clock,
                                .subcores = (uint32_t)spec->subcores_per_sm,
                                .warps_per_subcore = (uint32_t)(spec->warps_per_sm / spec->subcores_per_sm),
@@ -52,6 +53,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
     text_fini(&name);
     return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
+           mem_attach_translations(gpu->mem, component_port(component, 4), err) &&
            link_plug_one_way(orders, component_port(component, 2), PORT_RECEIVES, err) &&
            link_plug_one_way(reports, component_port(component, 3), PORT_SENDS, err);
 }
@@ -60,16 +62,21 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
 {
     struct dispatcher *d = &gpu->dispatcher;
     const struct gpu_spec *spec = gpu->config.gpu;
+    uint8_t *gpc_of = mem_alloc(gpu->sm_count, 1);
     struct mem_config mem = {.l2 = gpu->config.l2,
                              .dram = gpu->config.dram,
                              .noc = gpu->config.noc,
+                             .tlb = gpu->config.tlb,
                              .sm_clock = spec->clock,
                              .clients = gpu->sm_count,
                              .clients_of_sms = gpu->sm_count,
+                             .gpcs = dispatch_gpcs(gpu->config.dispatch, gpu->sm_count, gpc_of),
+                             .gpc_of = gpc_of,
                              .atomic = request_atomic};
     struct text name = {0};
     dispatcher_init(d, gpu->config.dispatch, spec);
     gpu->mem = mem_new(gpu->engine, path, &mem, err);
+    mem_free(gpc_of);
     if (!gpu->mem)
         return false;
     text_add(&name, "%s.dispatcher", path);
@@ -118,7 +125,7 @@ static bool check_bounds(const struct gpu_spec *gpu, struct err *err)
 bool gpu_check(const struct gpu_config *config, struct err *err)
 {
     const struct gpu_spec *gpu = config->gpu;
-    struct mem_config mem = {.l2 = config->l2, .dram = config->dram};
+    struct mem_config mem = {.l2 = config->l2, .dram = config->dram, .noc = config->noc};
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
                        (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);

@@ -16,6 +16,7 @@ struct gpu_config {
     const struct l2_spec *l2;
     const struct dram_spec *dram;
     const struct noc_spec *noc;
+    const struct tlb_spec *tlb;
     const struct dispatch_spec *dispatch;
 };
 

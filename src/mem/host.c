@@ -62,7 +62,7 @@ static void host_arrive(struct component *self, void *state, struct port *port)
         host_write(shape, &request, payload);
     } else {
         host_atomic(shape, &request, payload, message.old, &bytes);
-        message.reply.count = (uint8_t)(bytes / sizeof *message.old);
+        message.reply.count = request.count & (uint8_t)~MEM_WANTS_OLD;
     }
     REQUIRE(port_send(port, event->from, 0, bytes ? MEM_DATA : MEM_DONE, &message,
                       (uint16_t)(sizeof message.reply + bytes)));

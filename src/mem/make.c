@@ -26,6 +26,9 @@ bool mem_check(const struct mem_config *config, struct err *err)
                        (unsigned long long)lines, (unsigned long long)l2->ways, 1 << 20);
     if (l2->fill_sectors == 3)
         return err_set(err, "l2.fill_sectors: expected 1, 2 or 4");
+    for (const char *side = config->noc->gpc_partitions; *side; side++)
+        if (*side < '0' || *side > '1')
+            return err_set(err, "noc.gpc_partitions: a GPC's partition is 0 or 1, not '%.1s'", side);
     if (dram->channels_per_slice & (dram->channels_per_slice - 1))
         return err_set(err, "dram.channels_per_slice: expected a power of two");
     if (dram->writes_high > dram->writes || dram->writes_low >= dram->writes_high)
@@ -37,7 +40,7 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
 {
     const struct l2_spec *l2 = config->l2;
     *shape = (struct shape){
-        .map = map_make((uint32_t)l2->slices),
+        .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
         .clients = config->clients,
@@ -48,12 +51,12 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
         .request_ps = cycles_ps(l2->clock, l2->request_cycles),
         .sector_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->bytes_per_cycle),
         .sector_write_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->write_bytes_per_cycle),
+        .sector_partial_ps = cycles_ps(l2->clock, l2->partial_write_cycles),
         .atomic_ps = cycles_ps(l2->clock, (double)l2->atomic_cycles),
         .atomic_sector_ps = cycles_ps(l2->clock, l2->atomic_sector_cycles),
         .atomic_lane_ps = cycles_ps(l2->clock, l2->atomic_lane_cycles),
         .atomic_same_ps = cycles_ps(l2->clock, l2->atomic_same_cycles),
         .atomic_float_ps = cycles_ps(l2->clock, l2->atomic_float_cycles),
-        .atomic_old_ps = cycles_ps(l2->clock, l2->atomic_old_cycles),
         .cross_ps = cycles_ps(l2->clock, (double)l2->cross_cycles),
         .cross_byte_fs = cycles_ps(l2->clock, 1000 / l2->cross_bytes_per_cycle),
         .atomic = config->atomic,
@@ -67,7 +70,30 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
 
 uint32_t system_side(const struct shape *shape, uint32_t client)
 {
-    return client / 2 % shape->sides; /* the two SMs of a TPC are on one side */
+    return shape->side_of[client];
+}
+
+/* The two SMs of a TPC are in one GPC, and a GPC is on one side. Where nothing is said of them, TPCs are on
+ * the sides in turn. */
+static void find_gpcs(struct shape *shape, const struct mem_config *config)
+{
+    const struct noc_spec *noc = config->noc;
+    size_t sides = strlen(noc->gpc_partitions);
+    shape->gpc_of = mem_alloc(shape->clients, 1);
+    shape->side_of = mem_alloc(shape->clients, 1);
+    for (uint32_t client = 0; client < shape->clients; client++) {
+        bool in_one = client < shape->clients_of_sms && config->gpcs && config->gpc_of[client] < config->gpcs;
+        uint32_t gpc = in_one ? config->gpc_of[client] : NO_GPC;
+        uint32_t side = gpc < sides ? (uint32_t)(noc->gpc_partitions[gpc] - '0') : client / 2;
+        shape->gpc_of[client] = (uint8_t)gpc;
+        shape->side_of[client] = (uint8_t)(side % shape->sides);
+    }
+    shape->overhead_bytes = (uint32_t)noc->overhead_bytes;
+    if (!config->gpcs || !(noc->gpc_bytes_per_cycle > 0))
+        return;
+    uint32_t slices = shape->copies ? shape->per_side : shape->map.slices;
+    shape->gpc_byte_fs = cycles_ps(config->sm_clock, 1000 * slices / noc->gpc_bytes_per_cycle);
+    shape->gpc_burst_ps = cycles_ps(config->sm_clock, (double)noc->gpc_burst_cycles);
 }
 
 /* How much longer than the shortest way it is from a slice to a client. SMs and slices of a side lie along a
@@ -206,8 +232,11 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
         return false;
     mem->dram = *config->dram;
     find_shape(&mem->shape, config);
+    find_gpcs(&mem->shape, config);
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
+    if (config->tlb && config->tlb->l1_entries)
+        translator_make(mem, config->tlb, config->sm_clock);
     make_blocks(mem, config->l2);
     mem->islands = (uint32_t)config->l2->islands;
     mem->specs = mem_alloc(mem->islands, sizeof *mem->specs);
@@ -229,10 +258,13 @@ void system_free(struct mem *mem)
         mem_free(spec->dram->channels);
         mem_free(spec->dram);
     }
+    translator_free(mem->translator);
     mem_free_pages(mem->tags);
     mem_free_pages(mem->data);
     mem_free_pages(mem->masks);
     mem_free(mem->specs);
     mem_free(mem->components);
     mem_free(mem->shape.regions);
+    mem_free(mem->shape.gpc_of);
+    mem_free(mem->shape.side_of);
 }

@@ -1,13 +1,17 @@
-/* Which slice a line belongs to. Each run of as many lines as there are slices goes to all slices, in an
- * order that differs from run to run, so that no stride meets few of them only. */
+/* Which slice a line belongs to. Of two neighbouring pieces of 4 KiB one is at home on either side
+ * (partition) of the L2, as an H200 was seen to do it; which, is a hash. On a side each run of as many lines
+ * as it has slices goes to all of them, in an order that differs from run to run, so that no stride meets few
+ * of them only. */
 #ifndef MEM_MAP_H
 #define MEM_MAP_H
 
 #include "base/bits.h"
 
+enum { MAP_PIECE_SHIFT = 5 }; /* lines of a piece, by their logarithm */
+
 struct map {
-    uint64_t reciprocal; /* of slices; 0 when there is one */
-    uint32_t slices;
+    uint64_t reciprocal;       /* of a side's slices; 0 when there is one */
+    uint32_t slices, per_side; /* slices of all sides, and of one */
 };
 
 /* A line is named by its slice and its place among the lines of that slice. */
@@ -16,34 +20,55 @@ struct place {
     uint64_t index;
 };
 
-static inline struct map map_make(uint32_t slices)
+static inline struct map map_make(uint32_t slices, uint32_t sides)
 {
-    return (struct map){.slices = slices, .reciprocal = slices > 1 ? UINT64_MAX / slices + 1 : 0};
+    uint32_t per_side = slices / sides;
+    return (struct map){
+        .slices = slices, .per_side = per_side, .reciprocal = per_side > 1 ? UINT64_MAX / per_side + 1 : 0};
 }
 
 /* How far the run is turned. */
 static inline uint32_t map_turn(const struct map *map, uint64_t run)
 {
     uint64_t mixed = (run ^ run >> 15) * UINT64_C(0xd6e8feb86659fd93);
-    return (uint32_t)((mixed >> 32) * map->slices >> 32);
+    return (uint32_t)((mixed >> 32) * map->per_side >> 32);
+}
+
+/* The side that the first piece of a pair is on. */
+static inline uint32_t map_first_side(uint64_t pair)
+{
+    return (uint32_t)(pair * UINT64_C(0x9e3779b97f4a7c15) >> 63);
 }
 
 /* Exact for lines below 2^54 / slices. */
-static inline struct place map_place(const struct map *map, uint64_t line_number)
+static inline struct place map_place(const struct map *map, uint64_t line)
 {
-    if (map->slices == 1)
-        return (struct place){0, line_number};
-    uint64_t run = (uint64_t)((unsigned __int128)line_number * map->reciprocal >> 64);
-    uint32_t slice = (uint32_t)(line_number - run * map->slices) + map_turn(map, run);
-    return (struct place){slice < map->slices ? slice : slice - map->slices, run};
+    uint32_t side = 0;
+    if (map->per_side != map->slices) {
+        uint64_t pair = line >> (MAP_PIECE_SHIFT + 1), in_piece = line & ((1 << MAP_PIECE_SHIFT) - 1);
+        side = map_first_side(pair) ^ (line >> MAP_PIECE_SHIFT & 1);
+        line = pair << MAP_PIECE_SHIFT | in_piece;
+    }
+    if (map->per_side == 1)
+        return (struct place){side, line};
+    uint64_t run = (uint64_t)((unsigned __int128)line * map->reciprocal >> 64);
+    uint32_t slice = (uint32_t)(line - run * map->per_side) + map_turn(map, run);
+    slice = slice < map->per_side ? slice : slice - map->per_side;
+    return (struct place){side * map->per_side + slice, run};
 }
 
 /* And back. */
 static inline uint64_t map_line_number(const struct map *map, struct place place)
 {
-    uint32_t turn = map->slices == 1 ? 0 : map_turn(map, place.index);
-    uint32_t in_run = place.slice >= turn ? place.slice - turn : place.slice + map->slices - turn;
-    return place.index * map->slices + in_run;
+    uint32_t side = place.slice >= map->per_side, slice = place.slice - side * map->per_side;
+    uint32_t turn = map->per_side == 1 ? 0 : map_turn(map, place.index);
+    uint32_t in_run = slice >= turn ? slice - turn : slice + map->per_side - turn;
+    uint64_t line = place.index * map->per_side + in_run;
+    if (map->per_side == map->slices)
+        return line;
+    uint64_t pair = line >> MAP_PIECE_SHIFT, in_piece = line & ((1 << MAP_PIECE_SHIFT) - 1);
+    uint64_t piece = pair << 1 | (side ^ map_first_side(pair));
+    return piece << MAP_PIECE_SHIFT | in_piece;
 }
 
 #endif

@@ -31,6 +31,15 @@ bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct 
            link_plug_one_way(mem->replies, replies, PORT_RECEIVES, err);
 }
 
+bool mem_attach_translations(struct mem *mem, struct port *translations, struct err *err)
+{
+    if (!mem->translations)
+        return true;
+    if (mem->attached == 1 && !link_plug(mem->translations, component_port(mem->walks, 0), err))
+        return false;
+    return link_plug(mem->translations, translations, err);
+}
+
 /* Slices are plugged in behind the clients, in the order of their numbers; mem_target relies on it. */
 bool mem_ready(struct mem *mem, struct err *err)
 {
@@ -65,6 +74,11 @@ uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
         slice = system_side(shape, client) * shape->per_side + in_side;
     }
     return shape->clients + slice;
+}
+
+uint32_t mem_overhead_bytes(const struct mem *mem)
+{
+    return mem->shape.overhead_bytes;
 }
 
 void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t count)
@@ -121,4 +135,6 @@ void mem_count(const struct mem *mem, struct mem_counters *counters)
     *counters = (struct mem_counters){0};
     for (uint32_t i = 0; i < mem->islands; i++)
         stat_add(partition_ops.stats, component_state(mem->components[i]), (uint64_t *)counters);
+    if (mem->walks)
+        counters->tlb_walks = *(const uint64_t *)component_state(mem->walks);
 }

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "mem/message.h"
 #include "mem/spec.h"
+#include "mem/tlb.h"
 
 struct mem;
 
@@ -30,13 +31,16 @@ struct mem_config {
     const struct l2_spec *l2;
     const struct dram_spec *dram;
     const struct noc_spec *noc;
-    uint64_t sm_clock;       /* Hz: latencies in the specs that are in cycles are in cycles of this */
-    uint32_t clients;        /* SMs, and whatever else asks: how many mem_attach there will be */
-    uint32_t clients_of_sms; /* of these, SMs: they are spread over the partitions of the L2 */
+    const struct tlb_spec *tlb; /* or NULL: translation takes no time */
+    uint64_t sm_clock;          /* Hz: latencies in the specs that are in cycles are in cycles of this */
+    uint32_t clients;           /* SMs, and whatever else asks: how many mem_attach there will be */
+    uint32_t clients_of_sms;    /* of these, SMs: they are spread over the partitions of the L2 */
+    uint32_t gpcs;              /* that SMs are in, and */
+    const uint8_t *gpc_of;      /* by SM: which; from `gpcs` on: in none */
     mem_atomic_fn *atomic;
 };
 
-/* Whether there can be such a memory: the L2 and the DRAM alone are looked at. */
+/* Whether there can be such a memory: the L2, the DRAM and the crossbar alone are looked at. */
 bool mem_check(const struct mem_config *config, struct err *err);
 struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config,
                     struct err *err);
@@ -46,6 +50,8 @@ void mem_delete(struct mem *mem); /* after the engine */
  * other. */
 bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies,
                 struct err *err);
+/* By which a client asks for translations (mem/tlb.h), where they take time: at plug 0. */
+bool mem_attach_translations(struct mem *mem, struct port *translations, struct err *err);
 bool mem_ready(struct mem *mem, struct err *err); /* after all clients; before engine_ready */
 
 /* Between runs. */
@@ -53,6 +59,9 @@ void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t
 
 /* The plug on the requests' link that a client sends requests for this line to. */
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
+
+/* Bytes on the crossbar that a message has beside its own. */
+uint32_t mem_overhead_bytes(const struct mem *mem);
 
 /* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
  * ncu's cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */

@@ -45,7 +45,7 @@ struct mem_reply { /* MEM_DATA: 32 bytes of each sector of `sectors` follow, in 
     uint64_t line; /* struct mem_old of each lane */
     uint32_t id;
     uint8_t sectors;
-    uint8_t count;
+    uint8_t count;     /* of an atomic: its lanes */
     uint8_t hit;       /* where the data was: 0 L2, 1 the other partition's L2, 2 memory */
     uint8_t unused[1]; /* zero */
 };

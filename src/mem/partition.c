@@ -7,10 +7,24 @@ static struct here where(struct component *self, void *state)
     return (struct here){self, state, spec, spec->shape, component_now(self)};
 }
 
+/* The SMs of a GPC have one port together. Each slice has an even share of it, and sends ahead of it by no
+ * more than a burst; nobody need ask the others. Gives when a reply leaves. */
+static uint64_t pass_gpc(const struct here *here, uint32_t slice, uint32_t client, uint64_t at,
+                         uint32_t bytes)
+{
+    const struct shape *shape = here->shape;
+    uint64_t *paid_at = &here->state->slices[slice].gpc_paid_at[shape->gpc_of[client]];
+    uint64_t takes = (bytes + shape->overhead_bytes) * shape->gpc_byte_fs / 1000;
+    *paid_at = max_u64(*paid_at, at) + takes;
+    return max_u64(at, *paid_at - min_u64(*paid_at, takes + shape->gpc_burst_ps));
+}
+
 void partition_reply(const struct here *here, const struct head *head, uint64_t at, uint8_t kind,
                      const void *payload, uint32_t bytes)
 {
     uint64_t distance = here->spec->distance_ps[head->client * here->spec->here + head->entry];
+    if (here->shape->gpc_byte_fs && here->shape->gpc_of[head->client] != NO_GPC)
+        at = pass_gpc(here, head->entry, head->client, at, bytes);
     struct port *port = component_port(here->self, here->spec->here + head->entry);
     REQUIRE(port_send(port, head->client, at - here->now + distance, kind, payload, (uint16_t)bytes));
 }

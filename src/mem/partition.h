@@ -13,7 +13,7 @@
 #include "mem/map.h"
 #include "mem/mem.h"
 
-enum { SLICES_HERE_MOST = 64, NO_WORK = UINT32_MAX };
+enum { SLICES_HERE_MOST = 64, GPCS_MOST = 64, NO_GPC = GPCS_MOST - 1, NO_WORK = UINT32_MAX };
 
 /* All islands' common figures; const after set-up, but for the regions, which change between runs. */
 struct shape {
@@ -22,9 +22,12 @@ struct shape {
     uint32_t clients, clients_of_sms;
     bool copies; /* clients ask their own side */
     uint32_t fill_sectors;
-    uint64_t hit_ps, request_ps, sector_ps, sector_write_ps;
-    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps, atomic_old_ps;
-    uint64_t cross_ps, cross_byte_fs; /* femtoseconds, as bytes are short */
+    uint64_t hit_ps, request_ps, sector_ps, sector_write_ps, sector_partial_ps;
+    uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps;
+    uint64_t cross_ps, cross_byte_fs;   /* femtoseconds, as bytes are short */
+    uint64_t gpc_byte_fs, gpc_burst_ps; /* of a slice's share of a GPC's port; 0: no limit */
+    uint32_t overhead_bytes;            /* of a message */
+    uint8_t *gpc_of, *side_of;          /* by client */
     mem_atomic_fn *atomic;
     const struct dram_model *dram;
     const struct dram_spec *dram_spec;
@@ -84,10 +87,11 @@ struct slice {
     uint64_t atomics_free_at;
     uint64_t cross_free_at; /* of the way to its counterpart; with what is left of a picosecond: */
     uint64_t cross_fs;
-    uint64_t invalidated_at;        /* until then the counterpart may have stale copies */
-    uint32_t late_first, late_last; /* works that came across and found no room */
-    uint32_t copies_coming;         /* misses under way to home */
-    bool blocked;                   /* its first request found no room */
+    uint64_t gpc_paid_at[GPCS_MOST]; /* when the share of a GPC's port will have moved all that was sent */
+    uint64_t invalidated_at;         /* until then the counterpart may have stale copies */
+    uint32_t late_first, late_last;  /* works that came across and found no room */
+    uint32_t copies_coming;          /* misses under way to home */
+    bool blocked;                    /* its first request found no room */
 };
 
 /* The component's state. */

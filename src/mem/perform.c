@@ -1,11 +1,11 @@
 /* What requests do to a slot when all is there: reads, writes, atomics, and their passing on to home. */
 #include "mem/partition.h"
 
-/* Takes the slice's data path for some sectors; returns when it is through. */
-static uint64_t occupy(const struct here *here, uint32_t slice, uint32_t sectors, uint64_t sector_ps)
+/* Takes the slice's data path for so long, at least for a request; returns when it is through. */
+static uint64_t occupy(const struct here *here, uint32_t slice, uint64_t takes)
 {
     struct slice *it = &here->state->slices[slice];
-    uint64_t takes = max_u64(sector_count(sectors) * sector_ps, here->shape->request_ps);
+    takes = max_u64(takes, here->shape->request_ps);
     here->state->count.l2_busy_ps += takes;
     it->free_at = max_u64(it->free_at, here->now) + takes;
     return it->free_at;
@@ -41,7 +41,8 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
     } message = {.reply = reply_to(head)};
     uint32_t bytes = gather(store, slot, head->request.sectors, message.data);
     bytes += (uint32_t)sizeof message.reply;
-    uint64_t ready = occupy(here, slice, head->request.sectors, here->shape->sector_ps) + here->shape->hit_ps;
+    uint64_t ready = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
+                     here->shape->hit_ps;
     if (head->entry != slice)
         ready = partition_cross(here, slice, ready, bytes);
     partition_reply(here, head, ready, MEM_DATA, &message, bytes);
@@ -53,8 +54,8 @@ static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, co
     const struct store *store = &here->spec->stores[slice];
     memcpy(here->spec->payloads[head->work].at, store->data + (size_t)slot * MEM_LINE, MEM_LINE);
     *copied(store, slot) |= head->request.sectors;
-    uint64_t through =
-        occupy(here, slice, head->request.sectors, here->shape->sector_ps) + here->shape->hit_ps;
+    uint64_t through = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
+                       here->shape->hit_ps;
     uint32_t bytes = (uint32_t)sizeof(struct mem_reply) + MEM_SECTOR * sector_count(head->request.sectors);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
@@ -87,6 +88,18 @@ static void write_copy(const struct store *store, uint32_t slot, const struct he
     }
 }
 
+/* How long it takes a slice to write them: what is not whole is read and changed. */
+static uint64_t writing_takes(const struct shape *shape, uint32_t sectors, const unsigned char *payload)
+{
+    uint64_t takes = 0;
+    for (uint32_t i = 0; i < sector_count(sectors); i++) {
+        uint32_t mask;
+        memcpy(&mask, payload + i * sizeof(struct mem_write), sizeof mask);
+        takes += mask == UINT32_MAX ? shape->sector_write_ps : shape->sector_partial_ps;
+    }
+    return takes;
+}
+
 /* A request goes on to home. What an atomic changes is not known here, so it is gone. */
 static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                     const unsigned char *payload)
@@ -106,7 +119,7 @@ static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, cons
     here->spec->works[work].head.hit = 1;
     uint32_t bytes = (uint32_t)sizeof head->request + work_payload_bytes(head);
     uint64_t through =
-        occupy(here, slice, is_write ? head->request.sectors : 0, here->shape->sector_write_ps);
+        occupy(here, slice, is_write ? writing_takes(here->shape, head->request.sectors, payload) : 0);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
 }
@@ -181,6 +194,7 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
                   const unsigned char *payload)
 {
     const struct store *store = &here->spec->stores[slice];
+    uint64_t takes = writing_takes(here->shape, head->request.sectors, payload);
     for (uint32_t left = head->request.sectors; left; left &= left - 1) {
         struct mem_write write;
         memcpy(&write, payload, sizeof write);
@@ -189,7 +203,7 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
     }
     recall_copies(here, slice, slot, head);
     struct mem_reply reply = reply_to(head);
-    uint64_t through = occupy(here, slice, head->request.sectors, here->shape->sector_write_ps);
+    uint64_t through = occupy(here, slice, takes);
     reply_to_change(here, slice, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
 
@@ -223,11 +237,10 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     uint64_t same = operation == head->request.operation ? shape->atomic_same_ps : shape->atomic_float_ps;
     /* lanes that go to one word make all of the warp's come one by one */
     uint64_t takes = lanes * (most > 1 ? same : shape->atomic_lane_ps);
-    takes = wants_old ? max_u64(takes, lanes * shape->atomic_old_ps) : takes;
     takes += sector_count(head->request.sectors) * shape->atomic_sector_ps;
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
-    uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0, 0)) + shape->atomic_ps;
-    message.reply.count = (uint8_t)(wants_old ? lanes : 0);
+    uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0)) + shape->atomic_ps;
+    message.reply.count = (uint8_t)lanes;
     reply_to_change(here, slice, head, at, wants_old ? MEM_DATA : MEM_DONE, &message,
                     (uint32_t)(sizeof message.reply + (wants_old ? lanes * sizeof *message.old : 0)));
 }

@@ -23,12 +23,12 @@
     P(S, real, request_cycles, "1.25", "0..1000", "a slice takes for a request, at least")                   \
     P(S, real, bytes_per_cycle, "54", "1..4096", "a slice gives")                                            \
     P(S, real, write_bytes_per_cycle, "40", "1..4096", "a slice takes")                                      \
-    P(S, count, atomic_cycles, "15", "0..10000", "from an atomic operation to its reply")                    \
-    P(S, real, atomic_sector_cycles, "1", "0..1000", "a slice takes for atomic operations on a sector,")     \
-    P(S, real, atomic_lane_cycles, "0.18", "0..1000", "and for each lane,")                                  \
-    P(S, real, atomic_same_cycles, "1.14", "0..1000", "but for each lane of one word so many,")              \
-    P(S, real, atomic_float_cycles, "2.88", "0..1000", "or so many of floats,")                              \
-    P(S, real, atomic_old_cycles, "1.1", "0..1000", "and for each lane whose old value is wanted")           \
+    P(S, real, partial_write_cycles, "1.6", "0..1000", "a slice takes for a sector written in part")         \
+    P(S, count, atomic_cycles, "3", "0..10000", "from an atomic operation to its reply")                     \
+    P(S, real, atomic_sector_cycles, "1.5", "0..1000", "a slice takes for atomic operations on a sector,")   \
+    P(S, real, atomic_lane_cycles, "0.22", "0..1000", "and for each lane,")                                  \
+    P(S, real, atomic_same_cycles, "1.18", "0..1000", "but for each lane of one word so many,")              \
+    P(S, real, atomic_float_cycles, "2.93", "0..1000", "or so many of floats")                               \
     P(S, count, cross_cycles, "70", "1..10000", "from one partition to the other")                           \
     P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")
 
@@ -47,11 +47,26 @@
     P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back: the SM's cycles")   \
     P(S, count, spread_cycles, "62", "0..10000", "more, from the slice farthest away")                       \
     P(S, real, request_bytes_per_cycle, "44", "0..4096", "an SM sends; 0: no limit")                         \
-    P(S, real, reply_bytes_per_cycle, "128", "0..4096", "an SM gets; 0: no limit")                           \
+    P(S, real, reply_bytes_per_cycle, "152", "0..4096", "an SM gets; 0: no limit")                           \
+    P(S, text, gpc_partitions, "01110001", "",                                                               \
+      "the partition of L2 that each GPC is near to; empty: in turn")                                        \
+    P(S, real, gpc_bytes_per_cycle, "762", "0..65536", "the SMs of a GPC get together; 0: no limit")         \
+    P(S, count, gpc_burst_cycles, "100", "0..10000", "as much as it gets in so many may come at once")       \
     P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
     P(S, count, credits, "0", "0..65535", "requests an SM may have queued at a slice; 0: no limit")          \
     P(S, time, host_latency, "500ns", "1ns..1s", "from the GPU to the host's memory, and back")              \
     P(S, rate, host_bandwidth, "55GB/s", "1MB/s..", "between them, each way")
+
+#define TLB_PARAMS(P, S)                                                                                     \
+    P(S, size, page, "2MiB", "4KiB..16GiB", "that an SM's entry is for")                                     \
+    P(S, count, l1_entries, "0", "0..1048576", "of an SM; 0: translation takes no time")                     \
+    P(S, count, l1_ways, "16", "1..64", "of them in a set")                                                  \
+    P(S, size, l2_page, "2MiB", "4KiB..16GiB", "that an entry of the GPU's is for")                          \
+    P(S, count, l2_entries, "4096", "1..16777216", "of the GPU, that all SMs ask")                           \
+    P(S, count, l2_ways, "16", "1..64", "of them in a set")                                                  \
+    P(S, count, l2_cycles, "80", "2..100000", "from an SM's miss to the GPU's answer, in cycles of the SM")  \
+    P(S, count, walk_cycles, "500", "0..1000000", "more, for a walk through the tables")                     \
+    P(S, count, walkers, "8", "1..64", "walks at a time")
 
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
@@ -62,7 +77,10 @@ struct dram_spec {
 struct noc_spec {
     NOC_PARAMS(PARAM_FIELD, noc_spec)
 };
-extern const struct param_group l2_params, dram_params, noc_params;
+struct tlb_spec {
+    TLB_PARAMS(PARAM_FIELD, tlb_spec)
+};
+extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \
     X(S, l2_requests, "requests", "requests that came to slices from SMs")                                   \
@@ -85,6 +103,7 @@ extern const struct param_group l2_params, dram_params, noc_params;
     X(S, dram_row_misses, "accesses", "accesses that had to open a row")                                     \
     X(S, dram_refreshes, "commands", "refreshes")                                                            \
     X(S, dram_busy_ps, "ps", "channels were moving data, over all channels")                                 \
+    X(S, tlb_walks, "walks", "walks through tables, for pages that it did not have")                         \
     X(S, host_bytes, "bytes", "read from or written to the host's memory")
 
 struct mem_counters {

@@ -3,6 +3,7 @@
 #define MEM_SYSTEM_H
 
 #include "mem/dram.h"
+#include "mem/tlb.h"
 
 struct mem {
     struct engine *engine;
@@ -14,6 +15,9 @@ struct mem {
     struct tags_spec tags_spec; /* of a slice */
     unsigned char *tags, *data; /* of all slices: see struct store */
     uint32_t *masks;
+    struct link *translations; /* NULL: they take no time */
+    struct component *walks;
+    struct translator *translator;
     uint32_t attached;
     uint32_t islands;
     struct partition_spec *specs;
@@ -23,6 +27,10 @@ struct mem {
 /* Fills all but engine and path. */
 bool system_make(struct mem *mem, const struct mem_config *config, struct err *err);
 void system_free(struct mem *mem);
+
+/* The GPU's own translation (walk.c): a component and the link to it. */
+void translator_make(struct mem *mem, const struct tlb_spec *spec, uint64_t sm_clock);
+void translator_free(struct translator *translator);
 
 /* Of the slices of a side, the first on an island. */
 uint32_t system_first_pair(const struct mem *mem, uint32_t island);

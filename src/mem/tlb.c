@@ -1,54 +1,32 @@
 #include "mem/tlb.h"
 
-PARAM_GROUP(tlb_params, "tlb", "translation of addresses", tlb_spec, TLB_PARAMS);
-
-static struct tags *level(uint64_t entries, uint64_t ways)
+void tlb_init(struct tlb *tlb, uint64_t entries, uint64_t ways)
 {
     uint64_t in_set = min_u64(entries, ways);
-    return tags_new(
-        &(struct tags_spec){.sets = (uint32_t)(entries / in_set), .ways = (uint32_t)in_set, .hashed = true});
-}
-
-void tlb_init(struct tlb *tlb, const struct tlb_spec *spec)
-{
-    *tlb = (struct tlb){.spec = *spec,
-                        .l1 = level(spec->l1_entries, spec->l1_ways),
-                        .l2 = level(spec->l2_entries, spec->l2_ways)};
+    *tlb = (struct tlb){.entries = tags_new(&(struct tags_spec){
+                            .sets = (uint32_t)(entries / in_set), .ways = (uint32_t)in_set, .hashed = true})};
 }
 
 void tlb_fini(struct tlb *tlb)
 {
-    tags_free(tlb->l1);
-    tags_free(tlb->l2);
+    tags_free(tlb->entries);
 }
 
-void tlb_forget(struct tlb *tlb)
+uint32_t tlb_look(struct tlb *tlb, uint64_t page)
 {
-    tags_drop_all(tlb->l1);
-    tags_drop_all(tlb->l2);
-    tlb->last_page = 0;
-}
-
-/* True when the page was there; it is now. */
-static bool look(struct tags *tags, uint64_t page)
-{
-    uint32_t slot = tags_find(tags, page);
-    bool is_there = slot != TAGS_NONE;
-    if (is_there)
-        tags_touch(tags, slot);
-    else
-        tags_fill(tags, tags_victim(tags, page), page, TAGS_NORMAL);
-    return is_there;
-}
-
-uint64_t tlb_find(struct tlb *tlb, uint64_t page)
-{
+    uint32_t slot = tags_find(tlb->entries, page);
+    if (slot == TAGS_NONE)
+        return slot;
+    tags_touch(tlb->entries, slot);
     tlb->last_page = page + 1;
-    if (look(tlb->l1, page))
-        return 0;
-    tlb->misses++;
-    if (look(tlb->l2, page))
-        return tlb->spec.l2_cycles;
-    tlb->walks++;
-    return tlb->spec.l2_cycles + tlb->spec.walk_cycles;
+    return slot;
+}
+
+uint32_t tlb_add(struct tlb *tlb, uint64_t page)
+{
+    uint32_t slot = tags_victim(tlb->entries, page);
+    if (tags_holds(tlb->entries, slot) && tags_line(tlb->entries, slot) + 1 == tlb->last_page)
+        tlb->last_page = 0;
+    tags_fill(tlb->entries, slot, page, TAGS_NORMAL);
+    return slot;
 }

@@ -28,8 +28,8 @@ static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
     machine->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
-    struct gpu_config config = {&system->gpu,  &system->sm,  &system->l2,
-                                &system->dram, &system->noc, &system->dispatch};
+    struct gpu_config config = {&system->gpu, &system->sm,  &system->l2,      &system->dram,
+                                &system->noc, &system->tlb, &system->dispatch};
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct text path = {0};
         text_add(&path, "gpu[%u]", i);

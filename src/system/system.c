@@ -12,8 +12,9 @@
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {
-    &gpu_params, &sm_params, &l2_params, &dram_params, &noc_params, &dispatch_params, &system_params, NULL};
+static const struct param_group *const groups[] = {&gpu_params,      &sm_params,     &l2_params,
+                                                   &dram_params,     &noc_params,    &tlb_params,
+                                                   &dispatch_params, &system_params, NULL};
 
 static bool ends_in_ini(const char *name)
 {
@@ -89,6 +90,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &l2_params, "l2", &system->l2);
     config_fill(&system->config, &dram_params, "dram", &system->dram);
     config_fill(&system->config, &noc_params, "noc", &system->noc);
+    config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &system_params, "system", &system->spec);
 }
@@ -123,8 +125,8 @@ bool system_set(struct system *system, const char *assignment, struct err *err)
 
 bool system_check(const struct system *system, struct err *err)
 {
-    struct gpu_config config = {&system->gpu,  &system->sm,  &system->l2,
-                                &system->dram, &system->noc, &system->dispatch};
+    struct gpu_config config = {&system->gpu, &system->sm,  &system->l2,      &system->dram,
+                                &system->noc, &system->tlb, &system->dispatch};
     return gpu_check(&config, err);
 }
 

@@ -29,6 +29,7 @@ struct system {
     struct l2_spec l2;
     struct dram_spec dram;
     struct noc_spec noc;
+    struct tlb_spec tlb;
     struct dispatch_spec dispatch;
     struct system_spec spec;
     struct config config; /* what both were made from; owns their texts */

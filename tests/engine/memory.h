@@ -129,7 +129,7 @@ static inline void system_defaults(struct system *system)
     system->l2.hit_cycles = system->l2.atomic_cycles = 20;
     system->l2.request_cycles = 1;
     system->l2.bytes_per_cycle = system->l2.write_bytes_per_cycle = 32;
-    system->l2.atomic_sector_cycles = system->l2.atomic_old_cycles = 1;
+    system->l2.atomic_sector_cycles = system->l2.partial_write_cycles = 1;
     system->l2.atomic_same_cycles = 1;
     system->l2.cross_cycles = 100;
     system->l2.cross_bytes_per_cycle = 1000; /* as if in no time */
@@ -221,7 +221,7 @@ static inline uint64_t system_took(const struct system *system, uint32_t client,
 /* The n-th line whose home is on the side of clients 0 and 1, or on that of clients 2 and 3. */
 static inline uint64_t some_line(const struct system *system, uint32_t side, uint32_t n)
 {
-    struct map map = map_make((uint32_t)system->l2.slices);
+    struct map map = map_make((uint32_t)system->l2.slices, (uint32_t)system->l2.partitions);
     for (uint64_t line = 0;; line++) {
         if (map_place(&map, line).slice / (system->l2.slices / system->l2.partitions) == side && !n--)
             return line * MEM_LINE;

@@ -48,6 +48,7 @@ static void without_a_description_it_is_an_h200(void **state)
     same_values(&l2_params, &none.l2, &h200.l2);
     same_values(&dram_params, &none.dram, &h200.dram);
     same_values(&noc_params, &none.noc, &h200.noc);
+    same_values(&tlb_params, &none.tlb, &h200.tlb);
     same_values(&dispatch_params, &none.dispatch, &h200.dispatch);
     system_fini(&none);
     system_fini(&h200);

@@ -1,0 +1,80 @@
+/* The GPU's own translation, which all SMs ask: entries of pages, and walks through tables for those that it
+ * does not have. A page that is walked for has its entry at once; who asks for it waits until the walk's end.
+ */
+#include "base/mem.h"
+#include "mem/system.h"
+
+enum { WALKERS_MOST = 64 };
+
+struct translator_state {
+    uint64_t walks; /* first */
+    uint64_t walker_free_at[WALKERS_MOST];
+};
+
+struct translator {
+    uint64_t pages_together; /* of SMs, in one entry */
+    uint64_t walk_ps;
+    uint32_t walkers;
+    struct tlb entries;
+    uint64_t *ready_at; /* by slot */
+};
+
+/* When the next walk can be over. */
+static uint64_t walk(const struct translator *translator, struct translator_state *state, uint64_t now)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < translator->walkers; i++)
+        if (state->walker_free_at[i] < state->walker_free_at[first])
+            first = i;
+    state->walks++;
+    return state->walker_free_at[first] = max_u64(state->walker_free_at[first], now) + translator->walk_ps;
+}
+
+static void translator_arrive(struct component *self, void *at, struct port *port)
+{
+    struct translator_state *state = at;
+    struct translator *translator = (struct translator *)(uintptr_t)component_spec(self);
+    const struct event *event = port_head(port);
+    struct translation asked;
+    memcpy(&asked, event->payload, sizeof asked);
+    uint64_t now = component_now(self), page = asked.page / translator->pages_together;
+    uint32_t slot = tlb_look(&translator->entries, page);
+    if (slot == TAGS_NONE) {
+        slot = tlb_add(&translator->entries, page);
+        translator->ready_at[slot] = walk(translator, state, now);
+    }
+    uint64_t wait = translator->ready_at[slot] > now ? translator->ready_at[slot] - now : 0;
+    REQUIRE(port_send(port, event->from, wait, 0, &asked, sizeof asked));
+    port_pop(port);
+}
+
+static const struct component_ops translator_ops = {.type = "translator", .arrive = translator_arrive};
+
+void translator_make(struct mem *mem, const struct tlb_spec *spec, uint64_t sm_clock)
+{
+    char name[256];
+    struct translator *translator = mem->translator = mem_alloc(1, sizeof *translator);
+    double cycle_ps = 1e12 / (double)sm_clock;
+    *translator = (struct translator){.pages_together = max_u64(spec->l2_page / spec->page, 1),
+                                      .walk_ps = (uint64_t)((double)spec->walk_cycles * cycle_ps + 0.5),
+                                      .walkers = (uint32_t)spec->walkers};
+    tlb_init(&translator->entries, spec->l2_entries, spec->l2_ways);
+    translator->ready_at =
+        mem_alloc((size_t)translator->entries.entries->sets * translator->entries.entries->ways,
+                  sizeof *translator->ready_at);
+    snprintf(name, sizeof name, "%s.translations", mem->path);
+    mem->translations = engine_link(
+        mem->engine, name,
+        &(struct link_spec){.latency_ps = (uint64_t)((double)spec->l2_cycles / 2 * cycle_ps + 0.5)});
+    mem->walks = engine_component(mem->engine, engine_island(mem->engine, name), name, &translator_ops,
+                                  translator, sizeof(struct translator_state), "sms");
+}
+
+void translator_free(struct translator *translator)
+{
+    if (!translator)
+        return;
+    tlb_fini(&translator->entries);
+    mem_free(translator->ready_at);
+    mem_free(translator);
+}
