@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -423,6 +424,16 @@ void demangle(const char *name, struct text *text)
         mem_free(r->seen[i]);
     mem_free(r);
     text_fini(&parts);
+}
+
+const char *demangled(const char *name)
+{
+    static _Thread_local char kept[LONGEST + 1];
+    struct text text = {0};
+    demangle(name, &text);
+    snprintf(kept, sizeof kept, "%s", text.at);
+    text_fini(&text);
+    return kept;
 }
 
 /* Behind the first namespace, or NULL. */

@@ -9,6 +9,9 @@
  * what is not understood of arguments is "..". */
 void demangle(const char *name, struct text *text);
 
+/* The same for a message: at most 200 letters, which last until this thread's next call. */
+const char *demangled(const char *name);
+
 /* The same in at most `room` letters: without namespaces if that helps, else cut in the middle, where names
  * differ least: arguments first. */
 void name_shorten(const char *name, size_t room, struct text *text);

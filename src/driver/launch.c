@@ -2,6 +2,7 @@
 #include "driver/modules.h"
 #include "driver/timeline.h"
 #include "base/bits.h"
+#include "base/demangle.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "system/machine.h"
@@ -206,17 +207,17 @@ static enum result check_threads(const struct gpu_spec *gpu, const struct kernel
         return driver_fail(RESULT_INVALID_VALUE,
                            "%s is built for blocks of %u threads at most (__launch_bounds__), "
                            "not %llu",
-                           kernel->name, kernel->max_threads, (unsigned long long)threads);
+                           demangled(kernel->name), kernel->max_threads, (unsigned long long)threads);
     if (required[0] && (required[0] != block[0] || max_u64(required[1], 1) != block[1] ||
                         max_u64(required[2], 1) != block[2]))
         return driver_fail(RESULT_INVALID_VALUE, "%s is built for blocks of %u x %u x %u threads",
-                           kernel->name, required[0], required[1], required[2]);
+                           demangled(kernel->name), required[0], required[1], required[2]);
     if (threads > occupancy_threads(gpu, kernel->registers))
         return driver_fail(
             RESULT_LAUNCH_OUT_OF_RESOURCES,
             "%s has %u registers a thread, which leaves room for blocks of %llu threads, not %llu",
-            kernel->name, kernel->registers, (unsigned long long)occupancy_threads(gpu, kernel->registers),
-            (unsigned long long)threads);
+            demangled(kernel->name), kernel->registers,
+            (unsigned long long)occupancy_threads(gpu, kernel->registers), (unsigned long long)threads);
     return RESULT_SUCCESS;
 }
 
@@ -230,8 +231,9 @@ static enum result check_shared(const struct gpu_spec *gpu, const struct functio
         return driver_fail(RESULT_INVALID_VALUE,
                            "%s asks for %llu + %u bytes of shared memory, and may have %llu "
                            "(cudaFuncAttributeMaxDynamicSharedMemorySize raises it, up to %llu)",
-                           kernel->name, (unsigned long long)kernel->shared_bytes, config->shared_bytes,
-                           (unsigned long long)most, (unsigned long long)gpu->shared_per_block_optin);
+                           demangled(kernel->name), (unsigned long long)kernel->shared_bytes,
+                           config->shared_bytes, (unsigned long long)most,
+                           (unsigned long long)gpu->shared_per_block_optin);
     return RESULT_SUCCESS;
 }
 
@@ -257,7 +259,7 @@ static enum result check_resident(const struct launch_config *config, const char
     if (config->cooperative && blocks > resident)
         return driver_fail(RESULT_COOPERATIVE_LAUNCH_TOO_LARGE,
                            "%s is launched cooperatively with %llu blocks, and the GPU holds %llu of it",
-                           kernel, (unsigned long long)blocks, (unsigned long long)resident);
+                           demangled(kernel), (unsigned long long)blocks, (unsigned long long)resident);
     return RESULT_SUCCESS;
 }
 
@@ -341,8 +343,8 @@ enum result stream_launch(struct stream *stream, struct function *function,
         uint64_t offset, bytes;
         kernel_param(command->kernel, i, &offset, &bytes);
         if (!arguments || !arguments[i])
-            result = driver_fail(RESULT_INVALID_VALUE, "%s: parameter %u of %u is missing", kernel->name, i,
-                                 kernel->param_count);
+            result = driver_fail(RESULT_INVALID_VALUE, "%s: parameter %u of %u is missing",
+                                 demangled(kernel->name), i, kernel->param_count);
         else
             memcpy((char *)command->params + offset, arguments[i], bytes);
     }
@@ -362,7 +364,7 @@ enum result stream_launch_packed(struct stream *stream, struct function *functio
         return result;
     if (bytes < command->param_bytes) {
         result = driver_fail(RESULT_INVALID_VALUE, "%s takes %zu bytes of parameters, not %zu",
-                             command->record.kernel, command->param_bytes, bytes);
+                             demangled(command->record.kernel), command->param_bytes, bytes);
         command_free(&command->base);
         return result;
     }

@@ -222,13 +222,7 @@ bool kernel_prepare(struct kernel *kernel, struct err *err)
     }
     bool failed = kernel->failed;
     pthread_mutex_unlock(&kernel->lock);
-    if (!failed)
-        return true;
-    struct text name = {0};
-    demangle(kernel->facts.name, &name);
-    err_set(err, "kernel %s: %s", name.at, kernel->why.text);
-    text_fini(&name);
-    return false;
+    return !failed || err_set(err, "kernel %s: %s", demangled(kernel->facts.name), kernel->why.text);
 }
 
 const struct kernel_facts *kernel_facts(struct kernel *kernel)

@@ -24,9 +24,8 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     va_start(arguments, format);
     vsnprintf(said, sizeof said, format, arguments);
     va_end(arguments);
-    struct text where = {0}, name = {0};
+    struct text where = {0};
     code_where(w->code, op, &where);
-    demangle(grid->kernel->facts.name, &name);
     pthread_mutex_lock(&grid->lock);
     struct fault *fault = grid->fault;
     if (fault->kind == FAULT_NONE) {
@@ -37,12 +36,11 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
         fault->thread[1] = thread / size[0] % size[1];
         fault->thread[2] = thread / size[0] / size[1];
         snprintf(fault->text, sizeof fault->text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u), %s: %s",
-                 name.at, block->id[0], block->id[1], block->id[2], fault->thread[0], fault->thread[1],
-                 fault->thread[2], where.at, said);
+                 demangled(grid->kernel->facts.name), block->id[0], block->id[1], block->id[2],
+                 fault->thread[0], fault->thread[1], fault->thread[2], where.at, said);
     }
     pthread_mutex_unlock(&grid->lock);
     text_fini(&where);
-    text_fini(&name);
     atomic_store(&grid->stop, 1);
     longjmp(*worker->on_fault, 1);
 }

@@ -166,10 +166,7 @@ static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t 
 {
     struct task *task = gpu->kernels[slot];
     char text[1024];
-    struct text name = {0};
-    demangle(task->launch->kernel->facts.name, &name);
-    snprintf(text, sizeof text, "kernel %.500s: %s", name.at, why);
-    text_fini(&name);
+    snprintf(text, sizeof text, "kernel %s: %s", demangled(task->launch->kernel->facts.name), why);
     gpu_look(gpu->gpu, slot, &task->result, &task->stats);
     fail(task, kind, text);
     task->end_ps = machine->now;

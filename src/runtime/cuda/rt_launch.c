@@ -1,6 +1,7 @@
 /* Launches, and what is known about kernels. */
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/register.h"
+#include "base/demangle.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static cudaError_t tell_refused(const struct function *function, cudaError_t err
     const char *why = driver_detail();
     if (error && *why && strcmp(told.text, why) != 0) {
         err_set(&told, "%s", why);
-        fprintf(stderr, "heddle: kernel %s was not launched: %s\n", function_name(function), why);
+        fprintf(stderr, "heddle: kernel %s was not launched: %s\n", demangled(function_name(function)), why);
     }
     return error;
 }
