@@ -66,7 +66,7 @@ static void simulate(const struct point *point, const struct timing_request *tim
     struct err err;
     struct workload_result result;
     const struct workload *workload = point_options(point->row, values);
-    struct driver_options how = {.system = timing->system,
+    struct driver_options how = {.system = timing->system ? timing->system : "h200",
                                  .settings = timing->settings,
                                  .threads = threads,
                                  .interrupt = &interrupted,
