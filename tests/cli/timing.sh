@@ -196,6 +196,22 @@ expect_status 0
 expect_line out '^saxpy: [0-9,]+ cycles'
 expect_line out 'the same to the last bit'
 
+# ---- translation takes time where the description has some; the same on any number of threads ----
+
+latency=(bench micro_latency --mode timing "${small[@]}" --kind 1 --kib 1024 --steps 512)
+few=(--set tlb.l1_entries=4 --set tlb.l2_entries=8 --set tlb.page=64KiB --set tlb.l2_page=64KiB)
+per_load() { awk '$1 == "cycles_per_load" { print int($2) }' out; }
+run "${latency[@]}"
+expect_status 0
+without=$(per_load)
+for threads in 1 2; do
+    run "${latency[@]}" "${few[@]}" --threads $threads --json "walks.$threads"
+    expect_status 0
+    (($(per_load) > without + 300)) || fail "$ran: $(per_load) cycles a load, and $without without translation"
+    grep -o '"heddle__tlb_walks.sum": [0-9]*' "walks.$threads" >"same_walks.$threads"
+    expect_same_file "walks with $threads threads and with one" same_walks.1 "same_walks.$threads"
+done
+
 # ---- docs/statistics.md has what the rows say ----
 
 run stats --markdown

@@ -146,6 +146,23 @@ static void lanes_of_one_word_take_turns(void **state)
     system_free(&system);
 }
 
+static void sms_of_a_gpc_share_its_port(void **state)
+{
+    (void)state;
+    struct system system;
+    system_defaults(&system);
+    system.noc.gpc_bytes_per_cycle = 32; /* of which each of the side's two slices has a half */
+    system.noc.gpc_burst_cycles = 0;
+    uint64_t line = some_line(&system, 0, 0);
+    system_make(&system);
+    system_send(&system, 0, 0, MEM_READ, line, 1, NULL, 0);
+    uint32_t first = system_send(&system, 0, LATER, MEM_READ, line, 1, NULL, 0);
+    uint32_t second = system_send(&system, 1, LATER, MEM_READ, line, 1, NULL, 0);
+    system_run(&system);
+    assert_int_equal(system_took(&system, 1, second), system_took(&system, 0, first) + 64 * 1000 / 16);
+    system_free(&system);
+}
+
 static void memory_has_what_was_written_after_a_sync(void **state)
 {
     (void)state;
@@ -255,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_write_goes_on_to_its_home_and_is_kept_where_it_passed),
         cmocka_unit_test(what_is_written_in_part_is_completed_when_read),
         cmocka_unit_test(lanes_of_one_word_take_turns),
+        cmocka_unit_test(sms_of_a_gpc_share_its_port),
         cmocka_unit_test(memory_has_what_was_written_after_a_sync),
         cmocka_unit_test(the_hosts_memory_is_beyond_a_link_and_not_kept),
         cmocka_unit_test(an_open_row_is_faster_than_a_closed_one_and_that_than_another),
