@@ -76,6 +76,13 @@ bool archive_check(struct archive *archive, bool holds)
     return archive->good;
 }
 
+bool archive_require(struct archive *archive, bool holds, const char *why)
+{
+    if (archive->good && !holds)
+        archive->why = why;
+    return archive_check(archive, holds);
+}
+
 void archive_expect(struct archive *archive, uint64_t number)
 {
     uint64_t found = number;

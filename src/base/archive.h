@@ -22,6 +22,7 @@
 
 struct archive {
     bool reading, good;
+    const char *why;      /* it is not good, where that can be said better than "it does not fit"; or NULL */
     const char *at, *end; /* reading: what is left */
     struct text text;     /* writing: what was not yet written to a file; all of it where there is none */
     struct file_writer writer; /* stream NULL: there is none */
@@ -53,6 +54,7 @@ void archive_text(struct archive *archive, struct text *text);
 
 /* Something that was read must hold. Gives whether all is good. */
 bool archive_check(struct archive *archive, bool holds);
+bool archive_require(struct archive *archive, bool holds, const char *why); /* the same, with a reason */
 
 /* ---- files ---- */
 

@@ -93,13 +93,23 @@ uint64_t timeline_now(struct driver *driver)
     return now;
 }
 
-void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, bool changes)
+void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, enum memory_use use)
 {
     struct timeline *timeline = device->driver->timeline;
     if (!timeline)
         return;
     pthread_mutex_lock(&timeline->lock);
-    machine_sync_memory(timeline->machine, device->index, at, bytes, changes);
+    machine_sync_memory(timeline->machine, device->index, at, bytes, use);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
+void timeline_set_heap(struct device *device, struct heap *heap)
+{
+    struct timeline *timeline = device->driver->timeline;
+    if (!timeline)
+        return;
+    pthread_mutex_lock(&timeline->lock);
+    machine_set_heap(timeline->machine, device->index, heap);
     pthread_mutex_unlock(&timeline->lock);
 }
 

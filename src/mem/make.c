@@ -235,4 +235,7 @@ void system_free(struct mem *mem)
     mem_free(mem->specs);
     mem_free(mem->components);
     mem_free(mem->shape.regions);
+    if (mem->shape.host_writes)
+        mem_free(mem->shape.host_writes->list);
+    mem_free(mem->shape.host_writes);
 }
