@@ -36,6 +36,9 @@ bool timeline_is_driving(const struct driver *driver);
  * held. Nothing where there is no simulated time. */
 void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, enum memory_use use);
 
+/* The program ends: what of checkpoints did not come to be is told. False: it did not go on from one. */
+bool timeline_ends(struct driver *driver);
+
 /* The heap of malloc in the device's kernels; NULL: it ends. Its lock may be held. */
 void timeline_set_heap(struct device *device, struct heap *heap);
 

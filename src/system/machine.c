@@ -469,6 +469,16 @@ uint64_t machine_time(const struct machine *machine)
     return machine->now;
 }
 
+bool machine_has_written(const struct machine *machine)
+{
+    return machine->is_written;
+}
+
+bool machine_is_replaying(const struct machine *machine)
+{
+    return is_replaying(machine);
+}
+
 enum machine_end machine_end(const struct machine *machine)
 {
     return machine->end;

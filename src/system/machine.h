@@ -118,6 +118,10 @@ enum machine_end {
 };
 enum machine_end machine_end(const struct machine *machine);
 
+/* How it stands with the checkpoints that were asked for. */
+bool machine_has_written(const struct machine *machine);
+bool machine_is_replaying(const struct machine *machine); /* it has not come to where it goes on from */
+
 /* When interrupted between calls: writes the checkpoint that was asked for, if it was to be written then. */
 bool machine_interrupted(struct machine *machine, struct err *err);
 
