@@ -1,5 +1,6 @@
 /* An SM written to a checkpoint, and read from one into an SM that was just made. What is plain is copied
- * struct by struct, with its pointers left out; these follow as numbers. */
+ * struct by struct, with its pointers left out; these follow as numbers. (What a file has in the place of a
+ * pointer is never believed.) */
 #include "core/parts.h"
 #include "base/archive.h"
 #include "base/mem.h"
@@ -125,12 +126,8 @@ static bool warp_fits(const struct sm *sm, const struct sm_warp *w, const struct
            (w->pending_op == NO_OP || w->pending_op < own->op_count) && w->exec->code;
 }
 
-static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archive)
+static struct sm_warp warp_without_pointers(const struct sm_warp *w)
 {
-    if (!archive_number(archive, w->state != WARP_NONE, 1))
-        return;
-    bool reading = archive->reading;
-    uint64_t number = reading ? 0 : (uint64_t)(w->block - sm->blocks), index = reading ? 0 : index_of(sm, w);
     struct sm_warp flat = *w;
     flat.exec = NULL;
     flat.kernel = NULL;
@@ -140,7 +137,18 @@ static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archi
     flat.op = NULL;
     flat.timing = NULL;
     flat.steps = NULL;
+    return flat;
+}
+
+static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archive)
+{
+    if (!archive_number(archive, w->state != WARP_NONE, 1))
+        return;
+    bool reading = archive->reading;
+    uint64_t number = reading ? 0 : (uint64_t)(w->block - sm->blocks), index = reading ? 0 : index_of(sm, w);
+    struct sm_warp flat = warp_without_pointers(w);
     ARCHIVE_VALUE(archive, flat);
+    flat = warp_without_pointers(&flat);
     number = archive_number(archive, number, sm->config.blocks - 1);
     index = archive_number(archive, index, warp_count(sm));
     struct sm_block *block = &sm->blocks[number];
@@ -196,14 +204,21 @@ static void archive_pieces(struct load *load, struct archive *archive)
     load->piece_count = count;
 }
 
-static void archive_load(struct sm *sm, struct load *load, struct archive *archive)
+static struct load load_without_pointers(const struct load *load)
 {
     struct load flat = *load;
     memset(&flat.of, 0, sizeof flat.of);
     flat.warp = NULL;
     flat.pieces = NULL;
     flat.piece_count = flat.piece_capacity = 0;
+    return flat;
+}
+
+static void archive_load(struct sm *sm, struct load *load, struct archive *archive)
+{
+    struct load flat = load_without_pointers(load);
     ARCHIVE_VALUE(archive, flat);
+    flat = load_without_pointers(&flat);
     struct sm_warp *warp = warp_archive(sm, load->warp, archive);
     if (!archive_check(archive, warp && warp->exec && flat.group < SM_COPY_GROUPS &&
                                     flat.writes <= COUNT_OF(flat.registers)))

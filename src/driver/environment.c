@@ -162,6 +162,10 @@ static void make_own(void)
         own->options.settings = NULL;
     if (own && own->timeline)
         catch_signals();
+    if (!own && options.timing.resume) { /* nothing that the program would do then is of use */
+        fprintf(stderr, "heddle: %s\n", own_err.text);
+        end_now(false);
+    }
     mem_free((void *)(uintptr_t)options.settings);
     mem_free(settings);
 }

@@ -215,17 +215,30 @@ static void archive_blocks(struct team *team, struct archive *archive)
 
 /* ---- the team ---- */
 
+static struct delivery delivery_without_pointers(const struct delivery *of)
+{
+    struct delivery flat = *of;
+    flat.access = NULL;
+    flat.registers = flat.barrier = NULL;
+    return flat;
+}
+
+static struct request request_without_pointers(const struct request *request)
+{
+    struct request flat = *request;
+    flat.of = delivery_without_pointers(&request->of);
+    flat.pieces = NULL;
+    flat.piece_count = flat.piece_capacity = 0;
+    return flat;
+}
+
 /* What of it was of another instruction may be seen by the next: all but what points somewhere. */
 static void archive_request(struct request *request, struct archive *archive)
 {
-    struct request flat = *request;
-    flat.of.access = NULL;
-    flat.of.registers = flat.of.barrier = NULL;
-    flat.pieces = NULL;
-    flat.piece_count = flat.piece_capacity = 0;
+    struct request flat = request_without_pointers(request);
     ARCHIVE_VALUE(archive, flat);
     if (archive->reading)
-        *request = flat;
+        *request = request_without_pointers(&flat);
 }
 
 static void archive_code_shape(const struct kernel *kernel, struct archive *archive)
@@ -303,10 +316,9 @@ static bool registers_fit(const struct delivery *of, uint64_t room)
 void delivery_archive(const struct warp *w, struct delivery *of, struct archive *archive)
 {
     const struct kernel *kernel = w->block->worker->grid->kernel;
-    struct delivery flat = *of;
-    flat.access = NULL;
-    flat.registers = flat.barrier = NULL;
+    struct delivery flat = delivery_without_pointers(of);
     ARCHIVE_VALUE(archive, flat);
+    flat = delivery_without_pointers(&flat);
     archive_check(archive, flat.kind <= REQUEST_PIECES);
     if (flat.kind == REQUEST_LOAD) {
         flat.access = access_archive(kernel, of->access, archive);
