@@ -79,6 +79,21 @@ void mem_free_pages(void *memory)
     munmap(mapping.from, mapping.bytes);
 }
 
+void *mem_map(uint64_t hint, size_t bytes)
+{
+    void *memory =
+        mmap((void *)(uintptr_t)hint, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        exhausted(bytes);
+    return memory;
+}
+
+void mem_unmap(void *memory, size_t bytes)
+{
+    if (memory)
+        munmap(memory, bytes);
+}
+
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each)
 {
     size_t bytes = product(new_count, bytes_each);

@@ -16,6 +16,10 @@ void *mem_alloc_lines(size_t count, size_t bytes_each);
 void *mem_alloc_pages(size_t count, size_t bytes_each);
 void mem_free_pages(void *memory);
 
+/* Whole pages, at the address `hint` if nothing is there. Ends with mem_unmap. */
+void *mem_map(uint64_t hint, size_t bytes);
+void mem_unmap(void *memory, size_t bytes);
+
 /* Grows or shrinks; bytes beyond `old_count` elements are zeroed. */
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each);
 

@@ -1,4 +1,5 @@
 #include "cache/mshr.h"
+#include "base/archive.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -57,6 +58,63 @@ struct mshr *mshr_new(const struct mshr_spec *spec)
 void mshr_free(struct mshr *file)
 {
     mem_free_pages(file);
+}
+
+/* Marks a list's members; false when it leads out of the file, or to what another list has. */
+static bool waiters_fit(const struct mshr *file, uint32_t first, bool *seen)
+{
+    for (uint32_t i = first; i != MSHR_NONE; i = mshr_waiter(file, i)->next) {
+        if (i >= file->waiters || seen[i])
+            return false;
+        seen[i] = true;
+    }
+    return true;
+}
+
+static bool entries_fit(const struct mshr *file, uint32_t first, bool *seen)
+{
+    for (uint32_t i = first; i != MSHR_NONE; i = mshr_at(file, i)->next) {
+        if (i >= file->entries || seen[i])
+            return false;
+        seen[i] = true;
+    }
+    return true;
+}
+
+/* What was read is a file of misses: all that is linked is in one list only. */
+static bool fits(const struct mshr *file, uint32_t who_most, uint32_t slots)
+{
+    bool *entries = mem_alloc(file->entries, sizeof *entries);
+    bool *waiters = mem_alloc(file->waiters, sizeof *waiters);
+    bool good = entries_fit(file, file->free_entry, entries) && waiters_fit(file, file->free_waiter, waiters);
+    for (uint64_t b = 0; good && b < UINT64_C(1) << (64 - file->bucket_shift); b++) {
+        uint32_t first = ((uint32_t *)((char *)file + file->buckets_at))[b];
+        good = entries_fit(file, first, entries);
+        for (uint32_t i = first; good && i != MSHR_NONE; i = mshr_at(file, i)->next) {
+            const struct mshr_entry *entry = mshr_at(file, i);
+            good = entry->slot < slots && waiters_fit(file, entry->first, waiters) &&
+                   (entry->first == MSHR_NONE || entry->last < file->waiters);
+            for (uint32_t w = entry->first; good && w != MSHR_NONE; w = mshr_waiter(file, w)->next)
+                good = mshr_waiter(file, w)->who < who_most;
+        }
+    }
+    mem_free(entries);
+    mem_free(waiters);
+    return good;
+}
+
+void mshr_archive(struct mshr *file, uint32_t who_most, uint32_t slots, struct archive *archive)
+{
+    archive_expect(archive, file->entries);
+    archive_expect(archive, file->waiters);
+    ARCHIVE_VALUE(archive, file->used);
+    ARCHIVE_VALUE(archive, file->waiting);
+    ARCHIVE_VALUE(archive, file->free_entry);
+    ARCHIVE_VALUE(archive, file->free_waiter);
+    file->waiters_begun = (uint32_t)archive_number(archive, file->waiters_begun, file->waiters);
+    archive_sparse(archive, (char *)file + file->buckets_at, file->bytes - file->buckets_at);
+    if (archive->reading && archive->good)
+        archive_check(archive, fits(file, who_most, slots));
 }
 
 uint32_t mshr_add(struct mshr *file, uint64_t line)

@@ -58,6 +58,11 @@ void mshr_init(struct mshr *file, const struct mshr_spec *spec);
 struct mshr *mshr_new(const struct mshr_spec *spec);
 void mshr_free(struct mshr *file);
 
+/* Writes it, or reads it into one that was made by the same spec (base/archive.h). Waiters that are read are
+ * below `who_most`, slots below `slots`. */
+struct archive;
+void mshr_archive(struct mshr *file, uint32_t who_most, uint32_t slots, struct archive *archive);
+
 /* MSHR_NONE when all are taken. The line must not be there yet. */
 uint32_t mshr_add(struct mshr *file, uint64_t line);
 

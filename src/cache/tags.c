@@ -1,4 +1,5 @@
 #include "cache/tags.h"
+#include "base/archive.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -77,6 +78,18 @@ struct tags *tags_new(const struct tags_spec *spec)
 void tags_free(struct tags *tags)
 {
     mem_free(tags);
+}
+
+void tags_archive(struct tags *tags, struct archive *archive)
+{
+    archive_expect(archive, tags->sets);
+    archive_expect(archive, tags->ways);
+    archive_expect(archive, tags->policy);
+    archive_expect(archive, tags->bytes);
+    ARCHIVE_VALUE(archive, tags->generation);
+    ARCHIVE_VALUE(archive, tags->clock);
+    ARCHIVE_VALUE(archive, tags->stream);
+    archive_sparse(archive, tags_set(tags, 0), tags->bytes - TAGS_HEADER);
 }
 
 /* The set, emptied first if it is of an old generation. */

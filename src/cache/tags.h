@@ -81,6 +81,10 @@ void tags_init(struct tags *tags, const struct tags_spec *spec);
 struct tags *tags_new(const struct tags_spec *spec);
 void tags_free(struct tags *tags);
 
+/* Writes it, or reads it into one that was made by the same spec (base/archive.h). */
+struct archive;
+void tags_archive(struct tags *tags, struct archive *archive);
+
 /* The slot that `line` should go to, where nothing of it is. What leaves is still there, or the slot is
  * empty. TAGS_NONE when all ways are pinned. */
 uint32_t tags_victim(struct tags *tags, uint64_t line);

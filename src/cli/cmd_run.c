@@ -65,7 +65,11 @@ static int own_words(int count, char **words)
 
 static bool outputs_are_safe(const struct run *run, struct err *err)
 {
-    const char *stats = run->request->stats;
+    const char *stats = run->request->stats, *checkpoint = run->request->timing.checkpoint;
+    if (checkpoint && (file_same(checkpoint, run->path) || (stats && file_same(checkpoint, stats))))
+        return err_set(err, "--checkpoint would write over %s", checkpoint);
+    if (checkpoint && !file_check(checkpoint, err))
+        return false;
     if (!stats)
         return true;
     if (strcmp(stats, "-") && file_same(stats, run->path))

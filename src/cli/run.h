@@ -18,11 +18,12 @@ struct run_request {
 /* A program on its way: made by run_prepare, ended by run_clean. */
 struct run {
     const struct run_request *request;
-    char *path;      /* of the program, as found */
-    char *libraries; /* the folder of ours */
-    char *folder;    /* where its processes leave their launches */
-    int status;      /* as a shell gives it */
-    int signal;      /* that ended it, or 0 */
+    char *path;           /* of the program, as found */
+    char *libraries;      /* the folder of ours */
+    struct text identity; /* what checkpoints know it by, where there are any */
+    char *folder;         /* where its processes leave their launches */
+    int status;           /* as a shell gives it */
+    int signal;           /* that ended it, or 0 */
     double wall_s, cpu_s;
 };
 

@@ -1,8 +1,11 @@
 /* heddle run: finding the program, starting it with our libraries, and waiting for it. */
 #include "cli/folder.h"
 #include "cli/run.h"
+#include "base/bits.h"
+#include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
+#include "system/machine.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PRELOAD "libheddle_preload.so"
+static const size_t PROGRAM_MOST = (size_t)1 << 34; /* bytes */
 
 static bool fail(struct run *run, int status)
 {
@@ -141,6 +146,26 @@ static void set_timing(const struct timing_request *timing)
     set_or_not("HEDDLE_PROGRESS", timing->no_progress ? "no" : NULL);
 }
 
+/* The same path from any folder. What does not exist yet is in one that does. */
+static void set_path(const char *variable, const char *path)
+{
+    char *folder = path && path[0] != '/' ? realpath(".", NULL) : NULL;
+    char *whole = folder ? joined(folder, strlen(folder), path) : NULL;
+    set_or_not(variable, whole ? whole : path);
+    mem_free(whole);
+    free(folder);
+}
+
+static void set_checkpoint(const struct run *run)
+{
+    const struct timing_request *timing = &run->request->timing;
+    set_path("HEDDLE_CHECKPOINT", timing->checkpoint);
+    set_path("HEDDLE_RESUME", timing->resume);
+    set_or_not("HEDDLE_CHECKPOINT_AT", timing->checkpoint_at);
+    set_or_not("HEDDLE_CHECKPOINT_STOP", timing->checkpoint_stop ? "yes" : NULL);
+    set_or_not("HEDDLE_IDENTITY", run->identity.at);
+}
+
 /* What the program's processes find: our libraries before others, and what the command line said. */
 static void set_environment(const struct run *run)
 {
@@ -158,6 +183,7 @@ static void set_environment(const struct run *run)
     if (system)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
     set_timing(timing);
+    set_checkpoint(run);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
         unsetenv("HEDDLE_THREADS");
     else if (run->request->threads)
@@ -235,11 +261,30 @@ static bool make_folder(struct run *run, struct err *err)
     return run->folder || fail(run, 1);
 }
 
+/* What a checkpoint can be gone on from with: the same program and words. */
+static bool identify(struct run *run, struct err *err)
+{
+    const struct timing_request *timing = &run->request->timing;
+    struct text content = {0};
+    if (!timing->checkpoint && !timing->resume)
+        return true;
+    if (!file_read(run->path, PROGRAM_MOST, &content, err))
+        return fail(run, EXIT_CANNOT_RUN);
+    text_add(&run->identity, "program = %s, digest %016llx\nwords =", run->path,
+             (unsigned long long)digest_bytes(0, content.at, content.length));
+    for (char **word = run->request->words + 1; *word; word++)
+        text_add(&run->identity, " %s", *word);
+    text_add(&run->identity, "\n");
+    text_fini(&content);
+    return !timing->resume || machine_check_checkpoint(timing->resume, run->identity.at, err) ||
+           fail(run, EXIT_FAILED);
+}
+
 bool run_prepare(struct run *run, const struct run_request *request, struct err *err)
 {
     *run = (struct run){.request = request, .status = 1};
     return find_program(run, err) && find_libraries(run, err) && make_folder(run, err) &&
-           check_program(run, err);
+           check_program(run, err) && identify(run, err);
 }
 
 /* ---- signals ---- */
@@ -260,6 +305,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static _Noreturn void become_program(const struct run *run, int tell)
 {
     set_environment(run);
+    if (run->identity.length) /* addresses of the program are the same in each run */
+        personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
     execv(run->path, run->request->words);
     int why = errno;
     _exit(write(tell, &why, sizeof why) == sizeof why ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND);
@@ -335,4 +382,5 @@ void run_clean(struct run *run)
     folder_free(run->folder);
     mem_free(run->libraries);
     mem_free(run->path);
+    text_fini(&run->identity);
 }

@@ -39,6 +39,14 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->dump = value;
     else if (!strcmp(row->name, "--max-cycles"))
         return take_count(row, value, &request->max_cycles, err);
+    else if (!strcmp(row->name, "--checkpoint"))
+        request->checkpoint = value;
+    else if (!strcmp(row->name, "--checkpoint-at"))
+        return take_count(row, value, &request->checkpoint_at, err);
+    else if (!strcmp(row->name, "--checkpoint-stop"))
+        request->checkpoint_stop = true;
+    else if (!strcmp(row->name, "--resume"))
+        request->resume = value;
     else if (!strcmp(row->name, "--profile"))
         return take_count(row, value, &request->hot_places, err);
     else if (!strcmp(row->name, "--cold-caches"))
@@ -77,6 +85,8 @@ static const char *timing_alone(const struct timing_request *request)
            : request->kernels     ? "--kernels"
            : request->hot_places  ? "--profile"
            : request->cold_caches ? "--cold-caches"
+           : request->checkpoint  ? "--checkpoint"
+           : request->resume      ? "--resume"
                                   : NULL;
 }
 
@@ -88,6 +98,13 @@ bool timing_is_on(const struct timing_request *request)
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
+    if (!request->checkpoint && (request->checkpoint_at || request->checkpoint_stop))
+        return err_set(err, "%s: expected --checkpoint FILE beside it",
+                       request->checkpoint_at ? "--checkpoint-at" : "--checkpoint-stop");
+    if (request->checkpoint_at && !timing_checkpoint_at(request))
+        return err_set(err, "--checkpoint-at: expected a cycle from 1 on");
+    if (request->checkpoint_stop && !request->checkpoint_at)
+        return err_set(err, "--checkpoint-stop: expected --checkpoint-at CYCLES beside it");
     return !alone || timing_is_on(request) || err_set(err, "%.120s: expected --mode timing beside it", alone);
 }
 
@@ -143,6 +160,11 @@ static uint64_t count_of(const char *text)
     uint64_t count = 0;
     struct err why;
     return text && unit_parse(UNIT_count, text, &count, &why) ? count : 0;
+}
+
+uint64_t timing_checkpoint_at(const struct timing_request *request)
+{
+    return count_of(request->checkpoint_at);
 }
 
 uint64_t timing_max_cycles(const struct timing_request *request)

@@ -9,6 +9,8 @@
 
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
+    const char *checkpoint, *checkpoint_at, *resume;
+    bool checkpoint_stop;
     bool cold_caches, no_progress;
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */
@@ -25,6 +27,11 @@ struct timing_request {
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
+        {"--checkpoint", "FILE",                                                                             \
+         "save the run, in the middle of kernels even: at --checkpoint-at, or at Ctrl-C"},                   \
+        {"--checkpoint-at", "CYCLES", "when: cycles of the GPU since the beginning; then the run goes on"},  \
+        {"--checkpoint-stop", NULL, "or ends there"},                                                        \
+        {"--resume", "FILE", "go on from a checkpoint of the same program with the same words"},             \
         {"--profile", "N", "show the N lines of each kernel where warps waited longest"},                    \
     {                                                                                                        \
         "--no-progress", NULL, "no line on the terminal that shows how far a kernel is"                      \
@@ -48,6 +55,7 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
 
 /* "3-5", "7" or "3-": from the first launch to behind the last (0: no end). */
 bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err);
+uint64_t timing_checkpoint_at(const struct timing_request *request);
 uint64_t timing_max_cycles(const struct timing_request *request);
 uint64_t timing_hot_places(const struct timing_request *request);
 void timing_fini(struct timing_request *request);

@@ -128,12 +128,24 @@ static bool report(const struct request *r, const struct system *system, const c
     return good;
 }
 
+/* What a checkpoint can be gone on from with: the same workload and options. */
+static void identify(const struct request *r, struct text *identity)
+{
+    text_add(identity, "workload = %s", r->workload->name);
+    for (size_t i = 0; r->workload->options[i].name; i++)
+        text_add(identity, " --%s %llu", r->workload->options[i].name, (unsigned long long)r->values[i]);
+    text_add(identity, "\n");
+}
+
 /* Over a driver: in simulated time, or to know of each launch. */
 static int run_driven(const struct request *r, const struct system *system, const char *folder,
                       struct err *err)
 {
     struct workload_result result;
     struct err why;
+    bool stopped = false;
+    struct text identity = {0};
+    identify(r, &identity);
     struct driver_options how = {.system = r->timing.system,
                                  .settings = r->timing.settings,
                                  .run_dir = folder,
@@ -143,11 +155,18 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                             .max_cycles = timing_max_cycles(&r->timing),
                                             .cold_caches = r->timing.cold_caches,
                                             .profile = true,
+                                            .checkpoint = r->timing.checkpoint,
+                                            .checkpoint_at = timing_checkpoint_at(&r->timing),
+                                            .checkpoint_stop = r->timing.checkpoint_stop,
+                                            .resume = r->timing.resume,
+                                            .identity = identity.at,
+                                            .stopped = &stopped,
                                             .progress = !r->timing.no_progress}};
     double start = host_seconds();
     if (!timing_launches(&r->timing, &how.timing.first_launch, &how.timing.end_launch, err))
         return complain(EXIT_USAGE, err);
     bool good = workload_run_driven(r->workload, r->values, &how, NULL, NULL, &result, err);
+    text_fini(&identity);
     if (good) {
         print_line(r, &result);
         print_figures(r, &result);
@@ -155,6 +174,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
     bool any;
     if (!report(r, system, folder, host_seconds() - start, &any, &why))
         return complain(EXIT_FAILED, &why);
+    if (stopped)
+        return EXIT_GOOD;
     if (interrupted)
         err_set(err, any ? "interrupted: what is known so far was told"
                          : "interrupted before the first kernel began");

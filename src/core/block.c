@@ -20,12 +20,10 @@ void kernel_note_print(struct sm *sm, struct sm_kernel *kernel)
     kernel->text_seen = kernel->text.length;
 }
 
-static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
+void kernel_make(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
     const struct sm_launch *launch = &sm->config.launches[slot];
-    if (kernel->team)
-        return kernel;
     const struct kernel *code = launch->launch->kernel;
     kernel->serial = launch->serial;
     kernel->code = code->codes[code->function];
@@ -35,9 +33,17 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
     kernel->team->worker->printed = &kernel->text;
     if (launch->profile)
         kernel->profile = mem_alloc(kernel->code->op_count, sizeof *kernel->profile);
+}
+
+static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
+{
+    struct sm_kernel *kernel = &sm->kernels[slot];
+    if (kernel->team)
+        return kernel;
+    kernel_make(sm, slot);
     if (!sm->blocks_now)
         l1_forget(sm); /* what other kernels wrote must be seen */
-    memory_set_shared(sm, launch->shared_bytes);
+    memory_set_shared(sm, sm->config.launches[slot].shared_bytes);
     return kernel;
 }
 

@@ -229,6 +229,7 @@ static inline uint32_t block_writes(const struct sm *sm, const struct sm_block *
 void block_write_begins(struct sm *sm, struct sm_warp *w, uint64_t leaves); /* the pipeline, in this cycle */
 void block_write_done(struct sm *sm, uint32_t writes);
 void block_abandon_all(struct sm *sm);
+void kernel_make(struct sm *sm, uint32_t slot);             /* what an SM has of one that has blocks on it */
 void kernel_count(struct sm *sm, struct sm_kernel *kernel); /* up to now */
 void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
@@ -244,6 +245,9 @@ void translation_came(struct sm *sm, uint64_t page); /* messages that waited for
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_forget(struct sm *sm);
 uint64_t memory_physical(struct sm *sm, uint64_t address); /* of one that kernels see */
+
+/* Checkpoints (sm_archive.c) */
+void sm_archive(struct component *self, void *state, struct archive *archive);
 
 /* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);

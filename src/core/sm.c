@@ -248,8 +248,13 @@ static void event(struct component *self, void *state, const struct event *event
     sleep_until_due(sm);
 }
 
-const struct component_ops sm_ops = {
-    .type = "sm", .wake = wake, .arrive = arrive, .ready = ready, .event = event, .runs_ahead = true};
+const struct component_ops sm_ops = {.type = "sm",
+                                     .wake = wake,
+                                     .arrive = arrive,
+                                     .ready = ready,
+                                     .event = event,
+                                     .archive = sm_archive,
+                                     .runs_ahead = true};
 
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
 {

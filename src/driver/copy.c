@@ -98,11 +98,11 @@ static void copy_rows(const struct side *to, const struct side *from, const stru
     }
 }
 
-static void touch(const struct side *side, const struct box *box, bool changes)
+static void touch(const struct side *side, const struct box *box, enum memory_use use)
 {
     uint64_t bytes;
     if (side->device && extent(side, box, &bytes))
-        timeline_touch(side->device, (uint64_t)(uintptr_t)side->at, bytes, changes);
+        timeline_touch(side->device, (uint64_t)(uintptr_t)side->at, bytes, use);
 }
 
 /* What it takes in simulated time; between places of the host nothing. */
@@ -138,8 +138,8 @@ static void note(const struct command *command, const struct task *task, unsigne
 static void run_copy(struct command *command)
 {
     struct copy_command *copy = (struct copy_command *)command;
-    touch(&copy->from, &copy->box, false);
-    touch(&copy->to, &copy->box, true);
+    touch(&copy->from, &copy->box, copy->to.device ? MEMORY_SHOWN : MEMORY_READ);
+    touch(&copy->to, &copy->box, MEMORY_CHANGED);
     copy_rows(&copy->to, &copy->from, &copy->box);
 }
 
@@ -265,7 +265,7 @@ static enum command_turn begin_fill(struct command *command, struct task *task)
 static void run_fill(struct command *command)
 {
     const struct fill_command *fill = (struct fill_command *)command;
-    touch(&fill->to, &fill->box, true);
+    touch(&fill->to, &fill->box, MEMORY_CHANGED);
     for (uint64_t z = 0; z < fill->box.depth; z++) {
         for (uint64_t y = 0; y < fill->box.height; y++)
             fill_row(fill->to.at + z * fill->to.slice + y * fill->to.pitch, fill->box.width, fill->value,

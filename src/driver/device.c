@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -45,6 +46,7 @@ bool device_init(struct device *device, struct driver *driver, unsigned index, s
 static void end_heap(struct device *device)
 {
     if (device->heap) {
+        timeline_set_heap(device, NULL);
         heap_free(device->heap);
         memory_give(device->driver, device->heap_at);
     }
@@ -194,6 +196,7 @@ struct heap *device_heap(struct device *device)
                                          .what = "the heap of malloc in kernels"};
         if (request.bytes && !memory_take(device->driver, device, &request, &device->heap_at))
             device->heap = heap_new(device->image, device->heap_at, request.bytes);
+        timeline_set_heap(device, device->heap);
     }
     struct heap *heap = device->heap;
     pthread_mutex_unlock(&device->heap_lock);

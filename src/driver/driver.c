@@ -39,6 +39,13 @@ void driver_report(struct driver *driver, const char *text)
     pthread_mutex_unlock(&driver->report_lock);
 }
 
+void driver_notice(struct driver *driver, const char *text)
+{
+    pthread_mutex_lock(&driver->report_lock);
+    fprintf(stderr, "heddle: %s\n", text);
+    pthread_mutex_unlock(&driver->report_lock);
+}
+
 /* ---- one driver ---- */
 
 /* Drivers that are there, for threads that end and have streams of them. */
@@ -156,6 +163,7 @@ void driver_free(struct driver *driver)
 {
     if (!driver)
         return;
+    timeline_ends(driver);
     driver->interrupt = 1;
     unregister_driver(driver);
     commands_fini(driver);

@@ -42,6 +42,12 @@ struct timing_options {
     bool cold_caches;                  /* every kernel finds empty caches */
     bool profile;                      /* counts for each instruction */
     bool progress;                     /* shown on stderr, if that is a terminal */
+    const char *checkpoint;            /* file that the run is saved to, in the middle; or NULL */
+    uint64_t checkpoint_at;            /* cycles since the beginning; 0: when interrupted */
+    bool checkpoint_stop;              /* the run ends there */
+    const char *resume;                /* file of a checkpoint that the run goes on from; or NULL */
+    const char *identity;              /* lines of what must be the same in both runs; or NULL */
+    bool *stopped;                     /* set when the run ended as checkpoint_stop says; or NULL */
     bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
 };
 

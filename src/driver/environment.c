@@ -87,7 +87,9 @@ static bool options_of(struct driver_options *options)
         !launches_of("HEDDLE_KERNELS", timing) ||
         !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
-        !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile))
+        !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile) ||
+        !count_of("HEDDLE_CHECKPOINT_AT", UINT64_MAX, &timing->checkpoint_at) ||
+        !word_of("HEDDLE_CHECKPOINT_STOP", "no", "yes", &timing->checkpoint_stop))
         return false;
     if (timing->on && options->instruction_limit)
         return err_set(&own_err,
@@ -96,16 +98,20 @@ static bool options_of(struct driver_options *options)
     timing->progress = !quiet;
     timing->profile = !no_profile;
     timing->watch_host = true;
+    timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
+    timing->resume = text_of("HEDDLE_RESUME");
+    timing->identity = text_of("HEDDLE_IDENTITY");
     return true;
 }
 
 /* ---- Ctrl-C ---- */
 
-/* What a simulation that is under way knows is written before the program ends as the signal says. */
+/* What a simulation that is under way knows is written before the program ends as the signal says; so is a
+ * checkpoint, if there is to be one, when the program makes its next call. */
 static void on_signal(int number)
 {
     signal(number, SIG_DFL);
-    if (timeline_is_driving(own)) {
+    if (timeline_is_driving(own) || own->options.timing.checkpoint) {
         stopped_by = number;
         own->interrupt = 1;
     } else {
@@ -120,6 +126,12 @@ static void end_as_told(struct driver *driver)
         raise(stopped_by);
 }
 
+/* The program is not to go on: a checkpoint was written and that was all, or it could not be gone on from. */
+static void end_now(bool good)
+{
+    _exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
 /* Where the program has no handler of its own; one that it sets later takes the place of this. */
 static void catch_signals(void)
 {
@@ -130,6 +142,7 @@ static void catch_signals(void)
             signal(numbers[i], on_signal);
     }
     own->on_interrupt = end_as_told;
+    own->on_end = end_now;
 }
 
 /* ---- the driver ---- */
@@ -149,6 +162,10 @@ static void make_own(void)
         own->options.settings = NULL;
     if (own && own->timeline)
         catch_signals();
+    if (!own && options.timing.resume) { /* nothing that the program would do then is of use */
+        fprintf(stderr, "heddle: %s\n", own_err.text);
+        end_now(false);
+    }
     mem_free((void *)(uintptr_t)options.settings);
     mem_free(settings);
 }
@@ -171,6 +188,8 @@ void driver_at_exit(void)
 {
     if (!own || own->process != getpid())
         return;
+    if (!timeline_ends(own))
+        end_now(false);
     own->ended = true;
     own->interrupt = 1;
 }

@@ -63,16 +63,16 @@ static bool holds(const struct value_command *value)
     }
 }
 
-static void touch(const struct command *command, bool changes)
+static void touch(const struct command *command, enum memory_use use)
 {
     const struct value_command *value = (const struct value_command *)command;
-    timeline_touch(command->stream->device, value->address, value->bytes, changes);
+    timeline_touch(command->stream->device, value->address, value->bytes, use);
 }
 
 static enum command_turn begin_wait_value(struct command *command, struct task *task)
 {
     (void)task;
-    touch(command, false);
+    touch(command, MEMORY_READ);
     return holds((struct value_command *)command) ? TURN_NOW : TURN_LATER;
 }
 
@@ -92,7 +92,7 @@ static void run_write_value(struct command *command)
 {
     const struct value_command *value = (struct value_command *)command;
     void *at = (void *)(uintptr_t)value->address;
-    touch(command, true);
+    touch(command, MEMORY_CHANGED);
     if (value->bytes == 8)
         __atomic_store_n((uint64_t *)at, value->value, __ATOMIC_RELEASE);
     else

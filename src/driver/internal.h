@@ -192,7 +192,8 @@ struct driver {
     pthread_mutex_t report_lock;
     struct timeline *timeline;                   /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
-    _Atomic int interrupt;                       /* stops kernels */
+    void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
+    _Atomic int interrupt;     /* stops kernels */
     _Atomic bool ended;
 };
 
@@ -204,6 +205,9 @@ static inline bool driver_is_interrupted(const struct driver *driver)
 {
     return driver->interrupt || (driver->options.interrupt && *driver->options.interrupt);
 }
+
+/* A line on stderr of what the user asked for; nothing is wrong. */
+void driver_notice(struct driver *driver, const char *text);
 
 /* Ends a stream, if its driver is still there. */
 void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id);

@@ -107,7 +107,7 @@ static void run_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     struct launch_result result;
-    timeline_touch(command->stream->device, 0, UINT64_MAX, true);
+    timeline_touch(command->stream->device, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
     bool good = launch_run(&own->launch, &result);
     finish(own, good, &result);

@@ -180,7 +180,7 @@ static void leave_pool(struct memory_pool *pool, uint64_t bytes)
 void memory_forget(struct driver *driver, const struct allocation *allocation)
 {
     for (unsigned i = 0; i < driver->device_count; i++)
-        timeline_touch(&driver->devices[i], allocation->at, allocation->bytes, true);
+        timeline_touch(&driver->devices[i], allocation->at, allocation->bytes, MEMORY_CHANGED);
 }
 
 /* The same memory can be at another address, too. */
@@ -210,9 +210,10 @@ void memory_show(struct device *device)
         const struct allocation *one = memory->table[i];
         bool of_others = one->device != device || has_other_names(one);
         if (of_others || is_peer(device))
-            timeline_touch(device, one->at, one->bytes, of_others);
+            timeline_touch(device, one->at, one->bytes, of_others ? MEMORY_CHANGED : MEMORY_SHOWN);
         if (one->device && one->device != device && device->peers >> one->device->index & 1)
-            timeline_touch(one->device, one->at, one->bytes, true); /* the kernel may have written there */
+            timeline_touch(one->device, one->at, one->bytes,
+                           MEMORY_CHANGED); /* the kernel may have written there */
     }
     pthread_mutex_unlock(&memory->lock);
 }

@@ -2,8 +2,10 @@
 #include "driver/internal.h"
 #include "driver/watch.h"
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "system/machine.h"
 
 #include <time.h>
@@ -25,6 +27,8 @@ struct timeline {
     struct machine *machine;
     pthread_mutex_t lock; /* around the machine; taken last of all */
     struct watch watch;
+    struct text note; /* of checkpoints: what must be the same */
+    char *checkpoint, *resume;
     /* with the commands' lock held: */
     _Atomic bool driving;    /* some thread lets time pass, and has all that follows */
     struct running *running; /* in the order they were begun */
@@ -37,6 +41,67 @@ struct timeline {
 };
 
 static void *watch_host(void *user);
+
+/* ---- checkpoints ---- */
+
+static void tell_written(void *user, uint64_t time_ps, const char *failure)
+{
+    struct driver *driver = user;
+    struct timeline *timeline = driver->timeline;
+    struct clock_domain clock;
+    struct text text = {0};
+    clock_init(&clock, driver->system.gpu.clock);
+    watch_fini(&timeline->watch);
+    unsigned long long cycle = clock_cycle(&clock, time_ps);
+    if (failure)
+        text_add(&text, "no checkpoint at cycle %llu: %s", cycle, failure);
+    else
+        text_add(&text, "checkpoint %s written at cycle %llu; --resume goes on from there",
+                 timeline->checkpoint, cycle);
+    driver_notice(driver, text.at);
+    text_fini(&text);
+}
+
+static struct checkpoint_options checkpoint_of(struct timeline *timeline)
+{
+    struct driver *driver = timeline->driver;
+    const struct timing_options *timing = &driver->options.timing;
+    timeline->checkpoint = timing->checkpoint ? mem_text(timing->checkpoint) : NULL;
+    timeline->resume = timing->resume ? mem_text(timing->resume) : NULL;
+    text_add(&timeline->note, "%skernels = %llu-%llu\nbounds = %s\nlimit = %llu\n",
+             timing->identity ? timing->identity : "", (unsigned long long)timing->first_launch,
+             (unsigned long long)timing->end_launch, driver->options.padded_bounds ? "padded" : "exact",
+             (unsigned long long)driver->options.instruction_limit);
+    return (struct checkpoint_options){.write = timeline->checkpoint,
+                                       .at_cycles = timing->checkpoint_at,
+                                       .stop = timing->checkpoint_stop,
+                                       .resume = timeline->resume,
+                                       .note = timeline->note.at,
+                                       .written = tell_written,
+                                       .user = driver};
+}
+
+bool timeline_ends(struct driver *driver)
+{
+    const struct timing_options *timing = &driver->options.timing;
+    const struct timeline *timeline = driver->timeline;
+    if (!timeline || timeline->broken)
+        return true;
+    if (machine_is_replaying(timeline->machine)) {
+        driver_notice(driver, "the program ended before it came to where the checkpoint was written");
+        return false;
+    }
+    if (timeline->checkpoint && timing->checkpoint_at && !machine_has_written(timeline->machine))
+        driver_notice(driver, "the program ended before the cycle of --checkpoint-at: none was written");
+    return true;
+}
+
+static void free_texts(struct timeline *timeline)
+{
+    text_fini(&timeline->note);
+    mem_free(timeline->checkpoint);
+    mem_free(timeline->resume);
+}
 
 struct timeline *timeline_new(struct driver *driver, struct err *err)
 {
@@ -51,9 +116,11 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
                                       .progress = made->watch.line.terminal ? watch_show : NULL,
-                                      .user = &made->watch};
+                                      .user = &made->watch,
+                                      .checkpoint = checkpoint_of(made)};
     made->machine = machine_new(&driver->system, &options, err);
     if (!made->machine) {
+        free_texts(made);
         mem_free(made);
         return NULL;
     }
@@ -75,6 +142,7 @@ void timeline_free(struct timeline *timeline)
         return;
     watch_fini(&timeline->watch);
     machine_free(timeline->machine);
+    free_texts(timeline);
     for (struct running *next, *running = timeline->running; running; running = next) {
         next = running->next;
         command_free(running->command);
@@ -93,13 +161,23 @@ uint64_t timeline_now(struct driver *driver)
     return now;
 }
 
-void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, bool changes)
+void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, enum memory_use use)
 {
     struct timeline *timeline = device->driver->timeline;
     if (!timeline)
         return;
     pthread_mutex_lock(&timeline->lock);
-    machine_sync_memory(timeline->machine, device->index, at, bytes, changes);
+    machine_sync_memory(timeline->machine, device->index, at, bytes, use);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
+void timeline_set_heap(struct device *device, struct heap *heap)
+{
+    struct timeline *timeline = device->driver->timeline;
+    if (!timeline)
+        return;
+    pthread_mutex_lock(&timeline->lock);
+    machine_set_heap(timeline->machine, device->index, heap);
     pthread_mutex_unlock(&timeline->lock);
 }
 
@@ -328,15 +406,25 @@ static void settle(struct driver *driver)
 static void give_up(struct driver *driver, const struct err *why)
 {
     struct timeline *timeline = driver->timeline;
+    enum machine_end end = machine_end(timeline->machine);
+    bool by_checkpoint = end == MACHINE_STOPPED || end == MACHINE_CANNOT_RESUME;
     timeline->broken = true;
     watch_fini(&timeline->watch);
+    if (end == MACHINE_CANNOT_RESUME)
+        driver_report(driver, why->text);
+    if (by_checkpoint)
+        driver->interrupt = 1; /* the program is not to go on */
     if (!driver_is_interrupted(driver) && timeline->running) {
         driver_report(driver, why->text);
         for (struct running *running = timeline->running; running; running = running->next)
             device_fail(running->command->stream->device, RESULT_LAUNCH_FAILED);
     }
     end_tasks(driver, true);
-    if (driver->on_interrupt && driver_is_interrupted(driver))
+    if (end == MACHINE_STOPPED && driver->options.timing.stopped)
+        *driver->options.timing.stopped = true;
+    if (by_checkpoint && driver->on_end)
+        driver->on_end(end == MACHINE_STOPPED);
+    else if (driver->on_interrupt && driver_is_interrupted(driver))
         driver->on_interrupt(driver);
 }
 
@@ -348,6 +436,8 @@ static void advance(struct driver *driver, uint64_t ps)
     pthread_mutex_unlock(&driver->commands.lock);
     pthread_mutex_lock(&timeline->lock);
     bool good = !driver_is_interrupted(driver) && machine_pass(timeline->machine, ps, &why);
+    if (driver_is_interrupted(driver))
+        machine_interrupted(timeline->machine, &why);
     pthread_mutex_unlock(&timeline->lock);
     pthread_mutex_lock(&driver->commands.lock);
     if (!good)

@@ -8,6 +8,7 @@
 #define DRIVER_TIMELINE_H
 
 #include "base/err.h"
+#include "system/machine.h"
 
 #include <stdint.h>
 
@@ -33,6 +34,12 @@ bool timeline_is_driving(const struct driver *driver);
 
 /* To be called before the driver itself looks at, or changes, memory of a device. The memory's lock may be
  * held. Nothing where there is no simulated time. */
-void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, bool changes);
+void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, enum memory_use use);
+
+/* The program ends: what of checkpoints did not come to be is told. False: it did not go on from one. */
+bool timeline_ends(struct driver *driver);
+
+/* The heap of malloc in the device's kernels; NULL: it ends. Its lock may be held. */
+void timeline_set_heap(struct device *device, struct heap *heap);
 
 #endif

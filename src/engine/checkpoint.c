@@ -1,17 +1,14 @@
 /* Checkpoints: the state of all islands in a file, and back.
  *
- * The file: magic, version, a digest of the model's shape, a note, the islands with their queues in order,
- * the ports, the components, and last a digest of everything before it, so that a file cut short or damaged
- * is refused before any of it is believed. Events are written as they are (struct event). */
+ * The archive: a digest of the model's shape, the islands with their queues in order, the ports, the
+ * components. Events are written as they are (struct event). */
 #include "engine/island.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/archive.h"
 
 #include <stdio.h>
 
-static const char magic[8] = "HEDDLECP";
-enum { CHECKPOINT_VERSION = 1 };
-static const size_t largest_file = (size_t)1 << 40;
+static const struct archive_kind kind = {
+    .magic = "HEDDLECP", .name = "checkpoint of Heddle", .version = {1, ENGINE_MESSAGE_VERSION}};
 
 static uint64_t digest_text(uint64_t digest, const char *text)
 {
@@ -41,118 +38,7 @@ static uint64_t shape_digest(const struct engine *engine)
     return digest;
 }
 
-/* ---- writing ---- */
-
-static void put(struct text *out, const void *bytes, size_t count)
-{
-    text_add_bytes(out, bytes, count);
-}
-
-static void put_u64(struct text *out, uint64_t value)
-{
-    put(out, &value, sizeof value);
-}
-
-static void put_event(struct text *out, const struct event *event)
-{
-    struct event header = *event;
-    put(out, &header, sizeof header);
-    put(out, event->payload, event->bytes);
-}
-
-static void save_queue(struct text *out, const struct queue *queue)
-{
-    size_t count = queue_count(queue);
-    const struct pooled **list = mem_alloc(count, sizeof *list);
-    queue_list(queue, list);
-    put_u64(out, count);
-    for (size_t i = 0; i < count; i++)
-        put_event(out, &list[i]->event);
-    mem_free(list);
-}
-
-static void save_island(struct text *out, const struct island *island)
-{
-    put_u64(out, island->now);
-    put_u64(out, island->order);
-    put_u64(out, island->events);
-    put_u64(out, island->same_time);
-    put_u64(out, island->same_time_at);
-    put_u64(out, island->watch_digest);
-    save_queue(out, &island->queue);
-}
-
-static void save_port(struct text *out, const struct port *port)
-{
-    put_u64(out, port->waits_for);
-    put_u64(out, port->out.free_at);
-    put_u64(out, port->out.fraction);
-    put_u64(out, port->in.free_at);
-    put_u64(out, port->in.fraction);
-    if (port->credits)
-        put(out, port->credits, port->link->plug_count * sizeof *port->credits);
-    put_u64(out, port->fill);
-    for (const struct pooled *pooled = port->head; pooled; pooled = pooled->next)
-        put_event(out, &pooled->event);
-}
-
-bool engine_save(const struct engine *engine, const char *path, const char *note, struct err *err)
-{
-    if (engine->failure)
-        return err_set(err, "cannot save %s: the simulation has failed", path);
-    struct text out = {0};
-    put(&out, magic, sizeof magic);
-    put_u64(&out, CHECKPOINT_VERSION);
-    put_u64(&out, ENGINE_MESSAGE_VERSION);
-    put_u64(&out, strlen(note));
-    put(&out, note, strlen(note));
-    put_u64(&out, shape_digest(engine));
-    put_u64(&out, engine->started);
-    put_u64(&out, engine->time);
-    for (size_t i = 0; i < engine->island_count; i++)
-        save_island(&out, engine->islands[i]);
-    for (size_t i = 0; i < engine->port_count; i++)
-        save_port(&out, engine->ports[i]);
-    for (size_t i = 0; i < engine->component_count; i++) {
-        put_u64(&out, engine->components[i]->wake_time);
-        put(&out, engine->components[i]->state, engine->components[i]->state_bytes);
-    }
-    put_u64(&out, digest_bytes(0, out.at, out.length));
-
-    struct file_writer writer;
-    bool good = file_open(&writer, path, err);
-    if (good) {
-        fwrite(out.at, 1, out.length, writer.stream);
-        good = file_close(&writer, err);
-    }
-    text_fini(&out);
-    return good;
-}
-
-/* ---- reading ---- */
-
-struct source {
-    const char *at, *end;
-    bool good; /* false once something did not fit */
-};
-
-static void get(struct source *in, void *bytes, size_t count)
-{
-    if (!in->good || (size_t)(in->end - in->at) < count) {
-        in->good = false;
-        memset(bytes, 0, count);
-        return;
-    }
-    memcpy(bytes, in->at, count);
-    in->at += count;
-}
-
-static uint64_t get_u64(struct source *in)
-{
-    uint64_t value;
-    get(in, &value, sizeof value);
-    return value;
-}
+/* ---- events ---- */
 
 /* Whether an event of a file can be on this island: its target is there, and is plugged in as it says. */
 static bool event_fits(const struct event *event, const struct island *island)
@@ -169,138 +55,165 @@ static bool event_fits(const struct event *event, const struct island *island)
            (event->what != EVENT_CREDIT || port->credits);
 }
 
+static void save_event(struct archive *archive, const struct event *event)
+{
+    struct event header = *event;
+    ARCHIVE_VALUE(archive, header);
+    archive_bytes(archive, (void *)(uintptr_t)event->payload, event->bytes);
+}
+
 /* The next event, in the island's pool; NULL when it does not fit. */
-static struct pooled *get_event(struct source *in, struct island *island)
+static struct pooled *load_event(struct archive *archive, struct island *island)
 {
     struct event header;
-    get(in, &header, sizeof header);
-    in->good = in->good && event_fits(&header, island);
-    if (!in->good)
+    ARCHIVE_VALUE(archive, header);
+    if (!archive->good || !archive_check(archive, event_fits(&header, island)))
         return NULL;
     struct pooled *pooled = pool_take(&island->pool);
     pooled->event = header;
-    get(in, pooled->event.payload, header.bytes);
+    archive_bytes(archive, pooled->event.payload, header.bytes);
     return pooled;
 }
 
-static void load_island(struct source *in, struct island *island)
+static void save_queue(struct archive *archive, const struct queue *queue)
 {
-    island->now = get_u64(in);
-    island->order = get_u64(in);
-    island->events = get_u64(in);
-    island->same_time = get_u64(in);
-    island->same_time_at = get_u64(in);
-    island->watch_digest = get_u64(in);
-    for (uint64_t count = get_u64(in); in->good && count; count--) {
-        struct pooled *pooled = get_event(in, island);
+    size_t count = queue_count(queue);
+    const struct pooled **list = mem_alloc(count, sizeof *list);
+    queue_list(queue, list);
+    archive_number(archive, count, UINT64_MAX);
+    for (size_t i = 0; i < count; i++)
+        save_event(archive, &list[i]->event);
+    mem_free(list);
+}
+
+static void load_queue(struct archive *archive, struct island *island)
+{
+    for (uint64_t count = archive_number(archive, 0, UINT64_MAX); archive->good && count; count--) {
+        struct pooled *pooled = load_event(archive, island);
         if (pooled)
             queue_push(&island->queue, pooled);
     }
 }
 
-static void load_port(struct source *in, struct port *port)
+static void load_messages(struct archive *archive, struct port *port, uint64_t count)
 {
-    port->waits_for = (uint32_t)get_u64(in);
-    port->out.free_at = get_u64(in);
-    port->out.fraction = (uint32_t)get_u64(in);
-    port->in.free_at = get_u64(in);
-    port->in.fraction = (uint32_t)get_u64(in);
-    if (port->waits_for && (!port->link || port->waits_for > port->link->plug_count))
-        in->good = false;
-    if (port->credits)
-        get(in, port->credits, port->link->plug_count * sizeof *port->credits);
-    for (uint64_t count = get_u64(in); in->good && count; count--) {
-        struct pooled *pooled = get_event(in, port->island);
+    for (; archive->good && count; count--) {
+        struct pooled *pooled = load_event(archive, port->island);
         bool message = pooled && pooled->event.target == port->index &&
                        (pooled->event.what == EVENT_MESSAGE || pooled->event.what == EVENT_RECEIVED);
-        if (message)
+        if (archive_check(archive, message))
             port_enqueue(port, pooled);
-        else
-            in->good = false;
     }
 }
 
-static void load_component(struct source *in, struct component *component)
+/* ---- both ways ---- */
+
+static void archive_island(struct archive *archive, struct island *island)
 {
-    uint64_t wake_time = get_u64(in);
-    get(in, component->state, component->state_bytes);
-    if (in->good && wake_time != TIME_NEVER)
-        component_wake(component, wake_time);
+    ARCHIVE_VALUE(archive, island->now);
+    ARCHIVE_VALUE(archive, island->order);
+    ARCHIVE_VALUE(archive, island->events);
+    ARCHIVE_VALUE(archive, island->same_time);
+    ARCHIVE_VALUE(archive, island->same_time_at);
+    ARCHIVE_VALUE(archive, island->watch_digest);
+    if (archive->reading)
+        load_queue(archive, island);
+    else
+        save_queue(archive, &island->queue);
 }
 
-/* Reads the file, checks that it is whole and ours, and leaves `in` behind the note. */
-static bool open_checkpoint(const char *path, struct text *content, struct source *in, struct text *note,
-                            struct err *err)
+static void archive_serializer(struct archive *archive, struct serializer *serializer)
 {
-    char found[sizeof magic];
-    uint64_t digest;
-    if (file_is_endless(path))
-        return err_set(err, "%s is no checkpoint of Heddle", path);
-    if (!file_read(path, largest_file, content, err))
+    ARCHIVE_VALUE(archive, serializer->free_at);
+    serializer->fraction = (uint32_t)archive_number(archive, serializer->fraction, UINT32_MAX);
+}
+
+static void archive_port(struct archive *archive, struct port *port)
+{
+    uint64_t plugs = port->link ? port->link->plug_count : 0;
+    port->waits_for = (uint32_t)archive_number(archive, port->waits_for, plugs);
+    archive_serializer(archive, &port->out);
+    archive_serializer(archive, &port->in);
+    if (port->credits)
+        archive_bytes(archive, port->credits, plugs * sizeof *port->credits);
+    uint64_t count = archive_number(archive, port->fill, UINT64_MAX);
+    if (archive->reading)
+        load_messages(archive, port, count);
+    else
+        for (const struct pooled *pooled = port->head; pooled; pooled = pooled->next)
+            save_event(archive, &pooled->event);
+}
+
+static void archive_component(struct archive *archive, struct component *component)
+{
+    uint64_t wake_time = component->wake_time;
+    ARCHIVE_VALUE(archive, wake_time);
+    archive_bytes(archive, component->state, component->state_bytes);
+    if (archive->reading && archive->good && wake_time != TIME_NEVER)
+        component_wake(component, wake_time);
+    if (component->ops->archive)
+        component->ops->archive(component, component->state, archive);
+}
+
+void engine_archive(struct engine *engine, struct archive *archive)
+{
+    bool started = engine->started;
+    REQUIRE(engine->ready && !(archive->reading && started));
+    archive_expect(archive, shape_digest(engine));
+    started = archive_number(archive, started, 1);
+    ARCHIVE_VALUE(archive, engine->time);
+    for (size_t i = 0; i < engine->island_count; i++)
+        archive_island(archive, engine->islands[i]);
+    for (size_t i = 0; i < engine->port_count; i++)
+        archive_port(archive, engine->ports[i]);
+    for (size_t i = 0; i < engine->component_count; i++)
+        archive_component(archive, engine->components[i]);
+    engine->started = started;
+}
+
+/* ---- files of an engine alone ---- */
+
+bool engine_save(const struct engine *engine, const char *path, const char *note, struct err *err)
+{
+    struct archive archive;
+    if (engine->failure)
+        return err_set(err, "cannot save %s: the simulation has failed", path);
+    if (!archive_create(&archive, path, &kind, note, err))
         return false;
-    *in = (struct source){.at = content->at, .end = content->at + content->length, .good = true};
-    get(in, found, sizeof found);
-    if (!in->good || memcmp(found, magic, sizeof magic))
-        return err_set(err, "%s is no checkpoint of Heddle", path);
-    uint64_t version = get_u64(in), message_version = get_u64(in);
-    if (version != CHECKPOINT_VERSION || message_version != ENGINE_MESSAGE_VERSION)
-        return err_set(err,
-                       "%s was written by another version of Heddle (format %llu.%llu, this one reads %d.%d)",
-                       path, (unsigned long long)version, (unsigned long long)message_version,
-                       CHECKPOINT_VERSION, ENGINE_MESSAGE_VERSION);
-    if ((size_t)(in->end - in->at) < sizeof digest)
-        return err_set(err, "%s is cut short", path);
-    in->end -= sizeof digest;
-    memcpy(&digest, in->end, sizeof digest);
-    if (digest != digest_bytes(0, content->at, content->length - sizeof digest))
-        return err_set(err, "%s is damaged or cut short: its digest does not fit", path);
-    uint64_t length = get_u64(in);
-    if (length > (size_t)(in->end - in->at))
-        return err_set(err, "%s is damaged: its note does not fit", path);
-    if (note)
-        text_add_bytes(note, in->at, length);
-    in->at += length;
-    return true;
+    engine_archive((struct engine *)(uintptr_t)engine, &archive); /* which writing does not change */
+    return archive_commit(&archive, err);
 }
 
 bool engine_read_note(const char *path, struct text *note, struct err *err)
 {
-    struct text content = {0};
-    struct source in;
-    bool good = open_checkpoint(path, &content, &in, note, err);
-    text_fini(&content);
+    struct archive archive;
+    bool good = archive_open(&archive, path, &kind, note, err);
+    if (good)
+        archive_close(&archive);
     return good;
-}
-
-static bool load(struct engine *engine, const char *path, struct source *in, struct err *err)
-{
-    if (get_u64(in) != shape_digest(engine))
-        return err_set(err, "%s was saved from another model or with other parameters", path);
-    bool started = get_u64(in);
-    engine->time = get_u64(in);
-    for (size_t i = 0; i < engine->island_count; i++)
-        load_island(in, engine->islands[i]);
-    for (size_t i = 0; i < engine->port_count; i++)
-        load_port(in, engine->ports[i]);
-    for (size_t i = 0; i < engine->component_count; i++)
-        load_component(in, engine->components[i]);
-    if (!in->good || in->at != in->end) {
-        err_set(err, "%s is damaged: its content does not fit the model", path);
-        engine->failure =
-            mem_alloc(1, sizeof *engine->failure); /* half of it is in: this engine cannot run */
-        *engine->failure = *err;
-        return false;
-    }
-    engine->started = started;
-    return true;
 }
 
 bool engine_load(struct engine *engine, const char *path, struct err *err)
 {
+    struct archive archive;
+    uint64_t shape = 0;
     REQUIRE(engine->ready && !engine->started);
-    struct text content = {0};
-    struct source in;
-    bool good = open_checkpoint(path, &content, &in, NULL, err) && load(engine, path, &in, err);
-    text_fini(&content);
+    if (!archive_open(&archive, path, &kind, NULL, err))
+        return false;
+    if ((size_t)(archive.end - archive.at) >= sizeof shape)
+        memcpy(&shape, archive.at, sizeof shape);
+    bool good = shape == shape_digest(engine) ||
+                err_set(err, "%s was saved from another model or with other parameters", path);
+    if (good) {
+        engine_archive(engine, &archive);
+        good = archive_at_end(&archive) ||
+               err_set(err, "%s is damaged: its content does not fit the model", path);
+        if (!good) { /* half of it is in: this engine cannot run */
+            engine->started = false;
+            engine->failure = mem_alloc(1, sizeof *engine->failure);
+            *engine->failure = *err;
+        }
+    }
+    archive_close(&archive);
     return good;
 }

@@ -23,6 +23,7 @@ struct island;
 struct component;
 struct port;
 struct link;
+struct archive;
 struct json;
 struct text;
 
@@ -80,6 +81,9 @@ struct component_ops {
     /* When nothing is left to happen: true if the component still waits for something, and adds what to
      * `text`. */
     bool (*waits)(const struct component *self, const void *state, struct text *text);
+    /* What it has besides its state: written to a checkpoint, and read from one into a component that was
+     * made the same way; behind its state. NULL: nothing. See base/archive.h. */
+    void (*archive)(struct component *self, void *state, struct archive *archive);
     const struct stat_table *stats; /* counters in the state */
     bool runs_ahead; /* uses component_horizon: how often it is woken is then no part of the result */
 };
@@ -87,7 +91,8 @@ struct component_ops {
 struct island *engine_island(struct engine *engine, const char *name);
 
 /* `ports` names the ports, separated by commas: "request,reply". The state is zeroed memory of `state_bytes`;
- * it must be plain data, without pointers, because a checkpoint is a copy of it. */
+ * it must be plain data, without pointers, because a checkpoint is a copy of it; what cannot be is elsewhere,
+ * and goes through ops.archive. */
 struct component *engine_component(struct engine *engine, struct island *island, const char *name,
                                    const struct component_ops *ops, const void *spec, size_t state_bytes,
                                    const char *ports);
@@ -228,6 +233,10 @@ bool engine_save(const struct engine *engine, const char *path, const char *note
 
 /* Into a model that was made the same way and is ready; it must not have run. */
 bool engine_load(struct engine *engine, const char *path, struct err *err);
+
+/* The same as a part of something larger, both ways. Reading: archive->good tells whether it fitted; where it
+ * did not, the engine can only be freed. */
+void engine_archive(struct engine *engine, struct archive *archive);
 
 bool engine_read_note(const char *path, struct text *note, struct err *err);
 

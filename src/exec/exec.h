@@ -90,6 +90,8 @@ struct fault {
 struct heap; /* of device-side malloc */
 struct heap *heap_new(struct image *image, uint64_t at, uint64_t bytes);
 void heap_free(struct heap *heap);
+struct archive;
+void heap_archive(struct heap *heap, struct archive *archive); /* see base/archive.h */
 
 struct launch {
     struct kernel *kernel;

@@ -1,4 +1,5 @@
 #include "exec/heap.h"
+#include "base/archive.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -113,4 +114,43 @@ bool heap_give(struct heap *heap, uint64_t at)
     }
     pthread_mutex_unlock(&heap->lock);
     return taken;
+}
+
+/* What kernels were given, with the bytes they asked for, which the image knows. */
+static void archive_piece(struct heap *heap, struct piece *piece, struct archive *archive)
+{
+    struct range range = {0};
+    if (!archive->reading && piece->taken)
+        image_find(heap->image, piece->at, &range);
+    ARCHIVE_VALUE(archive, piece->at);
+    ARCHIVE_VALUE(archive, piece->bytes);
+    piece->taken = archive_number(archive, piece->taken, 1);
+    range.bytes = archive_number(archive, range.bytes, piece->bytes);
+    if (archive->reading && archive->good && piece->taken)
+        image_add(heap->image, (struct range){piece->at, range.bytes, "malloc in a kernel", false});
+}
+
+void heap_archive(struct heap *heap, struct archive *archive)
+{
+    uint64_t at = heap->pieces[0].at, end = heap->pieces[heap->count - 1].at;
+    end += heap->pieces[heap->count - 1].bytes;
+    archive_expect(archive, at);
+    archive_expect(archive, end);
+    uint64_t count = archive_number(archive, heap->count, (end - at) / PIECE);
+    if (archive->reading) {
+        for (size_t i = 0; i < heap->count; i++)
+            if (heap->pieces[i].taken)
+                image_remove(heap->image, heap->pieces[i].at);
+        heap->count = heap->first_free = 0;
+    }
+    for (uint64_t i = 0; i < count && archive->good; i++) {
+        if (archive->reading) {
+            mem_grow(heap->pieces, heap->count, heap->capacity);
+            heap->pieces[heap->count++] = (struct piece){0};
+        }
+        archive_piece(heap, &heap->pieces[i], archive);
+        archive_check(archive, heap->pieces[i].at == at && heap->pieces[i].bytes <= end - at);
+        at += heap->pieces[i].bytes;
+    }
+    archive_check(archive, at == end);
 }

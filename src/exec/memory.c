@@ -492,6 +492,20 @@ char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_
     return (char *)(uintptr_t)at;
 }
 
+const struct access *memory_access(const struct kernel *kernel, uint32_t number)
+{
+    for (size_t f = 0; f < kernel->program->function_count; f++) {
+        const struct code *code = kernel->codes[f];
+        for (uint32_t i = 0; code && i < code->op_count; i++) {
+            const struct op *op = &code->ops[i];
+            const struct access *access = op->more;
+            if (op->kind == OP_EXEC && op->run.exec == run_access && access->number == number)
+                return access;
+        }
+    }
+    return NULL;
+}
+
 bool memory_waits(const struct op *op)
 {
     if (op->kind != OP_EXEC || op->run.exec != run_access)

@@ -45,6 +45,9 @@ void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LAN
                         bool writes);
 void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
 
+/* The load or store of this number; NULL when there is none. */
+const struct access *memory_access(const struct kernel *kernel, uint32_t number);
+
 /* Whether an operation is a load from global memory. */
 bool memory_waits(const struct op *op);
 

@@ -50,4 +50,15 @@ bool block_force(struct block *block);
 /* Where some warp of the block waits, as a fault that names it; does not return. */
 _Noreturn void block_report_deadlock(struct block *block);
 
+/* Written to a checkpoint, or read into a team of the same launch that was just made (base/archive.h); then,
+ * with the team there, what points into it. What is read takes the place of what was given. */
+struct archive;
+void team_archive(struct team *team, struct archive *archive);
+struct block *block_archive(struct team *team, const struct block *block, struct archive *archive);
+const struct code *code_archive(const struct kernel *kernel, const struct code *code,
+                                struct archive *archive);
+const struct op *op_archive(const struct code *code, const struct op *op, struct archive *archive);
+void delivery_archive(const struct warp *warp, struct delivery *of, struct archive *archive);
+void piece_archive(const struct warp *warp, struct piece *piece, struct archive *archive);
+
 #endif

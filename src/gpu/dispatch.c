@@ -1,5 +1,6 @@
 /* The dispatcher as a component. It knows what each SM has free, sends orders, and hears of ends. */
 #include "gpu/dispatch.h"
+#include "base/archive.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -250,4 +251,17 @@ static void arrive(struct component *self, void *state, struct port *port)
     }
 }
 
-const struct component_ops dispatcher_ops = {.type = "dispatcher", .event = event, .arrive = arrive};
+static void archive(struct component *self, void *state, struct archive *archive)
+{
+    struct dispatcher *d = self_of(self);
+    (void)state;
+    archive_expect(archive, sizeof *d->sms);
+    ARCHIVE_VALUE(archive, d->kernels);
+    ARCHIVE_VALUE(archive, d->launches);
+    archive_bytes(archive, d->sms, d->sm_count * sizeof *d->sms);
+    d->next_sm = (uint32_t)archive_number(archive, d->next_sm, d->sm_count - 1);
+    ARCHIVE_VALUE(archive, d->free_at);
+}
+
+const struct component_ops dispatcher_ops = {
+    .type = "dispatcher", .event = event, .arrive = arrive, .archive = archive};

@@ -1,5 +1,6 @@
 /* One GPU put together; kernels begun and ended. */
 #include "gpu/dispatch.h"
+#include "base/archive.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -17,6 +18,10 @@ enum {
 #define WORK_FROM     (UINT64_C(1) << 43)
 #define CODE_DISTANCE (UINT64_C(1) << 24)
 
+/* Where kernels see the workspaces, if nothing else is there: registers may hold their addresses when a
+ * checkpoint is written, so they should be the same in each run. */
+#define WORKSPACES_HINT UINT64_C(0x4e0000000000)
+
 struct gpu {
     struct engine *engine;
     struct gpu_config config;
@@ -27,10 +32,12 @@ struct gpu {
     struct sm_launch launches[SM_KERNELS];
     struct gpu_launch asked[SM_KERNELS];
     struct mem_counters before[SM_KERNELS];
-    char *workspaces; /* of grid-wide barriers: for each slot, and one more, to begin at a line */
+    char *workspaces; /* of grid-wide barriers: for each slot */
     struct sm_memory memory;
     struct mem_region *regions;
     uint64_t next_own, next_remote; /* physical addresses, for further regions */
+    gpu_print_fn *print;            /* who is told what kernels print; NULL: it goes to their files */
+    void *print_user;
     uint64_t serial;
 };
 
@@ -143,8 +150,7 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)
 {
-    uintptr_t first = ((uintptr_t)gpu->workspaces + WORKSPACE - 1) / WORKSPACE * WORKSPACE;
-    return (char *)first + (size_t)slot * WORKSPACE;
+    return gpu->workspaces + (size_t)slot * WORKSPACE;
 }
 
 struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_config *config, struct err *err)
@@ -156,7 +162,7 @@ struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_co
     gpu->config = *config;
     gpu->sm_count = (uint32_t)config->gpu->sm_count;
     gpu->sms = mem_alloc(gpu->sm_count, sizeof *gpu->sms);
-    gpu->workspaces = mem_alloc(SM_KERNELS + 1, WORKSPACE);
+    gpu->workspaces = mem_map(WORKSPACES_HINT, SM_KERNELS * WORKSPACE);
     gpu->next_remote = REMOTE_FROM;
     if (build(gpu, path, err)) {
         gpu_set_memory(gpu, NULL, 0);
@@ -177,7 +183,7 @@ void gpu_free(struct gpu *gpu)
         mem_delete(gpu->mem);
     dispatcher_fini(&gpu->dispatcher);
     mem_free(gpu->sms);
-    mem_free(gpu->workspaces);
+    mem_unmap(gpu->workspaces, SM_KERNELS * WORKSPACE);
     mem_free(gpu->regions);
     mem_free(gpu);
 }
@@ -396,7 +402,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
 /* What kernels printed, in the order of time, then of SMs. */
 static void print_all(struct gpu *gpu, uint32_t slot)
 {
-    FILE *print = gpu->launches[slot].launch->print;
+    const struct launch *launch = gpu->launches[slot].launch;
     size_t *at = mem_alloc(gpu->sm_count, sizeof *at);
     for (;;) {
         struct sm_kernel *best = NULL;
@@ -412,8 +418,10 @@ static void print_all(struct gpu *gpu, uint32_t slot)
         if (!best)
             break;
         size_t from = *best_at ? best->printed[*best_at - 1].end : 0, to = best->printed[*best_at].end;
-        if (print)
-            fwrite(best->text.at + from, 1, to - from, print);
+        if (gpu->print)
+            gpu->print(gpu->print_user, launch, best->text.at + from, to - from);
+        else if (launch->print)
+            fwrite(best->text.at + from, 1, to - from, launch->print);
         (*best_at)++;
     }
     mem_free(at);
@@ -487,4 +495,71 @@ void gpu_unlock(struct gpu *gpu, uint64_t time)
 {
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         sm_post_unlock(gpu->sms[i], gpu->engine, time);
+}
+
+/* ---- checkpoints ---- */
+
+/* The same places are seen by kernels; where in the GPU's memory they are is what was. */
+static void archive_regions(struct gpu *gpu, struct archive *archive)
+{
+    bool same = archive_number(archive, gpu->memory.count, UINT32_MAX) == gpu->memory.count;
+    for (uint32_t i = 0; i + 1 < gpu->memory.count && same && archive->good; i++) { /* but the workspaces */
+        struct mem_region *region = &gpu->regions[i], flat = *region;
+        ARCHIVE_VALUE(archive, flat);
+        same = flat.host == region->host && flat.bytes == region->bytes && flat.remote == region->remote;
+        region->at = flat.at;
+    }
+    archive_require(archive, same, "memory is at other addresses than in this run");
+}
+
+static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *launch, struct archive *archive)
+{
+    struct sm_launch begun = gpu->launches[slot];
+    struct gpu_launch asked = gpu->asked[slot];
+    if (!archive_number(archive, launch != NULL, 1) || !archive_check(archive, launch))
+        return;
+    begun.launch = asked.launch = NULL;
+    ARCHIVE_VALUE(archive, begun);
+    ARCHIVE_VALUE(archive, asked);
+    ARCHIVE_VALUE(archive, gpu->before[slot]);
+    begun.launch = asked.launch = launch;
+    char *workspace = launch->cooperative ? workspace_of(gpu, slot) : NULL;
+    archive_require(archive, begun.workspace == (uintptr_t)workspace,
+                    "the workspace of grid-wide barriers is at another address than in this run");
+    if (archive->reading && archive->good && workspace)
+        image_add(launch->image,
+                  (struct range){begun.workspace, WORKSPACE, "the workspace of grid-wide barriers", false});
+    if (archive->reading && !archive->good)
+        begun.workspace = 0;
+    gpu->launches[slot] = begun;
+    gpu->asked[slot] = asked;
+}
+
+void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS], struct archive *archive)
+{
+    archive_expect(archive, sizeof gpu->launches);
+    ARCHIVE_VALUE(archive, gpu->serial);
+    ARCHIVE_VALUE(archive, gpu->next_own);
+    ARCHIVE_VALUE(archive, gpu->next_remote);
+    archive_regions(gpu, archive);
+    for (uint32_t i = 0; i < SM_KERNELS && archive->good; i++)
+        archive_slot(gpu, i, launches[i], archive);
+    archive_sparse(archive, gpu->workspaces, SM_KERNELS * WORKSPACE);
+    mem_set_regions(gpu->mem, gpu->regions, gpu->memory.count);
+}
+
+void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user)
+{
+    gpu->print = print;
+    gpu->print_user = user;
+}
+
+void gpu_note_host_writes(struct gpu *gpu)
+{
+    mem_note_host_writes(gpu->mem);
+}
+
+void gpu_host_writes(struct gpu *gpu, void (*tell)(void *user, const char *at, uint32_t bytes), void *user)
+{
+    mem_host_writes(gpu->mem, tell, user);
 }

@@ -67,4 +67,17 @@ void gpu_unlock(struct gpu *gpu, uint64_t time);
 void gpu_set_memory(struct gpu *gpu, const struct mem_region *regions, uint32_t count);
 void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes);
 
+/* Writes what it has besides its components, or reads it into a GPU that was just made and has the same
+ * memory; before the engine is. `launches`: what is in each slot, or NULL. */
+void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS], struct archive *archive);
+
+/* What kernels print goes there, in its order, instead of to their files. */
+typedef void gpu_print_fn(void *user, const struct launch *launch, const char *text, size_t bytes);
+void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user);
+
+/* What kernels wrote to memory of the host since the last call, or since they are noted: calls `tell` for
+ * each piece, in the order of addresses. Between runs. */
+void gpu_note_host_writes(struct gpu *gpu);
+void gpu_host_writes(struct gpu *gpu, void (*tell)(void *user, const char *at, uint32_t bytes), void *user);
+
 #endif

@@ -1,6 +1,7 @@
 /* The host's own memory, beyond a link. It is not kept in the L2: the host reads and writes it without
  * telling. Slices send requests on, with the number of their work as id, and give the reply to the client. */
 #include "mem/partition.h"
+#include "base/mem.h"
 
 static void host_read(const struct shape *shape, const struct mem_request *request, unsigned char *data,
                       uint32_t *bytes)
@@ -9,13 +10,25 @@ static void host_read(const struct shape *shape, const struct mem_request *reque
         region_read(shape, request->line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, data + *bytes);
 }
 
+/* Bytes of a sector, and, where that is wanted, a note of which. */
+static void write_sector(const struct shape *shape, uint64_t address, const unsigned char *sector,
+                         uint32_t mask)
+{
+    struct host_writes *writes = shape->host_writes;
+    region_write(shape, address, sector, mask);
+    if (writes) {
+        mem_grow(writes->list, writes->count, writes->capacity);
+        writes->list[writes->count++] = (struct host_write){region_host(shape, address), mask};
+    }
+}
+
 static void host_write(const struct shape *shape, const struct mem_request *request,
                        const unsigned char *payload)
 {
     for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct mem_write)) {
         struct mem_write write;
         memcpy(&write, payload, sizeof write);
-        region_write(shape, request->line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data,
+        write_sector(shape, request->line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data,
                      write.mask);
     }
 }
@@ -33,7 +46,7 @@ static void host_atomic(const struct shape *shape, const struct mem_request *req
         region_read(shape, sector, data);
         uint64_t was = shape->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
                                      data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
-        region_write(shape, sector, data, UINT32_MAX);
+        write_sector(shape, sector, data, UINT32_MAX);
         old[i] = (struct mem_old){.value = was, .lane = atom.lane};
     }
     if (request->count & MEM_WANTS_OLD)

@@ -267,4 +267,7 @@ void system_free(struct mem *mem)
     mem_free(mem->shape.regions);
     mem_free(mem->shape.gpc_of);
     mem_free(mem->shape.side_of);
+    if (mem->shape.host_writes)
+        mem_free(mem->shape.host_writes->list);
+    mem_free(mem->shape.host_writes);
 }

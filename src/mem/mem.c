@@ -2,6 +2,8 @@
 #include "base/mem.h"
 #include "mem/system.h"
 
+#include <stdlib.h>
+
 struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config, struct err *err)
 {
     struct mem *mem = mem_alloc(1, sizeof *mem);
@@ -137,4 +139,39 @@ void mem_count(const struct mem *mem, struct mem_counters *counters)
         stat_add(partition_ops.stats, component_state(mem->components[i]), (uint64_t *)counters);
     if (mem->walks)
         counters->tlb_walks = *(const uint64_t *)component_state(mem->walks);
+}
+
+/* ---- what was written to the host's memory ---- */
+
+void mem_note_host_writes(struct mem *mem)
+{
+    mem->shape.host_writes = mem_alloc(1, sizeof *mem->shape.host_writes);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct host_write *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+void mem_host_writes(struct mem *mem, void (*tell)(void *user, const char *at, uint32_t bytes), void *user)
+{
+    struct host_writes *writes = mem->shape.host_writes;
+    if (!writes || !writes->count)
+        return;
+    qsort(writes->list, writes->count, sizeof *writes->list, by_address);
+    for (size_t i = 0; i < writes->count;) {
+        const char *at = writes->list[i].at;
+        uint32_t mask = 0;
+        for (; i < writes->count && writes->list[i].at == at; i++)
+            mask |= writes->list[i].mask;
+        while (at && mask) { /* runs of bytes */
+            uint32_t from = (uint32_t)__builtin_ctz(mask);
+            uint64_t rest = ~((uint64_t)mask >> from);
+            uint32_t run = (uint32_t)__builtin_ctzll(rest);
+            tell(user, at + from, run);
+            mask &= run + from == 32 ? (UINT32_C(1) << from) - 1 : ~(((UINT32_C(1) << run) - 1) << from);
+        }
+    }
+    writes->count = 0;
 }

@@ -71,6 +71,11 @@ void mem_flush(struct mem *mem, bool forget);
  * bytes. */
 void mem_sync(struct mem *mem, uint64_t at, uint64_t bytes, bool forget);
 
+/* From now on it is noted what requests write to memory of the host (remote); and what they wrote since the
+ * last call: `tell` is called for each piece, in the order of addresses. Between runs. */
+void mem_note_host_writes(struct mem *mem);
+void mem_host_writes(struct mem *mem, void (*tell)(void *user, const char *at, uint32_t bytes), void *user);
+
 /* Counters over all slices and channels: mem/spec.h names them. */
 void mem_count(const struct mem *mem, struct mem_counters *counters);
 

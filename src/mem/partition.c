@@ -228,4 +228,5 @@ const struct component_ops partition_ops = {.type = "memory",
                                             .arrive = partition_arrive,
                                             .event = partition_event,
                                             .waits = partition_waits,
+                                            .archive = partition_archive,
                                             .stats = &partition_stats};

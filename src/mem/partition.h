@@ -35,6 +35,16 @@ struct shape {
     uint32_t channels_per_slice;
     struct mem_region *regions;
     uint32_t region_count;
+    struct host_writes *host_writes; /* NULL: they are not noted */
+};
+
+/* Sectors of the host's memory that were written: the host's own island adds to it, while it runs. */
+struct host_writes {
+    struct host_write {
+        char *at; /* on the host, of the sector */
+        uint32_t mask;
+    } * list;
+    size_t count, capacity;
 };
 
 /* What a request is, wherever it is. */
@@ -144,6 +154,7 @@ struct invalidate {
 };
 
 extern const struct component_ops partition_ops;
+void partition_archive(struct component *self, void *state, struct archive *archive); /* mem_archive.c */
 
 static inline uint32_t counterpart(const struct partition_spec *spec, uint32_t slice)
 {
@@ -209,5 +220,7 @@ void region_prefetch(const struct shape *shape, uint64_t line);
 void region_read(const struct shape *shape, uint64_t address, unsigned char *sector);
 void region_read_line(const struct shape *shape, uint64_t address, unsigned char *line);
 void region_write(const struct shape *shape, uint64_t address, const unsigned char *sector, uint32_t mask);
+/* Where on the host an address is; NULL: nowhere. */
+char *region_host(const struct shape *shape, uint64_t address);
 
 #endif

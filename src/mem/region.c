@@ -25,7 +25,7 @@ static char *whole(const struct shape *shape, uint64_t address)
     return region->host + (address - region->at);
 }
 
-static char *one(const struct shape *shape, uint64_t address)
+char *region_host(const struct shape *shape, uint64_t address)
 {
     const struct mem_region *region = region_of(shape, address);
     return region ? region->host + (address - region->at) : NULL;
@@ -33,7 +33,7 @@ static char *one(const struct shape *shape, uint64_t address)
 
 void region_prefetch(const struct shape *shape, uint64_t line)
 {
-    const char *bytes = one(shape, line);
+    const char *bytes = region_host(shape, line);
     __builtin_prefetch(bytes);
     __builtin_prefetch(bytes + MEM_LINE / 2);
 }
@@ -46,7 +46,7 @@ void region_read(const struct shape *shape, uint64_t address, unsigned char *sec
         return;
     }
     for (uint32_t i = 0; i < MEM_SECTOR; i++) {
-        from = one(shape, address + i);
+        from = region_host(shape, address + i);
         sector[i] = from ? (unsigned char)*from : 0;
     }
 }
@@ -71,7 +71,7 @@ void region_write(const struct shape *shape, uint64_t address, const unsigned ch
     }
     for (; mask; mask &= mask - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(mask);
-        to = one(shape, address + i);
+        to = region_host(shape, address + i);
         if (to)
             *to = (char)sector[i];
     }

@@ -1,4 +1,5 @@
 #include "mem/tlb.h"
+#include "base/archive.h"
 
 void tlb_init(struct tlb *tlb, uint64_t entries, uint64_t ways)
 {
@@ -29,4 +30,10 @@ uint32_t tlb_add(struct tlb *tlb, uint64_t page)
         tlb->last_page = 0;
     tags_fill(tlb->entries, slot, page, TAGS_NORMAL);
     return slot;
+}
+
+void tlb_archive(struct tlb *tlb, struct archive *archive)
+{
+    tags_archive(tlb->entries, archive);
+    ARCHIVE_VALUE(archive, tlb->last_page);
 }

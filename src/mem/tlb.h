@@ -24,6 +24,9 @@ struct tlb {
 void tlb_init(struct tlb *tlb, uint64_t entries, uint64_t ways);
 void tlb_fini(struct tlb *tlb);
 
+struct archive;
+void tlb_archive(struct tlb *tlb, struct archive *archive);
+
 uint32_t tlb_look(struct tlb *tlb, uint64_t page); /* its slot, or TAGS_NONE */
 uint32_t tlb_add(struct tlb *tlb, uint64_t page);
 

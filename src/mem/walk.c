@@ -1,6 +1,7 @@
 /* The GPU's own translation, which all SMs ask: entries of pages, and walks through tables for those that it
  * does not have. A page that is walked for has its entry at once; who asks for it waits until the walk's end.
  */
+#include "base/archive.h"
 #include "base/mem.h"
 #include "mem/system.h"
 
@@ -48,7 +49,18 @@ static void translator_arrive(struct component *self, void *at, struct port *por
     port_pop(port);
 }
 
-static const struct component_ops translator_ops = {.type = "translator", .arrive = translator_arrive};
+static void translator_archive(struct component *self, void *state, struct archive *archive)
+{
+    struct translator *translator = (struct translator *)(uintptr_t)component_spec(self);
+    const struct tags *tags = translator->entries.entries;
+    (void)state;
+    tlb_archive(&translator->entries, archive);
+    archive_bytes(archive, translator->ready_at,
+                  (size_t)tags->sets * tags->ways * sizeof *translator->ready_at);
+}
+
+static const struct component_ops translator_ops = {
+    .type = "translator", .arrive = translator_arrive, .archive = translator_archive};
 
 void translator_make(struct mem *mem, const struct tlb_spec *spec, uint64_t sm_clock)
 {

@@ -1,28 +1,7 @@
 /* The simulated machine: GPUs on one engine, tasks that begin and end. */
-#include "system/machine.h"
 #include "base/demangle.h"
 #include "base/mem.h"
-#include "gpu/gpu.h"
-
-struct gpu_slot {
-    struct gpu *gpu;
-    struct task *kernels[SM_KERNELS];   /* by slot of the GPU */
-    uint64_t copies_end[COPY_PEER + 1]; /* by direction: when the copies begun so far are done */
-    struct mem_region *regions;         /* what machine_set_memory said */
-    uint32_t region_count;
-};
-
-struct machine {
-    const struct system *system;
-    struct machine_options options;
-    struct engine *engine;
-    struct gpu_slot *gpus;
-    uint32_t gpu_count;
-    struct task *waiting; /* kernels that no slot was free for, and copies under way */
-    uint64_t now;
-    uint64_t running;
-    bool broken; /* a run was interrupted: nothing can begin any more */
-};
+#include "system/journal.h"
 
 static bool build(struct machine *machine, struct err *err)
 {
@@ -37,6 +16,10 @@ static bool build(struct machine *machine, struct err *err)
         text_fini(&path);
         if (!machine->gpus[i].gpu)
             return false;
+        if (machine->journal) {
+            gpu_note_host_writes(machine->gpus[i].gpu);
+            gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
+        }
     }
     return engine_ready(machine->engine, err);
 }
@@ -49,7 +32,7 @@ struct machine *machine_new(const struct system *system, const struct machine_op
     machine->options = *options;
     machine->gpu_count = (uint32_t)system->spec.gpus;
     machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
-    if (build(machine, err))
+    if (checkpoint_init(machine, err) && build(machine, err))
         return machine;
     machine_free(machine);
     return NULL;
@@ -67,6 +50,7 @@ void machine_free(struct machine *machine)
     if (!machine)
         return;
     take_apart(machine);
+    checkpoint_fini(machine);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         mem_free(machine->gpus[i].regions);
     mem_free(machine->gpus);
@@ -87,9 +71,25 @@ void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memo
     machine->gpus[gpu].region_count = count;
 }
 
-void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes, bool changes)
+static bool is_replaying(const struct machine *machine)
 {
-    gpu_sync_memory(machine->gpus[gpu].gpu, at, bytes, changes);
+    return machine->journal && journal_is_replaying(machine->journal);
+}
+
+void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes,
+                         enum memory_use use)
+{
+    if (!is_replaying(machine))
+        gpu_sync_memory(machine->gpus[gpu].gpu, at, bytes, use >= MEMORY_CHANGED);
+    if (machine->journal && use == MEMORY_READ)
+        journal_read(machine->journal, machine, gpu, at, bytes);
+    if (machine->journal && use == MEMORY_TAKEN_OVER)
+        journal_take_over(machine->journal, machine);
+}
+
+void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap)
+{
+    machine->gpus[gpu].heap = heap;
 }
 
 /* Tasks */
@@ -133,12 +133,17 @@ static void fail(struct task *task, enum fault_kind kind, const char *text)
     snprintf(task->result.fault.text, sizeof task->result.fault.text, "%.2000s", text);
 }
 
-void machine_begin(struct machine *machine, struct task *task)
+static void begin(struct machine *machine, struct task *task)
 {
     struct err err;
     task->state = TASK_RUNNING;
     task->start_ps = machine->now;
     task->end_ps = TIME_NEVER;
+    if (is_replaying(machine)) { /* what comes of it is known already, or its state is */
+        if (task->launch && !kernel_prepare(task->launch->kernel, &err))
+            fail(task, FAULT_INSTRUCTION, err.text);
+        return;
+    }
     if (!task->launch) {
         uint64_t *end = &machine->gpus[task->gpu].copies_end[task->direction]; /* one at a time each way */
         task->end_ps = *end = max_u64(*end, machine->now) + copy_time(machine, task);
@@ -153,6 +158,13 @@ void machine_begin(struct machine *machine, struct task *task)
     }
     if (!begin_kernel(machine, task))
         append(&machine->waiting, task);
+}
+
+void machine_begin(struct machine *machine, struct task *task)
+{
+    begin(machine, task);
+    if (machine->journal)
+        journal_begin(machine->journal, task);
 }
 
 static void end_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t slot)
@@ -330,17 +342,60 @@ static void look_at_all(struct machine *machine)
         }
 }
 
-/* Runs until something ends, or `until`. True: something ended. */
-static bool run(struct machine *machine, uint64_t until, bool *stopped, struct err *err)
+/* Nothing goes on any more. */
+static bool give_up(struct machine *machine, enum machine_end end)
 {
-    *stopped = false;
+    machine->broken = true;
+    machine->end = end;
+    look_at_all(machine);
+    return false;
+}
+
+/* Writes the checkpoint. False: that was all. */
+static bool write_checkpoint(struct machine *machine, struct err *err)
+{
+    const struct checkpoint_options *options = &machine->options.checkpoint;
+    machine->checkpoint_ps = TIME_NEVER;
+    machine->is_written = true;
+    bool good = checkpoint_write(machine, err);
+    if (options->written)
+        options->written(options->user, machine->now, good ? NULL : err->text);
+    if (good && options->stop) {
+        err_set(err, "the checkpoint is written");
+        return give_up(machine, MACHINE_STOPPED);
+    }
+    return true;
+}
+
+bool machine_interrupted(struct machine *machine, struct err *err)
+{
+    bool wanted = machine->options.checkpoint.write && !machine->is_written && !is_replaying(machine) &&
+                  !machine->broken;
+    return !wanted || write_checkpoint(machine, err);
+}
+
+/* The engine was stopped from outside, or by a failure of the model. */
+static bool stopped_by(struct machine *machine, enum engine_outcome outcome, struct err *err)
+{
+    machine->now = engine_time(machine->engine);
+    if (outcome == ENGINE_INTERRUPTED && machine_interrupted(machine, err))
+        err_set(err, "interrupted");
+    return give_up(machine, MACHINE_BROKEN);
+}
+
+/* Runs until something ends, or `until`. True: something ended. */
+static bool run(struct machine *machine, uint64_t until, struct err *err)
+{
     while (!machine->broken) {
         if (finish(machine))
             return true;
+        if (machine->now >= machine->checkpoint_ps && !write_checkpoint(machine, err))
+            return false;
         uint64_t copy = next_copy(machine), limit = first_limit(machine);
         uint64_t stop = min_u64(min_u64(min_u64(until, copy), limit), next_end(machine));
         if (!machine->running && stop == TIME_NEVER)
             return false;
+        stop = min_u64(stop, machine->checkpoint_ps);
         struct engine_run run = {.until = stop,
                                  .threads = machine->options.threads,
                                  .interrupt = machine->options.interrupt,
@@ -348,15 +403,8 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
                                  .user = machine};
         enum engine_outcome outcome =
             machine->running ? engine_run(machine->engine, &run, err) : ENGINE_FINISHED;
-        if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED) {
-            machine->broken = true;
-            machine->now = engine_time(machine->engine);
-            look_at_all(machine);
-            *stopped = true;
-            if (outcome == ENGINE_INTERRUPTED)
-                err_set(err, "interrupted");
-            return false;
-        }
+        if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
+            return stopped_by(machine, outcome, err);
         uint64_t ended = next_end(machine);
         if (outcome == ENGINE_FINISHED && machine->running && ended == TIME_NEVER) { /* all threads wait */
             machine->now = max_u64(machine->now, engine_time(machine->engine));
@@ -371,28 +419,68 @@ static bool run(struct machine *machine, uint64_t until, bool *stopped, struct e
         if (late)
             return true;
     }
-    return err_set(err, "the simulated machine was stopped") && false;
+    return err_set(err, "the simulated machine was stopped");
+}
+
+/* As it was before the checkpoint; or, at its end, the state that it has. True: `result` is what there is to
+ * tell. */
+static bool replay(struct machine *machine, uint64_t ps, bool *result, struct err *err)
+{
+    bool at_end = journal_is_at_end(machine->journal);
+    bool good =
+        at_end ? checkpoint_load(machine, err) : journal_pass(machine->journal, machine, ps, result, err);
+    if (!good) {
+        machine->broken = true;
+        machine->end = MACHINE_CANNOT_RESUME;
+        *result = false;
+    }
+    return !good || !at_end;
+}
+
+/* Lets so much time pass; TIME_NEVER: until something ends. */
+static bool pass(struct machine *machine, uint64_t ps, struct err *err)
+{
+    bool result, to_the_end = ps == TIME_NEVER;
+    uint64_t until = to_the_end ? TIME_NEVER : machine->now + ps;
+    if (is_replaying(machine) && replay(machine, ps, &result, err))
+        return result;
+    result = run(machine, until, err);
+    if (!to_the_end && !machine->broken) {
+        if (!result)
+            machine->now = until;
+        result = true;
+    }
+    if (machine->journal && !machine->broken)
+        journal_passed(machine->journal, machine, ps, result);
+    return result;
 }
 
 bool machine_run(struct machine *machine, struct err *err)
 {
-    bool stopped;
-    return run(machine, TIME_NEVER, &stopped, err);
+    return pass(machine, TIME_NEVER, err);
 }
 
 bool machine_pass(struct machine *machine, uint64_t ps, struct err *err)
 {
-    bool stopped;
-    uint64_t until = machine->now + ps;
-    if (!run(machine, until, &stopped, err)) {
-        if (!stopped && !machine->broken)
-            machine->now = until;
-        return !stopped && !machine->broken;
-    }
-    return true;
+    return pass(machine, ps, err);
 }
 
 uint64_t machine_time(const struct machine *machine)
 {
     return machine->now;
+}
+
+bool machine_has_written(const struct machine *machine)
+{
+    return machine->is_written;
+}
+
+bool machine_is_replaying(const struct machine *machine)
+{
+    return is_replaying(machine);
+}
+
+enum machine_end machine_end(const struct machine *machine)
+{
+    return machine->end;
 }

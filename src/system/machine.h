@@ -34,12 +34,27 @@ struct task {
     struct kernel_stats stats;
     /* The machine's */
     struct task *next;
+    uint64_t number; /* in the order they were begun */
 };
 
 struct machine_progress {         /* shown while it runs */
     uint64_t time_ps, cycles;     /* since the oldest running kernel began */
     uint64_t blocks_done, blocks; /* of the running kernels */
     uint64_t instructions;        /* warp instructions so far, of the running kernels */
+};
+
+/* Checkpoints: a run that is saved in the middle, of a kernel even, and gone on with later, gives the same
+ * bytes. To go on, the same calls must be made again from the beginning: they are answered at once, until
+ * all is as it was (src/system/README.md). */
+struct checkpoint_options {
+    const char *write;  /* file; or NULL */
+    uint64_t at_cycles; /* of the GPUs' clock since the beginning; 0: when interrupted */
+    bool stop;          /* the run ends when it is written */
+    const char *resume; /* file; or NULL */
+    const char *note;   /* lines of what must be the same in both runs, beside the system and options here */
+    /* Or NULL; called when one was written, or (failure says why) could not be, and the run goes on. */
+    void (*written)(void *user, uint64_t time_ps, const char *failure);
+    void *user;
 };
 
 struct machine_options {
@@ -50,6 +65,7 @@ struct machine_options {
     const _Atomic int *interrupt;                                          /* or NULL */
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
+    struct checkpoint_options checkpoint;
 };
 
 struct machine *machine_new(const struct system *system, const struct machine_options *options,
@@ -79,8 +95,37 @@ uint64_t machine_time(const struct machine *machine); /* ps since the beginning 
 
 /* To be called before the host looks at or changes these bytes of device memory, between calls of
  * machine_run; kernels that do not touch them may be under way. What kernels wrote there becomes visible to
- * the host; changes: and caches forget all of it, as the host is about to change it. Takes no time. Memory of
- * the host (remote) is not told of: no cache may keep any of it beyond a kernel. */
-void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes, bool changes);
+ * the host. Takes no time. Memory of the host (remote) is not told of: no cache may keep any of it beyond a
+ * kernel. */
+enum memory_use {
+    MEMORY_SHOWN,      /* others than the host's program read it: kernels of other GPUs, copies on devices */
+    MEMORY_READ,       /* the host's program does */
+    MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
+    MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
+};
+void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes,
+                         enum memory_use use);
+
+/* The heap of malloc in kernels of this GPU; NULL: it ends. */
+void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap);
+
+/* Why machine_run and machine_pass give false once and for all. */
+enum machine_end {
+    MACHINE_GOES_ON,
+    MACHINE_BROKEN,        /* interrupted, or a failure of the model */
+    MACHINE_STOPPED,       /* the checkpoint was written, and that was all */
+    MACHINE_CANNOT_RESUME, /* what the program does, or the file, does not fit */
+};
+enum machine_end machine_end(const struct machine *machine);
+
+/* How it stands with the checkpoints that were asked for. */
+bool machine_has_written(const struct machine *machine);
+bool machine_is_replaying(const struct machine *machine); /* it has not come to where it goes on from */
+
+/* When interrupted between calls: writes the checkpoint that was asked for, if it was to be written then. */
+bool machine_interrupted(struct machine *machine, struct err *err);
+
+/* Whether the file is a checkpoint, whole, and of a run with this note. */
+bool machine_check_checkpoint(const char *path, const char *note, struct err *err);
 
 #endif

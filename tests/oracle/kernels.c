@@ -14,6 +14,7 @@ enum { SEEDS = 2000 };
 static const char usage[] =
     "usage: kernels --check FILE                compare Heddle with what a GPU gave\n"
     "       kernels --timed FILE                the same, in simulated time\n"
+    "       kernels --cut FILE                  and from checkpoints in the middle of kernels on\n"
     "       kernels --gpu FILE [FIRST COUNT]    write the digests of this computer's GPU\n"
     "       kernels --print SEED                show a kernel\n"
     "       kernels --run SEED, --gpu-run SEED  show its results\n";
@@ -153,6 +154,24 @@ static bool check_timed(const char *path, struct err *err)
            err_set(err, "1, 2 and 5 threads counted differently");
 }
 
+/* From checkpoints on, too. */
+enum { CUT_SEEDS = 60 };
+
+static bool check_cut(const char *path, struct err *err)
+{
+    struct text file = {0};
+    struct counts counts = {0};
+    struct target *target = target_cut(err);
+    if (!target || !file_read(path, 1 << 24, &file, err))
+        return false;
+    check_on(target, "cut", 0, CUT_SEEDS, &file, &counts);
+    target_free(target);
+    printf("from checkpoints on: %zu results compared, %zu differ; %zu only ran\n", counts.compared,
+           counts.wrong, counts.without);
+    text_fini(&file);
+    return !counts.wrong || err_set(err, "a run from a checkpoint on differs");
+}
+
 static bool show_results(uint64_t seed, bool gpu, struct err *err)
 {
     struct target *target = gpu ? target_gpu(err) : target_heddle(1);
@@ -183,6 +202,8 @@ static bool command(int argc, char **argv, struct err *err)
         return check_digests(given, err);
     if (!strcmp(what, "--timed"))
         return check_timed(given, err);
+    if (!strcmp(what, "--cut"))
+        return check_cut(given, err);
     if (!strcmp(what, "--gpu"))
         return write_digests(given, argc > 4 ? strtoull(argv[3], NULL, 10) : 0,
                              argc > 4 ? strtoull(argv[4], NULL, 10) : SEEDS, err);

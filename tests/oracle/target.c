@@ -146,14 +146,24 @@ static bool gpu_run(struct target *target, const struct target_launch *launch, s
 
 /* --- Heddle --------------------------------------------------------------------------------------------- */
 
-struct target *target_timed(unsigned threads, struct err *err)
+static struct target *target_over(struct timed *timed)
 {
     struct target *target = target_heddle(1);
-    target->timed = timed_new(threads, err);
+    target->timed = timed;
     if (target->timed)
         return target;
     target_free(target);
     return NULL;
+}
+
+struct target *target_timed(unsigned threads, struct err *err)
+{
+    return target_over(timed_new(threads, err));
+}
+
+struct target *target_cut(struct err *err)
+{
+    return target_over(timed_new_cut(err));
 }
 
 uint64_t target_digest(const struct target *target)

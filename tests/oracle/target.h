@@ -23,8 +23,9 @@ struct target_launch {
 
 struct target *target_heddle(unsigned threads);
 struct target *target_timed(unsigned threads, struct err *err); /* with the timing model; or NULL */
-uint64_t target_digest(const struct target *target);            /* of all it counted */
-struct target *target_gpu(struct err *err);                     /* or NULL */
+struct target *target_cut(struct err *err); /* the same, each kernel also from a checkpoint on; or NULL */
+uint64_t target_digest(const struct target *target); /* of all it counted */
+struct target *target_gpu(struct err *err);          /* or NULL */
 void target_free(struct target *target);
 
 /* The module takes the place of the last one. */

@@ -5,29 +5,52 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { ARENA = 64 << 20 };
 
 struct timed {
     struct system system;
-    struct machine *machine;
+    struct machine *machine; /* NULL: one for each kernel, as they are cut */
     char *arena;
     size_t used;
+    uint64_t cuts;
 };
+
+static struct machine *new_machine(struct timed *timed, const struct machine_options *options,
+                                   struct err *err)
+{
+    struct memory_range range = {.at = (uintptr_t)timed->arena, .bytes = ARENA};
+    struct machine *machine = machine_new(&timed->system, options, err);
+    if (machine)
+        machine_set_memory(machine, 0, &range, 1);
+    return machine;
+}
+
+static struct timed *make(struct err *err)
+{
+    struct timed *timed = mem_alloc(1, sizeof *timed);
+    if (!system_load(&timed->system, "", NULL, err) || !system_set(&timed->system, "gpu.sm_count=3", err))
+        return NULL;
+    timed->arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return timed;
+}
+
+enum { MAX_CYCLES = 60000000 };
 
 struct timed *timed_new(unsigned threads, struct err *err)
 {
-    struct timed *timed = mem_alloc(1, sizeof *timed);
-    struct machine_options options = {.threads = threads, .max_cycles = 60000000};
-    struct memory_range range = {.bytes = ARENA};
-    if (!system_load(&timed->system, "", NULL, err) || !system_set(&timed->system, "gpu.sm_count=3", err))
-        return NULL;
-    timed->machine = machine_new(&timed->system, &options, err);
-    timed->arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    range.at = (uintptr_t)timed->arena;
-    if (timed->machine)
-        machine_set_memory(timed->machine, 0, &range, 1);
-    return timed->machine ? timed : NULL;
+    struct timed *timed = make(err);
+    if (timed)
+        timed->machine =
+            new_machine(timed, &(struct machine_options){.threads = threads, .max_cycles = MAX_CYCLES}, err);
+    return timed && timed->machine ? timed : NULL;
+}
+
+struct timed *timed_new_cut(struct err *err)
+{
+    struct timed *timed = make(err);
+    return timed && system_set(&timed->system, "l2.bytes=6MiB", err) ? timed : NULL;
 }
 
 void timed_free(struct timed *timed)
@@ -43,7 +66,8 @@ void *timed_alloc(struct timed *timed, size_t bytes)
     void *memory = timed->arena + timed->used;
     timed->used += (bytes + 511) / 512 * 512;
     REQUIRE(timed->used <= ARENA);
-    machine_sync_memory(timed->machine, 0, (uintptr_t)memory, bytes, true);
+    if (timed->machine)
+        machine_sync_memory(timed->machine, 0, (uintptr_t)memory, bytes, MEMORY_CHANGED);
     memset(memory, 0, bytes);
     return memory;
 }
@@ -53,19 +77,67 @@ void timed_reset(struct timed *timed)
     timed->used = 0;
 }
 
-bool timed_run(struct timed *timed, const struct launch *launch, struct launch_result *result,
-               uint64_t *digest, struct err *err)
+static bool run_on(struct machine *machine, const struct launch *launch, struct launch_result *result,
+                   uint64_t *cycles, uint64_t *digest, struct err *err)
 {
     struct task task = {.launch = launch, .blocks_per_sm = 4};
-    machine_begin(timed->machine, &task);
+    machine_begin(machine, &task);
     while (task.state == TASK_RUNNING)
-        if (!machine_run(timed->machine, err) && task.state == TASK_RUNNING)
+        if (!machine_run(machine, err) && task.state == TASK_RUNNING)
             return false;
-    machine_sync_memory(timed->machine, 0, 0, UINT64_MAX, false);
+    machine_sync_memory(machine, 0, 0, UINT64_MAX, MEMORY_READ);
     *result = task.result;
+    *cycles = task.stats.cycles;
     *digest = digest_word(*digest, task.stats.cycles);
     *digest = digest_bytes(*digest, &task.stats.sm, sizeof task.stats.sm);
     *digest = digest_bytes(*digest, &task.stats.mem, sizeof task.stats.mem);
     kernel_stats_fini(&task.stats);
     return task.state == TASK_DONE || err_set(err, "%s", task.result.fault.text);
+}
+
+/* With a machine of its own, from the memory as it was; the digest is of what it left there, too. */
+static bool run_alone(struct timed *timed, const char *before, const struct machine_options *options,
+                      const struct launch *launch, struct launch_result *result, uint64_t *cycles,
+                      uint64_t *digest, struct err *err)
+{
+    memcpy(timed->arena, before, timed->used);
+    struct machine *machine = new_machine(timed, options, err);
+    *digest = 0;
+    bool good = machine && run_on(machine, launch, result, cycles, digest, err);
+    *digest = digest_bytes(*digest, timed->arena, timed->used);
+    machine_free(machine);
+    return good;
+}
+
+/* The cut is at another place for each kernel. */
+static bool run_cut(struct timed *timed, const struct launch *launch, struct launch_result *result,
+                    uint64_t *digest, struct err *err)
+{
+    char *before = mem_alloc(timed->used, 1), path[64];
+    uint64_t cycles, straight, written, resumed, share = ++timed->cuts * 37 % 100;
+    memcpy(before, timed->arena, timed->used);
+    snprintf(path, sizeof path, "oracle-%d.cut", (int)getpid());
+    struct machine_options options = {.threads = 1, .max_cycles = MAX_CYCLES};
+    bool good = run_alone(timed, before, &options, launch, result, &cycles, &straight, err);
+    options.checkpoint.write = path;
+    options.checkpoint.at_cycles = 1 + cycles * share / 100;
+    good = good && run_alone(timed, before, &options, launch, result, &cycles, &written, err);
+    options.checkpoint = (struct checkpoint_options){.resume = path};
+    options.threads = 2;
+    good = good && run_alone(timed, before, &options, launch, result, &cycles, &resumed, err);
+    if (good && (straight != written || straight != resumed))
+        good = err_set(err, "cut at %llu%%: %s counted differently", (unsigned long long)share,
+                       straight != written ? "the run that was cut" : "the run from the checkpoint on");
+    *digest = digest_word(*digest, resumed);
+    unlink(path);
+    mem_free(before);
+    return good;
+}
+
+bool timed_run(struct timed *timed, const struct launch *launch, struct launch_result *result,
+               uint64_t *digest, struct err *err)
+{
+    uint64_t cycles;
+    return timed->machine ? run_on(timed->machine, launch, result, &cycles, digest, err)
+                          : run_cut(timed, launch, result, digest, err);
 }

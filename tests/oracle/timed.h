@@ -7,6 +7,10 @@
 struct timed;
 
 struct timed *timed_new(unsigned threads, struct err *err);
+
+/* One that runs each kernel three times: straight on, with a checkpoint written somewhere in the middle, and
+ * from that checkpoint on. All must give and count the same. */
+struct timed *timed_new_cut(struct err *err);
 void timed_free(struct timed *timed);
 
 /* Memory that kernels may use, aligned as a GPU's is; all of it is free again after timed_reset. */

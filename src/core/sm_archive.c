@@ -1,0 +1,375 @@
+/* An SM written to a checkpoint, and read from one into an SM that was just made. What is plain is copied
+ * struct by struct, with its pointers left out; these follow as numbers. (What a file has in the place of a
+ * pointer is never believed.) */
+#include "core/parts.h"
+#include "base/archive.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+enum { MOST_LOADS = 1 << 24, MOST_OUTGOING = 1 << 24, MOST_PRINTED = 1 << 28, MOST_PIECES = 1 << 24 };
+
+static bool kernel_is_there(const struct sm *sm, uint64_t slot)
+{
+    return slot < SM_KERNELS && sm->kernels[slot].team;
+}
+
+/* ---- kernels ---- */
+
+static void archive_printed(struct sm_kernel *kernel, struct archive *archive)
+{
+    archive_text(archive, &kernel->text);
+    uint64_t count = archive_number(archive, kernel->printed_count, MOST_PRINTED);
+    for (uint64_t i = 0; i < count && archive->good; i++) {
+        if (archive->reading) {
+            mem_grow(kernel->printed, kernel->printed_count, kernel->printed_capacity);
+            kernel->printed_count++;
+        }
+        ARCHIVE_VALUE(archive, kernel->printed[i]);
+        size_t before = i ? kernel->printed[i - 1].end : 0;
+        archive_check(archive,
+                      kernel->printed[i].end >= before && kernel->printed[i].end <= kernel->text.length);
+    }
+}
+
+static void archive_kernel(struct sm *sm, uint32_t slot, struct archive *archive)
+{
+    struct sm_kernel *kernel = &sm->kernels[slot];
+    const struct launch *launch = sm->config.launches[slot].launch;
+    if (!archive_number(archive, kernel->team != NULL, 1))
+        return;
+    if (!archive_check(archive, launch))
+        return;
+    if (archive->reading)
+        kernel_make(sm, slot);
+    team_archive(kernel->team, archive);
+    ARCHIVE_VALUE(archive, kernel->serial);
+    ARCHIVE_VALUE(archive, kernel->counters);
+    ARCHIVE_VALUE(archive, kernel->blocks_now);
+    ARCHIVE_VALUE(archive, kernel->warps_now);
+    ARCHIVE_VALUE(archive, kernel->since);
+    ARCHIVE_VALUE(archive, kernel->text_seen);
+    const struct kernel *code = launch->kernel;
+    if (kernel->profile)
+        archive_bytes(archive, kernel->profile,
+                      code->codes[code->function]->op_count * sizeof *kernel->profile);
+    archive_printed(kernel, archive);
+}
+
+/* ---- blocks ---- */
+
+static void archive_block(struct sm *sm, struct sm_block *block, struct archive *archive)
+{
+    struct sm_block flat = *block;
+    flat.exec = NULL;
+    flat.kernel = NULL;
+    if (!archive_number(archive, block->exec != NULL, 1))
+        return;
+    uint64_t slot = archive_number(archive, (uint64_t)(block->kernel - sm->kernels), SM_KERNELS - 1);
+    ARCHIVE_VALUE(archive, flat);
+    if (!archive_check(archive, kernel_is_there(sm, slot)))
+        return;
+    struct sm_kernel *kernel = &sm->kernels[slot];
+    flat.exec = block_archive(kernel->team, block->exec, archive);
+    flat.kernel = kernel;
+    if (!archive_check(archive, flat.exec && flat.exec->warp_count <= COUNT_OF(flat.warps)))
+        return;
+    for (uint32_t i = 0; i < flat.exec->warp_count; i++)
+        archive_check(archive, flat.warps[i] < warp_count(sm));
+    archive_check(archive, flat.writes < sm->writes_count);
+    *block = flat;
+}
+
+/* ---- warps ---- */
+
+/* Where the warp is in its block. */
+static uint64_t index_of(const struct sm *sm, const struct sm_warp *w)
+{
+    uint64_t index = 0;
+    while (w->block->warps[index] != w - sm->warps)
+        index++;
+    return index;
+}
+
+/* Of its next operation, or of the one under way: by function and number. */
+static void archive_timing(const struct kernel *kernel, struct sm_warp *w, const struct isa_timing *timing,
+                           struct archive *archive)
+{
+    const struct code *code = NULL;
+    for (size_t f = 0; timing && !code && f < kernel->program->function_count; f++) {
+        const struct code *one = kernel->codes[f];
+        if (one && timing >= one->timing && timing < one->timing + one->op_count)
+            code = one;
+    }
+    uint64_t number = code ? (uint64_t)(timing - code->timing) : 0;
+    code = code_archive(kernel, code, archive);
+    number = archive_number(archive, number, code ? code->op_count - 1 : 0);
+    w->timing = code ? &code->timing[number] : NULL;
+    w->steps = code ? &code->steps[w->timing->first_step] : NULL;
+    archive_check(archive, !w->step || (code && w->step < w->timing->steps));
+}
+
+/* What is under way, where it becomes several machine instructions. */
+static void archive_steps(const struct kernel *kernel, struct sm_warp *w, struct archive *archive)
+{
+    archive_timing(kernel, w, w->timing, archive);
+    w->under_way = code_archive(kernel, w->under_way, archive);
+    w->op = op_archive(w->under_way, w->step ? w->op : NULL, archive);
+    archive_check(archive, !w->step || w->op);
+}
+
+static bool warp_fits(const struct sm *sm, const struct sm_warp *w, const struct kernel *kernel)
+{
+    const struct code *own = kernel->codes[kernel->function];
+    return w->state <= WARP_ROOM && warp_of(sm, w->place / SUBCORE_WARPS, w->place % SUBCORE_WARPS) == w &&
+           w->reason < STALL_COUNT && w->waits_for <= kernel->slots &&
+           (w->pending_op == NO_OP || w->pending_op < own->op_count) && w->exec->code;
+}
+
+static struct sm_warp warp_without_pointers(const struct sm_warp *w)
+{
+    struct sm_warp flat = *w;
+    flat.exec = NULL;
+    flat.kernel = NULL;
+    flat.block = NULL;
+    flat.board = NULL;
+    flat.under_way = NULL;
+    flat.op = NULL;
+    flat.timing = NULL;
+    flat.steps = NULL;
+    return flat;
+}
+
+static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archive)
+{
+    if (!archive_number(archive, w->state != WARP_NONE, 1))
+        return;
+    bool reading = archive->reading;
+    uint64_t number = reading ? 0 : (uint64_t)(w->block - sm->blocks), index = reading ? 0 : index_of(sm, w);
+    struct sm_warp flat = warp_without_pointers(w);
+    ARCHIVE_VALUE(archive, flat);
+    flat = warp_without_pointers(&flat);
+    number = archive_number(archive, number, sm->config.blocks - 1);
+    index = archive_number(archive, index, warp_count(sm));
+    struct sm_block *block = &sm->blocks[number];
+    if (!archive_check(archive, block->exec && index < block->exec->warp_count &&
+                                    block->warps[index] == w - sm->warps))
+        return;
+    const struct kernel *kernel = block->kernel->team->grid.kernel;
+    if (reading) {
+        *w = flat;
+        w->exec = &block->exec->warps[index];
+        w->kernel = block->kernel;
+        w->block = block;
+        w->board_capacity = kernel->slots + 1;
+        w->board = mem_alloc(w->board_capacity, sizeof *w->board);
+        archive_check(archive, warp_fits(sm, w, kernel));
+    }
+    archive_bytes(archive, w->board, (kernel->slots + 1) * sizeof *w->board);
+    archive_steps(kernel, w, archive);
+}
+
+/* Warps that are there, by number from 1 on; 0: none. */
+static struct sm_warp *warp_archive(struct sm *sm, const struct sm_warp *w, struct archive *archive)
+{
+    uint64_t number = archive_number(archive, w ? (uint64_t)(w - sm->warps) + 1 : 0, warp_count(sm));
+    return number ? &sm->warps[number - 1] : NULL;
+}
+
+static void archive_subcore(struct sm *sm, struct subcore *sub, struct archive *archive)
+{
+    struct subcore flat = *sub;
+    flat.reader = NULL;
+    flat.code = NULL;
+    ARCHIVE_VALUE(archive, flat);
+    flat.reader = warp_archive(sm, sub->reader, archive);
+    flat.code = sub->code;
+    archive_check(archive, flat.read_count <= COUNT_OF(flat.read) && flat.last < SUBCORE_WARPS);
+    if (archive->reading)
+        *sub = flat;
+    tags_archive(sub->code, archive);
+}
+
+/* ---- memory ---- */
+
+static void archive_pieces(struct load *load, struct archive *archive)
+{
+    uint64_t count = load->of.kind == REQUEST_PIECES ? load->piece_count : 0;
+    count = archive_number(archive, count, MOST_PIECES);
+    for (uint64_t i = 0; i < count && archive->good; i++) {
+        if (archive->reading)
+            mem_grow(load->pieces, i, load->piece_capacity);
+        piece_archive(load->warp->exec, &load->pieces[i], archive);
+    }
+    load->piece_count = count;
+}
+
+static struct load load_without_pointers(const struct load *load)
+{
+    struct load flat = *load;
+    memset(&flat.of, 0, sizeof flat.of);
+    flat.warp = NULL;
+    flat.pieces = NULL;
+    flat.piece_count = flat.piece_capacity = 0;
+    return flat;
+}
+
+static void archive_load(struct sm *sm, struct load *load, struct archive *archive)
+{
+    struct load flat = load_without_pointers(load);
+    ARCHIVE_VALUE(archive, flat);
+    flat = load_without_pointers(&flat);
+    struct sm_warp *warp = warp_archive(sm, load->warp, archive);
+    if (!archive_check(archive, warp && warp->exec && flat.group < SM_COPY_GROUPS &&
+                                    flat.writes <= COUNT_OF(flat.registers)))
+        return;
+    for (uint32_t i = 0; i < flat.writes; i++)
+        archive_check(archive, flat.registers[i] < warp->board_capacity);
+    if (archive->reading) {
+        *load = flat;
+        load->warp = warp;
+    }
+    delivery_archive(warp->exec, &load->of, archive);
+    archive_pieces(load, archive);
+}
+
+static void archive_loads(struct sm *sm, struct archive *archive)
+{
+    uint32_t count = (uint32_t)archive_number(archive, sm->load_capacity, MOST_LOADS);
+    if (archive->reading) {
+        sm->loads = mem_alloc(count, sizeof *sm->loads);
+        sm->load_capacity = count;
+    }
+    bool *is_free = mem_alloc(count, sizeof *is_free);
+    uint32_t free_one = sm->free_load, *link = &sm->free_load;
+    for (uint32_t i = 0; i <= count && archive->good; i++) { /* in the order they will be taken in */
+        uint64_t number = archive_number(archive, free_one == NO_SLOT ? 0 : (uint64_t)free_one + 1, count);
+        if (!number || !archive_check(archive, !is_free[number - 1]))
+            break;
+        is_free[number - 1] = true;
+        if (archive->reading)
+            *link = (uint32_t)number - 1;
+        link = &sm->loads[number - 1].next;
+        free_one = archive->reading ? NO_SLOT : *link;
+    }
+    *link = NO_SLOT;
+    for (uint32_t i = 0; i < count && archive->good; i++)
+        if (!is_free[i])
+            archive_load(sm, &sm->loads[i], archive);
+    mem_free(is_free);
+}
+
+/* Writes of blocks, also of such that have ended. */
+static void archive_writes(struct sm *sm, struct archive *archive)
+{
+    uint32_t count = (uint32_t)archive_number(archive, sm->writes_count, MOST_LOADS);
+    if (archive->reading) {
+        sm->writes = mem_alloc(count, sizeof *sm->writes);
+        sm->writes_count = sm->writes_capacity = count;
+    }
+    sm->free_writes = (uint32_t)archive_number(archive, sm->free_writes, NO_SLOT);
+    archive_check(archive, sm->free_writes == NO_SLOT || sm->free_writes < count);
+    for (uint32_t i = 0; i < count && archive->good; i++) {
+        struct writes *one = &sm->writes[i], flat = *one;
+        flat.block = NULL;
+        ARCHIVE_VALUE(archive, flat);
+        uint64_t block = archive_number(archive, one->block ? (uint64_t)(one->block - sm->blocks) + 1 : 0,
+                                        sm->config.blocks);
+        flat.block = block ? &sm->blocks[block - 1] : NULL;
+        archive_check(archive, flat.kernel <= SM_KERNELS && (flat.next == NO_SLOT || flat.next < count));
+        *one = flat;
+    }
+}
+
+/* Messages that wait for room, from the first on. */
+static void archive_outgoing(struct sm *sm, struct archive *archive)
+{
+    uint32_t count = (uint32_t)archive_number(archive, sm->outgoing_count, MOST_OUTGOING);
+    if (archive->reading) {
+        sm->outgoing = mem_alloc(count + 1, sizeof *sm->outgoing);
+        sm->outgoing_capacity = count + 1;
+        sm->outgoing_count = count;
+    }
+    for (uint32_t i = 0; i < count && archive->good; i++) {
+        struct outgoing *one = &sm->outgoing[(sm->outgoing_first + i) % sm->outgoing_capacity];
+        ARCHIVE_VALUE(archive, *one);
+        archive_check(archive, one->bytes <= MEM_PAYLOAD_MOST && one->to < port_plugs(sm->requests));
+    }
+}
+
+/* Messages that wait for their page, in order. */
+static void archive_untranslated(struct sm *sm, struct archive *archive)
+{
+    if (!sm->tlb.entries)
+        return;
+    tlb_archive(&sm->tlb, archive);
+    uint32_t count = (uint32_t)archive_number(archive, sm->untranslated_count, MOST_OUTGOING);
+    for (uint32_t i = 0; i < count && archive->good; i++) {
+        if (archive->reading) {
+            mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
+            sm->untranslated_count++;
+        }
+        ARCHIVE_VALUE(archive, sm->untranslated[i]);
+        const struct outgoing *message = &sm->untranslated[i].message;
+        archive_check(archive, message->bytes <= MEM_PAYLOAD_MOST && message->to < port_plugs(sm->requests));
+    }
+}
+
+static void archive_l1(struct sm *sm, struct archive *archive)
+{
+    uint32_t shared = (uint32_t)archive_number(archive, sm->l1_shared, sm->config.spec->l1);
+    if (archive->reading)
+        memory_set_shared(sm, shared);
+    tags_archive(sm->l1, archive);
+    mshr_archive(sm->misses, sm->load_capacity, sm->l1->sets * sm->l1->ways, archive);
+    archive_sparse(archive, sm->l1_data, sm->config.spec->l1);
+    ARCHIVE_VALUE(archive, sm->l1_generation);
+    ARCHIVE_VALUE(archive, sm->last_region);
+    ARCHIVE_VALUE(archive, sm->loads_under_way);
+    ARCHIVE_VALUE(archive, sm->stores_under_way);
+    ARCHIVE_VALUE(archive, sm->reductions_under_way);
+    ARCHIVE_VALUE(archive, sm->l1_has_local);
+    ARCHIVE_VALUE(archive, sm->fence_free);
+    ARCHIVE_VALUE(archive, sm->room_wanted);
+    ARCHIVE_VALUE(archive, sm->lsu_free);
+    if (sm->last_region >= sm->config.memory->count) /* it is where to look first, no more */
+        sm->last_region = 0;
+}
+
+/* ---- the SM ---- */
+
+void sm_archive(struct component *self, void *state, struct archive *archive)
+{
+    struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
+    (void)state;
+    archive_expect(archive, sizeof *sm);
+    archive_expect(archive, sizeof *sm->blocks);
+    archive_expect(archive, sizeof *sm->loads);
+    ARCHIVE_VALUE(archive, sm->cycle);
+    for (uint32_t i = 0; i < SM_KERNELS && archive->good; i++)
+        archive_kernel(sm, i, archive);
+    archive_writes(sm, archive);
+    for (uint32_t i = 0; i < sm->config.blocks && archive->good; i++)
+        archive_block(sm, &sm->blocks[i], archive);
+    for (uint32_t i = 0; i < warp_count(sm) && archive->good; i++)
+        archive_warp(sm, &sm->warps[i], archive);
+    for (uint32_t i = 0; i < sm->config.subcores && archive->good; i++)
+        archive_subcore(sm, &sm->subcores[i], archive);
+    if (!archive->good)
+        return;
+    archive_loads(sm, archive);
+    archive_l1(sm, archive);
+    archive_outgoing(sm, archive);
+    archive_untranslated(sm, archive);
+    ARCHIVE_VALUE(archive, sm->next_subcore);
+    ARCHIVE_VALUE(archive, sm->blocks_now);
+    ARCHIVE_VALUE(archive, sm->warps_now);
+    ARCHIVE_VALUE(archive, sm->next_at);
+    ARCHIVE_VALUE(archive, sm->next_start);
+    ARCHIVE_VALUE(archive, sm->warps_begun);
+    ARCHIVE_VALUE(archive, sm->shared_free);
+    tags_archive(sm->code, archive);
+    tags_archive(sm->code_behind, archive);
+    tags_archive(sm->constants, archive);
+    tags_archive(sm->constants_behind, archive);
+}

@@ -1,0 +1,45 @@
+/* An island of memory written to a checkpoint, and read from one. */
+#include "mem/dram.h"
+#include "base/archive.h"
+
+static bool work_fits(const struct partition_spec *spec, uint32_t work)
+{
+    return work == NO_WORK || work < spec->work_count;
+}
+
+/* What was read links works that there are. */
+static bool works_fit(const struct partition_spec *spec, const struct partition *state)
+{
+    bool good = work_fits(spec, state->free_work) && state->works_free <= spec->work_count;
+    for (uint32_t i = 0; i < spec->here; i++)
+        good &= work_fits(spec, state->slices[i].late_first) && work_fits(spec, state->slices[i].late_last);
+    for (uint32_t i = 0; i < spec->work_count && good; i++)
+        good = work_fits(spec, spec->works[i].next);
+    return good;
+}
+
+static void archive_store(const struct partition_spec *spec, const struct store *store,
+                          struct archive *archive)
+{
+    size_t slots = (size_t)store->tags->sets * store->tags->ways;
+    tags_archive(store->tags, archive);
+    mshr_archive(store->misses, spec->work_count, (uint32_t)slots, archive);
+    archive_sparse(archive, store->data, slots * MEM_LINE);
+    archive_sparse(archive, store->masks, slots * MEM_SECTORS * sizeof *store->masks);
+}
+
+void partition_archive(struct component *self, void *state, struct archive *archive)
+{
+    const struct partition_spec *spec = component_spec(self);
+    const struct dram *dram = spec->dram;
+    archive_expect(archive, spec->here);
+    archive_expect(archive, spec->work_count);
+    archive_expect(archive, dram->channel_bytes);
+    for (uint32_t i = 0; i < spec->here && archive->good; i++)
+        archive_store(spec, &spec->stores[i], archive);
+    archive_sparse(archive, spec->works, spec->work_count * sizeof *spec->works);
+    archive_sparse(archive, spec->payloads, spec->work_count * sizeof *spec->payloads);
+    archive_sparse(archive, dram->channels,
+                   spec->here * spec->shape->channels_per_slice * dram->channel_bytes);
+    archive_check(archive, works_fit(spec, state));
+}

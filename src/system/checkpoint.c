@@ -1,0 +1,225 @@
+/* Checkpoints of a machine: a file with what it was made of, the journal of what the program was told, the
+ * state of all parts, and what memory holds. */
+#include "base/archive.h"
+#include "base/mem.h"
+#include "system/contents.h"
+#include "system/journal.h"
+
+#include <stdio.h>
+
+static const struct archive_kind kind = {
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {1, ENGINE_MESSAGE_VERSION}};
+
+/* ---- what must be the same: a line each ---- */
+
+static void add_note(const struct machine *machine, struct text *note)
+{
+    const struct machine_options *options = &machine->options;
+    text_add(note, "heddle = %s\n%s", HEDDLE_VERSION,
+             options->checkpoint.note ? options->checkpoint.note : "");
+    text_add(note, "max_cycles = %llu\ncold_caches = %d\nprofile = %d\n",
+             (unsigned long long)options->max_cycles, options->cold_caches, options->profile);
+    config_dump(&machine->system->config, note);
+}
+
+/* The first line in which two notes differ; of each the rest of it, with its length. */
+static void first_difference(const char **a, const char **b, int *a_length, int *b_length)
+{
+    for (;;) {
+        *a_length = (int)strcspn(*a, "\n");
+        *b_length = (int)strcspn(*b, "\n");
+        if (!**a || !**b || *a_length != *b_length || memcmp(*a, *b, (size_t)*a_length) != 0)
+            return;
+        *a += *a_length + ((*a)[*a_length] != 0);
+        *b += *b_length + ((*b)[*b_length] != 0);
+    }
+}
+
+static bool notes_fit(const char *path, const char *found, const char *own, struct err *err)
+{
+    int found_length, own_length;
+    if (!strcmp(found, own))
+        return true;
+    first_difference(&found, &own, &found_length, &own_length);
+    return err_set(err, "%s was written by another run: with '%.*s', where this one has '%.*s'", path,
+                   found_length, found, own_length, own);
+}
+
+bool machine_check_checkpoint(const char *path, const char *note, struct err *err)
+{
+    struct archive archive;
+    struct text found = {0};
+    if (!archive_open(&archive, path, &kind, &found, err)) {
+        text_fini(&found);
+        return false;
+    }
+    archive_close(&archive);
+    const char *behind_version = strchr(found.at, '\n');
+    size_t length = strlen(note);
+    bool good = behind_version && !strncmp(behind_version + 1, note, length);
+    if (!good) { /* only what the note is about is looked at */
+        const char *at = behind_version ? behind_version + 1 : "";
+        int found_length, own_length;
+        first_difference(&at, &note, &found_length, &own_length);
+        err_set(err, "%s was written by another run: with '%.*s', where this one has '%.*s'", path,
+                found_length, at, own_length, note);
+    }
+    text_fini(&found);
+    return good;
+}
+
+/* ---- state ---- */
+
+void machine_archive_memory(struct machine *machine, struct archive *archive)
+{
+    struct contents_range *ranges = NULL;
+    size_t count = 0, capacity = 0;
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        const struct gpu_slot *gpu = &machine->gpus[i];
+        for (uint32_t r = 0; r < gpu->region_count; r++) {
+            if (gpu->regions[r].remote)
+                continue;
+            mem_grow(ranges, count, capacity);
+            ranges[count++] = (struct contents_range){gpu->regions[r].host, gpu->regions[r].bytes};
+        }
+    }
+    contents_archive(ranges, count, archive);
+    mem_free(ranges);
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct heap *heap = machine->gpus[i].heap;
+        bool is_there = archive_number(archive, heap != NULL, 1);
+        if (archive_check(archive, is_there == (heap != NULL)) && heap)
+            heap_archive(heap, archive);
+    }
+}
+
+/* A task that runs, by its number plus one; NULL: none. */
+static struct task *task_archive(const struct machine *machine, const struct task *task,
+                                 struct archive *archive)
+{
+    uint64_t number =
+        archive_number(archive, task ? task->number + 1 : 0, journal_task_count(machine->journal));
+    struct task *found = number ? journal_task(machine->journal, number - 1) : NULL;
+    archive_check(archive, !number || found);
+    return found;
+}
+
+static void archive_slot(struct machine *machine, struct gpu_slot *gpu, struct archive *archive)
+{
+    const struct launch *launches[SM_KERNELS] = {0};
+    ARCHIVE_VALUE(archive, gpu->copies_end);
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        gpu->kernels[i] = task_archive(machine, gpu->kernels[i], archive);
+        if (!gpu->kernels[i])
+            continue;
+        launches[i] = gpu->kernels[i]->launch;
+        ARCHIVE_VALUE(archive, gpu->kernels[i]->start_ps);
+        archive_check(archive, launches[i]);
+    }
+    if (archive->good)
+        gpu_archive(gpu->gpu, launches, archive);
+}
+
+static void archive_waiting(struct machine *machine, struct archive *archive)
+{
+    struct task **link = &machine->waiting;
+    for (uint64_t most = journal_task_count(machine->journal) + 1; most && archive->good; most--) {
+        struct task *task = task_archive(machine, *link, archive);
+        if (archive->reading)
+            *link = task;
+        if (!task)
+            return;
+        ARCHIVE_VALUE(archive, task->start_ps);
+        ARCHIVE_VALUE(archive, task->end_ps);
+        link = &task->next;
+        if (archive->reading)
+            *link = NULL;
+    }
+}
+
+static void archive_state(struct machine *machine, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, machine->now);
+    ARCHIVE_VALUE(archive, machine->running);
+    archive_expect(archive, machine->gpu_count);
+    for (uint32_t i = 0; i < machine->gpu_count && archive->good; i++)
+        archive_slot(machine, &machine->gpus[i], archive);
+    archive_waiting(machine, archive);
+    if (archive->good)
+        engine_archive(machine->engine, archive);
+    if (archive->good)
+        machine_archive_memory(machine, archive);
+}
+
+/* ---- files ---- */
+
+bool checkpoint_init(struct machine *machine, struct err *err)
+{
+    const struct checkpoint_options *options = &machine->options.checkpoint;
+    struct clock_domain clock;
+    clock_init(&clock, machine->system->gpu.clock);
+    machine->checkpoint_ps =
+        options->write && options->at_cycles ? clock_time(&clock, options->at_cycles) : TIME_NEVER;
+    if (!options->write && !options->resume)
+        return true;
+    machine->journal = journal_new();
+    if (!options->resume)
+        return true;
+    struct text found = {0}, own = {0};
+    struct archive *archive = machine->resuming = mem_alloc(1, sizeof *archive);
+    add_note(machine, &own);
+    bool good = archive_open(archive, options->resume, &kind, &found, err) &&
+                notes_fit(options->resume, found.at, own.at, err);
+    if (good) {
+        journal_archive(machine->journal, archive);
+        good = archive->good || err_set(err, "%s is damaged: its journal does not fit", options->resume);
+    }
+    text_fini(&found);
+    text_fini(&own);
+    return good;
+}
+
+static void end_resuming(struct machine *machine)
+{
+    if (machine->resuming)
+        archive_close(machine->resuming);
+    mem_free(machine->resuming);
+    machine->resuming = NULL;
+}
+
+void checkpoint_fini(struct machine *machine)
+{
+    end_resuming(machine);
+    journal_free(machine->journal);
+}
+
+bool checkpoint_write(struct machine *machine, struct err *err)
+{
+    struct archive archive;
+    struct text note = {0};
+    add_note(machine, &note);
+    journal_note_writes(machine->journal, machine);
+    bool good = archive_create(&archive, machine->options.checkpoint.write, &kind, note.at, err);
+    if (good) {
+        journal_archive(machine->journal, &archive);
+        archive_state(machine, &archive);
+        good = archive_commit(&archive, err);
+    }
+    text_fini(&note);
+    return good;
+}
+
+bool checkpoint_load(struct machine *machine, struct err *err)
+{
+    const char *path = machine->options.checkpoint.resume;
+    struct archive *archive = machine->resuming;
+    journal_replay_writes(machine->journal, machine);
+    journal_end_replay(machine->journal);
+    archive_state(machine, archive);
+    bool good = archive_at_end(archive);
+    if (!good)
+        err_set(err, "%s cannot be gone on from: %s", path,
+                archive->why ? archive->why : "its content does not fit the machine");
+    end_resuming(machine);
+    return good;
+}

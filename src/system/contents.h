@@ -1,0 +1,16 @@
+/* What memory holds, in a checkpoint. Only what was touched and is not zero is written. For this room only.
+ */
+#ifndef SYSTEM_CONTENTS_H
+#define SYSTEM_CONTENTS_H
+
+#include "base/archive.h"
+
+struct contents_range {
+    char *at;
+    uint64_t bytes;
+};
+
+/* Writes what the ranges hold, or makes them hold what was written. */
+void contents_archive(const struct contents_range *ranges, size_t count, struct archive *archive);
+
+#endif

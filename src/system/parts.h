@@ -1,0 +1,48 @@
+/* What a machine is made of; for this room only. */
+#ifndef SYSTEM_PARTS_H
+#define SYSTEM_PARTS_H
+
+#include "gpu/gpu.h"
+#include "system/machine.h"
+
+struct gpu_slot {
+    struct gpu *gpu;
+    struct task *kernels[SM_KERNELS];   /* by slot of the GPU */
+    uint64_t copies_end[COPY_PEER + 1]; /* by direction: when the copies begun so far are done */
+    struct mem_region *regions;         /* what machine_set_memory said */
+    uint32_t region_count;
+    struct heap *heap; /* what machine_set_heap said */
+};
+
+struct machine {
+    const struct system *system;
+    struct machine_options options;
+    struct engine *engine;
+    struct gpu_slot *gpus;
+    uint32_t gpu_count;
+    struct task *waiting; /* kernels that no slot was free for, and copies under way */
+    uint64_t now;
+    uint64_t running;
+    bool broken;              /* a run was interrupted: nothing can begin any more */
+    struct journal *journal;  /* NULL: no checkpoint is wanted */
+    struct archive *resuming; /* the file to go on from, while its journal is gone through */
+    uint64_t checkpoint_ps;   /* when one is to be written; TIME_NEVER */
+    bool is_written;
+    enum machine_end end;
+};
+
+/* checkpoint.c. The file to go on from is opened, and the journal is begun, for a machine that was just made;
+ * it ends with the machine. */
+bool checkpoint_init(struct machine *machine, struct err *err);
+void checkpoint_fini(struct machine *machine);
+
+/* Writes one, of how things stand now. */
+bool checkpoint_write(struct machine *machine, struct err *err);
+
+/* The state that the file has, when all of its journal was gone through. */
+bool checkpoint_load(struct machine *machine, struct err *err);
+
+/* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
+void machine_archive_memory(struct machine *machine, struct archive *archive);
+
+#endif
