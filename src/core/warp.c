@@ -57,6 +57,21 @@ static bool copies_done(const struct sm_warp *w, int64_t allowed)
     return true;
 }
 
+/* A fence takes a while even when there was nothing to wait for, and those of an SM begin one by one. */
+static uint64_t fence_left(struct sm *sm, struct sm_warp *w, bool is_system)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint64_t begins = max_u64(sm->fence_free, sm->cycle);
+    sm->fence_free = begins + (is_system ? spec->fence_system_shared_cycles : spec->fence_shared_cycles);
+    uint64_t done = w->fence_from + (is_system ? spec->fence_system_cycles : spec->fence_cycles);
+    if (w->fence_waited)
+        done = max_u64(done, sm->cycle + spec->fence_after_cycles);
+    done += begins - sm->cycle;
+    w->fence_from = 0;
+    w->fence_waited = false;
+    return done > sm->cycle ? done - sm->cycle : 0;
+}
+
 /* What the operation waits for beside registers; true: it does wait. */
 static bool waits_for_role(struct sm *sm, struct sm_warp *w)
 {
@@ -189,8 +204,14 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
             warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
             return;
         }
-        if (UNLIKELY(w->exec->at->role) && waits_for_role(sm, w))
-            return;
+        if (UNLIKELY(w->exec->at->role)) {
+            if (waits_for_role(sm, w))
+                return;
+            if (w->exec->at->role == ROLE_RELEASE) { /* a fence stands before it */
+                earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
+                warp_account(sm, w, earliest, STALL_membar);
+            }
+        }
         if (LIKELY(timing->steps) || free_ops == FREE_OPS_MOST) {
             uint64_t at = max_u64(earliest, when_at(sm, ready, w->steps->unit));
             uint64_t line = fetch_line_of(w, timing);
@@ -367,21 +388,6 @@ static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
     return begins;
 }
 
-/* A fence takes a while even when there was nothing to wait for, and those of an SM begin one by one. */
-static uint64_t fence_left(struct sm *sm, struct sm_warp *w, bool is_system)
-{
-    const struct sm_spec *spec = sm->config.spec;
-    uint64_t begins = max_u64(sm->fence_free, sm->cycle);
-    sm->fence_free = begins + (is_system ? spec->fence_system_shared_cycles : spec->fence_shared_cycles);
-    uint64_t done = w->fence_from + (is_system ? spec->fence_system_cycles : spec->fence_cycles);
-    if (w->fence_waited)
-        done = max_u64(done, sm->cycle + spec->fence_after_cycles);
-    done += begins - sm->cycle;
-    w->fence_from = 0;
-    w->fence_waited = false;
-    return done > sm->cycle ? done - sm->cycle : 0;
-}
-
 /* How long an operation with a role holds its warp up once it was issued, and as what that is counted. */
 static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op *op, enum stall *why)
 {
@@ -394,10 +400,6 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op 
         *why = STALL_membar;
         l1_forget(sm);
         return fence_left(sm, w, op->value);
-    case ROLE_RELEASE:
-        w->fence_from = 0;
-        w->fence_waited = false;
-        return 0;
     case ROLE_FENCE_BLOCK:
         *why = STALL_membar;
         return spec->fence_block_cycles;
