@@ -101,6 +101,8 @@ struct system {
     struct l2_spec l2;
     struct dram_spec dram;
     struct noc_spec noc;
+    uint32_t gpcs;
+    uint8_t gpc_of[CLIENTS];
     struct engine *engine;
     struct mem *mem;
     struct script scripts[CLIENTS];
@@ -150,6 +152,8 @@ static inline void system_make(struct system *system)
                                 .sm_clock = 1000000000,
                                 .clients = CLIENTS,
                                 .clients_of_sms = CLIENTS,
+                                .gpcs = system->gpcs,
+                                .gpc_of = system->gpc_of,
                                 .atomic = add_words};
     must(system->mem = mem_new(system->engine, "gpu[0]", &config, err));
     system->memory = mem_alloc(MEMORY_BYTES, 1);

@@ -153,6 +153,8 @@ static void sms_of_a_gpc_share_its_port(void **state)
     system_defaults(&system);
     system.noc.gpc_bytes_per_cycle = 32; /* of which each of the side's two slices has a half */
     system.noc.gpc_burst_cycles = 0;
+    system.gpcs = 2;
+    system.gpc_of[2] = system.gpc_of[3] = 1;
     uint64_t line = some_line(&system, 0, 0);
     system_make(&system);
     system_send(&system, 0, 0, MEM_READ, line, 1, NULL, 0);
