@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* Lanes that go to different words of a bank wait for each other. Wide accesses take half or a quarter of the
- * warp at a time, and as many banks together. */
+/* Lanes that go to different words of a bank wait for each other. Accesses of 16 bytes take half of the warp
+ * at a time (on an H200 one that all lanes share takes two passes); wide ones take as many banks together. */
 static uint32_t count_passes(uint32_t banks, uint32_t unit, const struct request *request)
 {
-    uint32_t groups = (uint32_t)max_u64(banks * 4 / unit, 1), together = 128 / unit, all = 0;
+    uint32_t groups = (uint32_t)max_u64(banks * 4 / unit, 1), together = unit == 16 ? 16 : 32, all = 0;
     uint32_t seen[256][4];
     uint8_t counts[256];
     for (uint32_t first = 0; first < WARP_LANES; first += together) {
