@@ -58,8 +58,8 @@
     P(S, count, register_ports, "3", "1..16", "operands of an instruction that a bank gives without a wait") \
     P(S, flag, operand_reuse, "yes", "", "operands of the instruction before can be used again unread")      \
     P(S, size, l1, "256KiB", "1KiB..16MiB", "L1 cache and shared memory together")                           \
-    P(S, count, l1_ways, "4", "1..64", "ways of the L1 cache; more where its size asks for it")              \
-    P(S, choice, l1_policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")           \
+    P(S, count, l1_ways, "8", "1..64", "ways of the L1 cache; more where its size asks for it")              \
+    P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
