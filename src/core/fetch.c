@@ -17,29 +17,29 @@ static bool look(struct tags *tags, uint64_t line)
     return false;
 }
 
-/* A line that is fetched brings those behind it along, into the SM's cache. */
-static void prefetch(struct sm *sm, uint64_t line)
-{
-    for (uint64_t i = 1; i <= sm->config.spec->code_prefetch; i++) {
-        look(sm->code_behind, line + i);
-        look(sm->code, line + i);
-    }
-}
-
+/* Straight code streams: a line comes so long after the one before it. Elsewhere a line is waited for. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 {
     const struct sm_spec *spec = sm->config.spec;
-    bool follows = line == w->code_line + 1; /* straight on: it was asked for ahead */
+    bool follows = line == w->code_line + 1;
+    uint64_t now = max_u64(sm->cycle, w->since), before = w->code_at, latency, interval;
     w->code_line = line;
+    w->code_at = now;
     if (look(sm->subcores[w->place / SUBCORE_WARPS].code, line))
         return 0;
     w->kernel->counters.fetch_misses++;
-    uint32_t wait;
-    if (look(sm->code, line))
-        return follows ? 0 : (uint32_t)spec->l1_code_latency;
-    wait = (uint32_t)(look(sm->code_behind, line) ? spec->l2_code_latency : spec->memory_code_latency);
-    prefetch(sm, line);
-    return wait;
+    if (look(sm->code, line)) {
+        latency = spec->l1_code_latency;
+        interval = spec->l1_code_interval;
+    } else if (look(sm->code_behind, line)) {
+        latency = spec->l2_code_latency;
+        interval = spec->l2_code_interval;
+    } else {
+        latency = spec->memory_code_latency;
+        interval = spec->memory_code_interval;
+    }
+    w->code_at = follows ? max_u64(now, before + interval) : now + latency;
+    return (uint32_t)(w->code_at - now);
 }
 
 /* Parameters are constants, too, and others at each launch. */

@@ -61,6 +61,7 @@ struct sm_warp {
     const struct op *op;
     /* what few need */
     uint32_t board_capacity;
+    uint64_t code_at;                    /* when the line of code was there */
     uint64_t drained_at;                 /* when its last write has left the memory pipeline */
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
     uint32_t group;                      /* of asynchronous copies: the open one */

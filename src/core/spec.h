@@ -78,13 +78,16 @@
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
     P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
-    P(S, size, l0_code, "2KiB", "128B..1MiB", "instruction cache of a sub-core")                             \
+    P(S, size, l0_code, "14KiB", "128B..1MiB", "instruction cache of a sub-core")                            \
     P(S, size, l1_code, "32KiB", "128B..1MiB", "instruction cache of the SM")                                \
-    P(S, size, l2_code, "128KiB", "128B..16MiB", "instruction and constant cache behind it (L1.5)")          \
+    P(S, size, l2_code, "120KiB", "128B..16MiB", "instruction and constant cache behind it (L1.5)")          \
     P(S, count, l1_code_latency, "20", "1..10000", "cycles of a fetch from the SM's instruction cache")      \
     P(S, count, l2_code_latency, "60", "1..10000", "cycles of a fetch from the cache behind it")             \
     P(S, count, memory_code_latency, "300", "1..100000", "cycles of a fetch from L2 or memory")              \
-    P(S, count, code_prefetch, "8", "0..64", "lines that are fetched ahead")                                 \
+    P(S, count, l1_code_interval, "10", "1..10000",                                                          \
+      "straight code: from one line to the next, from the SM's cache")                                       \
+    P(S, count, l2_code_interval, "17", "1..10000", "straight code: the same, from the cache behind it")     \
+    P(S, count, memory_code_interval, "26", "1..10000", "straight code: the same, from L2 or memory")        \
     P(S, size, constant_cache, "2KiB", "64B..1MiB", "constant cache of the SM, nearest to the units")        \
     P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
