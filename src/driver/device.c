@@ -5,6 +5,8 @@
 
 #define GIB UINT64_C(0x40000000)
 
+enum { HEAP_PAGE = 4096 };
+
 static const uint64_t limit_starts[LIMIT_COUNT] = {
 #define L(id, number, start, most) [number] = start,
     DEVICE_LIMITS(L)
@@ -186,18 +188,29 @@ enum result device_limit_set(struct device *device, int limit, uint64_t value)
                 : RESULT_SUCCESS;
 }
 
+/* In simulated time every SM has a part of its own (exec/heap.c), as large as all of the heap should be if
+ * there are addresses enough: which SM takes how much is not known. */
+static void make_heap(struct device *device)
+{
+    uint64_t limit = device->limits[LIMIT_MALLOC_HEAP_SIZE];
+    uint32_t parts = device->driver->timeline ? (uint32_t)device->spec->sm_count : 1;
+    uint64_t part_bytes = parts > 1 ? min_u64(limit, device->spec->memory / parts) : limit;
+    part_bytes = (part_bytes + HEAP_PAGE - 1) / HEAP_PAGE * HEAP_PAGE;
+    struct memory_request request = {.kind = MEMORY_INTERNAL,
+                                     .bytes = parts * part_bytes,
+                                     .alignment = HEAP_PAGE,
+                                     .what = "the heap of malloc in kernels"};
+    request.spare_bytes = request.bytes - min_u64(limit, request.bytes);
+    if (limit && !memory_take(device->driver, device, &request, &device->heap_at))
+        device->heap = heap_new(device->image, device->heap_at, part_bytes, parts);
+    timeline_set_heap(device, device->heap);
+}
+
 struct heap *device_heap(struct device *device)
 {
     pthread_mutex_lock(&device->heap_lock);
-    if (!device->heap) {
-        struct memory_request request = {.kind = MEMORY_INTERNAL,
-                                         .bytes = device->limits[LIMIT_MALLOC_HEAP_SIZE],
-                                         .alignment = 4096,
-                                         .what = "the heap of malloc in kernels"};
-        if (request.bytes && !memory_take(device->driver, device, &request, &device->heap_at))
-            device->heap = heap_new(device->image, device->heap_at, request.bytes);
-        timeline_set_heap(device, device->heap);
-    }
+    if (!device->heap)
+        make_heap(device);
     struct heap *heap = device->heap;
     pthread_mutex_unlock(&device->heap_lock);
     return heap;

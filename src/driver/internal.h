@@ -21,7 +21,7 @@
 /* ---- memory ---- */
 
 struct allocation {
-    uint64_t at, bytes;
+    uint64_t at, bytes, spare_bytes;
     enum memory_kind kind;
     unsigned flags;
     struct device *device; /* NULL: of the host */
@@ -79,6 +79,7 @@ struct memory_pool {
 struct memory_request {
     enum memory_kind kind;
     uint64_t bytes, alignment;
+    uint64_t spare_bytes; /* of these bytes: addresses alone, that do not count as used */
     unsigned flags;
     const char *what;
     bool read_only;

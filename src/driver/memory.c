@@ -127,8 +127,8 @@ static void count_pool(struct memory_pool *pool, uint64_t bytes)
 static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
                         uint64_t *address)
 {
-    uint64_t bytes = request->bytes;
-    if (device && !has_room(device, request->pool, bytes))
+    uint64_t bytes = request->bytes, counted = bytes - request->spare_bytes;
+    if (device && !has_room(device, request->pool, counted))
         return driver_fail(RESULT_OUT_OF_MEMORY,
                            "%llu bytes are asked for, and of %llu bytes %llu are in use",
                            (unsigned long long)bytes, (unsigned long long)device->spec->memory,
@@ -140,6 +140,7 @@ static enum result take(struct driver *driver, struct device *device, const stru
                            (unsigned long long)bytes);
     memory_insert(driver, &(struct allocation){.at = at,
                                                .bytes = bytes,
+                                               .spare_bytes = request->spare_bytes,
                                                .kind = request->kind,
                                                .flags = request->flags,
                                                .device = device,
@@ -147,7 +148,7 @@ static enum result take(struct driver *driver, struct device *device, const stru
                                                .what = request->what,
                                                .read_only = request->read_only});
     if (device)
-        device->used += cost(bytes);
+        device->used += cost(counted);
     if (device && driver->options.padded_bounds)
         image_set_spare(device->image, (struct range){.at = arena->base,
                                                       .bytes = arena->committed - arena->base,
@@ -236,7 +237,7 @@ static void give(struct driver *driver, struct allocation *allocation)
     struct allocation gone = *allocation;
     memory_remove(driver, allocation);
     if (gone.device)
-        gone.device->used -= cost(gone.bytes);
+        gone.device->used -= cost(gone.bytes - gone.spare_bytes);
     if (gone.pool)
         leave_pool(gone.pool, gone.bytes);
     if (gone.kind != MEMORY_REGISTERED)

@@ -234,22 +234,24 @@ static void run_assert(struct warp *w, const struct op *op, lanes active,
 static void run_malloc(struct warp *w, const struct op *op, lanes active,
                        const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
-    struct heap *heap = w->block->worker->grid->launch->heap;
+    const struct worker *worker = w->block->worker;
+    struct heap *heap = worker->grid->launch->heap;
     (void)op;
     EACH_LANE (lane, active) {
         uint64_t bytes = read_local(w, lane, params[0], 8);
-        write_local(w, lane, result, 8, heap ? heap_take(heap, bytes) : 0);
+        write_local(w, lane, result, 8, heap ? heap_take(heap, worker->sm, bytes) : 0);
     }
 }
 
 static void run_free(struct warp *w, const struct op *op, lanes active, const uint64_t params[BUILTIN_PARAMS],
                      uint64_t result)
 {
-    struct heap *heap = w->block->worker->grid->launch->heap;
+    const struct worker *worker = w->block->worker;
+    struct heap *heap = worker->grid->launch->heap;
     (void)result;
     EACH_LANE (lane, active) {
         uint64_t at = read_local(w, lane, params[0], 8);
-        if (at && (!heap || !heap_give(heap, at)))
+        if (at && (!heap || !heap_give(heap, worker->sm, at)))
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
                        "free of 0x%llx, which malloc of a kernel did not give", (unsigned long long)at);
     }

@@ -87,9 +87,11 @@ struct fault {
     char text[2048]; /* the whole report: kernel, block, thread, source or PTX line, address, nearest range */
 };
 
-struct heap; /* of device-side malloc */
-struct heap *heap_new(struct image *image, uint64_t at, uint64_t bytes);
+/* Of device-side malloc. A model that keeps time needs a part for each SM, as these run at the same time. */
+struct heap;
+struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uint32_t part_count);
 void heap_free(struct heap *heap);
+void heap_settle(struct heap *heap); /* no kernel runs: what SMs gave back of others' parts is free */
 struct archive;
 void heap_archive(struct heap *heap, struct archive *archive); /* see base/archive.h */
 

@@ -12,74 +12,106 @@ struct piece { /* in the order of addresses, without holes */
     bool taken;
 };
 
-struct heap {
-    struct image *image;
-    pthread_mutex_t lock;
+/* What one SM takes from, so that an address depends on what this SM did alone, and not on which of them the
+ * host ran first. */
+struct part {
+    pthread_mutex_t lock; /* kernels that run without time share a part */
     struct piece *pieces;
     size_t count, capacity;
     size_t first_free; /* no piece before it is free */
+    uint64_t *given;   /* pieces of other parts that this SM gave back, in its order */
+    size_t given_count, given_capacity;
 };
 
-struct heap *heap_new(struct image *image, uint64_t at, uint64_t bytes)
+struct heap {
+    struct image *image;
+    uint64_t at, part_bytes;
+    struct part *parts;
+    uint32_t part_count;
+};
+
+struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uint32_t part_count)
 {
     struct heap *heap = mem_alloc(1, sizeof *heap);
-    heap->image = image;
-    pthread_mutex_init(&heap->lock, NULL);
-    mem_grow(heap->pieces, heap->count, heap->capacity);
-    heap->pieces[heap->count++] = (struct piece){at, bytes, false};
+    *heap = (struct heap){image, at, part_bytes, mem_alloc(part_count, sizeof *heap->parts), part_count};
+    for (uint32_t i = 0; i < part_count; i++) {
+        struct part *part = &heap->parts[i];
+        pthread_mutex_init(&part->lock, NULL);
+        mem_grow(part->pieces, part->count, part->capacity);
+        part->pieces[part->count++] = (struct piece){at + i * part_bytes, part_bytes, false};
+    }
     return heap;
+}
+
+/* Nothing of it is in the image any more. */
+static void hide_pieces(struct heap *heap, struct part *part)
+{
+    for (size_t i = 0; i < part->count; i++)
+        if (part->pieces[i].taken)
+            image_remove(heap->image, part->pieces[i].at);
 }
 
 void heap_free(struct heap *heap)
 {
     if (!heap)
         return;
-    for (size_t i = 0; i < heap->count; i++)
-        if (heap->pieces[i].taken)
-            image_remove(heap->image, heap->pieces[i].at);
-    pthread_mutex_destroy(&heap->lock);
-    mem_free(heap->pieces);
+    for (uint32_t i = 0; i < heap->part_count; i++) {
+        struct part *part = &heap->parts[i];
+        hide_pieces(heap, part);
+        pthread_mutex_destroy(&part->lock);
+        mem_free(part->pieces);
+        mem_free(part->given);
+    }
+    mem_free(heap->parts);
     mem_free(heap);
 }
 
-static void insert(struct heap *heap, size_t place, struct piece piece)
+static void insert(struct part *part, size_t place, struct piece piece)
 {
-    mem_grow(heap->pieces, heap->count, heap->capacity);
-    memmove(&heap->pieces[place + 1], &heap->pieces[place], (heap->count - place) * sizeof piece);
-    heap->pieces[place] = piece;
-    heap->count++;
+    mem_grow(part->pieces, part->count, part->capacity);
+    memmove(&part->pieces[place + 1], &part->pieces[place], (part->count - place) * sizeof piece);
+    part->pieces[place] = piece;
+    part->count++;
 }
 
-uint64_t heap_take(struct heap *heap, uint64_t bytes)
+/* The first free piece that has room. */
+static uint64_t take(struct part *part, uint64_t need)
 {
-    uint64_t at = 0;
-    if (bytes > UINT64_MAX / 2)
-        return 0;
-    uint64_t need = (bytes + PIECE - 1) / PIECE * PIECE + GAP;
-    pthread_mutex_lock(&heap->lock);
-    while (heap->first_free < heap->count && heap->pieces[heap->first_free].taken)
-        heap->first_free++;
-    for (size_t i = heap->first_free; i < heap->count && !at; i++) {
-        struct piece *piece = &heap->pieces[i];
+    while (part->first_free < part->count && part->pieces[part->first_free].taken)
+        part->first_free++;
+    for (size_t i = part->first_free; i < part->count; i++) {
+        struct piece *piece = &part->pieces[i];
         if (piece->taken || piece->bytes < need)
             continue;
-        at = piece->at;
-        struct piece rest = {piece->at + need, piece->bytes - need, false};
+        uint64_t at = piece->at;
+        struct piece rest = {at + need, piece->bytes - need, false};
         *piece = (struct piece){at, need, true};
         if (rest.bytes)
-            insert(heap, i + 1, rest);
-        image_add(heap->image, (struct range){at, bytes ? bytes : 1, "malloc in a kernel", false});
+            insert(part, i + 1, rest);
+        return at;
     }
-    pthread_mutex_unlock(&heap->lock);
+    return 0;
+}
+
+uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes)
+{
+    struct part *part = &heap->parts[sm == HEAP_UNTIMED ? 0 : sm];
+    if (bytes > UINT64_MAX / 2)
+        return 0;
+    pthread_mutex_lock(&part->lock);
+    uint64_t at = take(part, (bytes + PIECE - 1) / PIECE * PIECE + GAP);
+    if (at)
+        image_add(heap->image, (struct range){at, bytes ? bytes : 1, "malloc in a kernel", false});
+    pthread_mutex_unlock(&part->lock);
     return at;
 }
 
-static size_t find(const struct heap *heap, uint64_t at)
+static size_t find(const struct part *part, uint64_t at)
 {
-    size_t low = 0, high = heap->count;
+    size_t low = 0, high = part->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (heap->pieces[middle].at < at)
+        if (part->pieces[middle].at < at)
             low = middle + 1;
         else
             high = middle;
@@ -87,36 +119,73 @@ static size_t find(const struct heap *heap, uint64_t at)
     return low;
 }
 
-static void join_next(struct heap *heap, size_t i)
+static void join_next(struct part *part, size_t i)
 {
-    if (i + 1 >= heap->count || heap->pieces[i].taken || heap->pieces[i + 1].taken)
+    if (i + 1 >= part->count || part->pieces[i].taken || part->pieces[i + 1].taken)
         return;
-    heap->pieces[i].bytes += heap->pieces[i + 1].bytes;
-    heap->count--;
-    memmove(&heap->pieces[i + 1], &heap->pieces[i + 2], (heap->count - i - 1) * sizeof *heap->pieces);
+    part->pieces[i].bytes += part->pieces[i + 1].bytes;
+    part->count--;
+    memmove(&part->pieces[i + 1], &part->pieces[i + 2], (part->count - i - 1) * sizeof *part->pieces);
 }
 
-bool heap_give(struct heap *heap, uint64_t at)
+static bool is_taken(const struct part *part, uint64_t at)
 {
-    pthread_mutex_lock(&heap->lock);
-    size_t i = find(heap, at);
-    bool taken = i < heap->count && heap->pieces[i].at == at && heap->pieces[i].taken;
-    if (taken) {
-        heap->pieces[i].taken = false;
-        image_remove(heap->image, at);
-        join_next(heap, i);
-        if (i)
-            join_next(heap, i - 1);
-        if (i && !heap->pieces[i - 1].taken)
-            i--;
-        if (i < heap->first_free)
-            heap->first_free = i;
+    size_t i = find(part, at);
+    return i < part->count && part->pieces[i].at == at && part->pieces[i].taken;
+}
+
+/* The piece can be taken again. */
+static void release(struct part *part, uint64_t at)
+{
+    REQUIRE(is_taken(part, at));
+    size_t i = find(part, at);
+    part->pieces[i].taken = false;
+    join_next(part, i);
+    if (i)
+        join_next(part, i - 1);
+    if (i && !part->pieces[i - 1].taken)
+        i--;
+    if (i < part->first_free)
+        part->first_free = i;
+}
+
+static struct part *part_at(const struct heap *heap, uint64_t at)
+{
+    uint64_t number = (at - heap->at) / heap->part_bytes;
+    return at >= heap->at && number < heap->part_count ? &heap->parts[number] : NULL;
+}
+
+bool heap_give(struct heap *heap, uint32_t sm, uint64_t at)
+{
+    struct part *owner = part_at(heap, at), *own = sm == HEAP_UNTIMED ? owner : &heap->parts[sm];
+    if (!owner)
+        return false;
+    pthread_mutex_lock(&own->lock);
+    bool taken = image_remove(heap->image, at);
+    if (taken && own == owner) {
+        release(owner, at);
+    } else if (taken) { /* its owner may be running, just now or, with other threads, a while ago */
+        mem_grow(own->given, own->given_count, own->given_capacity);
+        own->given[own->given_count++] = at;
     }
-    pthread_mutex_unlock(&heap->lock);
+    pthread_mutex_unlock(&own->lock);
     return taken;
 }
 
-/* What kernels were given, with the bytes they asked for, which the image knows. */
+void heap_settle(struct heap *heap)
+{
+    for (uint32_t i = 0; i < heap->part_count; i++) {
+        struct part *part = &heap->parts[i];
+        for (size_t g = 0; g < part->given_count; g++)
+            release(part_at(heap, part->given[g]), part->given[g]);
+        part->given_count = 0;
+    }
+}
+
+/* ---- checkpoints ---- */
+
+/* What kernels were given, with the bytes they asked for, which the image knows; 0: another SM gave it back.
+ */
 static void archive_piece(struct heap *heap, struct piece *piece, struct archive *archive)
 {
     struct range range = {0};
@@ -126,31 +195,56 @@ static void archive_piece(struct heap *heap, struct piece *piece, struct archive
     ARCHIVE_VALUE(archive, piece->bytes);
     piece->taken = archive_number(archive, piece->taken, 1);
     range.bytes = archive_number(archive, range.bytes, piece->bytes);
-    if (archive->reading && archive->good && piece->taken)
+    if (archive->reading && archive->good && piece->taken && range.bytes)
         image_add(heap->image, (struct range){piece->at, range.bytes, "malloc in a kernel", false});
+}
+
+static void archive_pieces(struct heap *heap, struct part *part, uint64_t at, struct archive *archive)
+{
+    uint64_t end = at + heap->part_bytes;
+    uint64_t count = archive_number(archive, part->count, heap->part_bytes / PIECE);
+    if (archive->reading) {
+        hide_pieces(heap, part);
+        part->count = part->first_free = 0;
+    }
+    for (uint64_t i = 0; i < count && archive->good; i++) {
+        if (archive->reading) {
+            mem_grow(part->pieces, part->count, part->capacity);
+            part->pieces[part->count++] = (struct piece){0};
+        }
+        archive_piece(heap, &part->pieces[i], archive);
+        archive_check(archive, part->pieces[i].at == at && part->pieces[i].bytes <= end - at);
+        at += part->pieces[i].bytes;
+    }
+    archive_check(archive, at == end);
+}
+
+static void archive_given(struct part *part, uint64_t most, struct archive *archive)
+{
+    uint64_t count = archive_number(archive, part->given_count, most);
+    if (archive->reading)
+        part->given_count = 0;
+    for (uint64_t i = 0; i < count && archive->good; i++) {
+        if (archive->reading) {
+            mem_grow(part->given, part->given_count, part->given_capacity);
+            part->given[part->given_count++] = 0;
+        }
+        ARCHIVE_VALUE(archive, part->given[i]);
+    }
 }
 
 void heap_archive(struct heap *heap, struct archive *archive)
 {
-    uint64_t at = heap->pieces[0].at, end = heap->pieces[heap->count - 1].at;
-    end += heap->pieces[heap->count - 1].bytes;
-    archive_expect(archive, at);
-    archive_expect(archive, end);
-    uint64_t count = archive_number(archive, heap->count, (end - at) / PIECE);
-    if (archive->reading) {
-        for (size_t i = 0; i < heap->count; i++)
-            if (heap->pieces[i].taken)
-                image_remove(heap->image, heap->pieces[i].at);
-        heap->count = heap->first_free = 0;
+    archive_expect(archive, heap->at);
+    archive_expect(archive, heap->part_bytes);
+    archive_expect(archive, heap->part_count);
+    for (uint32_t i = 0; i < heap->part_count && archive->good; i++) {
+        archive_pieces(heap, &heap->parts[i], heap->at + i * heap->part_bytes, archive);
+        archive_given(&heap->parts[i], heap->part_count * heap->part_bytes / PIECE, archive);
     }
-    for (uint64_t i = 0; i < count && archive->good; i++) {
-        if (archive->reading) {
-            mem_grow(heap->pieces, heap->count, heap->capacity);
-            heap->pieces[heap->count++] = (struct piece){0};
-        }
-        archive_piece(heap, &heap->pieces[i], archive);
-        archive_check(archive, heap->pieces[i].at == at && heap->pieces[i].bytes <= end - at);
-        at += heap->pieces[i].bytes;
-    }
-    archive_check(archive, at == end);
+    for (uint32_t i = 0; i < heap->part_count && archive->reading; i++)
+        for (size_t g = 0; g < heap->parts[i].given_count && archive->good; g++)
+            archive_check(archive,
+                          part_at(heap, heap->parts[i].given[g]) &&
+                              is_taken(part_at(heap, heap->parts[i].given[g]), heap->parts[i].given[g]));
 }

@@ -4,7 +4,10 @@
 
 #include "exec/exec.h"
 
-uint64_t heap_take(struct heap *heap, uint64_t bytes); /* 0: there is no room */
-bool heap_give(struct heap *heap, uint64_t at);        /* false: nothing was taken there */
+#define HEAP_UNTIMED UINT32_MAX /* in place of an SM: the kernel runs without time, from the first part */
+
+uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes); /* 0: the SM's part has no room */
+/* False: nothing was taken there. What another SM took can be taken again when no kernel runs. */
+bool heap_give(struct heap *heap, uint32_t sm, uint64_t at);
 
 #endif

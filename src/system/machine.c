@@ -171,6 +171,11 @@ static void end_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t s
 {
     gpu->kernels[slot] = NULL;
     machine->running--;
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        if (gpu->kernels[i])
+            return;
+    if (gpu->heap)
+        heap_settle(gpu->heap);
 }
 
 static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t slot, enum fault_kind kind,

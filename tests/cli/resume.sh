@@ -47,7 +47,7 @@ same_from_checkpoints() {
         expect_line err '^heddle: checkpoint .*saved written at cycle [0-9]+; --resume goes on from there$'
         expect_same_file "$ran: output" <(grep -v 'million warp' out) straight.out
         expect_same_file "$ran: statistics" <(without_host stats) straight.same
-        with "--threads 3 $option stats --resume saved" "$@"
+        with "--threads 5 $option stats --resume saved" "$@"
         expect_status 0
         expect_same_file "$ran: output" <(grep -v 'million warp' out) straight.out
         expect_same_file "$ran: statistics" <(without_host stats) straight.same
@@ -67,6 +67,9 @@ if command -v nvcc >/dev/null; then
     else
         fail "checkpoint.cu does not compile: $(head -n 5 built)"
     fi
+    # malloc and free of many SMs' pieces: a checkpoint among them, in the middle of each kernel
+    nvcc -O2 -arch=sm_90 -cudart shared -o heap "$HEDDLE_HOME/tests/programs/heap.cu" >built 2>&1 || fail heap.cu
+    same_from_checkpoints --stats '0.1 0.45 0.9' run --mode timing "${small[@]}" @ ./heap
     for name in streams texture; do
         nvcc -O2 -cudart shared -o "$name" "$HEDDLE_HOME/tests/programs/$name.cu" >built 2>&1 || fail "$name.cu"
         same_from_checkpoints --stats 0.5 run --mode timing "${small[@]}" @ "./$name"

@@ -333,7 +333,7 @@ static void test_malloc_and_free(void **state)
                                "ld.param.b64 %rd2, [r]; }\n";
     static const char give[] = "{ .param .b64 q; st.param.b64 [q], %rd2; call free, (q); }\n";
     char *room = mem_alloc(1, 4096);
-    struct heap *heap = heap_new(image, (uintptr_t)room, 4096);
+    struct heap *heap = heap_new(image, (uintptr_t)room, 4096, 1);
     char body[1024];
     snprintf(body, sizeof body, "%sst.u32 [%%rd2+20], %%r1;\n%s", take, give);
     expect_good((struct run){.head = head, .body = body, .heap = heap});

@@ -1,0 +1,97 @@
+/* The heap of malloc in kernels, with a part for each SM. */
+#include "check.h"
+#include "base/archive.h"
+#include "base/text.h"
+#include "exec/heap.h"
+
+enum { PARTS = 3, BYTES = 4096 };
+static const uint64_t base = UINT64_C(0x10000);
+
+static bool is_seen(const struct image *image, uint64_t at)
+{
+    struct range range;
+    return image_find(image, at, &range);
+}
+
+static void an_address_depends_on_its_sm_alone(void **state)
+{
+    (void)state;
+    struct image *image = image_new();
+    struct heap *heap = heap_new(image, base, BYTES, PARTS);
+    uint64_t first = heap_take(heap, 1, 100);
+    assert_int_equal(first, base + BYTES);
+    assert_int_equal(heap_take(heap, 0, 100), base);
+    assert_int_equal(heap_take(heap, 2, 100), base + 2 * BYTES);
+    assert_int_equal(heap_take(heap, HEAP_UNTIMED, 100), base + 112 + 16);
+    assert_int_equal(heap_take(heap, 1, BYTES), 0); /* others have room, but that is theirs */
+    assert_true(heap_give(heap, 1, first));
+    assert_int_equal(heap_take(heap, 1, 50), first);
+    heap_free(heap);
+    assert_false(is_seen(image, base));
+    image_free(image);
+}
+
+static void what_others_gave_back_can_be_taken_later(void **state)
+{
+    (void)state;
+    struct image *image = image_new();
+    struct heap *heap = heap_new(image, base, BYTES, PARTS);
+    uint64_t one = heap_take(heap, 0, 100), two = heap_take(heap, 0, 200), three = heap_take(heap, 0, 100);
+    assert_true(heap_give(heap, 2, two));
+    assert_true(heap_give(heap, 1, one));
+    assert_false(is_seen(image, one));     /* it is gone */
+    assert_false(heap_give(heap, 1, one)); /* twice */
+    assert_false(heap_give(heap, 0, two)); /* by its owner, too */
+    assert_false(heap_give(heap, 1, base - 16));
+    assert_false(heap_give(heap, 1, base + (uint64_t)PARTS * BYTES));
+    assert_false(heap_give(heap, 1, three + 16)); /* inside a piece */
+    assert_true(heap_take(heap, 0, 100) > three);
+    heap_settle(heap);
+    assert_int_equal(heap_take(heap, 0, 330), one);    /* both together */
+    assert_true(heap_give(heap, HEAP_UNTIMED, three)); /* nobody runs: at once */
+    assert_int_equal(heap_take(heap, 0, 100), three);
+    heap_free(heap);
+    image_free(image);
+}
+
+static void a_checkpoint_has_all_of_it(void **state)
+{
+    (void)state;
+    struct image *images[] = {image_new(), image_new()};
+    struct heap *heaps[] = {heap_new(images[0], base, BYTES, PARTS), heap_new(images[1], base, BYTES, PARTS)};
+    uint64_t kept = heap_take(heaps[0], 0, 100), given = heap_take(heaps[0], 0, 100);
+    heap_take(heaps[0], 2, 10);
+    heap_give(heaps[0], 1, given);
+    heap_take(heaps[1], 1, 1000); /* is forgotten */
+    struct archive out = archive_writer();
+    heap_archive(heaps[0], &out);
+    struct archive in = archive_reader(out.text.at, out.text.length);
+    heap_archive(heaps[1], &in);
+    assert_true(archive_at_end(&in));
+    assert_true(is_seen(images[1], kept + 99));
+    assert_false(is_seen(images[1], kept + 100));
+    assert_false(is_seen(images[1], given));
+    assert_false(is_seen(images[1], base + BYTES));
+    assert_true(is_seen(images[1], base + 2 * BYTES));
+    for (int settled = 0; settled < 2; settled++) {
+        for (uint32_t sm = 0; sm < PARTS; sm++)
+            assert_int_equal(heap_take(heaps[1], sm, 60), heap_take(heaps[0], sm, 60));
+        heap_settle(heaps[0]);
+        heap_settle(heaps[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        heap_free(heaps[i]);
+        image_free(images[i]);
+    }
+    text_fini(&out.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_depends_on_its_sm_alone),
+        cmocka_unit_test(what_others_gave_back_can_be_taken_later),
+        cmocka_unit_test(a_checkpoint_has_all_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
