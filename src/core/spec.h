@@ -99,7 +99,7 @@
       "from one fence for the system to the next of an SM")                                                  \
     P(S, count, fence_block_cycles, "8", "0..100000", "of a fence for the block")                            \
     P(S, count, fence_system_cycles, "980", "0..100000", "of a fence for the system, at least")              \
-    P(S, count, sleep_cycles, "100", "0..1000000", "of a sleep")
+    P(S, count, sleep_cycles, "50", "0..1000000", "of a sleep, beside what was asked for")
 
 struct sm_spec {
     SM_PARAMS(PARAM_FIELD, sm_spec)

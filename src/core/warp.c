@@ -388,14 +388,26 @@ static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
     return begins;
 }
 
+/* A warp sleeps as long as the thread that asks for most. */
+static uint64_t sleep_cycles(const struct sm *sm, const struct sm_warp *w, const struct op *op, lanes who)
+{
+    static const uint32_t most_ns = 1000000; /* PTX: at most a millisecond */
+    const uint32_t *asked = warp_at(w->exec, op->a);
+    uint32_t ns = 0;
+    EACH_LANE (lane, who)
+        ns = asked[lane] > ns ? asked[lane] : ns;
+    return who ? clock_cycle(&sm->clock, min_u64(ns, most_ns) * 1000) + sm->config.spec->sleep_cycles : 0;
+}
+
 /* How long an operation with a role holds its warp up once it was issued, and as what that is counted. */
-static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op *op, enum stall *why)
+static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op *op, lanes who,
+                              enum stall *why)
 {
     const struct sm_spec *spec = sm->config.spec;
     switch (op->role) {
     case ROLE_SLEEP:
         *why = STALL_sleeping;
-        return spec->sleep_cycles;
+        return sleep_cycles(sm, w, op, who);
     case ROLE_FENCE:
         *why = STALL_membar;
         l1_forget(sm);
@@ -432,7 +444,7 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *steppe
         if (stepped->diverged)
             wait += spec->diverge_cycles;
     } else if (op->role) {
-        wait += wait_for_role(sm, w, op, &why);
+        wait += wait_for_role(sm, w, op, stepped->mask, &why);
     }
     struct sm_block *block = w->block;
     if (wait && !stepped->waits)

@@ -164,12 +164,11 @@ static enum next run_yield(struct warp *w, const struct op *op, lanes active)
 
 enum lowered lower_yield(struct lower *lower, struct op *op)
 {
-    (void)lower;
     op->kind = OP_CONTROL;
     op->unit = UNIT_CONTROL;
     op->role = ROLE_SLEEP;
     op->run.control = run_yield;
-    return LOWERED;
+    return lower_source(lower, lower_operand(lower, 0), TYPE_u32, &op->a) ? LOWERED : LOWER_FAILED;
 }
 
 static void run_nothing(struct warp *w, const struct op *op, lanes active)

@@ -7,7 +7,8 @@
 #include <time.h>
 
 /* out[block] += rounds, after as many rounds of a loop; once(out): out[0] = 1; endless: until out[0] is not
- * 0; copied(out): out[0] += 1, by way of an asynchronous copy that a barrier is told of. */
+ * 0; copied(out): out[0] += 1, by way of an asynchronous copy that a barrier is told of; nap(out, ns): out[0]
+ * = cycles of a sleep of so many ns, which only thread 5 asks for, and the others for none. */
 static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry spin(.param .u64 out, .param .u32 rounds)\n"
                           "{\n"
@@ -54,13 +55,29 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           "    add.u32 %r2, %r1, 1;\n"
                           "    st.global.u32 [%rd1], %r2;\n"
                           "    ret;\n"
+                          "}\n"
+                          ".visible .entry nap(.param .u64 out, .param .u32 ns)\n"
+                          "{\n"
+                          "    .reg .b32 %r<5>; .reg .b64 %rd<5>; .reg .pred %p<2>;\n"
+                          "    ld.param.u64 %rd1, [out];\n"
+                          "    ld.param.u32 %r1, [ns];\n"
+                          "    mov.u32 %r2, %tid.x;\n"
+                          "    setp.eq.u32 %p1, %r2, 5;\n"
+                          "    selp.u32 %r3, %r1, 0, %p1;\n"
+                          "    mov.u64 %rd2, %clock64;\n"
+                          "    nanosleep.u32 %r3;\n"
+                          "    mov.u64 %rd3, %clock64;\n"
+                          "    sub.s64 %rd4, %rd3, %rd2;\n"
+                          "    cvt.u32.u64 %r4, %rd4;\n"
+                          "    st.global.u32 [%rd1], %r4;\n"
+                          "    ret;\n"
                           "}\n";
 
 static const char *const small[] = {"gpu.sm_count=4", "system.gpus=2", NULL}; /* quick to simulate */
 
 struct timed_test {
     struct under_test t;
-    struct function *spin, *endless, *copied;
+    struct function *spin, *endless, *copied, *nap;
 };
 
 static void start_timed_with(struct timed_test *test, struct driver_options options)
@@ -74,6 +91,7 @@ static void start_timed_with(struct timed_test *test, struct driver_options opti
     CHECK(module_function(module, "spin", &test->spin));
     CHECK(module_function(module, "endless", &test->endless));
     CHECK(module_function(module, "copied", &test->copied));
+    CHECK(module_function(module, "nap", &test->nap));
 }
 
 static void start_timed(struct timed_test *test)
@@ -455,6 +473,23 @@ static void a_kernel_that_takes_too_long_fails(void **state)
     stop(&test.t);
 }
 
+static void a_sleep_is_as_long_as_asked_for(void **state)
+{
+    (void)state;
+    static const uint32_t asked[] = {0, 20, 1000, 300000, 5000000}, slept[] = {0, 20, 1000, 300000, 1000000};
+    struct timed_test test;
+    start_timed(&test);
+    uint64_t out = new_memory(&test, 4), hertz = device_spec(test.t.device)->clock;
+    struct launch_config one = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        uint32_t ns = asked[i];
+        CHECK(stream_launch(test.t.first, test.nap, &one, (void *[]){&out, &ns}));
+        uint64_t cycles = slept[i] * hertz / 1000000000;
+        assert_in_range(read_back(&test, out), cycles + 20, cycles + 100);
+    }
+    stop(&test.t);
+}
+
 static void a_fault_ends_what_runs_beside_it(void **state)
 {
     (void)state;
@@ -611,6 +646,7 @@ int main(void)
         cmocka_unit_test(only_some_launches_are_timed),
         cmocka_unit_test(a_launch_has_statistics),
         cmocka_unit_test(a_kernel_that_takes_too_long_fails),
+        cmocka_unit_test(a_sleep_is_as_long_as_asked_for),
         cmocka_unit_test(a_fault_ends_what_runs_beside_it),
         cmocka_unit_test(copies_arrive_when_they_are_done),
         cmocka_unit_test(what_is_known_is_kept_when_interrupted),
