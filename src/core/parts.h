@@ -181,6 +181,7 @@ struct sm {
     struct fault fault;
     jmp_buf on_fault;
     struct sm_kernel kernels[SM_KERNELS];
+    bool stopped; /* what it was at is gone: messages to it are dropped */
 };
 
 static inline uint32_t warp_count(const struct sm *sm)

@@ -188,6 +188,8 @@ static void arrive(struct component *self, void *state, struct port *port)
 {
     struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
     (void)state;
+    while (UNLIKELY(sm->stopped) && port_head(port))
+        port_pop(port);
     if (setjmp(sm->on_fault)) {
         report_fault(sm);
         return;
@@ -213,6 +215,8 @@ static void ready(struct component *self, void *state, struct port *port, uint32
 {
     struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
     (void)state, (void)port, (void)plug;
+    if (UNLIKELY(sm->stopped))
+        return;
     catch_up(sm);
     memory_send_waiting(sm);
     memory_let_in(sm);
@@ -318,6 +322,12 @@ void sm_abandon(struct sm *sm)
         sm->next_at[s] = UINT64_MAX;
     }
     block_abandon_all(sm);
+}
+
+void sm_stop(struct sm *sm)
+{
+    sm_abandon(sm);
+    sm->stopped = true;
 }
 
 void sm_post_unlock(struct sm *sm, struct engine *engine, uint64_t time)

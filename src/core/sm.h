@@ -92,6 +92,7 @@ struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);
 void sm_abandon(struct sm *sm); /* ends all blocks, wherever they are */
+void sm_stop(struct sm *sm);    /* and takes no notice of what still comes; for good */
 
 /* When nothing is left to happen: at `time`, threads go on that wait for others in vain; or if there are
  * none, where blocks wait, that is a fault of the kernel. */

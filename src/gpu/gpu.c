@@ -468,7 +468,7 @@ uint64_t gpu_next_end(const struct gpu *gpu)
 void gpu_abandon(struct gpu *gpu)
 {
     for (uint32_t i = 0; i < gpu->sm_count; i++)
-        sm_abandon(gpu->sms[i]);
+        sm_stop(gpu->sms[i]);
     for (uint32_t i = 0; i < SM_KERNELS; i++)
         if (gpu->dispatcher.kernels[i].used) {
             print_all(gpu, i);

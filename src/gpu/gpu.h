@@ -50,7 +50,8 @@ uint64_t gpu_next_end(const struct gpu *gpu);
 /* What a kernel has done so far; the kernel goes on. */
 void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats);
 
-/* Ends a kernel that runs, wherever its blocks are: nothing else may run. */
+/* Ends all kernels that run, wherever their blocks are. No other can begin: the GPU is to be made anew, but
+ * not before other GPUs of the engine are done. */
 void gpu_abandon(struct gpu *gpu);
 
 struct gpu_progress {

@@ -79,7 +79,7 @@ static bool is_replaying(const struct machine *machine)
 void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes,
                          enum memory_use use)
 {
-    if (!is_replaying(machine))
+    if (!is_replaying(machine) && !machine->gpus[gpu].stopped)
         gpu_sync_memory(machine->gpus[gpu].gpu, at, bytes, use >= MEMORY_CHANGED);
     if (machine->journal && use == MEMORY_READ)
         journal_read(machine->journal, machine, gpu, at, bytes);
@@ -113,6 +113,8 @@ static void append(struct task **list, struct task *task)
 static bool begin_kernel(struct machine *machine, struct task *task)
 {
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
+    if (gpu->stopped)
+        return false;
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
@@ -190,18 +192,35 @@ static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t 
     end_kernel(machine, gpu, slot);
 }
 
-/* After a fault nothing of a GPU can go on, and what was on its way is of no use: memory stays as it is, and
- * the machine is made anew. */
-static void begin_anew(struct machine *machine, enum fault_kind why)
+/* After a fault nothing of a GPU can go on, and what was on its way is of no use: memory stays as it is. */
+static void stop_gpu(struct machine *machine, struct gpu_slot *gpu, enum fault_kind why)
+{
+    for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
+        if (gpu->kernels[slot])
+            stop_kernel(machine, gpu, slot, why, "stopped, as another kernel failed");
+    gpu_abandon(gpu->gpu);
+    gpu_sync_memory(gpu->gpu, 0, UINT64_MAX, true);
+    gpu->stopped = true;
+}
+
+static bool has_stopped_gpu(const struct machine *machine)
+{
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        if (machine->gpus[i].stopped)
+            return true;
+    return false;
+}
+
+/* GPUs that a fault stopped can be used again: the machine is made anew, as soon as nothing runs on it. */
+static void begin_anew(struct machine *machine)
 {
     struct err err;
+    if (machine->running || !has_stopped_gpu(machine))
+        return;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
-        struct gpu_slot *gpu = &machine->gpus[i];
-        for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
-            if (gpu->kernels[slot])
-                stop_kernel(machine, gpu, slot, why, "stopped, as another kernel failed");
-        gpu_abandon(gpu->gpu);
-        gpu_sync_memory(gpu->gpu, 0, UINT64_MAX, true);
+        if (!machine->gpus[i].stopped)
+            gpu_sync_memory(machine->gpus[i].gpu, 0, UINT64_MAX, true);
+        machine->gpus[i].stopped = false;
     }
     take_apart(machine);
     if (!build(machine, &err))
@@ -213,9 +232,9 @@ static void begin_anew(struct machine *machine, enum fault_kind why)
 static bool finish_kernels(struct machine *machine)
 {
     bool some = false;
-    enum fault_kind failed = FAULT_NONE;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct gpu_slot *gpu = &machine->gpus[i];
+        enum fault_kind failed = FAULT_NONE;
         struct launch_result result;
         struct kernel_stats stats;
         uint32_t slot;
@@ -231,9 +250,9 @@ static bool finish_kernels(struct machine *machine)
                 failed = result.fault.kind;
             some = true;
         }
+        if (failed)
+            stop_gpu(machine, gpu, failed);
     }
-    if (failed)
-        begin_anew(machine, failed);
     return some;
 }
 
@@ -258,8 +277,9 @@ static bool finish_waiting(struct machine *machine)
 /* All that has ended by now. */
 static bool finish(struct machine *machine)
 {
-    bool kernels = finish_kernels(machine), others = finish_waiting(machine);
-    return kernels || others;
+    bool kernels = finish_kernels(machine);
+    begin_anew(machine);
+    return finish_waiting(machine) || kernels;
 }
 
 static uint64_t next_copy(const struct machine *machine)
@@ -277,16 +297,20 @@ static bool stop_late(struct machine *machine, uint64_t limit_ps)
     bool some = false;
     snprintf(text, sizeof text, "more than %llu cycles, the limit given",
              (unsigned long long)machine->options.max_cycles);
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        bool late = false;
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
             struct task *task = machine->gpus[i].kernels[slot];
             if (!task || machine->now - task->start_ps < limit_ps)
                 continue;
             stop_kernel(machine, &machine->gpus[i], slot, FAULT_LIMIT, text);
-            some = true;
+            late = true;
         }
-    if (some)
-        begin_anew(machine, FAULT_LIMIT);
+        if (late)
+            stop_gpu(machine, &machine->gpus[i], FAULT_LIMIT);
+        some |= late;
+    }
+    begin_anew(machine);
     return some;
 }
 
@@ -362,7 +386,9 @@ static bool write_checkpoint(struct machine *machine, struct err *err)
     const struct checkpoint_options *options = &machine->options.checkpoint;
     machine->checkpoint_ps = TIME_NEVER;
     machine->is_written = true;
-    bool good = checkpoint_write(machine, err);
+    bool good = has_stopped_gpu(machine) /* messages under way there mean nothing any more */
+                    ? err_set(err, "a fault stopped one of the GPUs, and others are still at work")
+                    : checkpoint_write(machine, err);
     if (options->written)
         options->written(options->user, machine->now, good ? NULL : err->text);
     if (good && options->stop) {

@@ -12,6 +12,7 @@ struct gpu_slot {
     struct mem_region *regions;         /* what machine_set_memory said */
     uint32_t region_count;
     struct heap *heap; /* what machine_set_heap said */
+    bool stopped;      /* by a fault: it is made anew when no GPU is at work, and kernels wait for that */
 };
 
 struct machine {

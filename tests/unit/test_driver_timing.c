@@ -512,6 +512,45 @@ static void a_fault_ends_what_runs_beside_it(void **state)
     stop(&test.t);
 }
 
+/* What the second device does takes as long with faults on the first one as without, and the first one can be
+ * used again when it is done. */
+static void a_fault_stops_its_own_device_alone(void **state)
+{
+    (void)state;
+    uint64_t alone = 0;
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct timed_test test;
+        start_timed_with(&test, (struct driver_options){.threads = threads});
+        struct device *other = driver_device(test.t.driver, 1);
+        struct launch_config many = {.grid = {20, 1, 1}, .block = {64, 1, 1}};
+        uint64_t out = new_memory(&test, 4), far, nowhere = 16;
+        uint32_t value = 0;
+        CHECK(memory_alloc(other, 4, &far));
+        CHECK(spin_on(&test, device_default_stream(other), far, 20000));
+        if (threads > 1) { /* with loads of many blocks under way */
+            struct stream *stream;
+            CHECK(stream_new(test.t.device, STREAM_NON_BLOCKING, 0, &stream));
+            CHECK(stream_launch(stream, test.endless, &many, (void *[]){&out}));
+            CHECK(spin_on(&test, test.t.first, nowhere, 1));
+            assert_int_equal(device_synchronize(test.t.device), RESULT_ILLEGAL_ADDRESS);
+            assert_non_null(strstr(test.t.reports.at, "kernel endless: stopped"));
+            CHECK(device_reset(test.t.device));
+            out = new_memory(&test, 4);
+            CHECK(spin_on(&test, test.t.first, out, 5));
+            assert_int_equal(read_back(&test, out), 5);
+        }
+        CHECK(device_synchronize(other));
+        CHECK(stream_copy_bytes(device_default_stream(other), address_of(&value), far, sizeof value, true));
+        assert_int_equal(value, 20000);
+        struct launch_record record;
+        assert_true(driver_launch(test.t.driver, 0, &record));
+        if (threads == 1)
+            alone = record.timing->cycles;
+        assert_int_equal(record.timing->cycles, alone);
+        stop(&test.t);
+    }
+}
+
 static void copies_arrive_when_they_are_done(void **state)
 {
     (void)state;
@@ -648,6 +687,7 @@ int main(void)
         cmocka_unit_test(a_kernel_that_takes_too_long_fails),
         cmocka_unit_test(a_sleep_is_as_long_as_asked_for),
         cmocka_unit_test(a_fault_ends_what_runs_beside_it),
+        cmocka_unit_test(a_fault_stops_its_own_device_alone),
         cmocka_unit_test(copies_arrive_when_they_are_done),
         cmocka_unit_test(what_is_known_is_kept_when_interrupted),
         cmocka_unit_test(several_threads_use_one_machine),
