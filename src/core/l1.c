@@ -533,7 +533,10 @@ void memory_reply(struct sm *sm, const struct event *event)
         return;
     }
     struct load *load = &sm->loads[number];
+    uint64_t ready = sm->cycle + sm->config.spec->l1_fill_cycles;
     if (load->of.kind == REQUEST_ATOMIC) {
+        if (load->of.merged) /* each lane is told, and adds its part */
+            ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
         for (uint32_t i = 0; i < reply.count; i++) {
             struct mem_old old;
             memcpy(&old, data + i * sizeof old, sizeof old);
@@ -544,7 +547,7 @@ void memory_reply(struct sm *sm, const struct event *event)
         unpack(reply.sectors, data, line);
         deliver(sm, load, reply.line, reply.sectors, line);
     }
-    load_line_done(sm, load, sm->cycle + sm->config.spec->l1_fill_cycles);
+    load_line_done(sm, load, ready);
 }
 
 /* All but local memory, which nobody else changes. A line under way leaves when it has come. */

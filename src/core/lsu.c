@@ -71,13 +71,13 @@ static uint32_t same_words(const struct request *request)
     return most;
 }
 
-static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct request *request)
+static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct request *request, bool merged)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &w->kernel->counters;
     uint32_t words = (request->shared_bytes + 3u) / 4, least = words <= 1 ? 1 : words == 2 ? 2 : 4;
     uint32_t all = bank_passes(&sm->banks, (uint32_t)spec->shared_banks, request);
-    if (request->shared_atomic)
+    if (request->shared_atomic && !merged)
         all = (uint32_t)max_u64(all, same_words(request));
     counters->shared_requests++;
     counters->shared_wavefronts += all;
@@ -232,19 +232,37 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
     }
 }
 
-static void issue_atomics(struct sm *sm, struct sm_warp *w, const struct request *request,
+/* How long it takes until the one lane that does it for all can: as long as the steps before. */
+static uint64_t merging_takes(const struct sm *sm, const struct sm_warp *w)
+{
+    uint64_t chain = 0, longest = 0;
+    for (const struct isa_step *step = w->steps; !(step->flags & STEP_MERGED); step++) {
+        if (step->flags & STEP_BESIDE)
+            continue;
+        chain = (step->flags & STEP_CHAINED ? chain : 0) + sm->cost[step->unit].latency;
+        longest = max_u64(longest, chain);
+    }
+    return longest;
+}
+
+static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *request,
                           const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t lines = count_lines(&request->of);
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     struct load *load = NULL;
+    lanes who_asks = request->of.lanes;
+    if (timing->merged && request_merge(request)) {
+        who_asks &= -who_asks;
+        begins += merging_takes(sm, w);
+    }
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
         load = begin_load(sm, w, request, timing, registers);
         warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     }
-    for (lanes rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
+    for (lanes rest = who_asks; rest; begins += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
         rest &= ~who;
@@ -326,7 +344,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
     if (request->of.kind == REQUEST_ATOMIC && !request->of.returns)
         ready = sm->cycle + 1;
     if (request->shared)
-        ready = max_u64(ready, issue_shared(sm, w, request));
+        ready = max_u64(ready, issue_shared(sm, w, request, timing->merged));
     if (request->constant)
         ready = max_u64(ready, issue_constant(sm, w, request));
     warp_set_results(w, w->under_way->slots_at, timing, registers, ready * READY_KINDS + READY_SHORT);
@@ -351,7 +369,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
     request->of.kind = REQUEST_NONE;
     request->of.lanes = request->shared = request->local = request->constant = 0;
     request->of.barrier = NULL;
-    request->of.is_async = false;
+    request->of.is_async = request->of.merged = false;
     request->shared_atomic = request->writes = false;
     request->piece_count = 0;
 }

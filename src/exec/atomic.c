@@ -176,9 +176,34 @@ bool request_is_float(uint8_t operation)
     return strstr(rows[operation].name, ".f") || strstr(rows[operation].name, ".bf");
 }
 
+bool request_merge(struct request *request)
+{
+    struct delivery *of = &request->of;
+    uint32_t first = first_lane(of->lanes);
+    uint64_t all = request->operand[first];
+    if (!rows[of->operation].commutes)
+        return false;
+    EACH_LANE (i, of->lanes & (of->lanes - 1)) {
+        if (of->at[i] != of->at[first] || (of->returns && request->operand[i] != request->operand[first]))
+            return false;
+        all = apply(of->operation, all, request->operand[i], 0, true);
+    }
+    of->operand = request->operand[first];
+    of->merged = true;
+    request->operand[first] = all;
+    return true;
+}
+
 void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
 {
-    lane_set(of->registers + of->d, of->register_bytes, lane, old);
+    if (!of->merged) {
+        lane_set(of->registers + of->d, of->register_bytes, lane, old);
+        return;
+    }
+    EACH_LANE (i, of->lanes) {
+        lane_set(of->registers + of->d, of->register_bytes, i, old);
+        old = apply(of->operation, old, of->operand, 0, true);
+    }
 }
 
 static void request_atomics(struct warp *w, const struct op *op, char *const places[WARP_LANES], lanes who)

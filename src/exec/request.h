@@ -41,7 +41,9 @@ struct delivery {
     uint8_t operation;
     bool returns;
     uint8_t register_bytes;
-    uint32_t d; /* place of the old values */
+    uint32_t d;       /* place of the old values */
+    bool merged;      /* its first lane does it for all; with old values wanted, */
+    uint64_t operand; /* this is the operand of each */
     /* of an asynchronous copy */
     bool is_async;
     char *barrier; /* that counts its bytes, or NULL */
@@ -73,6 +75,9 @@ void request_collect(const struct request *request, uint64_t line, lanes who, un
 /* An atomic operation on memory (operation: as in the request): changes it and returns what was there. */
 uint64_t request_atomic(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
 bool request_is_float(uint8_t operation);
+/* Has the first lane do for all what they want of one address, as if they came in order; or tells that this
+ * cannot be, and changes nothing. */
+bool request_merge(struct request *request);
 void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
 
 /* All bytes of an asynchronous copy are there. */

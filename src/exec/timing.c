@@ -71,8 +71,10 @@ static void copy_steps(struct code *code, const struct ptx_function *f, const st
     for (uint32_t i = 0; i < last; i++) {
         struct isa_timing *timing = &code->timing[i];
         timing->first_step = count;
-        for (uint32_t k = machine->first[i]; k < machine->first[i + 1]; k++)
+        for (uint32_t k = machine->first[i]; k < machine->first[i + 1]; k++) {
+            timing->merged |= (machine->steps[k].flags & STEP_MERGED) != 0;
             code->steps[count++] = machine->steps[k];
+        }
         if (count == timing->first_step && needs_step(&code->ops[i]))
             code->steps[count++] = (struct isa_step){.unit = code->ops[i].unit};
         timing->steps = (uint16_t)(count - timing->first_step);
@@ -88,7 +90,7 @@ static void copy_steps(struct code *code, const struct ptx_function *f, const st
 static void count_guards(struct code *code, uint32_t i, bool guarded)
 {
     struct isa_timing *timing = &code->timing[i];
-    bool votes = timing->steps && code->steps[timing->first_step].unit == UNIT_VOTE;
+    bool votes = timing->steps && !timing->merged && code->steps[timing->first_step].unit == UNIT_VOTE;
     timing->guards = (uint8_t)min_u64(timing->reads, (uint64_t)guarded + votes);
 }
 

@@ -3,6 +3,7 @@
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { WARP_LANES = 32 };
@@ -50,6 +51,7 @@ enum isa_step_flag {
     STEP_BESIDE = 8,  /* nobody waits for its result: the other half of a value, or a comparison */
     STEP_FLOWS = 16,  /* instructions of others may stand between it and the step before */
     STEP_SHARED = 32, /* of shared memory, by what the instruction says */
+    STEP_MERGED = 64, /* an atomic operation that one lane does for all */
 };
 
 struct isa_step {
@@ -65,6 +67,7 @@ struct isa_timing {
     uint16_t steps; /* how many machine instructions it becomes */
     uint32_t first_step;
     uint8_t guards; /* how many of the first registers that it reads are predicates it waits longer for */
+    bool merged;    /* one of its steps is STEP_MERGED */
 };
 
 /* Types of a lane's value. f16 and bf16 are held as their 16 bits; pred is one bit. */

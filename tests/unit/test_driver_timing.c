@@ -8,7 +8,9 @@
 
 /* out[block] += rounds, after as many rounds of a loop; once(out): out[0] = 1; endless: until out[0] is not
  * 0; copied(out): out[0] += 1, by way of an asynchronous copy that a barrier is told of; nap(out, ns): out[0]
- * = cycles of a sleep of so many ns, which only thread 5 asks for, and the others for none. */
+ * = cycles of a sleep of so many ns, which only thread 5 asks for, and the others for none; together(out):
+ * odd threads add 3 to out[0] and put what was there into out[8 + thread], all add their numbers to out[1]
+ * and find the greatest in out[2]. */
 static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry spin(.param .u64 out, .param .u32 rounds)\n"
                           "{\n"
@@ -71,13 +73,30 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           "    cvt.u32.u64 %r4, %rd4;\n"
                           "    st.global.u32 [%rd1], %r4;\n"
                           "    ret;\n"
+                          "}\n"
+                          ".visible .entry together(.param .u64 out)\n"
+                          "{\n"
+                          "    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n"
+                          "    ld.param.u64 %rd1, [out];\n"
+                          "    mov.u32 %r1, %tid.x;\n"
+                          "    red.global.add.u32 [%rd1+4], %r1;\n"
+                          "    red.global.max.u32 [%rd1+8], %r1;\n"
+                          "    and.b32 %r2, %r1, 1;\n"
+                          "    setp.eq.u32 %p1, %r2, 0;\n"
+                          "    @%p1 bra done;\n"
+                          "    atom.global.add.u32 %r3, [%rd1], 3;\n"
+                          "    mul.wide.u32 %rd2, %r1, 4;\n"
+                          "    add.s64 %rd3, %rd1, %rd2;\n"
+                          "    st.global.u32 [%rd3+32], %r3;\n"
+                          "done:\n"
+                          "    ret;\n"
                           "}\n";
 
 static const char *const small[] = {"gpu.sm_count=4", "system.gpus=2", NULL}; /* quick to simulate */
 
 struct timed_test {
     struct under_test t;
-    struct function *spin, *endless, *copied, *nap;
+    struct function *spin, *endless, *copied, *nap, *together;
 };
 
 static void start_timed_with(struct timed_test *test, struct driver_options options)
@@ -92,6 +111,7 @@ static void start_timed_with(struct timed_test *test, struct driver_options opti
     CHECK(module_function(module, "endless", &test->endless));
     CHECK(module_function(module, "copied", &test->copied));
     CHECK(module_function(module, "nap", &test->nap));
+    CHECK(module_function(module, "together", &test->together));
 }
 
 static void start_timed(struct timed_test *test)
@@ -564,6 +584,26 @@ static void copies_arrive_when_they_are_done(void **state)
     stop(&test.t);
 }
 
+/* Memory sees three operations of a warp, of one lane each. */
+static void one_lane_asks_for_all_and_each_gets_its_own(void **state)
+{
+    (void)state;
+    struct timed_test test;
+    struct launch_record record;
+    start_timed(&test);
+    uint64_t out = new_memory(&test, 256);
+    struct launch_config one = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    CHECK(stream_launch(test.t.first, test.together, &one, (void *[]){&out}));
+    assert_int_equal(read_back(&test, out), 16 * 3);
+    assert_int_equal(read_back(&test, out + 4), 31 * 32 / 2);
+    assert_int_equal(read_back(&test, out + 8), 31);
+    for (uint32_t i = 1; i < 32; i += 2)
+        assert_int_equal(read_back(&test, out + 32 + 4 * i), i / 2 * 3);
+    assert_true(driver_launch(test.t.driver, 0, &record));
+    assert_int_equal(record.timing->mem.l2_atomics, 3);
+    stop(&test.t);
+}
+
 static _Atomic int stop_now;
 
 static void *stop_soon(void *user)
@@ -689,6 +729,7 @@ int main(void)
         cmocka_unit_test(a_fault_ends_what_runs_beside_it),
         cmocka_unit_test(a_fault_stops_its_own_device_alone),
         cmocka_unit_test(copies_arrive_when_they_are_done),
+        cmocka_unit_test(one_lane_asks_for_all_and_each_gets_its_own),
         cmocka_unit_test(what_is_known_is_kept_when_interrupted),
         cmocka_unit_test(several_threads_use_one_machine),
         cmocka_unit_test(a_thread_is_heard_while_another_waits),

@@ -51,6 +51,7 @@ static void expect(const char *expected, const char *body)
             uint8_t flags = machine.steps[s].flags;
             text_add(&got, "%s%c",
                      flags & STEP_BESIDE    ? "/"
+                     : flags & STEP_MERGED  ? "!"
                      : flags & STEP_GUARDED ? "?"
                      : flags & STEP_JOINS   ? "+"
                                             : "",
@@ -72,6 +73,31 @@ static void names_cost_nothing(void **state)
     expect("- I L", "mov.u32 %r1, %x; add.s32 %r2, %r1, %y; st.global.u32 [%l0], %r2;");
     expect("- I L", "mov.u32 %r1, 5; add.s32 %r2, %r1, %x; st.global.u32 [%l0], %r2;");
     expect("I L", "mov.u32 %r1, 5; st.global.u32 [%l0], %r1;"); /* what is stored must be in a register */
+}
+
+static void one_lane_does_what_all_want_of_one_address(void **state)
+{
+    (void)state;
+    expect("Kca/RVua!L", "red.global.add.u32 [%l9], %x;");
+    expect("Kca/RVua!L", "atom.global.max.s32 %r1, [%l9], %x;"); /* nobody reads %r1 */
+    expect("Kv/RuaC!L", "red.global.add.u32 [%l9+8], 1;");
+    expect("Kv/RuaCi!L Ca!L", "red.global.add.u32 [%l9], 5; red.global.xor.b32 [%l9+4], %x;");
+    expect("V/RcaC!L/R/A/C/W/A L", "atom.global.add.u32 %r1, [%l9], 1; st.global.u32 [%l0], %r1;");
+    expect("V/RcaC!L/R/A/C/W/A L", "atom.shared.add.u32 %r1, [s], 1; st.global.u32 [%l0], %r1;");
+}
+
+static void each_lane_does_what_is_its_own(void **state)
+{
+    (void)state;
+    expect("L", "red.global.add.u32 [%l0], %x;"); /* what memory gives may differ */
+    expect("A Kq L", "shl.b32 %r1, %x, 2; mad.wide.u32 %l1, %r1, 4, %l9; red.global.add.u32 [%l1], 1;");
+    expect("Kl", "red.global.add.f32 [%l9], %f1;");
+    expect("Kl", "red.global.add.u64 [%l9], 1;");
+    expect("Kl", "red.global.inc.u32 [%l9], 7;");
+    expect("Kl", "red.release.gpu.global.add.u32 [%l9], 1;");
+    expect("L", "red.shared.add.u32 [s], 1;"); /* counts lanes by itself */
+    expect("L L", "atom.global.add.u32 %r1, [%l9], %x; st.global.u32 [%l0], %r1;");
+    expect("L L", "atom.global.max.u32 %r1, [%l9], 1; st.global.u32 [%l0], %r1;");
 }
 
 static void what_nobody_needs_is_left_out(void **state)
@@ -236,6 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_cost_nothing),
+        cmocka_unit_test(one_lane_does_what_all_want_of_one_address),
+        cmocka_unit_test(each_lane_does_what_is_its_own),
         cmocka_unit_test(what_nobody_needs_is_left_out),
         cmocka_unit_test(addresses_are_folded),
         cmocka_unit_test(three_operands_are_one_instruction),

@@ -62,6 +62,7 @@ void plan_init(struct plan *plan, const struct ptx_function *f, const struct flo
     plan_dead(plan);
     plan_varies(plan);
     plan_fold(plan, absorbed);
+    plan_merge(plan);
     plan_block(plan);
     plan_balance(plan);
     plan_params(plan);

@@ -36,16 +36,17 @@ static bool special_varies(uint32_t special)
     }
 }
 
-static void see_operand(struct diverge *d, const struct ptx_operand *operand)
+bool plan_operand_varies(const struct plan *plan, const struct ptx_operand *operand)
 {
-    const struct ptx_function *f = d->plan->f;
+    bool varies = false;
     if (operand->kind == PTX_OP_SPECIAL)
-        d->source_varies |= special_varies(operand->index);
-    else if (operand->kind == PTX_OP_REGISTER)
-        d->source_varies |= d->plan->varies[operand->index];
-    else if (operand->kind >= PTX_OP_MEMORY && operand->kind <= PTX_OP_PAIR)
+        return special_varies(operand->index);
+    if (operand->kind == PTX_OP_REGISTER)
+        return plan->varies[operand->index];
+    if (operand->kind >= PTX_OP_MEMORY && operand->kind <= PTX_OP_PAIR)
         for (uint32_t i = 0; i < operand->count; i++)
-            see_operand(d, &f->operands[operand->first + i]);
+            varies |= plan_operand_varies(plan, &plan->f->operands[operand->first + i]);
+    return varies;
 }
 
 /* Whether its result differs though its sources do not. */
@@ -81,7 +82,7 @@ static void spread(struct diverge *d)
         if (opcode->effect != EFFECT_LANES || !d->source_varies)
             for (uint32_t i = ptx_written_operands(f, inst); i < inst->count && !d->source_varies; i++)
                 if (opcode->effect != EFFECT_LANES)
-                    see_operand(d, &f->operands[inst->first + i]);
+                    d->source_varies = plan_operand_varies(d->plan, &f->operands[inst->first + i]);
         ptx_each_register(f, inst, see_written, d);
     }
 }

@@ -26,8 +26,10 @@ void plan_fini(struct plan *plan);
 
 void plan_dead(struct plan *plan);   /* machine_dead.c: fills dead */
 void plan_varies(struct plan *plan); /* machine_diverge.c: fills varies, opens and closes */
+bool plan_operand_varies(const struct plan *plan, const struct ptx_operand *operand);
 void plan_fold(struct plan *plan, const bool *absorbed); /* machine_fold.c: fills steps */
 bool plan_is_param(const struct plan *plan, uint32_t i); /* whether it loads one of the kernel's */
+void plan_merge(struct plan *plan);                      /* machine_merge.c: changes steps */
 void plan_block(struct plan *plan);                      /* machine_block.c: changes steps */
 void plan_balance(struct plan *plan);                    /* machine_balance.c: changes steps */
 void plan_params(struct plan *plan);                     /* machine_params.c: fills pairs and words */

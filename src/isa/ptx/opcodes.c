@@ -8,6 +8,7 @@
  *          space  it does not
  *          ?      the one before decides whether it is done at all: its guard
  *          +      it needs the results of all before it
+ *          !      so does it, and one lane does it for all
  *          /      it needs none, and nobody waits for its own: it stands beside the others */
 #include "opcodes.h"
 #include "base/bits.h"
@@ -249,6 +250,7 @@ static uint8_t flags_of(char sign)
            : sign == '/' ? STEP_BESIDE
            : sign == '?' ? STEP_CHAINED | STEP_GUARDED
            : sign == '+' ? STEP_JOINS
+           : sign == '!' ? STEP_JOINS | STEP_MERGED
                          : STEP_CHAINED;
 }
 
@@ -265,8 +267,9 @@ uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most)
         while (*at >= '0' && *at <= '9')
             times = 10 * times + (uint32_t)(*at++ - '0');
         for (times = times ? times : 1; times && count < most; times--) {
-            steps[count] = (struct isa_step){(uint8_t)unit, flows | (count ? flags : flags & STEP_BESIDE)};
-            count++;
+            if (!count)
+                flags &= STEP_BESIDE | STEP_MERGED;
+            steps[count++] = (struct isa_step){(uint8_t)unit, flows | flags};
             flags = flags & STEP_BESIDE ? flags : STEP_CHAINED;
         }
     }
