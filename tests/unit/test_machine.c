@@ -2,6 +2,7 @@
 #include "check.h"
 #include "base/mem.h"
 #include "ptx/machine.h"
+#include "ptx/opcodes.h"
 
 enum { HEAD = 4 }; /* instructions before the body */
 
@@ -258,9 +259,32 @@ static void registers_are_those_that_hold_values(void **state)
     ptx_free(many);
 }
 
+/* Arithmetic that no row is for would take one cycle and hold all others in their places. */
+static void all_arithmetic_has_a_row(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+#define ROW(id, texts, ...) texts,
+#include "isa/ptx/alu.def"
+#undef ROW
+    };
+    struct opcodes opcodes = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *rest = mem_text(texts[i]), *next = rest;
+        for (char *one; (one = strsep(&next, "|"));) {
+            uint32_t number = opcodes_find(&opcodes, one);
+            if (opcodes.at[number].effect != EFFECT_NONE)
+                fail_msg("%s has no row in opcodes.c", one);
+        }
+        mem_free(rest);
+        opcodes_fini(&opcodes); /* its keys are gone */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_arithmetic_has_a_row),
         cmocka_unit_test(names_cost_nothing),
         cmocka_unit_test(one_lane_does_what_all_want_of_one_address),
         cmocka_unit_test(each_lane_does_what_is_its_own),

@@ -68,8 +68,8 @@ static const struct row rows[] = {
     {"testp*",          KIND_PLAIN,   EFFECT_NONE, "A"},
 
     /* divisions, roots and transcendental functions: what is below the normal numbers is scaled, unless .ftz */
-    {"div.rn*.f32",     KIND_PLAIN,   EFFECT_NONE, "S/B/CF4/FJJ"},
-    {"div.rn*.f64",     KIND_PLAIN,   EFFECT_NONE, "S/I/A/BD8FA?JJ"},
+    {"div.r*.f32",      KIND_PLAIN,   EFFECT_NONE, "S/B/CF4/FJJ"}, /* tried with .rn; others are taken to be like it */
+    {"div.r*.f64",      KIND_PLAIN,   EFFECT_NONE, "S/I/A/BD8FA?JJ"},
     {"div.approx.ftz*|div*.full.ftz*", KIND_PLAIN, EFFECT_NONE, "SF"},
     {"div.approx*",     KIND_PLAIN,   EFFECT_NONE, "AF FSF"},
     {"div.full*",       KIND_PLAIN,   EFFECT_NONE, "A AF FSF"},
@@ -139,6 +139,7 @@ static const struct row rows[] = {
     {"and.b64|or.b64|xor.b64|not.b64", KIND_PLAIN, EFFECT_NONE, "A A"},
     {"and*|or.*|xor*",  KIND_LOGIC,   EFFECT_NONE, "A"},
     {"not*",            KIND_NOT,     EFFECT_NONE, "A"},
+    {"cnot*",           KIND_PLAIN,   EFFECT_NONE, "AA"}, /* as the comparison and the choice that it is: an estimate */
     {"lop3*|prmt*|shf.*|copysign*|szext*|bmsk*", KIND_PLAIN, EFFECT_NONE, "A"},
     {"shl.b64",         KIND_SHL64,   EFFECT_NONE, "A A"},
     {"shr*64",          KIND_PLAIN,   EFFECT_NONE, "A A"},
