@@ -32,8 +32,7 @@ struct channel {
     uint32_t passed_over; /* times in a row that the oldest was not chosen */
     bool is_writing, is_scheduled;
     uint32_t row_shift, bank_shift; /* lines of a row, and banks, by their logarithms */
-    uint32_t refresh_next;          /* the bank whose turn it is */
-    uint64_t refresh_at;
+    uint64_t refresh_at; /* the next one */
     uint64_t bus_free_at, bus_fs;
     uint64_t write_ended_at;
     uint32_t write_group;
@@ -161,32 +160,21 @@ static uint64_t commit(const struct here *here, struct channel *channel, const s
     return ends_at;
 }
 
-/* Refreshes that are due. Of those long past only the last one of each bank is felt. */
+/* Refreshes that are due, of all banks at once. Of those long past only the last one is felt. */
 static void refresh(const struct here *here, struct channel *channel)
 {
     const struct dram_times *timing = &here->shape->times;
-    uint32_t banks = timing->groups * timing->banks;
-    uint64_t step = timing->refresh_one ? timing->refi / banks : timing->refi;
-    uint64_t due = here->now < channel->refresh_at ? 0 : (here->now - channel->refresh_at) / step + 1;
+    if (here->now < channel->refresh_at)
+        return;
+    uint64_t due = (here->now - channel->refresh_at) / timing->refi + 1;
+    uint64_t last = channel->refresh_at + (due - 1) * timing->refi;
     here->state->count.dram_refreshes += due;
-    uint64_t most = timing->refresh_one ? banks : 1;
-    if (due > most) {
-        channel->refresh_at += (due - most) * step;
-        channel->refresh_next = (uint32_t)((channel->refresh_next + due - most) % banks);
-        due = most;
-    }
-    for (; due; due--, channel->refresh_at += step) {
-        uint32_t first = timing->refresh_one ? channel->refresh_next : 0;
-        uint32_t end = timing->refresh_one ? first + 1 : banks;
-        for (uint32_t i = first; i < end; i++) {
-            struct bank *bank = &channel->banks[i];
-            uint64_t starts = channel->refresh_at;
-            if (bank->row)
-                starts = max_u64(starts, bank->precharge_at) + timing->rp;
-            bank->activate_at = max_u64(bank->activate_at, starts + timing->rfc);
-            bank->row = 0;
-        }
-        channel->refresh_next = end % banks;
+    channel->refresh_at = last + timing->refi;
+    for (uint32_t i = 0; i < timing->groups * timing->banks; i++) {
+        struct bank *bank = &channel->banks[i];
+        uint64_t starts = bank->row ? max_u64(last, bank->precharge_at) + timing->rp : last;
+        bank->activate_at = max_u64(bank->activate_at, starts + timing->rfc);
+        bank->row = 0;
     }
 }
 

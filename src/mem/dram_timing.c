@@ -14,31 +14,31 @@
  * All banks refresh at once: an H200 reads 5% less than its pins could move, and V100 and A100 lose as much
  * or more in STREAM, which banks that take turns would not cost. rfc of hbm3e is fitted to that. */
 /* clang-format off */
-#define ROW(text, groups_, banks_, row_, one, ...) \
-    {.name = text, .groups = groups_, .banks = banks_, .row_bytes = row_, .refresh_one = one, __VA_ARGS__}
+#define ROW(text, groups_, banks_, row_, ...) \
+    {.name = text, .groups = groups_, .banks = banks_, .row_bytes = row_, __VA_ARGS__}
 
 const struct dram_timing dram_timings[] = {
-    ROW("gddr5", 4, 4, 2048, false,
+    ROW("gddr5", 4, 4, 2048,
         .rcd_read = 12, .rcd_write = 10, .rp = 12, .ras = 28, .cl = 16, .cwl = 4.7,
         .rrd_s = 6, .rrd_l = 6, .faw = 23, .ccd_l = 2,
         .wr = 12, .wtr_s = 5.3, .wtr_l = 5.3, .rtp = 2, .rtw = 3, .refi = 7800, .rfc = 65),
-    ROW("gddr6", 4, 4, 2048, false,
+    ROW("gddr6", 4, 4, 2048,
         .rcd_read = 14.8, .rcd_write = 9.1, .rp = 14.8, .ras = 30.2, .cl = 13.7, .cwl = 3.4,
         .rrd_s = 4, .rrd_l = 4, .faw = 16, .ccd_l = 3.4,
         .wr = 14.8, .wtr_s = 5.1, .wtr_l = 6.3, .rtp = 2.3, .rtw = 2.3, .refi = 1900, .rfc = 120),
-    ROW("hbm2", 4, 4, 1024, false,
+    ROW("hbm2", 4, 4, 1024,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 34, .cl = 14, .cwl = 4,
         .rrd_s = 4, .rrd_l = 6, .faw = 16, .ccd_l = 4,
         .wr = 16, .wtr_s = 6, .wtr_l = 8, .rtp = 5, .rtw = 2, .refi = 3900, .rfc = 260),
-    ROW("hbm2e", 4, 4, 1024, false,
+    ROW("hbm2e", 4, 4, 1024,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 34, .cl = 14, .cwl = 4,
         .rrd_s = 4, .rrd_l = 6, .faw = 16, .ccd_l = 3.3,
         .wr = 16, .wtr_s = 6, .wtr_l = 8, .rtp = 5, .rtw = 2, .refi = 3900, .rfc = 260),
-    ROW("hbm3", 4, 16, 1024, false,
+    ROW("hbm3", 4, 16, 1024,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 33, .cl = 14, .cwl = 5,
         .rrd_s = 2, .rrd_l = 3, .faw = 16, .ccd_l = 3,
         .wr = 16, .wtr_s = 5, .wtr_l = 7, .rtp = 4, .rtw = 2, .refi = 3900, .rfc = 270),
-    ROW("hbm3e", 4, 16, 1024, false,
+    ROW("hbm3e", 4, 16, 1024,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 33, .cl = 14, .cwl = 5,
         .rrd_s = 2, .rrd_l = 3, .faw = 16, .ccd_l = 2.5,
         .wr = 16, .wtr_s = 5, .wtr_l = 7, .rtp = 4, .rtw = 2, .refi = 3900, .rfc = 270),
@@ -50,8 +50,7 @@ struct dram_times dram_times_of(const struct dram_timing *timing)
 {
     struct dram_times times = {.groups = timing->groups,
                                .banks = timing->banks,
-                               .row_bytes = timing->row_bytes,
-                               .refresh_one = timing->refresh_one};
+                               .row_bytes = timing->row_bytes};
 #define X(name) times.name = (uint64_t)(timing->name * 1000 + 0.5);
     DRAM_TIMES(X)
 #undef X

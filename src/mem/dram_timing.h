@@ -3,7 +3,6 @@
 #ifndef MEM_DRAM_TIMING_H
 #define MEM_DRAM_TIMING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*    name        what must lie between */
@@ -23,13 +22,12 @@
     X(wtr_l)     /* and from the same */                                                                     \
     X(rtp)       /* command to read, closing the row */                                                      \
     X(rtw)       /* data read, data written */                                                               \
-    X(refi)      /* two refreshes of a bank */                                                               \
+    X(refi)      /* two refreshes */                                                                         \
     X(rfc)       /* a refresh, the next row's opening */
 
 #define DRAM_SHAPE                                                                                           \
     uint32_t groups, banks; /* bank groups, and banks of each: powers of two */                              \
-    uint32_t row_bytes;     /* too */                                                                        \
-    bool refresh_one;       /* banks take turns to refresh; or all at once */
+    uint32_t row_bytes;     /* too */
 
 struct dram_timing { /* in nanoseconds, as data sheets have it */
     const char *name;
