@@ -9,7 +9,7 @@
 static uint32_t count_passes(uint32_t banks, uint32_t unit, const struct request *request)
 {
     uint32_t groups = (uint32_t)max_u64(banks * 4 / unit, 1), together = unit == 16 ? 16 : 32, all = 0;
-    uint32_t seen[256][4];
+    uint32_t seen[256][WARP_LANES];
     uint8_t counts[256];
     for (uint32_t first = 0; first < WARP_LANES; first += together) {
         lanes part = request->shared >> first & (uint32_t)((UINT64_C(1) << together) - 1);
@@ -20,14 +20,11 @@ static uint32_t count_passes(uint32_t banks, uint32_t unit, const struct request
             if (at == last)
                 continue;
             last = at;
-            uint32_t many = counts[group] < 4 ? counts[group] : 4;
-            while (known < many && seen[group][known] != at)
+            while (known < counts[group] && seen[group][known] != at)
                 known++;
-            if (known < many)
+            if (known < counts[group])
                 continue;
-            if (counts[group] < 4)
-                seen[group][counts[group]] = at;
-            counts[group]++;
+            seen[group][counts[group]++] = at;
             most = counts[group] > most ? counts[group] : most;
         }
         all += most;

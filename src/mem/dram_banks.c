@@ -32,7 +32,7 @@ struct channel {
     uint32_t passed_over; /* times in a row that the oldest was not chosen */
     bool is_writing, is_scheduled;
     uint32_t row_shift, bank_shift; /* lines of a row, and banks, by their logarithms */
-    uint64_t refresh_at; /* the next one */
+    uint64_t refresh_at;            /* the next one */
     uint64_t bus_free_at, bus_fs;
     uint64_t write_ended_at;
     uint32_t write_group;
