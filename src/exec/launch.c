@@ -51,7 +51,7 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
  * only now and then. */
 enum { PATIENCE = 128, IMPATIENCE = 4 };
 
-void block_start(struct worker *worker, struct block *block, uint64_t number)
+static void block_start(struct worker *worker, struct block *block, uint64_t number)
 {
     const struct grid *grid = worker->grid;
     const struct launch *launch = grid->launch;
@@ -154,14 +154,8 @@ static bool block_run(struct block *block)
 
 /* Workers */
 
-static struct block *take_block(struct worker *worker)
+struct block *worker_begin_block(struct worker *worker, uint64_t number)
 {
-    struct grid *grid = worker->grid;
-    if (atomic_load(&grid->next_block) >= grid->block_count)
-        return NULL;
-    uint64_t number = atomic_fetch_add(&grid->next_block, 1);
-    if (number >= grid->block_count)
-        return NULL;
     struct block *block = worker->pool;
     if (block) {
         worker->pool = block->next;
@@ -172,6 +166,22 @@ static struct block *take_block(struct worker *worker)
     }
     block_start(worker, block, number);
     return block;
+}
+
+void worker_end_block(struct worker *worker, struct block *block)
+{
+    block->next = worker->pool;
+    worker->pool = block;
+}
+
+/* The next of the grid. */
+static struct block *take_block(struct worker *worker)
+{
+    struct grid *grid = worker->grid;
+    if (atomic_load(&grid->next_block) >= grid->block_count)
+        return NULL;
+    uint64_t number = atomic_fetch_add(&grid->next_block, 1);
+    return number < grid->block_count ? worker_begin_block(worker, number) : NULL;
 }
 
 /* How many blocks a worker may have begun at a time. */
@@ -213,8 +223,7 @@ static void run_blocks(struct worker *worker)
         bool ended = block_run(block);
         block->instructions = worker->result.warp_instructions - block->clock_from;
         if (ended) {
-            block->next = worker->pool;
-            worker->pool = block;
+            worker_end_block(worker, block);
         } else {
             *last = block;
             last = &block->next;

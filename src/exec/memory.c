@@ -307,13 +307,12 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
     return survey;
 }
 
-void memory_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes, bool writes)
+void memory_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes)
 {
     struct request *request = w->block->worker->request;
     if (LIKELY(!request))
         return;
     request->shared_bytes = (uint8_t)bytes;
-    request->shared_writes = writes;
     if (LIKELY(!request->shared)) /* what other lanes have there does not count */
         for (uint32_t i = 0; i < WARP_LANES; i++)
             request->shared_at[i] = (uint32_t)at[i];
@@ -356,7 +355,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_SHARED:
         survey = check_shared(w, op, access, active, at, size);
         base = w->block->shared;
-        memory_note_shared(w, active, at, size, access->writes);
+        memory_note_shared(w, active, at, size);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
@@ -374,7 +373,6 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         survey = check_param(w, op, access, active, at, size);
         base = w->block->worker->grid->params;
         if (UNLIKELY(request)) {
-            request->constant_bytes = (uint8_t)size;
             request->constant_param = true;
             note_far(at, active, &request->constant, request->constant_at);
         }
@@ -387,7 +385,6 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
             request_global(w, access, at, size, active);
             return;
         }
-        request->constant_bytes = (uint8_t)size;
         request->constant_param = false;
         note_far(at, active, &request->constant, request->constant_at);
     }
@@ -526,7 +523,7 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         all[i] = offset;
     if (space == PTX_SHARED) {
         check_shared(w, op, access, who, all, size);
-        memory_note_shared(w, who, all, size, access->writes);
+        memory_note_shared(w, who, all, size);
         return w->block->shared + offset;
     }
     if (space == PTX_LOCAL) {
@@ -548,7 +545,7 @@ void memory_resolve(struct warp *w, const struct op *op, const struct access *ac
         high |= at[i];
     if (access->space == PTX_SHARED) {
         check_shared(w, op, access, active, at, size);
-        memory_note_shared(w, active, at, size, access->writes);
+        memory_note_shared(w, active, at, size);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = w->block->shared + at[i];
     } else if (high < WINDOW_SHARED) {

@@ -41,8 +41,7 @@ void memory_resolve(struct warp *warp, const struct op *op, const struct access 
                     char *places[WARP_LANES]);
 
 /* For models that keep time: lanes go to shared memory, or to pieces of global memory. */
-void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes,
-                        bool writes);
+void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes);
 void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
 
 /* The load or store of this number; NULL when there is none. */

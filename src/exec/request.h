@@ -58,8 +58,8 @@ struct request {
     size_t piece_count, piece_capacity;
     /* Shared and local memory: already done; here for the time it takes */
     lanes shared, local, constant;
-    uint8_t shared_bytes, local_bytes, constant_bytes;
-    bool shared_writes, shared_atomic, local_writes;
+    uint8_t shared_bytes, local_bytes;
+    bool shared_atomic, local_writes;
     bool constant_param; /* offsets in the kernel's parameters, not addresses */
     uint32_t shared_at[WARP_LANES];
     uint64_t local_at[WARP_LANES], constant_at[WARP_LANES];

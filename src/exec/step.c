@@ -45,23 +45,12 @@ void team_free(struct team *team)
 
 struct block *team_begin_block(struct team *team, uint64_t number)
 {
-    struct worker *worker = team->worker;
-    struct block *block = worker->pool;
-    if (block) {
-        worker->pool = block->next;
-    } else {
-        block = mem_alloc(1, sizeof *block);
-        block->made_before = worker->made;
-        worker->made = block;
-    }
-    block_start(worker, block, number);
-    return block;
+    return worker_begin_block(team->worker, number);
 }
 
 void team_end_block(struct team *team, struct block *block)
 {
-    block->next = team->worker->pool;
-    team->worker->pool = block;
+    worker_end_block(team->worker, block);
 }
 
 static struct fragment *next_ready(struct warp *w)
@@ -163,7 +152,6 @@ void warp_step(struct warp *w, struct stepped *stepped)
             stepped->moved = next != NEXT_OP;
             stepped->waits = next == NEXT_WAIT;
             if (next == NEXT_YIELD) {
-                stepped->yields = true;
                 top->pc++;
                 warp_let_go(w);
                 w->now = next_ready(w);

@@ -38,7 +38,6 @@ struct stepped {
     bool branched; /* some threads went elsewhere */
     bool diverged; /* not all of them */
     bool waits;    /* at a barrier, or for others of the warp */
-    bool yields;   /* others should have their turn */
 };
 
 /* Does the operation at hand. What it wants of memory is in the team's request. */

@@ -136,10 +136,11 @@ enum ran warp_run(struct warp *warp);
 void warp_run_some(struct warp *warp, const struct op *op, lanes who);
 void warp_join_fragments(struct warp *warp);
 void warp_let_go(struct warp *warp);
-void block_start(struct worker *worker, struct block *block, uint64_t number);
 void block_free(struct block *block);
 struct worker *worker_new(struct grid *grid);
 void worker_free(struct worker *worker);
+struct block *worker_begin_block(struct worker *worker, uint64_t number);
+void worker_end_block(struct worker *worker, struct block *block); /* to be used again */
 
 void warp_start(struct warp *warp, struct block *block, uint32_t index, lanes exists);
 void warp_fini(struct warp *warp);
