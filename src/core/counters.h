@@ -26,39 +26,40 @@
     X(S, l1_local_sectors, "sectors", "sectors of local memory read or written")                             \
     X(S, l1_local_hits, "sectors", "of these, those that were there")                                        \
     X(S, l1_local_written_back, "sectors", "changed sectors of local memory that left for L2")               \
-    X(S, l1_wavefronts, "wavefronts", "passes through the data of L1 and shared memory")                     \
+    X(S, l1_wavefronts, "wavefronts", "passes of loads of global memory through the data of L1")             \
     X(S, shared_requests, "requests", "warp instructions that went to shared memory")                        \
     X(S, shared_wavefronts, "wavefronts", "passes they took")                                                \
     X(S, shared_conflicts, "wavefronts", "of these, those that bank conflicts added")                        \
-    X(S, const_misses, "requests", "operands that were not in the nearest constant cache")                   \
+    X(S, const_misses, "requests", "constants that were not in the nearest constant cache")                  \
     X(S, fetch_misses, "requests", "instruction fetches that were not in the nearest instruction cache")     \
     X(S, tlb_misses, "pages", "pages that an SM asked the GPU's own translation for")                        \
     X(S, bytes_from_l2, "bytes", "data that came from L2")                                                   \
     X(S, bytes_to_l2, "bytes", "data that went to L2")
 
-/* Why a warp did not issue in a cycle; named as NVIDIA's profiler does. */
+/* Why a warp did not issue in a cycle; named as NVIDIA's profiler does. Last: what it is called when warps
+ * wait for it most (gpu/bottleneck.c); NULL: that is no waiting. */
 #define STALLS(X)                                                                                            \
-    X(selected, "it issued")                                                                                 \
-    X(not_selected, "it could have issued, another one did")                                                 \
-    X(wait, "a result of fixed latency is on its way")                                                       \
-    X(long_scoreboard, "waits for global or local memory or textures")                                       \
-    X(short_scoreboard, "waits for shared memory, special functions, shuffles")                              \
-    X(math_pipe_throttle, "the unit is busy")                                                                \
-    X(lg_throttle, "the queue to global and local memory is full")                                           \
-    X(mio_throttle, "the queue to shared memory and special functions is full")                              \
-    X(tex_throttle, "the queue to textures is full")                                                         \
-    X(barrier, "waits for other warps of its block")                                                         \
-    X(membar, "waits for its writes to be seen")                                                             \
-    X(branch_resolving, "a branch is under way")                                                             \
-    X(no_instruction, "the next instruction has not been fetched")                                           \
-    X(imc_miss, "a constant has not been fetched")                                                           \
-    X(dispatch_stall, "register banks are busy")                                                             \
-    X(sleeping, "it sleeps")                                                                                 \
-    X(drain, "ended, and waits for its writes")                                                              \
-    X(misc, "other")
+    X(selected, "it issued", NULL)                                                                           \
+    X(not_selected, "it could have issued, another one did", NULL)                                           \
+    X(wait, "a result of fixed latency is on its way", "latency of arithmetic")                              \
+    X(long_scoreboard, "waits for global or local memory or textures", "latency of global memory")           \
+    X(short_scoreboard, "waits for shared memory, special functions, shuffles",                              \
+      "latency of shared memory and special functions")                                                      \
+    X(math_pipe_throttle, "the unit is busy", "busy arithmetic units")                                       \
+    X(lg_throttle, "the queue to global and local memory is full", "the queue to global memory is full")     \
+    X(mio_throttle, "the queue to shared memory and special functions is full",                              \
+      "the queue to shared memory is full")                                                                  \
+    X(tex_throttle, "the queue to textures is full", "the queue to textures is full")                        \
+    X(barrier, "waits for other warps of its block", "barriers")                                             \
+    X(membar, "waits for its writes to be seen", "fences")                                                   \
+    X(branch_resolving, "a branch is under way", "branches")                                                 \
+    X(no_instruction, "the next instruction has not been fetched", "instruction fetch")                      \
+    X(dispatch_stall, "register banks are busy", "register banks")                                           \
+    X(sleeping, "it sleeps", "sleep")                                                                        \
+    X(drain, "ended, and waits for its writes", "writes at the ends of warps")
 
 enum stall {
-#define X(name, help) STALL_##name,
+#define X(name, help, words) STALL_##name,
     STALLS(X)
 #undef X
         STALL_COUNT

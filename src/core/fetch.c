@@ -1,8 +1,6 @@
 /* Instruction fetch and constants: which cache has what is next, and how long it takes. */
 #include "core/parts.h"
 
-enum { CONSTANT_LINE = 64 };
-
 /* Looks in a cache, and puts the line there. True: it was there. */
 static bool look(struct tags *tags, uint64_t line)
 {
@@ -46,7 +44,7 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 #define PARAMS_FROM  (UINT64_C(1) << 45)
 #define PARAMS_APART (UINT64_C(1) << 16)
 
-uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request)
+uint32_t constant_wait(struct sm *sm, struct sm_kernel *kernel, const struct request *request)
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t most = 0;
@@ -59,11 +57,11 @@ uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const stru
         if (line == last)
             continue;
         last = line;
-        uint32_t wait = 0;
-        if (!look(sm->constants, line))
-            wait = (uint32_t)(look(sm->constants_behind, line / 4) ? spec->constant_miss_cycles
-                                                                   : spec->constant_memory_cycles);
-        most = (uint32_t)max_u64(most, wait);
+        if (look(sm->constants, line))
+            continue;
+        kernel->counters.const_misses++;
+        bool behind = look(sm->constants_behind, at / CONSTANT_LINE_BEHIND);
+        most = (uint32_t)max_u64(most, behind ? spec->constant_miss_cycles : spec->constant_memory_cycles);
     }
     return most;
 }

@@ -86,10 +86,10 @@ struct subcore {
     uint32_t active;                  /* two_level: those looked at */
     uint32_t memory_next;             /* of memory_begins: the oldest, which the next one replaces */
     uint64_t dispatch_free;           /* when its registers have been read for the last instruction */
-    uint64_t unit_free[UNIT_COUNT];
-    uint64_t memory_begins[16];   /* of the last memory instructions: a ring of lsu_queue */
-    uint64_t ages[SUBCORE_WARPS]; /* by warp: a number that grows with each one that starts */
-    const struct sm_warp *reader; /* whose instruction was the last, and what it read */
+    uint64_t unit_free[UNIT_COUNT];   /* by the unit whose place is taken: unit_cost.pipe */
+    uint64_t memory_begins[16];       /* of the last memory instructions: a ring of lsu_queue */
+    uint64_t ages[SUBCORE_WARPS];     /* by warp: a number that grows with each one that starts */
+    const struct sm_warp *reader;     /* whose instruction was the last, and what it read */
     uint16_t read[8];
     uint8_t read_count;
     struct tags *code; /* L0 instruction cache */
@@ -138,8 +138,8 @@ struct sm {
     struct sm_warp *warps;         /* sub-core by sub-core */
     struct sm_config config;
     struct clock_domain clock;
-    uint64_t lsu_free; /* in parts of a cycle: LSU_PARTS */
-    uint64_t shared_free[UNIT_COUNT];
+    uint64_t lsu_free;                /* in parts of a cycle: LSU_PARTS */
+    uint64_t shared_free[UNIT_COUNT]; /* likewise, where sub-cores share it */
     struct unit_cost cost[UNIT_COUNT];
     uint8_t crossing[READY_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */
     struct subcore subcores[SM_SUBCORES];
@@ -148,7 +148,7 @@ struct sm {
     uint32_t number;
     uint32_t overhead_bytes; /* of a message on the crossbar */
     struct component *component;
-    struct port *requests, *replies, *orders, *reports, *translations;
+    struct port *requests, *replies, *reports, *translations;
     uint64_t fence_free; /* when the next fence can begin */
     struct tags *l1;
     struct mshr *misses;
@@ -254,7 +254,12 @@ void sm_archive(struct component *self, void *state, struct archive *archive);
 /* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
-enum { CODE_LINE = 128, CODE_BYTES = 16 }; /* of a line of code; of a machine instruction */
+enum {
+    CODE_BYTES = 16, /* of a machine instruction */
+    CODE_LINE = 128, /* of a line of code; of constants, in the nearest cache and in the one behind it */
+    CONSTANT_LINE = 64,
+    CONSTANT_LINE_BEHIND = 256
+};
 
 /* The line of code that a step is in, + 1. */
 static inline uint64_t code_line(const struct sm_warp *w, const struct code *code, uint64_t step)
@@ -267,6 +272,6 @@ static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_t
 {
     return code_line(w, w->exec->code, timing->first_step);
 }
-uint32_t constant_wait(struct sm *sm, const struct sm_kernel *kernel, const struct request *request);
+uint32_t constant_wait(struct sm *sm, struct sm_kernel *kernel, const struct request *request);
 
 #endif

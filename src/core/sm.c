@@ -12,6 +12,12 @@ struct sm_state { /* the engine's part of it */
     uint64_t cycle;
 };
 
+/* One of code or constants. */
+static struct tags *cache_of(uint64_t bytes, uint32_t line_bytes, uint32_t ways)
+{
+    return tags_new(&(struct tags_spec){(uint32_t)max_u64(bytes / line_bytes / ways, 1), .ways = ways});
+}
+
 struct sm *sm_new(const struct sm_config *config, uint32_t number)
 {
     const struct sm_spec *spec = config->spec;
@@ -27,17 +33,14 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
     sm->l1_data = mem_alloc_pages(spec->l1 / MEM_LINE, MEM_LINE);
-    struct tags_spec l0 = {.sets = (uint32_t)max_u64(spec->l0_code / CODE_LINE / 4, 1), .ways = 4};
     for (uint32_t s = 0; s < config->subcores; s++) {
-        sm->subcores[s].code = tags_new(&l0);
+        sm->subcores[s].code = cache_of(spec->l0_code, CODE_LINE, 4);
         sm->next_at[s] = UINT64_MAX;
     }
-    sm->code = tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l1_code / CODE_LINE / 4, 1), .ways = 4});
-    sm->code_behind =
-        tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->l2_code / CODE_LINE / 8, 1), .ways = 8});
-    sm->constants =
-        tags_new(&(struct tags_spec){(uint32_t)max_u64(spec->constant_cache / 64 / 4, 1), .ways = 4});
-    sm->constants_behind = tags_new(&(struct tags_spec){64, .ways = 8});
+    sm->code = cache_of(spec->l1_code, CODE_LINE, 4);
+    sm->code_behind = cache_of(spec->l2_code, CODE_LINE, 8);
+    sm->constants = cache_of(spec->constant_cache, CONSTANT_LINE, 4);
+    sm->constants_behind = cache_of(spec->l2_constants, CONSTANT_LINE_BEHIND, 8);
     if (config->tlb->l1_entries)
         tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
     memory_set_shared(sm, 0);
@@ -266,7 +269,6 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
                                      "requests,replies,orders,reports,translations");
     sm->requests = component_port(sm->component, 0);
     sm->replies = component_port(sm->component, 1);
-    sm->orders = component_port(sm->component, 2);
     sm->reports = component_port(sm->component, 3);
     sm->translations = component_port(sm->component, 4);
     return sm->component;

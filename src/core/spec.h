@@ -5,39 +5,44 @@
 #include "base/param.h"
 #include "isa/isa.h"
 
-/* A unit: cycles from issue to when a dependent instruction can issue; cycles a sub-core's unit is busy with
- * one instruction; cycles that the SM's is, where sub-cores share it (0: they do not). */
-#define UNIT_PARAMS(P, S, unit, latency, interval, shared, what)                                             \
-    P(S, count, unit##_latency, latency, "1..10000", what ": cycles until its result can be used")           \
-    P(S, count, unit##_interval, interval, "1..1000", what ": cycles until a sub-core can begin the next")   \
-    P(S, count, unit##_shared, shared, "0..1000", what ": the same for the whole SM, where it is shared")
+/* A unit, a row: its name in isa/isa.h and in descriptions; the unit whose place it takes (its own, or that
+ * of one that does other things, too); cycles from issue to when a dependent instruction can issue; cycles a
+ * sub-core's unit is busy with one instruction; cycles that the SM's is, where sub-cores share it (0: they do
+ * not). */
+#define SM_UNITS(U, P, S)                                                                                    \
+    U(P, S, ALU, alu, ALU, "4", "2", "0", "integers and logic")                                              \
+    U(P, S, IMAD, imad, IMAD, "4", "2", "0", "integer products")                                             \
+    U(P, S, WIDE, wide, IMAD, "9", "4", "0", "integer products of 64 bits, by the same unit")                \
+    U(P, S, FMA, fma, FMA, "4", "1", "0", "single precision")                                                \
+    U(P, S, HALF, half, HALF, "8", "1", "0", "half precision")                                               \
+    U(P, S, FP64, fp64, FP64, "8", "2", "0", "double precision")                                             \
+    U(P, S, SFU, sfu, SFU, "17", "8", "0", "special functions")                                              \
+    U(P, S, CVT, cvt, SFU, "17", "8", "0", "conversions")                                                    \
+    U(P, S, CVT64, cvt64, SFU, "18", "9", "0", "conversions of double precision")                            \
+    U(P, S, TENSOR, tensor, TENSOR, "19", "7", "0", "matrices")                                              \
+    U(P, S, IMMA, imma, TENSOR, "13", "5", "0", "matrices of 8-bit integers, rows of 16")                    \
+    U(P, S, LSU, lsu, LSU, "20", "4", "0", "memory")                                                         \
+    U(P, S, TEX, tex, TEX, "40", "4", "2", "textures")                                                       \
+    U(P, S, CONTROL, control, CONTROL, "4", "2", "0", "branches")                                            \
+    U(P, S, JUMP, jump, CONTROL, "12", "2", "0", "branches taken inside divisions and roots")                \
+    U(P, S, CALL, call, CONTROL, "35", "2", "0", "calls and returns")                                        \
+    U(P, S, SYNC, sync, SYNC, "10", "2", "2", "barriers")                                                    \
+    U(P, S, SHUFFLE, shuffle, SHUFFLE, "24", "2", "1", "shuffles")                                           \
+    U(P, S, VOTE, vote, ALU, "4", "2", "0", "votes")                                                         \
+    U(P, S, MATCH, match, MATCH, "369", "64", "64", "comparisons with all lanes")                            \
+    U(P, S, UNIFORM, uniform, UNIFORM, "7", "1", "0", "what is the same for all lanes")                      \
+    U(P, S, SPECIAL, special, SPECIAL, "22", "2", "2", "special registers")                                  \
+    U(P, S, CONST, const, CONST, "28", "4", "2", "loads from constant memory")
+
+#define UNIT_PARAMS(P, S, unit, name, pipe, latency, interval, shared, what)                                 \
+    P(S, count, name##_latency, latency, "1..10000", what ": cycles until its result can be used")           \
+    P(S, count, name##_interval, interval, "1..1000", what ": cycles until a sub-core can begin the next")   \
+    P(S, count, name##_shared, shared, "0..1000", what ": the same for the whole SM, where it is shared")
 
 #define SM_PARAMS(P, S)                                                                                      \
     P(S, choice, scheduler, "gty", "gto|lrr|gty|two_level", "which of the warps that could issue does")      \
     P(S, count, two_level_active, "6", "1..32", "warps of a sub-core that two_level looks at")               \
-    UNIT_PARAMS(P, S, alu, "4", "2", "0", "integers and logic")                                              \
-    UNIT_PARAMS(P, S, imad, "4", "2", "0", "integer products")                                               \
-    UNIT_PARAMS(P, S, wide, "9", "4", "0", "integer products of 64 bits, by the same unit")                  \
-    UNIT_PARAMS(P, S, fma, "4", "1", "0", "single precision")                                                \
-    UNIT_PARAMS(P, S, half, "8", "1", "0", "half precision")                                                 \
-    UNIT_PARAMS(P, S, fp64, "8", "2", "0", "double precision")                                               \
-    UNIT_PARAMS(P, S, sfu, "17", "8", "0", "special functions")                                              \
-    UNIT_PARAMS(P, S, cvt, "17", "8", "0", "conversions")                                                    \
-    UNIT_PARAMS(P, S, cvt64, "18", "9", "0", "conversions of double precision")                              \
-    UNIT_PARAMS(P, S, tensor, "19", "7", "0", "matrices")                                                    \
-    UNIT_PARAMS(P, S, imma, "13", "5", "0", "matrices of 8-bit integers, rows of 16")                        \
-    UNIT_PARAMS(P, S, lsu, "20", "4", "0", "memory")                                                         \
-    UNIT_PARAMS(P, S, tex, "40", "4", "2", "textures")                                                       \
-    UNIT_PARAMS(P, S, control, "4", "2", "0", "branches")                                                    \
-    UNIT_PARAMS(P, S, jump, "12", "2", "0", "branches taken inside divisions and roots")                     \
-    UNIT_PARAMS(P, S, call, "35", "2", "0", "calls and returns")                                             \
-    UNIT_PARAMS(P, S, sync, "10", "2", "2", "barriers")                                                      \
-    UNIT_PARAMS(P, S, shuffle, "24", "2", "1", "shuffles")                                                   \
-    UNIT_PARAMS(P, S, vote, "4", "2", "0", "votes")                                                          \
-    UNIT_PARAMS(P, S, match, "369", "64", "64", "comparisons with all lanes")                                \
-    UNIT_PARAMS(P, S, uniform, "7", "1", "0", "what is the same for all lanes")                              \
-    UNIT_PARAMS(P, S, special, "22", "2", "2", "special registers")                                          \
-    UNIT_PARAMS(P, S, const, "28", "4", "2", "loads from constant memory")                                   \
+    SM_UNITS(UNIT_PARAMS, P, S)                                                                              \
     P(S, count, queue, "4", "0..64",                                                                         \
       "instructions that wait for a unit of variable latency, when it is busy")                              \
     P(S, count, branch_taken_cycles, "4", "0..1000", "a warp waits behind a branch, beside its latency")     \
@@ -80,7 +85,7 @@
     P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
     P(S, size, l0_code, "14KiB", "128B..1MiB", "instruction cache of a sub-core")                            \
     P(S, size, l1_code, "32KiB", "128B..1MiB", "instruction cache of the SM")                                \
-    P(S, size, l2_code, "120KiB", "128B..16MiB", "instruction and constant cache behind it (L1.5)")          \
+    P(S, size, l2_code, "120KiB", "128B..16MiB", "instruction cache behind it (L1.5)")                       \
     P(S, count, l1_code_latency, "20", "1..10000", "cycles of a fetch from the SM's instruction cache")      \
     P(S, count, l2_code_latency, "60", "1..10000", "cycles of a fetch from the cache behind it")             \
     P(S, count, memory_code_latency, "300", "1..100000", "cycles of a fetch from L2 or memory")              \
@@ -89,6 +94,7 @@
     P(S, count, l2_code_interval, "17", "1..10000", "straight code: the same, from the cache behind it")     \
     P(S, count, memory_code_interval, "26", "1..10000", "straight code: the same, from L2 or memory")        \
     P(S, size, constant_cache, "2KiB", "64B..1MiB", "constant cache of the SM, nearest to the units")        \
+    P(S, size, l2_constants, "128KiB", "2KiB..16MiB", "constant cache behind it (L1.5)")                     \
     P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \

@@ -365,7 +365,8 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
 /* When the units an instruction needs can take it: those of variable latency have a queue. */
 static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
-    uint64_t when = max_u64(sub->unit_free[sm->cost[unit].pipe], sm->shared_free[unit]);
+    uint32_t pipe = sm->cost[unit].pipe;
+    uint64_t when = max_u64(sub->unit_free[pipe], sm->shared_free[pipe]);
     if (unit == UNIT_LSU) {
         when = max_u64(when, memory_room_at(sub));
     } else if (kind_of(unit) == READY_SHORT || kind_of(unit) == READY_QUEUE) {
@@ -378,13 +379,13 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 /* Gives the cycle in which the unit begins. */
 static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
-    uint64_t *free_at = &sub->unit_free[sm->cost[unit].pipe];
-    uint64_t begins = max_u64(sm->cycle, *free_at);
-    if (sm->cost[unit].shared) {
-        begins = max_u64(begins, sm->shared_free[unit]);
-        sm->shared_free[unit] = begins + sm->cost[unit].shared;
+    const struct unit_cost *cost = &sm->cost[unit];
+    uint64_t begins = max_u64(sm->cycle, sub->unit_free[cost->pipe]);
+    if (cost->shared) {
+        begins = max_u64(begins, sm->shared_free[cost->pipe]);
+        sm->shared_free[cost->pipe] = begins + cost->shared;
     }
-    *free_at = begins + sm->cost[unit].interval;
+    sub->unit_free[cost->pipe] = begins + cost->interval;
     return begins;
 }
 

@@ -25,6 +25,7 @@ struct resource {
     const char *what, *how; /* "FMA units", "busy" */
 };
 
+/* Those that have a place of their own; others are counted with the one whose place they take. */
 #define UNITS(U)                                                                                             \
     U(ALU, "integer and logic units")                                                                        \
     U(IMAD, "units for integer products")                                                                    \
@@ -32,13 +33,16 @@ struct resource {
     U(HALF, "half precision units")                                                                          \
     U(FP64, "double precision units")                                                                        \
     U(SFU, "special function units")                                                                         \
-    U(CVT, "conversion units")                                                                               \
     U(TENSOR, "tensor cores")                                                                                \
     U(LSU, "load and store units")                                                                           \
     U(TEX, "texture units")                                                                                  \
     U(CONTROL, "branch units")                                                                               \
+    U(SYNC, "barriers: their units")                                                                         \
     U(SHUFFLE, "shuffles: their units")                                                                      \
-    U(UNIFORM, "uniform units")
+    U(MATCH, "comparisons with all lanes: their units")                                                      \
+    U(UNIFORM, "uniform units")                                                                              \
+    U(SPECIAL, "reads of special registers: their units")                                                    \
+    U(CONST, "loads of constants: their units")
 
 static const char *data_words(const struct metric_source *source)
 {
@@ -111,22 +115,9 @@ static bool tell_idle(const struct metric_source *source, struct text *text)
 /* ---- what warps wait for ---- */
 
 static const char *const stall_words[STALL_COUNT] = {
-    [STALL_wait] = "latency of arithmetic",
-    [STALL_long_scoreboard] = "latency of global memory",
-    [STALL_short_scoreboard] = "latency of shared memory and special functions",
-    [STALL_math_pipe_throttle] = "busy arithmetic units",
-    [STALL_lg_throttle] = "the queue to global memory is full",
-    [STALL_mio_throttle] = "the queue to shared memory is full",
-    [STALL_tex_throttle] = "the queue to textures is full",
-    [STALL_barrier] = "barriers",
-    [STALL_membar] = "fences",
-    [STALL_branch_resolving] = "branches",
-    [STALL_no_instruction] = "instruction fetch",
-    [STALL_imc_miss] = "constants that are not in the cache",
-    [STALL_dispatch_stall] = "register banks",
-    [STALL_sleeping] = "sleep",
-    [STALL_drain] = "writes at the ends of warps",
-    [STALL_misc] = "other reasons",
+#define X(name, help, words) words,
+    STALLS(X)
+#undef X
 };
 
 /* The largest reason to wait; selected and not_selected are none. */

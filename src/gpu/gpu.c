@@ -372,9 +372,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
                                    .sm_count = gpu->sm_count,
                                    .warps_per_sm = (uint32_t)spec->warps_per_sm,
                                    .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
-                                   .blocks_per_sm = gpu->asked[slot].blocks_per_sm,
-                                   .idlest_sm_cycles = UINT64_MAX,
-                                   .idlest_sm_instructions = UINT64_MAX};
+                                   .idlest_sm_cycles = UINT64_MAX};
     stats->cycles = clock_cycle(&gpu->dispatcher.clock, end - kernel->start_ps);
     for (uint32_t i = 0; i < gpu->sm_count; i++) {
         struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
@@ -391,10 +389,11 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
         stats->busiest_sm_cycles = max_u64(stats->busiest_sm_cycles, part->counters.cycles_active);
         stats->idlest_sm_cycles = min_u64(stats->idlest_sm_cycles, part->counters.cycles_active);
         stats->busiest_sm_instructions = max_u64(stats->busiest_sm_instructions, part->counters.instructions);
-        stats->idlest_sm_instructions = min_u64(stats->idlest_sm_instructions, part->counters.instructions);
         if (part->team->fault.kind && !result->fault.kind)
             result->fault = part->team->fault;
     }
+    if (!stats->sms_used) /* it was stopped before its first block began */
+        stats->idlest_sm_cycles = 0;
     mem_count(gpu->mem, &stats->mem);
     mem_since(&stats->mem, &gpu->before[slot]);
 }

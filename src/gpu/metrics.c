@@ -66,23 +66,34 @@ static uint64_t dram_bytes(const struct kernel_stats *k)
     return k->mem.dram_bytes_read + k->mem.dram_bytes_written;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a unit, and of all that take its place. */
+static uint64_t instructions_of_pipe(const struct metric_source *source, enum isa_unit pipe)
+{
+    struct unit_cost costs[UNIT_COUNT];
+    uint64_t sum = 0;
+    sm_unit_costs(source->sm, costs);
+    for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
+        sum += costs[unit].pipe == pipe ? source->timing->sm.by_unit[unit] : 0;
+    return sum;
+}
+
 double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
 {
     const struct kernel_stats *k = source->timing;
     struct unit_cost costs[UNIT_COUNT];
     sm_unit_costs(source->sm, costs);
-    double cycles = 0;
+    double own = 0, shared = 0; /* cycles */
     for (uint32_t other = 0; other < UNIT_COUNT; other++)
-        if (costs[other].pipe == costs[unit].pipe)
-            cycles += (double)k->sm.by_unit[other] * costs[other].interval;
-    double own = percent(cycles, scheduler_cycles(k));
-    double shared = percent((double)k->sm.by_unit[unit] * costs[unit].shared, (double)k->sm.cycles_active);
-    return own > shared ? own : shared;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
+        if (costs[other].pipe == costs[unit].pipe) {
+            own += (double)k->sm.by_unit[other] * costs[other].interval;
+            shared += (double)k->sm.by_unit[other] * costs[other].shared;
+        }
+    return larger(percent(own, scheduler_cycles(k)), percent(shared, (double)k->sm.cycles_active));
 }
 
 static double time_ps(const struct kernel_stats *k)
@@ -90,8 +101,8 @@ static double time_ps(const struct kernel_stats *k)
     return (double)(k->end_ps - k->start_ps);
 }
 
-#define unit(k, name) ((k)->sm.by_unit[UNIT_##name])
-#define busy(name)    metric_unit_busy(source, UNIT_##name)
+#define done(name) instructions_of_pipe(source, UNIT_##name)
+#define busy(name) metric_unit_busy(source, UNIT_##name)
 
 /* ---- rows ---- */
 
@@ -166,7 +177,7 @@ void metrics_write(const struct metric_source *source, struct json *json)
 static const struct {
     const char *name, *help;
 } stall_rows[] = {
-#define X(name, help) {#name, help},
+#define X(name, help, words) {#name, help},
     STALLS(X)
 #undef X
 };
@@ -185,11 +196,6 @@ const char *stall_name(enum stall stall)
 const char *stall_help(enum stall stall)
 {
     return stall_rows[stall].help;
-}
-
-const char *unit_name(enum isa_unit unit)
-{
-    return unit_names[unit];
 }
 
 void metrics_write_tables(const struct kernel_stats *stats, struct json *json)

@@ -63,7 +63,6 @@ void metrics_write_tables(const struct kernel_stats *stats, struct json *json);
 
 const char *stall_name(enum stall stall);
 const char *stall_help(enum stall stall);
-const char *unit_name(enum isa_unit unit);
 
 /* Percent of the time that units of this kind were busy, in cycles that an SM had a block in. */
 double metric_unit_busy(const struct metric_source *source, enum isa_unit unit);

@@ -18,9 +18,7 @@
     N(sms_used)                                                                                              \
     N(busiest_sm_cycles)                                                                                     \
     N(idlest_sm_cycles)                                                                                      \
-    N(busiest_sm_instructions)                                                                               \
-    N(idlest_sm_instructions)                                                                                \
-    N(blocks_per_sm)
+    N(busiest_sm_instructions)
 
 STAT_TABLE(sm_rows, sm_counters, SM_COUNTERS);
 STAT_TABLE(mem_rows, mem_counters, MEM_COUNTERS);
@@ -131,7 +129,6 @@ void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one)
     sum->busiest_sm_cycles += old.busiest_sm_cycles;
     sum->idlest_sm_cycles += old.idlest_sm_cycles;
     sum->busiest_sm_instructions += old.busiest_sm_instructions;
-    sum->idlest_sm_instructions += old.idlest_sm_instructions;
     add_rows(&sm_rows, &sum->sm, &old.sm);
     add_rows(&mem_rows, &sum->mem, &old.mem);
     add_to(sum->sm.by_unit, old.sm.by_unit, UNIT_COUNT);

@@ -12,8 +12,7 @@ struct kernel_stats {
     uint32_t sm_count, warps_per_sm, schedulers_per_sm;
     uint32_t sms_used;
     uint64_t busiest_sm_cycles, idlest_sm_cycles; /* cycles_active of one SM, of those used */
-    uint64_t busiest_sm_instructions, idlest_sm_instructions;
-    uint32_t blocks_per_sm;  /* that fit at a time */
+    uint64_t busiest_sm_instructions;
     struct sm_counters sm;   /* sums over all SMs */
     struct mem_counters mem; /* of the whole GPU, while the kernel ran */
     struct op_profile

@@ -28,8 +28,7 @@ static void sample_init(struct sample *s)
                                      .schedulers_per_sm = 4,
                                      .sms_used = 132,
                                      .busiest_sm_cycles = 9000,
-                                     .idlest_sm_cycles = 8900,
-                                     .blocks_per_sm = 8};
+                                     .idlest_sm_cycles = 8900};
     s->stats.sm.cycles_active = 132 * 8950;
     s->stats.sm.warp_cycles = s->stats.sm.cycles_active * 32;
     s->stats.sm.instructions = s->stats.sm.issue_cycles = 100000;
@@ -68,6 +67,28 @@ static void values_follow_from_counters(void **state)
     system_fini(&s.system);
 }
 
+/* What the profiler's units executed together is all that was executed. */
+static void every_unit_is_in_one_of_the_profilers(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_init(&s);
+    struct metric_source source = source_of(&s);
+    for (int unit = 0; unit < UNIT_COUNT; unit++) {
+        double sum = 0;
+        s.stats.sm.by_unit[unit] = 7;
+        for (const struct metric_row *row = metric_rows; row->name; row++) {
+            const char *rest = strstr(row->name, "sm__inst_executed_pipe_");
+            if (rest && strstr(rest, ".sum"))
+                sum += metric_value(&source, row);
+        }
+        if (sum != 7)
+            fail_msg("7 instructions of unit %d are %g", unit, sum);
+        s.stats.sm.by_unit[unit] = 0;
+    }
+    system_fini(&s.system);
+}
+
 /* A name may stand for one thing of timed launches and for one of others, but not twice for either. */
 static void names_are_unique(void **state)
 {
@@ -91,7 +112,7 @@ static void a_line_is_read_as_it_was_written(void **state)
     struct kernel_stats back;
     sample_init(&s);
     s.stats.sm.by_unit[UNIT_CONST] = 7;
-    s.stats.sm.stalls[STALL_misc] = UINT64_MAX;
+    s.stats.sm.stalls[STALL_drain] = UINT64_MAX;
     s.stats.sm.lanes_active[32] = 9;
     s.stats.mem.host_bytes = 11;
     text_add(&line, "{\"launch\":0");
@@ -212,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_follow_from_counters),
+        cmocka_unit_test(every_unit_is_in_one_of_the_profilers),
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(a_line_is_read_as_it_was_written),
         cmocka_unit_test(launches_are_summed),
