@@ -48,9 +48,8 @@ const uint32_t dram_timing_count = COUNT_OF(dram_timings);
 
 struct dram_times dram_times_of(const struct dram_timing *timing)
 {
-    struct dram_times times = {.groups = timing->groups,
-                               .banks = timing->banks,
-                               .row_bytes = timing->row_bytes};
+    struct dram_times times = {
+        .groups = timing->groups, .banks = timing->banks, .row_bytes = timing->row_bytes};
 #define X(name) times.name = (uint64_t)(timing->name * 1000 + 0.5);
     DRAM_TIMES(X)
 #undef X
