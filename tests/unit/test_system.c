@@ -1,6 +1,7 @@
 /* Descriptions of systems: those that come with Heddle, and how one is found. */
 #include "check.h"
 #include "base/bits.h"
+#include "cache/tags.h"
 #include "system/system.h"
 
 static void load(struct system *system, const char *name, const char *folder)
@@ -146,6 +147,31 @@ static void an_unknown_name_lists_those_there_are(void **state)
     folder_remove(&folder, LIST("one.ini", "two.ini"));
 }
 
+/* The words of the rows that choose a policy are those of the policies, in their order. */
+static void check_policies(const struct param_group *group, const char *name)
+{
+    static const char *const policies[] = {
+#define X(name, text, help) text,
+        TAGS_POLICIES(X)
+#undef X
+    };
+    struct text words = {0};
+    for (size_t i = 0; i < COUNT_OF(policies); i++)
+        text_add(&words, "%s%s", i ? "|" : "", policies[i]);
+    size_t r = 0;
+    while (strcmp(group->rows[r].name, name) != 0)
+        r++;
+    assert_string_equal(group->rows[r].range, words.at);
+    text_fini(&words);
+}
+
+static void caches_can_have_every_policy(void **state)
+{
+    (void)state;
+    check_policies(&l2_params, "policy");
+    check_policies(&sm_params, "l1_policy");
+}
+
 static void settings_win_over_the_description(void **state)
 {
     (void)state;
@@ -169,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_path_is_read_as_it_is),
         cmocka_unit_test(a_description_can_include_one_by_its_name),
         cmocka_unit_test(an_unknown_name_lists_those_there_are),
+        cmocka_unit_test(caches_can_have_every_policy),
         cmocka_unit_test(settings_win_over_the_description),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
