@@ -235,9 +235,10 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     here->state->count.l2_atomics += lanes;
     bool wants_old = head->request.count & MEM_WANTS_OLD;
     uint64_t same = operation == head->request.operation ? shape->atomic_same_ps : shape->atomic_float_ps;
-    /* lanes that go to one word make all of the warp's come one by one */
-    uint64_t takes = lanes * (most > 1 ? same : shape->atomic_lane_ps);
-    takes += sector_count(head->request.sectors) * shape->atomic_sector_ps;
+    /* lanes that go to one word make all of the warp's come one by one; there is no more to it if all do */
+    uint64_t takes = lanes * (most > 1 || lanes == 1 ? same : shape->atomic_lane_ps);
+    if (most < lanes)
+        takes += sector_count(head->request.sectors) * shape->atomic_sector_ps;
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
     uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0)) + shape->atomic_ps;
     message.reply.count = (uint8_t)lanes;

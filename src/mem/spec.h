@@ -27,8 +27,8 @@
     P(S, count, atomic_cycles, "3", "0..10000", "from an atomic operation to its reply")                     \
     P(S, real, atomic_sector_cycles, "1.5", "0..1000", "a slice takes for atomic operations on a sector,")   \
     P(S, real, atomic_lane_cycles, "0.22", "0..1000", "and for each lane,")                                  \
-    P(S, real, atomic_same_cycles, "1.18", "0..1000", "but for each lane of one word so many,")              \
-    P(S, real, atomic_float_cycles, "2.93", "0..1000", "or so many of floats")                               \
+    P(S, real, atomic_same_cycles, "1.24", "0..1000", "but for each lane of one word so many,")              \
+    P(S, real, atomic_float_cycles, "2.99", "0..1000", "or so many of floats")                               \
     P(S, count, cross_cycles, "70", "1..10000", "from one partition to the other")                           \
     P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")
 
