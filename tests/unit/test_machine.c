@@ -130,6 +130,28 @@ static void three_operands_are_one_instruction(void **state)
     expect("- F L", "neg.f32 %f1, %f2; add.f32 %f3, %f1, %f4; st.global.f32 [%l0], %f3;");
 }
 
+static void a_word_that_is_turned_around_is_one(void **state)
+{
+    (void)state;
+    expect("- - A L",
+           "shl.b32 %r1, %x, 5; shr.u32 %r2, %x, 27; or.b32 %r3, %r1, %r2; st.global.u32 [%l0], %r3;");
+    expect("I A A L",
+           "shl.b32 %r1, %x, 5; shr.u32 %r2, %x, 26; or.b32 %r3, %r1, %r2; st.global.u32 [%l0], %r3;");
+    expect("- - - - A - L",
+           "cvt.u64.u32 %l1, %x; shl.b64 %l2, %l1, 7; and.b64 %l3, %l1, 4261412864; shr.u64 %l4, %l3, 25;"
+           "or.b64 %l5, %l2, %l4; cvt.u32.u64 %r1, %l5; st.global.u32 [%l0], %r1;");
+}
+
+static void upper_halves_that_nobody_needs_are_left_out(void **state)
+{
+    (void)state;
+    expect("- A/I - L",
+           "cvt.u64.u32 %l1, %x; add.s64 %l2, %l1, %l0; cvt.u32.u64 %r1, %l2; st.global.u32 [%l2], %r1;");
+    expect("- I - L",
+           "cvt.u64.u32 %l1, %x; add.s64 %l2, %l1, %l0; cvt.u32.u64 %r1, %l2; st.global.u32 [%l0], %r1;");
+    expect("AA AA L", "and.b64 %l1, %l9, %l0; shr.u64 %l2, %l1, 5; st.global.u64 [%l0], %l2;");
+}
+
 static void what_two_units_can_do_is_spread(void **state)
 {
     (void)state;
@@ -291,6 +313,8 @@ int main(void)
         cmocka_unit_test(what_nobody_needs_is_left_out),
         cmocka_unit_test(addresses_are_folded),
         cmocka_unit_test(three_operands_are_one_instruction),
+        cmocka_unit_test(a_word_that_is_turned_around_is_one),
+        cmocka_unit_test(upper_halves_that_nobody_needs_are_left_out),
         cmocka_unit_test(what_two_units_can_do_is_spread),
         cmocka_unit_test(wide_and_rare_ones_take_several),
         cmocka_unit_test(products_of_64_bits_have_a_unit),

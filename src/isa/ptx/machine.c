@@ -55,11 +55,14 @@ static void fill_steps(struct machine *machine, const struct plan *plan)
     machine->first[f->inst_count] = filling.count;
 }
 
-void plan_init(struct plan *plan, const struct ptx_function *f, const struct flow *flow, const bool *absorbed)
+void plan_init(struct plan *plan, const struct ptx_function *f, const struct flow *flow, const bool *absorbed,
+               bool narrow)
 {
     *plan = (struct plan){.f = f, .flow = flow};
     values_init(&plan->values, f);
     plan_dead(plan);
+    if (narrow)
+        plan_narrow(plan);
     plan_varies(plan);
     plan_fold(plan, absorbed);
     plan_merge(plan);
@@ -86,7 +89,7 @@ void machine_init(struct machine *machine, const struct ptx_function *function, 
 {
     struct plan plan;
     *machine = (struct machine){0};
-    plan_init(&plan, function, flow, absorbed);
+    plan_init(&plan, function, flow, absorbed, true);
     fill_steps(machine, &plan);
     machine->registers = plan_registers(&plan);
     plan_fini(&plan);

@@ -327,6 +327,56 @@ static void plan_wide_sum(struct fold *fold, uint32_t i)
         fold->plan->steps[i] = "Q/AA";
 }
 
+/* What a shift takes: without a mask of bits that are shifted out. */
+static uint32_t shifted(const struct fold *fold, uint32_t i)
+{
+    const struct values *values = &fold->plan->values;
+    const struct ptx_operand *from = values_operand(values, i, 1), *by = values_operand(values, i, 2);
+    uint32_t maker = values_maker(values, from);
+    if (maker != VALUES_NONE && opcode_at(fold, maker)->kind == KIND_LOGIC &&
+        !strncmp(opcode_at(fold, maker)->text, "and", 3)) {
+        const struct ptx_operand *mask = values_operand(values, maker, 2);
+        if (mask->kind == PTX_OP_INTEGER && (uint32_t)mask->value == UINT32_MAX << by->value)
+            from = values_operand(values, maker, 1);
+    }
+    return from->kind == PTX_OP_REGISTER ? from->index : VALUES_NONE;
+}
+
+static bool is_read_once(const struct fold *fold, uint32_t i)
+{
+    uint32_t index = result_of(fold, i);
+    return index != VALUES_NONE && fold->plan->values.at[index].count == 1;
+}
+
+/* x << n | x >> 32 - n, of which the last turns it around (SHF) and the others are part. */
+static bool fold_rotation(struct fold *fold, uint32_t i)
+{
+    const struct values *values = &fold->plan->values;
+    uint32_t left = values_maker(values, values_operand(values, i, 1));
+    uint32_t right = values_maker(values, values_operand(values, i, 2));
+    if (left == VALUES_NONE || right == VALUES_NONE || left == right)
+        return false;
+    if (opcode_at(fold, left)->kind != KIND_SHL) {
+        uint32_t other = left;
+        left = right;
+        right = other;
+    }
+    if (opcode_at(fold, left)->kind != KIND_SHL || strcmp(opcode_at(fold, right)->text, "shr.u32") != 0 ||
+        !is_read_once(fold, left) || !is_read_once(fold, right) || !shifts_by_literal(fold, left) ||
+        !shifts_by_literal(fold, right))
+        return false;
+    uint64_t all = values_operand(values, left, 2)->value + values_operand(values, right, 2)->value;
+    uint32_t index = shifted(fold, left);
+    if (all != 32 || index == VALUES_NONE || shifted(fold, right) != index)
+        return false;
+    uint32_t mask = values_maker(values, values_operand(values, right, 1));
+    if (!reads(fold, right, 1, index) && mask != VALUES_NONE && is_read_once(fold, mask))
+        fold->plan->steps[mask] = "";
+    fold->plan->steps[left] = fold->plan->steps[right] = "";
+    fold->took[i] = 2;
+    return true;
+}
+
 static void fold_one(struct fold *fold, uint32_t i)
 {
     struct plan *plan = fold->plan;
@@ -372,6 +422,8 @@ static void fold_one(struct fold *fold, uint32_t i)
             fold_into_readers(fold, i, NULL);
         break;
     case KIND_LOGIC:
+        if (!fold->took[i] && !strcmp(opcode->text, "or.b32") && fold_rotation(fold, i))
+            break;
         if (!fold->took[i] && all_readers(fold, i, fits_logic, 1))
             fold_into_readers(fold, i, NULL);
         break;

@@ -20,11 +20,12 @@ struct plan {
     uint8_t *closes;        /* by instruction: how many threads meet before it (BSYNC) */
 };
 
-void plan_init(struct plan *plan, const struct ptx_function *f, const struct flow *flow,
-               const bool *absorbed);
+void plan_init(struct plan *plan, const struct ptx_function *f, const struct flow *flow, const bool *absorbed,
+               bool narrow);
 void plan_fini(struct plan *plan);
 
 void plan_dead(struct plan *plan);   /* machine_dead.c: fills dead */
+void plan_narrow(struct plan *plan); /* machine_narrow.c: opcodes of 64 bits become ones of 32 */
 void plan_varies(struct plan *plan); /* machine_diverge.c: fills varies, opens and closes */
 bool plan_operand_varies(const struct plan *plan, const struct ptx_operand *operand);
 void plan_fold(struct plan *plan, const bool *absorbed); /* machine_fold.c: fills steps */

@@ -8,7 +8,7 @@ void pass_init(struct pass *pass, struct ptx_module *module, struct ptx_function
 {
     *pass = (struct pass){.module = module, .f = f};
     flow_init(&pass->flow, f);
-    plan_init(&pass->plan, f, &pass->flow, NULL);
+    plan_init(&pass->plan, f, &pass->flow, NULL, false);
     pass->entries = mem_alloc(pass->flow.block_count + 1, sizeof *pass->entries);
     for (uint32_t i = 0; i < pass->flow.edge_count; i++)
         pass->entries[pass->flow.edges[i]]++;

@@ -151,7 +151,7 @@ static void schedule_block(struct schedule *s, uint32_t b)
 static int32_t schedule_within(struct ptx_function *f, const struct flow *flow, int32_t limit)
 {
     struct schedule s = {.f = f, .flow = flow, .limit = limit};
-    plan_init(&s.plan, f, flow, NULL);
+    plan_init(&s.plan, f, flow, NULL, false);
     lives_init(&s.lives, &s.plan);
     s.nodes = mem_alloc(REGION_MOST + 1, sizeof *s.nodes);
     s.tracks = mem_alloc(f->register_count + 1, sizeof *s.tracks);
