@@ -132,6 +132,7 @@ struct device {
 
     struct arena arena;
     uint64_t used;  /* bytes */
+    bool told_full; /* that an allocation found no room was said */
     uint64_t peers; /* a bit per device whose memory kernels of this one may touch */
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;

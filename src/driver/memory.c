@@ -124,15 +124,28 @@ static void count_pool(struct memory_pool *pool, uint64_t bytes)
     facts->reserved_high = max_u64(facts->reserved_high, facts->reserved);
 }
 
+/* Said once of each device, as some programs ask until there is no more. (A pool may yet find some.) */
+static enum result no_room(struct device *device, const struct memory_request *request)
+{
+    enum result result =
+        driver_fail(RESULT_OUT_OF_MEMORY, "%llu bytes are asked for, and of %llu bytes %llu are in use",
+                    (unsigned long long)request->bytes, (unsigned long long)device->spec->memory,
+                    (unsigned long long)device->used);
+    if (!request->pool && !device->told_full) {
+        struct err line;
+        err_set(&line, "%s is out of memory: %s", device->spec->name, driver_detail());
+        driver_report(device->driver, line.text);
+        device->told_full = true;
+    }
+    return result;
+}
+
 static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
                         uint64_t *address)
 {
     uint64_t bytes = request->bytes, counted = bytes - request->spare_bytes;
     if (device && !has_room(device, request->pool, counted))
-        return driver_fail(RESULT_OUT_OF_MEMORY,
-                           "%llu bytes are asked for, and of %llu bytes %llu are in use",
-                           (unsigned long long)bytes, (unsigned long long)device->spec->memory,
-                           (unsigned long long)device->used);
+        return no_room(device, request);
     struct arena *arena = device ? &device->arena : &driver->memory.host;
     uint64_t at = arena_take(arena, bytes, request->alignment);
     if (!at)

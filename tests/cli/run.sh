@@ -43,6 +43,10 @@ expect_line err '^heddle: .*saxpy.* a read of 4 bytes at 0x[0-9a-f]+'
 expect_line err '^heddle: 1 kernel, 1 launch, failed, '
 run run --set gpu.registers_per_sm=512 --set gpu.registers_per_block=512 ./useptx "$saxpy"
 expect_line err '^heddle: kernel saxpy was not launched: saxpy has [0-9]+ registers a thread, which leaves room for blocks of 0 threads, not 128'
+run run ./useptx "$saxpy" much
+expect_status 0
+expect_lines err 2
+expect_line err '^heddle: NVIDIA H200 is out of memory: 1125899906842624 bytes are asked for, and of [0-9]+ bytes [0-9]+ are in use$'
 run run ./useptx "$saxpy" graph
 expect_status 0
 expect_lines err 2

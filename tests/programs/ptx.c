@@ -1,7 +1,7 @@
 /* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT], where WHAT is something
- * else to do: name     prints the name of the device fault    a kernel that writes where it may not wait
- * prints "ready", and waits to be ended; prints the signal graph    something that is not supported, twice
- *   stay     launches and ends without waiting */
+ * else to do. name: prints the name of the device; fault: a kernel that writes where it may not; wait: prints
+ * "ready", and waits to be ended; prints the signal; graph: something that is not supported, twice; much:
+ * asks for more memory than there is, twice; stay: launches and ends without waiting. */
 #include "check.h"
 
 #include <signal.h>
@@ -70,6 +70,11 @@ int main(int count, char **words)
         GIVES(801, cuGraphCreate(&graph, 0));
         GIVES(801, cuGraphCreate(&graph, 0));
         return check_end("graph");
+    }
+    if (!strcmp(what, "much")) {
+        GIVES(2, cuMemAlloc_v2(&x, (size_t)1 << 50));
+        GIVES(2, cuMemAlloc_v2(&x, (size_t)1 << 50));
+        return check_end("much");
     }
     GOOD(cuModuleLoad(&module, words[1]));
     GOOD(cuModuleGetFunction(&function, module, "saxpy"));
