@@ -2,7 +2,6 @@
 #include "base/archive.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/rng.h"
 
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
@@ -42,14 +41,14 @@ static void plan(struct tags *tags, const struct tags_spec *spec)
         .way_reciprocal = UINT32_MAX / spec->ways + 1,
         .step = spec->hashed && spec->sets > 1 ? hash_step(spec->sets) : 0,
         .generation = 1, /* zeroed sets are of another */
-        .stream = spec->seed,
+        .seed = spec->seed,
         .scattered = spec->scattered,
     };
     tags->notes_at = (uint32_t)sizeof(struct tags_set) + up_to(spec->ways, 16);
     tags->valid_at = up_to(tags->notes_at + spec->ways, 16);
     tags->dirty_at = tags->valid_at + spec->ways * (uint32_t)sizeof(uint16_t);
-    tags->stamps_at = up_to(tags->dirty_at + spec->ways * (uint32_t)sizeof(uint16_t), 16);
-    tags->lines_at = up_to(tags->stamps_at + spec->ways * (uint32_t)sizeof(uint32_t), 16);
+    tags->row_at = up_to(tags->dirty_at + spec->ways * (uint32_t)sizeof(uint16_t), 16);
+    tags->lines_at = tags->row_at + replace_words(spec->ways) * (uint32_t)sizeof(uint64_t);
     tags->set_bytes = up_to(tags->lines_at + spec->ways * (uint32_t)sizeof(uint64_t), CACHE_LINE);
     tags->bytes = TAGS_HEADER + (uint64_t)spec->sets * tags->set_bytes;
 }
@@ -98,6 +97,7 @@ static struct tags_set *fresh_set(struct tags *tags, uint32_t set)
     struct tags_set *it = tags_set(tags, set);
     if (it->generation != tags->generation) {
         memset(it->marks, 0, up_to(tags->ways, 16));
+        memset(tags_row(tags, set), 0, replace_words(tags->ways) * sizeof(uint64_t));
         *it = (struct tags_set){.generation = tags->generation};
     }
     return it;
@@ -108,129 +108,12 @@ static uint64_t all_ways(const struct tags *tags)
     return UINT64_MAX >> (64 - tags->ways);
 }
 
-/* ---- policies: which of the ways in `from` (never 0) leaves ---- */
-
-/* The smallest stamp: of LRU and FIFO the oldest, and those of low priority before all. */
-static uint32_t oldest(const struct tags *tags, uint32_t set, uint64_t from)
+/* Of these ways (never none), those of the lowest priority. */
+static uint64_t least_wanted(const struct tags_set *it, uint64_t from)
 {
-    const uint32_t *stamps = tags_stamp(tags, set * tags->ways);
-    uint32_t best = UINT32_MAX;
-    uint32_t way = 0;
-    for (; from; from &= from - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(from);
-        if (stamps[i] < best) {
-            best = stamps[i];
-            way = i;
-        }
-    }
-    return way;
-}
-
-/* Those of the lowest priority. */
-static uint64_t least_wanted(const struct tags *tags, uint32_t set, uint64_t from)
-{
-    const uint32_t *stamps = tags_stamp(tags, set * tags->ways);
-    uint64_t by_priority[3] = {0};
-    for (uint64_t left = from; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(left);
-        by_priority[stamps[i] >> TAGS_PRIORITY_SHIFT] |= UINT64_C(1) << i;
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        if (by_priority[i])
-            return by_priority[i];
-    }
-    return from;
-}
-
-static uint32_t any(struct tags *tags, uint64_t from)
-{
-    struct rng stream = {tags->stream};
-    uint64_t skip = rng_below(&stream, (uint64_t)__builtin_popcountll(from));
-    tags->stream = stream.state;
-    while (skip--)
-        from &= from - 1;
-    return (uint32_t)__builtin_ctzll(from);
-}
-
-/* A tree over the ways, up to a power of two; node 1 is its root. The ways below a node are a run of bits. */
-static uint32_t tree_size(const struct tags *tags)
-{
-    return tags->ways == 1 ? 1 : 1u << (32 - __builtin_clz(tags->ways - 1));
-}
-
-static uint32_t where_tree_points(const struct tags *tags, uint32_t set, uint64_t from)
-{
-    uint64_t tree = tags_set(tags, set)->tree;
-    uint32_t node = 1, low = 0;
-    for (uint32_t half = tree_size(tags) / 2; half; half /= 2) {
-        uint64_t run = half == 64 ? UINT64_MAX : (UINT64_C(1) << half) - 1;
-        bool left = from & run << low, right = from & run << (low + half);
-        bool go_right = right && (!left || tree >> node & 1);
-        low += go_right ? half : 0;
-        node = 2 * node + go_right;
-    }
-    return low;
-}
-
-void tags_touch_tree(struct tags *tags, uint32_t slot)
-{
-    uint32_t set = tags_set_of_slot(tags, slot), way = slot - set * tags->ways;
-    uint64_t *tree = &tags_set(tags, set)->tree;
-    uint32_t node = 1, half = tree_size(tags) / 2;
-    for (; half; half /= 2) {
-        bool is_right = way & half;
-        *tree = (*tree & ~(UINT64_C(1) << node)) | (uint64_t)!is_right << node;
-        node = 2 * node + is_right;
-    }
-}
-
-enum { RRPV_MOST = 3 }; /* of two bits */
-
-/* The first that is expected in the farthest future; all grow older until there is one. */
-static uint32_t farthest(struct tags *tags, uint32_t set, uint64_t from)
-{
-    uint32_t *stamps = tags_stamp(tags, set * tags->ways), most = 0;
-    const uint32_t value = (1u << TAGS_PRIORITY_SHIFT) - 1;
-    for (uint64_t left = from; left; left &= left - 1) {
-        uint32_t this = stamps[__builtin_ctzll(left)] & value;
-        most = this > most ? this : most;
-    }
-    uint32_t way = TAGS_NONE;
-    for (uint64_t left = from; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(left);
-        stamps[i] += RRPV_MOST - most;
-        if (way == TAGS_NONE && (stamps[i] & value) == RRPV_MOST)
-            way = i;
-    }
-    return way;
-}
-
-static uint32_t leaves(struct tags *tags, uint32_t set, uint64_t from)
-{
-    switch ((enum tags_policy)tags->policy) {
-    case TAGS_LRU:
-    case TAGS_FIFO:
-        return oldest(tags, set, from);
-    case TAGS_RANDOM:
-        return any(tags, least_wanted(tags, set, from));
-    case TAGS_TREE:
-        return where_tree_points(tags, set, least_wanted(tags, set, from));
-    case TAGS_SRRIP:
-        return farthest(tags, set, least_wanted(tags, set, from));
-    }
-    BUG("replacement policy %u", tags->policy);
-}
-
-/* ---- */
-
-/* The clock's end: stamps are halved, which leaves old ones older than what comes. */
-void tags_rewind(struct tags *tags)
-{
-    tags->clock = 1u << (TAGS_PRIORITY_SHIFT - 1);
-    for (uint32_t slot = 0; slot < tags->sets * tags->ways; slot++) {
-        uint32_t *stamp = tags_stamp(tags, slot), priority = *stamp >> TAGS_PRIORITY_SHIFT;
-        *stamp = priority << TAGS_PRIORITY_SHIFT | (*stamp & ((1u << TAGS_PRIORITY_SHIFT) - 1)) / 2;
-    }
+    if (from & it->first)
+        return from & it->first;
+    return from & ~it->last ? from & ~it->last : from;
 }
 
 uint32_t tags_victim(struct tags *tags, uint64_t line)
@@ -242,27 +125,26 @@ uint32_t tags_victim(struct tags *tags, uint64_t line)
         return TAGS_NONE;
     uint64_t empty = 0;
     for (uint32_t first = 0; first < tags->ways; first += 16)
-        empty |= (uint64_t)tags_match(it->marks + first, 0) << first;
+        empty |= (uint64_t)bytes_equal(it->marks + first, 0) << first;
     empty &= from;
-    uint32_t way = empty ? (uint32_t)__builtin_ctzll(empty) : leaves(tags, set, from);
+    uint32_t way = empty ? lowest_bit(empty)
+                         : replace_choose(tags->policy, tags_row(tags, set), tags->ways,
+                                          least_wanted(it, from), tags->seed + set);
     return set * tags->ways + way;
 }
 
 void tags_fill(struct tags *tags, uint32_t slot, uint64_t line, enum tags_priority priority)
 {
     uint32_t set = tags_set_of_slot(tags, slot), way = slot - set * tags->ways;
-    fresh_set(tags, set)->marks[way] = tags_mark(line);
+    struct tags_set *it = fresh_set(tags, set);
+    uint64_t bit = UINT64_C(1) << way;
+    it->marks[way] = tags_mark(line);
+    it->first = (it->first & ~bit) | (priority == TAGS_FIRST ? bit : 0);
+    it->last = (it->last & ~bit) | (priority == TAGS_LAST ? bit : 0);
     *(uint64_t *)tags_field(tags, slot, tags->lines_at, sizeof(uint64_t)) = line;
     *tags_valid(tags, slot) = *tags_dirty(tags, slot) = 0;
     *tags_note(tags, slot) = 0;
-    uint32_t value = 0;
-    if (tags->policy == TAGS_LRU || tags->policy == TAGS_FIFO)
-        value = tags_tick(tags);
-    else if (tags->policy == TAGS_SRRIP)
-        value = RRPV_MOST - 1;
-    else if (tags->policy == TAGS_TREE && priority != TAGS_FIRST)
-        tags_touch_tree(tags, slot);
-    *tags_stamp(tags, slot) = (uint32_t)priority << TAGS_PRIORITY_SHIFT | value;
+    replace_come(tags->policy, tags_row(tags, set), tags->ways, way);
 }
 
 void tags_drop(struct tags *tags, uint32_t slot)

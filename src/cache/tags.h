@@ -1,7 +1,7 @@
 /* A set-associative array of tags with sectors: which lines a cache holds, and which leaves when one more
  * comes. Pure: no time, no data; what a line holds is the owner's, in arrays indexed by slot.
  *
- *   struct tags *tags = tags_new(&(struct tags_spec){.sets = 64, .ways = 16, .policy = TAGS_LRU});
+ *   struct tags *tags = tags_new(&(struct tags_spec){.sets = 64, .ways = 16, .policy = REPLACE_LRU});
  *   uint32_t slot = tags_find(tags, address / 128);
  *   if (slot == TAGS_NONE) {
  *       slot = tags_victim(tags, address / 128);   // what leaves: tags_line, *tags_dirty of the slot
@@ -16,61 +16,43 @@
 #define CACHE_TAGS_H
 
 #include "base/bits.h"
+#include "cache/replace.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-/*    name    text      help */
-#define TAGS_POLICIES(X)                                                                                     \
-    X(LRU, "lru", "the line used the longest time ago leaves")                                               \
-    X(FIFO, "fifo", "the line that came first leaves")                                                       \
-    X(RANDOM, "random", "any line leaves, by a seeded stream")                                               \
-    X(TREE, "tree", "pseudo-LRU: a tree of bits points away from what was used")                             \
-    X(SRRIP, "srrip", "static re-reference prediction of two bits")
-
-enum tags_policy {
-#define X(name, text, help) TAGS_##name,
-    TAGS_POLICIES(X)
-#undef X
-};
 
 /* Which lines leave first of all, and which last; the policy decides among equals. */
 enum tags_priority { TAGS_FIRST, TAGS_NORMAL, TAGS_LAST };
 
-enum { TAGS_NONE = UINT32_MAX, TAGS_WAYS_MOST = 64, TAGS_SECTORS_MOST = 16 };
+enum { TAGS_NONE = UINT32_MAX, TAGS_WAYS_MOST = REPLACE_WAYS_MOST, TAGS_SECTORS_MOST = 16 };
 
 struct tags_spec {
     uint32_t sets;   /* any number up to 2^20 */
     uint32_t ways;   /* 1..64 */
-    uint32_t policy; /* enum tags_policy */
+    uint32_t policy; /* enum replace_policy */
     bool hashed;     /* strides of `sets` lines, too, are spread over the sets, and evenly */
     bool scattered;  /* nearly so: of a footprint as large as the cache, some sets get a little too much */
-    uint64_t seed;   /* of TAGS_RANDOM */
+    uint64_t seed;   /* of REPLACE_RANDOM */
 };
 
 /* The block begins with this; then come the sets, each with all that is known of it in one place:
- * struct tags_set, a mark and a note of each way, valid, dirty, stamps, lines. */
+ * struct tags_set, a mark and a note of each way, valid, dirty, the policy's row, lines. */
 struct tags {
     uint32_t sets, ways, policy;
     uint32_t mask; /* sets - 1 where a mask gives the set, or 0 */
     uint64_t reciprocal;
     uint32_t way_reciprocal, step; /* step of the hash: 0 when there is none */
     uint32_t generation;           /* a set of another one is empty */
-    uint32_t clock;                /* counts uses, to be stamps */
-    uint64_t stream;               /* the state of the stream of TAGS_RANDOM */
     bool scattered;
-    uint32_t set_bytes, notes_at, valid_at, dirty_at, stamps_at, lines_at; /* from the start of a set */
-    uint64_t bytes;                                                        /* of the whole block */
+    uint64_t seed;
+    uint32_t set_bytes, notes_at, valid_at, dirty_at, row_at, lines_at; /* from the start of a set */
+    uint64_t bytes;                                                     /* of the whole block */
 };
 
 struct tags_set {
-    uint64_t pinned; /* ways that may not leave */
-    uint64_t tree;   /* TAGS_TREE: the bit of node n; a set one points to the right */
+    uint64_t pinned;      /* ways that may not leave */
+    uint64_t first, last; /* those that leave before, and after, all others */
     uint32_t generation;
-    uint32_t unused[3];
+    uint32_t unused;
     uint8_t marks[]; /* ways, up to whole vectors of 16 */
 };
 
@@ -146,9 +128,10 @@ static inline uint8_t *tags_note(const struct tags *tags, uint32_t slot)
     return tags_field(tags, slot, tags->notes_at, sizeof(uint8_t));
 }
 
-static inline uint32_t *tags_stamp(const struct tags *tags, uint32_t slot)
+/* What the policy knows of a set (cache/replace.h). */
+static inline uint64_t *tags_row(const struct tags *tags, uint32_t set)
 {
-    return tags_field(tags, slot, tags->stamps_at, sizeof(uint32_t));
+    return (uint64_t *)(void *)((char *)tags_set(tags, set) + tags->row_at);
 }
 
 /* n modulo the number of sets, and n divided by it. Exact while n * sets is below 2^64. */
@@ -180,20 +163,6 @@ static inline uint8_t tags_mark(uint64_t line)
     return (uint8_t)(mark + !mark);
 }
 
-/* A bit for each of sixteen marks that is this one. */
-static inline uint32_t tags_match(const uint8_t *marks, uint8_t mark)
-{
-#ifdef __SSE2__
-    __m128i sixteen = _mm_load_si128((const __m128i *)marks);
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8((char)mark)));
-#else
-    uint32_t same = 0;
-    for (unsigned i = 0; i < 16; i++)
-        same |= (uint32_t)(marks[i] == mark) << i;
-    return same;
-#endif
-}
-
 /* Where the line is, or TAGS_NONE. Which sectors of it are valid is another matter. */
 static inline uint32_t tags_find(const struct tags *tags, uint64_t line)
 {
@@ -204,7 +173,7 @@ static inline uint32_t tags_find(const struct tags *tags, uint64_t line)
     const uint64_t *lines = (const uint64_t *)((const char *)it + tags->lines_at);
     uint8_t mark = tags_mark(line);
     for (uint32_t first = 0; first < tags->ways; first += 16) {
-        for (uint32_t same = tags_match(it->marks + first, mark); same; same &= same - 1) {
+        for (uint32_t same = bytes_equal(it->marks + first, mark); same; same &= same - 1) {
             uint32_t way = first + (uint32_t)__builtin_ctz(same);
             if (LIKELY(lines[way] == line))
                 return set * tags->ways + way;
@@ -221,28 +190,11 @@ static inline void tags_prefetch(const struct tags *tags, uint32_t set)
         __builtin_prefetch(it + at, 1);
 }
 
-/* For what is more than a stamp: a policy that keeps something else, and the clock's end. */
-void tags_touch_tree(struct tags *tags, uint32_t slot);
-void tags_rewind(struct tags *tags);
-
-enum { TAGS_PRIORITY_SHIFT = 30 }; /* of a stamp */
-
-static inline uint32_t tags_tick(struct tags *tags)
-{
-    if (UNLIKELY(++tags->clock >> TAGS_PRIORITY_SHIFT))
-        tags_rewind(tags);
-    return tags->clock;
-}
-
 /* The line was used. */
 static inline void tags_touch(struct tags *tags, uint32_t slot)
 {
-    if (tags->policy == TAGS_LRU || tags->policy == TAGS_SRRIP) {
-        uint32_t now = tags->policy == TAGS_LRU ? tags_tick(tags) : 0, *stamp = tags_stamp(tags, slot);
-        *stamp = *stamp >> TAGS_PRIORITY_SHIFT << TAGS_PRIORITY_SHIFT | now;
-    } else if (tags->policy == TAGS_TREE) {
-        tags_touch_tree(tags, slot);
-    }
+    uint32_t set = tags_set_of_slot(tags, slot);
+    replace_use(tags->policy, tags_row(tags, set), tags->ways, slot - set * tags->ways);
 }
 
 #endif
