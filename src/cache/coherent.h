@@ -1,0 +1,211 @@
+/* The same set of several caches that snoop on each other: what one access does to it. Write-back,
+ * write-allocate, and a dirty line is in one cache only (MSI: invalid, clean, dirty). Pure; CUDA compiles
+ * this header as it stands.
+ *
+ * Lines of different sets never meet, so that a set with all accesses to it, in their order, is a world of
+ * its own: what many-cache simulators run in parallel.
+ *
+ * A set is a run of bytes (coherent_set_bytes): marks, the policy's row, dirty ways, lines. Zeroed bytes are
+ * an empty one. */
+#ifndef CACHE_COHERENT_H
+#define CACHE_COHERENT_H
+
+#include "cache/replace.h"
+
+struct coherent_shape {
+    uint32_t sets, ways, policy; /* enum replace_policy */
+    /* planned */
+    uint32_t marks_bytes, row_at, dirty_at, lines_at, set_bytes;
+};
+
+CACHE_CALL void coherent_plan(struct coherent_shape *shape)
+{
+    shape->marks_bytes = (shape->ways + 15) / 16 * 16;
+    shape->row_at = shape->marks_bytes;
+    shape->dirty_at = shape->row_at + replace_words(shape->ways) * 8;
+    shape->lines_at = shape->dirty_at + 8;
+    shape->set_bytes = (shape->lines_at + shape->ways * 8 + 15) / 16 * 16;
+}
+
+/* What an access asks of a cache. */
+enum coherent_kind {
+    COHERENT_READ,
+    COHERENT_WRITE,   /* the line is dirty here afterwards, and nowhere else */
+    COHERENT_CLAIM,   /* as a read; but it is nowhere else afterwards: a cache above is about to write it */
+    COHERENT_DISOWN,  /* it is nowhere else afterwards; nothing is looked up here */
+    COHERENT_PUT_BACK /* a dirty line from a cache above: it is dirty here afterwards */
+};
+
+/*  name              help */
+#define COHERENT_COUNTERS(X)                                                                                 \
+    X(reads, "accesses that read")                                                                           \
+    X(writes, "accesses that write")                                                                         \
+    X(read_misses, "reads of lines that were not there")                                                     \
+    X(write_misses, "writes to lines that were not there")                                                   \
+    X(evictions, "lines that left for others to come")                                                       \
+    X(write_backs, "dirty lines that left, or were given to another cache")                                  \
+    X(invalidations, "lines that left because another cache wrote to them")                                  \
+    X(put_backs, "dirty lines that came from a cache above")
+
+struct coherent_counters {
+#define X(name, help) uint64_t name;
+    COHERENT_COUNTERS(X)
+#undef X
+};
+
+enum { COHERENT_NONE = 0xffffffffu };
+
+/* What came of it, for the level below. */
+struct coherent_outcome {
+    bool hit;
+    bool put_back; /* a dirty line left: `victim`, which is to be put back first */
+    bool asks;     /* of the level below, `below` (enum coherent_kind) */
+    uint8_t below;
+    uint32_t given_by; /* the cache whose dirty copy was taken or cleaned, or COHERENT_NONE: put back, too */
+    uint64_t victim;   /* its tag */
+};
+
+/* A byte of a tag, never 0; empty ways have 0. */
+CACHE_CALL uint8_t coherent_mark(uint64_t tag)
+{
+    uint8_t mark = (uint8_t)((uint32_t)(tag ^ tag >> 32) * 0x9e3779b1u >> 24);
+    return (uint8_t)(mark + !mark);
+}
+
+CACHE_CALL uint64_t *coherent_row(const struct coherent_shape *shape, char *set)
+{
+    return (uint64_t *)(void *)(set + shape->row_at);
+}
+
+CACHE_CALL uint64_t *coherent_dirty(const struct coherent_shape *shape, char *set)
+{
+    return (uint64_t *)(void *)(set + shape->dirty_at);
+}
+
+CACHE_CALL uint64_t *coherent_tags(const struct coherent_shape *shape, char *set)
+{
+    return (uint64_t *)(void *)(set + shape->lines_at);
+}
+
+/* The way a tag is in, or COHERENT_NONE. */
+CACHE_CALL uint32_t coherent_find(const struct coherent_shape *shape, char *set, uint64_t tag)
+{
+    const uint64_t *tags = coherent_tags(shape, set);
+    for (uint32_t first = 0; first < shape->ways; first += 16) {
+        uint32_t same = bytes_equal((uint8_t *)set + first, coherent_mark(tag));
+        for (; same; same &= same - 1) {
+            uint32_t way = first + lowest_bit(same);
+            if (tags[way] == tag)
+                return way;
+        }
+    }
+    return COHERENT_NONE;
+}
+
+/* Where a tag that is not there goes to: an empty way, or one whose line leaves. */
+CACHE_CALL uint32_t coherent_make_room(const struct coherent_shape *shape, char *set, uint64_t seed,
+                                       struct coherent_counters *count, struct coherent_outcome *outcome)
+{
+    for (uint32_t first = 0; first < shape->ways; first += 16) {
+        uint32_t empty = bytes_equal((uint8_t *)set + first, 0);
+        if (empty && first + lowest_bit(empty) < shape->ways)
+            return first + lowest_bit(empty);
+    }
+    uint32_t way = replace_choose(shape->policy, coherent_row(shape, set), shape->ways,
+                                  ~UINT64_C(0) >> (64 - shape->ways), seed);
+    count->evictions++;
+    if (*coherent_dirty(shape, set) >> way & 1) {
+        count->write_backs++;
+        outcome->put_back = true;
+        outcome->victim = coherent_tags(shape, set)[way];
+    }
+    return way;
+}
+
+CACHE_CALL void coherent_fill(const struct coherent_shape *shape, char *set, uint32_t way, uint64_t tag,
+                              bool is_dirty)
+{
+    ((uint8_t *)set)[way] = coherent_mark(tag);
+    coherent_tags(shape, set)[way] = tag;
+    uint64_t *dirty = coherent_dirty(shape, set);
+    *dirty = (*dirty & ~(UINT64_C(1) << way)) | (uint64_t)is_dirty << way;
+    replace_come(shape->policy, coherent_row(shape, set), shape->ways, way);
+}
+
+/* A group of caches: set `n` of cache `i` is at sets + i * stride. */
+struct coherent_group {
+    char *sets;
+    uint64_t stride;
+    uint32_t caches;
+    struct coherent_counters *counts; /* of each */
+};
+
+/* The others' copies: they leave, or a dirty one becomes clean. */
+CACHE_CALL void coherent_snoop(const struct coherent_shape *shape, const struct coherent_group *group,
+                               uint32_t self, uint64_t tag, bool take, struct coherent_outcome *outcome)
+{
+    for (uint32_t other = 0; other < group->caches; other++) {
+        if (other == self)
+            continue;
+        char *set = group->sets + other * group->stride;
+        uint32_t way = coherent_find(shape, set, tag);
+        if (way == COHERENT_NONE)
+            continue;
+        uint64_t *dirty = coherent_dirty(shape, set), bit = UINT64_C(1) << way;
+        if (*dirty & bit) {
+            *dirty &= ~bit;
+            outcome->given_by = other;
+            group->counts[other].write_backs++;
+        }
+        if (take) {
+            ((uint8_t *)set)[way] = 0;
+            group->counts[other].invalidations++;
+        }
+    }
+}
+
+/* An access of the cache `self` of a group to its set. `seed` is of the set, for REPLACE_RANDOM. */
+CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *shape,
+                                                   const struct coherent_group *group, uint32_t self,
+                                                   uint64_t tag, uint32_t kind, uint64_t seed)
+{
+    struct coherent_outcome outcome = {false, false, false, COHERENT_READ, COHERENT_NONE, 0};
+    struct coherent_counters *count = &group->counts[self];
+    char *set = group->sets + self * group->stride;
+    bool writes = kind == COHERENT_WRITE;
+    if (kind == COHERENT_DISOWN) {
+        coherent_snoop(shape, group, self, tag, true, &outcome);
+        return outcome;
+    }
+    if (kind == COHERENT_PUT_BACK)
+        count->put_backs++;
+    else if (writes)
+        count->writes++;
+    else
+        count->reads++;
+    uint32_t way = coherent_find(shape, set, tag);
+    outcome.hit = way != COHERENT_NONE;
+    uint64_t *dirty = coherent_dirty(shape, set);
+    bool was_dirty = outcome.hit && (*dirty >> way & 1);
+    if (kind != COHERENT_PUT_BACK && !was_dirty && (!outcome.hit || kind != COHERENT_READ)) {
+        coherent_snoop(shape, group, self, tag, kind != COHERENT_READ, &outcome);
+        outcome.asks = true;
+        outcome.below = kind == COHERENT_READ ? COHERENT_READ
+                        : outcome.hit         ? COHERENT_DISOWN
+                                              : COHERENT_CLAIM;
+    }
+    if (outcome.hit) {
+        *dirty |= (uint64_t)(writes || kind == COHERENT_PUT_BACK) << way;
+        replace_use(shape->policy, coherent_row(shape, set), shape->ways, way);
+        return outcome;
+    }
+    if (kind != COHERENT_PUT_BACK) {
+        count->write_misses += writes;
+        count->read_misses += !writes;
+    }
+    way = coherent_make_room(shape, set, seed, count, &outcome);
+    coherent_fill(shape, set, way, tag, writes || kind == COHERENT_PUT_BACK);
+    return outcome;
+}
+
+#endif

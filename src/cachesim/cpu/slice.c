@@ -1,0 +1,116 @@
+/* The L2 that all tiles share: requests of all L1s, bucket by bucket of slices, in the order of
+ * (instruction count, tile). */
+#include "base/mem.h"
+#include "base/workers.h"
+#include "cachesim/cpu/tile.h"
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+struct slice_work { /* of a worker: requests while they are sorted */
+    struct shared_request *now, *next;
+    size_t capacity;
+};
+
+struct slice_work *slice_works_new(unsigned workers)
+{
+    return mem_alloc(workers, sizeof(struct slice_work));
+}
+
+void slice_works_free(struct slice_work *works, unsigned workers)
+{
+    for (unsigned i = 0; i < workers; i++) {
+        mem_free(works[i].now);
+        mem_free(works[i].next);
+    }
+    mem_free(works);
+}
+
+/* By one digit of (when, tile), stable. */
+static void sort_digit(struct slice_work *work, size_t count, uint64_t first_when, uint32_t tile_bits,
+                       uint32_t shift)
+{
+    size_t places[DIGITS] = {0}, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = (work->now[i].when - first_when) << tile_bits | work->now[i].tile;
+        places[key >> shift & (DIGITS - 1)]++;
+    }
+    for (unsigned i = 0; i < DIGITS; i++) {
+        size_t here = places[i];
+        places[i] = at;
+        at += here;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = (work->now[i].when - first_when) << tile_bits | work->now[i].tile;
+        work->next[places[key >> shift & (DIGITS - 1)]++] = work->now[i];
+    }
+    struct shared_request *sorted = work->next;
+    work->next = work->now;
+    work->now = sorted;
+}
+
+static uint32_t bits_of(uint64_t n)
+{
+    return n ? 64 - (uint32_t)__builtin_clzll(n) : 0;
+}
+
+/* Requests of one tile are in order already, and those of one access are neighbours: a stable sort leaves
+ * them so. */
+static void sort(struct slice_work *work, size_t count, uint32_t tiles)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < count; i++) {
+        first = min_u64(first, work->now[i].when);
+        last = max_u64(last, work->now[i].when);
+    }
+    uint32_t tile_bits = bits_of(tiles - 1), bits = tile_bits + (count ? bits_of(last - first) : 0);
+    for (uint32_t shift = 0; shift < bits; shift += DIGIT_BITS)
+        sort_digit(work, count, first, tile_bits, shift);
+}
+
+static size_t gather(struct caches *caches, uint32_t bucket, struct slice_work *work, uint32_t pieces)
+{
+    size_t count = 0;
+    for (uint32_t piece = 0; piece < pieces; piece++)
+        count += caches->requests[(size_t)piece * caches->buckets + bucket].count;
+    if (count > work->capacity) {
+        mem_free(work->now);
+        mem_free(work->next);
+        work->capacity = count + count / 4;
+        work->now = mem_alloc(work->capacity, sizeof *work->now);
+        work->next = mem_alloc(work->capacity, sizeof *work->next);
+    }
+    count = 0;
+    for (uint32_t piece = 0; piece < pieces; piece++) {
+        struct shared_requests *from = &caches->requests[(size_t)piece * caches->buckets + bucket];
+        if (from->count)
+            memcpy(work->now + count, from->at, from->count * sizeof *from->at);
+        count += from->count;
+        from->count = 0;
+    }
+    return count;
+}
+
+static void run_bucket(void *user, uint32_t bucket, unsigned worker)
+{
+    struct caches *caches = user;
+    struct slice_work *work = &caches->slice_works[worker];
+    uint32_t tiles = caches->plan.spec.tiles;
+    uint32_t pieces = caches->plan.spec.quantum ? tiles : caches->plan.groups * caches->parts;
+    size_t count = gather(caches, bucket, work, pieces);
+    sort(work, count, tiles);
+    for (size_t i = 0; i < count; i++) {
+        struct shared_request request = work->now[i];
+        uint32_t slice = (uint32_t)(request.line % tiles);
+        uint64_t tag;
+        uint32_t set = set_of(&caches->plan.l2, request.line / tiles, &tag);
+        struct coherent_group group = level_group(&caches->plan.l2, caches->l2, caches->l2_of, slice, 1, set);
+        coherent_access(&caches->plan.l2, &group, 0, tag | (uint64_t)request.space << 48,
+                        request.kind == COHERENT_CLAIM ? COHERENT_READ : request.kind,
+                        set_seed(caches->plan.spec.seed, 1, slice, set));
+    }
+}
+
+void slices_run(struct caches *caches)
+{
+    workers_run(caches->workers, caches->buckets, run_bucket, caches);
+}

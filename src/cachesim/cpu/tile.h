@@ -1,0 +1,125 @@
+/* The state, and one access through the levels of a tile; for this room only. */
+#ifndef CACHESIM_CPU_TILE_H
+#define CACHESIM_CPU_TILE_H
+
+#include "base/bits.h"
+#include "cachesim/plan.h"
+
+/* What an L1 asks of the L2 slices that all tiles share. */
+struct shared_request {
+    uint64_t line;                 /* the L2's, without its address space */
+    uint64_t when;                 /* instruction count; in a quantum: place in it */
+    uint32_t tile;                 /* whose access it was */
+    uint32_t space : 24, kind : 8; /* address space; enum coherent_kind */
+};
+
+struct shared_requests {
+    struct shared_request *at;
+    size_t count, capacity;
+};
+
+/* In quantum mode: what the others of a group are told at its end. */
+struct told {
+    uint64_t line;
+    uint32_t tile; /* in the group */
+    bool l2, take; /* of which level; they lose their copies, or a dirty one becomes clean */
+};
+
+struct told_list {
+    struct told *at;
+    size_t count, capacity;
+};
+
+struct caches {
+    struct caches_plan plan;
+    struct workers *workers;
+    char *l1, *l2;                           /* sets of each tile */
+    struct coherent_counters *l1_of, *l2_of; /* of each tile; those of each part apart */
+    uint32_t parts;                          /* that groups are cut into, of those they could be */
+    uint32_t buckets;                        /* that slices are shared out in */
+    struct shared_requests *requests;        /* of each piece (group, part): of each bucket */
+    struct told_list *told;                  /* of each tile */
+    struct slice_work *slice_works;          /* of each worker */
+    const struct caches_batch *batch;        /* at hand */
+    size_t from;                             /* in a quantum: the first access of each tile */
+};
+
+/* The same set of some neighbouring tiles. */
+static inline struct coherent_group level_group(const struct coherent_shape *shape, char *state,
+                                                struct coherent_counters *counts, uint32_t first,
+                                                uint32_t tiles, uint32_t set)
+{
+    uint64_t stride = (uint64_t)shape->sets * shape->set_bytes;
+    return (struct coherent_group){state + first * stride + (uint64_t)set * shape->set_bytes, stride, tiles,
+                                   counts + first};
+}
+
+/* Some tiles that are simulated together, and where what they ask of others goes to. */
+struct walk {
+    struct caches *caches;
+    uint32_t first, tiles; /* that feel each other at once */
+    struct coherent_counters *l1_of, *l2_of;
+    struct shared_requests *asks; /* of each bucket; machine `shared` */
+    struct told_list *told;       /* or NULL: nobody need be told later */
+};
+
+static inline struct coherent_outcome level_access(const struct walk *walk, bool is_l2, uint32_t tile,
+                                                   uint64_t line, uint32_t kind)
+{
+    struct caches *caches = walk->caches;
+    const struct coherent_shape *shape = is_l2 ? &caches->plan.l2 : &caches->plan.l1;
+    uint64_t tag;
+    uint32_t set = set_of(shape, line, &tag);
+    struct coherent_group group =
+        level_group(shape, is_l2 ? caches->l2 : caches->l1, is_l2 ? walk->l2_of : walk->l1_of, walk->first,
+                    walk->tiles, set);
+    struct coherent_outcome outcome = coherent_access(
+        shape, &group, tile, tag, kind, set_seed(caches->plan.spec.seed, is_l2, walk->first + tile, set));
+    outcome.victim = line_of(shape, set, outcome.victim);
+    return outcome;
+}
+
+void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take);
+void walk_ask(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when, uint32_t kind);
+
+/* The L2 of the tile, or the slice that the line belongs to. `of`: the tile whose access it all comes from.
+ */
+static inline void below(const struct walk *walk, uint32_t tile, uint32_t of, uint64_t l1_line, uint64_t when,
+                         uint32_t kind)
+{
+    uint64_t line = l1_line >> walk->caches->plan.l2_shift;
+    if (walk->caches->plan.spec.machine == CACHES_SHARED) {
+        if (kind != COHERENT_DISOWN) /* there is one copy of a line only */
+            walk_ask(walk, of, line, when, kind);
+        return;
+    }
+    struct coherent_outcome outcome = level_access(walk, true, tile, line, kind);
+    if (walk->told && outcome.asks)
+        walk_tell(walk, true, tile, line, kind != COHERENT_READ);
+}
+
+static inline void tile_access(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
+                               bool writes)
+{
+    struct coherent_outcome outcome =
+        level_access(walk, false, tile, line, writes ? COHERENT_WRITE : COHERENT_READ);
+    if (LIKELY(outcome.hit && !outcome.asks))
+        return;
+    if (walk->told && outcome.asks)
+        walk_tell(walk, false, tile, line, writes);
+    if (walk->caches->plan.spec.machine == CACHES_L1)
+        return;
+    if (outcome.put_back)
+        below(walk, tile, tile, outcome.victim, when, COHERENT_PUT_BACK);
+    if (outcome.given_by != COHERENT_NONE)
+        below(walk, outcome.given_by, tile, line, when, COHERENT_PUT_BACK);
+    if (outcome.asks)
+        below(walk, tile, tile, line, when, outcome.below);
+}
+
+/* Machine `shared`: what the L1s asked for, in order (slice.c). */
+void slices_run(struct caches *caches);
+struct slice_work *slice_works_new(unsigned workers);
+void slice_works_free(struct slice_work *works, unsigned workers);
+
+#endif
