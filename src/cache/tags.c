@@ -86,8 +86,6 @@ void tags_archive(struct tags *tags, struct archive *archive)
     archive_expect(archive, tags->policy);
     archive_expect(archive, tags->bytes);
     ARCHIVE_VALUE(archive, tags->generation);
-    ARCHIVE_VALUE(archive, tags->clock);
-    ARCHIVE_VALUE(archive, tags->stream);
     archive_sparse(archive, tags_set(tags, 0), tags->bytes - TAGS_HEADER);
 }
 
@@ -144,7 +142,9 @@ void tags_fill(struct tags *tags, uint32_t slot, uint64_t line, enum tags_priori
     *(uint64_t *)tags_field(tags, slot, tags->lines_at, sizeof(uint64_t)) = line;
     *tags_valid(tags, slot) = *tags_dirty(tags, slot) = 0;
     *tags_note(tags, slot) = 0;
-    replace_come(tags->policy, tags_row(tags, set), tags->ways, way);
+    if (tags->policy != REPLACE_TREE ||
+        priority != TAGS_FIRST) /* the tree goes on pointing at what leaves first */
+        replace_come(tags->policy, tags_row(tags, set), tags->ways, way);
 }
 
 void tags_drop(struct tags *tags, uint32_t slot)

@@ -4,11 +4,11 @@
  * Exact: accesses of caches that can meet happen in the order of (instruction count, tile); the number of
  * threads, the batches they come in, and the device they are simulated on are no part of the result.
  *
- *   struct caches *caches = caches_cpu.make(&spec, threads, err);
+ *   struct caches *caches = caches_cpu.make(&spec, &host, err);
  *   while (there is more)
  *       caches_cpu.run(caches, &batch, err);
  *   caches_cpu.count(caches, &result, err);
- *   caches_cpu.free(caches);
+ *   caches_cpu.close(caches);
  */
 #ifndef CACHESIM_CACHES_H
 #define CACHESIM_CACHES_H
@@ -66,18 +66,29 @@ struct caches_result {
     uint64_t accesses;                       /* to lines: one that crosses lines is one to each */
     struct coherent_counters l1, l2;         /* in all */
     struct coherent_counters *l1_of, *l2_of; /* of each tile; the caller's arrays, or NULL */
+    double transfer_s, l1_s, l2_s;           /* cuda: the device's time; overlapped, they add up to more */
 };
 
 struct caches;
 
+/* How it is simulated, which no count depends on. */
+struct caches_host {
+    unsigned threads;   /* of the CPU */
+    size_t batch_most;  /* accesses of a tile in a batch, at most: what a device makes room for */
+    bool no_overlap;    /* cuda: transfers and kernels one after the other */
+    uint32_t per_block; /* cuda: tiles of a block of threads; 0: what is best */
+};
+
 struct caches_backend {
     const char *name, *help;
-    struct caches *(*make)(const struct caches_spec *spec, unsigned threads, struct err *err);
-    void (*free)(struct caches *caches);
+    /* NULL where it cannot be: err says why, such as that there is no such device. */
+    struct caches *(*make)(const struct caches_spec *spec, const struct caches_host *host, struct err *err);
+    void (*close)(struct caches *caches);
+    /* What the batch points to may change as soon as this returns. */
     bool (*run)(struct caches *caches, const struct caches_batch *batch, struct err *err);
     bool (*count)(struct caches *caches, struct caches_result *result, struct err *err);
 };
 
-extern const struct caches_backend caches_cpu;
+extern const struct caches_backend caches_cpu, caches_cuda;
 
 #endif

@@ -1,5 +1,5 @@
-/* Where the accesses of one core come from: a trace of ours, a foreign one, a generator. Each is a row of
- * source_kinds; whoever reads them needs only this. */
+/* Where the accesses of one core come from: a trace of ours, a foreign one, a generator. Whoever reads them
+ * needs only this. */
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
@@ -13,7 +13,7 @@ struct source;
 struct source_ops {
     /* Up to `most` further accesses, in order of instruction counts; 0 at the end; -1: err says why not. */
     long (*read)(struct source *source, struct trace_access *into, size_t most, struct err *err);
-    void (*free)(struct source *source);
+    void (*close)(struct source *source);
 };
 
 struct source { /* the first member of what implements one */
@@ -27,5 +27,16 @@ struct source *source_open(const char *path, uint64_t skip, struct err *err);
 /* What a generator makes for core `core` of `cores`: "zipf:footprint=64MiB,skew=0.9,writes=0.3". */
 struct source *source_generate(const char *description, uint32_t core, uint32_t cores, uint64_t accesses,
                                uint64_t seed, struct err *err);
+
+static inline long source_read(struct source *source, struct trace_access *into, size_t most, struct err *err)
+{
+    return source->ops->read(source, into, most, err);
+}
+
+static inline void source_close(struct source *source)
+{
+    if (source)
+        source->ops->close(source);
+}
 
 #endif

@@ -242,7 +242,7 @@ static void run_cpu(const struct caches_spec *spec, const struct made *made, uns
                     struct coherent_counters *l1_of, struct coherent_counters *l2_of)
 {
     struct err err;
-    struct caches *caches = caches_cpu.make(spec, threads, &err);
+    struct caches *caches = caches_cpu.make(spec, &(struct caches_host){.threads = threads}, &err);
     assert_non_null(caches);
     const struct trace_access *at[64];
     size_t count[64], done[64] = {0};
@@ -262,7 +262,7 @@ static void run_cpu(const struct caches_spec *spec, const struct made *made, uns
     }
     struct caches_result result = {.l1_of = l1_of, .l2_of = l2_of};
     assert_true(caches_cpu.count(caches, &result, &err));
-    caches_cpu.free(caches);
+    caches_cpu.close(caches);
 }
 
 enum { TRIALS = 1000 };

@@ -152,7 +152,7 @@ static void check_policies(const struct param_group *group, const char *name)
 {
     static const char *const policies[] = {
 #define X(name, text, help) text,
-        TAGS_POLICIES(X)
+        REPLACE_POLICIES(X)
 #undef X
     };
     struct text words = {0};

@@ -203,20 +203,21 @@ static void cpu_free(struct caches *caches)
     workers_free(caches->workers);
     mem_free(caches->requests);
     mem_free(caches->told);
-    mem_free(caches->l1);
-    mem_free(caches->l2);
+    mem_free_pages(caches->l1);
+    mem_free_pages(caches->l2);
     mem_free(caches->l1_of);
     mem_free(caches->l2_of);
     mem_free(caches);
 }
 
-static struct caches *cpu_make(const struct caches_spec *spec, unsigned threads, struct err *err)
+static struct caches *cpu_make(const struct caches_spec *spec, const struct caches_host *host,
+                               struct err *err)
 {
     if (!caches_check(spec, err))
         return NULL;
     struct caches *caches = mem_alloc(1, sizeof *caches);
     caches_plan(&caches->plan, spec);
-    caches->workers = workers_new(threads);
+    caches->workers = workers_new(host->threads);
     unsigned workers = workers_count(caches->workers);
     caches->l1 = mem_alloc_pages(spec->tiles, caches->plan.l1_bytes);
     caches->l2 = mem_alloc_pages(spec->tiles, caches->plan.l2_bytes);
