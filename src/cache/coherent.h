@@ -55,9 +55,10 @@ struct coherent_counters {
 
 enum { COHERENT_NONE = 0xffffffffu };
 
-/* What came of it, for the level below. */
+/* What came of it, to be counted and for the level below. */
 struct coherent_outcome {
     bool hit;
+    bool evicts;
     bool put_back; /* a dirty line left: `victim`, which is to be put back first */
     bool asks;     /* of the level below, `below` (enum coherent_kind) */
     uint8_t below;
@@ -104,7 +105,7 @@ CACHE_CALL uint32_t coherent_find(const struct coherent_shape *shape, char *set,
 
 /* Where a tag that is not there goes to: an empty way, or one whose line leaves. */
 CACHE_CALL uint32_t coherent_make_room(const struct coherent_shape *shape, char *set, uint64_t seed,
-                                       struct coherent_counters *count, struct coherent_outcome *outcome)
+                                       struct coherent_outcome *outcome)
 {
     for (uint32_t first = 0; first < shape->ways; first += 16) {
         uint32_t empty = bytes_equal((uint8_t *)set + first, 0);
@@ -113,9 +114,8 @@ CACHE_CALL uint32_t coherent_make_room(const struct coherent_shape *shape, char 
     }
     uint32_t way = replace_choose(shape->policy, coherent_row(shape, set), shape->ways,
                                   ~UINT64_C(0) >> (64 - shape->ways), seed);
-    count->evictions++;
+    outcome->evicts = true;
     if (*coherent_dirty(shape, set) >> way & 1) {
-        count->write_backs++;
         outcome->put_back = true;
         outcome->victim = coherent_tags(shape, set)[way];
     }
@@ -131,6 +131,12 @@ CACHE_CALL void coherent_fill(const struct coherent_shape *shape, char *set, uin
     *dirty = (*dirty & ~(UINT64_C(1) << way)) | (uint64_t)is_dirty << way;
     replace_come(shape->policy, coherent_row(shape, set), shape->ways, way);
 }
+
+#ifdef __CUDA_ARCH__ /* threads that look at other sets count there, too */
+#define COHERENT_ADD_ONE(counter) atomicAdd((unsigned long long *)&(counter), 1ull)
+#else
+#define COHERENT_ADD_ONE(counter) ((counter)++)
+#endif
 
 /* A group of caches: set `n` of cache `i` is at sets + i * stride. */
 struct coherent_group {
@@ -155,34 +161,28 @@ CACHE_CALL void coherent_snoop(const struct coherent_shape *shape, const struct 
         if (*dirty & bit) {
             *dirty &= ~bit;
             outcome->given_by = other;
-            group->counts[other].write_backs++;
+            COHERENT_ADD_ONE(group->counts[other].write_backs);
         }
         if (take) {
             ((uint8_t *)set)[way] = 0;
-            group->counts[other].invalidations++;
+            COHERENT_ADD_ONE(group->counts[other].invalidations);
         }
     }
 }
 
-/* An access of the cache `self` of a group to its set. `seed` is of the set, for REPLACE_RANDOM. */
+/* An access of the cache `self` of a group to its set; what it counts itself is the caller's to do
+ * (coherent_count). `seed` is of the set, for REPLACE_RANDOM. */
 CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *shape,
                                                    const struct coherent_group *group, uint32_t self,
                                                    uint64_t tag, uint32_t kind, uint64_t seed)
 {
-    struct coherent_outcome outcome = {false, false, false, COHERENT_READ, COHERENT_NONE, 0};
-    struct coherent_counters *count = &group->counts[self];
+    struct coherent_outcome outcome = {false, false, false, false, COHERENT_READ, COHERENT_NONE, 0};
     char *set = group->sets + self * group->stride;
-    bool writes = kind == COHERENT_WRITE;
+    bool writes = kind == COHERENT_WRITE || kind == COHERENT_PUT_BACK;
     if (kind == COHERENT_DISOWN) {
         coherent_snoop(shape, group, self, tag, true, &outcome);
         return outcome;
     }
-    if (kind == COHERENT_PUT_BACK)
-        count->put_backs++;
-    else if (writes)
-        count->writes++;
-    else
-        count->reads++;
     uint32_t way = coherent_find(shape, set, tag);
     outcome.hit = way != COHERENT_NONE;
     uint64_t *dirty = coherent_dirty(shape, set);
@@ -195,17 +195,31 @@ CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *
                                               : COHERENT_CLAIM;
     }
     if (outcome.hit) {
-        *dirty |= (uint64_t)(writes || kind == COHERENT_PUT_BACK) << way;
+        *dirty |= (uint64_t)writes << way;
         replace_use(shape->policy, coherent_row(shape, set), shape->ways, way);
         return outcome;
     }
-    if (kind != COHERENT_PUT_BACK) {
-        count->write_misses += writes;
-        count->read_misses += !writes;
-    }
-    way = coherent_make_room(shape, set, seed, count, &outcome);
-    coherent_fill(shape, set, way, tag, writes || kind == COHERENT_PUT_BACK);
+    way = coherent_make_room(shape, set, seed, &outcome);
+    coherent_fill(shape, set, way, tag, writes);
     return outcome;
+}
+
+/* What the cache itself counts of an access and its outcome: COUNT(name of a counter, whether it goes up). */
+#define COHERENT_COUNTED(COUNT, kind, outcome)                                                               \
+    COUNT(reads, (kind) == COHERENT_READ || (kind) == COHERENT_CLAIM)                                        \
+    COUNT(writes, (kind) == COHERENT_WRITE)                                                                  \
+    COUNT(put_backs, (kind) == COHERENT_PUT_BACK)                                                            \
+    COUNT(read_misses, !(outcome).hit && ((kind) == COHERENT_READ || (kind) == COHERENT_CLAIM))              \
+    COUNT(write_misses, !(outcome).hit && (kind) == COHERENT_WRITE)                                          \
+    COUNT(evictions, (outcome).evicts)                                                                       \
+    COUNT(write_backs, (outcome).put_back)
+
+CACHE_CALL void coherent_count(struct coherent_counters *count, uint32_t kind,
+                               struct coherent_outcome outcome)
+{
+#define X(name, is_so) count->name += (is_so);
+    COHERENT_COUNTED(X, kind, outcome)
+#undef X
 }
 
 #endif

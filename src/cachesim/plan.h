@@ -3,6 +3,7 @@
 #define CACHESIM_PLAN_H
 
 #include "cachesim/caches.h"
+#include "cachesim/place.h"
 
 struct caches_plan {
     struct caches_spec spec;
@@ -16,28 +17,5 @@ struct caches_plan {
 
 /* The description must have passed caches_check. */
 void caches_plan(struct caches_plan *plan, const struct caches_spec *spec);
-
-/* A line's set and tag; `below` are the bits that do not count (slices). */
-CACHE_CALL uint32_t set_of(const struct coherent_shape *shape, uint64_t line, uint64_t *tag)
-{
-    uint32_t mask = shape->sets - 1;
-    if (!(shape->sets & mask)) {
-        *tag = line >> lowest_bit(shape->sets);
-        return (uint32_t)line & mask;
-    }
-    *tag = line / shape->sets;
-    return (uint32_t)(line - *tag * shape->sets);
-}
-
-CACHE_CALL uint64_t line_of(const struct coherent_shape *shape, uint32_t set, uint64_t tag)
-{
-    return tag * shape->sets + set;
-}
-
-/* Of REPLACE_RANDOM: another for each set of each cache. */
-CACHE_CALL uint64_t set_seed(uint64_t seed, uint32_t level, uint32_t cache, uint32_t set)
-{
-    return (seed + level) * UINT64_C(0xa0761d6478bd642f) + ((uint64_t)cache << 32 | set);
-}
 
 #endif

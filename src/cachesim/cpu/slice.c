@@ -104,9 +104,11 @@ static void run_bucket(void *user, uint32_t bucket, unsigned worker)
         uint64_t tag;
         uint32_t set = set_of(&caches->plan.l2, request.line / tiles, &tag);
         struct coherent_group group = level_group(&caches->plan.l2, caches->l2, caches->l2_of, slice, 1, set);
-        coherent_access(&caches->plan.l2, &group, 0, tag | (uint64_t)request.space << 48,
-                        request.kind == COHERENT_CLAIM ? COHERENT_READ : request.kind,
-                        set_seed(caches->plan.spec.seed, 1, slice, set));
+        uint32_t kind = request.kind == COHERENT_CLAIM ? COHERENT_READ : request.kind;
+        struct coherent_outcome outcome =
+            coherent_access(&caches->plan.l2, &group, 0, tag | (uint64_t)request.space << 48, kind,
+                            set_seed(caches->plan.spec.seed, 1, slice, set));
+        coherent_count(group.counts, kind, outcome);
     }
 }
 

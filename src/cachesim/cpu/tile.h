@@ -75,6 +75,7 @@ static inline struct coherent_outcome level_access(const struct walk *walk, bool
                     walk->tiles, set);
     struct coherent_outcome outcome = coherent_access(
         shape, &group, tile, tag, kind, set_seed(caches->plan.spec.seed, is_l2, walk->first + tile, set));
+    coherent_count(&group.counts[tile], kind, outcome);
     outcome.victim = line_of(shape, set, outcome.victim);
     return outcome;
 }
