@@ -181,6 +181,8 @@ CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *
     bool writes = kind == COHERENT_WRITE || kind == COHERENT_PUT_BACK;
     if (kind == COHERENT_DISOWN) {
         coherent_snoop(shape, group, self, tag, true, &outcome);
+        outcome.asks = true;
+        outcome.below = COHERENT_DISOWN;
         return outcome;
     }
     uint32_t way = coherent_find(shape, set, tag);
@@ -204,11 +206,13 @@ CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *
     return outcome;
 }
 
-/* What the cache itself counts of an access and its outcome: COUNT(name of a counter, whether it goes up). */
-#define COHERENT_COUNTED(COUNT, kind, outcome)                                                               \
+/* What the cache itself counts of an access, and of its outcome: COUNT(name of a counter, whether it goes up).
+ */
+#define COHERENT_COUNTED_ACCESS(COUNT, kind)                                                                 \
     COUNT(reads, (kind) == COHERENT_READ || (kind) == COHERENT_CLAIM)                                        \
     COUNT(writes, (kind) == COHERENT_WRITE)                                                                  \
-    COUNT(put_backs, (kind) == COHERENT_PUT_BACK)                                                            \
+    COUNT(put_backs, (kind) == COHERENT_PUT_BACK)
+#define COHERENT_COUNTED_OUTCOME(COUNT, kind, outcome)                                                       \
     COUNT(read_misses, !(outcome).hit && ((kind) == COHERENT_READ || (kind) == COHERENT_CLAIM))              \
     COUNT(write_misses, !(outcome).hit && (kind) == COHERENT_WRITE)                                          \
     COUNT(evictions, (outcome).evicts)                                                                       \
@@ -218,7 +222,8 @@ CACHE_CALL void coherent_count(struct coherent_counters *count, uint32_t kind,
                                struct coherent_outcome outcome)
 {
 #define X(name, is_so) count->name += (is_so);
-    COHERENT_COUNTED(X, kind, outcome)
+    COHERENT_COUNTED_ACCESS(X, kind)
+    COHERENT_COUNTED_OUTCOME(X, kind, outcome)
 #undef X
 }
 

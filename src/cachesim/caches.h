@@ -74,8 +74,8 @@ struct caches;
 /* How it is simulated, which no count depends on. */
 struct caches_host {
     unsigned threads;   /* of the CPU */
-    size_t batch_most;  /* accesses of a tile in a batch, at most: what a device makes room for */
     bool no_overlap;    /* cuda: transfers and kernels one after the other */
+    bool resident;      /* cuda: nothing is simulated before all is transferred (at `count`) */
     uint32_t per_block; /* cuda: tiles of a block of threads; 0: what is best */
 };
 

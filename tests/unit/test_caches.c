@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cachesim/caches.h"
+#include "random_caches.h"
 
 /* ---- the plain one ---- */
 
@@ -171,50 +172,6 @@ static void plain_access(struct plain *plain, uint32_t tile, uint64_t line, bool
     }
 }
 
-/* ---- random machines and accesses ---- */
-
-static uint64_t one_of(struct rng *rng, const uint64_t *from, size_t count)
-{
-    return from[rng_below(rng, count)];
-}
-#define ONE_OF(rng, ...)                                                                                     \
-    one_of(rng, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
-
-static void random_spec(struct caches_spec *spec, struct rng *rng)
-{
-    *spec = (struct caches_spec){.machine = (enum caches_machine)rng_below(rng, 3), .seed = rng_next(rng)};
-    spec->snoop = (uint32_t)ONE_OF(rng, 1, 1, 2, 3, 4, 8);
-    spec->tiles = spec->snoop * (uint32_t)ONE_OF(rng, 1, 2, 3, 5);
-    spec->l1.ways = (uint32_t)ONE_OF(rng, 1, 2, 4, 7, 16, 20);
-    spec->l1.line_bytes = (uint32_t)ONE_OF(rng, 16, 32, 64);
-    spec->l1.bytes = (uint64_t)spec->l1.ways * spec->l1.line_bytes * ONE_OF(rng, 1, 2, 3, 4, 16);
-    spec->l2.ways = (uint32_t)ONE_OF(rng, 1, 4, 8, 16, 17);
-    spec->l2.line_bytes = spec->l1.line_bytes * (uint32_t)ONE_OF(rng, 1, 1, 1, 2);
-    spec->l2.bytes = (uint64_t)spec->l2.ways * spec->l2.line_bytes * ONE_OF(rng, 1, 2, 6, 8, 32);
-}
-
-enum { ACCESSES_MOST = 400 };
-
-struct made {
-    struct trace_access accesses[64][ACCESSES_MOST];
-    size_t count[64];
-};
-
-static void random_accesses(struct made *made, const struct caches_spec *spec, struct rng *rng)
-{
-    uint64_t lines = ONE_OF(rng, 8, 40, 300), pace = ONE_OF(rng, 1, 3, 10);
-    for (uint32_t tile = 0; tile < spec->tiles; tile++) {
-        made->count[tile] = rng_below(rng, ACCESSES_MOST);
-        uint64_t instruction = 0;
-        for (size_t i = 0; i < made->count[tile]; i++) {
-            instruction += rng_below(rng, pace + 1);
-            uint64_t address = rng_below(rng, lines) * spec->l1.line_bytes + rng_below(rng, 16);
-            made->accesses[tile][i] = trace_access(address, instruction, (uint32_t)ONE_OF(rng, 1, 4, 8, 16),
-                                                   rng_below(rng, 3) == 0);
-        }
-    }
-}
-
 static void run_plain(struct plain *plain, const struct made *made)
 {
     const struct caches_spec *spec = plain->spec;
@@ -237,32 +194,12 @@ static void run_plain(struct plain *plain, const struct made *made)
     }
 }
 
-/* In batches that end at these instruction counts. */
 static void run_cpu(const struct caches_spec *spec, const struct made *made, unsigned threads, uint64_t batch,
                     struct coherent_counters *l1_of, struct coherent_counters *l2_of)
 {
     struct err err;
-    struct caches *caches = caches_cpu.make(spec, &(struct caches_host){.threads = threads}, &err);
-    assert_non_null(caches);
-    const struct trace_access *at[64];
-    size_t count[64], done[64] = {0};
-    for (uint64_t until = batch;; until += batch) {
-        size_t more = 0;
-        for (uint32_t i = 0; i < spec->tiles; i++) {
-            at[i] = made->accesses[i] + done[i];
-            count[i] = 0;
-            while (done[i] + count[i] < made->count[i] && trace_instruction(at[i][count[i]]) < until)
-                count[i]++;
-            done[i] += count[i];
-            more += made->count[i] - done[i];
-        }
-        assert_true(caches_cpu.run(caches, &(struct caches_batch){at, count}, &err));
-        if (!more)
-            break;
-    }
-    struct caches_result result = {.l1_of = l1_of, .l2_of = l2_of};
-    assert_true(caches_cpu.count(caches, &result, &err));
-    caches_cpu.close(caches);
+    assert_true(run_made(&caches_cpu, spec, made, &(struct caches_host){.threads = threads}, batch, l1_of,
+                         l2_of, &err));
 }
 
 enum { TRIALS = 1000 };

@@ -1,0 +1,122 @@
+/* How each level is walked: kernels, threads, shared memory. */
+#include "cachesim/cuda/rounds.h"
+
+enum { CHUNK = 1024, THREADS_LEAST = 32, THREADS_MOST = 256 };
+
+static uint32_t up_to_16(uint64_t bytes)
+{
+    return (uint32_t)((bytes + 15) / 16 * 16);
+}
+
+static uint32_t threads_for(uint32_t sets)
+{
+    uint32_t threads = THREADS_LEAST;
+    while (threads < sets && threads < THREADS_MOST)
+        threads *= 2;
+    return threads;
+}
+
+/* Gives the bytes of a stream; the state's place is the last one. */
+static void place_shared(struct work_walk *work, uint32_t threads)
+{
+    struct work_shared *shared = &work->shared;
+    uint32_t at = 0, warps = threads / 32;
+#define PLACE(name, bytes)                                                                                   \
+    shared->name = at;                                                                                       \
+    at += up_to_16(bytes)
+    PLACE(words, (uint64_t)CHUNK * 8);
+    PLACE(victims, work->asks_spread ? (uint64_t)CHUNK * 8 : 0);
+    PLACE(givers, work->asks_spread && work->caches > 1 ? CHUNK * 2 : 0);
+    PLACE(tiles, work->caches > 1 ? CHUNK * 2 : 0);
+    PLACE(ranks, CHUNK * 2);
+    PLACE(sorted, CHUNK * 2);
+    PLACE(flags, CHUNK);
+    PLACE(histogram, (uint64_t)warps * threads * 2);
+    PLACE(sums, warps * 4);
+#undef PLACE
+    shared->state = shared->bytes = at;
+}
+
+/* The state comes to shared memory where that leaves enough streams at work at a time: a fourth of an SM's,
+ * or all that there are. */
+static void place_state(struct caches *caches, struct work_walk *work, uint64_t state_bytes)
+{
+    uint64_t whole = work->shared.bytes + state_bytes, sm = device_sm_shared(caches->device);
+    if (whole > device_block_shared(caches->device))
+        return;
+    if (whole > sm / 4 && work->streams > (uint64_t)device_sms(caches->device) * (sm / (whole + 1024)))
+        return;
+    work->shared.has_state = true;
+    work->shared.bytes = (uint32_t)whole;
+}
+
+static void plan_level(struct caches *caches, struct level *level, bool is_l2, uint32_t streams,
+                       uint32_t tiles)
+{
+    struct work_walk *work = &level->work;
+    work->shape = is_l2 ? caches->plan.l2 : caches->plan.l1;
+    work->state = is_l2 ? caches->l2 : caches->l1;
+    work->counts = is_l2 ? caches->l2_counts : caches->l1_counts;
+    work->seed = caches->plan.spec.seed;
+    work->level = is_l2;
+    work->streams = streams;
+    work->caches = tiles;
+    work->chunk = CHUNK;
+    work->slices = caches->plan.spec.tiles;
+    while ((caches->plan.groups - 1) >> work->space_bits)
+        work->space_bits++;
+    level->threads = threads_for(work->shape.sets);
+}
+
+static void plan_place(struct caches *caches, struct level *level, bool is_l2)
+{
+    struct work_walk *work = &level->work;
+    place_shared(work, level->threads);
+    if (!is_l2) /* an L2 is used here and there only */
+        place_state(caches, work, (uint64_t)work->caches * work->shape.sets * work->shape.set_bytes);
+    level->threads_y = caches->host.per_block ? caches->host.per_block : 1;
+    while (level->threads_y > 1 &&
+           (level->threads_y * level->threads > 1024 ||
+            level->threads_y * work->shared.bytes > device_block_shared(caches->device)))
+        level->threads_y--;
+}
+
+void levels_plan(struct caches *caches)
+{
+    const struct caches_spec *spec = &caches->plan.spec;
+    const struct kernels *kernels = &caches->kernels;
+    uint32_t together = spec->quantum ? 1 : spec->snoop, streams = spec->tiles / together;
+    bool is_lru16[2] = {spec->l1.ways == 16, spec->l2.ways == 16};
+    is_lru16[0] &= spec->policy == REPLACE_LRU;
+    is_lru16[1] &= spec->policy == REPLACE_LRU;
+    bool is_shared = spec->machine == CACHES_SHARED, tells = spec->quantum && spec->snoop > 1;
+
+    plan_level(caches, &caches->l1_level, false, streams, together);
+    if (spec->machine != CACHES_L1) {
+        caches->l1_level.work.asks_spread = together > 1 ? 3 : 2;
+        caches->l1_level.work.below_shift = caches->plan.l2_shift;
+        caches->l1_level.work.disowns = !is_shared && spec->snoop > 1;
+        plan_level(caches, &caches->l2_level, true, is_shared ? spec->tiles : streams,
+                   is_shared ? 1 : together);
+        plan_place(caches, &caches->l2_level, true);
+    }
+    plan_place(caches, &caches->l1_level, false);
+    if (together > 1)
+        caches->l1_level.walk = is_lru16[0] ? kernels->walk_l1_group_lru16 : kernels->walk_l1_group;
+    else
+        caches->l1_level.walk = is_lru16[0] ? kernels->walk_l1_lru16 : kernels->walk_l1;
+    if (is_shared)
+        caches->l2_level.walk = is_lru16[1] ? kernels->walk_slices_lru16 : kernels->walk_slices;
+    else if (together > 1)
+        caches->l2_level.walk = is_lru16[1] ? kernels->walk_l2_group_lru16 : kernels->walk_l2_group;
+    else
+        caches->l2_level.walk = is_lru16[1] ? kernels->walk_l2_lru16 : kernels->walk_l2;
+    for (unsigned is_l2 = 0; tells && is_l2 < 2; is_l2++) {
+        struct level *level = is_l2 ? &caches->l2_tell : &caches->l1_tell;
+        if (is_l2 && spec->machine != CACHES_PRIVATE)
+            continue;
+        plan_level(caches, level, is_l2, caches->plan.groups, spec->snoop);
+        plan_place(caches, level, true);
+        level->walk = kernels->walk_tell;
+    }
+}
