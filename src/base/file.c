@@ -112,12 +112,17 @@ bool file_check(const char *path, struct err *err)
     struct file_writer writer;
     if (!file_open(&writer, path, err))
         return false;
-    fclose(writer.stream);
-    if (writer.part)
-        unlink(writer.part);
-    mem_free(writer.path);
-    mem_free(writer.part);
+    file_abandon(&writer);
     return true;
+}
+
+void file_abandon(struct file_writer *writer)
+{
+    fclose(writer->stream);
+    if (writer->part)
+        unlink(writer->part);
+    mem_free(writer->path);
+    mem_free(writer->part);
 }
 
 bool file_close(struct file_writer *writer, struct err *err)

@@ -25,6 +25,7 @@ struct file_writer {
 
 bool file_open(struct file_writer *writer, const char *path, struct err *err);
 bool file_close(struct file_writer *writer, struct err *err);
+void file_abandon(struct file_writer *writer); /* instead of file_close: what PATH was before, it stays */
 
 /* Whether file_open would work; PATH itself is not touched. */
 bool file_check(const char *path, struct err *err);
