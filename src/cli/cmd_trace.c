@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Their names are "trace NAME". */
-static const struct command *const subcommands[] = {&trace_info_command, NULL};
+static const struct command *const subcommands[] = {&trace_record_command, &trace_info_command, NULL};
 
 static const char *own_name(const struct command *command)
 {

@@ -5,6 +5,6 @@
 
 #include "cli/cli.h"
 
-extern const struct command trace_info_command;
+extern const struct command trace_info_command, trace_record_command;
 
 #endif
