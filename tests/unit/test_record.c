@@ -74,8 +74,8 @@ static void on_progress(void *user, uint64_t count)
 
 static const struct collect_ops ops = {on_failure, on_progress};
 
-/* What a plugin does when a buffer is full. */
-static void hand_over(struct record_shared *shared, uint32_t number, uint64_t first, uint32_t count)
+/* What a plugin does: fills a buffer, when it may, and hands it over when it is full. */
+static void fill(struct record_shared *shared, uint32_t number, uint64_t first, uint32_t count)
 {
     struct record_lane *lane = &shared->lanes[number];
     uint32_t at = lane->at, before;
@@ -83,6 +83,13 @@ static void hand_over(struct record_shared *shared, uint32_t number, uint64_t fi
         record_sleep(&lane->full[at], before);
     for (uint32_t i = 0; i < count; i++)
         shared->buffers[number][at][i] = trace_access(1000 * (first + i), first + i, 4, i % 4 == 0);
+}
+
+static void hand_over(struct record_shared *shared, uint32_t number, uint64_t first, uint32_t count)
+{
+    struct record_lane *lane = &shared->lanes[number];
+    uint32_t at = lane->at;
+    fill(shared, number, first, count);
     lane->full[at] = count;
     lane->at = at ^ 1;
     shared->posted[number % shared->collectors]++;
@@ -119,7 +126,7 @@ static struct record_lane *begin_lane(struct record_shared *shared, uint32_t num
 
 static void what_is_handed_over_is_written(void **state)
 {
-    enum { LANES = 5, BUFFERS = 9, LAST = 77 };
+    enum { LANES = 5, BUFFERS = 9, LAST = 80 };
     (void)state;
     struct err err;
     int file;
@@ -141,9 +148,7 @@ static void what_is_handed_over_is_written(void **state)
     hand_over(shared, 1, 0, 5);
 
     struct record_lane *cut = &shared->lanes[2]; /* what is in a buffer when the program is killed */
-    for (uint32_t i = 0; i < LAST; i++)
-        shared->buffers[2][cut->at][i] =
-            trace_access(1000 * (BUFFERS * RECORD_BUFFER + i), BUFFERS * RECORD_BUFFER + i, 4, false);
+    fill(shared, 2, BUFFERS * RECORD_BUFFER, LAST);
     cut->count = LAST;
     cut->clock = (uint64_t)(BUFFERS * RECORD_BUFFER + LAST) << RECORD_CLOCK_SHIFT;
     assert_true(collect_finish(collect, &err));
@@ -156,7 +161,7 @@ static void what_is_handed_over_is_written(void **state)
         uint64_t expected = i == 5 ? 5 : i == 2 ? BUFFERS * RECORD_BUFFER + LAST : BUFFERS * RECORD_BUFFER;
         assert_int_equal(threads[i].number, i == 5 ? 20 : 10 + i);
         assert_int_equal(threads[i].accesses, expected);
-        assert_int_equal(threads[i].writes, i == 5 ? 2 : BUFFERS * RECORD_BUFFER / 4);
+        assert_int_equal(threads[i].writes, i == 5 ? 2 : expected / 4);
         snprintf(path, sizeof path, "%u.htrace", threads[i].number);
         expect_trace(path, expected);
         unlink(path);
