@@ -48,21 +48,6 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     return true;
 }
 
-/* How many words come before the program: options, and the values of those that have one. */
-static int own_words(int count, char **words)
-{
-    int i = 0;
-    while (i < count && words[i][0] == '-' && words[i][1]) {
-        if (!strcmp(words[i], "--"))
-            return i + 1;
-        const struct option_row *row = options;
-        while (row->name && strcmp(row->name, words[i]))
-            row++;
-        i += row->name && row->value ? 2 : 1;
-    }
-    return i < count ? i : count;
-}
-
 static bool outputs_are_safe(const struct run *run, struct err *err)
 {
     const char *stats = run->request->stats, *checkpoint = run->request->timing.checkpoint;
@@ -150,7 +135,7 @@ static int run(int count, char **words)
 {
     struct err err;
     struct run_request request = {0};
-    int own = own_words(count, words);
+    int own = options_own_words(options, count, words);
     int status;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||
