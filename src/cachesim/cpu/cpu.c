@@ -4,90 +4,6 @@
 #include "base/workers.h"
 #include "cachesim/cpu/tile.h"
 
-void walk_ask(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when, uint32_t kind)
-{
-    const struct caches *caches = walk->caches;
-    uint32_t slice = (uint32_t)(line % caches->plan.spec.tiles);
-    struct shared_requests *asks = &walk->asks[(uint64_t)slice * caches->buckets / caches->plan.spec.tiles];
-    mem_grow(asks->at, asks->count, asks->capacity);
-    asks->at[asks->count++] = (struct shared_request){.line = line,
-                                                      .when = when,
-                                                      .tile = walk->first + tile,
-                                                      .space = (walk->first + tile) / caches->plan.spec.snoop,
-                                                      .kind = kind};
-}
-
-void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take)
-{
-    struct told_list *told = walk->told;
-    mem_grow(told->at, told->count, told->capacity);
-    told->at[told->count++] = (struct told){line, tile, l2, take};
-}
-
-/* Where a tile is in its accesses. */
-struct cursor {
-    const struct trace_access *at, *end;
-};
-
-/* Those of its lines that are in this part. */
-static inline void step(const struct walk *walk, uint32_t part, uint32_t tile, struct trace_access access,
-                        uint64_t when)
-{
-    const struct caches_plan *plan = &walk->caches->plan;
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    uint64_t line = address >> plan->l1_shift, last = (address + (bytes ? bytes - 1 : 0)) >> plan->l1_shift;
-    uint32_t mask = walk->caches->parts - 1;
-    for (; line <= last; line++) {
-        if (((uint32_t)line & mask) == part)
-            tile_access(walk, tile, line, when, trace_writes(access));
-    }
-}
-
-static bool is_before(const struct cursor *a, const struct cursor *b) /* a is of a lower tile */
-{
-    return trace_instruction(*a->at) <= trace_instruction(*b->at);
-}
-
-/* Several tiles in the order of time: a heap of those that have more. */
-static void sift_down(uint32_t *heap, uint32_t count, uint32_t i, const struct cursor *cursors)
-{
-    uint32_t tile = heap[i];
-    for (uint32_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count) {
-            uint32_t a = heap[child], b = heap[child + 1];
-            bool right = a < b ? !is_before(&cursors[a], &cursors[b]) : is_before(&cursors[b], &cursors[a]);
-            child += right;
-        }
-        uint32_t c = heap[child];
-        if (tile < c ? is_before(&cursors[tile], &cursors[c]) : !is_before(&cursors[c], &cursors[tile]))
-            break;
-        heap[i] = c;
-    }
-    heap[i] = tile;
-}
-
-static void run_merged(const struct walk *walk, uint32_t part, struct cursor *cursors)
-{
-    uint32_t *heap = mem_alloc(walk->tiles, sizeof *heap), count = 0;
-    for (uint32_t i = 0; i < walk->tiles; i++) {
-        if (cursors[i].at < cursors[i].end)
-            heap[count++] = i;
-    }
-    for (uint32_t i = count / 2; i-- > 0;)
-        sift_down(heap, count, i, cursors);
-    while (count) {
-        uint32_t tile = heap[0];
-        struct trace_access access = *cursors[tile].at++;
-        step(walk, part, tile, access, trace_instruction(access));
-        if (cursors[tile].at == cursors[tile].end)
-            heap[0] = heap[--count];
-        if (count)
-            sift_down(heap, count, 0, cursors);
-    }
-    mem_free(heap);
-}
-
 static void run_piece(void *user, uint32_t piece, unsigned worker)
 {
     (void)worker;
@@ -105,11 +21,7 @@ static void run_piece(void *user, uint32_t piece, unsigned worker)
         cursors[i].at = caches->batch->at[walk.first + i];
         cursors[i].end = cursors[i].at + caches->batch->count[walk.first + i];
     }
-    if (snoop > 1)
-        run_merged(&walk, part, cursors);
-    else
-        for (; cursors->at < cursors->end; cursors->at++)
-            step(&walk, part, 0, *cursors->at, trace_instruction(*cursors->at));
+    walk_run(&walk, part, cursors);
     mem_free(cursors);
 }
 
@@ -127,8 +39,9 @@ static void run_alone(void *user, uint32_t tile, unsigned worker)
                         .asks = caches->requests + (size_t)tile * caches->buckets,
                         .told = caches->plan.spec.snoop > 1 ? &caches->told[tile] : NULL};
     size_t end = min_u64(caches->batch->count[tile], caches->from + caches->plan.spec.quantum);
-    for (size_t i = caches->from; i < end; i++)
-        step(&walk, 0, 0, caches->batch->at[tile][i], i - caches->from);
+    struct cursor cursor = {caches->batch->at[tile] + caches->from, caches->batch->at[tile] + end};
+    if (caches->from < end)
+        walk_run(&walk, 0, &cursor);
 }
 
 static void tell(struct caches *caches, uint32_t tile, const struct told *told)
