@@ -4,25 +4,43 @@
 #include "base/workers.h"
 #include "cachesim/cpu/tile.h"
 
+static void run_group(const struct caches *caches, const struct walk *walk)
+{
+    struct cursor *cursors = mem_alloc(walk->tiles, sizeof *cursors);
+    for (uint32_t i = 0; i < walk->tiles; i++) {
+        cursors[i].at = caches->batch->at[walk->first + i];
+        cursors[i].end = cursors[i].at + caches->batch->count[walk->first + i];
+    }
+    walk_run(walk, cursors);
+    mem_free(cursors);
+}
+
 static void run_piece(void *user, uint32_t piece, unsigned worker)
 {
     (void)worker;
     struct caches *caches = user;
     uint32_t snoop = caches->plan.spec.snoop;
-    uint32_t part = piece % caches->parts;
+    uint32_t part = piece % caches->split.parts;
     struct walk walk = {.caches = caches,
-                        .first = piece / caches->parts * snoop,
+                        .first = piece / caches->split.parts * snoop,
                         .tiles = snoop,
                         .l1_of = caches->l1_of + (size_t)part * caches->plan.spec.tiles,
                         .l2_of = caches->l2_of + (size_t)part * caches->plan.spec.tiles,
                         .asks = caches->requests + (size_t)piece * caches->buckets};
-    struct cursor *cursors = mem_alloc(snoop, sizeof *cursors);
-    for (uint32_t i = 0; i < snoop; i++) {
-        cursors[i].at = caches->batch->at[walk.first + i];
-        cursors[i].end = cursors[i].at + caches->batch->count[walk.first + i];
+    if (caches->split.parts == 1) {
+        run_group(caches, &walk);
+        return;
     }
-    walk_run(&walk, part, cursors);
-    mem_free(cursors);
+    for (uint32_t i = 0; i < caches->split.chunks; i++)
+        walk_run_items(&walk, split_list(&caches->split, piece / caches->split.parts, i, part));
+}
+
+static void split_piece(void *user, uint32_t piece, unsigned worker)
+{
+    (void)worker;
+    struct caches *caches = user;
+    uint32_t chunks = caches->split.chunks;
+    split_chunk(&caches->split, &caches->plan, caches->batch, piece / chunks, piece % chunks);
 }
 
 /* ---- quantum mode: each tile alone, then what it did is told to the others ---- */
@@ -41,7 +59,7 @@ static void run_alone(void *user, uint32_t tile, unsigned worker)
     size_t end = min_u64(caches->batch->count[tile], caches->from + caches->plan.spec.quantum);
     struct cursor cursor = {caches->batch->at[tile] + caches->from, caches->batch->at[tile] + end};
     if (caches->from < end)
-        walk_run(&walk, 0, &cursor);
+        walk_run(&walk, &cursor);
 }
 
 static void tell(struct caches *caches, uint32_t tile, const struct told *told)
@@ -91,7 +109,9 @@ static bool cpu_run(struct caches *caches, const struct caches_batch *batch, str
         run_quanta(caches);
         return true;
     }
-    workers_run(caches->workers, caches->plan.groups * caches->parts, run_piece, caches);
+    if (caches->split.parts > 1)
+        workers_run(caches->workers, caches->plan.groups * caches->split.chunks, split_piece, caches);
+    workers_run(caches->workers, caches->plan.groups * caches->split.parts, run_piece, caches);
     if (caches->plan.spec.machine == CACHES_SHARED)
         slices_run(caches);
     return true;
@@ -101,7 +121,7 @@ static bool cpu_run(struct caches *caches, const struct caches_batch *batch, str
 
 static uint32_t pieces(const struct caches *caches)
 {
-    return caches->plan.spec.quantum ? caches->plan.spec.tiles : caches->plan.groups * caches->parts;
+    return caches->plan.spec.quantum ? caches->plan.spec.tiles : caches->plan.groups * caches->split.parts;
 }
 
 static void cpu_free(struct caches *caches)
@@ -112,6 +132,7 @@ static void cpu_free(struct caches *caches)
         mem_free(caches->requests[i].at);
     for (uint32_t i = 0; i < caches->plan.spec.tiles; i++)
         mem_free(caches->told[i].at);
+    split_fini(&caches->split, &caches->plan);
     slice_works_free(caches->slice_works, workers_count(caches->workers));
     workers_free(caches->workers);
     mem_free(caches->requests);
@@ -134,12 +155,9 @@ static struct caches *cpu_make(const struct caches_spec *spec, const struct cach
     unsigned workers = workers_count(caches->workers);
     caches->l1 = mem_alloc_pages(spec->tiles, caches->plan.l1_bytes);
     caches->l2 = mem_alloc_pages(spec->tiles, caches->plan.l2_bytes);
-    caches->parts = 1; /* more only where there are not enough groups for all workers */
-    while (!spec->quantum && caches->parts < caches->plan.parts && workers > 1 &&
-           caches->plan.groups * caches->parts < 4 * workers)
-        caches->parts *= 2;
-    caches->l1_of = mem_alloc_lines((size_t)caches->parts * spec->tiles, sizeof *caches->l1_of);
-    caches->l2_of = mem_alloc_lines((size_t)caches->parts * spec->tiles, sizeof *caches->l2_of);
+    split_init(&caches->split, &caches->plan, workers);
+    caches->l1_of = mem_alloc_lines((size_t)caches->split.parts * spec->tiles, sizeof *caches->l1_of);
+    caches->l2_of = mem_alloc_lines((size_t)caches->split.parts * spec->tiles, sizeof *caches->l2_of);
     caches->buckets = spec->machine == CACHES_SHARED ? (uint32_t)min_u64(spec->tiles, 8 * workers) : 0;
     caches->requests = mem_alloc((size_t)pieces(caches) * caches->buckets, sizeof *caches->requests);
     caches->told = mem_alloc(spec->tiles, sizeof *caches->told);
@@ -161,7 +179,7 @@ static bool cpu_count(struct caches *caches, struct caches_result *result, struc
     result->l1 = result->l2 = (struct coherent_counters){0};
     for (uint32_t tile = 0; tile < tiles; tile++) {
         struct coherent_counters l1 = {0}, l2 = {0};
-        for (size_t i = tile; i < (size_t)caches->parts * tiles; i += tiles) {
+        for (size_t i = tile; i < (size_t)caches->split.parts * tiles; i += tiles) {
             add(&l1, &caches->l1_of[i]);
             add(&l2, &caches->l2_of[i]);
         }

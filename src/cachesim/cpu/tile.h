@@ -3,6 +3,7 @@
 #define CACHESIM_CPU_TILE_H
 
 #include "base/bits.h"
+#include "cachesim/cpu/split.h"
 #include "cachesim/plan.h"
 
 /* What an L1 asks of the L2 slices that all tiles share. */
@@ -35,7 +36,7 @@ struct caches {
     struct workers *workers;
     char *l1, *l2;                           /* sets of each tile */
     struct coherent_counters *l1_of, *l2_of; /* of each tile; those of each part apart */
-    uint32_t parts;                          /* that groups are cut into, of those they could be */
+    struct split split;                      /* of groups into parts, where there are few */
     uint32_t buckets;                        /* that slices are shared out in */
     struct shared_requests *requests;        /* of each piece (group, part): of each bucket */
     struct told_list *told;                  /* of each tile */
@@ -88,13 +89,9 @@ static inline void tile_access(const struct walk *walk, const struct coherent_sh
         walk_below(walk, tile, line, when, outcome);
 }
 
-/* Where a tile is in its accesses. */
-struct cursor {
-    const struct trace_access *at, *end;
-};
-
-/* All accesses of these tiles to lines of this part, in their order (run.c). */
-void walk_run(const struct walk *walk, uint32_t part, struct cursor *cursors);
+/* All accesses of these tiles, in their order; or some of them, as they were shared out (run.c). */
+void walk_run(const struct walk *walk, struct cursor *cursors);
+void walk_run_items(const struct walk *walk, const struct items *items);
 
 /* Machine `shared`: what the L1s asked for, in order (slice.c). */
 void slices_run(struct caches *caches);
