@@ -64,7 +64,7 @@ struct coherent_outcome {
     bool asks;     /* of the level below, `below` (enum coherent_kind) */
     uint8_t below;
     uint32_t given_by; /* the cache whose dirty copy was taken or cleaned, or COHERENT_NONE: put back, too */
-    uint64_t victim;   /* its tag */
+    uint64_t victim;   /* its tag, if one was put back */
 };
 
 /* A byte of a tag, never 0; empty ways have 0. */
@@ -135,10 +135,8 @@ CACHE_CALL uint32_t coherent_make_room(const struct coherent_shape *shape, char 
     uint32_t way = replace_choose(shape->policy, coherent_row(shape, set), shape->ways,
                                   ~UINT64_C(0) >> (64 - shape->ways), seed);
     outcome->evicts = true;
-    if (*coherent_dirty(shape, set) >> way & 1) {
-        outcome->put_back = true;
-        outcome->victim = coherent_tags(shape, set)[way];
-    }
+    outcome->put_back = *coherent_dirty(shape, set) >> way & 1;
+    outcome->victim = coherent_tags(shape, set)[way];
     return way;
 }
 
@@ -191,22 +189,15 @@ CACHE_CALL void coherent_snoop(const struct coherent_shape *shape, const struct 
     }
 }
 
-/* An access of the cache `self` of a group to its set; what it counts itself is the caller's to do
- * (coherent_count). `seed` is of the set, for REPLACE_RANDOM. */
-CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *shape,
-                                                   const struct coherent_group *group, uint32_t self,
-                                                   uint64_t tag, uint32_t kind, uint64_t seed)
+/* An access to a tag that is in this way, or in none (COHERENT_NONE). */
+CACHE_CALL struct coherent_outcome coherent_access_way(const struct coherent_shape *shape,
+                                                       const struct coherent_group *group, uint32_t self,
+                                                       uint64_t tag, uint32_t way, uint32_t kind,
+                                                       uint64_t seed)
 {
     struct coherent_outcome outcome = {false, false, false, false, COHERENT_READ, COHERENT_NONE, 0};
     char *set = group->sets + self * group->stride;
     bool writes = kind == COHERENT_WRITE || kind == COHERENT_PUT_BACK;
-    if (kind == COHERENT_DISOWN) {
-        coherent_snoop(shape, group, self, tag, true, &outcome);
-        outcome.asks = true;
-        outcome.below = COHERENT_DISOWN;
-        return outcome;
-    }
-    uint32_t way = coherent_find(shape, set, tag);
     outcome.hit = way != COHERENT_NONE;
     uint64_t *dirty = coherent_dirty(shape, set);
     bool was_dirty = outcome.hit && (*dirty >> way & 1);
@@ -228,6 +219,23 @@ CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *
     way = coherent_make_room(shape, set, seed, &outcome);
     coherent_fill(shape, set, way, tag, writes);
     return outcome;
+}
+
+/* An access of the cache `self` of a group to its set; what it counts itself is the caller's to do
+ * (coherent_count). `seed` is of the set, for REPLACE_RANDOM. */
+CACHE_CALL struct coherent_outcome coherent_access(const struct coherent_shape *shape,
+                                                   const struct coherent_group *group, uint32_t self,
+                                                   uint64_t tag, uint32_t kind, uint64_t seed)
+{
+    if (kind == COHERENT_DISOWN) {
+        struct coherent_outcome outcome = {false, false, false, false, COHERENT_READ, COHERENT_NONE, 0};
+        coherent_snoop(shape, group, self, tag, true, &outcome);
+        outcome.asks = true;
+        outcome.below = COHERENT_DISOWN;
+        return outcome;
+    }
+    uint32_t way = coherent_find(shape, group->sets + self * group->stride, tag);
+    return coherent_access_way(shape, group, self, tag, way, kind, seed);
 }
 
 /* What the cache itself counts of an access, and of its outcome: COUNT(name of a counter, whether it goes

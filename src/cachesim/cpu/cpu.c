@@ -4,88 +4,15 @@
 #include "base/workers.h"
 #include "cachesim/cpu/tile.h"
 
-void walk_ask(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when, uint32_t kind)
+static void run_group(const struct caches *caches, const struct walk *walk)
 {
-    const struct caches *caches = walk->caches;
-    uint32_t slice = (uint32_t)(line % caches->plan.spec.tiles);
-    struct shared_requests *asks = &walk->asks[(uint64_t)slice * caches->buckets / caches->plan.spec.tiles];
-    mem_grow(asks->at, asks->count, asks->capacity);
-    asks->at[asks->count++] = (struct shared_request){.line = line,
-                                                      .when = when,
-                                                      .tile = walk->first + tile,
-                                                      .space = (walk->first + tile) / caches->plan.spec.snoop,
-                                                      .kind = kind};
-}
-
-void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take)
-{
-    struct told_list *told = walk->told;
-    mem_grow(told->at, told->count, told->capacity);
-    told->at[told->count++] = (struct told){line, tile, l2, take};
-}
-
-/* Where a tile is in its accesses. */
-struct cursor {
-    const struct trace_access *at, *end;
-};
-
-/* Those of its lines that are in this part. */
-static inline void step(const struct walk *walk, uint32_t part, uint32_t tile, struct trace_access access,
-                        uint64_t when)
-{
-    const struct caches_plan *plan = &walk->caches->plan;
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    uint64_t line = address >> plan->l1_shift, last = (address + (bytes ? bytes - 1 : 0)) >> plan->l1_shift;
-    uint32_t mask = walk->caches->parts - 1;
-    for (; line <= last; line++) {
-        if (((uint32_t)line & mask) == part)
-            tile_access(walk, tile, line, when, trace_writes(access));
-    }
-}
-
-static bool is_before(const struct cursor *a, const struct cursor *b) /* a is of a lower tile */
-{
-    return trace_instruction(*a->at) <= trace_instruction(*b->at);
-}
-
-/* Several tiles in the order of time: a heap of those that have more. */
-static void sift_down(uint32_t *heap, uint32_t count, uint32_t i, const struct cursor *cursors)
-{
-    uint32_t tile = heap[i];
-    for (uint32_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count) {
-            uint32_t a = heap[child], b = heap[child + 1];
-            bool right = a < b ? !is_before(&cursors[a], &cursors[b]) : is_before(&cursors[b], &cursors[a]);
-            child += right;
-        }
-        uint32_t c = heap[child];
-        if (tile < c ? is_before(&cursors[tile], &cursors[c]) : !is_before(&cursors[c], &cursors[tile]))
-            break;
-        heap[i] = c;
-    }
-    heap[i] = tile;
-}
-
-static void run_merged(const struct walk *walk, uint32_t part, struct cursor *cursors)
-{
-    uint32_t *heap = mem_alloc(walk->tiles, sizeof *heap), count = 0;
+    struct cursor *cursors = mem_alloc(walk->tiles, sizeof *cursors);
     for (uint32_t i = 0; i < walk->tiles; i++) {
-        if (cursors[i].at < cursors[i].end)
-            heap[count++] = i;
+        cursors[i].at = caches->batch->at[walk->first + i];
+        cursors[i].end = cursors[i].at + caches->batch->count[walk->first + i];
     }
-    for (uint32_t i = count / 2; i-- > 0;)
-        sift_down(heap, count, i, cursors);
-    while (count) {
-        uint32_t tile = heap[0];
-        struct trace_access access = *cursors[tile].at++;
-        step(walk, part, tile, access, trace_instruction(access));
-        if (cursors[tile].at == cursors[tile].end)
-            heap[0] = heap[--count];
-        if (count)
-            sift_down(heap, count, 0, cursors);
-    }
-    mem_free(heap);
+    walk_run(walk, cursors);
+    mem_free(cursors);
 }
 
 static void run_piece(void *user, uint32_t piece, unsigned worker)
@@ -93,24 +20,27 @@ static void run_piece(void *user, uint32_t piece, unsigned worker)
     (void)worker;
     struct caches *caches = user;
     uint32_t snoop = caches->plan.spec.snoop;
-    uint32_t part = piece % caches->parts;
+    uint32_t part = piece % caches->split.parts;
     struct walk walk = {.caches = caches,
-                        .first = piece / caches->parts * snoop,
+                        .first = piece / caches->split.parts * snoop,
                         .tiles = snoop,
                         .l1_of = caches->l1_of + (size_t)part * caches->plan.spec.tiles,
                         .l2_of = caches->l2_of + (size_t)part * caches->plan.spec.tiles,
                         .asks = caches->requests + (size_t)piece * caches->buckets};
-    struct cursor *cursors = mem_alloc(snoop, sizeof *cursors);
-    for (uint32_t i = 0; i < snoop; i++) {
-        cursors[i].at = caches->batch->at[walk.first + i];
-        cursors[i].end = cursors[i].at + caches->batch->count[walk.first + i];
+    if (caches->split.parts == 1) {
+        run_group(caches, &walk);
+        return;
     }
-    if (snoop > 1)
-        run_merged(&walk, part, cursors);
-    else
-        for (; cursors->at < cursors->end; cursors->at++)
-            step(&walk, part, 0, *cursors->at, trace_instruction(*cursors->at));
-    mem_free(cursors);
+    for (uint32_t i = 0; i < caches->split.chunks; i++)
+        walk_run_items(&walk, split_list(&caches->split, piece / caches->split.parts, i, part));
+}
+
+static void split_piece(void *user, uint32_t piece, unsigned worker)
+{
+    (void)worker;
+    struct caches *caches = user;
+    uint32_t chunks = caches->split.chunks;
+    split_chunk(&caches->split, &caches->plan, caches->batch, piece / chunks, piece % chunks);
 }
 
 /* ---- quantum mode: each tile alone, then what it did is told to the others ---- */
@@ -127,8 +57,9 @@ static void run_alone(void *user, uint32_t tile, unsigned worker)
                         .asks = caches->requests + (size_t)tile * caches->buckets,
                         .told = caches->plan.spec.snoop > 1 ? &caches->told[tile] : NULL};
     size_t end = min_u64(caches->batch->count[tile], caches->from + caches->plan.spec.quantum);
-    for (size_t i = caches->from; i < end; i++)
-        step(&walk, 0, 0, caches->batch->at[tile][i], i - caches->from);
+    struct cursor cursor = {caches->batch->at[tile] + caches->from, caches->batch->at[tile] + end};
+    if (caches->from < end)
+        walk_run(&walk, &cursor);
 }
 
 static void tell(struct caches *caches, uint32_t tile, const struct told *told)
@@ -178,7 +109,9 @@ static bool cpu_run(struct caches *caches, const struct caches_batch *batch, str
         run_quanta(caches);
         return true;
     }
-    workers_run(caches->workers, caches->plan.groups * caches->parts, run_piece, caches);
+    if (caches->split.parts > 1)
+        workers_run(caches->workers, caches->plan.groups * caches->split.chunks, split_piece, caches);
+    workers_run(caches->workers, caches->plan.groups * caches->split.parts, run_piece, caches);
     if (caches->plan.spec.machine == CACHES_SHARED)
         slices_run(caches);
     return true;
@@ -188,7 +121,7 @@ static bool cpu_run(struct caches *caches, const struct caches_batch *batch, str
 
 static uint32_t pieces(const struct caches *caches)
 {
-    return caches->plan.spec.quantum ? caches->plan.spec.tiles : caches->plan.groups * caches->parts;
+    return caches->plan.spec.quantum ? caches->plan.spec.tiles : caches->plan.groups * caches->split.parts;
 }
 
 static void cpu_free(struct caches *caches)
@@ -199,6 +132,7 @@ static void cpu_free(struct caches *caches)
         mem_free(caches->requests[i].at);
     for (uint32_t i = 0; i < caches->plan.spec.tiles; i++)
         mem_free(caches->told[i].at);
+    split_fini(&caches->split, &caches->plan);
     slice_works_free(caches->slice_works, workers_count(caches->workers));
     workers_free(caches->workers);
     mem_free(caches->requests);
@@ -221,12 +155,9 @@ static struct caches *cpu_make(const struct caches_spec *spec, const struct cach
     unsigned workers = workers_count(caches->workers);
     caches->l1 = mem_alloc_pages(spec->tiles, caches->plan.l1_bytes);
     caches->l2 = mem_alloc_pages(spec->tiles, caches->plan.l2_bytes);
-    caches->parts = 1; /* more only where there are not enough groups for all workers */
-    while (!spec->quantum && caches->parts < caches->plan.parts && workers > 1 &&
-           caches->plan.groups * caches->parts < 4 * workers)
-        caches->parts *= 2;
-    caches->l1_of = mem_alloc_lines((size_t)caches->parts * spec->tiles, sizeof *caches->l1_of);
-    caches->l2_of = mem_alloc_lines((size_t)caches->parts * spec->tiles, sizeof *caches->l2_of);
+    split_init(&caches->split, &caches->plan, workers);
+    caches->l1_of = mem_alloc_lines((size_t)caches->split.parts * spec->tiles, sizeof *caches->l1_of);
+    caches->l2_of = mem_alloc_lines((size_t)caches->split.parts * spec->tiles, sizeof *caches->l2_of);
     caches->buckets = spec->machine == CACHES_SHARED ? (uint32_t)min_u64(spec->tiles, 8 * workers) : 0;
     caches->requests = mem_alloc((size_t)pieces(caches) * caches->buckets, sizeof *caches->requests);
     caches->told = mem_alloc(spec->tiles, sizeof *caches->told);
@@ -248,7 +179,7 @@ static bool cpu_count(struct caches *caches, struct caches_result *result, struc
     result->l1 = result->l2 = (struct coherent_counters){0};
     for (uint32_t tile = 0; tile < tiles; tile++) {
         struct coherent_counters l1 = {0}, l2 = {0};
-        for (size_t i = tile; i < (size_t)caches->parts * tiles; i += tiles) {
+        for (size_t i = tile; i < (size_t)caches->split.parts * tiles; i += tiles) {
             add(&l1, &caches->l1_of[i]);
             add(&l2, &caches->l2_of[i]);
         }

@@ -95,7 +95,7 @@ static void run_bucket(void *user, uint32_t bucket, unsigned worker)
     struct caches *caches = user;
     struct slice_work *work = &caches->slice_works[worker];
     uint32_t tiles = caches->plan.spec.tiles;
-    uint32_t pieces = caches->plan.spec.quantum ? tiles : caches->plan.groups * caches->parts;
+    uint32_t pieces = caches->plan.spec.quantum ? tiles : caches->plan.groups * caches->split.parts;
     size_t count = gather(caches, bucket, work, pieces);
     sort(work, count, tiles);
     for (size_t i = 0; i < count; i++) {

@@ -3,6 +3,7 @@
 #define CACHESIM_CPU_TILE_H
 
 #include "base/bits.h"
+#include "cachesim/cpu/split.h"
 #include "cachesim/plan.h"
 
 /* What an L1 asks of the L2 slices that all tiles share. */
@@ -35,7 +36,7 @@ struct caches {
     struct workers *workers;
     char *l1, *l2;                           /* sets of each tile */
     struct coherent_counters *l1_of, *l2_of; /* of each tile; those of each part apart */
-    uint32_t parts;                          /* that groups are cut into, of those they could be */
+    struct split split;                      /* of groups into parts, where there are few */
     uint32_t buckets;                        /* that slices are shared out in */
     struct shared_requests *requests;        /* of each piece (group, part): of each bucket */
     struct told_list *told;                  /* of each tile */
@@ -63,60 +64,34 @@ struct walk {
     struct told_list *told;       /* or NULL: nobody need be told later */
 };
 
-static inline struct coherent_outcome level_access(const struct walk *walk, bool is_l2, uint32_t tile,
-                                                   uint64_t line, uint32_t kind)
+void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take);
+
+/* What the access asks of the L2 of the tile, or of the slices that all share (below.c). */
+void walk_below(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
+                struct coherent_outcome outcome);
+
+/* An access to a line of the L1 that is in this way, or in none. */
+static inline void tile_access(const struct walk *walk, const struct coherent_shape *l1, uint32_t tile,
+                               uint32_t way, uint64_t line, uint64_t when, bool writes)
 {
     struct caches *caches = walk->caches;
-    const struct coherent_shape *shape = is_l2 ? &caches->plan.l2 : &caches->plan.l1;
+    uint32_t kind = writes ? COHERENT_WRITE : COHERENT_READ;
     uint64_t tag;
-    uint32_t set = set_of(shape, line, &tag);
-    struct coherent_group group =
-        level_group(shape, is_l2 ? caches->l2 : caches->l1, is_l2 ? walk->l2_of : walk->l1_of, walk->first,
-                    walk->tiles, set);
-    struct coherent_outcome outcome = coherent_access(
-        shape, &group, tile, tag, kind, set_seed(caches->plan.spec.seed, is_l2, walk->first + tile, set));
+    uint32_t set = set_of(l1, line, &tag);
+    struct coherent_group group = level_group(l1, caches->l1, walk->l1_of, walk->first, walk->tiles, set);
+    struct coherent_outcome outcome = coherent_access_way(
+        l1, &group, tile, tag, way, kind, set_seed(caches->plan.spec.seed, 0, walk->first + tile, set));
     coherent_count(&group.counts[tile], kind, outcome);
-    outcome.victim = line_of(shape, set, outcome.victim);
-    return outcome;
-}
-
-void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take);
-void walk_ask(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when, uint32_t kind);
-
-/* The L2 of the tile, or the slice that the line belongs to. `of`: the tile whose access it all comes from.
- */
-static inline void below(const struct walk *walk, uint32_t tile, uint32_t of, uint64_t l1_line, uint64_t when,
-                         uint32_t kind)
-{
-    uint64_t line = l1_line >> walk->caches->plan.l2_shift;
-    if (walk->caches->plan.spec.machine == CACHES_SHARED) {
-        if (kind != COHERENT_DISOWN) /* there is one copy of a line only */
-            walk_ask(walk, of, line, when, kind);
-        return;
-    }
-    struct coherent_outcome outcome = level_access(walk, true, tile, line, kind);
-    if (walk->told && outcome.asks)
-        walk_tell(walk, true, tile, line, kind != COHERENT_READ);
-}
-
-static inline void tile_access(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
-                               bool writes)
-{
-    struct coherent_outcome outcome =
-        level_access(walk, false, tile, line, writes ? COHERENT_WRITE : COHERENT_READ);
-    if (LIKELY(outcome.hit && !outcome.asks))
-        return;
+    outcome.victim = line_of(l1, set, outcome.victim);
     if (walk->told && outcome.asks)
         walk_tell(walk, false, tile, line, writes);
-    if (walk->caches->plan.spec.machine == CACHES_L1)
-        return;
-    if (outcome.put_back)
-        below(walk, tile, tile, outcome.victim, when, COHERENT_PUT_BACK);
-    if (outcome.given_by != COHERENT_NONE)
-        below(walk, outcome.given_by, tile, line, when, COHERENT_PUT_BACK);
-    if (outcome.asks)
-        below(walk, tile, tile, line, when, outcome.below);
+    if (walk->caches->plan.spec.machine != CACHES_L1)
+        walk_below(walk, tile, line, when, outcome);
 }
+
+/* All accesses of these tiles, in their order; or some of them, as they were shared out (run.c). */
+void walk_run(const struct walk *walk, struct cursor *cursors);
+void walk_run_items(const struct walk *walk, const struct items *items);
 
 /* Machine `shared`: what the L1s asked for, in order (slice.c). */
 void slices_run(struct caches *caches);

@@ -1,0 +1,56 @@
+/* What L1s ask of the level below. */
+#include "base/mem.h"
+#include "cachesim/cpu/tile.h"
+
+void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take)
+{
+    struct told_list *told = walk->told;
+    mem_grow(told->at, told->count, told->capacity);
+    told->at[told->count++] = (struct told){line, tile, l2, take};
+}
+
+static void ask_slice(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when, uint32_t kind)
+{
+    const struct caches *caches = walk->caches;
+    uint32_t slice = (uint32_t)(line % caches->plan.spec.tiles);
+    struct shared_requests *asks = &walk->asks[(uint64_t)slice * caches->buckets / caches->plan.spec.tiles];
+    mem_grow(asks->at, asks->count, asks->capacity);
+    asks->at[asks->count++] = (struct shared_request){.line = line,
+                                                      .when = when,
+                                                      .tile = walk->first + tile,
+                                                      .space = (walk->first + tile) / caches->plan.spec.snoop,
+                                                      .kind = kind};
+}
+
+/* `of`: the tile whose access it all comes from. */
+static void ask(const struct walk *walk, uint32_t tile, uint32_t of, uint64_t l1_line, uint64_t when,
+                uint32_t kind)
+{
+    const struct caches_plan *plan = &walk->caches->plan;
+    uint64_t line = l1_line >> plan->l2_shift;
+    if (plan->spec.machine == CACHES_SHARED) {
+        if (kind != COHERENT_DISOWN) /* there is one copy of a line only */
+            ask_slice(walk, of, line, when, kind);
+        return;
+    }
+    uint64_t tag;
+    uint32_t set = set_of(&plan->l2, line, &tag);
+    struct coherent_group group =
+        level_group(&plan->l2, walk->caches->l2, walk->l2_of, walk->first, walk->tiles, set);
+    struct coherent_outcome outcome = coherent_access(&plan->l2, &group, tile, tag, kind,
+                                                      set_seed(plan->spec.seed, 1, walk->first + tile, set));
+    coherent_count(&group.counts[tile], kind, outcome);
+    if (walk->told && outcome.asks)
+        walk_tell(walk, true, tile, line, kind != COHERENT_READ);
+}
+
+void walk_below(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
+                struct coherent_outcome outcome)
+{
+    if (outcome.put_back)
+        ask(walk, tile, tile, outcome.victim, when, COHERENT_PUT_BACK);
+    if (outcome.given_by != COHERENT_NONE)
+        ask(walk, outcome.given_by, tile, line, when, COHERENT_PUT_BACK);
+    if (outcome.asks)
+        ask(walk, tile, tile, line, when, outcome.below);
+}
