@@ -1,12 +1,23 @@
 /* heddle trace: traces of memory accesses. What it can do is a table of commands of their own. */
 #include "cli/trace.h"
 #include "base/text.h"
+#include "base/unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Their names are "trace NAME". */
-static const struct command *const subcommands[] = {&trace_info_command, NULL};
+static const struct command *const subcommands[] = {&trace_info_command, &trace_print_command,
+                                                    &trace_convert_command, &trace_generate_command, NULL};
+
+bool trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count, struct err *err)
+{
+    struct err why;
+    if (unit_parse(UNIT_count, text, count, &why) && *count >= least)
+        return true;
+    return err_set(err, "%s: expected a number of accesses%s, not '%.80s'", option,
+                   least ? ", at least 1" : "", text);
+}
 
 static const char *own_name(const struct command *command)
 {
@@ -68,7 +79,7 @@ static void help_more(void)
     for (size_t i = 0; subcommands[i]; i++) {
         char left[80];
         snprintf(left, sizeof left, "%s %s", own_name(subcommands[i]), subcommands[i]->arguments);
-        printf("  %-36s %s\n", left, subcommands[i]->help);
+        printf("  %-46s %s\n", left, subcommands[i]->help);
     }
     puts("\n`heddle trace WHAT --help` tells more.");
 }

@@ -5,6 +5,18 @@
 
 #include "cli/cli.h"
 
-extern const struct command trace_info_command;
+#include <stdint.h>
+
+extern const struct command trace_info_command, trace_convert_command, trace_print_command,
+    trace_generate_command;
+
+/* A number of accesses behind an option; `least` is 0 or 1. */
+bool trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,
+                       struct err *err);
+
+/* The kinds of generators and their options, as rows of help. */
+void generators_print(void);
+
+enum { TRACE_AT_ONCE = 1 << 16 }; /* accesses that commands read at once */
 
 #endif

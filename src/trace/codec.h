@@ -1,20 +1,20 @@
 /* The accesses of a block as three streams of bytes, and back.
  *
  * An access is told by a token, a byte that names a pattern: how much the instruction count grows, bytes,
- * whether it writes, and its address as a distance from one of the last eight addresses ("slots"): a distance
- * that the pattern has itself, or one of so many bytes in the stream of deltas. The patterns of a block are
- * those that serve most of its accesses; the encoder is free in its choice. What has no pattern is told by
- * the token TRACE_RARE and in whole in the third stream, behind the patterns.
+ * whether it writes, and its address as a distance from one of eight slots, which have the addresses of
+ * accesses before: a distance that the pattern has itself, or one of so many bytes in the stream of deltas.
+ * The slot then has this address. The patterns of a block are those that serve most of its accesses; the
+ * encoder is free in its choice of patterns and slots. What has no pattern is told by the token TRACE_RARE,
+ * and in whole in the third stream, behind the patterns.
  *
  *   tokens   a byte of each access
  *   deltas   distances: little-endian, signed, of 1 to 8 bytes
- *   others   patterns: their number (a byte), then of each: step, form, slots, size (a byte), and for size 0
- *            its distance; then of each rare access: step, form, slots, distance
+ *   others   patterns: their number (a byte), then of each: step, form, slot, size (a byte), and for size 0
+ *            its distance; then of each rare access: step, form, slot, distance
  *
- * step: instructions since the access before; form: bytes << 1 | writes; slots (a byte): whose address the
- * distance is from | the one that becomes this access's address << 4; all slots are 0 at the beginning. Other
- * numbers are varints of 7 bits a byte, distances there zigzag. The step of the first access of a block is
- * from first_instruction. */
+ * step: instructions since the access before, or since first_instruction; form: bytes << 1 | writes; slot: a
+ * byte, all slots are 0 at the beginning. Other numbers are varints of 7 bits a byte, distances there zigzag.
+ */
 #ifndef TRACE_CODEC_H
 #define TRACE_CODEC_H
 

@@ -6,16 +6,18 @@
 enum {
     GROUP = 64, /* accesses between two looks at the end of the deltas */
 };
+_Static_assert((uint64_t)GROUP << TRACE_STEP_BITS <= TRACE_INSTRUCTIONS_MOST,
+               "a group's steps do not overflow twice");
 _Static_assert(GROUP * 8 + 8 <= TRACE_STREAM_PADDING, "a group may read behind the end");
 
 /* address = slot + ((bytes of the stream & mask) ^ flip) + base, whatever its size: flip and base extend the
  * sign, or the mask is 0 and the base is the distance. */
 struct plan {
     uint64_t mask, flip, base;
-    uint32_t step;
-    uint32_t rest; /* form: 17 bits; slots: 3 + 3; size: 4 */
+    uint64_t step, form; /* as in an access's `rest` */
+    uint64_t slot, size;
+    uint64_t zero; /* plans of 64 bytes are found fastest */
 };
-enum { FROM_SHIFT = 17, TO_SHIFT = 20, SIZE_SHIFT = 23 };
 
 struct reader {
     const uint8_t *at, *end;
@@ -51,7 +53,7 @@ static uint8_t get_byte(struct reader *reader)
 
 struct meaning {
     uint64_t step;
-    uint32_t form, from, to;
+    uint32_t form, slot;
 };
 
 static struct meaning get_meaning(struct reader *reader)
@@ -59,12 +61,10 @@ static struct meaning get_meaning(struct reader *reader)
     struct meaning meaning;
     meaning.step = get_number(reader);
     uint64_t form = get_number(reader);
-    uint8_t slots = get_byte(reader);
+    meaning.slot = get_byte(reader);
     meaning.form = (uint32_t)form;
-    meaning.from = slots & 15;
-    meaning.to = slots >> 4;
-    reader->bad |= meaning.step > TRACE_INSTRUCTIONS_MOST || form < 2 || form >> 17 ||
-                   meaning.from >= TRACE_SLOTS || meaning.to >= TRACE_SLOTS;
+    reader->bad |=
+        meaning.step > TRACE_INSTRUCTIONS_MOST || form < 2 || form >> 17 || meaning.slot >= TRACE_SLOTS;
     return meaning;
 }
 
@@ -85,63 +85,83 @@ static uint32_t get_patterns(struct reader *reader, struct plan *plans)
         } else {
             plan.base = get_distance(reader);
         }
-        plan.step = (uint32_t)meaning.step;
-        plan.rest =
-            meaning.form | meaning.from << FROM_SHIFT | meaning.to << TO_SHIFT | (uint32_t)size << SIZE_SHIFT;
+        plan.step = meaning.step << 17;
+        plan.form = meaning.form;
+        plan.slot = meaning.slot;
+        plan.size = size;
         plans[i] = plan;
     }
     return count;
 }
 
+/* What is known between two accesses. */
+struct state {
+    uint64_t slots[TRACE_SLOTS];
+    uint64_t clock;  /* instructions << 17 */
+    uint64_t before; /* a clock that it must not fall below: then it was too large */
+    struct reader others;
+};
+
+/* NULL, or what is wrong. */
+static const char *decode_rare(struct state *state, struct trace_access *into)
+{
+    struct meaning meaning = get_meaning(&state->others);
+    uint64_t address = get_distance(&state->others) + state->slots[meaning.slot % TRACE_SLOTS];
+    if (state->others.bad)
+        return "a rare access makes no sense";
+    if (state->clock < state->before || meaning.step > TRACE_INSTRUCTIONS_MOST - (state->clock >> 17))
+        return "its instruction counts are too large";
+    state->clock += meaning.step << 17;
+    state->before = state->clock;
+    state->slots[meaning.slot] = address;
+    *into = (struct trace_access){address, state->clock | meaning.form};
+    return NULL;
+}
+
 const char *trace_decode(const struct trace_streams *streams, uint64_t first_instruction, uint32_t count,
                          struct trace_access *into)
 {
-    struct plan plans[TRACE_PATTERNS_MOST + 1];
-    uint64_t slots[TRACE_SLOTS] = {0}, clock = first_instruction;
-    const uint8_t *tokens = streams->at[TRACE_TOKENS], *delta = streams->at[TRACE_DELTAS],
-                  *delta_end = delta + streams->bytes[TRACE_DELTAS];
-    struct reader others = {streams->at[TRACE_OTHERS],
-                            streams->at[TRACE_OTHERS] + streams->bytes[TRACE_OTHERS], false};
+    struct plan plans[TRACE_PATTERNS_MOST];
+    struct state state = {.clock = first_instruction << 17,
+                          .others = {streams->at[TRACE_OTHERS],
+                                     streams->at[TRACE_OTHERS] + streams->bytes[TRACE_OTHERS], false}};
+    const uint8_t *tokens = streams->at[TRACE_TOKENS], *deltas = streams->at[TRACE_DELTAS],
+                  *deltas_end = deltas + streams->bytes[TRACE_DELTAS];
     if (streams->bytes[TRACE_TOKENS] != count)
         return "it has not as many tokens as accesses";
-    uint32_t pattern_count = get_patterns(&others, plans);
-    if (others.bad)
+    uint32_t pattern_count = get_patterns(&state.others, plans);
+    if (state.others.bad)
         return "its patterns make no sense";
     for (uint32_t i = 0; i < count;) {
         uint32_t group = (uint32_t)min_u64(i + GROUP, count);
+        uint64_t clock = state.before = state.clock;
         for (; i < group; i++) {
             uint32_t token = tokens[i];
             if (LIKELY(token < pattern_count)) {
                 const struct plan *plan = &plans[token];
-                uint64_t word;
-                uint32_t rest = plan->rest;
-                memcpy(&word, delta, 8);
-                delta += rest >> SIZE_SHIFT;
+                uint64_t distance;
+                memcpy(&distance, deltas, 8);
+                deltas += plan->size;
+                distance = ((distance & plan->mask) ^ plan->flip) + plan->base;
+                uint64_t address = state.slots[plan->slot] + distance;
+                state.slots[plan->slot] = address;
                 clock += plan->step;
-                word = ((word & plan->mask) ^ plan->flip) + plan->base;
-                word += slots[rest >> FROM_SHIFT & (TRACE_SLOTS - 1)];
-                slots[rest >> TO_SHIFT & (TRACE_SLOTS - 1)] = word;
-                into[i].address = word;
-                into[i].rest = clock << 17 | (rest & 0x1ffff);
+                into[i] = (struct trace_access){address, clock | plan->form};
                 continue;
             }
-            if (token != TRACE_RARE)
-                return "a token has no pattern";
-            struct meaning meaning = get_meaning(&others);
-            uint64_t address = get_distance(&others) + slots[meaning.from % TRACE_SLOTS];
-            if (others.bad)
-                return "a rare access makes no sense";
-            clock += meaning.step;
-            slots[meaning.to] = address;
-            into[i].address = address;
-            into[i].rest = clock << 17 | meaning.form;
+            state.clock = clock;
+            const char *why = token == TRACE_RARE ? decode_rare(&state, &into[i]) : "a token has no pattern";
+            if (why)
+                return why;
+            clock = state.clock;
         }
-        if (delta > delta_end)
+        if (deltas > deltas_end)
             return "it has fewer distances than accesses";
+        if (clock < state.before) /* it grew by less than 2^64 and is smaller */
+            return "its instruction counts are too large";
+        state.clock = clock;
     }
-    if (delta != delta_end || others.at != others.end)
+    if (deltas != deltas_end || state.others.at != state.others.end)
         return "it has more than its accesses need";
-    if (clock > TRACE_INSTRUCTIONS_MOST) /* they only grow; 65536 steps of 47 bits do not overflow */
-        return "its instruction counts are too large";
     return NULL;
 }

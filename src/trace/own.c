@@ -1,0 +1,107 @@
+#include "trace/own.h"
+#include "trace/file.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+struct own {
+    struct source source;
+    struct trace_file *file;
+    uint64_t block;            /* the next to be read */
+    struct trace_access *kept; /* of the block before it: from kept_at on; a block where it is needed */
+    uint32_t kept_at, kept_end;
+};
+
+bool own_looks_so(const char *bytes, size_t count)
+{
+    const size_t magic = sizeof TRACE_MAGIC - 1;
+    return count >= magic && !memcmp(bytes, TRACE_MAGIC, magic);
+}
+
+bool own_is(const char *path)
+{
+    char bytes[sizeof TRACE_MAGIC];
+    int descriptor = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : dup(STDIN_FILENO);
+    ssize_t got =
+        descriptor < 0 ? -1 : pread(descriptor, bytes, sizeof bytes, 0); /* pipes cannot: none of ours */
+    if (descriptor >= 0)
+        close(descriptor);
+    return got > 0 && own_looks_so(bytes, (size_t)got);
+}
+
+static bool keep_block(struct own *own, struct err *err)
+{
+    if (!own->kept)
+        own->kept = mem_alloc(TRACE_BLOCK_ACCESSES, sizeof *own->kept);
+    if (!trace_block_read(own->file, own->block, own->kept, err))
+        return false;
+    own->kept_at = 0;
+    own->kept_end = trace_file_block(own->file, own->block++)->count;
+    return true;
+}
+
+/* Whole blocks go straight to where they are wanted. */
+static long own_read(struct source *source, struct trace_access *into, size_t most, struct err *err)
+{
+    struct own *own = (struct own *)source;
+    size_t count = 0;
+    while (count < most) {
+        if (own->kept_at < own->kept_end) {
+            uint32_t some = (uint32_t)min_u64(own->kept_end - own->kept_at, most - count);
+            memcpy(into + count, own->kept + own->kept_at, some * sizeof *into);
+            own->kept_at += some;
+            count += some;
+            continue;
+        }
+        if (own->block == trace_file_blocks(own->file))
+            break;
+        uint32_t whole = trace_file_block(own->file, own->block)->count;
+        if (most - count >= whole) {
+            if (!trace_block_read(own->file, own->block++, into + count, err))
+                return -1;
+            count += whole;
+        } else if (!keep_block(own, err)) {
+            return -1;
+        }
+    }
+    return (long)count;
+}
+
+static void own_close(struct source *source)
+{
+    struct own *own = (struct own *)source;
+    trace_file_close(own->file);
+    mem_free(own->kept);
+    mem_free(own);
+}
+
+static const struct source_ops own_ops = {own_read, own_close};
+
+static bool skip_accesses(struct own *own, const char *path, uint64_t skip, struct err *err)
+{
+    uint64_t count = trace_file_accesses(own->file);
+    if (skip && skip >= count)
+        return err_set(err, "%s: it has only %" PRIu64 " accesses: %" PRIu64 " cannot be left out", path,
+                       count, skip);
+    own->block = skip / TRACE_BLOCK_ACCESSES;
+    if (skip % TRACE_BLOCK_ACCESSES == 0)
+        return true;
+    if (!keep_block(own, err))
+        return false;
+    own->kept_at = skip % TRACE_BLOCK_ACCESSES;
+    return true;
+}
+
+struct source *own_open(const char *path, uint64_t skip, struct err *err)
+{
+    struct own *own = mem_alloc(1, sizeof *own);
+    own->source.ops = &own_ops;
+    own->file = trace_file_open(path, err);
+    if (own->file && skip_accesses(own, path, skip, err))
+        return &own->source;
+    own_close(&own->source);
+    return NULL;
+}
