@@ -148,8 +148,8 @@ static void closing_line(const struct caches_request *r, const struct configurat
     for (size_t i = 0; i < all->count; i++)
         accesses += all->at[i].result.accesses;
     fprintf(out, "%s accesses in %.2f s: %.1f million/s (%s, %u thread%s)\n", cell_of(cell, accesses),
-            all->wall_s, (double)accesses / 1e6 / fmax(all->wall_s, 1e-9), r->device->backend->name, r->host.threads,
-            r->host.threads == 1 ? "" : "s");
+            all->wall_s, (double)accesses / 1e6 / fmax(all->wall_s, 1e-9), r->device->backend->name,
+            r->host.threads, r->host.threads == 1 ? "" : "s");
 }
 
 void caches_print(const struct caches_request *r, const struct configurations *all, FILE *out)
