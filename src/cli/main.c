@@ -11,19 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {&program_command,
-                                          &demo_command,
-                                          &bench_command,
-                                          &validate_command,
-                                          &ptx_command,
-                                          &trace_command,
-                                          &params_command,
-                                          &stats_command,
-                                          &test_command,
-                                          &help_command,
-                                          &version_command,
-                                          &completion_command,
-                                          NULL};
+const struct command *const commands[] = {
+    &program_command,    &demo_command, &bench_command, &validate_command,
+    &caches_command,     &ptx_command,  &trace_command, &params_command,
+    &stats_command,      &test_command, &help_command,  &version_command,
+    &completion_command, NULL};
 
 _Atomic int interrupted;
 

@@ -115,6 +115,12 @@ static bool read_description(struct generator *generator, char *text, struct err
     return true;
 }
 
+bool source_generate_shares(const char *description)
+{
+    const struct generate_kind *kind = find_kind(description, strcspn(description, ":"));
+    return kind && kind->shares;
+}
+
 /* ---- the source ---- */
 
 static long generator_read(struct source *source, struct trace_access *into, size_t most, struct err *err)

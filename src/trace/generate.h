@@ -36,6 +36,7 @@ struct generate_kind {
     /* Checks the options together and makes the state, by mem_alloc. Or NULL. */
     bool (*begin)(struct generator *generator, struct err *err);
     void (*fill)(struct generator *generator, struct trace_access *into, size_t count);
+    bool shares; /* its cores use the same memory */
 };
 
 extern const struct generate_kind *const generate_kinds[]; /* ends in NULL */

@@ -40,7 +40,7 @@ static void stream_fill(struct generator *generator, struct trace_access *into, 
     *(uint64_t *)generator->state = at;
 }
 
-const struct generate_kind generate_stream = {&stream_options, stream_begin, stream_fill};
+const struct generate_kind generate_stream = {&stream_options, stream_begin, stream_fill, false};
 
 /* ---- random ---- */
 
@@ -56,4 +56,4 @@ static void random_fill(struct generator *generator, struct trace_access *into, 
     }
 }
 
-const struct generate_kind generate_random = {&random_options, NULL, random_fill};
+const struct generate_kind generate_random = {&random_options, NULL, random_fill, false};

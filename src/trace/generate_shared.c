@@ -63,7 +63,7 @@ static void producer_fill(struct generator *generator, struct trace_access *into
     }
 }
 
-const struct generate_kind generate_producer = {&producer_options, producer_begin, producer_fill};
+const struct generate_kind generate_producer = {&producer_options, producer_begin, producer_fill, true};
 
 /* ---- false sharing ---- */
 
@@ -92,4 +92,4 @@ static void false_sharing_fill(struct generator *generator, struct trace_access 
     }
 }
 
-const struct generate_kind generate_false_sharing = {&false_sharing_options, NULL, false_sharing_fill};
+const struct generate_kind generate_false_sharing = {&false_sharing_options, NULL, false_sharing_fill, true};

@@ -127,4 +127,4 @@ static void zipf_fill(struct generator *generator, struct trace_access *into, si
     }
 }
 
-const struct generate_kind generate_zipf = {&zipf_options, zipf_begin, zipf_fill};
+const struct generate_kind generate_zipf = {&zipf_options, zipf_begin, zipf_fill, false};

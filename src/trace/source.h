@@ -28,6 +28,9 @@ struct source *source_open(const char *path, uint64_t skip, struct err *err);
 struct source *source_generate(const char *description, uint32_t core, uint32_t cores, uint64_t accesses,
                                uint64_t seed, struct err *err);
 
+/* Whether the cores of this generator use the same memory. */
+bool source_generate_shares(const char *description);
+
 static inline long source_read(struct source *source, struct trace_access *into, size_t most, struct err *err)
 {
     return source->ops->read(source, into, most, err);

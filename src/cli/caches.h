@@ -1,0 +1,74 @@
+/* `heddle caches`: what was asked for, the configurations that come of it, and how they are told. */
+#ifndef CLI_CACHES_H
+#define CLI_CACHES_H
+
+#include "cachesim/caches.h"
+#include "cachesim/feed.h"
+#include "cli/caches_sweep.h"
+
+#include <stdio.h>
+
+/* Where caches are simulated. */
+struct caches_device {
+    const struct caches_backend *backend;
+    bool shares_cores;     /* several may run at once, on a thread of the host each */
+    size_t batch_accesses; /* of all tiles together: what suits it */
+};
+
+extern const struct caches_device caches_devices[]; /* ends with a NULL backend; the first is the default */
+
+struct caches_request {
+    struct caches_spec spec; /* in a sweep: of what it leaves alone */
+    bool tiles_told, snoop_told;
+    const char **traces;
+    uint32_t trace_count, trace_capacity;
+    const char *generate;
+    uint64_t offset, accesses, batch;
+    const struct caches_device *device;
+    struct caches_host host;
+    const char *sweep_text, *json, *plot;
+    bool per_cache, compare_exact, no_progress;
+    struct sweep sweep;
+};
+
+/* One of those that are simulated, and what came of it. */
+struct configuration {
+    struct caches_spec spec;
+    struct caches_result result;
+    struct caches *caches; /* while it runs */
+    char *wrong;
+};
+
+struct configurations {
+    struct configuration *at;
+    size_t count;
+    uint32_t left_out; /* of a sweep: that cannot be */
+    double wall_s;
+    double transfer_s, l1_s, l2_s; /* of a device */
+};
+
+/* All that can be wrong before the time is spent; what nobody told is filled in. */
+bool caches_prepare(struct caches_request *r, struct configurations *all, struct err *err);
+void configurations_fini(struct configurations *all);
+
+/* Simulates them, reading the traces as seldom as can be: once, where one order of accesses suits all. */
+bool caches_simulate(const struct caches_request *r, struct configurations *all, struct err *err);
+
+/* ---- told ---- */
+
+enum { CACHES_CELL = 40 };
+
+uint64_t accesses_of(const struct coherent_counters *count);
+uint64_t misses_of(const struct coherent_counters *count);
+double miss_rate(const struct coherent_counters *count); /* in percent */
+char *cell_of(char cell[CACHES_CELL], uint64_t value);   /* 1,234,567 */
+
+/* A key of sweeps, as this description has it. */
+void setting_print(const char *key, const struct caches_spec *spec, struct text *text);
+
+void caches_print(const struct caches_request *r, const struct configurations *all, FILE *out);
+void caches_json(const struct caches_request *r, const struct configurations *all, FILE *out);
+void sweep_print(const struct caches_request *r, const struct configurations *all, FILE *out);
+void sweep_svg(const struct caches_request *r, const struct configurations *all, FILE *out);
+
+#endif

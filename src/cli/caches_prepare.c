@@ -1,0 +1,127 @@
+/* From what was asked for to what is simulated. */
+#include "cli/caches.h"
+#include "cli/cli.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "trace/source.h"
+
+/* Threads of one program share an address space: those of traces that are given together, or the cores of a
+ * generator that shares. */
+static uint32_t snoop_unless_told(const struct caches_request *r, uint32_t tiles)
+{
+    if (r->generate)
+        return source_generate_shares(r->generate) ? tiles : 1;
+    return r->trace_count;
+}
+
+/* What can be said without opening a trace. */
+static bool makes_sense(const struct caches_request *r, struct err *err)
+{
+    if (!r->trace_count && !r->generate)
+        return err_set(err, "caches: expected traces, or --generate (see `heddle help caches`)");
+    if (r->trace_count && r->generate)
+        return err_set(err, "--generate %.80s: there is a trace, too: %.200s", r->generate, r->traces[0]);
+    if (r->generate && !r->accesses)
+        return err_set(err, "--generate: expected --accesses N beside it");
+    if (r->generate && r->offset)
+        return err_set(err, "--offset: only traces have one");
+    if (r->plot && !r->sweep_text)
+        return err_set(err, "--plot: expected --sweep beside it");
+    if (r->compare_exact && r->sweep_text)
+        return err_set(err, "--compare-exact: a sweep does that with quantum=exact:N");
+    if (r->compare_exact && !r->spec.quantum)
+        return err_set(err, "--compare-exact: expected --quantum N beside it");
+    if (r->json && r->plot && !file_is_endless(r->json) && file_same(r->json, r->plot))
+        return err_set(err, "--json and --plot name the same file, %s", r->json);
+    return (!r->json || file_check(r->json, err)) && (!r->plot || file_check(r->plot, err));
+}
+
+/* No output may be one of the traces. */
+static bool traces_are_safe(const struct caches_request *r, struct err *err)
+{
+    for (uint32_t i = 0; i < r->trace_count; i++) {
+        const char *trace = r->traces[i];
+        if (file_is_endless(trace))
+            continue;
+        if ((r->json && file_same(r->json, trace)) || (r->plot && file_same(r->plot, trace)))
+            return err_set(err, "%s would be written over: it is a trace", trace);
+    }
+    return true;
+}
+
+static bool check(const struct caches_request *r, struct caches_spec *spec, struct err *err)
+{
+    if (!r->snoop_told && !sweep_has(&r->sweep, "snoop"))
+        spec->snoop = snoop_unless_told(r, spec->tiles);
+    if (r->trace_count > spec->tiles)
+        return err_set(err, "%u traces, but %u tiles: each trace needs one", r->trace_count, spec->tiles);
+    return caches_check(spec, err);
+}
+
+static void add(struct configurations *all, const struct caches_spec *spec)
+{
+    all->at[all->count] = (struct configuration){.spec = *spec};
+    all->at[all->count].result.l1_of = mem_alloc(spec->tiles, sizeof(struct coherent_counters));
+    all->at[all->count].result.l2_of = mem_alloc(spec->tiles, sizeof(struct coherent_counters));
+    all->count++;
+}
+
+/* Combinations that cannot be are told and left out. */
+static bool add_sweep(struct caches_request *r, struct configurations *all, struct err *err)
+{
+    size_t count = sweep_count(&r->sweep);
+    struct err why;
+    all->at = mem_alloc(count, sizeof *all->at);
+    for (size_t i = 0; i < count; i++) {
+        struct caches_spec spec = r->spec;
+        sweep_apply(&r->sweep, i, &spec);
+        if (check(r, &spec, &why)) {
+            add(all, &spec);
+            continue;
+        }
+        all->left_out++;
+        struct text text = {0};
+        for (size_t k = 0; k < r->sweep.count; k++) {
+            const struct sweep_key *key = r->sweep.axes[k].key;
+            text_add(&text, "%s%s=", k ? "," : "", key->name);
+            sweep_value_print(key, sweep_value_of(key, &spec), &text);
+        }
+        fprintf(stderr, "heddle: left out: %s (%s)\n", text.at, why.text);
+        text_fini(&text);
+    }
+    return all->count || err_set(err, "--sweep: no configuration is left");
+}
+
+bool caches_prepare(struct caches_request *r, struct configurations *all, struct err *err)
+{
+    if (!makes_sense(r, err) || !traces_are_safe(r, err))
+        return false;
+    if (!r->tiles_told)
+        r->spec.tiles = r->generate ? 1 : r->trace_count;
+    if (!r->host.threads)
+        r->host.threads = host_cores();
+    if (r->sweep_text)
+        return sweep_parse(&r->sweep, r->sweep_text, err) && add_sweep(r, all, err);
+    if (!check(r, &r->spec, err))
+        return false;
+    all->at = mem_alloc(2, sizeof *all->at);
+    add(all, &r->spec);
+    if (r->compare_exact) {
+        struct caches_spec exact = r->spec;
+        exact.quantum = 0;
+        add(all, &exact);
+    }
+    return true;
+}
+
+void configurations_fini(struct configurations *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        mem_free(all->at[i].result.l1_of);
+        mem_free(all->at[i].result.l2_of);
+        mem_free(all->at[i].wrong);
+    }
+    mem_free(all->at);
+}

@@ -1,0 +1,197 @@
+/* Runs configurations over the accesses. Those that take them in the same order are run together: each batch
+ * is read once. */
+#include "cli/caches.h"
+#include "cli/cli.h"
+#include "base/bits.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/workers.h"
+
+/* What accesses of a pass depend on. */
+struct pass_key {
+    uint32_t cores; /* of a generated program */
+    uint64_t quantum;
+};
+
+struct pass {
+    const struct caches_request *r;
+    struct pass_key key;
+    struct configuration **members;
+    size_t count;
+    uint32_t tiles;          /* the most of any member: tiles of smaller ones read the same */
+    struct workers *workers; /* that share out members, or NULL: one after the other, with all threads */
+    struct caches_batch batch;
+};
+
+static struct pass_key key_of(const struct caches_request *r, const struct caches_spec *spec)
+{
+    return (struct pass_key){r->generate ? spec->snoop : 1, spec->quantum};
+}
+
+static size_t batch_of(const struct caches_request *r, uint32_t tiles)
+{
+    size_t each = r->batch ? r->batch : r->device->batch_accesses / tiles;
+    return r->batch ? each : min_u64(max_u64(each, 256), 1 << 16);
+}
+
+static struct feed *open_feed(const struct pass *pass, struct err *err)
+{
+    const struct caches_request *r = pass->r;
+    return feed_open(&(struct feed_spec){.paths = r->traces,
+                                         .path_count = r->trace_count,
+                                         .offset = r->offset,
+                                         .generate = r->generate,
+                                         .cores = pass->key.cores,
+                                         .accesses = r->accesses,
+                                         .tiles = pass->tiles,
+                                         .seed = r->spec.seed,
+                                         .batch = batch_of(r, pass->tiles),
+                                         .quantum = pass->key.quantum,
+                                         .threads = r->host.threads},
+                     err);
+}
+
+static bool make_members(struct pass *pass, struct err *err)
+{
+    struct caches_host host = pass->r->host;
+    if (pass->workers)
+        host.threads = 1;
+    for (size_t i = 0; i < pass->count; i++) {
+        struct configuration *one = pass->members[i];
+        one->caches = pass->r->device->backend->make(&one->spec, &host, err);
+        if (!one->caches && pass->r->device != caches_devices)
+            err_add(err, "; --device %s gives the same counts", caches_devices->backend->name);
+        if (!one->caches)
+            return false;
+    }
+    return true;
+}
+
+static void run_member(void *user, uint32_t i, unsigned worker)
+{
+    (void)worker;
+    struct pass *pass = user;
+    struct configuration *one = pass->members[i];
+    struct err err;
+    if (!one->wrong && !pass->r->device->backend->run(one->caches, &pass->batch, &err))
+        one->wrong = mem_text(err.text);
+}
+
+static bool run_batch(struct pass *pass, struct err *err)
+{
+    if (pass->workers)
+        workers_run(pass->workers, (uint32_t)pass->count, run_member, pass);
+    for (uint32_t i = 0; i < pass->count; i++) {
+        if (!pass->workers)
+            run_member(pass, i, 0);
+        if (pass->members[i]->wrong)
+            return err_set(err, "%s", pass->members[i]->wrong);
+    }
+    return true;
+}
+
+static uint64_t count_batch(const struct pass *pass)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < pass->tiles; i++)
+        count += pass->batch.count[i];
+    return count;
+}
+
+static bool run_batches(struct pass *pass, struct feed *feed, struct progress *progress, double passes_done,
+                        double passes, uint64_t *done, struct err *err)
+{
+    uint64_t total = feed_total(feed), before = *done;
+    while (!interrupted) {
+        if (!feed_next(feed, &pass->batch, err))
+            return false;
+        uint64_t here = count_batch(pass);
+        if (!here)
+            return true;
+        if (!run_batch(pass, err))
+            return false;
+        *done += here * pass->count;
+        double share = (double)(*done - before) / (double)pass->count / (double)total;
+        if (!pass->r->no_progress)
+            progress_update(progress, total ? (passes_done + share) / passes : -1, *done);
+    }
+    return err_set(err, "interrupted");
+}
+
+static bool count_members(struct pass *pass, struct configurations *all, struct err *err)
+{
+    for (size_t i = 0; i < pass->count; i++) {
+        struct configuration *one = pass->members[i];
+        if (!pass->r->device->backend->count(one->caches, &one->result, err))
+            return false;
+        all->transfer_s += one->result.transfer_s;
+        all->l1_s += one->result.l1_s;
+        all->l2_s += one->result.l2_s;
+    }
+    return true;
+}
+
+static bool run_pass(struct pass *pass, struct configurations *all, struct progress *progress,
+                     double passes_done, double passes, uint64_t *done, struct err *err)
+{
+    unsigned threads = pass->r->host.threads;
+    if (pass->r->device->shares_cores && threads > 1 && pass->count > threads)
+        pass->workers = workers_new(threads);
+    struct feed *feed = open_feed(pass, err);
+    bool good = feed && make_members(pass, err) &&
+                run_batches(pass, feed, progress, passes_done, passes, done, err) &&
+                count_members(pass, all, err);
+    for (size_t i = 0; i < pass->count; i++) {
+        if (pass->members[i]->caches)
+            pass->r->device->backend->close(pass->members[i]->caches);
+        pass->members[i]->caches = NULL;
+    }
+    feed_close(feed);
+    workers_free(pass->workers);
+    return good;
+}
+
+static bool same_key(struct pass_key a, struct pass_key b)
+{
+    return a.cores == b.cores && a.quantum == b.quantum;
+}
+
+/* The configurations of a key; false when an earlier one has it, too. */
+static bool gather(struct pass *pass, const struct configurations *all, size_t first)
+{
+    pass->key = key_of(pass->r, &all->at[first].spec);
+    pass->count = pass->tiles = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!same_key(pass->key, key_of(pass->r, &all->at[i].spec)))
+            continue;
+        if (i < first)
+            return false;
+        pass->members[pass->count++] = &all->at[i];
+        pass->tiles = (uint32_t)max_u64(pass->tiles, all->at[i].spec.tiles);
+    }
+    return true;
+}
+
+bool caches_simulate(const struct caches_request *r, struct configurations *all, struct err *err)
+{
+    struct pass pass = {.r = r, .members = mem_alloc(all->count, sizeof *pass.members)};
+    struct progress progress;
+    size_t passes = 0, passes_done = 0;
+    uint64_t done = 0;
+    double start = host_seconds();
+    bool good = true;
+    progress_init(&progress, "caches", "accesses");
+    for (size_t i = 0; i < all->count; i++)
+        passes += gather(&pass, all, i);
+    for (size_t i = 0; good && i < all->count; i++) {
+        if (!gather(&pass, all, i))
+            continue;
+        pass.workers = NULL;
+        good = run_pass(&pass, all, &progress, (double)passes_done++, (double)passes, &done, err);
+    }
+    progress_fini(&progress);
+    mem_free(pass.members);
+    all->wall_s = host_seconds() - start;
+    return good;
+}

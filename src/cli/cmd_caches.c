@@ -1,0 +1,304 @@
+/* heddle caches: many caches at once, over traces or generated accesses. */
+#include "cli/caches.h"
+#include "cli/cli.h"
+#include "cli/trace.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/unit.h"
+
+/* ---- options: one row each, and a function that takes its value ---- */
+
+static bool taken(const char *option, bool good, const struct err *why, struct err *err)
+{
+    return good || err_set(err, "%s: %s", option, why->text);
+}
+
+static bool take_number(const char *option, const char *value, uint64_t least, uint64_t most,
+                        uint64_t *number, struct err *err)
+{
+    struct err why;
+    if (!unit_parse(UNIT_count, value, number, &why))
+        return taken(option, false, &why, err);
+    return (*number >= least && *number <= most) ||
+           err_set(err, "%s: expected %llu to %llu, not '%.80s'", option, (unsigned long long)least,
+                   (unsigned long long)most, value);
+}
+
+static bool take_machine(struct caches_request *r, const char *value, struct err *err)
+{
+    uint64_t machine;
+    struct err why;
+    bool good = machine_parse(value, &machine, &why);
+    r->spec.machine = (enum caches_machine)machine;
+    return taken("--machine", good, &why, err);
+}
+
+static bool take_policy(struct caches_request *r, const char *value, struct err *err)
+{
+    uint64_t policy;
+    struct err why;
+    bool good = policy_parse(value, &policy, &why);
+    r->spec.policy = (uint32_t)policy;
+    return taken("--policy", good, &why, err);
+}
+
+static bool take_quantum(struct caches_request *r, const char *value, struct err *err)
+{
+    struct err why;
+    return taken("--quantum", quantum_parse(value, &r->spec.quantum, &why), &why, err);
+}
+
+static bool take_tiles(struct caches_request *r, const char *value, struct err *err)
+{
+    uint64_t tiles = 0;
+    bool good = take_number("--tiles", value, 1, CACHES_TILES_MOST, &tiles, err);
+    r->spec.tiles = (uint32_t)tiles;
+    r->tiles_told = true;
+    return good;
+}
+
+static bool take_snoop(struct caches_request *r, const char *value, struct err *err)
+{
+    uint64_t snoop = 0;
+    bool good = take_number("--snoop", value, 1, CACHES_TILES_MOST, &snoop, err);
+    r->spec.snoop = (uint32_t)snoop;
+    r->snoop_told = true;
+    return good;
+}
+
+/* "SIZE[,WAYS[,LINE]]" */
+static bool take_shape(struct cache_shape *shape, const char *option, const char *value, struct err *err)
+{
+    struct err why;
+    uint64_t numbers[3] = {shape->bytes, shape->ways, shape->line_bytes};
+    char *copy = mem_text(value), *next = copy;
+    bool good = true;
+    for (int i = 0; good && i < 3 && next; i++) {
+        char *one = next;
+        next = strchr(next, ',');
+        if (next)
+            *next++ = 0;
+        good = i == 1 ? unit_parse(UNIT_count, one, &numbers[i], &why) : size_parse(one, &numbers[i], &why);
+        if (good && i && numbers[i] > UINT32_MAX)
+            good = err_set(&why, "'%.80s' is too large", one);
+    }
+    if (good && next)
+        good = err_set(&why, "nothing was expected behind the bytes of a line");
+    mem_free(copy);
+    *shape = (struct cache_shape){numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2]};
+    return good || err_set(err, "%s: expected SIZE,WAYS,LINE, such as 64KiB,16,64, not '%.80s': %.300s",
+                           option, value, why.text);
+}
+
+static bool take_l1(struct caches_request *r, const char *value, struct err *err)
+{
+    return take_shape(&r->spec.l1, "--l1", value, err);
+}
+
+static bool take_l2(struct caches_request *r, const char *value, struct err *err)
+{
+    return take_shape(&r->spec.l2, "--l2", value, err);
+}
+
+static bool take_device(struct caches_request *r, const char *value, struct err *err)
+{
+    for (r->device = caches_devices; r->device->backend; r->device++) {
+        if (!strcmp(r->device->backend->name, value))
+            return true;
+    }
+    return err_set(err, "--device: expected cpu or cuda, not '%.80s'", value);
+}
+
+static bool take_threads(struct caches_request *r, const char *value, struct err *err)
+{
+    return threads_parse(value, &r->host.threads, err);
+}
+
+static bool take_seed(struct caches_request *r, const char *value, struct err *err)
+{
+    return take_number("--seed", value, 0, UINT64_MAX, &r->spec.seed, err);
+}
+
+static bool take_offset(struct caches_request *r, const char *value, struct err *err)
+{
+    return take_number("--offset", value, 0, UINT64_C(1) << 47, &r->offset, err);
+}
+
+static bool take_accesses(struct caches_request *r, const char *value, struct err *err)
+{
+    return take_number("--accesses", value, 1, UINT64_C(1) << 47, &r->accesses, err);
+}
+
+static bool take_batch(struct caches_request *r, const char *value, struct err *err)
+{
+    return take_number("--batch", value, 1, 1 << 24, &r->batch, err);
+}
+
+static bool take_per_block(struct caches_request *r, const char *value, struct err *err)
+{
+    uint64_t many = 0;
+    bool good = take_number("--per-block", value, 1, 1024, &many, err);
+    r->host.per_block = (uint32_t)many;
+    return good;
+}
+
+#define TAKE_TEXT(member)                                                                                    \
+    static bool take_##member(struct caches_request *r, const char *value, struct err *err)                  \
+    {                                                                                                        \
+        (void)err;                                                                                           \
+        r->member = value;                                                                                   \
+        return true;                                                                                         \
+    }
+TAKE_TEXT(generate)
+TAKE_TEXT(sweep_text)
+TAKE_TEXT(json)
+TAKE_TEXT(plot)
+
+#define TAKE_SWITCH(name, member)                                                                            \
+    static bool take_##name(struct caches_request *r, const char *value, struct err *err)                    \
+    {                                                                                                        \
+        (void)value;                                                                                         \
+        (void)err;                                                                                           \
+        r->member = true;                                                                                    \
+        return true;                                                                                         \
+    }
+TAKE_SWITCH(per_cache, per_cache)
+TAKE_SWITCH(compare_exact, compare_exact)
+TAKE_SWITCH(no_progress, no_progress)
+TAKE_SWITCH(no_overlap, host.no_overlap)
+TAKE_SWITCH(resident, host.resident)
+
+/*    option            value                    help, and what takes it */
+#define OPTIONS(X)                                                                                           \
+    X("--machine", "l1|private|shared", "L1s alone, an L2 of each tile, or shared slices (l1 unless told)",  \
+      machine)                                                                                               \
+    X("--tiles", "N", "tiles: a core with its caches each (one of each trace unless told)", tiles)           \
+    X("--l1", "SIZE,WAYS,LINE", "64KiB,16,64 unless told", l1)                                               \
+    X("--l2", "SIZE,WAYS,LINE", "of each tile, 512KiB,16,64 unless told", l2)                                \
+    X("--policy", "NAME", "what leaves: lru (unless told), fifo, random, tree, srrip", policy)               \
+    X("--snoop", "GROUP", "so many neighbouring tiles share an address space and snoop on each other",       \
+      snoop)                                                                                                 \
+    X("--quantum", "N|exact", "others feel what a tile does after N of its accesses; exact unless told",     \
+      quantum)                                                                                               \
+    X("--compare-exact", NULL, "with --quantum N: how far its counts are from exact ones", compare_exact)    \
+    X("--generate", "KIND[:OPTIONS]", "made accesses in place of traces, such as zipf:footprint=64MiB",      \
+      generate)                                                                                              \
+    X("--accesses", "N", "of each tile, at most", accesses)                                                  \
+    X("--offset", "N", "a trace that is used again starts N accesses further in", offset)                    \
+    X("--seed", "N", "of generators and of the policy random (1 unless told)", seed)                         \
+    X("--sweep", "KEY=VALUES,...", "all combinations in one pass: l1.size=16KiB..1MiB,l1.ways=1..16",        \
+      sweep_text)                                                                                            \
+    X("--plot", "FILE", "write the sweep's miss rates as a drawing (SVG)", plot)                             \
+    X("--json", "FILE", "write configuration and counts, of each cache and in all", json)                    \
+    X("--per-cache", NULL, "print the counts of each cache, too", per_cache)                                 \
+    X("--device", "cpu|cuda", "where they are simulated (cpu unless told); counts are the same", device)     \
+    X("--threads", "N|all", "threads (all unless told); counts are the same", threads)                       \
+    X("--batch", "N", "accesses of a tile that are simulated at a time; counts are the same", batch)         \
+    X("--no-overlap", NULL, "cuda: transfers and kernels one after the other", no_overlap)                   \
+    X("--resident", NULL, "cuda: all accesses are transferred before any is simulated", resident)            \
+    X("--per-block", "N", "cuda: tiles of a block of threads", per_block)                                    \
+    X("--no-progress", NULL, "no line on the terminal that shows how far it is", no_progress)
+
+static const struct option_row options[] = {
+#define X(option, value, help, take) {option, value, help},
+    OPTIONS(X)
+#undef X
+        {NULL, NULL, NULL},
+};
+
+static bool (*const takers[])(struct caches_request *r, const char *value, struct err *err) = {
+#define X(option, value, help, take) take_##take,
+    OPTIONS(X)
+#undef X
+};
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct caches_request *r = user;
+    if (row)
+        return takers[row - options](r, value, err);
+    mem_grow(r->traces, r->trace_count, r->trace_capacity);
+    r->traces[r->trace_count++] = value;
+    return true;
+}
+
+/* ---- the command ---- */
+
+typedef void write_form(const struct caches_request *r, const struct configurations *all, FILE *stream);
+
+static bool write_file(const char *path, write_form *form, const struct caches_request *r,
+                       const struct configurations *all, struct err *err)
+{
+    struct file_writer writer;
+    if (!path)
+        return true;
+    if (!file_open(&writer, path, err))
+        return false;
+    form(r, all, writer.stream);
+    return file_close(&writer, err);
+}
+
+static bool is_stdout(const char *path)
+{
+    return path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"));
+}
+
+static int simulate(struct caches_request *r, struct configurations *all)
+{
+    struct err err;
+    if (!caches_prepare(r, all, &err))
+        return complain(EXIT_USAGE, &err);
+    bool good = caches_simulate(r, all, &err);
+    if (interrupted) {
+        err_set(&err, "interrupted: the counts of a part are no result, and none was written");
+        return complain(EXIT_SIGNAL + interrupted, &err);
+    }
+    if (!good)
+        return complain(EXIT_FAILED, &err);
+    /* a reader of the JSON gets nothing else */
+    FILE *out = is_stdout(r->json) || is_stdout(r->plot) ? stderr : stdout;
+    (r->sweep_text ? sweep_print : caches_print)(r, all, out);
+    return write_file(r->json, caches_json, r, all, &err) && write_file(r->plot, sweep_svg, r, all, &err)
+               ? EXIT_GOOD
+               : complain(EXIT_FAILED, &err);
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    struct caches_request r = {
+        .spec = {.l1 = {64 << 10, 16, 64}, .l2 = {512 << 10, 16, 64}, .seed = 1},
+        .device = caches_devices,
+    };
+    struct configurations all = {0};
+    catch_interrupts();
+    int status = options_parse(options, count, words, &r, took, &err) ? simulate(&r, &all)
+                                                                      : complain(EXIT_USAGE, &err);
+    configurations_fini(&all);
+    sweep_fini(&r.sweep);
+    mem_free(r.traces);
+    return status;
+}
+
+static void help_more(void)
+{
+    puts("\nKeys of --sweep; values are A..B (by doubling), or A:B:C:");
+    for (const struct sweep_key *key = sweep_keys; key->name; key++)
+        printf("  %-26s %s\n", key->name, key->help);
+    generators_print();
+}
+
+const struct command caches_command = {
+    .name = "caches",
+    .arguments = "[options] TRACE... | --generate KIND --accesses N",
+    .help = "simulate many caches over traces of many cores, exactly",
+    .more =
+        "Counts hits, misses, evictions, write-backs and invalidations of tiles with an L1 each and an\n"
+        "L2 each or shared. One trace is one core; with more tiles than traces they are used again, each\n"
+        "round in an address space of its own. Traces that are given together share one, and their\n"
+        "caches snoop on each other, unless --snoop says otherwise. docs/caches.md tells more.",
+    .options = options,
+    .run = run,
+    .help_more = help_more,
+};
