@@ -123,6 +123,22 @@ CACHE_CALL uint32_t coherent_find(const struct coherent_shape *shape, char *set,
     return COHERENT_NONE;
 }
 
+/* An access to an L1 (a read or a write) that hits and concerns nobody else is done here; false for others,
+ * with the way the line is in. */
+CACHE_CALL bool coherent_hit(const struct coherent_shape *shape, char *set, uint64_t tag, bool writes,
+                             uint32_t *way)
+{
+    *way = coherent_find(shape, set, tag);
+    if (*way == COHERENT_NONE)
+        return false;
+    bool is_dirty = *coherent_dirty(shape, set) >> *way & 1;
+    if (writes && !is_dirty)
+        return false;
+    replace_use(shape->policy, coherent_row(shape, set), shape->ways, *way);
+    *coherent_last(shape, set) = coherent_last_word(tag, is_dirty);
+    return true;
+}
+
 /* Where a tag that is not there goes to: an empty way, or one whose line leaves. */
 CACHE_CALL uint32_t coherent_make_room(const struct coherent_shape *shape, char *set, uint64_t seed,
                                        struct coherent_outcome *outcome)
