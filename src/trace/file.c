@@ -282,8 +282,10 @@ static bool read_block(struct trace_file *file, struct desk *desk, uint64_t numb
     if (!read_at(file, row->offset, desk->packed, row->bytes, err))
         return false;
     const char *why = decode(desk, row, into);
-    uint64_t end = last ? file->tail.last_instruction : row[1].first_instruction;
-    if (!why && trace_instruction(into[row->count - 1]) > end)
+    uint64_t end = why ? 0 : trace_instruction(into[row->count - 1]);
+    if (!why && last && end != file->tail.last_instruction)
+        why = "its last instruction count is not what the end says";
+    if (!why && !last && end > row[1].first_instruction)
         why = "its instruction counts go beyond the next block's";
     return !why || err_set(err, "%s: block %" PRIu64 ": %s", file->name, number, why);
 }
