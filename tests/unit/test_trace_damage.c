@@ -189,11 +189,10 @@ struct bytes {
 static const char *decodes(struct bytes tokens, struct bytes deltas, struct bytes others, uint64_t first,
                            struct trace_access *into)
 {
-    struct trace_streams streams;
+    struct trace_streams streams = {0};
     const struct bytes all[] = {tokens, deltas, others};
-    trace_streams_init(&streams);
     for (int i = 0; i < TRACE_STREAMS; i++) {
-        memcpy(streams.at[i], all[i].at, all[i].count);
+        memcpy(trace_streams_room(&streams, (enum trace_stream)i, all[i].count), all[i].at, all[i].count);
         streams.bytes[i] = all[i].count;
     }
     const char *why = trace_decode(&streams, first, (uint32_t)tokens.count, into);
