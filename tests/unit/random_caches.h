@@ -19,8 +19,9 @@ static inline void random_spec(struct caches_spec *spec, struct rng *rng)
     spec->tiles = spec->snoop * (uint32_t)(spec->snoop > 8 ? 1 : ONE_OF(rng, 1, 2, 3, 5));
     spec->l1.ways = (uint32_t)ONE_OF(rng, 1, 2, 4, 7, 16, 20);
     spec->l1.line_bytes = (uint32_t)ONE_OF(rng, 16, 32, 64);
-    spec->l1.bytes = (uint64_t)spec->l1.ways * spec->l1.line_bytes * ONE_OF(rng, 1, 2, 3, 4, 16);
-    spec->l2.ways = (uint32_t)ONE_OF(rng, 1, 4, 8, 16, 17);
+    spec->l1.bytes = (uint64_t)spec->l1.ways * spec->l1.line_bytes *
+                     ONE_OF(rng, 1, 2, 3, 4, 16, 16, rng_below(rng, 4) ? 5 : 2048);
+    spec->l2.ways = (uint32_t)ONE_OF(rng, 1, 4, 8, 16, 17, 64);
     spec->l2.line_bytes = spec->l1.line_bytes * (uint32_t)ONE_OF(rng, 1, 1, 1, 2);
     spec->l2.bytes = (uint64_t)spec->l2.ways * spec->l2.line_bytes * ONE_OF(rng, 1, 2, 6, 8, 32);
 }

@@ -457,7 +457,7 @@ static __device__ __forceinline__ void walk(const struct work_walk *work)
 }
 
 #define WALK(name, walk_kind, grouped, fixed)                                                                \
-    extern "C" __global__ void name(const struct work_walk work)                                             \
+    extern "C" __global__ void __launch_bounds__(WALK_THREADS_MOST) name(const struct work_walk work)        \
     {                                                                                                        \
         walk<walk_kind, grouped, fixed>(&work);                                                              \
     }

@@ -4,9 +4,8 @@
 enum {
     CHUNK = 512,
     CHUNK_OF_GROUP = 1024,
-
     THREADS_LEAST = 32,
-    THREADS_MOST = 256
+    THREADS_MOST = 256 /* of a stream */
 };
 
 static uint32_t up_to_16(uint64_t bytes)
@@ -86,7 +85,7 @@ static void plan_place(struct caches *caches, struct level *level, bool is_l2)
         place_state(caches, work, (uint64_t)work->caches * work->shape.sets * work->shape.set_bytes);
     level->threads_y = caches->host.per_block ? caches->host.per_block : 1;
     while (level->threads_y > 1 &&
-           (level->threads_y * level->threads > 1024 ||
+           (level->threads_y * level->threads > WALK_THREADS_MOST ||
             level->threads_y * work->shared.bytes > device_block_shared(caches->device)))
         level->threads_y--;
 }

@@ -27,6 +27,8 @@ struct work_shared {
     bool has_state;   /* else it is used where it is, in the device's memory */
 };
 
+enum { WALK_THREADS_MOST = 512 }; /* of a block: by the registers of an SM */
+
 struct work_walk {
     struct coherent_shape shape;
     uint64_t state;   /* sets of each cache */
