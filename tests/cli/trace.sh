@@ -71,7 +71,7 @@ fi
 
 # ---- what is wrong ----
 
-refuses 'trace: expected what to do: record, info, print, convert, generate' trace
+refuses 'trace: expected what to do: .*info, print, convert, generate' trace
 refuses "unknown command of trace 'inf'; did you mean info\?" trace inf
 refuses 'trace info: expected a trace' trace info
 refuses 'trace print: expected a trace' trace print
