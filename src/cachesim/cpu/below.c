@@ -44,8 +44,8 @@ static void ask(const struct walk *walk, uint32_t tile, uint32_t of, uint64_t l1
         walk_tell(walk, true, tile, line, kind != COHERENT_READ);
 }
 
-void walk_below(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
-                struct coherent_outcome outcome)
+__attribute__((noinline)) void walk_below(const struct walk *walk, uint32_t tile, uint64_t line,
+                                          uint64_t when, struct coherent_outcome outcome)
 {
     if (outcome.put_back)
         ask(walk, tile, tile, outcome.victim, when, COHERENT_PUT_BACK);

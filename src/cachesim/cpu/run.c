@@ -63,7 +63,7 @@ static inline void run_one(const struct walk *walk, const struct coherent_shape 
                 write_hits += writes;
             } else {
                 uint64_t when = by_place ? (uint64_t)(at - begin) : trace_instruction(*at);
-                tile_access(walk, l1, 0, sight.way, line, when, writes);
+                tile_access(walk, l1, 1, 0, sight.way, line, when, writes);
             }
             if (l1->policy != REPLACE_SRRIP) { /* of which a second use is another than the first */
                 again = line;
@@ -86,7 +86,7 @@ static inline void step(const struct walk *walk, const struct coherent_shape *l1
         count->reads += !writes;
         count->writes += writes;
     } else {
-        tile_access(walk, l1, tile, sight.way, line, when, writes);
+        tile_access(walk, l1, walk->tiles, tile, sight.way, line, when, writes);
     }
 }
 

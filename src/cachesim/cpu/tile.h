@@ -70,15 +70,16 @@ void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, b
 void walk_below(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
                 struct coherent_outcome outcome);
 
-/* An access to a line of the L1 that is in this way, or in none. */
-static inline void tile_access(const struct walk *walk, const struct coherent_shape *l1, uint32_t tile,
-                               uint32_t way, uint64_t line, uint64_t when, bool writes)
+/* An access to a line of the L1 that is in this way, or in none. `tiles` are the walk's: a constant if it is
+ * known. */
+static inline void tile_access(const struct walk *walk, const struct coherent_shape *l1, uint32_t tiles,
+                               uint32_t tile, uint32_t way, uint64_t line, uint64_t when, bool writes)
 {
     struct caches *caches = walk->caches;
     uint32_t kind = writes ? COHERENT_WRITE : COHERENT_READ;
     uint64_t tag;
     uint32_t set = set_of(l1, line, &tag);
-    struct coherent_group group = level_group(l1, caches->l1, walk->l1_of, walk->first, walk->tiles, set);
+    struct coherent_group group = level_group(l1, caches->l1, walk->l1_of, walk->first, tiles, set);
     struct coherent_outcome outcome = coherent_access_way(
         l1, &group, tile, tag, way, kind, set_seed(caches->plan.spec.seed, 0, walk->first + tile, set));
     coherent_count(&group.counts[tile], kind, outcome);
