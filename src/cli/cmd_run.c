@@ -1,6 +1,7 @@
 /* heddle run: runs a CUDA program on a simulated system. */
 #include "cli/launches.h"
 #include "cli/run.h"
+#include "cli/trace_mem.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/unit.h"
@@ -14,6 +15,7 @@ static const struct option_row options[] = {
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
+    TRACE_MEM_OPTION,
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
     {NULL, NULL, NULL},
@@ -35,6 +37,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return threads_parse(value, &threads, err);
     } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
+    } else if (!strcmp(row->name, "--trace-mem")) {
+        request->trace_mem = value;
     } else if (!strcmp(row->name, "--bounds")) {
         request->bounds = value;
         return !strcmp(value, "exact") || !strcmp(value, "padded") ||
@@ -95,6 +99,8 @@ static int tell(struct run *run, const struct system *system)
     launches_summarize(&lines, &how, &summary);
     text_add(&summary, "\n");
     launches_explain(&lines, &how, &summary);
+    if (request->trace_mem && !trace_mem_tell(run->folder, &summary, &err))
+        status = complain(status ? status : EXIT_FAILED, &err);
     fputs(summary.at, stderr);
     text_fini(&summary);
     launches_fini(&lines);
@@ -107,7 +113,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    return timing_check(&request->timing, err);
+    return timing_check(&request->timing, err) && trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
 static int run_request(const struct run_request *request)

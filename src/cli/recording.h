@@ -6,7 +6,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "record/collect.h"
-#include "record/place.h"
+#include "trace/place.h"
 
 struct record_request {
     struct record_options record;

@@ -8,7 +8,7 @@
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *bounds, *limit;
+    const char *threads, *stats, *bounds, *limit, *trace_mem;
     struct timing_request timing;
     bool wants_help;
 };

@@ -148,6 +148,7 @@ static void set_environment(const struct run *run)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
     set_timing(timing);
     set_checkpoint(run);
+    set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
         unsetenv("HEDDLE_THREADS");
     else if (run->request->threads)
@@ -256,7 +257,8 @@ static void prepare(void *user)
 {
     const struct run *run = user;
     set_environment(run);
-    if (run->identity.length) /* addresses of the program are the same in each run */
+    if (run->identity.length ||
+        run->request->trace_mem) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }
 

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "record/collect.h"
 #include "record/emulator.h"
-#include "record/place.h"
+#include "trace/place.h"
 #include "trace/file.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Where a set of traces goes: into a folder beside, until all of them are whole; then to PREFIX.0.htrace,
  * PREFIX.1.htrace and so on, and what an earlier set left under such names goes. */
-#ifndef RECORD_PLACE_H
-#define RECORD_PLACE_H
+#ifndef TRACE_PLACE_H
+#define TRACE_PLACE_H
 
 #include "base/err.h"
 #include "base/text.h"

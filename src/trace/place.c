@@ -1,4 +1,4 @@
-#include "record/place.h"
+#include "trace/place.h"
 #include "base/mem.h"
 
 #include <dirent.h>
