@@ -100,7 +100,7 @@ static bool run_program(struct recording *recording, struct err *err)
                                 .prepare = prepare,
                                 .user = recording};
     bool started = process_start(process, err);
-    recording->status = process->status;
+    recording->status = started ? EXIT_FAILED : process->status;
     if (!started)
         return false;
     progress_init(&recording->progress, "record", "accesses");
@@ -155,10 +155,8 @@ static bool prepare_all(struct recording *recording, struct err *err)
 
 bool recording_run(struct recording *recording, struct err *err)
 {
-    if (!prepare_all(recording, err) || !run_program(recording, err))
-        return false;
-    recording->status = EXIT_FAILED;
-    if (!check(recording, err) || !place_commit(recording->place, err))
+    if (!prepare_all(recording, err) || !run_program(recording, err) || !check(recording, err) ||
+        !place_commit(recording->place, err))
         return false;
     recording->status = recording->process.status;
     return true;

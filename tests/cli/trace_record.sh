@@ -125,6 +125,13 @@ accesses=$(of 2 accesses)
 run trace info one.2.htrace
 expect_status 0
 expect_line out "accesses +$accesses: "
+# addresses: thread 2 wrote its part of the array, each cell as often as it should, in order
+cells=$((0x$(nm threads | awk '$3 == "cells" { print $1 }') + 8 * 4096))
+"$HEDDLE" trace print one.2.htrace | awk -F, -v from="$cells" '
+    function number(hex, i, n) { for (i = 3; i <= length(hex); i++) n = 16 * n + index("0123456789abcdef", substr(hex, i, 1)) - 1; return n }
+    $2 == "write" && $3 == 8 { at = number($1) - from; if (at >= 0 && at < 32768) { bad += at != 8 * (count % 4096); count++ } }
+    END { print count, bad + 0 }' >cells
+expect_same 'writes to the array, and those out of order' '20000 0' "$(cat cells)"
 for name in two three; do # addresses, too, are the same
     run trace record --output "$name" ./threads 0 write 0
 done
