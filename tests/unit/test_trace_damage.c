@@ -85,49 +85,59 @@ static void cut_anywhere(void **state)
 struct forged {
     char *bytes;
     size_t count;
-    struct trace_tail *tail;
-    struct trace_index_row *rows;
-    struct trace_head *head;
+    struct trace_head head;
+    struct trace_tail tail;
+    struct trace_index_row rows[BLOCKS];
+    struct trace_block_head blocks[BLOCKS];
+    uint64_t rows_at, tail_at, blocks_at[BLOCKS], block_bytes[BLOCKS];
 };
 
-static struct trace_block_head *block_of(const struct forged *forged, uint32_t number)
+static void forge(struct forged *it)
 {
-    return (struct trace_block_head *)(void *)(forged->bytes + forged->rows[number].offset);
-}
-
-static void forge(struct forged *forged)
-{
-    forged->count = good.length;
-    forged->bytes = mem_alloc(good.length, 1);
-    memcpy(forged->bytes, good.at, good.length);
-    forged->head = (struct trace_head *)(void *)forged->bytes;
-    forged->tail = (struct trace_tail *)(void *)(forged->bytes + forged->count - sizeof *forged->tail);
-    forged->rows = (struct trace_index_row *)(void *)(forged->bytes + forged->tail->index_offset);
-}
-
-static void sign(struct forged *forged)
-{
-    const size_t digest = sizeof(uint64_t);
-    for (uint32_t i = 0; i < BLOCKS; i++) {
-        struct trace_block_head *head = block_of(forged, i);
-        head->digest = trace_digest(0, (char *)head + digest, forged->rows[i].bytes - digest);
+    it->count = good.length;
+    it->bytes = mem_alloc(good.length, 1);
+    it->tail_at = good.length - sizeof it->tail;
+    memcpy(it->bytes, good.at, good.length);
+    memcpy(&it->head, it->bytes, sizeof it->head);
+    memcpy(&it->tail, it->bytes + it->tail_at, sizeof it->tail);
+    it->rows_at = it->tail.index_offset;
+    memcpy(it->rows, it->bytes + it->rows_at, sizeof it->rows);
+    for (int i = 0; i < BLOCKS; i++) {
+        it->blocks_at[i] = it->rows[i].offset;
+        it->block_bytes[i] = it->rows[i].bytes;
+        memcpy(&it->blocks[i], it->bytes + it->blocks_at[i], sizeof *it->blocks);
     }
 }
 
-static void sign_index(struct forged *forged)
+enum signing { UNSIGNED, SIGNED }; /* whether digests are made to fit */
+
+static void put_back(struct forged *it, enum signing signing)
 {
-    uint64_t rows = trace_digest(0, forged->rows, BLOCKS * sizeof *forged->rows);
-    forged->tail->digest = trace_digest(rows, forged->tail, offsetof(struct trace_tail, digest));
+    const size_t digest = sizeof(uint64_t);
+    for (int i = 0; i < BLOCKS; i++) {
+        char *block = it->bytes + it->blocks_at[i];
+        memcpy(block, &it->blocks[i], sizeof *it->blocks);
+        it->blocks[i].digest = trace_digest(0, block + digest, it->block_bytes[i] - digest);
+        if (signing == SIGNED)
+            memcpy(block, &it->blocks[i], sizeof *it->blocks);
+    }
+    if (signing == SIGNED)
+        it->tail.digest = trace_digest(trace_digest(0, it->rows, sizeof it->rows), &it->tail,
+                                       offsetof(struct trace_tail, digest));
+    memcpy(it->bytes, &it->head, sizeof it->head);
+    memcpy(it->bytes + it->tail_at, &it->tail, sizeof it->tail);
+    memcpy(it->bytes + it->rows_at, it->rows, sizeof it->rows);
 }
 
-#define LIE(said, ...)                                                                                       \
+#define LIE(signing, said, ...)                                                                              \
     do {                                                                                                     \
         struct forged it;                                                                                    \
         struct err err;                                                                                      \
         forge(&it);                                                                                          \
-        struct trace_block_head *block = block_of(&it, 1);                                                   \
+        struct trace_block_head *block = &it.blocks[1];                                                      \
         (void)block;                                                                                         \
         __VA_ARGS__;                                                                                         \
+        put_back(&it, signing);                                                                              \
         bool is_read = reads(it.bytes, it.count, &err);                                                      \
         mem_free(it.bytes);                                                                                  \
         assert_false(is_read);                                                                               \
@@ -137,44 +147,42 @@ static void sign_index(struct forged *forged)
 static void lies_of_the_file(void **state)
 {
     (void)state;
-    LIE("this is no trace of Heddle's", it.head->magic[1] = 'h');
-    LIE("a trace of version 9; this Heddle reads version 1", it.head->version = 9);
-    LIE("blocks of 1000 accesses; expected 65536", it.head->block_accesses = 1000);
-    LIE("does not say where its index is", it.tail->blocks = 0);
-    LIE("does not say where its index is", it.tail->blocks = UINT64_MAX);
-    LIE("does not say where its index is", it.tail->index_offset++);
-    LIE("its index is damaged", it.rows[0].count--);
-    LIE("block 0: what the index says of it cannot be", it.rows[0].count--, sign_index(&it));
-    LIE("block 0: what the index says of it cannot be", it.rows[0].bytes = 1, sign_index(&it));
-    LIE("block 1: what the index says of it cannot be", it.rows[1].offset++, sign_index(&it));
-    LIE("block 1: what the index says of it cannot be", it.rows[1].bytes = UINT32_MAX, sign_index(&it));
-    LIE("block 0: what the index says of it cannot be", it.rows[1].first_instruction = 1,
-        it.rows[0].first_instruction = 2, sign_index(&it));
-    LIE("block 2: what the index says of it cannot be", it.rows[2].count = 0, sign_index(&it));
-    LIE("block 2: what the index says of it cannot be", it.rows[2].count = 65537, sign_index(&it));
-    LIE("block 2: what the index says of it cannot be", it.tail->last_instruction = UINT64_MAX,
-        sign_index(&it));
-    LIE("its blocks are not what its end says", it.tail->accesses = 1, sign_index(&it));
-    LIE("block 2: its last instruction count is not what the end says", it.tail->last_instruction++,
-        sign_index(&it));
-    LIE("block 0: its instruction counts go beyond the next block's", it.rows[1].first_instruction -= 5,
-        sign_index(&it));
+    LIE(UNSIGNED, "this is no trace of Heddle's", it.head.magic[1] = 'h');
+    LIE(UNSIGNED, "a trace of version 9; this Heddle reads version 1", it.head.version = 9);
+    LIE(UNSIGNED, "blocks of 1000 accesses; expected 65536", it.head.block_accesses = 1000);
+    LIE(UNSIGNED, "does not say where its index is", it.tail.blocks = 0);
+    LIE(UNSIGNED, "does not say where its index is", it.tail.blocks = UINT64_MAX);
+    LIE(UNSIGNED, "does not say where its index is", it.tail.index_offset++);
+    LIE(UNSIGNED, "its index is damaged", it.rows[0].count--);
+    LIE(SIGNED, "block 0: what the index says of it cannot be", it.rows[0].count--);
+    LIE(SIGNED, "block 0: what the index says of it cannot be", it.rows[0].bytes = 1);
+    LIE(SIGNED, "block 1: what the index says of it cannot be", it.rows[1].offset++);
+    LIE(SIGNED, "block 1: what the index says of it cannot be", it.rows[1].bytes = UINT32_MAX);
+    LIE(SIGNED, "block 0: what the index says of it cannot be", it.rows[1].first_instruction = 1,
+        it.rows[0].first_instruction = 2);
+    LIE(SIGNED, "block 2: what the index says of it cannot be", it.rows[2].count = 0);
+    LIE(SIGNED, "block 2: what the index says of it cannot be", it.rows[2].count = 65537);
+    LIE(SIGNED, "block 2: what the index says of it cannot be", it.tail.last_instruction = UINT64_MAX);
+    LIE(SIGNED, "its blocks are not what its end says", it.tail.accesses = 1);
+    LIE(SIGNED, "block 2: its last instruction count is not what the end says", it.tail.last_instruction++);
+    LIE(SIGNED, "block 0: its instruction counts go beyond the next block's",
+        it.rows[1].first_instruction -= 5);
 }
 
 static void lies_of_a_block(void **state)
 {
     (void)state;
-    LIE("block 1: it is damaged", block->count--);
-    LIE("block 1: it is not what the index says", block->count--, sign(&it));
-    LIE("block 1: it is not what the index says", block->first_instruction++, sign(&it));
-    LIE("block 1: it is not what the index says", block->zero++, sign(&it));
-    LIE("block 1: a stream is larger than can be", block->stream[TRACE_DELTAS].plain = UINT32_MAX, sign(&it));
-    LIE("block 1: a stream is larger than can be", block->stream[TRACE_OTHERS].plain = 0, sign(&it));
-    LIE("block 1: its streams are larger than the block", block->stream[TRACE_OTHERS].packed = 1 << 30,
-        sign(&it));
-    LIE("block 1: a stream cannot be unpacked", block->stream[TRACE_TOKENS].plain = 60000, sign(&it));
-    LIE("block 1: a stream cannot be unpacked", block->stream[TRACE_TOKENS].packed--, sign(&it));
-    LIE("block 1: a stream cannot be unpacked", ((char *)block)[sizeof *block] ^= 1, sign(&it));
+    LIE(UNSIGNED, "block 1: it is damaged", block->count--);
+    LIE(SIGNED, "block 1: it is not what the index says", block->count--);
+    LIE(SIGNED, "block 1: it is not what the index says", block->first_instruction++);
+    LIE(SIGNED, "block 1: it is not what the index says", block->zero++);
+    LIE(SIGNED, "block 1: a stream is larger than can be", block->stream[TRACE_DELTAS].plain = UINT32_MAX);
+    LIE(SIGNED, "block 1: a stream is larger than can be", block->stream[TRACE_OTHERS].plain = 0);
+    LIE(SIGNED, "block 1: its streams are larger than the block",
+        block->stream[TRACE_OTHERS].packed = 1 << 30);
+    LIE(SIGNED, "block 1: a stream cannot be unpacked", block->stream[TRACE_TOKENS].plain = 60000);
+    LIE(SIGNED, "block 1: a stream cannot be unpacked", block->stream[TRACE_TOKENS].packed--);
+    LIE(SIGNED, "block 1: a stream cannot be unpacked", it.bytes[it.blocks_at[1] + sizeof *block] ^= 1);
 }
 
 /* ---- streams that make no sense ---- */
@@ -272,7 +280,8 @@ static void source_of_it(void **state)
     struct err err;
     struct forged it;
     forge(&it);
-    block_of(&it, 2)->count++;
+    it.blocks[2].count++;
+    put_back(&it, UNSIGNED);
     reads(it.bytes, it.count, &err);
     struct trace_access *into = mem_alloc(TRACE_BLOCK_ACCESSES, sizeof *into);
     struct source *source = source_open(path, 0, &err);

@@ -299,7 +299,7 @@ static void packed_by_programs(void **state)
 {
     (void)state;
     static const char *const programs[] = {"gzip", "xz"};
-    char text[MOST * TRACE_CSV_ROW_MOST], command[256], path[128];
+    char text[MOST * TRACE_CSV_ROW_MOST], command[512], path[140];
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         snprintf(path, sizeof path, "%s", folder_write(&folder, "a.din", "0 10\n1 20\n"));
         snprintf(command, sizeof command, "%s -c %s > %s.packed 2>/dev/null", programs[i], path, path);
