@@ -24,7 +24,10 @@ static const struct unit {
     const char *name;
     uint64_t scale;
 } units[] = {
-    {UNIT_count, "", 1},
+    {UNIT_count, "", 1}, /* printed without a unit, always */
+    {UNIT_count, "G", KILO *KILO *KILO},
+    {UNIT_count, "M", KILO *KILO},
+    {UNIT_count, "k", KILO},
     {UNIT_size, "TiB", KIBI *KIBI *KIBI *KIBI},
     {UNIT_size, "GiB", KIBI *KIBI *KIBI},
     {UNIT_size, "MiB", KIBI *KIBI},

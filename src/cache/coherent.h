@@ -5,8 +5,8 @@
  * Lines of different sets never meet, so that a set with all accesses to it, in their order, is a world of
  * its own: what many-cache simulators run in parallel.
  *
- * A set is a run of bytes (coherent_set_bytes): marks, the policy's row, dirty ways, lines. Zeroed bytes are
- * an empty one. */
+ * A set is a run of bytes: marks, the policy's row, dirty ways, the last access, tags. Zeroed bytes are an
+ * empty one. */
 #ifndef CACHE_COHERENT_H
 #define CACHE_COHERENT_H
 
@@ -15,7 +15,7 @@
 struct coherent_shape {
     uint32_t sets, ways, policy; /* enum replace_policy */
     /* planned */
-    uint32_t marks_bytes, row_at, dirty_at, lines_at, set_bytes;
+    uint32_t marks_bytes, row_at, dirty_at, last_at, tags_at, set_bytes;
 };
 
 CACHE_CALL void coherent_plan(struct coherent_shape *shape)
@@ -23,8 +23,9 @@ CACHE_CALL void coherent_plan(struct coherent_shape *shape)
     shape->marks_bytes = (shape->ways + 15) / 16 * 16;
     shape->row_at = shape->marks_bytes;
     shape->dirty_at = shape->row_at + replace_words(shape->ways) * 8;
-    shape->lines_at = shape->dirty_at + 8;
-    shape->set_bytes = (shape->lines_at + shape->ways * 8 + 15) / 16 * 16;
+    shape->last_at = shape->dirty_at + 8;
+    shape->tags_at = shape->last_at + 8;
+    shape->set_bytes = (shape->tags_at + shape->ways * 8 + 15) / 16 * 16;
 }
 
 /* What an access asks of a cache. */
@@ -85,7 +86,26 @@ CACHE_CALL uint64_t *coherent_dirty(const struct coherent_shape *shape, char *se
 
 CACHE_CALL uint64_t *coherent_tags(const struct coherent_shape *shape, char *set)
 {
-    return (uint64_t *)(void *)(set + shape->lines_at);
+    return (uint64_t *)(void *)(set + shape->tags_at);
+}
+
+CACHE_CALL uint64_t *coherent_last(const struct coherent_shape *shape, char *set)
+{
+    return (uint64_t *)(void *)(set + shape->last_at);
+}
+
+/* The last access to a set, in a word: tag, whether it is dirty, whether there is one. */
+CACHE_CALL uint64_t coherent_last_word(uint64_t tag, bool is_dirty)
+{
+    return tag << 2 | (uint64_t)is_dirty << 1 | 1;
+}
+
+/* Whether an access to an L1 (a read or a write) does what the last one to the set did, and so hits and
+ * changes nothing. Tags are below 2^62. */
+CACHE_CALL bool coherent_is_again(const struct coherent_shape *shape, char *set, uint64_t tag, bool writes)
+{
+    uint64_t last = *coherent_last(shape, set);
+    return (last | 2) == coherent_last_word(tag, true) && (!writes || (last & 2));
 }
 
 /* The way a tag is in, or COHERENT_NONE. */
@@ -101,6 +121,22 @@ CACHE_CALL uint32_t coherent_find(const struct coherent_shape *shape, char *set,
         }
     }
     return COHERENT_NONE;
+}
+
+/* An access to an L1 (a read or a write) that hits and concerns nobody else is done here; false for others,
+ * with the way the line is in. */
+CACHE_CALL bool coherent_hit(const struct coherent_shape *shape, char *set, uint64_t tag, bool writes,
+                             uint32_t *way)
+{
+    *way = coherent_find(shape, set, tag);
+    if (*way == COHERENT_NONE)
+        return false;
+    bool is_dirty = *coherent_dirty(shape, set) >> *way & 1;
+    if (writes && !is_dirty)
+        return false;
+    replace_use(shape->policy, coherent_row(shape, set), shape->ways, *way);
+    *coherent_last(shape, set) = coherent_last_word(tag, is_dirty);
+    return true;
 }
 
 /* Where a tag that is not there goes to: an empty way, or one whose line leaves. */
@@ -156,6 +192,7 @@ CACHE_CALL void coherent_snoop(const struct coherent_shape *shape, const struct 
         if (way == COHERENT_NONE)
             continue;
         uint64_t *dirty = coherent_dirty(shape, set), bit = UINT64_C(1) << way;
+        *coherent_last(shape, set) = 0;
         if (*dirty & bit) {
             *dirty &= ~bit;
             outcome->given_by = other;
@@ -187,6 +224,9 @@ CACHE_CALL struct coherent_outcome coherent_access_way(const struct coherent_sha
                         : outcome.hit         ? COHERENT_DISOWN
                                               : COHERENT_CLAIM;
     }
+    /* a line that came is not settled yet: the next use of it moves it on (srrip) */
+    *coherent_last(shape, set) =
+        outcome.hit || shape->policy != REPLACE_SRRIP ? coherent_last_word(tag, was_dirty || writes) : 0;
     if (outcome.hit) {
         *dirty |= (uint64_t)writes << way;
         replace_use(shape->policy, coherent_row(shape, set), shape->ways, way);

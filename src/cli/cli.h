@@ -48,6 +48,9 @@ bool options_parse(const struct option_row *rows, int count, char **words, void 
                    bool (*took)(void *user, const struct option_row *row, const char *value, struct err *err),
                    struct err *err);
 
+/* How many words come before the first that is no option, nor the value of one. */
+int options_own_words(const struct option_row *rows, int count, char **words);
+
 /* The signal that asked to end (Ctrl-C, SIGTERM, SIGHUP), once catch_interrupts was called; a second one ends
  * the process at once. */
 extern _Atomic int interrupted;

@@ -1,6 +1,7 @@
 /* heddle run: runs a CUDA program on a simulated system. */
 #include "cli/launches.h"
 #include "cli/run.h"
+#include "cli/trace_mem.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/unit.h"
@@ -14,6 +15,7 @@ static const struct option_row options[] = {
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every launch did, as JSON"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
+    TRACE_MEM_OPTION,
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
     {NULL, NULL, NULL},
@@ -35,6 +37,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return threads_parse(value, &threads, err);
     } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
+    } else if (!strcmp(row->name, "--trace-mem")) {
+        request->trace_mem = value;
     } else if (!strcmp(row->name, "--bounds")) {
         request->bounds = value;
         return !strcmp(value, "exact") || !strcmp(value, "padded") ||
@@ -46,21 +50,6 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return unit_parse(UNIT_count, value, &limit, &why) || err_set(err, "--limit: %s", why.text);
     }
     return true;
-}
-
-/* How many words come before the program: options, and the values of those that have one. */
-static int own_words(int count, char **words)
-{
-    int i = 0;
-    while (i < count && words[i][0] == '-' && words[i][1]) {
-        if (!strcmp(words[i], "--"))
-            return i + 1;
-        const struct option_row *row = options;
-        while (row->name && strcmp(row->name, words[i]))
-            row++;
-        i += row->name && row->value ? 2 : 1;
-    }
-    return i < count ? i : count;
 }
 
 static bool outputs_are_safe(const struct run *run, struct err *err)
@@ -110,6 +99,8 @@ static int tell(struct run *run, const struct system *system)
     launches_summarize(&lines, &how, &summary);
     text_add(&summary, "\n");
     launches_explain(&lines, &how, &summary);
+    if (request->trace_mem && !trace_mem_tell(run->folder, &summary, &err))
+        status = complain(status ? status : EXIT_FAILED, &err);
     fputs(summary.at, stderr);
     text_fini(&summary);
     launches_fini(&lines);
@@ -122,7 +113,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    return timing_check(&request->timing, err);
+    return timing_check(&request->timing, err) && trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
 static int run_request(const struct run_request *request)
@@ -150,7 +141,7 @@ static int run(int count, char **words)
 {
     struct err err;
     struct run_request request = {0};
-    int own = own_words(count, words);
+    int own = options_own_words(options, count, words);
     int status;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||

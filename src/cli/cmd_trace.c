@@ -7,8 +7,9 @@
 #include <string.h>
 
 /* Their names are "trace NAME". */
-static const struct command *const subcommands[] = {&trace_info_command, &trace_print_command,
-                                                    &trace_convert_command, &trace_generate_command, NULL};
+static const struct command *const subcommands[] = {&trace_record_command,   &trace_info_command,
+                                                    &trace_print_command,    &trace_convert_command,
+                                                    &trace_generate_command, NULL};
 
 bool trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count, struct err *err)
 {

@@ -77,6 +77,20 @@ bool options_parse(const struct option_row *rows, int count, char **words, void 
     return true;
 }
 
+int options_own_words(const struct option_row *rows, int count, char **words)
+{
+    int i = 0;
+    while (i < count && words[i][0] == '-' && words[i][1]) {
+        if (!strcmp(words[i], "--"))
+            return i + 1;
+        const struct option_row *row = rows;
+        while (row->name && strcmp(row->name, words[i]))
+            row++;
+        i += row->name && row->value ? 2 : 1;
+    }
+    return i < count ? i : count;
+}
+
 void options_print(const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {

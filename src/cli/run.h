@@ -6,11 +6,9 @@
 #include "base/text.h"
 #include "cli/timing.h"
 
-enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 }; /* as shells have it */
-
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *bounds, *limit;
+    const char *threads, *stats, *bounds, *limit, *trace_mem;
     struct timing_request timing;
     bool wants_help;
 };

@@ -1,22 +1,19 @@
-/* heddle run: finding the program, starting it with our libraries, and waiting for it. */
+/* heddle run: a program with our libraries. */
 #include "cli/folder.h"
+#include "cli/process.h"
 #include "cli/run.h"
 #include "base/bits.h"
 #include "base/file.h"
-#include "base/host.h"
 #include "base/mem.h"
 #include "system/machine.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,51 +36,18 @@ static char *joined(const char *folder, size_t length, const char *name)
 /* Our libraries are in the folder `cuda` beside the heddle program. */
 static bool find_libraries(struct run *run, struct err *err)
 {
-    char own[4096];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length < 0)
-        return err_set(err, "run: cannot tell where heddle is: %s", strerror(errno));
-    own[length] = 0;
-    run->libraries = joined(own, (size_t)(strrchr(own, '/') - own), "cuda");
-    char *preload = joined(run->libraries, strlen(run->libraries), PRELOAD);
-    bool there = !access(preload, R_OK);
-    if (!there)
-        err_set(err, "run: %s is missing; build Heddle as a whole (./heddle does)", preload);
-    mem_free(preload);
-    return there;
+    char *preload = process_beside("run", "cuda/" PRELOAD, err);
+    if (preload) {
+        *strrchr(preload, '/') = 0;
+        run->libraries = preload;
+    }
+    return preload;
 }
 
-/* As a shell looks for it: a name without a slash in the folders of PATH. */
 static bool find_program(struct run *run, struct err *err)
 {
-    const char *name = run->request->words[0], *path = getenv("PATH");
-    struct stat info;
-    if (strchr(name, '/')) {
-        run->path = mem_text(name);
-    } else {
-        for (const char *at = path ? path : ""; *at && !run->path; at += strcspn(at, ":"), at += *at == ':') {
-            char *tried = joined(at, strcspn(at, ":"), name);
-            if (!access(tried, X_OK) && !stat(tried, &info) && S_ISREG(info.st_mode))
-                run->path = tried;
-            else
-                mem_free(tried);
-        }
-        if (!run->path && !access(name, F_OK)) {
-            err_set(err, "run: there is no command %s; for the file in this folder say ./%s", name, name);
-            return fail(run, EXIT_NOT_FOUND);
-        }
-    }
-    if (!run->path || stat(run->path, &info)) {
-        err_set(err, "run: cannot find the program %.200s%s%s", name, run->path ? ": " : "",
-                run->path ? strerror(errno) : "");
-        return fail(run, EXIT_NOT_FOUND);
-    }
-    if (!S_ISREG(info.st_mode) || access(run->path, X_OK)) {
-        err_set(err, "run: cannot run %.200s: it is %s", name,
-                S_ISDIR(info.st_mode) ? "a folder" : "not executable (chmod +x makes it so)");
-        return fail(run, EXIT_CANNOT_RUN);
-    }
-    return true;
+    run->path = process_find("run", run->request->words[0], &run->status, err);
+    return run->path;
 }
 
 /* What a program's header says about how it runs. */
@@ -184,6 +148,7 @@ static void set_environment(const struct run *run)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
     set_timing(timing);
     set_checkpoint(run);
+    set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
         unsetenv("HEDDLE_THREADS");
     else if (run->request->threads)
@@ -287,94 +252,28 @@ bool run_prepare(struct run *run, const struct run_request *request, struct err 
            check_program(run, err) && identify(run, err);
 }
 
-/* ---- signals ---- */
-
-/* What ends or wakes a program; the terminal's own go to the program, too, and are not sent a second time. */
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
-enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
-static volatile pid_t program;
-
-static void pass_on(int number, siginfo_t *info, void *context)
+/* In the child. */
+static void prepare(void *user)
 {
-    (void)context;
-    if (program > 0 && info->si_code <= 0) /* sent by a process, not by the terminal */
-        kill(program, number);
-}
-
-/* In the child: becomes the program, or tells the parent why it cannot. */
-static _Noreturn void become_program(const struct run *run, int tell)
-{
+    const struct run *run = user;
     set_environment(run);
-    if (run->identity.length) /* addresses of the program are the same in each run */
+    if (run->identity.length ||
+        run->request->trace_mem) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
-    execv(run->path, run->request->words);
-    int why = errno;
-    _exit(write(tell, &why, sizeof why) == sizeof why ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND);
-}
-
-static bool start_program(struct run *run, struct err *err)
-{
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, old[PASSED_ON];
-    sigset_t all, mask;
-    int ends[2], why = 0;
-    if (pipe2(ends, O_CLOEXEC)) /* closed by itself once the program runs */
-        return err_set(err, "run: cannot start a process: %s", strerror(errno));
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &mask); /* until it is known whom to pass signals on to */
-    for (int i = 0; i < PASSED_ON; i++)
-        sigaction(passed_on[i], &action, &old[i]);
-    pid_t child = fork();
-    if (!child) {
-        for (int i = 0; i < PASSED_ON; i++)
-            sigaction(passed_on[i], &old[i], NULL);
-        sigprocmask(SIG_SETMASK, &mask, NULL);
-        become_program(run, ends[1]);
-    }
-    program = child;
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    close(ends[1]);
-    ssize_t told;
-    while ((told = read(ends[0], &why, sizeof why)) < 0 && errno == EINTR)
-        ;
-    bool failed = told == sizeof why;
-    close(ends[0]);
-    if (child < 0)
-        return err_set(err, "run: cannot start a process: %s", strerror(errno));
-    if (failed) {
-        waitpid(child, NULL, 0);
-        err_set(err, "run: cannot run %.200s: %s", run->path,
-                why == ENOEXEC  ? "it is no program that this machine knows"
-                : why == ENOENT ? "the interpreter or loader that it names is missing"
-                                : strerror(why));
-        return fail(run, why == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
-    }
-    return true;
-}
-
-static double seconds(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
 bool run_wait(struct run *run, struct err *err)
 {
-    int status;
-    struct rusage usage;
-    double start = host_seconds();
-    run->status = EXIT_CANNOT_RUN;
-    if (!start_program(run, err))
-        return false;
-    while (waitpid(program, &status, 0) < 0) {
-        if (errno != EINTR)
-            BUG("waitpid: %s", strerror(errno));
-    }
-    program = 0;
-    run->wall_s = host_seconds() - start;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    run->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    run->status = run->signal ? 128 + run->signal : WEXITSTATUS(status);
-    return true;
+    struct process process = {
+        .command = "run", .path = run->path, .words = run->request->words, .prepare = prepare, .user = run};
+    bool started = process_start(&process, err);
+    if (started)
+        process_wait(&process);
+    run->status = process.status;
+    run->signal = process.signal;
+    run->wall_s = process.wall_s;
+    run->cpu_s = process.cpu_s;
+    return started;
 }
 
 void run_clean(struct run *run)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 extern const struct command trace_info_command, trace_convert_command, trace_print_command,
-    trace_generate_command;
+    trace_generate_command, trace_record_command;
 
 /* A number of accesses behind an option; `least` is 0 or 1. */
 bool trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,

@@ -5,6 +5,7 @@
 #include "cli/folder.h"
 #include "cli/launches.h"
 #include "cli/timing.h"
+#include "cli/trace_mem.h"
 #include "driver/driver.h"
 #include "workloads/run.h"
 
@@ -16,13 +17,14 @@ static const struct option_row common[] = {
     {"--json", "FILE", "write what every launch did"},
     {"--stats", "FILE", NULL}, /* what `run` calls --json */
     TIMING_OPTIONS,
+    TRACE_MEM_OPTION,
     {NULL, NULL, NULL},
 };
 
 struct request {
     const struct workload *workload;
     unsigned threads;
-    const char *json;
+    const char *json, *trace_mem;
     struct timing_request timing;
     uint64_t values[WORKLOAD_OPTIONS_MOST];
     char names[WORKLOAD_OPTIONS_MOST][40];
@@ -48,6 +50,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return threads_parse(value, &r->threads, err);
     if (!strcmp(row->name, "--json") || !strcmp(row->name, "--stats"))
         r->json = value;
+    if (!strcmp(row->name, "--trace-mem"))
+        r->trace_mem = value;
     for (size_t i = 0; r->workload->options[i].name; i++) {
         const struct workload_option *option = &r->workload->options[i];
         struct err why;
@@ -137,6 +141,15 @@ static void identify(const struct request *r, struct text *identity)
     text_add(identity, "\n");
 }
 
+static bool tell_traces(const char *folder, struct err *err)
+{
+    struct text text = {0};
+    bool good = trace_mem_tell(folder, &text, err);
+    fputs(text.at ? text.at : "", stderr);
+    text_fini(&text);
+    return good;
+}
+
 /* Over a driver: in simulated time, or to know of each launch. */
 static int run_driven(const struct request *r, const struct system *system, const char *folder,
                       struct err *err)
@@ -150,6 +163,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .settings = r->timing.settings,
                                  .run_dir = folder,
                                  .threads = r->threads,
+                                 .trace_mem = r->trace_mem,
                                  .interrupt = &interrupted,
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .max_cycles = timing_max_cycles(&r->timing),
@@ -176,6 +190,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
         return complain(EXIT_FAILED, &why);
     if (stopped)
         return EXIT_GOOD;
+    if (r->trace_mem && good && !tell_traces(folder, err))
+        good = false;
     if (interrupted)
         err_set(err, any ? "interrupted: what is known so far was told"
                          : "interrupted before the first kernel began");
@@ -186,8 +202,8 @@ static int run_timed(const struct request *r)
 {
     struct err err;
     struct system system;
-    if (!timing_check(&r->timing, &err) || !timing_load_system(&r->timing, &system, &err) ||
-        (r->json && !file_check(r->json, &err)))
+    if (!timing_check(&r->timing, &err) || !trace_mem_check(r->trace_mem, &r->timing, &err) ||
+        !timing_load_system(&r->timing, &system, &err) || (r->json && !file_check(r->json, &err)))
         return complain(EXIT_USAGE, &err);
     char *folder = folder_new(&err);
     int status = folder ? run_driven(r, &system, folder, &err) : complain(EXIT_FAILED, &err);
@@ -216,7 +232,7 @@ int workload_command(int count, char **words)
     if (!timing_from_environment(&r.timing, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err))
         status = complain(EXIT_USAGE, &err);
-    else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count)
+    else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem)
         status = run_timed(&r);
     else
         status = run_plain(&r);

@@ -3,6 +3,7 @@
  * given, when the instruction issues; when it counts is computed from how busy the pipeline is. */
 #include "core/l1.h"
 #include "base/mem.h"
+#include "exec/watch.h"
 
 #include <string.h>
 
@@ -341,6 +342,8 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
 {
     struct request *request = &w->kernel->team->request;
     uint64_t ready = sm->cycle + sm->cost[UNIT_LSU].latency;
+    if (UNLIKELY(w->kernel->team->grid.launch->watch))
+        watch_request(w->kernel->team);
     if (request->of.kind == REQUEST_ATOMIC && !request->of.returns)
         ready = sm->cycle + 1;
     if (request->shared)
@@ -366,10 +369,5 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
         issue_pieces(sm, w, request, timing, registers);
         break;
     }
-    request->of.kind = REQUEST_NONE;
-    request->of.lanes = request->shared = request->local = request->constant = 0;
-    request->of.barrier = NULL;
-    request->of.is_async = request->of.merged = false;
-    request->shared_atomic = request->writes = false;
-    request->piece_count = 0;
+    request_clear(request);
 }

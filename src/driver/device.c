@@ -193,7 +193,8 @@ enum result device_limit_set(struct device *device, int limit, uint64_t value)
 static void make_heap(struct device *device)
 {
     uint64_t limit = device->limits[LIMIT_MALLOC_HEAP_SIZE];
-    uint32_t parts = device->driver->timeline ? (uint32_t)device->spec->sm_count : 1;
+    uint32_t parts =
+        device->driver->timeline || device->driver->tracing ? (uint32_t)device->spec->sm_count : 1;
     uint64_t part_bytes = parts > 1 ? min_u64(limit, device->spec->memory / parts) : limit;
     part_bytes = (part_bytes + HEAP_PAGE - 1) / HEAP_PAGE * HEAP_PAGE;
     struct memory_request request = {.kind = MEMORY_INTERNAL,

@@ -1,5 +1,6 @@
 #include "driver/internal.h"
 #include "driver/timeline.h"
+#include "driver/tracing.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -150,6 +151,9 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         driver->device_count++;
         good = device_init(&driver->devices[i], driver, i, err);
     }
+    if (good && options->trace_mem)
+        driver->tracing = tracing_new(options->trace_mem, options->run_dir, driver->device_count,
+                                      (uint32_t)driver->devices[0].spec->sm_count);
     if (good && options->timing.on)
         good = (driver->timeline = timeline_new(driver, err));
     if (!good) {
@@ -157,6 +161,18 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         return NULL;
     }
     return driver;
+}
+
+void driver_finish_tracing(struct driver *driver)
+{
+    struct err err, line;
+    bool cut = driver->options.interrupt && *driver->options.interrupt; /* what there is then is not told */
+    if (driver->tracing && !cut && !tracing_finish(driver->tracing, &err)) {
+        err_set(&line, "no traces were written: %.2000s", err.text);
+        driver_report(driver, line.text);
+    }
+    tracing_free(driver->tracing);
+    driver->tracing = NULL;
 }
 
 void driver_free(struct driver *driver)
@@ -169,6 +185,7 @@ void driver_free(struct driver *driver)
     commands_fini(driver);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
+    driver_finish_tracing(driver);
     release(driver);
 }
 

@@ -60,6 +60,7 @@ struct driver_options {
     uint64_t instruction_limit;  /* warp instructions of a launch; 0: none */
     bool padded_bounds;          /* kernels may touch the padding between allocations, as on a GPU */
     bool keep_launches;          /* so that driver_launch can give them */
+    const char *trace_mem;       /* traces of accesses to global memory begin so (tracing.h); NULL: none */
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */

@@ -98,6 +98,7 @@ static bool options_of(struct driver_options *options)
     timing->progress = !quiet;
     timing->profile = !no_profile;
     timing->watch_host = true;
+    options->trace_mem = text_of("HEDDLE_TRACE_MEM");
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");
     timing->identity = text_of("HEDDLE_IDENTITY");
@@ -192,4 +193,5 @@ void driver_at_exit(void)
         end_now(false);
     own->ended = true;
     own->interrupt = 1;
+    driver_finish_tracing(own);
 }

@@ -192,6 +192,7 @@ struct driver {
     pthread_mutex_t module_lock;
     struct module *modules;
     pthread_mutex_t report_lock;
+    struct tracing *tracing;                     /* or NULL */
     struct timeline *timeline;                   /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
@@ -210,6 +211,9 @@ static inline bool driver_is_interrupted(const struct driver *driver)
 
 /* A line on stderr of what the user asked for; nothing is wrong. */
 void driver_notice(struct driver *driver, const char *text);
+
+/* No kernel runs any more: traces of accesses get their names. */
+void driver_finish_tracing(struct driver *driver);
 
 /* Ends a stream, if its driver is still there. */
 void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id);

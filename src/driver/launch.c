@@ -1,6 +1,7 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
 #include "driver/timeline.h"
+#include "driver/tracing.h"
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/host.h"
@@ -80,6 +81,8 @@ static void fill_launch(struct launch_command *own)
                                   .cooperative = own->config.cooperative,
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
+    if (driver->tracing)
+        own->launch.watch = tracing_watch(driver->tracing, device->index);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
     memcpy(own->launch.block, own->config.block, sizeof own->launch.block);
     own->started = host_seconds();
@@ -109,7 +112,9 @@ static void run_launch(struct command *command)
     struct launch_result result;
     timeline_touch(command->stream->device, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
+    tracing_lock(command->stream->device->driver->tracing);
     bool good = launch_run(&own->launch, &result);
+    tracing_unlock(command->stream->device->driver->tracing);
     finish(own, good, &result);
 }
 

@@ -95,6 +95,8 @@ void heap_settle(struct heap *heap); /* no kernel runs: what SMs gave back of ot
 struct archive;
 void heap_archive(struct heap *heap, struct archive *archive); /* see base/archive.h */
 
+struct watch;
+
 struct launch {
     struct kernel *kernel;
     struct image *image;
@@ -110,6 +112,7 @@ struct launch {
     bool cooperative;             /* all blocks are resident: grid-wide barriers work */
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
+    struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */
 };
 
 /* Counts are sums over all blocks, the same for every number of threads. */

@@ -162,6 +162,18 @@ static void find_facts(struct kernel *kernel)
         facts->max_threads = most[0] * (uint32_t)max_u64(most[1], 1) * (uint32_t)max_u64(most[2], 1);
 }
 
+/* ptxas sees to it that as many of the largest blocks that the kernel may have fit into an SM as it was told.
+ */
+static uint32_t most_registers(const struct kernel *kernel)
+{
+    enum { SM_REGISTERS = 65536, MOST = 255, LEAST = 16 };
+    const struct ptx_function *f = entry_of(kernel, kernel->function)->function;
+    uint32_t most = f->maxnreg ? f->maxnreg : MOST, threads = (kernel->facts.max_threads + 31) / 32 * 32;
+    if (threads)
+        most = (uint32_t)min_u64(most, SM_REGISTERS / (threads * max_u64(f->minnctapersm, 1)) / 8 * 8);
+    return (uint32_t)min_u64(max_u64(most, LEAST), MOST);
+}
+
 static bool prepare(struct kernel *kernel, struct err *err)
 {
     size_t functions = kernel->program->function_count;
@@ -207,7 +219,7 @@ static bool prepare(struct kernel *kernel, struct err *err)
         }
     }
     if (!kernel->facts.registers)
-        kernel->facts.registers = (uint32_t)min_u64(max_u64(pressure + 2, 16), 255);
+        kernel->facts.registers = (uint32_t)min_u64(max_u64(pressure + 2, 16), most_registers(kernel));
     mem_free(reach.seen);
     mem_free(reach.list);
     return good;

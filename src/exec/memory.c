@@ -429,6 +429,16 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
 
 /* What a model that keeps time brings and takes */
 
+void request_clear(struct request *request)
+{
+    request->of.kind = REQUEST_NONE;
+    request->of.lanes = request->shared = request->local = request->constant = 0;
+    request->of.barrier = NULL;
+    request->of.is_async = request->of.merged = false;
+    request->shared_atomic = request->writes = false;
+    request->piece_count = 0;
+}
+
 void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lanes who)
 {
     const struct access *access = of->access;

@@ -65,6 +65,9 @@ struct request {
     uint64_t local_at[WARP_LANES], constant_at[WARP_LANES];
 };
 
+/* It was seen to. */
+void request_clear(struct request *request);
+
 /* The lanes of `who` get their values from a line of memory, of which `data` is a copy. */
 void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lanes who);
 

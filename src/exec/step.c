@@ -1,6 +1,7 @@
 /* One instruction at a time: see step.h. */
 #include "exec/step.h"
 #include "exec/sync.h"
+#include "exec/watch.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -50,6 +51,7 @@ struct block *team_begin_block(struct team *team, uint64_t number)
 
 void team_end_block(struct team *team, struct block *block)
 {
+    watch_leave(team);
     worker_end_block(team->worker, block);
 }
 

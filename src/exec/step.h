@@ -19,6 +19,7 @@ struct team {
     struct worker *worker;
     struct fault fault;
     struct request request; /* what the last step wants of memory */
+    uint64_t told;          /* warp instructions that a watch knows of */
 };
 
 struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm, uint64_t workspace,

@@ -189,7 +189,7 @@ static void count(struct warp *w, uint64_t instructions, lanes active)
     result->thread_instructions_pred_on += threads;
 }
 
-static void check_limits(struct warp *w, const struct op *op, lanes active)
+void warp_check_limits(struct warp *w, const struct op *op, lanes active)
 {
     struct grid *grid = w->block->worker->grid;
     uint64_t limit = grid->launch->instruction_limit;
@@ -270,7 +270,7 @@ reload:;
             start = op;
             if (UNLIKELY(--w->slice < 0 || w->spins > w->block->patience)) {
                 top->pc = (uint32_t)(op - ops);
-                check_limits(w, op, active);
+                warp_check_limits(w, op, active);
                 if (w->spins <= w->block->patience && ++w->slices % SLICES)
                     return RAN_SLICE;
                 w->spins = 0;
@@ -301,7 +301,7 @@ reload:;
             op++;
             continue;
         }
-        check_limits(w, op, active);
+        warp_check_limits(w, op, active);
         switch (op->run.control(w, op, mask)) {
         case NEXT_OP:
             op++;

@@ -136,6 +136,7 @@ enum ran warp_run(struct warp *warp);
 void warp_run_some(struct warp *warp, const struct op *op, lanes who);
 void warp_join_fragments(struct warp *warp);
 void warp_let_go(struct warp *warp);
+void warp_check_limits(struct warp *warp, const struct op *op, lanes active); /* may be a fault */
 void block_free(struct block *block);
 struct worker *worker_new(struct grid *grid);
 void worker_free(struct worker *worker);

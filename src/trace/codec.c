@@ -1,12 +1,14 @@
 #include "trace/codec.h"
 #include "base/mem.h"
 
-void trace_streams_init(struct trace_streams *streams)
+uint8_t *trace_streams_room(struct trace_streams *streams, enum trace_stream stream, size_t bytes)
 {
-    for (int i = 0; i < TRACE_STREAMS; i++) {
-        streams->at[i] = mem_alloc(trace_stream_most((enum trace_stream)i) + TRACE_STREAM_PADDING, 1);
-        streams->bytes[i] = 0;
+    if (streams->room[stream] < bytes + TRACE_STREAM_PADDING) {
+        mem_free(streams->at[stream]);
+        streams->room[stream] = bytes + TRACE_STREAM_PADDING;
+        streams->at[stream] = mem_alloc(streams->room[stream], 1);
     }
+    return streams->at[stream];
 }
 
 void trace_streams_fini(struct trace_streams *streams)

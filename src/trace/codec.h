@@ -50,19 +50,21 @@ static inline size_t trace_block_most(void)
     return most;
 }
 
-struct trace_streams {
-    uint8_t *at[TRACE_STREAMS]; /* room for trace_stream_most + TRACE_STREAM_PADDING each */
-    size_t bytes[TRACE_STREAMS];
+struct trace_streams { /* all zero in the beginning */
+    uint8_t *at[TRACE_STREAMS];
+    size_t bytes[TRACE_STREAMS], room[TRACE_STREAMS];
 };
 
-void trace_streams_init(struct trace_streams *streams);
+/* Makes room for so many bytes and the padding; what was there is gone. */
+uint8_t *trace_streams_room(struct trace_streams *streams, enum trace_stream stream, size_t bytes);
 void trace_streams_fini(struct trace_streams *streams);
 
 struct trace_encoder;
 struct trace_encoder *trace_encoder_new(void);
 void trace_encoder_free(struct trace_encoder *encoder);
 
-/* In order of instruction counts; 1 to TRACE_BLOCK_ACCESSES of them, of at least one byte each. */
+/* In order of instruction counts; 1 to TRACE_BLOCK_ACCESSES of them, of at least one byte each. The streams
+ * get the room they need. */
 void trace_encode(struct trace_encoder *encoder, const struct trace_access *accesses, uint32_t count,
                   struct trace_streams *streams);
 

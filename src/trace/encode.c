@@ -317,5 +317,7 @@ void trace_encode(struct trace_encoder *encoder, const struct trace_access *acce
                   struct trace_streams *streams)
 {
     REQUIRE(count && count <= TRACE_BLOCK_ACCESSES);
+    for (int i = 0; i < TRACE_STREAMS; i++)
+        trace_streams_room(streams, (enum trace_stream)i, trace_stream_most((enum trace_stream)i));
     encode(encoder, accesses, count, best_width(encoder, accesses, count, streams), streams);
 }

@@ -17,7 +17,8 @@ struct desk {
     struct desk *next;
     ZSTD_DCtx *zstd;
     struct trace_streams streams;
-    uint8_t *packed;
+    uint8_t *packed; /* the block as it is in the file */
+    size_t packed_room;
 };
 
 struct trace_file {
@@ -216,8 +217,6 @@ static struct desk *take_desk(struct trace_file *file)
     if (desk)
         return desk;
     desk = mem_alloc(1, sizeof *desk);
-    trace_streams_init(&desk->streams);
-    desk->packed = mem_alloc(trace_block_most(), 1);
     desk->zstd = ZSTD_createDCtx();
     return desk;
 }
@@ -238,15 +237,16 @@ static const char *unpack_stream(struct desk *desk, const struct trace_block_hea
     size_t packed_bytes = head->stream[stream].packed, bytes = head->stream[stream].plain;
     if (bytes > trace_stream_most((enum trace_stream)stream) || packed_bytes > bytes)
         return "a stream is larger than can be";
+    uint8_t *into = trace_streams_room(streams, (enum trace_stream)stream, bytes);
     if (packed_bytes == bytes) {
-        memcpy(streams->at[stream], packed, bytes);
+        memcpy(into, packed, bytes);
     } else {
-        size_t got = ZSTD_decompressDCtx(desk->zstd, streams->at[stream], bytes, packed, packed_bytes);
+        size_t got = ZSTD_decompressDCtx(desk->zstd, into, bytes, packed, packed_bytes);
         if (ZSTD_isError(got) || got != bytes)
             return "a stream cannot be unpacked";
     }
     streams->bytes[stream] = bytes;
-    memset(streams->at[stream] + bytes, 0, TRACE_STREAM_PADDING);
+    memset(into + bytes, 0, TRACE_STREAM_PADDING);
     return NULL;
 }
 
@@ -279,11 +279,18 @@ static bool read_block(struct trace_file *file, struct desk *desk, uint64_t numb
     bool last = number + 1 == file->tail.blocks;
     if (!desk->zstd)
         return err_set(err, "%s: no memory for zstd", file->name);
+    if (desk->packed_room < row->bytes) {
+        mem_free(desk->packed);
+        desk->packed = mem_alloc(row->bytes, 1);
+        desk->packed_room = row->bytes;
+    }
     if (!read_at(file, row->offset, desk->packed, row->bytes, err))
         return false;
     const char *why = decode(desk, row, into);
-    uint64_t end = last ? file->tail.last_instruction : row[1].first_instruction;
-    if (!why && trace_instruction(into[row->count - 1]) > end)
+    uint64_t end = why ? 0 : trace_instruction(into[row->count - 1]);
+    if (!why && last && end != file->tail.last_instruction)
+        why = "its last instruction count is not what the end says";
+    if (!why && !last && end > row[1].first_instruction)
         why = "its instruction counts go beyond the next block's";
     return !why || err_set(err, "%s: block %" PRIu64 ": %s", file->name, number, why);
 }

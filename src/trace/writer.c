@@ -62,7 +62,6 @@ struct trace_writer *trace_writer_new(const char *path, struct err *err)
     }
     writer->accesses = mem_alloc(TRACE_BLOCK_ACCESSES, sizeof *writer->accesses);
     writer->encoder = trace_encoder_new();
-    trace_streams_init(&writer->streams);
     writer->packed_most = ZSTD_compressBound(trace_block_most()); /* zstd is faster where it need not look */
     writer->packed = mem_alloc(writer->packed_most, 1);
     writer->zstd = ZSTD_createCCtx();

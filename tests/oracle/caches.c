@@ -39,6 +39,14 @@ int main(int count, char **words)
 {
     unsigned trials = count > 1 ? (unsigned)strtoul(words[1], NULL, 10) : 1000, failed = 0;
     struct made *made = mem_alloc(1, sizeof *made);
+    struct caches_spec one = {.tiles = 1, .snoop = 1, .l1 = {1024, 1, 64}};
+    struct err err;
+    struct caches *open =
+        caches_cuda.make(&one, &(struct caches_host){.threads = 1}, &err); /* opening takes time */
+    if (!open) {
+        fprintf(stderr, "caches: %s\n", err.text);
+        return 1;
+    }
     struct rng rng;
     rng_init(&rng, count > 2 ? strtoul(words[2], NULL, 10) : 7, "caches");
     for (unsigned trial = 0; trial < trials && failed < 5; trial++) {
@@ -53,7 +61,6 @@ int main(int count, char **words)
                                    .resident = rng_below(&rng, 4) == 0};
         struct coherent_counters l1[2][TILES_MOST] = {{{0}}}, l2[2][TILES_MOST] = {{{0}}};
         uint64_t batch = spec.quantum ? UINT64_MAX / 2 : 100 + rng_below(&rng, 3000);
-        struct err err;
         if (!run_made(&caches_cpu, &spec, made, &host, batch, l1[0], l2[0], &err) ||
             !run_made(&caches_cuda, &spec, made, &host, batch, l1[1], l2[1], &err)) {
             tell_spec(trial, &spec);
@@ -66,6 +73,7 @@ int main(int count, char **words)
             failed++;
         }
     }
+    caches_cuda.close(open);
     mem_free(made);
     if (!failed)
         printf("caches: ok; %u random machines\n", trials);

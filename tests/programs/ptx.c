@@ -1,7 +1,8 @@
 /* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT], where WHAT is something
  * else to do. name: prints the name of the device; fault: a kernel that writes where it may not; wait: prints
  * "ready", and waits to be ended; prints the signal; graph: something that is not supported, twice; much:
- * asks for more memory than there is, twice; stay: launches and ends without waiting. */
+ * asks for more memory than there is, twice; stay: launches and ends without waiting; killed: when the kernel
+ * has ended. */
 #include "check.h"
 
 #include <signal.h>
@@ -88,6 +89,8 @@ int main(int count, char **words)
     if (!strcmp(what, "stay"))
         return check_end("stay");
     GIVES(!strcmp(what, "fault") ? 700 : 0, cuCtxSynchronize());
+    if (!strcmp(what, "killed"))
+        raise(SIGKILL);
     if (strcmp(what, "fault")) {
         GOOD(cuMemcpyDtoH_v2(g, y, sizeof g));
         for (int i = 0; i < N; i++)

@@ -15,17 +15,18 @@ static inline uint64_t one_of(struct rng *rng, const uint64_t *from, size_t coun
 static inline void random_spec(struct caches_spec *spec, struct rng *rng)
 {
     *spec = (struct caches_spec){.machine = (enum caches_machine)rng_below(rng, 3), .seed = rng_next(rng)};
-    spec->snoop = (uint32_t)ONE_OF(rng, 1, 1, 2, 3, 4, 8);
-    spec->tiles = spec->snoop * (uint32_t)ONE_OF(rng, 1, 2, 3, 5);
+    spec->snoop = (uint32_t)ONE_OF(rng, 1, 1, 2, 3, 4, 8, 8, rng_below(rng, 8) ? 4 : 150);
+    spec->tiles = spec->snoop * (uint32_t)(spec->snoop > 8 ? 1 : ONE_OF(rng, 1, 2, 3, 5));
     spec->l1.ways = (uint32_t)ONE_OF(rng, 1, 2, 4, 7, 16, 20);
     spec->l1.line_bytes = (uint32_t)ONE_OF(rng, 16, 32, 64);
-    spec->l1.bytes = (uint64_t)spec->l1.ways * spec->l1.line_bytes * ONE_OF(rng, 1, 2, 3, 4, 16);
-    spec->l2.ways = (uint32_t)ONE_OF(rng, 1, 4, 8, 16, 17);
+    spec->l1.bytes = (uint64_t)spec->l1.ways * spec->l1.line_bytes *
+                     ONE_OF(rng, 1, 2, 3, 4, 16, 16, rng_below(rng, 4) ? 5 : 2048);
+    spec->l2.ways = (uint32_t)ONE_OF(rng, 1, 4, 8, 16, 17, 64);
     spec->l2.line_bytes = spec->l1.line_bytes * (uint32_t)ONE_OF(rng, 1, 1, 1, 2);
     spec->l2.bytes = (uint64_t)spec->l2.ways * spec->l2.line_bytes * ONE_OF(rng, 1, 2, 6, 8, 32);
 }
 
-enum { ACCESSES_MOST = 400, TILES_MOST = 64 };
+enum { ACCESSES_MOST = 3000, TILES_MOST = 192 };
 
 struct made {
     struct trace_access accesses[TILES_MOST][ACCESSES_MOST];
@@ -36,7 +37,7 @@ static inline void random_accesses(struct made *made, const struct caches_spec *
 {
     uint64_t lines = ONE_OF(rng, 8, 40, 300), pace = ONE_OF(rng, 1, 3, 10);
     for (uint32_t tile = 0; tile < spec->tiles; tile++) {
-        made->count[tile] = rng_below(rng, ACCESSES_MOST);
+        made->count[tile] = rng_below(rng, spec->tiles < 8 ? ACCESSES_MOST : spec->tiles < 64 ? 400 : 30);
         uint64_t instruction = 0;
         for (size_t i = 0; i < made->count[tile]; i++) {
             instruction += rng_below(rng, pace + 1);

@@ -175,7 +175,7 @@ static void plain_access(struct plain *plain, uint32_t tile, uint64_t line, bool
 static void run_plain(struct plain *plain, const struct made *made)
 {
     const struct caches_spec *spec = plain->spec;
-    size_t at[64] = {0};
+    size_t at[TILES_MOST] = {0};
     for (;;) {
         uint32_t next = UINT32_MAX;
         for (uint32_t i = 0; i < spec->tiles; i++) {
@@ -217,7 +217,7 @@ static void as_a_plain_one(void **state)
         struct plain plain = {&spec, plain_caches(spec.tiles, &spec.l1), plain_caches(spec.tiles, &spec.l2),
                               0};
         run_plain(&plain, made);
-        struct coherent_counters l1_of[64] = {0}, l2_of[64] = {0};
+        struct coherent_counters l1_of[TILES_MOST] = {0}, l2_of[TILES_MOST] = {0};
         run_cpu(&spec, made, 1 + trial % 3, trial % 2 ? UINT64_MAX / 2 : 50, l1_of, l2_of);
         for (uint32_t i = 0; i < spec.tiles; i++) {
             assert_memory_equal(&l1_of[i], &plain.l1[i].count, sizeof l1_of[i]);
@@ -242,7 +242,7 @@ static void the_same_for_any_threads_and_batches(void **state)
         spec.policy = (uint32_t)rng_below(&rng, REPLACE_SRRIP + 1);
         spec.quantum = trial % 4 ? 0 : 1 + rng_below(&rng, 50);
         random_accesses(made, &spec, &rng);
-        struct coherent_counters l1[2][64] = {{{0}}}, l2[2][64] = {{{0}}};
+        struct coherent_counters l1[2][TILES_MOST] = {{{0}}}, l2[2][TILES_MOST] = {{{0}}};
         uint64_t batch = spec.quantum ? UINT64_MAX / 2 : 1 + rng_below(&rng, 300);
         run_cpu(&spec, made, 1, UINT64_MAX / 2, l1[0], l2[0]);
         run_cpu(&spec, made, 4, batch, l1[1], l2[1]);

@@ -80,6 +80,8 @@ static void a_fraction_is_exact(void **state)
     check_parses(UNIT_size, "0.5KiB", 512);
     check_parses(UNIT_size, ".5KiB", 512);
     check_parses(UNIT_count, "2.0", 2);
+    check_parses(UNIT_count, "1.5M", 1500000);
+    check_parses(UNIT_count, "10k", 10000);
     check_parses(UNIT_rate, "4800.000000001GB/s", UINT64_C(4800000000001));
 }
 

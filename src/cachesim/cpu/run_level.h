@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cachesim/cpu/tile.h"
 
-/* Where a line is, and whether that is all: a hit that changes nothing but what the policy knows. */
+/* Where a line is, and whether that is all: a hit that concerns nobody else. */
 struct sight {
     uint32_t way;
     bool quick;
@@ -13,12 +13,10 @@ struct sight {
 static inline struct sight look(const struct coherent_shape *l1, char *sets, uint64_t line, bool writes)
 {
     uint64_t tag;
+    struct sight sight;
     char *set = sets + (uint64_t)set_of(l1, line, &tag) * l1->set_bytes;
-    uint32_t way = coherent_find(l1, set, tag);
-    if (UNLIKELY(way == COHERENT_NONE || (writes & !(*coherent_dirty(l1, set) >> way & 1))))
-        return (struct sight){way, false};
-    replace_use(l1->policy, coherent_row(l1, set), l1->ways, way);
-    return (struct sight){way, true};
+    sight.quick = coherent_hit(l1, set, tag, writes, &sight.way);
+    return sight;
 }
 
 struct lines {

@@ -31,6 +31,8 @@ static void cuda_close(struct caches *caches)
         device_free(device, caches->l2);
         device_free(device, caches->l1_counts);
         device_free(device, caches->l2_counts);
+        device_free(device, caches->l1_tallies);
+        device_free(device, caches->l2_tallies);
     }
     device_close(device);
     workers_free(caches->workers);
@@ -83,6 +85,10 @@ static bool make_state(struct caches *caches, struct err *err)
     caches->l2 = device_alloc(device, tiles * plan->l2_bytes);
     caches->l1_counts = device_alloc(device, tiles * sizeof(struct coherent_counters));
     caches->l2_counts = device_alloc(device, tiles * sizeof(struct coherent_counters));
+    if (plan->spec.snoop > TALLIED_MOST) {
+        caches->l1_tallies = device_alloc(device, tiles * TALLY_BYTES);
+        caches->l2_tallies = device_alloc(device, tiles * TALLY_BYTES);
+    }
     make_slots(caches);
     levels_plan(caches);
     if (caches->l1_level.work.shared.bytes > device_block_shared(device))

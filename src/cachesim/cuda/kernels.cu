@@ -21,13 +21,20 @@ static __device__ __forceinline__ uint32_t lanes_below()
 
 /* ---- one stream of a block ---- */
 
+struct tally { /* of a thread, or of a cache of a group */
+#define X(name, help) uint32_t name;
+    COHERENT_COUNTERS(X)
+#undef X
+};
+
 struct stream {
     const struct work_walk *work;
     char *shared, *state;
     uint64_t *words, *victims;
     uint16_t *tiles, *givers, *ranks, *sorted, *histogram;
     uint8_t *flags;
-    uint32_t *sums; /* of each warp */
+    uint32_t *sums;        /* of each warp */
+    struct tally *tallies; /* of each cache of a group */
     uint32_t number, warp, warps;
     uint64_t first;       /* item of the list */
     uint32_t count;       /* items of the list */
@@ -229,34 +236,31 @@ static __device__ __forceinline__ void emit_told(struct stream *s, enum walk_kin
 
 /* ---- what an item does ---- */
 
-struct tally { /* of a thread: of a stream of one cache */
-#define X(name, help) uint32_t name;
-    COHERENT_COUNTERS(X)
-#undef X
-};
-
 /* Accesses to L1s are counted by the host. */
-static __device__ __forceinline__ void count(struct tally *tally, struct coherent_counters *counts,
-                                             bool grouped, enum walk_kind walk, uint32_t kind,
-                                             struct coherent_outcome outcome)
+static __device__ __forceinline__ void count(struct tally *tally, bool grouped, enum walk_kind walk,
+                                             uint32_t kind, struct coherent_outcome outcome)
 {
-    if (grouped) {
 #define X(name, is_so)                                                                                       \
-    if (is_so)                                                                                               \
-        COHERENT_ADD_ONE(counts->name);
-        if (walk != WALK_L1) {
-            COHERENT_COUNTED_ACCESS(X, kind)
-        }
-        COHERENT_COUNTED_OUTCOME(X, kind, outcome)
-#undef X
-    } else {
-#define X(name, is_so) tally->name += (is_so);
-        if (walk != WALK_L1) {
-            COHERENT_COUNTED_ACCESS(X, kind)
-        }
-        COHERENT_COUNTED_OUTCOME(X, kind, outcome)
-#undef X
+    if (!grouped)                                                                                            \
+        tally->name += (is_so);                                                                              \
+    else if (is_so)                                                                                          \
+        atomicAdd(&tally->name, 1u);
+    if (walk != WALK_L1) {
+        COHERENT_COUNTED_ACCESS(X, kind)
     }
+    COHERENT_COUNTED_OUTCOME(X, kind, outcome)
+#undef X
+}
+
+/* An access that is the last one of its tile to the set again. */
+template <bool GROUPED>
+static __device__ __forceinline__ bool is_again(const struct stream *s, const struct coherent_shape *shape,
+                                                uint32_t i)
+{
+    uint64_t word = s->words[i], tag;
+    uint32_t set = set_of(shape, word >> L1_WORD_SHIFT, &tag), tile = GROUPED ? s->tiles[i] : 0;
+    return coherent_is_again(shape, s->state + ((uint64_t)tile * shape->sets + set) * shape->set_bytes, tag,
+                             word & 1);
 }
 
 template <enum walk_kind WALK, bool GROUPED>
@@ -292,7 +296,7 @@ static __device__ __forceinline__ void step(struct stream *s, const struct coher
     uint32_t tile = GROUPED ? s->tiles[i] : 0;
     struct coherent_outcome outcome =
         coherent_access(shape, &group, tile, tag, kind, set_seed(work->seed, work->level, first + tile, set));
-    count(tally, counts + tile, GROUPED, WALK, kind, outcome);
+    count(GROUPED ? s->tallies + tile : tally, GROUPED, WALK, kind, outcome);
     if (WALK == WALK_SLICE || !(work->asks_spread || work->told_words))
         return;
     uint32_t flags = 0;
@@ -317,6 +321,7 @@ static __device__ __forceinline__ void step(struct stream *s, const struct coher
 
 static __device__ __forceinline__ void copy(uint4 *to, const uint4 *from, uint32_t bytes)
 {
+#pragma unroll 2
     for (uint32_t i = threadIdx.x; i < bytes / 16; i += blockDim.x)
         to[i] = from[i];
 }
@@ -337,6 +342,11 @@ static __device__ __forceinline__ void stream_init(struct stream *s, const struc
     s->flags = (uint8_t *)(s->shared + work->shared.flags);
     s->histogram = (uint16_t *)(s->shared + work->shared.histogram);
     s->sums = (uint32_t *)(s->shared + work->shared.sums);
+    s->tallies = work->tallies ? (struct tally *)work->tallies + s->number * work->caches
+                               : (struct tally *)(s->shared + work->shared.tallies);
+    for (uint32_t i = threadIdx.x; i < work->shared.tallied * (uint32_t)(sizeof(struct tally) / 4);
+         i += blockDim.x)
+        ((uint32_t *)s->tallies)[i] = 0;
     s->asked = s->told = 0;
     for (uint32_t warp = 0; warp < s->warps; warp++)
         s->histogram[warp * blockDim.x + threadIdx.x] = 0;
@@ -365,8 +375,16 @@ static __device__ __forceinline__ void walk_list(struct stream *s, const struct 
              at < s->count ? min(work->chunk, s->count - at) : 0);
         __syncthreads();
         sort(s, shape, WALK);
-        for (uint32_t i = s->begin; i < s->end; i++)
+        for (uint32_t i = s->begin;; i++) {
+            while (WALK == WALK_L1 && i < s->end && is_again<GROUPED>(s, shape, s->sorted[i])) {
+                if (work->asks_spread || work->told_words)
+                    s->flags[s->sorted[i]] = 0;
+                i++;
+            }
+            if (i >= s->end)
+                break;
             step<WALK, GROUPED>(s, shape, s->sorted[i], self, tally);
+        }
         __syncthreads();
         if (WALK == WALK_L1 && work->asks_spread)
             emit_asks(s, GROUPED, at);
@@ -422,8 +440,16 @@ static __device__ __forceinline__ void walk(const struct work_walk *work)
         return;
     if (work->shared.has_state)
         copy((uint4 *)state, (const uint4 *)s.state, (uint32_t)state_bytes);
+    struct coherent_counters *counts = (struct coherent_counters *)work->counts + s.number * work->caches;
     if (!GROUPED)
-        add_tally((struct coherent_counters *)work->counts + s.number, &tally);
+        add_tally(counts, &tally);
+    for (uint32_t i = threadIdx.x; GROUPED && i < work->caches; i += blockDim.x) {
+#define X(name, help)                                                                                        \
+    atomicAdd((unsigned long long *)&counts[i].name, (unsigned long long)s.tallies[i].name);                 \
+    s.tallies[i].name = 0;
+        COHERENT_COUNTERS(X)
+#undef X
+    }
     if (!threadIdx.x && WALK == WALK_L1 && work->asks_spread)
         ((uint32_t *)work->asks_counts)[s.number] = (uint32_t)s.asked;
     if (!threadIdx.x && work->told_words)
@@ -431,7 +457,7 @@ static __device__ __forceinline__ void walk(const struct work_walk *work)
 }
 
 #define WALK(name, walk_kind, grouped, fixed)                                                                \
-    extern "C" __global__ void name(const struct work_walk work)                                             \
+    extern "C" __global__ void __launch_bounds__(WALK_THREADS_MOST) name(const struct work_walk work)        \
     {                                                                                                        \
         walk<walk_kind, grouped, fixed>(&work);                                                              \
     }

@@ -1,7 +1,12 @@
 /* How each level is walked: kernels, threads, shared memory. */
 #include "cachesim/cuda/rounds.h"
 
-enum { CHUNK = 1024, THREADS_LEAST = 32, THREADS_MOST = 256 };
+enum {
+    CHUNK = 512,
+    CHUNK_OF_GROUP = 1024,
+    THREADS_LEAST = 32,
+    THREADS_MOST = 256 /* of a stream */
+};
 
 static uint32_t up_to_16(uint64_t bytes)
 {
@@ -17,22 +22,24 @@ static uint32_t threads_for(uint32_t sets)
 }
 
 /* Gives the bytes of a stream; the state's place is the last one. */
-static void place_shared(struct work_walk *work, uint32_t threads)
+static void place_shared(struct work_walk *work, uint32_t threads, bool tells)
 {
     struct work_shared *shared = &work->shared;
     uint32_t at = 0, warps = threads / 32;
 #define PLACE(name, bytes)                                                                                   \
     shared->name = at;                                                                                       \
     at += up_to_16(bytes)
-    PLACE(words, (uint64_t)CHUNK * 8);
-    PLACE(victims, work->asks_spread ? (uint64_t)CHUNK * 8 : 0);
-    PLACE(givers, work->asks_spread && work->caches > 1 ? CHUNK * 2 : 0);
-    PLACE(tiles, work->caches > 1 ? CHUNK * 2 : 0);
-    PLACE(ranks, CHUNK * 2);
-    PLACE(sorted, CHUNK * 2);
-    PLACE(flags, CHUNK);
+    PLACE(words, (uint64_t)work->chunk * 8);
+    PLACE(victims, work->asks_spread ? (uint64_t)work->chunk * 8 : 0);
+    PLACE(givers, work->asks_spread && work->caches > 1 ? work->chunk * 2 : 0);
+    PLACE(tiles, work->caches > 1 ? work->chunk * 2 : 0);
+    PLACE(ranks, work->chunk * 2);
+    PLACE(sorted, work->chunk * 2);
+    PLACE(flags, work->asks_spread || tells ? work->chunk : 0);
     PLACE(histogram, (uint64_t)warps * threads * 2);
     PLACE(sums, warps * 4);
+    shared->tallied = work->caches > 1 && !work->tallies ? work->caches : 0;
+    PLACE(tallies, (uint64_t)shared->tallied * TALLY_BYTES);
 #undef PLACE
     shared->state = shared->bytes = at;
 }
@@ -58,10 +65,12 @@ static void plan_level(struct caches *caches, struct level *level, bool is_l2, u
     work->state = is_l2 ? caches->l2 : caches->l1;
     work->counts = is_l2 ? caches->l2_counts : caches->l1_counts;
     work->seed = caches->plan.spec.seed;
+    if (tiles > TALLIED_MOST)
+        work->tallies = is_l2 ? caches->l2_tallies : caches->l1_tallies;
     work->level = is_l2;
     work->streams = streams;
     work->caches = tiles;
-    work->chunk = CHUNK;
+    work->chunk = tiles > 1 ? CHUNK_OF_GROUP : CHUNK;
     work->slices = caches->plan.spec.tiles;
     while ((caches->plan.groups - 1) >> work->space_bits)
         work->space_bits++;
@@ -71,12 +80,12 @@ static void plan_level(struct caches *caches, struct level *level, bool is_l2, u
 static void plan_place(struct caches *caches, struct level *level, bool is_l2)
 {
     struct work_walk *work = &level->work;
-    place_shared(work, level->threads);
+    place_shared(work, level->threads, caches->plan.spec.quantum && caches->plan.spec.snoop > 1);
     if (!is_l2) /* an L2 is used here and there only */
         place_state(caches, work, (uint64_t)work->caches * work->shape.sets * work->shape.set_bytes);
     level->threads_y = caches->host.per_block ? caches->host.per_block : 1;
     while (level->threads_y > 1 &&
-           (level->threads_y * level->threads > 1024 ||
+           (level->threads_y * level->threads > WALK_THREADS_MOST ||
             level->threads_y * work->shared.bytes > device_block_shared(caches->device)))
         level->threads_y--;
 }

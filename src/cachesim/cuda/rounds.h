@@ -47,6 +47,9 @@ struct round {
     uint32_t count;    /* of items */
 };
 
+/* Of groups of more tiles than this, tallies are in the device's memory. */
+enum { TALLIED_MOST = 128, TALLY_BYTES = sizeof(struct coherent_counters) / 2 };
+
 /* Two rounds are under way at a time: while the caches of one are simulated, the next is transferred. */
 struct slot {
     struct host_room staged;
@@ -72,8 +75,8 @@ struct caches {
     struct device *device;
     struct kernels kernels;
     struct workers *workers;
-    uint64_t l1, l2, l1_counts, l2_counts; /* on the device */
-    struct coherent_counters *accessed;    /* of each L1: reads and writes */
+    uint64_t l1, l2, l1_counts, l2_counts, l1_tallies, l2_tallies; /* on the device */
+    struct coherent_counters *accessed;                            /* of each L1: reads and writes */
     struct level l1_level, l2_level, l1_tell, l2_tell;
     device_handle transfers, l1_stream, l2_stream;
     struct slot slots[SLOTS];

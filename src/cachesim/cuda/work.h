@@ -21,15 +21,20 @@ struct work_items {
 
 /* Places in the shared memory of a stream, in bytes. */
 struct work_shared {
-    uint32_t state, words, victims, givers, tiles, ranks, sorted, flags, histogram, sums;
-    uint32_t bytes; /* of a stream */
-    bool has_state; /* else it is used where it is, in the device's memory */
+    uint32_t state, words, victims, givers, tiles, ranks, sorted, flags, histogram, sums, tallies;
+    uint32_t tallied; /* caches that have a tally there */
+    uint32_t bytes;   /* of a stream */
+    bool has_state;   /* else it is used where it is, in the device's memory */
 };
+
+enum { WALK_THREADS_MOST = 512 }; /* of a block: by the registers of an SM */
 
 struct work_walk {
     struct coherent_shape shape;
-    uint64_t state;  /* sets of each cache */
-    uint64_t counts; /* struct coherent_counters of each cache */
+    uint64_t state;   /* sets of each cache */
+    uint64_t counts;  /* struct coherent_counters of each cache */
+    uint64_t tallies; /* of groups too large for tallies in shared memory: 32 bytes of each cache, 0 between
+                         rounds */
     uint64_t seed;
     uint32_t level;   /* 0: L1, 1: L2 */
     uint32_t streams; /* each of them of so many caches */

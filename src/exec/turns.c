@@ -1,0 +1,236 @@
+/* See turns.h. SMs are run one after the other; where the order of blocks can be seen, a round of each in
+ * turn, as their blocks may wait for each other. */
+#include "exec/turns.h"
+#include "exec/step.h"
+#include "exec/watch.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+enum { LOOK_EVERY = 256 }; /* rounds */
+
+struct resident {
+    struct block *block;
+    uint64_t settled; /* a bit for each warp whose next operation is known */
+};
+
+struct turns {
+    const struct launch *launch;
+    uint64_t serial, workspace, block_count;
+    uint32_t room; /* blocks of an SM at a time */
+};
+
+struct turns_sm {
+    const struct turns *turns;
+    struct team *team;
+    struct resident *blocks;
+    uint32_t count;
+    uint64_t next; /* block that it begins next */
+    uint32_t round;
+};
+
+/* ---- memory that answers at once ---- */
+
+static lanes same_line(const struct delivery *of, lanes rest, uint64_t line)
+{
+    lanes who = 0;
+    EACH_LANE (i, rest)
+        who |= (lanes)(of->at[i] / WATCH_LINE == line) << i;
+    return who;
+}
+
+/* Addresses are the host's: a line is where it is. */
+static void move_lanes(const struct request *request)
+{
+    for (lanes rest = request->of.lanes, who; rest; rest &= ~who) {
+        uint64_t line = request->of.at[first_lane(rest)] / WATCH_LINE;
+        unsigned char *data = (unsigned char *)(uintptr_t)(line * WATCH_LINE);
+        uint32_t masks[WATCH_LINE / 32] = {0};
+        who = same_line(&request->of, rest, line);
+        if (request->of.kind == REQUEST_LOAD)
+            request_deliver(&request->of, line * WATCH_LINE, data, who);
+        else
+            request_collect(request, line * WATCH_LINE, who, data, masks);
+    }
+}
+
+static void do_atomics(const struct request *request)
+{
+    const struct delivery *of = &request->of;
+    EACH_LANE (i, of->lanes) {
+        uint64_t old = request_atomic(of->operation, (void *)(uintptr_t)of->at[i], request->operand[i],
+                                      request->compare[i]);
+        if (of->returns)
+            request_deliver_old(of, i, old);
+    }
+}
+
+static void move_pieces(const struct request *request)
+{
+    for (size_t i = 0; i < request->piece_count; i++) {
+        const struct piece *piece = &request->pieces[i];
+        void *at = (void *)(uintptr_t)piece->at;
+        if (piece->host) /* else it was, already */
+            memcpy(request->writes ? at : piece->host, request->writes ? piece->host : at, piece->bytes);
+    }
+    if (request->of.is_async)
+        request_complete(&request->of);
+}
+
+static void answer(struct request *request)
+{
+    switch ((enum request_kind)request->of.kind) {
+    case REQUEST_NONE:
+        break;
+    case REQUEST_LOAD:
+    case REQUEST_STORE:
+        move_lanes(request);
+        break;
+    case REQUEST_ATOMIC:
+        do_atomics(request);
+        break;
+    case REQUEST_PIECES:
+        move_pieces(request);
+        break;
+    }
+    request_clear(request);
+}
+
+/* ---- turns ---- */
+
+/* False: it waits, or has ended. */
+static bool step(struct turns_sm *sm, struct resident *resident, uint32_t index)
+{
+    struct warp *w = &resident->block->warps[index];
+    struct stepped stepped;
+    if (!w->fragment_count || (!(resident->settled >> index & 1) && !warp_settle(w)))
+        return false;
+    if (UNLIKELY(sm->round % LOOK_EVERY == 0))
+        warp_check_limits(w, w->at, w->active);
+    warp_step(w, &stepped);
+    uint64_t bit = UINT64_C(1) << index;
+    resident->settled = stepped.moved || stepped.waits ? resident->settled & ~bit : resident->settled | bit;
+    watch_request(sm->team);
+    answer(&sm->team->request);
+    return true;
+}
+
+static bool has_ended(const struct block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (block->warps[i].fragment_count)
+            return false;
+    return true;
+}
+
+static void begin_blocks(struct turns_sm *sm)
+{
+    for (; sm->count < sm->turns->room && sm->next < sm->turns->block_count;
+         sm->next += sm->turns->launch->sm_count)
+        sm->blocks[sm->count++] = (struct resident){team_begin_block(sm->team, sm->next), 0};
+}
+
+/* An instruction of each warp that does not wait; false: all do. */
+static bool run_round(struct turns_sm *sm)
+{
+    bool moved = false;
+    uint32_t kept = 0;
+    begin_blocks(sm);
+    sm->round++;
+    for (uint32_t i = 0; i < sm->count; i++) {
+        struct resident *resident = &sm->blocks[i];
+        for (uint32_t k = 0; k < resident->block->warp_count; k++)
+            moved |= step(sm, resident, k);
+        if (has_ended(resident->block))
+            team_end_block(sm->team, resident->block);
+        else
+            sm->blocks[kept++] = *resident;
+    }
+    sm->count = kept;
+    return moved;
+}
+
+static bool sm_has_ended(const struct turns_sm *sm)
+{
+    return !sm->count && sm->next >= sm->turns->block_count;
+}
+
+/* Lets those go on who wait for threads that never come. */
+static bool force(struct turns_sm *sm)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < sm->count; i++)
+        some |= block_force(sm->blocks[i].block);
+    return some;
+}
+
+/* Runs SMs to their end, a round of each in turn. */
+static void run_sms(struct turns_sm *sms, uint32_t count)
+{
+    for (bool left = true; left;) {
+        bool moved = left = false;
+        for (uint32_t i = 0; i < count; i++) {
+            moved |= run_round(&sms[i]);
+            left |= !sm_has_ended(&sms[i]);
+        }
+        for (uint32_t i = 0; i < count && left && !moved; i++)
+            moved |= force(&sms[i]);
+        for (uint32_t i = 0; i < count && left && !moved; i++)
+            if (sms[i].count)
+                block_report_deadlock(sms[i].blocks[0].block);
+    }
+}
+
+/* ---- launches ---- */
+
+static void add_result(struct launch_result *result, const struct team *team)
+{
+#define C(name) result->name += team->worker->result.name;
+    LAUNCH_COUNTS(C)
+#undef C
+    if (team->fault.kind != FAULT_NONE && result->fault.kind == FAULT_NONE)
+        result->fault = team->fault;
+}
+
+/* These SMs, to their end; false: to a fault. */
+static bool run_some(const struct turns *turns, uint32_t first, uint32_t count, struct launch_result *result)
+{
+    struct turns_sm *sms = mem_alloc(count, sizeof *sms);
+    jmp_buf on_fault;
+    for (uint32_t i = 0; i < count; i++)
+        sms[i] = (struct turns_sm){
+            .turns = turns,
+            .team = team_new(turns->launch, turns->serial, first + i, turns->workspace, &on_fault),
+            .blocks = mem_alloc(turns->room, sizeof *sms->blocks),
+            .next = first + i};
+    bool good = !setjmp(on_fault);
+    if (good)
+        run_sms(sms, count);
+    for (uint32_t i = 0; i < count; i++) {
+        watch_leave(sms[i].team);
+        add_result(result, sms[i].team);
+        team_free(sms[i].team);
+        mem_free(sms[i].blocks);
+    }
+    mem_free(sms);
+    return good;
+}
+
+void turns_run(const struct launch *launch, uint64_t serial, uint64_t workspace, struct launch_result *result)
+{
+    struct turns turns = {.launch = launch,
+                          .serial = serial,
+                          .workspace = workspace,
+                          .block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2]};
+    uint64_t each = (turns.block_count + launch->sm_count - 1) / launch->sm_count;
+    uint32_t sms = (uint32_t)min_u64(launch->sm_count, turns.block_count);
+    turns.room = (uint32_t)(launch->resident_blocks
+                                ? min_u64(max_u64(launch->resident_blocks / launch->sm_count, 1), each)
+                                : each);
+    if (launch->kernel->facts.ordered)
+        run_some(&turns, 0, sms, result);
+    else
+        for (uint32_t i = 0; i < sms && run_some(&turns, i, 1, result); i++)
+            ;
+}

@@ -1,0 +1,25 @@
+/* Who is told of what kernels want of global memory, as the caches of the SMs see it: textures, surfaces,
+ * matrices and asynchronous copies, too, but neither constants nor shared and local memory. */
+#ifndef EXEC_WATCH_H
+#define EXEC_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WATCH_SECTOR = 32, WATCH_LINE = 128 }; /* bytes */
+
+struct watch {
+    uint64_t *instructions; /* by SM: of its warps, so far, in all launches */
+    /* A warp touches neighbouring sectors, all of one line. An atomic operation reads, then writes. Called by
+     * one thread at a time for each SM: with simulated time, several SMs run at once. */
+    void (*accessed)(struct watch *watch, uint32_t sm, uint64_t at, uint32_t bytes, bool writes);
+};
+
+/* Tells what the team's request wants, if its launch has someone to be told. */
+struct team;
+void watch_request(struct team *team);
+
+/* Instructions that no access told of count, too: when blocks end. */
+void watch_leave(struct team *team);
+
+#endif

@@ -1,0 +1,20 @@
+/* Where a set of traces goes: into a folder beside, until all of them are whole; then to PREFIX.0.htrace,
+ * PREFIX.1.htrace and so on, and what an earlier set left under such names goes. */
+#ifndef TRACE_PLACE_H
+#define TRACE_PLACE_H
+
+#include "base/err.h"
+#include "base/text.h"
+
+struct place;
+
+struct place *place_new(const char *prefix, struct err *err);
+const char *place_folder(const struct place *place); /* has to be filled with NUMBER.htrace */
+
+/* Gives them their names; false: err says why not. */
+bool place_commit(struct place *place, struct err *err);
+
+void place_name(const struct place *place, unsigned number, struct text *path);
+void place_free(struct place *place); /* with the folder and all in it */
+
+#endif
