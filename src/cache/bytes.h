@@ -45,12 +45,25 @@ CACHE_CALL uint32_t bytes_to_bits(uint64_t high_bits)
     return (uint32_t)((high_bits >> 7) * UINT64_C(0x0102040810204080) >> 56);
 }
 
+#ifdef __SSE2__
+/* Sixteen times the same. */
+static inline __m128i bytes_all(uint32_t value)
+{
+#ifdef __AVX2__
+    return _mm_set1_epi8((char)value);
+#else
+    return _mm_set1_epi64x(
+        (long long)EACH_BYTE(value)); /* set1_epi8 may spill a byte and read it as a word */
+#endif
+}
+#endif
+
 /* A bit for each of sixteen bytes that is this one; they start at a multiple of 16. */
 CACHE_CALL uint32_t bytes_equal(const uint8_t *sixteen, uint8_t value)
 {
 #if defined(__SSE2__) && !defined(__CUDA_ARCH__)
     __m128i row = _mm_load_si128((const __m128i *)(const void *)sixteen);
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(row, _mm_set1_epi8((char)value)));
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(row, bytes_all(value)));
 #else
     const uint64_t *words = (const uint64_t *)(const void *)sixteen;
     return bytes_to_bits(bytes_zero(words[0] ^ EACH_BYTE(value))) |

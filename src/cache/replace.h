@@ -46,9 +46,9 @@ CACHE_CALL void order_renew(uint64_t *row, uint32_t ways, uint32_t way)
 #if defined(__SSE2__) && !defined(__CUDA_ARCH__)
     if (replace_words(ways) == 2) { /* as one word, which the next to look at it gets from here at once */
         __m128i *both = (__m128i *)(void *)row, old = _mm_loadu_si128(both);
-        __m128i place = _mm_set1_epi64x((long long)EACH_BYTE(((uint8_t *)row)[way]));
+        __m128i place = bytes_all(((uint8_t *)row)[way]);
         __m128i ways16 = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        __m128i mine = _mm_cmpeq_epi8(ways16, _mm_set1_epi64x((long long)EACH_BYTE(way)));
+        __m128i mine = _mm_cmpeq_epi8(ways16, bytes_all(way));
         __m128i moved = _mm_add_epi8(old, _mm_cmpgt_epi8(old, place));
         _mm_storeu_si128(both, _mm_or_si128(_mm_andnot_si128(mine, moved),
                                             _mm_and_si128(mine, _mm_set1_epi8((char)(ways - 1)))));

@@ -1,187 +1,21 @@
-/* The accesses of a piece of work, in their order. Most of them hit and concern nobody else: for those there
- * is a short way, which is compiled apart for the shapes that are simulated most. */
-#include "base/mem.h"
 #include "cachesim/cpu/tile.h"
 
-/* Where a line is, and whether that is all: a hit that concerns nobody else. */
-struct sight {
-    uint32_t way;
-    bool quick;
-};
-
-static inline struct sight look(const struct coherent_shape *l1, char *sets, uint64_t line, bool writes)
+/* What the processor at hand can run. */
+static run_fn *best_level(void)
 {
-    uint64_t tag;
-    struct sight sight;
-    char *set = sets + (uint64_t)set_of(l1, line, &tag) * l1->set_bytes;
-    sight.quick = coherent_hit(l1, set, tag, writes, &sight.way);
-    return sight;
-}
-
-struct lines {
-    uint64_t first, last;
-};
-
-static inline struct lines lines_of(uint32_t shift, struct trace_access access)
-{
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    return (struct lines){address >> shift, (address + (bytes ? bytes - 1 : 0)) >> shift};
-}
-
-static inline char *sets_of(const struct walk *walk, const struct coherent_shape *l1, uint32_t tile)
-{
-    return walk->caches->l1 + (uint64_t)(walk->first + tile) * l1->sets * l1->set_bytes;
-}
-
-/* ---- one tile ---- */
-
-#define NO_LINE UINT64_MAX
-
-static inline void run_one(const struct walk *walk, const struct coherent_shape *l1, struct cursor cursor)
-{
-    const struct caches_plan *plan = &walk->caches->plan;
-    const uint32_t shift = plan->l1_shift;
-    const bool by_place = plan->spec.quantum; /* in a quantum, requests are ordered by their places in it */
-    const struct trace_access *begin = cursor.at;
-    char *sets = sets_of(walk, l1, 0);
-    uint64_t hits = 0, write_hits = 0;
-    uint64_t again = NO_LINE; /* a second use of the last line in a row says nothing new to the policy */
-    bool again_dirty = false;
-    for (const struct trace_access *at = begin; at < cursor.end; at++) {
-        struct lines lines = lines_of(shift, *at);
-        bool writes = trace_writes(*at);
-        if ((lines.first == again) & (lines.last == again) & (writes <= again_dirty)) {
-            hits++;
-            write_hits += writes;
-            continue;
-        }
-        for (uint64_t line = lines.first; line <= lines.last; line++) {
-            struct sight sight = look(l1, sets, line, writes);
-            if (LIKELY(sight.quick)) {
-                hits++;
-                write_hits += writes;
-            } else {
-                uint64_t when = by_place ? (uint64_t)(at - begin) : trace_instruction(*at);
-                tile_access(walk, l1, 1, 0, sight.way, line, when, writes);
-            }
-            if (l1->policy != REPLACE_SRRIP) { /* of which a second use is another than the first */
-                again = line;
-                again_dirty = writes;
-            }
-        }
-    }
-    walk->l1_of[walk->first].reads += hits - write_hits;
-    walk->l1_of[walk->first].writes += write_hits;
-}
-
-/* ---- several ---- */
-
-static inline void step(const struct walk *walk, const struct coherent_shape *l1, uint32_t tile,
-                        uint64_t line, uint64_t when, bool writes)
-{
-    struct sight sight = look(l1, sets_of(walk, l1, tile), line, writes);
-    struct coherent_counters *count = &walk->l1_of[walk->first + tile];
-    if (LIKELY(sight.quick)) {
-        count->reads += !writes;
-        count->writes += writes;
-    } else {
-        tile_access(walk, l1, walk->tiles, tile, sight.way, line, when, writes);
-    }
-}
-
-static inline void run_merged(const struct walk *walk, const struct coherent_shape *l1,
-                              struct cursor *cursors)
-{
-    const uint32_t shift = walk->caches->plan.l1_shift;
-    struct merge merge;
-    struct trace_access access;
-    uint32_t tile;
-    merge_init(&merge, cursors, walk->tiles);
-    while (merge_next(&merge, &access, &tile)) {
-        struct lines lines = lines_of(shift, access);
-        for (uint64_t line = lines.first; line <= lines.last; line++)
-            step(walk, l1, tile, line, trace_instruction(access), trace_writes(access));
-    }
-    merge_fini(&merge);
-}
-
-/* ---- those of a part ---- */
-
-static inline void run_items(const struct walk *walk, const struct coherent_shape *l1,
-                             const struct items *items)
-{
-    for (size_t i = 0; i < items->count; i++) {
-        struct item item = items->at[i];
-        uint32_t tile = item.place & ((1 << MERGE_TILE_BITS) - 1);
-        step(walk, l1, tile, item.place >> MERGE_TILE_BITS, item.when >> 1, item.when & 1);
-    }
-}
-
-/* ---- for each shape ---- */
-
-/* Of cursors, or of items where there are some. */
-static inline void run_shape(const struct walk *walk, const struct coherent_shape *l1, struct cursor *cursors,
-                             const struct items *items)
-{
-    if (items)
-        run_items(walk, l1, items);
-    else if (walk->tiles == 1)
-        run_one(walk, l1, *cursors);
-    else
-        run_merged(walk, l1, cursors);
-}
-
-typedef void run_fn(const struct walk *walk, struct cursor *cursors, const struct items *items);
-
-/*    policy  ways */
-#define OFTEN(X)                                                                                             \
-    X(LRU, 4)                                                                                                \
-    X(LRU, 8)                                                                                                \
-    X(LRU, 16)
-
-#define X(name, many)                                                                                        \
-    __attribute__((flatten)) static void run_##name##_##many(                                                \
-        const struct walk *walk, struct cursor *cursors, const struct items *items)                          \
-    {                                                                                                        \
-        struct coherent_shape l1 = {                                                                         \
-            .sets = walk->caches->plan.l1.sets, .ways = many, .policy = REPLACE_##name};                     \
-        coherent_plan(&l1);                                                                                  \
-        run_shape(walk, &l1, cursors, items);                                                                \
-    }
-OFTEN(X)
-#undef X
-
-__attribute__((flatten)) static void run_other(const struct walk *walk, struct cursor *cursors,
-                                               const struct items *items)
-{
-    struct coherent_shape l1 = walk->caches->plan.l1;
-    run_shape(walk, &l1, cursors, items);
-}
-
-static run_fn *run_for(const struct coherent_shape *l1)
-{
-    static const struct {
-        uint32_t policy, ways;
-        run_fn *run;
-    } often[] = {
-#define X(name, many) {REPLACE_##name, many, run_##name##_##many},
-        OFTEN(X)
-#undef X
-    };
-    for (size_t i = 0; i < COUNT_OF(often); i++) {
-        if (often[i].policy == l1->policy && often[i].ways == l1->ways)
-            return often[i].run;
-    }
-    return run_other;
+#ifdef CACHESIM_X86_LEVELS
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        return run_level_v3;
+#endif
+    return run_level_v1;
 }
 
 void walk_run(const struct walk *walk, struct cursor *cursors)
 {
-    run_for (&walk->caches->plan.l1)(walk, cursors, NULL);
+    best_level()(walk, cursors, NULL);
 }
 
 void walk_run_items(const struct walk *walk, const struct items *items)
 {
-    run_for (&walk->caches->plan.l1)(walk, NULL, items);
+    best_level()(walk, NULL, items);
 }

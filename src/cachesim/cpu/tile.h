@@ -94,6 +94,10 @@ static inline void tile_access(const struct walk *walk, const struct coherent_sh
 void walk_run(const struct walk *walk, struct cursor *cursors);
 void walk_run_items(const struct walk *walk, const struct items *items);
 
+/* The same, compiled for several processors (run_level.h). */
+typedef void run_fn(const struct walk *walk, struct cursor *cursors, const struct items *items);
+run_fn run_level_v1, run_level_v3;
+
 /* Machine `shared`: what the L1s asked for, in order (slice.c). */
 void slices_run(struct caches *caches);
 struct slice_work *slice_works_new(unsigned workers);
