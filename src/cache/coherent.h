@@ -100,6 +100,16 @@ CACHE_CALL uint64_t coherent_last_word(uint64_t tag, bool is_dirty)
     return tag << 2 | (uint64_t)is_dirty << 1 | 1;
 }
 
+/* Only a GPU looks at it: on a CPU it would cost more than it saves. */
+CACHE_CALL void coherent_set_last(const struct coherent_shape *shape, char *set, uint64_t word)
+{
+#ifdef __CUDA_ARCH__
+    *coherent_last(shape, set) = word;
+#else
+    (void)shape, (void)set, (void)word;
+#endif
+}
+
 /* Whether an access to an L1 (a read or a write) does what the last one to the set did, and so hits and
  * changes nothing. Tags are below 2^62. */
 CACHE_CALL bool coherent_is_again(const struct coherent_shape *shape, char *set, uint64_t tag, bool writes)
@@ -135,7 +145,7 @@ CACHE_CALL bool coherent_hit(const struct coherent_shape *shape, char *set, uint
     if (writes && !is_dirty)
         return false;
     replace_use(shape->policy, coherent_row(shape, set), shape->ways, *way);
-    *coherent_last(shape, set) = coherent_last_word(tag, is_dirty);
+    coherent_set_last(shape, set, coherent_last_word(tag, is_dirty));
     return true;
 }
 
@@ -192,7 +202,7 @@ CACHE_CALL void coherent_snoop(const struct coherent_shape *shape, const struct 
         if (way == COHERENT_NONE)
             continue;
         uint64_t *dirty = coherent_dirty(shape, set), bit = UINT64_C(1) << way;
-        *coherent_last(shape, set) = 0;
+        coherent_set_last(shape, set, 0);
         if (*dirty & bit) {
             *dirty &= ~bit;
             outcome->given_by = other;
@@ -225,8 +235,9 @@ CACHE_CALL struct coherent_outcome coherent_access_way(const struct coherent_sha
                                               : COHERENT_CLAIM;
     }
     /* a line that came is not settled yet: the next use of it moves it on (srrip) */
-    *coherent_last(shape, set) =
-        outcome.hit || shape->policy != REPLACE_SRRIP ? coherent_last_word(tag, was_dirty || writes) : 0;
+    coherent_set_last(
+        shape, set,
+        outcome.hit || shape->policy != REPLACE_SRRIP ? coherent_last_word(tag, was_dirty || writes) : 0);
     if (outcome.hit) {
         *dirty |= (uint64_t)writes << way;
         replace_use(shape->policy, coherent_row(shape, set), shape->ways, way);
