@@ -87,6 +87,8 @@ struct caches_backend {
     /* What the batch points to may change as soon as this returns. */
     bool (*run)(struct caches *caches, const struct caches_batch *batch, struct err *err);
     bool (*count)(struct caches *caches, struct caches_result *result, struct err *err);
+    /* The name of the device that these are on, as long as they are; or NULL: that is the host. */
+    const char *(*device)(const struct caches *caches);
 };
 
 extern const struct caches_backend caches_cpu, caches_cuda;

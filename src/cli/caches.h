@@ -17,17 +17,20 @@ struct caches_device {
 
 extern const struct caches_device caches_devices[]; /* ends with a NULL backend; the first is the default */
 
+/* Accesses of a tile at a time that suit it. */
+size_t device_batch(const struct caches_device *device, uint32_t tiles);
+
 struct caches_request {
     struct caches_spec spec; /* in a sweep: of what it leaves alone */
-    bool tiles_told, snoop_told;
+    bool tiles_told, snoop_told, device_told;
     const char **traces;
     uint32_t trace_count, trace_capacity;
     const char *generate;
     uint64_t offset, accesses, batch;
     const struct caches_device *device;
     struct caches_host host;
-    const char *sweep_text, *json, *plot;
-    bool per_cache, compare_exact, no_progress;
+    const char *sweep_text, *json, *plot, *evaluate;
+    bool quick, per_cache, compare_exact, no_progress;
     struct sweep sweep;
 };
 

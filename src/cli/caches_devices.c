@@ -1,7 +1,13 @@
 #include "cli/caches.h"
+#include "base/bits.h"
 
 const struct caches_device caches_devices[] = {
     {.backend = &caches_cpu, .shares_cores = true, .batch_accesses = 1 << 18},
     {.backend = &caches_cuda, .batch_accesses = 1 << 24},
     {.backend = NULL},
 };
+
+size_t device_batch(const struct caches_device *device, uint32_t tiles)
+{
+    return min_u64(max_u64(device->batch_accesses / tiles, 256), 1 << 16);
+}

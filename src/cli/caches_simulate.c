@@ -31,8 +31,7 @@ static struct pass_key key_of(const struct caches_request *r, const struct cache
 
 static size_t batch_of(const struct caches_request *r, uint32_t tiles)
 {
-    size_t each = r->batch ? r->batch : r->device->batch_accesses / tiles;
-    return r->batch ? each : min_u64(max_u64(each, 256), 1 << 16);
+    return r->batch ? r->batch : device_batch(r->device, tiles);
 }
 
 static struct feed *open_feed(const struct pass *pass, struct err *err)

@@ -1,15 +1,12 @@
 /* A sweep as a line chart: miss rates upwards, one key across, a line for each combination of the others. */
 #include "cli/caches.h"
+#include "cli/svg.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
 #include <math.h>
 
 enum { WIDTH = 900, LEFT = 70, TOP = 64, ACROSS = 560, UP = 380, LEGEND = LEFT + ACROSS + 24, ROW = 18 };
-
-static const char *const colours[] = {"#1f77b4", "#d9601a", "#2a9d4a", "#c2343b", "#8a63c2",
-                                      "#8c6d31", "#d65fa6", "#1aa3b3", "#7f7f7f", "#9aa51f"};
-static const char *const dashes[] = {"", "7 4", "2 3", "9 3 2 3"};
 
 struct chart {
     const struct sweep *sweep;
@@ -39,18 +36,6 @@ static double rate_of(const struct chart *chart, const struct configuration *one
 static bool is_drawn(const struct chart *chart, const struct configuration *one)
 {
     return !chart->of_l2 || one->spec.machine != CACHES_L1;
-}
-
-/* The least of 1, 2, 5, 10, 20, ... percent (and parts of one) that is not below. */
-static double round_up(double rate)
-{
-    double power = pow(10, floor(log10(fmax(rate, 0.001))));
-    double steps[] = {1, 2, 5, 10};
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        if (rate <= steps[i] * power)
-            return steps[i] * power;
-    }
-    return 10 * power;
 }
 
 /* ---- places ---- */
@@ -83,16 +68,6 @@ static double upwards(const struct chart *chart, double rate)
 }
 
 /* ---- drawing ---- */
-
-static void escaped(FILE *f, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '&' || *text == '<' || *text == '>')
-            fprintf(f, "&#%d;", *text);
-        else
-            fputc((unsigned char)*text < ' ' ? '?' : *text, f);
-    }
-}
 
 static void draw_axes(const struct chart *chart, FILE *f)
 {
@@ -159,8 +134,8 @@ struct point {
 static void draw_line(const struct chart *chart, const struct configurations *all, size_t first,
                       size_t number, FILE *f)
 {
-    const char *colour = colours[number % COUNT_OF(colours)];
-    const char *dash = dashes[number / COUNT_OF(colours) % COUNT_OF(dashes)];
+    const char *colour = svg_colour(number);
+    const char *dash = svg_dash(number);
     struct point *points = mem_alloc(all->count, sizeof *points);
     struct text name = {0};
     size_t count = 0;
@@ -212,7 +187,7 @@ static void draw_titles(const struct chart *chart, const struct caches_request *
     fprintf(f, "<text x='%d' y='24' font-size='16'>%s miss rate by %s</text>\n", LEFT,
             chart->of_l2 ? "L2" : "L1", chart->x->key->name);
     fprintf(f, "<text x='%d' y='46'>", LEFT);
-    escaped(f, r->generate ? r->generate : r->traces[0]);
+    svg_text(f, r->generate ? r->generate : r->traces[0]);
     if (r->trace_count > 1)
         fprintf(f, " and %u more", r->trace_count - 1);
     fputs("</text>\n", f);
@@ -224,18 +199,11 @@ void sweep_svg(const struct caches_request *r, const struct configurations *all,
     chart.of_l2 = !strncmp(chart.x->key->name, "l2.", 3) && all->at[0].spec.machine != CACHES_L1;
     for (size_t i = 0; i < all->count; i++)
         chart.most = fmax(chart.most, rate_of(&chart, &all->at[i]));
-    chart.most = round_up(chart.most);
+    chart.most = svg_round_up(chart.most);
     int rows = (int)draw_lines(&chart, all, NULL), height = TOP + (int)fmax(UP + 64, ROW * rows + 24);
-    fprintf(f,
-            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' viewBox='0 0 %d %d' "
-            "font-family='sans-serif' font-size='12'>\n"
-            "<style>.b{fill:#fff}text{fill:#222}.g{stroke:#ddd}.f{fill:none;stroke:#666}\n"
-            "@media (prefers-color-scheme:dark){.b{fill:#16181c}text{fill:#ddd}.g{stroke:#3a3d44}"
-            ".f{stroke:#999}}</style>\n"
-            "<rect class='b' width='%d' height='%d'/>\n",
-            WIDTH, height, WIDTH, height, WIDTH, height);
+    svg_begin(f, WIDTH, height);
     draw_titles(&chart, r, f);
     draw_axes(&chart, f);
     draw_lines(&chart, all, f);
-    fputs("</svg>\n", f);
+    svg_end(f);
 }

@@ -1,6 +1,7 @@
 /* heddle caches: many caches at once, over traces or generated accesses. */
 #include "cli/caches.h"
 #include "cli/cli.h"
+#include "cli/evaluate.h"
 #include "cli/trace.h"
 #include "base/bits.h"
 #include "base/file.h"
@@ -103,6 +104,7 @@ static bool take_l2(struct caches_request *r, const char *value, struct err *err
 
 static bool take_device(struct caches_request *r, const char *value, struct err *err)
 {
+    r->device_told = true;
     for (r->device = caches_devices; r->device->backend; r->device++) {
         if (!strcmp(r->device->backend->name, value))
             return true;
@@ -154,6 +156,7 @@ TAKE_TEXT(generate)
 TAKE_TEXT(sweep_text)
 TAKE_TEXT(json)
 TAKE_TEXT(plot)
+TAKE_TEXT(evaluate)
 
 #define TAKE_SWITCH(name, member)                                                                            \
     static bool take_##name(struct caches_request *r, const char *value, struct err *err)                    \
@@ -163,6 +166,7 @@ TAKE_TEXT(plot)
         r->member = true;                                                                                    \
         return true;                                                                                         \
     }
+TAKE_SWITCH(quick, quick)
 TAKE_SWITCH(per_cache, per_cache)
 TAKE_SWITCH(compare_exact, compare_exact)
 TAKE_SWITCH(no_progress, no_progress)
@@ -198,6 +202,9 @@ TAKE_SWITCH(resident, host.resident)
     X("--no-overlap", NULL, "cuda: transfers and kernels one after the other", no_overlap)                   \
     X("--resident", NULL, "cuda: all accesses are transferred before any is simulated", resident)            \
     X("--per-block", "N", "cuda: tiles of a block of threads", per_block)                                    \
+    X("--evaluate", "FOLDER",                                                                                \
+      "measure this machine on all of the evaluation's workloads: tables and plots in FOLDER", evaluate)     \
+    X("--quick", NULL, "with --evaluate: a small one, which tells nothing but that it works", quick)         \
     X("--no-progress", NULL, "no line on the terminal that shows how far it is", no_progress)
 
 static const struct option_row options[] = {
@@ -273,8 +280,9 @@ static int run(int count, char **words)
     };
     struct configurations all = {0};
     catch_interrupts();
-    int status = options_parse(options, count, words, &r, took, &err) ? simulate(&r, &all)
-                                                                      : complain(EXIT_USAGE, &err);
+    int status = !options_parse(options, count, words, &r, took, &err) ? complain(EXIT_USAGE, &err)
+                 : r.evaluate                                          ? caches_evaluate(&r)
+                                                                       : simulate(&r, &all);
     configurations_fini(&all);
     sweep_fini(&r.sweep);
     mem_free(r.traces);

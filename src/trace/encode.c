@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum {
-    EXACT_MOST = 160,   /* patterns with distances */
+    EXACT_MOST = 64,    /* patterns with distances */
     EXACT_SHARE = 1024, /* one such for at least so manieth of the accesses */
     COUNT_RUN = 64,     /* so many accesses are counted ... */
     COUNT_EVERY = 256,  /* ... of so many */
@@ -63,8 +63,7 @@ void trace_encoder_free(struct trace_encoder *encoder)
 
 static uint32_t hash_of(uint64_t number, unsigned bits)
 {
-    number *= UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)((number ^ number >> 32) * UINT64_C(0xd6e8feb86659fd93) >> (64 - bits));
+    return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 }
 
 /* ---- accesses ---- */

@@ -8,11 +8,12 @@
 #include "trace/source.h"
 
 /* What all kinds take, first in the struct of each. */
-#define GENERATE_COMMON(P, S)                                                                                \
-    P(S, size, footprint, "64MiB", "64B..8GiB", "memory of a core of its own")                               \
+#define GENERATE_COMMON_OF(P, S, own)                                                                        \
+    P(S, size, footprint, own, "64B..8GiB", "memory of a core of its own")                                   \
     P(S, real, writes, "0.3", "0..1", "share of accesses that write")                                        \
     P(S, size, bytes, "8B", "1B..64B", "of an access, which is aligned to them")                             \
     P(S, count, instructions, "3", "0..1000000", "from an access to the next")
+#define GENERATE_COMMON(P, S) GENERATE_COMMON_OF(P, S, "64MiB")
 struct generate_common {
     GENERATE_COMMON(PARAM_FIELD, generate_common)
 };

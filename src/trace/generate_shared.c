@@ -3,14 +3,17 @@
 
 enum { LINE = 64 };
 
+/* What cores have of their own leaves room for what they share in small caches, too. */
+#define OWN "16KiB"
+
 /* ---- producer-consumer ---- */
 
 #define PRODUCER(P, S)                                                                                       \
-    GENERATE_COMMON(P, S)                                                                                    \
+    GENERATE_COMMON_OF(P, S, OWN)                                                                            \
     P(S, choice, shape, "pairs", "pairs|ring",                                                               \
       "pairs: every second core reads what the one before it wrote; ring: each writes for the next")         \
     P(S, count, ring, "4", "2..65536", "cores of a ring")                                                    \
-    P(S, size, buffer, "64KiB", "64B..1GiB", "of a producer and its consumer; used round and round")         \
+    P(S, size, buffer, "16KiB", "64B..1GiB", "of a producer and its consumer; used round and round")         \
     P(S, size, lag, "4KiB", "0B..1GiB", "that a consumer is behind")                                         \
     P(S, real, shared, "0.5", "0..1",                                                                        \
       "share of accesses to buffers; others are to any word of the core's own memory")
@@ -68,7 +71,7 @@ const struct generate_kind generate_producer = {&producer_options, producer_begi
 /* ---- false sharing ---- */
 
 #define FALSE_SHARING(P, S)                                                                                  \
-    GENERATE_COMMON(P, S)                                                                                    \
+    GENERATE_COMMON_OF(P, S, OWN)                                                                            \
     P(S, count, lines, "16", "1..1000000", "of 64 bytes, in which each core has a word")                     \
     P(S, real, shared, "0.2", "0..1",                                                                        \
       "share of accesses to them; others are to any word of the core's own memory")

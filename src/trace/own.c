@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct own {
@@ -24,9 +25,12 @@ bool own_looks_so(const char *bytes, size_t count)
 bool own_is(const char *path)
 {
     char bytes[sizeof TRACE_MAGIC];
-    int descriptor = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : dup(STDIN_FILENO);
-    ssize_t got =
-        descriptor < 0 ? -1 : pread(descriptor, bytes, sizeof bytes, 0); /* pipes cannot: none of ours */
+    struct stat info;
+    bool standard = !strcmp(path, "-");
+    if ((standard ? fstat(STDIN_FILENO, &info) : stat(path, &info)) || !S_ISREG(info.st_mode))
+        return false; /* pipes are not even opened: that would be felt at the other end */
+    int descriptor = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = descriptor < 0 ? -1 : pread(descriptor, bytes, sizeof bytes, 0);
     if (descriptor >= 0)
         close(descriptor);
     return got > 0 && own_looks_so(bytes, (size_t)got);

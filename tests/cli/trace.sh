@@ -44,6 +44,14 @@ run trace convert z.csv back.htrace
 expect_same_file 'to CSV and back' z.03.htrace back.htrace
 "$HEDDLE" trace convert - piped.htrace <z.csv || fail 'convert from standard input'
 expect_same_file 'from a pipe' z.03.htrace piped.htrace
+mkfifo fifo
+cat z.csv >fifo &
+run trace convert fifo from_fifo.htrace
+expect_same_file 'from a named pipe' z.03.htrace from_fifo.htrace
+"$HEDDLE" trace info - <z.03.htrace >out || fail 'a trace of ours from standard input'
+expect_line out '^  accesses       100000: '
+z=$(cat z.03.htrace | "$HEDDLE" trace info - 2>&1) && fail 'a trace of ours from a pipe'
+[[ $z == *"standard input: a trace of Heddle's is read from its end: it must be a file"* ]] || fail "a pipe: $z"
 run trace convert z.csv part.htrace --skip 10 --accesses 20
 run trace print part.htrace
 expect_same_file 'a part' <(sed -n '1p;12,31p' z.csv) out

@@ -194,5 +194,5 @@ static bool cpu_count(struct caches *caches, struct caches_result *result, struc
     return true;
 }
 
-const struct caches_backend caches_cpu = {"cpu",    "all cores of the host", cpu_make, cpu_free, cpu_run,
-                                          cpu_count};
+const struct caches_backend caches_cpu = {
+    "cpu", "all cores of the host", cpu_make, cpu_free, cpu_run, cpu_count, NULL};

@@ -296,6 +296,11 @@ static bool cuda_count(struct caches *caches, struct caches_result *result, stru
     return device_good(caches->device, err);
 }
 
+static const char *cuda_device(const struct caches *caches)
+{
+    return device_name(caches->device);
+}
+
 const struct caches_backend caches_cuda = {
-    "cuda", "an NVIDIA GPU", cuda_make, cuda_close, cuda_run, cuda_count,
+    "cuda", "an NVIDIA GPU", cuda_make, cuda_close, cuda_run, cuda_count, cuda_device,
 };

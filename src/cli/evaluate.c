@@ -1,0 +1,168 @@
+/* heddle caches --evaluate: traces, points, figures, files. */
+#include "cli/evaluate.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+
+enum { ACCESSES = 500000, ACCESSES_QUICK = 600, ACCESSES_MOST = 1 << 26 };
+
+/* ---- points ---- */
+
+static bool same_key(const struct point_key *a, const struct point_key *b)
+{
+    return a->workload == b->workload && a->machine == b->machine && a->tiles == b->tiles &&
+           a->l1_ways == b->l1_ways && a->quantum == b->quantum && a->accesses == b->accesses &&
+           a->host == b->host && a->per_block == b->per_block;
+}
+
+const struct point *evaluation_point(struct evaluation *e, const struct point_key *key)
+{
+    for (size_t i = 0; i < e->point_count; i++) {
+        if (same_key(&e->points[i].key, key))
+            return &e->points[i];
+    }
+    mem_grow(e->points, e->point_count, e->point_capacity);
+    e->points[e->point_count] = (struct point){.key = *key};
+    return &e->points[e->point_count++];
+}
+
+/* ---- the machine ---- */
+
+static char *cpu_name(void)
+{
+    struct text info = {0};
+    struct err err;
+    char *name = NULL;
+    if (file_read("/proc/cpuinfo", 1 << 24, &info, &err)) {
+        const char *at = strstr(info.at, "model name");
+        at = at ? strchr(at, ':') : NULL;
+        struct text line = {0};
+        if (at)
+            text_add(&line, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+        name = at ? mem_text(text_trim(line.at)) : NULL;
+        text_fini(&line);
+    }
+    text_fini(&info);
+    return name ? name : mem_text("unknown");
+}
+
+/* One small machine is kept on the GPU: what is used all the time need not be set up again each time. */
+static struct caches *find_gpu(struct evaluation *e, struct err *err)
+{
+    const struct caches_request *r = e->r;
+    struct point_key key = {.tiles = 1, .accesses = 1, .host = EVALUATE_GPU};
+    struct caches_spec spec = point_spec(&key);
+    if (r->device_told && r->device->backend != &caches_cuda) {
+        e->gpu = mem_text("--device says so");
+        return NULL;
+    }
+    struct caches *caches = caches_cuda.make(&spec, &r->host, err);
+    e->has_gpu = caches;
+    e->gpu = mem_text(caches ? caches_cuda.device(caches) : err->text);
+    return caches;
+}
+
+/* ---- files ---- */
+
+static bool open_in(const struct evaluation *e, const char *name, const char *ending,
+                    struct file_writer *writer, struct err *err)
+{
+    struct text path = {0};
+    text_add(&path, "%s/%s%s", e->folder, name, ending);
+    bool good = file_open(writer, path.at, err);
+    text_fini(&path);
+    return good;
+}
+
+static bool write_all(const struct evaluation *e, struct err *err)
+{
+    struct file_writer writer;
+    for (size_t i = 0; i < e->sheet_count; i++) {
+        if (!open_in(e, e->sheets[i].name, ".svg", &writer, err))
+            return false;
+        sheet_svg(&e->sheets[i], writer.stream);
+        if (!file_close(&writer, err))
+            return false;
+    }
+    if (!open_in(e, "evaluation", ".json", &writer, err))
+        return false;
+    evaluation_json(e, writer.stream);
+    if (!file_close(&writer, err) || !open_in(e, "evaluation", ".md", &writer, err))
+        return false;
+    evaluation_markdown(e, writer.stream);
+    return file_close(&writer, err);
+}
+
+/* ---- the command ---- */
+
+static bool run(struct evaluation *e, struct err *err)
+{
+    double start = host_seconds();
+    evaluation_figures(e); /* to know the points */
+    evaluation_forget_figures(e);
+    if (!evaluation_measure(e, err))
+        return false;
+    e->seconds = host_seconds() - start;
+    evaluation_figures(e);
+    return write_all(e, err);
+}
+
+/* Machines are the evaluation's own. */
+static bool makes_sense(const struct caches_request *r, struct err *err)
+{
+    bool other = r->trace_count || r->generate || r->sweep_text || r->json || r->plot || r->tiles_told ||
+                 r->snoop_told || r->offset || r->batch || r->per_cache || r->compare_exact ||
+                 r->host.no_overlap || r->host.resident || r->host.per_block;
+    struct caches_spec usual = point_spec(&(struct point_key){.tiles = 0});
+    other |= r->spec.machine != usual.machine || memcmp(&r->spec.l1, &usual.l1, sizeof usual.l1) ||
+             memcmp(&r->spec.l2, &usual.l2, sizeof usual.l2) || r->spec.policy || r->spec.quantum ||
+             r->spec.seed != usual.seed;
+    if (other)
+        return err_set(err, "--evaluate has machines and traces of its own; beside it go --accesses, "
+                            "--threads, --device, --quick and --no-progress");
+    if (r->accesses > ACCESSES_MOST)
+        return err_set(err, "--accesses: with --evaluate, expected %d at most", ACCESSES_MOST);
+    return *r->evaluate || err_set(err, "--evaluate: expected a folder");
+}
+
+static int evaluate(struct evaluation *e)
+{
+    struct err err;
+    struct caches *gpu = NULL;
+    if (!makes_sense(e->r, &err))
+        return complain(EXIT_USAGE, &err);
+    e->cpu = cpu_name();
+    e->cores = host_cores();
+    gpu = find_gpu(e, &err);
+    bool good = (e->has_gpu || !e->r->device_told || e->r->device == caches_devices) &&
+                evaluate_record(e->r, e->folder, e->accesses, &err) && run(e, &err);
+    if (gpu)
+        caches_cuda.close(gpu);
+    if (interrupted) {
+        err_set(&err, "interrupted: what was measured so far is no result, and was not written");
+        return complain(EXIT_SIGNAL + interrupted, &err);
+    }
+    if (!good)
+        return complain(EXIT_FAILED, &err);
+    printf("%zu points, %zu figures in %.1f s: %s/evaluation.md\n", e->point_count, e->sheet_count,
+           e->seconds, e->folder);
+    return EXIT_GOOD;
+}
+
+int caches_evaluate(const struct caches_request *r)
+{
+    struct caches_request own = *r;
+    if (!own.host.threads)
+        own.host.threads = host_cores();
+    struct evaluation e = {.r = &own, .folder = r->evaluate};
+    e.accesses = r->accesses ? r->accesses : r->quick ? ACCESSES_QUICK : ACCESSES;
+    int status = evaluate(&e);
+    evaluation_forget_figures(&e);
+    mem_free(e.sheets);
+    mem_free(e.points);
+    mem_free(e.cpu);
+    mem_free(e.gpu);
+    return status;
+}
