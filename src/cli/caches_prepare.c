@@ -27,6 +27,8 @@ static bool makes_sense(const struct caches_request *r, struct err *err)
         return err_set(err, "--generate: expected --accesses N beside it");
     if (r->generate && r->offset)
         return err_set(err, "--offset: only traces have one");
+    if (r->quick)
+        return err_set(err, "--quick: expected --evaluate beside it");
     if (r->plot && !r->sweep_text)
         return err_set(err, "--plot: expected --sweep beside it");
     if (r->compare_exact && r->sweep_text)

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 
-enum { ACCESSES = 500000, ACCESSES_QUICK = 600, ACCESSES_MOST = 1 << 26 };
+enum { ACCESSES = 500000, ACCESSES_QUICK = 200, ACCESSES_MOST = 1 << 26 };
 
 /* ---- points ---- */
 

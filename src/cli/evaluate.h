@@ -82,7 +82,7 @@ struct point {
 
 /* ---- sheets: what a figure shows, as a table, a drawing and JSON ---- */
 
-enum { SHEET_NAME = 40 };
+enum { SHEET_NAME = CACHES_CELL };
 
 struct sheet {
     const char *name, *title, *text; /* name: of the file, too */
@@ -99,6 +99,7 @@ struct sheet {
         double value;
     } * cells;
     size_t series_count, series_capacity, column_count, column_capacity, cell_count, cell_capacity;
+    struct text note;     /* that belongs to it */
     struct text commands; /* that repeat some of its points, one a line */
 };
 

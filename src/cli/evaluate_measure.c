@@ -259,7 +259,7 @@ static bool measure(const struct evaluation *e, const struct replay *replay, str
     struct point again = *point;
     if (!run_once(e, replay, point, err))
         return false;
-    if (host_seconds() - start < 1 && !e->r->quick) {
+    if (host_seconds() - start < 0.5 && !e->r->quick) {
         if (!run_once(e, replay, &again, err))
             return false;
         if (again.digest != point->digest)

@@ -127,6 +127,7 @@ static bool record(const struct caches_request *r, const char *folder, const cha
         good = err_set(err, "%s/traces has no traces of %s, and they cannot be made here: %s", folder,
                        program, why.text);
     catch_interrupts(); /* meanwhile they went to the program */
+    interrupted = interrupted ? interrupted : process_asked_to_end();
     good = good && is_whole(&recording, folder, program, threads, accesses, err);
     recording_fini(&recording);
     mem_free(path);
