@@ -38,6 +38,7 @@ static void place_shared(struct work_walk *work, uint32_t threads, bool tells)
     PLACE(flags, work->asks_spread || tells ? work->chunk : 0);
     PLACE(histogram, (uint64_t)warps * threads * 2);
     PLACE(sums, warps * 4);
+    PLACE(marked, work->chunk / 8);
     shared->tallied = work->caches > 1 && !work->tallies ? work->caches : 0;
     PLACE(tallies, (uint64_t)shared->tallied * TALLY_BYTES);
 #undef PLACE

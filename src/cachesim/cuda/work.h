@@ -21,7 +21,7 @@ struct work_items {
 
 /* Places in the shared memory of a stream, in bytes. */
 struct work_shared {
-    uint32_t state, words, victims, givers, tiles, ranks, sorted, flags, histogram, sums, tallies;
+    uint32_t state, words, victims, givers, tiles, ranks, sorted, flags, histogram, sums, marked, tallies;
     uint32_t tallied; /* caches that have a tally there */
     uint32_t bytes;   /* of a stream */
     bool has_state;   /* else it is used where it is, in the device's memory */
