@@ -50,7 +50,8 @@ static struct feed *open_feed(const struct pass *pass, struct err *err)
                                          .seed = r->spec.seed,
                                          .batch = batch_of(r, pass->tiles),
                                          .quantum = pass->key.quantum,
-                                         .threads = r->host.threads},
+                                         .threads = r->host.threads,
+                                         .interrupt = &interrupted},
                      err);
 }
 
@@ -208,6 +209,19 @@ static bool gather(struct pass *pass, const struct configurations *all, size_t f
     return true;
 }
 
+/* Traces are opened again for each pass. */
+static bool passes_can_be(const struct caches_request *r, size_t passes, struct err *err)
+{
+    for (uint32_t i = 0; passes > 1 && i < r->trace_count; i++) {
+        if (!feed_can_reopen(r->traces[i]))
+            return err_set(err,
+                           "%s: exact and quanta take accesses in other orders, so that it must be read %zu "
+                           "times, which only plain files can be",
+                           r->traces[i], passes);
+    }
+    return true;
+}
+
 bool caches_simulate(const struct caches_request *r, struct configurations *all, struct err *err)
 {
     struct pass pass = {.r = r, .members = mem_alloc(all->count, sizeof *pass.members)};
@@ -215,10 +229,11 @@ bool caches_simulate(const struct caches_request *r, struct configurations *all,
     size_t passes = 0, passes_done = 0;
     uint64_t done = 0;
     double start = host_seconds();
-    bool good = true;
+    bool good;
     progress_init(&progress, "caches", "accesses");
     for (size_t i = 0; i < all->count; i++)
         passes += gather(&pass, all, i);
+    good = passes_can_be(r, passes, err);
     for (size_t i = 0; good && i < all->count; i++) {
         if (!gather(&pass, all, i))
             continue;
