@@ -105,7 +105,7 @@ static bool open_traces(struct feed *feed, struct err *err)
     uint32_t count = feed->spec.path_count;
     feed->traces = mem_alloc(count, sizeof *feed->traces);
     for (uint32_t i = 0; i < count; i++)
-        feed->traces[i].path = feed->spec.paths[i];
+        feed->traces[i] = (struct feed_trace){.path = feed->spec.paths[i], .interrupt = feed->spec.interrupt};
     workers_run(feed->workers, count, look, feed);
     for (uint32_t i = 0; i < count; i++) {
         if (feed->traces[i].wrong)

@@ -23,6 +23,7 @@ struct feed_spec {
     size_t
         keep_bytes; /* traces that several tiles read are kept in so much memory; 0: what the host can do */
     unsigned threads;
+    const _Atomic int *interrupt; /* what takes long ends early when it is set; or NULL */
 };
 
 struct feed;
@@ -36,5 +37,8 @@ bool feed_next(struct feed *feed, struct caches_batch *batch, struct err *err);
 uint64_t feed_total(const struct feed *feed);
 
 void feed_close(struct feed *feed);
+
+/* Whether a trace can be opened more than once: a pipe cannot. */
+bool feed_can_reopen(const char *path);
 
 #endif

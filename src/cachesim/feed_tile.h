@@ -8,6 +8,7 @@
 /* A trace that tiles read. Where several do, and it is small enough, it is kept in memory. */
 struct feed_trace {
     const char *path;
+    const _Atomic int *interrupt;
     struct trace_file *file;   /* of our own format, while it is being kept; or NULL */
     struct trace_access *kept; /* or NULL: each tile opens the trace */
     size_t count;              /* that are kept */

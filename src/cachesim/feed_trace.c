@@ -1,5 +1,6 @@
 /* Traces that several tiles read. */
 #include "cachesim/feed_tile.h"
+#include "cachesim/feed.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "trace/own.h"
@@ -7,6 +8,11 @@
 #include <sys/stat.h>
 
 enum { CHUNK = 65536 };
+
+static bool is_set(const _Atomic int *interrupt)
+{
+    return interrupt && *interrupt;
+}
 
 bool trace_look(struct feed_trace *trace, struct err *err)
 {
@@ -42,18 +48,19 @@ bool trace_keep_begin(struct feed_trace *trace, uint64_t most, size_t room)
 
 bool trace_keep_block(struct feed_trace *trace, uint32_t block, struct err *err)
 {
+    if (is_set(trace->interrupt))
+        return err_set(err, "interrupted");
     return trace_block_read(trace->file, block, trace->kept + (size_t)block * TRACE_BLOCK_ACCESSES, err);
 }
 
 /* ---- foreign ones ---- */
 
-/* "din:FILE" is a file, too. */
-static bool can_be_read_again(const char *path)
+bool feed_can_reopen(const char *path)
 {
     struct stat info;
-    const char *colon = strchr(path, ':');
+    const char *colon = strchr(path, ':'); /* "din:FILE" is a file, too */
     bool there = !stat(path, &info) || (colon && !stat(colon + 1, &info));
-    return there && S_ISREG(info.st_mode);
+    return (there && S_ISREG(info.st_mode)) || own_is(path);
 }
 
 static bool keep_some(struct feed_trace *trace, struct source *source, uint64_t most, size_t capacity_most,
@@ -62,6 +69,8 @@ static bool keep_some(struct feed_trace *trace, struct source *source, uint64_t 
     size_t capacity = 0;
     long got = 1;
     while (got > 0 && (!most || trace->count < most) && trace->count < capacity_most) {
+        if (is_set(trace->interrupt))
+            return err_set(err, "interrupted");
         if (trace->count == capacity) {
             size_t more = min_u64(capacity ? 2 * capacity : CHUNK, capacity_most);
             trace->kept = mem_resize(trace->kept, capacity, more, sizeof *trace->kept);
@@ -87,7 +96,7 @@ bool trace_keep(struct feed_trace *trace, uint64_t most, size_t room, struct err
         mem_free(trace->kept);
         trace->kept = NULL;
         trace->count = 0;
-        good = can_be_read_again(trace->path) ||
+        good = feed_can_reopen(trace->path) ||
                err_set(err,
                        "%s: several tiles read this trace, which is too long to be kept in memory and, "
                        "being no plain file, cannot be read again",
@@ -103,9 +112,9 @@ bool trace_measure(struct feed_trace *trace, struct err *err)
         return false;
     struct trace_access *into = mem_alloc(CHUNK, sizeof *into);
     long got;
-    while ((got = source_read(source, into, CHUNK, err)) > 0)
+    while ((got = source_read(source, into, CHUNK, err)) > 0 && !is_set(trace->interrupt))
         trace->length += (uint64_t)got;
     source_close(source);
     mem_free(into);
-    return got == 0;
+    return got > 0 ? err_set(err, "interrupted") : got == 0;
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/workers.h"
+#include "cachesim/cpu/stack.h"
 
 /* What accesses of a pass depend on. */
 struct pass_key {
@@ -19,8 +20,10 @@ struct pass {
     struct pass_key key;
     struct configuration **members;
     size_t count;
+    size_t alone;            /* the first so many are simulated each by itself; stacks have the others */
+    struct stacks *stacks;   /* or NULL */
     uint32_t tiles;          /* the most of any member: tiles of smaller ones read the same */
-    struct workers *workers; /* that share out members, or NULL: one after the other, with all threads */
+    struct workers *workers; /* that share out those alone, or NULL: one after the other, with all threads */
     struct caches_batch batch;
 };
 
@@ -47,16 +50,44 @@ static struct feed *open_feed(const struct pass *pass, struct err *err)
                                          .seed = r->spec.seed,
                                          .batch = batch_of(r, pass->tiles),
                                          .quantum = pass->key.quantum,
-                                         .threads = r->host.threads},
+                                         .threads = r->host.threads,
+                                         .interrupt = &interrupted},
                      err);
+}
+
+/* Those that stacks can have go last. */
+static void arrange(struct pass *pass)
+{
+    struct configuration **members = mem_alloc(pass->count, sizeof *members);
+    size_t alone = 0, stacked = 0;
+    for (size_t i = 0; i < pass->count; i++) {
+        bool can = pass->r->device->shares_cores && stacks_can(&pass->members[i]->spec);
+        members[can ? pass->count - ++stacked : alone++] = pass->members[i];
+    }
+    memcpy(pass->members, members, pass->count * sizeof *members);
+    mem_free(members);
+    pass->alone = stacked > 1 ? alone : pass->count;
+}
+
+static void make_stacks(struct pass *pass)
+{
+    size_t count = pass->count - pass->alone;
+    if (!count)
+        return;
+    const struct caches_spec **specs = mem_alloc(count, sizeof *specs);
+    for (size_t i = 0; i < count; i++)
+        specs[i] = &pass->members[pass->alone + i]->spec;
+    pass->stacks = stacks_new(specs, count, pass->r->host.threads);
+    mem_free(specs);
 }
 
 static bool make_members(struct pass *pass, struct err *err)
 {
     struct caches_host host = pass->r->host;
+    make_stacks(pass);
     if (pass->workers)
         host.threads = 1;
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = 0; i < pass->alone; i++) {
         struct configuration *one = pass->members[i];
         one->caches = pass->r->device->backend->make(&one->spec, &host, err);
         if (!one->caches && pass->r->device != caches_devices)
@@ -79,9 +110,11 @@ static void run_member(void *user, uint32_t i, unsigned worker)
 
 static bool run_batch(struct pass *pass, struct err *err)
 {
+    if (pass->stacks)
+        stacks_run(pass->stacks, &pass->batch);
     if (pass->workers)
-        workers_run(pass->workers, (uint32_t)pass->count, run_member, pass);
-    for (uint32_t i = 0; i < pass->count; i++) {
+        workers_run(pass->workers, (uint32_t)pass->alone, run_member, pass);
+    for (uint32_t i = 0; i < pass->alone; i++) {
         if (!pass->workers)
             run_member(pass, i, 0);
         if (pass->members[i]->wrong)
@@ -120,7 +153,9 @@ static bool run_batches(struct pass *pass, struct feed *feed, struct progress *p
 
 static bool count_members(struct pass *pass, struct configurations *all, struct err *err)
 {
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = pass->alone; i < pass->count; i++)
+        stacks_count(pass->stacks, i - pass->alone, &pass->members[i]->result);
+    for (size_t i = 0; i < pass->alone; i++) {
         struct configuration *one = pass->members[i];
         if (!pass->r->device->backend->count(one->caches, &one->result, err))
             return false;
@@ -135,7 +170,8 @@ static bool run_pass(struct pass *pass, struct configurations *all, struct progr
                      double passes_done, double passes, uint64_t *done, struct err *err)
 {
     unsigned threads = pass->r->host.threads;
-    if (pass->r->device->shares_cores && threads > 1 && pass->count > threads)
+    arrange(pass);
+    if (pass->r->device->shares_cores && threads > 1 && pass->alone > threads)
         pass->workers = workers_new(threads);
     struct feed *feed = open_feed(pass, err);
     bool good = feed && make_members(pass, err) &&
@@ -148,6 +184,7 @@ static bool run_pass(struct pass *pass, struct configurations *all, struct progr
     }
     feed_close(feed);
     workers_free(pass->workers);
+    stacks_free(pass->stacks);
     return good;
 }
 
@@ -172,6 +209,19 @@ static bool gather(struct pass *pass, const struct configurations *all, size_t f
     return true;
 }
 
+/* Traces are opened again for each pass. */
+static bool passes_can_be(const struct caches_request *r, size_t passes, struct err *err)
+{
+    for (uint32_t i = 0; passes > 1 && i < r->trace_count; i++) {
+        if (!feed_can_reopen(r->traces[i]))
+            return err_set(err,
+                           "%s: exact and quanta take accesses in other orders, so that it must be read %zu "
+                           "times, which only plain files can be",
+                           r->traces[i], passes);
+    }
+    return true;
+}
+
 bool caches_simulate(const struct caches_request *r, struct configurations *all, struct err *err)
 {
     struct pass pass = {.r = r, .members = mem_alloc(all->count, sizeof *pass.members)};
@@ -179,14 +229,16 @@ bool caches_simulate(const struct caches_request *r, struct configurations *all,
     size_t passes = 0, passes_done = 0;
     uint64_t done = 0;
     double start = host_seconds();
-    bool good = true;
+    bool good;
     progress_init(&progress, "caches", "accesses");
     for (size_t i = 0; i < all->count; i++)
         passes += gather(&pass, all, i);
+    good = passes_can_be(r, passes, err);
     for (size_t i = 0; good && i < all->count; i++) {
         if (!gather(&pass, all, i))
             continue;
         pass.workers = NULL;
+        pass.stacks = NULL;
         good = run_pass(&pass, all, &progress, (double)passes_done++, (double)passes, &done, err);
     }
     progress_fini(&progress);

@@ -145,6 +145,11 @@ status=$?
 expect_status 0
 expect_line out '^L1 +9,[0-9]+ '
 
+ran='a pipe and quanta'
+timeout 60 "$HEDDLE" caches - --quantum 10 --compare-exact < <(cat a.csv) >out 2>err
+status=$?
+expect_complaint '^heddle: -: exact and quanta .* read 2 times'
+
 # JSON on standard output: the table goes to stderr
 run caches "${made[@]}" --json -
 expect_status 0
