@@ -76,7 +76,7 @@ struct caches_host {
     unsigned threads;   /* of the CPU */
     bool no_overlap;    /* cuda: transfers and kernels one after the other */
     bool resident;      /* cuda: nothing is simulated before all is transferred (at `count`) */
-    uint32_t per_block; /* cuda: tiles of a block of threads; 0: what is best */
+    uint32_t per_block; /* cuda: tiles of a block of threads, each set a thread's; 0: what is best */
 };
 
 struct caches_backend {

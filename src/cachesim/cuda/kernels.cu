@@ -35,6 +35,7 @@ struct stream {
     uint8_t *flags;
     uint32_t *sums;        /* of each warp */
     uint32_t *marked;      /* bits of places of the sorted */
+    uint16_t *bounds;      /* of bins in the sorted */
     struct tally *tallies; /* of each cache of a group */
     uint32_t number, warp, warps;
     uint64_t first;       /* item of the list */
@@ -61,7 +62,7 @@ static __device__ __forceinline__ uint32_t bin_of(const struct coherent_shape *s
     uint64_t tag, line = walk == WALK_L2      ? word >> L2_WORD_SHIFT
                          : walk == WALK_SLICE ? word >> (work->space_bits + 1)
                                               : word >> L1_WORD_SHIFT;
-    return set_of(shape, line, &tag) & (blockDim.x - 1);
+    return set_of(shape, line, &tag) & (work->bins - 1);
 }
 
 /* This warp's items of a chunk come to shared memory, and are counted by bin. */
@@ -74,7 +75,7 @@ static __device__ __forceinline__ void load(struct stream *s, const struct coher
     uint32_t each = (work->chunk / s->warps + 31) & ~31u;
     s->from = min(s->warp * each, items);
     s->to = min(s->from + each, items);
-    uint16_t *histogram = s->histogram + s->warp * blockDim.x;
+    uint16_t *histogram = s->histogram + s->warp * s->work->bins;
     for (uint32_t base = s->from; base < s->to; base += 32) {
         uint32_t i = base + lane_id(), bin = 0xffffffff;
         if (i < s->to) {
@@ -99,9 +100,10 @@ static __device__ __forceinline__ void load(struct stream *s, const struct coher
 /* Where each bin starts; the histograms become the places of each warp's first of each bin. */
 static __device__ __forceinline__ void place_bins(struct stream *s)
 {
-    uint32_t total = 0;
-    for (uint32_t warp = 0; warp < s->warps; warp++)
-        total += s->histogram[warp * blockDim.x + threadIdx.x];
+    uint32_t bins = s->work->bins, total = 0;
+    bool has_bin = threadIdx.x < bins;
+    for (uint32_t warp = 0; has_bin && warp < s->warps; warp++)
+        total += s->histogram[warp * bins + threadIdx.x];
     uint32_t sum = total;
     for (uint32_t step = 1; step < 32; step *= 2) {
         uint32_t other = __shfl_up_sync(0xffffffff, sum, step);
@@ -115,8 +117,8 @@ static __device__ __forceinline__ void place_bins(struct stream *s)
         s->begin += s->sums[warp];
     s->end = s->begin + total;
     uint32_t place = s->begin;
-    for (uint32_t warp = 0; warp < s->warps; warp++) {
-        uint16_t *here = &s->histogram[warp * blockDim.x + threadIdx.x];
+    for (uint32_t warp = 0; has_bin && warp < s->warps; warp++) {
+        uint16_t *here = &s->histogram[warp * bins + threadIdx.x];
         uint32_t count = *here;
         *here = (uint16_t)place;
         place += count;
@@ -124,16 +126,21 @@ static __device__ __forceinline__ void place_bins(struct stream *s)
     __syncthreads();
 }
 
+static __device__ __forceinline__ void clear_bins(struct stream *s)
+{
+    for (uint32_t i = threadIdx.x; i < s->warps * s->work->bins; i += blockDim.x)
+        s->histogram[i] = 0;
+}
+
 static __device__ __forceinline__ void sort(struct stream *s, const struct coherent_shape *shape,
                                             enum walk_kind walk)
 {
     place_bins(s);
-    const uint16_t *histogram = s->histogram + s->warp * blockDim.x;
+    const uint16_t *histogram = s->histogram + s->warp * s->work->bins;
     for (uint32_t i = s->from + lane_id(); i < s->to; i += 32)
         s->sorted[histogram[bin_of(shape, walk, s->work, s->words[i])] + s->ranks[i]] = (uint16_t)i;
     __syncthreads();
-    for (uint32_t warp = 0; warp < s->warps; warp++)
-        s->histogram[warp * blockDim.x + threadIdx.x] = 0; /* for the next chunk */
+    clear_bins(s); /* for the next chunk */
 }
 
 /* ---- what goes out: one after the other, in the order of items ---- */
@@ -316,9 +323,16 @@ static __device__ __forceinline__ uint32_t next_marked(const struct stream *s, u
     return s->end;
 }
 
+/* What an access does. Of an L1 it may be known which way its line is in, and others may have been snooped
+ * on. */
+struct known {
+    bool is_so;
+    uint32_t way, given_by;
+};
+
 template <enum walk_kind WALK, bool GROUPED>
 static __device__ __forceinline__ void step(struct stream *s, const struct coherent_shape *shape, uint32_t i,
-                                            uint32_t self, struct tally *tally)
+                                            uint32_t self, struct known known, struct tally *tally)
 {
     const struct work_walk *work = s->work;
     uint64_t word = s->words[i], line, tag;
@@ -341,14 +355,20 @@ static __device__ __forceinline__ void step(struct stream *s, const struct coher
     struct coherent_group group = {s->state + (uint64_t)set * shape->set_bytes,
                                    (uint64_t)shape->sets * shape->set_bytes, GROUPED ? work->caches : 1,
                                    counts};
+    if (known.is_so)
+        group.caches = 0; /* nobody is left to snoop on */
     if (WALK == WALK_TELL) {
         struct coherent_outcome outcome;
         coherent_snoop(shape, &group, self, tag, word & 1, &outcome);
         return;
     }
     uint32_t tile = GROUPED ? s->tiles[i] : 0;
+    uint64_t seed = set_seed(work->seed, work->level, first + tile, set);
     struct coherent_outcome outcome =
-        coherent_access(shape, &group, tile, tag, kind, set_seed(work->seed, work->level, first + tile, set));
+        known.is_so ? coherent_access_way(shape, &group, tile, tag, known.way, kind, seed)
+                    : coherent_access(shape, &group, tile, tag, kind, seed);
+    if (known.is_so)
+        outcome.given_by = known.given_by;
     count(GROUPED ? s->tallies + tile : tally, GROUPED, WALK, kind, outcome);
     if (WALK == WALK_SLICE || !(work->asks_spread || work->told_words))
         return;
@@ -368,6 +388,118 @@ static __device__ __forceinline__ void step(struct stream *s, const struct coher
             flags |= (outcome.below + 1u) << FLAG_ASKS_SHIFT;
     }
     s->flags[i] = (uint8_t)flags;
+}
+
+/* ---- a walk by warps: each takes bin after bin, 32 accesses at a time ----
+ *
+ * Hits change nothing but what the policy knows of their own cache's set, so that all up to the first access
+ * that is more than a hit can be looked at at once. */
+
+/* These lanes' accesses use their ways, in order. Only the last use of a way counts; sets (`number`, of all
+ * caches) are apart. */
+static __device__ __forceinline__ void use_ways(const struct coherent_shape *shape, char *set,
+                                                uint32_t number, uint32_t way, uint32_t lanes)
+{
+    bool is_one = lanes >> lane_id() & 1;
+    uint32_t same_set = __match_any_sync(0xffffffff, number) & lanes;
+    uint32_t same_way = __match_any_sync(0xffffffff, way) & same_set;
+    bool counts = is_one && !(same_way & ~lanes_below() & ~(1u << lane_id()));
+    uint32_t turn = __popc(__ballot_sync(0xffffffff, counts) & same_set & lanes_below());
+    for (uint32_t now = 0; __any_sync(0xffffffff, counts && turn >= now); now++) {
+        if (counts && turn == now)
+            replace_use(shape->policy, coherent_row(shape, set), shape->ways, way);
+        __syncwarp();
+    }
+}
+
+/* One that is more than a hit: all lanes snoop, and then one does it. */
+template <bool GROUPED>
+static __device__ __forceinline__ void walk_slow(struct stream *s, const struct coherent_shape *shape,
+                                                 uint32_t i, uint32_t way, struct tally *tally)
+{
+    const struct work_walk *work = s->work;
+    uint32_t given_by = COHERENT_NONE, tile = GROUPED ? s->tiles[i] : 0;
+    uint64_t word = s->words[i], tag;
+    uint32_t set = set_of(shape, word >> L1_WORD_SHIFT, &tag);
+    for (uint32_t base = 0; GROUPED && base < work->caches; base += 32) {
+        uint32_t other = base + lane_id();
+        bool gave =
+            other < work->caches && other != tile &&
+            coherent_snoop_one(shape, s->state + ((uint64_t)other * shape->sets + set) * shape->set_bytes,
+                               tag, word & 1,
+                               (struct coherent_counters *)work->counts + s->number * work->caches + other);
+        uint32_t givers = __ballot_sync(0xffffffff, gave); /* one at most */
+        given_by = givers ? base + __ffs((int)givers) - 1 : given_by;
+    }
+    __syncwarp();
+    if (!lane_id())
+        step<WALK_L1, GROUPED>(s, shape, i, 0, {true, way, given_by}, tally);
+    __syncwarp();
+}
+
+template <bool GROUPED>
+static __device__ __forceinline__ void walk_bin(struct stream *s, const struct coherent_shape *shape,
+                                                uint32_t begin, uint32_t end, struct tally *tally)
+{
+    bool has_flags = s->work->asks_spread || s->work->told_words;
+    for (uint32_t at = begin; at < end;) {
+        bool is_one = at + lane_id() < end, hits = false;
+        uint32_t i = is_one ? s->sorted[at + lane_id()] : 0, way = COHERENT_NONE, number = 0;
+        char *set = NULL;
+        if (is_one) {
+            uint64_t word = s->words[i], tag;
+            number = set_of(shape, word >> L1_WORD_SHIFT, &tag) + (GROUPED ? s->tiles[i] * shape->sets : 0);
+            set = s->state + (uint64_t)number * shape->set_bytes;
+            hits = coherent_is_hit(shape, set, tag, word & 1, &way);
+        }
+        uint32_t more = __ballot_sync(0xffffffff, is_one && !hits), first = more ? __ffs((int)more) - 1 : 32;
+        uint32_t lanes = __ballot_sync(0xffffffff, is_one && lane_id() < first);
+        use_ways(shape, set, number, way, lanes);
+        if (has_flags && (lanes >> lane_id() & 1))
+            s->flags[i] = 0;
+        if (first < 32)
+            walk_slow<GROUPED>(s, shape, __shfl_sync(0xffffffff, i, first),
+                               __shfl_sync(0xffffffff, way, first), tally);
+        at += first < 32 ? first + 1 : 32;
+    }
+}
+
+template <bool GROUPED>
+static __device__ __forceinline__ void walk_bins(struct stream *s, const struct coherent_shape *shape,
+                                                 struct tally *tally)
+{
+    if (threadIdx.x < s->work->bins)
+        s->bounds[threadIdx.x] = (uint16_t)s->begin;
+    if (threadIdx.x == s->work->bins - 1)
+        s->bounds[s->work->bins] = (uint16_t)s->end;
+    if (!threadIdx.x)
+        s->sums[0] = 0; /* the next bin */
+    __syncthreads();
+    for (;;) {
+        uint32_t bin = 0;
+        if (!lane_id())
+            bin = atomicAdd(&s->sums[0], 1u);
+        bin = __shfl_sync(0xffffffff, bin, 0);
+        if (bin >= s->work->bins)
+            return;
+        walk_bin<GROUPED>(s, shape, s->bounds[bin], s->bounds[bin + 1], tally);
+    }
+}
+
+/* ---- a walk by threads: each has a bin ---- */
+
+template <enum walk_kind WALK, bool GROUPED>
+static __device__ __forceinline__ void walk_own_bin(struct stream *s, const struct coherent_shape *shape,
+                                                    uint32_t items, uint32_t self, struct tally *tally)
+{
+    mark<WALK, GROUPED>(s, shape, items);
+    for (uint32_t place = next_marked(s, s->begin); place < s->end; place = next_marked(s, place + 1)) {
+        uint32_t i = s->sorted[place];
+        if (WALK != WALK_L1 || !is_again<GROUPED>(s, shape, i))
+            step<WALK, GROUPED>(s, shape, i, self, {false, 0, 0}, tally);
+        else if (s->work->asks_spread || s->work->told_words)
+            s->flags[i] = 0;
+    }
 }
 
 /* ---- a walk ---- */
@@ -396,14 +528,14 @@ static __device__ __forceinline__ void stream_init(struct stream *s, const struc
     s->histogram = (uint16_t *)(s->shared + work->shared.histogram);
     s->sums = (uint32_t *)(s->shared + work->shared.sums);
     s->marked = (uint32_t *)(s->shared + work->shared.marked);
+    s->bounds = (uint16_t *)(s->shared + work->shared.bounds);
     s->tallies = work->tallies ? (struct tally *)work->tallies + s->number * work->caches
                                : (struct tally *)(s->shared + work->shared.tallies);
     for (uint32_t i = threadIdx.x; i < work->shared.tallied * (uint32_t)(sizeof(struct tally) / 4);
          i += blockDim.x)
         ((uint32_t *)s->tallies)[i] = 0;
     s->asked = s->told = 0;
-    for (uint32_t warp = 0; warp < s->warps; warp++)
-        s->histogram[warp * blockDim.x + threadIdx.x] = 0;
+    clear_bins(s);
 }
 
 /* The items of a list: that of all tiles of a stream, or of one. */
@@ -419,7 +551,7 @@ static __device__ __forceinline__ void take_list(struct stream *s, uint32_t list
                             : offsets[tile + tiles] - offsets[tile];
 }
 
-template <enum walk_kind WALK, bool GROUPED>
+template <enum walk_kind WALK, bool GROUPED, bool BY_WARPS>
 static __device__ __forceinline__ void walk_list(struct stream *s, const struct coherent_shape *shape,
                                                  uint32_t self, struct tally *tally)
 {
@@ -429,14 +561,10 @@ static __device__ __forceinline__ void walk_list(struct stream *s, const struct 
         load(s, shape, WALK, GROUPED && WALK != WALK_TELL, at, items);
         __syncthreads();
         sort(s, shape, WALK);
-        mark<WALK, GROUPED>(s, shape, items);
-        for (uint32_t place = next_marked(s, s->begin); place < s->end; place = next_marked(s, place + 1)) {
-            uint32_t i = s->sorted[place];
-            if (WALK != WALK_L1 || !is_again<GROUPED>(s, shape, i))
-                step<WALK, GROUPED>(s, shape, i, self, tally);
-            else if (work->asks_spread || work->told_words)
-                s->flags[i] = 0;
-        }
+        if (BY_WARPS)
+            walk_bins<GROUPED>(s, shape, tally);
+        else
+            walk_own_bin<WALK, GROUPED>(s, shape, items, self, tally);
         __syncthreads();
         if (WALK == WALK_L1 && work->asks_spread)
             emit_asks(s, GROUPED, at);
@@ -464,7 +592,7 @@ static __device__ __forceinline__ void add_tally(struct coherent_counters *count
 #undef X
 }
 
-template <enum walk_kind WALK, bool GROUPED, bool FIXED>
+template <enum walk_kind WALK, bool GROUPED, bool FIXED, bool BY_WARPS>
 static __device__ __forceinline__ void walk(const struct work_walk *work)
 {
     struct coherent_shape shape = fixed_shape(work->shape, FIXED);
@@ -481,12 +609,12 @@ static __device__ __forceinline__ void walk(const struct work_walk *work)
         for (uint32_t tile = 0; tile < work->caches; tile++) {
             uint32_t list = s.number * work->caches + tile;
             take_list(&s, list, list, 1);
-            walk_list<WALK, GROUPED>(&s, &shape, tile, &tally);
+            walk_list<WALK, GROUPED, BY_WARPS>(&s, &shape, tile, &tally);
         }
         return;
     }
     take_list(&s, s.number, s.number * work->caches, work->caches);
-    walk_list<WALK, GROUPED>(&s, &shape, 0, &tally);
+    walk_list<WALK, GROUPED, BY_WARPS>(&s, &shape, 0, &tally);
     __syncthreads();
     if (!is_one)
         return;
@@ -508,22 +636,27 @@ static __device__ __forceinline__ void walk(const struct work_walk *work)
         ((uint32_t *)work->told_counts)[s.number] = (uint32_t)s.told;
 }
 
-#define WALK(name, walk_kind, grouped, fixed)                                                                \
+/*   kernel                      kind        of a group  of 16 ways, LRU  by warps */
+#define WALK(name, walk_kind, grouped, fixed, by_warps)                                                      \
     extern "C" __global__ void __launch_bounds__(WALK_THREADS_MOST) name(const struct work_walk work)        \
     {                                                                                                        \
-        walk<walk_kind, grouped, fixed>(&work);                                                              \
+        walk<walk_kind, grouped, fixed, by_warps>(&work);                                                    \
     }
-WALK(walk_l1, WALK_L1, false, false)
-WALK(walk_l1_lru16, WALK_L1, false, true)
-WALK(walk_l1_group, WALK_L1, true, false)
-WALK(walk_l1_group_lru16, WALK_L1, true, true)
-WALK(walk_l2, WALK_L2, false, false)
-WALK(walk_l2_lru16, WALK_L2, false, true)
-WALK(walk_l2_group, WALK_L2, true, false)
-WALK(walk_l2_group_lru16, WALK_L2, true, true)
-WALK(walk_slices, WALK_SLICE, false, false)
-WALK(walk_slices_lru16, WALK_SLICE, false, true)
-WALK(walk_tell, WALK_TELL, true, false)
+WALK(walk_l1, WALK_L1, false, false, false)
+WALK(walk_l1_lru16, WALK_L1, false, true, false)
+WALK(walk_l1_warps, WALK_L1, false, false, true)
+WALK(walk_l1_warps_lru16, WALK_L1, false, true, true)
+WALK(walk_l1_group, WALK_L1, true, false, false)
+WALK(walk_l1_group_lru16, WALK_L1, true, true, false)
+WALK(walk_l1_group_warps, WALK_L1, true, false, true)
+WALK(walk_l1_group_warps_lru16, WALK_L1, true, true, true)
+WALK(walk_l2, WALK_L2, false, false, false)
+WALK(walk_l2_lru16, WALK_L2, false, true, false)
+WALK(walk_l2_group, WALK_L2, true, false, false)
+WALK(walk_l2_group_lru16, WALK_L2, true, true, false)
+WALK(walk_slices, WALK_SLICE, false, false, false)
+WALK(walk_slices_lru16, WALK_SLICE, false, true, false)
+WALK(walk_tell, WALK_TELL, true, false, false)
 
 /* ---- tiles that feel each other: their accesses in one order ---- */
 
