@@ -5,7 +5,7 @@ enum {
     CHUNK = 512,
     CHUNK_OF_GROUP = 1024,
     CHUNK_OF_WARPS = 2048,
-    FEW_OF_SM = 256,
+    FEW_OF_SM = 1024,
     THREADS_LEAST = 32,
     THREADS_MOST = 256 /* of a stream */
 };
@@ -94,10 +94,12 @@ static void plan_place(struct caches *caches, struct level *level, bool is_l2)
         level->threads_y--;
 }
 
-/* Where sets are not enough to keep the GPU's threads at work, a warp takes each. */
-static bool is_few(const struct caches *caches, const struct work_walk *work)
+/* Whether a warp takes each set: where they are not enough to keep the GPU's threads at work, and in groups,
+ * whose tiles keep the same sets busy. */
+static bool suits_warps(const struct caches *caches, const struct work_walk *work)
 {
-    return (uint64_t)work->streams * work->bins < (uint64_t)device_sms(caches->device) * FEW_OF_SM;
+    return work->caches > 1 ||
+           (uint64_t)work->streams * work->bins < (uint64_t)device_sms(caches->device) * FEW_OF_SM;
 }
 
 void levels_plan(struct caches *caches)
@@ -119,7 +121,7 @@ void levels_plan(struct caches *caches)
                    is_shared ? 1 : together);
         plan_place(caches, &caches->l2_level, true);
     }
-    bool by_warps = !caches->host.per_block && is_few(caches, &caches->l1_level.work);
+    bool by_warps = !caches->host.per_block && suits_warps(caches, &caches->l1_level.work);
     if (by_warps) {
         caches->l1_level.threads = WALK_THREADS_MOST;
         caches->l1_level.work.chunk = CHUNK_OF_WARPS;
