@@ -69,6 +69,13 @@ struct caches_result {
     double transfer_s, l1_s, l2_s;           /* cuda: the device's time; overlapped, they add up to more */
 };
 
+static inline void counters_add(struct coherent_counters *sum, const struct coherent_counters *one)
+{
+#define X(name, help) sum->name += one->name;
+    COHERENT_COUNTERS(X)
+#undef X
+}
+
 struct caches;
 
 /* How it is simulated, which no count depends on. */

@@ -11,11 +11,12 @@
 
 /* ---- workloads ---- */
 
-enum { PROGRAMS_MOST = 3, OFFSET = 4999 /* a trace that is used again starts so many accesses further in */ };
+enum { PROGRAMS_MOST = 3, THREADS_MOST = 8 };
+enum { OFFSET = 4999 }; /* a trace that is used again starts so many accesses further in */
 
 struct evaluate_workload {
     const char *label;
-    uint32_t threads; /* of each program, which is as many traces */
+    uint32_t threads; /* of each program, which is as many traces; THREADS_MOST at most */
     const char *programs[PROGRAMS_MOST];
     const char *generate; /* in place of programs */
 };

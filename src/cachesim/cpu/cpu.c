@@ -165,13 +165,6 @@ static struct caches *cpu_make(const struct caches_spec *spec, const struct cach
     return caches;
 }
 
-static void add(struct coherent_counters *sum, const struct coherent_counters *one)
-{
-#define X(name, help) sum->name += one->name;
-    COHERENT_COUNTERS(X)
-#undef X
-}
-
 static bool cpu_count(struct caches *caches, struct caches_result *result, struct err *err)
 {
     (void)err;
@@ -180,11 +173,11 @@ static bool cpu_count(struct caches *caches, struct caches_result *result, struc
     for (uint32_t tile = 0; tile < tiles; tile++) {
         struct coherent_counters l1 = {0}, l2 = {0};
         for (size_t i = tile; i < (size_t)caches->split.parts * tiles; i += tiles) {
-            add(&l1, &caches->l1_of[i]);
-            add(&l2, &caches->l2_of[i]);
+            counters_add(&l1, &caches->l1_of[i]);
+            counters_add(&l2, &caches->l2_of[i]);
         }
-        add(&result->l1, &l1);
-        add(&result->l2, &l2);
+        counters_add(&result->l1, &l1);
+        counters_add(&result->l2, &l2);
         if (result->l1_of)
             result->l1_of[tile] = l1;
         if (result->l2_of)

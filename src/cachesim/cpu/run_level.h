@@ -3,6 +3,7 @@
  * this is compiled for; run.c chooses. */
 #include "base/mem.h"
 #include "cachesim/cpu/tile.h"
+#include "cachesim/lines.h"
 
 /* Where a line is, and whether that is all: a hit that concerns nobody else. */
 struct sight {
@@ -17,17 +18,6 @@ static inline struct sight look(const struct coherent_shape *l1, char *sets, uin
     char *set = sets + (uint64_t)set_of(l1, line, &tag) * l1->set_bytes;
     sight.quick = coherent_hit(l1, set, tag, writes, &sight.way);
     return sight;
-}
-
-struct lines {
-    uint64_t first, last;
-};
-
-static inline struct lines lines_of(uint32_t shift, struct trace_access access)
-{
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    return (struct lines){address >> shift, (address + (bytes ? bytes - 1 : 0)) >> shift};
 }
 
 static inline char *sets_of(const struct walk *walk, const struct coherent_shape *l1, uint32_t tile)
@@ -114,8 +104,8 @@ static inline void run_items(const struct walk *walk, const struct coherent_shap
 {
     for (size_t i = 0; i < items->count; i++) {
         struct item item = items->at[i];
-        uint32_t tile = item.place & ((1 << MERGE_TILE_BITS) - 1);
-        step(walk, l1, tile, item.place >> MERGE_TILE_BITS, item.when >> 1, item.when & 1);
+        uint32_t tile = item.rest >> 1 & ((1 << MERGE_TILE_BITS) - 1);
+        step(walk, l1, tile, item.line, item.rest >> (MERGE_TILE_BITS + 1), item.rest & 1);
     }
 }
 

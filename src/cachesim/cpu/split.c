@@ -1,5 +1,6 @@
 #include "cachesim/cpu/split.h"
 #include "base/bits.h"
+#include "cachesim/lines.h"
 
 /* More than are needed, so that those that take long do not hold up all. */
 enum { PIECES_OF_WORKER = 4 };
@@ -70,14 +71,12 @@ static void cut_chunk(const struct split *split, const struct caches_batch *batc
 static inline void put(struct items *lists, uint32_t mask, uint32_t shift, uint32_t tile,
                        struct trace_access access)
 {
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    uint64_t line = address >> shift, last = (address + (bytes ? bytes - 1 : 0)) >> shift;
-    uint64_t when = trace_instruction(access) << 1 | trace_writes(access);
-    for (; line <= last; line++) {
+    struct lines lines = lines_of(shift, access);
+    uint64_t rest = (trace_instruction(access) << MERGE_TILE_BITS | tile) << 1 | trace_writes(access);
+    for (uint64_t line = lines.first; line <= lines.last; line++) {
         struct items *list = &lists[(uint32_t)line & mask];
         mem_grow(list->at, list->count, list->capacity);
-        list->at[list->count++] = (struct item){line << MERGE_TILE_BITS | tile, when};
+        list->at[list->count++] = (struct item){line, rest};
     }
 }
 

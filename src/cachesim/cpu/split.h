@@ -8,8 +8,8 @@
 
 /* An access to a line. */
 struct item {
-    uint64_t place; /* line, and the tile in its lower bits (MERGE_TILE_BITS) */
-    uint64_t when;  /* instruction count, and whether it writes in the lowest bit */
+    uint64_t line;
+    uint64_t rest; /* instruction count, tile (MERGE_TILE_BITS), and whether it writes in the lowest bit */
 };
 
 struct items {
