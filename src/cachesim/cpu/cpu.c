@@ -15,6 +15,16 @@ static void run_group(const struct caches *caches, const struct walk *walk)
     mem_free(cursors);
 }
 
+/* Of a group of one tile. */
+static void count_repeats(const struct caches *caches, uint32_t group)
+{
+    for (uint32_t i = 0; i < caches->split.chunks; i++) {
+        const struct repeats *repeats = &caches->split.repeats[(size_t)group * caches->split.chunks + i];
+        caches->l1_of[group].reads += repeats->reads;
+        caches->l1_of[group].writes += repeats->writes;
+    }
+}
+
 static void run_piece(void *user, uint32_t piece, unsigned worker)
 {
     (void)worker;
@@ -33,6 +43,8 @@ static void run_piece(void *user, uint32_t piece, unsigned worker)
     }
     for (uint32_t i = 0; i < caches->split.chunks; i++)
         walk_run_items(&walk, split_list(&caches->split, piece / caches->split.parts, i, part));
+    if (part == 0 && snoop == 1)
+        count_repeats(caches, walk.first);
 }
 
 static void split_piece(void *user, uint32_t piece, unsigned worker)

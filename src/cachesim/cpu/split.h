@@ -17,9 +17,15 @@ struct items {
     size_t count, capacity;
 };
 
+/* Accesses of a chunk of one tile that do what the one before did: they hit, and change nothing. */
+struct repeats {
+    uint64_t reads, writes;
+};
+
 struct split {
     uint32_t parts, chunks;
-    struct items *lists; /* of each group: of each chunk: of each part */
+    struct items *lists;     /* of each group: of each chunk: of each part */
+    struct repeats *repeats; /* of each group: of each chunk */
 };
 
 void split_init(struct split *split, const struct caches_plan *plan, unsigned workers);
