@@ -3,7 +3,7 @@
 
 const struct caches_device caches_devices[] = {
     {.backend = &caches_cpu, .shares_cores = true, .batch_accesses = 1 << 18, .batch_least = 256},
-    {.backend = &caches_cuda, .batch_accesses = 1 << 21, .batch_least = 4096},
+    {.backend = &caches_cuda, .batch_accesses = 1 << 23, .batch_least = 4096},
     {.backend = NULL},
 };
 
