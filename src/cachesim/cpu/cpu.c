@@ -36,15 +36,15 @@ static void run_piece(void *user, uint32_t piece, unsigned worker)
                         .tiles = snoop,
                         .l1_of = caches->l1_of + (size_t)part * caches->plan.spec.tiles,
                         .l2_of = caches->l2_of + (size_t)part * caches->plan.spec.tiles,
-                        .asks = caches->requests + (size_t)piece * caches->buckets};
-    if (caches->split.parts == 1) {
+                        .asks = caches->requests + (size_t)piece * caches->buckets,
+                        .queue = &(struct l2_queue){.asked = 0}};
+    if (caches->split.parts == 1)
         run_group(caches, &walk);
-        return;
-    }
-    for (uint32_t i = 0; i < caches->split.chunks; i++)
+    for (uint32_t i = 0; caches->split.parts > 1 && i < caches->split.chunks; i++)
         walk_run_items(&walk, split_list(&caches->split, piece / caches->split.parts, i, part));
-    if (part == 0 && snoop == 1)
+    if (caches->split.parts > 1 && part == 0 && snoop == 1)
         count_repeats(caches, walk.first);
+    walk_end(&walk);
 }
 
 static void split_piece(void *user, uint32_t piece, unsigned worker)
@@ -67,11 +67,13 @@ static void run_alone(void *user, uint32_t tile, unsigned worker)
                         .l1_of = caches->l1_of,
                         .l2_of = caches->l2_of,
                         .asks = caches->requests + (size_t)tile * caches->buckets,
-                        .told = caches->plan.spec.snoop > 1 ? &caches->told[tile] : NULL};
+                        .told = caches->plan.spec.snoop > 1 ? &caches->told[tile] : NULL,
+                        .queue = &(struct l2_queue){.asked = 0}};
     size_t end = min_u64(caches->batch->count[tile], caches->from + caches->plan.spec.quantum);
     struct cursor cursor = {caches->batch->at[tile] + caches->from, caches->batch->at[tile] + end};
     if (caches->from < end)
         walk_run(&walk, &cursor);
+    walk_end(&walk);
 }
 
 static void tell(struct caches *caches, uint32_t tile, const struct told *told)

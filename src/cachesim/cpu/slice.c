@@ -90,6 +90,29 @@ static size_t gather(struct caches *caches, uint32_t bucket, struct slice_work *
     return count;
 }
 
+/* A request's place: its set's bytes and all that an access needs. */
+struct slice_place {
+    struct coherent_group group;
+    uint64_t tag, seed;
+    uint32_t kind;
+};
+
+static inline struct slice_place place_of(struct caches *caches, const struct shared_request *request)
+{
+    const struct coherent_shape *l2 = &caches->plan.l2;
+    uint32_t tiles = caches->plan.spec.tiles, slice = (uint32_t)(request->line % tiles);
+    uint64_t tag;
+    uint32_t set = set_of(l2, request->line / tiles, &tag);
+    struct slice_place place = {
+        .group = level_group(l2, caches->l2, caches->l2_of, slice, 1, set),
+        .tag = tag | (uint64_t)request->space << 48,
+        .seed = set_seed(caches->plan.spec.seed, 1, slice, set),
+        .kind = request->kind == COHERENT_CLAIM ? COHERENT_READ : request->kind,
+    };
+    set_prefetch(l2, place.group.sets);
+    return place;
+}
+
 static void run_bucket(void *user, uint32_t bucket, unsigned worker)
 {
     struct caches *caches = user;
@@ -97,18 +120,17 @@ static void run_bucket(void *user, uint32_t bucket, unsigned worker)
     uint32_t tiles = caches->plan.spec.tiles;
     uint32_t pieces = caches->plan.spec.quantum ? tiles : caches->plan.groups * caches->split.parts;
     size_t count = gather(caches, bucket, work, pieces);
+    struct slice_place ahead[L2_AHEAD]; /* their sets are on the way from memory */
     sort(work, count, tiles);
-    for (size_t i = 0; i < count; i++) {
-        struct shared_request request = work->now[i];
-        uint32_t slice = (uint32_t)(request.line % tiles);
-        uint64_t tag;
-        uint32_t set = set_of(&caches->plan.l2, request.line / tiles, &tag);
-        struct coherent_group group = level_group(&caches->plan.l2, caches->l2, caches->l2_of, slice, 1, set);
-        uint32_t kind = request.kind == COHERENT_CLAIM ? COHERENT_READ : request.kind;
-        struct coherent_outcome outcome =
-            coherent_access(&caches->plan.l2, &group, 0, tag | (uint64_t)request.space << 48, kind,
-                            set_seed(caches->plan.spec.seed, 1, slice, set));
-        coherent_count(group.counts, kind, outcome);
+    for (size_t i = 0; i < count + L2_AHEAD; i++) {
+        struct slice_place *place = &ahead[i % L2_AHEAD];
+        if (i >= L2_AHEAD) {
+            struct coherent_outcome outcome =
+                coherent_access(&caches->plan.l2, &place->group, 0, place->tag, place->kind, place->seed);
+            coherent_count(place->group.counts, place->kind, outcome);
+        }
+        if (i < count)
+            *place = place_of(caches, &work->now[i]);
     }
 }
 

@@ -3,6 +3,7 @@
 #define CACHESIM_CPU_TILE_H
 
 #include "base/bits.h"
+#include "base/mem.h"
 #include "cachesim/cpu/split.h"
 #include "cachesim/plan.h"
 
@@ -54,6 +55,25 @@ static inline struct coherent_group level_group(const struct coherent_shape *sha
                                    counts + first};
 }
 
+/* What was asked of private L2s, and is not done yet: their sets are on the way from memory meanwhile. */
+enum { L2_AHEAD = 16 };
+
+struct l2_request {
+    uint64_t line;
+    uint32_t tile, kind;
+};
+
+struct l2_queue {
+    struct l2_request at[L2_AHEAD];
+    uint64_t asked, done;
+};
+
+static inline void set_prefetch(const struct coherent_shape *shape, const char *set)
+{
+    for (uint32_t at = 0; at < shape->set_bytes; at += CACHE_LINE)
+        __builtin_prefetch(set + at, 1);
+}
+
 /* Some tiles that are simulated together, and where what they ask of others goes to. */
 struct walk {
     struct caches *caches;
@@ -61,7 +81,11 @@ struct walk {
     struct coherent_counters *l1_of, *l2_of;
     struct shared_requests *asks; /* of each bucket; machine `shared` */
     struct told_list *told;       /* or NULL: nobody need be told later */
+    struct l2_queue *queue;       /* machine `private` */
 };
+
+/* All that was asked for is done. */
+void walk_end(const struct walk *walk);
 
 void walk_tell(const struct walk *walk, bool l2, uint64_t line, bool take);
 
