@@ -2,7 +2,8 @@
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "cachesim/caches.h"
+#include "cachesim/lines.h"
+#include "cachesim/plan.h"
 #include "random_caches.h"
 
 /* ---- the plain one ---- */
@@ -229,6 +230,43 @@ static void as_a_plain_one(void **state)
     mem_free(made);
 }
 
+/* Every policy, against one access after the other without any short way: where an access says nothing new
+ * to a policy is for backends to know. */
+static void every_policy_access_by_access(void **state)
+{
+    (void)state;
+    struct made *made = mem_alloc(1, sizeof *made);
+    struct rng rng;
+    rng_init(&rng, 8, "caches");
+    for (unsigned trial = 0; trial < TRIALS / 4; trial++) {
+        struct caches_spec spec;
+        struct caches_plan plan;
+        random_spec(&spec, &rng);
+        spec.machine = CACHES_L1;
+        spec.policy = trial % POLICIES;
+        spec.tiles = spec.snoop = 1;
+        random_accesses(made, &spec, &rng);
+        caches_plan(&plan, &spec);
+        char *sets = mem_alloc_pages(1, plan.l1_bytes);
+        struct coherent_counters wanted = {0}, l1[TILES_MOST] = {0}, l2[TILES_MOST] = {0};
+        for (size_t i = 0; i < made->count[0]; i++) {
+            struct lines lines = lines_of(plan.l1_shift, made->accesses[0][i]);
+            uint32_t kind = trace_writes(made->accesses[0][i]) ? COHERENT_WRITE : COHERENT_READ;
+            for (uint64_t line = lines.first, tag; line <= lines.last; line++) {
+                uint32_t set = set_of(&plan.l1, line, &tag);
+                struct coherent_group group = {sets + (size_t)set * plan.l1.set_bytes, 0, 1, &wanted};
+                coherent_count(
+                    &wanted, kind,
+                    coherent_access(&plan.l1, &group, 0, tag, kind, set_seed(spec.seed, 0, 0, set)));
+            }
+        }
+        run_cpu(&spec, made, 1 + trial % 3, UINT64_MAX / 2, l1, l2);
+        assert_memory_equal(&l1[0], &wanted, sizeof wanted);
+        mem_free_pages(sets);
+    }
+    mem_free(made);
+}
+
 /* Every policy, exact and by quanta: one thread in one batch, and several in small ones. */
 static void the_same_for_any_threads_and_batches(void **state)
 {
@@ -279,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_a_plain_one),
+        cmocka_unit_test(every_policy_access_by_access),
         cmocka_unit_test(the_same_for_any_threads_and_batches),
         cmocka_unit_test(impossible_ones_are_refused),
     };

@@ -94,7 +94,9 @@ static struct tags *one_set(uint32_t ways, enum replace_policy policy)
 static void every_policy_spares_what_is_pinned_or_wanted(void **state)
 {
     (void)state;
-    for (unsigned policy = REPLACE_LRU; policy <= REPLACE_SRRIP; policy++) {
+#define PLUS_ONE(...) +1
+    for (unsigned policy = 0; policy < 0 REPLACE_POLICIES(PLUS_ONE); policy++) {
+#undef PLUS_ONE
         struct tags *tags = one_set(6, policy);
         for (uint32_t i = 0; i < 6; i++) {
             if (i != 3)
