@@ -126,6 +126,20 @@ static void allow_many_files(void)
 
 /* ---- tiles ---- */
 
+/* Tiles are shared out to threads; where there are few of them, each is read by all threads. */
+static void each_tile(struct feed *feed, work_fn *work)
+{
+    uint32_t tiles = feed->spec.tiles;
+    if (2 * tiles > workers_count(feed->workers)) {
+        workers_run(feed->workers, tiles, work, feed);
+        return;
+    }
+    for (uint32_t i = 0; i < tiles; i++) {
+        feed->tiles[i].workers = feed->workers;
+        work(feed, i, 0);
+    }
+}
+
 static void fail(struct feed_tile *tile, const struct err *err)
 {
     mem_free(tile->wrong);
@@ -201,7 +215,7 @@ static bool start(struct feed *feed, struct err *err)
         return err_set(err, "%s: a generator needs to know how many accesses to make", spec->generate);
     if (!spec->generate && !open_traces(feed, err))
         return false;
-    workers_run(feed->workers, spec->tiles, start_tile, feed);
+    each_tile(feed, start_tile);
     if (!report(feed, err) || !has_some(feed, err))
         return false;
     if (!spec->generate)
@@ -314,7 +328,7 @@ static void cut(struct feed *feed)
 
 bool feed_next(struct feed *feed, struct caches_batch *batch, struct err *err)
 {
-    workers_run(feed->workers, feed->spec.tiles, fill_tile, feed);
+    each_tile(feed, fill_tile);
     if (!report(feed, err))
         return false;
     if (!feed->spec.quantum)

@@ -14,7 +14,7 @@ static bool open_at(struct feed_tile *tile, uint64_t start, struct err *err)
 static long read_some(struct feed_tile *tile, struct trace_access *into, size_t most, struct err *err)
 {
     if (tile->source)
-        return source_read(tile->source, into, most, err);
+        return source_read_by(tile->source, tile->workers, into, most, err);
     size_t here = min_u64(most, tile->trace->count - tile->place);
     memcpy(into, tile->trace->kept + tile->place, here * sizeof *into);
     tile->place += here;

@@ -46,7 +46,8 @@ struct feed_tile {
     size_t count;                /* at hand */
     struct trace_access *buffer; /* of its own, of `capacity`; what was kept need not be copied to it */
     size_t capacity;
-    char *wrong; /* why it cannot be read, or NULL */
+    struct workers *workers; /* that help to read it, or NULL */
+    char *wrong;             /* why it cannot be read, or NULL */
 };
 
 /* At its place `start` in the trace (modulo its length, if that is known), with some at hand. */

@@ -9,5 +9,5 @@ const struct caches_device caches_devices[] = {
 
 size_t device_batch(const struct caches_device *device, uint32_t tiles)
 {
-    return min_u64(max_u64(device->batch_accesses / tiles, device->batch_least), 1 << 16);
+    return min_u64(max_u64(device->batch_accesses / tiles, device->batch_least), 1 << 18);
 }

@@ -140,7 +140,7 @@ static void generator_close(struct source *source)
     mem_free(generator);
 }
 
-static const struct source_ops generator_ops = {generator_read, generator_close};
+static const struct source_ops generator_ops = {generator_read, generator_close, NULL};
 
 static bool begin(struct generator *generator, struct err *err)
 {

@@ -133,7 +133,7 @@ static void import_close(struct source *source)
     mem_free(import);
 }
 
-static const struct source_ops import_ops = {import_read, import_close};
+static const struct source_ops import_ops = {import_read, import_close, NULL};
 
 static bool skip_accesses(struct import *import, struct err *err)
 {

@@ -2,6 +2,7 @@
 #include "trace/file.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "base/workers.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -47,8 +48,62 @@ static bool keep_block(struct own *own, struct err *err)
     return true;
 }
 
-/* Whole blocks go straight to where they are wanted. */
-static long own_read(struct source *source, struct trace_access *into, size_t most, struct err *err)
+/* ---- whole blocks go straight to where they are wanted ---- */
+
+/* Neighbouring blocks that are read at the same time. */
+struct reading {
+    struct own *own;
+    struct trace_access *into;
+    char **wrong; /* of each block */
+};
+
+static void read_one(void *user, uint32_t i, unsigned worker)
+{
+    (void)worker;
+    struct reading *reading = user;
+    struct own *own = reading->own;
+    struct err err;
+    if (!trace_block_read(own->file, own->block + i, reading->into + (size_t)i * TRACE_BLOCK_ACCESSES, &err))
+        reading->wrong[i] = mem_text(err.text);
+}
+
+static bool read_together(struct own *own, struct workers *workers, uint32_t blocks,
+                          struct trace_access *into, struct err *err)
+{
+    struct reading reading = {own, into, mem_alloc(blocks, sizeof *reading.wrong)};
+    bool good = true;
+    workers_run(workers, blocks, read_one, &reading);
+    for (uint32_t i = 0; i < blocks; i++) {
+        if (good && reading.wrong[i])
+            good = err_set(err, "%s", reading.wrong[i]);
+        mem_free(reading.wrong[i]);
+    }
+    mem_free(reading.wrong);
+    return good;
+}
+
+/* Those that fit; 0: not one does. -1: err says what is wrong. */
+static long read_whole(struct own *own, struct workers *workers, struct trace_access *into, size_t most,
+                       struct err *err)
+{
+    size_t count = 0;
+    uint32_t blocks = 0;
+    uint64_t last = trace_file_blocks(own->file);
+    for (uint64_t i = own->block; i < last && trace_file_block(own->file, i)->count <= most - count; i++) {
+        count += trace_file_block(own->file, i)->count;
+        blocks++;
+        if (!workers)
+            break;
+    }
+    bool good = !blocks                 ? true
+                : workers && blocks > 1 ? read_together(own, workers, blocks, into, err)
+                                        : trace_block_read(own->file, own->block, into, err);
+    own->block += blocks;
+    return good ? (long)count : -1;
+}
+
+static long own_read_by(struct source *source, struct workers *workers, struct trace_access *into,
+                        size_t most, struct err *err)
 {
     struct own *own = (struct own *)source;
     size_t count = 0;
@@ -62,16 +117,17 @@ static long own_read(struct source *source, struct trace_access *into, size_t mo
         }
         if (own->block == trace_file_blocks(own->file))
             break;
-        uint32_t whole = trace_file_block(own->file, own->block)->count;
-        if (most - count >= whole) {
-            if (!trace_block_read(own->file, own->block++, into + count, err))
-                return -1;
-            count += whole;
-        } else if (!keep_block(own, err)) {
+        long got = read_whole(own, workers, into + count, most - count, err);
+        if (got < 0 || (got == 0 && !keep_block(own, err)))
             return -1;
-        }
+        count += (size_t)got;
     }
     return (long)count;
+}
+
+static long own_read(struct source *source, struct trace_access *into, size_t most, struct err *err)
+{
+    return own_read_by(source, NULL, into, most, err);
 }
 
 static void own_close(struct source *source)
@@ -82,7 +138,7 @@ static void own_close(struct source *source)
     mem_free(own);
 }
 
-static const struct source_ops own_ops = {own_read, own_close};
+static const struct source_ops own_ops = {own_read, own_close, own_read_by};
 
 static bool skip_accesses(struct own *own, const char *path, uint64_t skip, struct err *err)
 {

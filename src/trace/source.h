@@ -9,11 +9,15 @@
 #include <stddef.h>
 
 struct source;
+struct workers;
 
 struct source_ops {
     /* Up to `most` further accesses, in order of instruction counts; 0 at the end; -1: err says why not. */
     long (*read)(struct source *source, struct trace_access *into, size_t most, struct err *err);
     void (*close)(struct source *source);
+    /* The same, by several threads; NULL where only one can. */
+    long (*read_by)(struct source *source, struct workers *workers, struct trace_access *into, size_t most,
+                    struct err *err);
 };
 
 struct source { /* the first member of what implements one */
@@ -37,6 +41,14 @@ bool source_generate_shares(const char *description);
 static inline long source_read(struct source *source, struct trace_access *into, size_t most, struct err *err)
 {
     return source->ops->read(source, into, most, err);
+}
+
+/* With the help of workers, if there are any (or NULL) and it can use them. */
+static inline long source_read_by(struct source *source, struct workers *workers, struct trace_access *into,
+                                  size_t most, struct err *err)
+{
+    return workers && source->ops->read_by ? source->ops->read_by(source, workers, into, most, err)
+                                           : source_read(source, into, most, err);
 }
 
 static inline void source_close(struct source *source)

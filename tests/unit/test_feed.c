@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cachesim/feed.h"
+#include "trace/file.h"
 #include "trace/source.h"
 #include "trace/writer.h"
 
@@ -222,6 +223,80 @@ static void many_accesses_of_one_instruction(void **state)
     mem_free_pages(got);
 }
 
+enum { LONG = 5 * TRACE_BLOCK_ACCESSES + 100 };
+
+static char *write_long(struct folder *folder, struct trace_access *at)
+{
+    struct err err;
+    struct rng rng;
+    rng_init(&rng, 8, "blocks");
+    for (size_t i = 0; i < LONG; i++)
+        at[i] = trace_access(rng_below(&rng, 1 << 30), i / 3, 8, rng_below(&rng, 2));
+    char *path = mem_text(folder_file(folder, "long"));
+    struct trace_writer *writer = trace_writer_new(path, &err);
+    assert_true(trace_write(writer, at, LONG, &err) && trace_writer_close(writer, &err));
+    return path;
+}
+
+/* The byte in the middle of a block. */
+static void damage(const char *path, uint64_t block)
+{
+    struct err err;
+    struct trace_file *file = trace_file_open(path, &err);
+    long offset = (long)trace_file_block(file, block)->offset + 1000;
+    trace_file_close(file);
+    FILE *stream = fopen(path, "r+");
+    fseek(stream, offset, SEEK_SET);
+    int byte = fgetc(stream);
+    fseek(stream, offset, SEEK_SET);
+    fputc(byte ^ 1, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+/* One tile, whose blocks are read by several threads at once. */
+static void blocks_of_one_trace(void **state)
+{
+    (void)state;
+    struct err err;
+    struct folder folder;
+    struct caches_batch batch;
+    struct trace_access *at = mem_alloc_pages(LONG, sizeof *at);
+    folder_make(&folder);
+    char *path = write_long(&folder, at);
+    static const size_t batches[] = {1000, TRACE_BLOCK_ACCESSES, 100000, 4 * TRACE_BLOCK_ACCESSES, LONG + 1};
+    for (size_t i = 0; i < COUNT_OF(batches); i++) {
+        struct feed_spec spec = {.paths = (const char *const *)&path,
+                                 .path_count = 1,
+                                 .tiles = 1,
+                                 .batch = batches[i],
+                                 .threads = 4};
+        struct feed *feed = feed_open(&spec, &err);
+        size_t count = 0;
+        assert_non_null(feed);
+        while (feed_next(feed, &batch, &err) && batch.count[0]) {
+            assert_true(count + batch.count[0] <= LONG);
+            assert_memory_equal(batch.at[0], at + count, batch.count[0] * sizeof *at);
+            count += batch.count[0];
+        }
+        assert_int_equal(count, LONG);
+        feed_close(feed);
+    }
+    damage(path, 4);
+    damage(path, 2);
+    for (unsigned threads = 1; threads < 5; threads++) { /* the first that is bad is told of */
+        struct feed_spec spec = {.paths = (const char *const *)&path,
+                                 .path_count = 1,
+                                 .tiles = 1,
+                                 .batch = LONG,
+                                 .threads = threads};
+        assert_null(feed_open(&spec, &err));
+        check_says(&err, "block 2");
+    }
+    folder_remove(&folder, (const char *const[]){"long", NULL});
+    mem_free(path);
+    mem_free_pages(at);
+}
+
 /* Tiles of a generator are cores of programs. */
 static void generated(void **state)
 {
@@ -316,11 +391,9 @@ static void mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_traces_have_them),
-        cmocka_unit_test(many_accesses_of_one_instruction),
-        cmocka_unit_test(generated),
-        cmocka_unit_test(how_much_there_is),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(as_the_traces_have_them), cmocka_unit_test(many_accesses_of_one_instruction),
+        cmocka_unit_test(blocks_of_one_trace),     cmocka_unit_test(generated),
+        cmocka_unit_test(how_much_there_is),       cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
