@@ -133,19 +133,22 @@ CACHE_CALL uint32_t coherent_find(const struct coherent_shape *shape, char *set,
     return COHERENT_NONE;
 }
 
-/* An access to an L1 (a read or a write) that hits and concerns nobody else is done here; false for others,
- * with the way the line is in. */
+/* Whether an access to an L1 (a read or a write) hits and concerns nobody else; and the way its line is in.
+ */
+CACHE_CALL bool coherent_is_hit(const struct coherent_shape *shape, char *set, uint64_t tag, bool writes,
+                                uint32_t *way)
+{
+    *way = coherent_find(shape, set, tag);
+    return *way != COHERENT_NONE && (!writes || (*coherent_dirty(shape, set) >> *way & 1));
+}
+
+/* If so, it is done here. */
 CACHE_CALL bool coherent_hit(const struct coherent_shape *shape, char *set, uint64_t tag, bool writes,
                              uint32_t *way)
 {
-    *way = coherent_find(shape, set, tag);
-    if (*way == COHERENT_NONE)
-        return false;
-    bool is_dirty = *coherent_dirty(shape, set) >> *way & 1;
-    if (writes && !is_dirty)
+    if (!coherent_is_hit(shape, set, tag, writes, way))
         return false;
     replace_use(shape->policy, coherent_row(shape, set), shape->ways, *way);
-    coherent_set_last(shape, set, coherent_last_word(tag, is_dirty));
     return true;
 }
 
@@ -190,28 +193,34 @@ struct coherent_group {
     struct coherent_counters *counts; /* of each */
 };
 
-/* The others' copies: they leave, or a dirty one becomes clean. */
+/* Another's copy: it leaves, or a dirty one becomes clean. Whether it was dirty. */
+CACHE_CALL bool coherent_snoop_one(const struct coherent_shape *shape, char *set, uint64_t tag, bool take,
+                                   struct coherent_counters *count)
+{
+    uint32_t way = coherent_find(shape, set, tag);
+    if (way == COHERENT_NONE)
+        return false;
+    uint64_t *dirty = coherent_dirty(shape, set), bit = UINT64_C(1) << way;
+    bool was_dirty = *dirty & bit;
+    coherent_set_last(shape, set, 0);
+    if (was_dirty) {
+        *dirty &= ~bit;
+        COHERENT_ADD_ONE(count->write_backs);
+    }
+    if (take) {
+        ((uint8_t *)set)[way] = 0;
+        COHERENT_ADD_ONE(count->invalidations);
+    }
+    return was_dirty;
+}
+
 CACHE_CALL void coherent_snoop(const struct coherent_shape *shape, const struct coherent_group *group,
                                uint32_t self, uint64_t tag, bool take, struct coherent_outcome *outcome)
 {
     for (uint32_t other = 0; other < group->caches; other++) {
-        if (other == self)
-            continue;
-        char *set = group->sets + other * group->stride;
-        uint32_t way = coherent_find(shape, set, tag);
-        if (way == COHERENT_NONE)
-            continue;
-        uint64_t *dirty = coherent_dirty(shape, set), bit = UINT64_C(1) << way;
-        coherent_set_last(shape, set, 0);
-        if (*dirty & bit) {
-            *dirty &= ~bit;
+        if (other != self &&
+            coherent_snoop_one(shape, group->sets + other * group->stride, tag, take, &group->counts[other]))
             outcome->given_by = other;
-            COHERENT_ADD_ONE(group->counts[other].write_backs);
-        }
-        if (take) {
-            ((uint8_t *)set)[way] = 0;
-            COHERENT_ADD_ONE(group->counts[other].invalidations);
-        }
     }
 }
 

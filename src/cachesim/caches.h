@@ -69,6 +69,13 @@ struct caches_result {
     double transfer_s, l1_s, l2_s;           /* cuda: the device's time; overlapped, they add up to more */
 };
 
+static inline void counters_add(struct coherent_counters *sum, const struct coherent_counters *one)
+{
+#define X(name, help) sum->name += one->name;
+    COHERENT_COUNTERS(X)
+#undef X
+}
+
 struct caches;
 
 /* How it is simulated, which no count depends on. */
@@ -76,7 +83,7 @@ struct caches_host {
     unsigned threads;   /* of the CPU */
     bool no_overlap;    /* cuda: transfers and kernels one after the other */
     bool resident;      /* cuda: nothing is simulated before all is transferred (at `count`) */
-    uint32_t per_block; /* cuda: tiles of a block of threads; 0: what is best */
+    uint32_t per_block; /* cuda: tiles of a block of threads, each set a thread's; 0: what is best */
 };
 
 struct caches_backend {

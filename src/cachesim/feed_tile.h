@@ -9,7 +9,7 @@
 struct feed_trace {
     const char *path;
     const _Atomic int *interrupt;
-    struct trace_file *file;   /* of our own format, while it is being kept; or NULL */
+    struct trace_file *file;   /* of our own format; or NULL: a foreign one */
     struct trace_access *kept; /* or NULL: each tile opens the trace */
     size_t count;              /* that are kept */
     uint64_t length;           /* of the whole trace; 0: not known */

@@ -58,9 +58,7 @@ bool trace_keep_block(struct feed_trace *trace, uint32_t block, struct err *err)
 bool feed_can_reopen(const char *path)
 {
     struct stat info;
-    const char *colon = strchr(path, ':'); /* "din:FILE" is a file, too */
-    bool there = !stat(path, &info) || (colon && !stat(colon + 1, &info));
-    return (there && S_ISREG(info.st_mode)) || own_is(path);
+    return (!stat(source_file(path), &info) && S_ISREG(info.st_mode)) || own_is(path);
 }
 
 static bool keep_some(struct feed_trace *trace, struct source *source, uint64_t most, size_t capacity_most,

@@ -13,6 +13,7 @@ struct caches_device {
     const struct caches_backend *backend;
     bool shares_cores;     /* several may run at once, on a thread of the host each */
     size_t batch_accesses; /* of all tiles together: what suits it */
+    size_t batch_least;    /* but of each tile at least */
 };
 
 extern const struct caches_device caches_devices[]; /* ends with a NULL backend; the first is the default */

@@ -2,12 +2,12 @@
 #include "base/bits.h"
 
 const struct caches_device caches_devices[] = {
-    {.backend = &caches_cpu, .shares_cores = true, .batch_accesses = 1 << 18},
-    {.backend = &caches_cuda, .batch_accesses = 1 << 24},
+    {.backend = &caches_cpu, .shares_cores = true, .batch_accesses = 1 << 18, .batch_least = 256},
+    {.backend = &caches_cuda, .batch_accesses = 1 << 21, .batch_least = 4096},
     {.backend = NULL},
 };
 
 size_t device_batch(const struct caches_device *device, uint32_t tiles)
 {
-    return min_u64(max_u64(device->batch_accesses / tiles, 256), 1 << 16);
+    return min_u64(max_u64(device->batch_accesses / tiles, device->batch_least), 1 << 16);
 }

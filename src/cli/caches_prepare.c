@@ -27,6 +27,8 @@ static bool makes_sense(const struct caches_request *r, struct err *err)
         return err_set(err, "--generate: expected --accesses N beside it");
     if (r->generate && r->offset)
         return err_set(err, "--offset: only traces have one");
+    if (r->quick)
+        return err_set(err, "--quick: expected --evaluate beside it");
     if (r->plot && !r->sweep_text)
         return err_set(err, "--plot: expected --sweep beside it");
     if (r->compare_exact && r->sweep_text)
@@ -42,7 +44,7 @@ static bool makes_sense(const struct caches_request *r, struct err *err)
 static bool traces_are_safe(const struct caches_request *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->trace_count; i++) {
-        const char *trace = r->traces[i];
+        const char *trace = source_file(r->traces[i]);
         if (file_is_endless(trace))
             continue;
         if ((r->json && file_same(r->json, trace)) || (r->plot && file_same(r->plot, trace)))

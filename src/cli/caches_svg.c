@@ -196,7 +196,8 @@ static void draw_titles(const struct chart *chart, const struct caches_request *
 void sweep_svg(const struct caches_request *r, const struct configurations *all, FILE *f)
 {
     struct chart chart = {.sweep = &r->sweep, .x = choose_axis(&r->sweep)};
-    chart.of_l2 = !strncmp(chart.x->key->name, "l2.", 3) && all->at[0].spec.machine != CACHES_L1;
+    for (size_t i = 0; i < all->count && !strncmp(chart.x->key->name, "l2.", 3); i++)
+        chart.of_l2 |= all->at[i].spec.machine != CACHES_L1;
     for (size_t i = 0; i < all->count; i++)
         chart.most = fmax(chart.most, rate_of(&chart, &all->at[i]));
     chart.most = svg_round_up(chart.most);

@@ -13,8 +13,8 @@
     X("l2.size", SIZE, l2.bytes, "bytes of an L2, or of its slice")                                          \
     X("l2.ways", COUNT, l2.ways, "its ways")                                                                 \
     X("l2.line", SIZE, l2.line_bytes, "bytes of its lines")                                                  \
-    X("machine", MACHINE, machine, "l1, private, shared")                                                    \
-    X("policy", POLICY, policy, "lru, fifo, random, tree, srrip")                                            \
+    X("machine", MACHINE, machine, "as of --machine")                                                        \
+    X("policy", POLICY, policy, "as of --policy")                                                            \
     X("tiles", COUNT, tiles, "tiles")                                                                        \
     X("snoop", COUNT, snoop, "neighbouring tiles that snoop on each other")                                  \
     X("quantum", QUANTUM, quantum, "exact, or accesses of a quantum")
@@ -36,7 +36,9 @@ struct sweep_axis {
     size_t count, capacity;
 };
 
-enum { SWEEP_AXES_MOST = 11, SWEEP_MOST = 4096 };
+#define X(name, kind, member, help) +1
+enum { SWEEP_AXES_MOST = 0 SWEEP_KEYS(X), SWEEP_MOST = 4096 }; /* each key once */
+#undef X
 
 struct sweep {
     struct sweep_axis axes[SWEEP_AXES_MOST];

@@ -109,7 +109,11 @@ static bool take_device(struct caches_request *r, const char *value, struct err 
         if (!strcmp(r->device->backend->name, value))
             return true;
     }
-    return err_set(err, "--device: expected cpu or cuda, not '%.80s'", value);
+    err_set(err, "--device: expected");
+    for (size_t i = 0; caches_devices[i].backend; i++)
+        err_add(err, "%s %s", i ? " or" : "", caches_devices[i].backend->name);
+    err_add(err, ", not '%.80s'", value);
+    return false;
 }
 
 static bool take_threads(struct caches_request *r, const char *value, struct err *err)
@@ -175,12 +179,11 @@ TAKE_SWITCH(resident, host.resident)
 
 /*    option            value                    help, and what takes it */
 #define OPTIONS(X)                                                                                           \
-    X("--machine", "l1|private|shared", "L1s alone, an L2 of each tile, or shared slices (l1 unless told)",  \
-      machine)                                                                                               \
+    X("--machine", "NAME", "which caches there are: see below (l1 unless told)", machine)                    \
     X("--tiles", "N", "tiles: a core with its caches each (one of each trace unless told)", tiles)           \
     X("--l1", "SIZE,WAYS,LINE", "64KiB,16,64 unless told", l1)                                               \
     X("--l2", "SIZE,WAYS,LINE", "of each tile, 512KiB,16,64 unless told", l2)                                \
-    X("--policy", "NAME", "what leaves: lru (unless told), fifo, random, tree, srrip", policy)               \
+    X("--policy", "NAME", "which line leaves: see below (lru unless told)", policy)                          \
     X("--snoop", "GROUP", "so many neighbouring tiles share an address space and snoop on each other",       \
       snoop)                                                                                                 \
     X("--quantum", "N|exact", "others feel what a tile does after N of its accesses; exact unless told",     \
@@ -291,6 +294,12 @@ static int run(int count, char **words)
 
 static void help_more(void)
 {
+#define X(name, text, help) printf("  %-26s %s\n", text, help);
+    puts("\nMachines:");
+    CACHES_MACHINES(X)
+    puts("\nPolicies:");
+    REPLACE_POLICIES(X)
+#undef X
     puts("\nKeys of --sweep; values are A..B (by doubling), or A:B:C:");
     for (const struct sweep_key *key = sweep_keys; key->name; key++)
         printf("  %-26s %s\n", key->name, key->help);

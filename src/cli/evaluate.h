@@ -11,11 +11,12 @@
 
 /* ---- workloads ---- */
 
-enum { PROGRAMS_MOST = 3, OFFSET = 4999 /* a trace that is used again starts so many accesses further in */ };
+enum { PROGRAMS_MOST = 3, THREADS_MOST = 8 };
+enum { OFFSET = 4999 }; /* a trace that is used again starts so many accesses further in */
 
 struct evaluate_workload {
     const char *label;
-    uint32_t threads; /* of each program, which is as many traces */
+    uint32_t threads; /* of each program, which is as many traces; THREADS_MOST at most */
     const char *programs[PROGRAMS_MOST];
     const char *generate; /* in place of programs */
 };
@@ -82,7 +83,7 @@ struct point {
 
 /* ---- sheets: what a figure shows, as a table, a drawing and JSON ---- */
 
-enum { SHEET_NAME = 40 };
+enum { SHEET_NAME = CACHES_CELL };
 
 struct sheet {
     const char *name, *title, *text; /* name: of the file, too */
@@ -99,6 +100,7 @@ struct sheet {
         double value;
     } * cells;
     size_t series_count, series_capacity, column_count, column_capacity, cell_count, cell_capacity;
+    struct text note;     /* that belongs to it */
     struct text commands; /* that repeat some of its points, one a line */
 };
 

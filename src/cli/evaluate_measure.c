@@ -78,9 +78,10 @@ static bool replay_make(struct replay *replay, const struct evaluation *e, const
                         struct err *err)
 {
     const struct evaluate_workload *workload = &evaluate_workloads[key->workload];
-    struct text paths[PROGRAMS_MOST * 8] = {0};
+    struct text paths[PROGRAMS_MOST * THREADS_MOST] = {0};
     const char *names[COUNT_OF(paths)];
     uint32_t count = 0;
+    REQUIRE(workload_traces(workload) <= COUNT_OF(paths));
     for (uint32_t i = 0; i < workload_programs(workload); i++) {
         for (uint32_t number = 1; number <= workload->threads; number++) {
             trace_path(&paths[count], e->folder, workload->programs[i], workload->threads, number);
@@ -100,7 +101,8 @@ static bool replay_make(struct replay *replay, const struct evaluation *e, const
                                                       .seed = 1,
                                                       .batch = device_batch(caches_devices, key->tiles),
                                                       .quantum = key->quantum,
-                                                      .threads = e->r->host.threads},
+                                                      .threads = e->r->host.threads,
+                                                      .interrupt = &interrupted},
                                   err);
     bool good = feed && read_all(replay, feed, err);
     feed_close(feed);
@@ -259,7 +261,7 @@ static bool measure(const struct evaluation *e, const struct replay *replay, str
     struct point again = *point;
     if (!run_once(e, replay, point, err))
         return false;
-    if (host_seconds() - start < 1 && !e->r->quick) {
+    if (host_seconds() - start < 0.5 && !e->r->quick) {
         if (!run_once(e, replay, &again, err))
             return false;
         if (again.digest != point->digest)

@@ -58,6 +58,7 @@ void sheet_fini(struct sheet *sheet)
     mem_free(sheet->series);
     mem_free(sheet->columns);
     mem_free(sheet->cells);
+    text_fini(&sheet->note);
     text_fini(&sheet->commands);
 }
 

@@ -23,7 +23,7 @@ static struct scale scale_of(const struct sheet *sheet, bool is_right)
     }
     if (!most || !sheet->logarithmic || is_right)
         return (struct scale){false, 0, svg_round_up(most)};
-    double from = pow(10, floor(log10(least))), to = pow(10, ceil(log10(most)));
+    double from = pow(10, floor(log10(0.7 * least))), to = pow(10, ceil(log10(most)));
     return (struct scale){true, from, to > from ? to : 10 * from};
 }
 
@@ -46,10 +46,14 @@ static void draw_step(const struct scale *scale, double value, bool is_right, FI
 {
     char cell[CACHES_CELL];
     double y = upwards(scale, value);
+    if (value < 1000)
+        snprintf(cell, sizeof cell, "%.4g", value);
+    else
+        number_of(cell, value);
     if (!is_right)
         fprintf(f, "<path class='g' d='M%d %.1f h%d'/>", LEFT, y, ACROSS);
     fprintf(f, "<text x='%d' y='%.1f' text-anchor='%s'>%s</text>\n", is_right ? RIGHT + 8 : LEFT - 8, y + 4,
-            is_right ? "start" : "end", number_of(cell, value));
+            is_right ? "start" : "end", cell);
 }
 
 static void draw_scale(const struct scale *scale, const char *name, bool is_right, FILE *f)

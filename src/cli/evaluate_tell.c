@@ -49,8 +49,8 @@ void point_command(struct text *text, const struct point_key *key)
 static void write_sheet(const struct sheet *sheet, FILE *f)
 {
     char cell[CACHES_CELL];
-    fprintf(f, "\n## %s\n\n%s\n\n![%s](%s.svg)\n\n| %s |", sheet->title, sheet->text, sheet->title,
-            sheet->name, sheet->across);
+    fprintf(f, "\n## %s\n\n%s%s\n\n![%s](%s.svg)\n\n| %s |", sheet->title, sheet->text,
+            sheet->note.length ? sheet->note.at : "", sheet->title, sheet->name, sheet->across);
     for (size_t i = 0; i < sheet->column_count; i++)
         fprintf(f, " %s |", sheet->columns[i]);
     fputs("\n| --- |", f);
@@ -98,7 +98,7 @@ void evaluation_markdown(const struct evaluation *e, FILE *f)
         "- Caches: L1 64 KiB, 16 ways; L2 512 KiB of each tile, 16 ways; lines of 64 bytes; LRU\n"
         "- Times are of simulation alone, by the wall's clock: accesses are in the host's memory before, and "
         "the first quarter of them is simulated before the clock starts. \"Resident\": they are in the "
-        "GPU's memory before. The better of two runs counts where they take less than a second.\n"
+        "GPU's memory before. The better of two runs counts where they take less than half a second.\n"
         "- All points that were simulated in several places were counted the same there, cache by cache.\n"
         "- Commands are for this folder; their time is with reading the traces.\n",
         f);

@@ -112,7 +112,7 @@ static bool record(const struct caches_request *r, const char *folder, const cha
     struct err why;
     text_add(&name, "threads/%s", program);
     text_add(&output, "%s/traces/%s-%u", folder, program, threads);
-    char *path = process_beside("caches", name.at, err), *count = decimal(threads);
+    char *path = process_beside("caches", name.at, &why), *count = decimal(threads);
     char *words[] = {path, (char *)"--threads", count, (char *)"--rounds", (char *)"16777216", NULL};
     struct record_request request = {.record = {.accesses = accesses,
                                                 .skip_threads = threads + 1,
@@ -122,11 +122,12 @@ static bool record(const struct caches_request *r, const char *folder, const cha
                                      .words = words,
                                      .no_progress = r->no_progress};
     struct recording recording = {.request = &request};
-    bool good = path != NULL;
-    if (good && !recording_run(&recording, &why))
-        good = err_set(err, "%s/traces has no traces of %s, and they cannot be made here: %s", folder,
-                       program, why.text);
+    bool good = path && recording_run(&recording, &why);
+    if (!good)
+        err_set(err, "%s/traces has no traces of %s, and they cannot be made here: %s", folder, program,
+                why.text);
     catch_interrupts(); /* meanwhile they went to the program */
+    interrupted = interrupted ? interrupted : process_asked_to_end();
     good = good && is_whole(&recording, folder, program, threads, accesses, err);
     recording_fini(&recording);
     mem_free(path);

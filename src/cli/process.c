@@ -83,11 +83,14 @@ char *process_beside(const char *command, const char *name, struct err *err)
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 static volatile pid_t program;
+static volatile sig_atomic_t asked_to_end;
 static double start;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+        asked_to_end = number;
     if (program > 0 && info->si_code <= 0) /* sent by a process, not by the terminal */
         kill(program, number);
 }
@@ -108,6 +111,7 @@ bool process_start(struct process *process, struct err *err)
     sigset_t all, mask;
     int ends[2], why = 0;
     process->status = EXIT_CANNOT_RUN;
+    asked_to_end = 0;
     start = host_seconds();
     if (pipe2(ends, O_CLOEXEC)) /* closed by itself once the program runs */
         return err_set(err, "%s: cannot start a process: %s", process->command, strerror(errno));
@@ -169,6 +173,11 @@ void process_wait(struct process *process)
     process->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     process->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     process->status = process->signal ? 128 + process->signal : WEXITSTATUS(status);
+}
+
+int process_asked_to_end(void)
+{
+    return asked_to_end;
 }
 
 void process_kill(void)

@@ -34,6 +34,10 @@ bool process_start(struct process *process, struct err *err);
 /* Waits for the end of what was started. Signals that end or wake programs are passed on to it meanwhile. */
 void process_wait(struct process *process);
 
+/* SIGINT, SIGTERM or SIGHUP, if one came to heddle since then; it went to the program, or to nobody once that
+ * had ended. 0: none did. */
+int process_asked_to_end(void);
+
 /* Ends what was started, at once; by any thread. */
 void process_kill(void);
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "trace/csv.h"
-#include "trace/source.h"
+#include "trace/import.h"
 #include "trace/writer.h"
 
 #include <inttypes.h>
@@ -147,8 +147,9 @@ static int run_convert(int count, char **words)
         err_set(&err, "trace convert: expected a trace (- for standard input), and the file to write");
         return complain(EXIT_USAGE, &err);
     }
-    if (strcmp(request.from, "-") && file_same(request.from, request.to)) {
-        err_set(&err, "trace convert: it would write over %.200s, which is read", request.from);
+    const char *from = source_file(request.from);
+    if (strcmp(from, "-") && file_same(from, request.to)) {
+        err_set(&err, "trace convert: it would write over %.200s, which is read", from);
         return complain(EXIT_USAGE, &err);
     }
     size_t length = strlen(request.to);
@@ -164,15 +165,21 @@ const struct command trace_print_command = {
     .run = run_print,
 };
 
+static void formats_print(void)
+{
+    puts("\nFormats:");
+    for (size_t i = 0; import_formats[i]; i++)
+        printf("  %-26s %s\n", import_formats[i]->name, import_formats[i]->help);
+}
+
 const struct command trace_convert_command = {
     .name = "trace convert",
     .arguments = "IN OUT [options]",
     .help = "read a trace of any kind and write one of Heddle's, or CSV",
-    .more = "IN is a trace of Heddle's, text of valgrind's lackey, Dinero's .din, a binary trace of "
-            "ChampSim, or CSV;\n"
-            "packed by zstd, gzip or xz or not; - is standard input. lackey:FILE, din:FILE, champsim:FILE "
-            "and csv:FILE\n"
-            "say which where its name and contents do not. OUT is CSV where its name ends in .csv.",
+    .more = "IN is a trace of Heddle's or of a format below, packed by zstd, gzip or xz or not; - is\n"
+            "standard input. FORMAT:FILE says which where its name and contents do not. OUT is CSV where\n"
+            "its name ends in .csv.",
     .options = options,
     .run = run_convert,
+    .help_more = formats_print,
 };

@@ -154,7 +154,8 @@ static bool begin(struct generator *generator, struct err *err)
     generator->writes = rng_share(common->writes);
     if (generator->kind->begin && !generator->kind->begin(generator, err))
         return false;
-    if (generator->most > (TRACE_INSTRUCTIONS_MOST - generator->shift) / max_u64(common->instructions, 1))
+    if (generator->shift > TRACE_INSTRUCTIONS_MOST ||
+        generator->most > (TRACE_INSTRUCTIONS_MOST - generator->shift) / max_u64(common->instructions, 1))
         return err_set(err, "%s: %" PRIu64 " accesses are more than 2^47 instructions", name,
                        generator->most);
     return true;

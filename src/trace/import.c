@@ -113,6 +113,12 @@ static const char *said_format(const char *path, const struct import_format **fo
     return path;
 }
 
+const char *source_file(const char *path)
+{
+    const struct import_format *format;
+    return said_format(path, &format);
+}
+
 /* ---- opening ---- */
 
 static long import_read(struct source *source, struct trace_access *into, size_t most, struct err *err)

@@ -20,9 +20,12 @@ struct source { /* the first member of what implements one */
     const struct source_ops *ops;
 };
 
-/* A file, by its contents or its name: our own, lackey's text, Dinero's .din, ChampSim's binary, CSV.
- * `skip` accesses are left out at its beginning. */
+/* A file, by its contents or its name, or "FORMAT:FILE": our own, or one of the formats of import.c. `skip`
+ * accesses are left out at its beginning. */
 struct source *source_open(const char *path, uint64_t skip, struct err *err);
+
+/* The file that such a path names: "din:FILE" says the format, too. */
+const char *source_file(const char *path);
 
 /* What a generator makes for core `core` of `cores`: "zipf:footprint=64MiB,skew=0.9,writes=0.3". */
 struct source *source_generate(const char *description, uint32_t core, uint32_t cores, uint64_t accesses,

@@ -223,6 +223,7 @@ refuses 'quantum=exact:N' caches "${made[@]}" --compare-exact --sweep l1.ways=1
 refuses 'expected --quantum N beside it' caches "${made[@]}" --compare-exact
 refuses 'name the same file' caches "${made[@]}" --sweep l1.ways=1 --json x --plot x
 refuses 'a.csv would be written over' caches a.csv --json a.csv
+refuses 'a.csv would be written over' caches csv:a.csv --json a.csv
 refuses 'cannot write none/x' caches "${made[@]}" --json none/x
 refuses 'unknown option --machin; did you mean --machine' caches --machin l1
 if ! "$HEDDLE" caches "${made[@]}" --device cuda >out 2>err; then

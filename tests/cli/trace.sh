@@ -89,6 +89,7 @@ refuses "unexpected word 'b'" trace print a b
 refuses '--skip: expected a number of accesses, not .x.' trace print z.csv --skip x
 refuses '--accesses: expected a number of accesses, at least 1, not .0.' trace print z.csv --accesses 0
 refuses 'it would write over z\.csv' trace convert z.csv ./z.csv
+refuses 'it would write over z\.csv' trace convert csv:z.csv ./z.csv
 refuses 'cannot read nowhere: No such file' trace info nowhere
 refuses 'cannot read \.: Is a directory' trace info .
 refuses '/dev/zero: this is no trace that Heddle knows' trace info /dev/zero

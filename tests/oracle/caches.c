@@ -52,7 +52,7 @@ int main(int count, char **words)
     for (unsigned trial = 0; trial < trials && failed < 5; trial++) {
         struct caches_spec spec;
         random_spec(&spec, &rng);
-        spec.policy = rng_below(&rng, 2) ? REPLACE_LRU : (uint32_t)rng_below(&rng, REPLACE_SRRIP + 1);
+        spec.policy = rng_below(&rng, 2) ? REPLACE_LRU : (uint32_t)rng_below(&rng, POLICIES);
         spec.quantum = trial % 4 ? 0 : 1 + rng_below(&rng, 50);
         random_accesses(made, &spec, &rng);
         struct caches_host host = {.threads = 1,

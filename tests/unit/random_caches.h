@@ -12,9 +12,15 @@ static inline uint64_t one_of(struct rng *rng, const uint64_t *from, size_t coun
 #define ONE_OF(rng, ...)                                                                                     \
     one_of(rng, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
+/* What the rows have, so that a new one is tried, too. */
+#define PLUS_ONE(...) +1
+enum { MACHINES = 0 CACHES_MACHINES(PLUS_ONE), POLICIES = 0 REPLACE_POLICIES(PLUS_ONE) };
+#undef PLUS_ONE
+
 static inline void random_spec(struct caches_spec *spec, struct rng *rng)
 {
-    *spec = (struct caches_spec){.machine = (enum caches_machine)rng_below(rng, 3), .seed = rng_next(rng)};
+    *spec =
+        (struct caches_spec){.machine = (enum caches_machine)rng_below(rng, MACHINES), .seed = rng_next(rng)};
     spec->snoop = (uint32_t)ONE_OF(rng, 1, 1, 2, 3, 4, 8, 8, rng_below(rng, 8) ? 4 : 150);
     spec->tiles = spec->snoop * (uint32_t)(spec->snoop > 8 ? 1 : ONE_OF(rng, 1, 2, 3, 5));
     spec->l1.ways = (uint32_t)ONE_OF(rng, 1, 2, 4, 7, 16, 20);
@@ -36,12 +42,14 @@ struct made {
 static inline void random_accesses(struct made *made, const struct caches_spec *spec, struct rng *rng)
 {
     uint64_t lines = ONE_OF(rng, 8, 40, 300), pace = ONE_OF(rng, 1, 3, 10);
+    uint64_t end = UINT64_C(1) << CACHES_ADDRESS_BITS, size = lines * spec->l1.line_bytes;
+    uint64_t base = ONE_OF(rng, 0, 0, end / 2, end - size); /* the last accesses cross the end */
     for (uint32_t tile = 0; tile < spec->tiles; tile++) {
         made->count[tile] = rng_below(rng, spec->tiles < 8 ? ACCESSES_MOST : spec->tiles < 64 ? 400 : 30);
         uint64_t instruction = 0;
         for (size_t i = 0; i < made->count[tile]; i++) {
             instruction += rng_below(rng, pace + 1);
-            uint64_t address = rng_below(rng, lines) * spec->l1.line_bytes + rng_below(rng, 16);
+            uint64_t address = base + rng_below(rng, lines) * spec->l1.line_bytes + rng_below(rng, 16);
             made->accesses[tile][i] = trace_access(address, instruction, (uint32_t)ONE_OF(rng, 1, 4, 8, 16),
                                                    rng_below(rng, 3) == 0);
         }

@@ -239,7 +239,7 @@ static void the_same_for_any_threads_and_batches(void **state)
     for (unsigned trial = 0; trial < TRIALS / 2; trial++) {
         struct caches_spec spec;
         random_spec(&spec, &rng);
-        spec.policy = (uint32_t)rng_below(&rng, REPLACE_SRRIP + 1);
+        spec.policy = (uint32_t)rng_below(&rng, POLICIES);
         spec.quantum = trial % 4 ? 0 : 1 + rng_below(&rng, 50);
         random_accesses(made, &spec, &rng);
         struct coherent_counters l1[2][TILES_MOST] = {{{0}}}, l2[2][TILES_MOST] = {{{0}}};

@@ -253,6 +253,9 @@ static void errors(void **state)
     }
     assert_null(source_generate("random:instructions=1000000", 0, 1, UINT64_C(1) << 30, 1, &err));
     check_says(&err, "are more than 2^47 instructions");
+    assert_null(source_generate("producer-consumer:lag=1GiB,buffer=1GiB,bytes=1B,instructions=1000000", 1, 2,
+                                5, 1, &err)); /* the consumer begins later than that */
+    check_says(&err, "are more than 2^47 instructions");
     assert_null(source_generate("random", 0, 1, 0, 1, &err));
     assert_null(source_generate("random", 0, 65537, 1, 1, &err));
 }

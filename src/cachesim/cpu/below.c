@@ -2,11 +2,11 @@
 #include "base/mem.h"
 #include "cachesim/cpu/tile.h"
 
-void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take)
+void walk_tell(const struct walk *walk, bool l2, uint64_t line, bool take)
 {
     struct told_list *told = walk->told;
     mem_grow(told->at, told->count, told->capacity);
-    told->at[told->count++] = (struct told){line, tile, l2, take};
+    told->at[told->count++] = (struct told){line, l2, take};
 }
 
 static void ask_slice(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when, uint32_t kind)
@@ -33,7 +33,7 @@ static void do_request(const struct walk *walk, const struct l2_request *request
                                                       set_seed(plan->spec.seed, 1, walk->first + tile, set));
     coherent_count(&group.counts[tile], request->kind, outcome);
     if (walk->told && outcome.asks)
-        walk_tell(walk, true, tile, request->line, request->kind != COHERENT_READ);
+        walk_tell(walk, true, request->line, request->kind != COHERENT_READ);
 }
 
 static void ask_private(const struct walk *walk, uint32_t tile, uint64_t line, uint32_t kind)

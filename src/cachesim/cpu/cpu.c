@@ -15,6 +15,25 @@ static void run_group(const struct caches *caches, const struct walk *walk)
     mem_free(cursors);
 }
 
+/* Of a group of one tile. */
+static void count_repeats(const struct caches *caches, uint32_t group)
+{
+    for (uint32_t i = 0; i < caches->split.chunks; i++) {
+        const struct repeats *repeats = &caches->split.repeats[(size_t)group * caches->split.chunks + i];
+        caches->l1_of[group].reads += repeats->reads;
+        caches->l1_of[group].writes += repeats->writes;
+    }
+}
+
+static void run_part(const struct caches *caches, const struct walk *walk, uint32_t part)
+{
+    uint32_t snoop = caches->plan.spec.snoop, group = walk->first / snoop;
+    for (uint32_t i = 0; i < caches->split.chunks; i++)
+        walk_run_items(walk, split_list(&caches->split, group, i, part));
+    if (part == 0 && snoop == 1)
+        count_repeats(caches, group);
+}
+
 static void run_piece(void *user, uint32_t piece, unsigned worker)
 {
     (void)worker;
@@ -30,8 +49,8 @@ static void run_piece(void *user, uint32_t piece, unsigned worker)
                         .queue = &(struct l2_queue){.asked = 0}};
     if (caches->split.parts == 1)
         run_group(caches, &walk);
-    for (uint32_t i = 0; caches->split.parts > 1 && i < caches->split.chunks; i++)
-        walk_run_items(&walk, split_list(&caches->split, piece / caches->split.parts, i, part));
+    else
+        run_part(caches, &walk, part);
     walk_end(&walk);
 }
 
@@ -167,13 +186,6 @@ static struct caches *cpu_make(const struct caches_spec *spec, const struct cach
     return caches;
 }
 
-static void add(struct coherent_counters *sum, const struct coherent_counters *one)
-{
-#define X(name, help) sum->name += one->name;
-    COHERENT_COUNTERS(X)
-#undef X
-}
-
 static bool cpu_count(struct caches *caches, struct caches_result *result, struct err *err)
 {
     (void)err;
@@ -182,11 +194,11 @@ static bool cpu_count(struct caches *caches, struct caches_result *result, struc
     for (uint32_t tile = 0; tile < tiles; tile++) {
         struct coherent_counters l1 = {0}, l2 = {0};
         for (size_t i = tile; i < (size_t)caches->split.parts * tiles; i += tiles) {
-            add(&l1, &caches->l1_of[i]);
-            add(&l2, &caches->l2_of[i]);
+            counters_add(&l1, &caches->l1_of[i]);
+            counters_add(&l2, &caches->l2_of[i]);
         }
-        add(&result->l1, &l1);
-        add(&result->l2, &l2);
+        counters_add(&result->l1, &l1);
+        counters_add(&result->l2, &l2);
         if (result->l1_of)
             result->l1_of[tile] = l1;
         if (result->l2_of)

@@ -2,6 +2,7 @@
  * is a short way, which is compiled apart for the shapes that are simulated most. LEVEL is the processor that
  * this is compiled for; run.c chooses. */
 #include "base/mem.h"
+#include "cachesim/cpu/last_line.h"
 #include "cachesim/cpu/tile.h"
 
 /* Where a line is, and whether that is all: a hit that concerns nobody else. */
@@ -19,17 +20,6 @@ static inline struct sight look(const struct coherent_shape *l1, char *sets, uin
     return sight;
 }
 
-struct lines {
-    uint64_t first, last;
-};
-
-static inline struct lines lines_of(uint32_t shift, struct trace_access access)
-{
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    return (struct lines){address >> shift, (address + (bytes ? bytes - 1 : 0)) >> shift};
-}
-
 static inline char *sets_of(const struct walk *walk, const struct coherent_shape *l1, uint32_t tile)
 {
     return walk->caches->l1 + (uint64_t)(walk->first + tile) * l1->sets * l1->set_bytes;
@@ -37,7 +27,22 @@ static inline char *sets_of(const struct walk *walk, const struct coherent_shape
 
 /* ---- one tile ---- */
 
-#define NO_LINE UINT64_MAX
+/* Hits that concern nobody else, which is all there is to know of them. */
+struct hits {
+    uint64_t all, writes;
+};
+
+static inline void count_hit(struct hits *hits, bool writes)
+{
+    hits->all++;
+    hits->writes += writes;
+}
+
+static inline void count_hits(const struct walk *walk, struct hits hits)
+{
+    walk->l1_of[walk->first].reads += hits.all - hits.writes;
+    walk->l1_of[walk->first].writes += hits.writes;
+}
 
 static inline void run_one(const struct walk *walk, const struct coherent_shape *l1, struct cursor cursor)
 {
@@ -46,34 +51,27 @@ static inline void run_one(const struct walk *walk, const struct coherent_shape 
     const bool by_place = plan->spec.quantum; /* in a quantum, requests are ordered by their places in it */
     const struct trace_access *begin = cursor.at;
     char *sets = sets_of(walk, l1, 0);
-    uint64_t hits = 0, write_hits = 0;
-    uint64_t again = NO_LINE; /* a second use of the last line in a row says nothing new to the policy */
-    bool again_dirty = false;
+    struct hits hits = {0, 0};
+    struct last_line last = LAST_LINE_NONE;
     for (const struct trace_access *at = begin; at < cursor.end; at++) {
         struct lines lines = lines_of(shift, *at);
         bool writes = trace_writes(*at);
-        if ((lines.first == again) & (lines.last == again) & (writes <= again_dirty)) {
-            hits++;
-            write_hits += writes;
+        if (last_line_again(last, lines, writes)) {
+            count_hit(&hits, writes);
             continue;
         }
         for (uint64_t line = lines.first; line <= lines.last; line++) {
             struct sight sight = look(l1, sets, line, writes);
             if (LIKELY(sight.quick)) {
-                hits++;
-                write_hits += writes;
+                count_hit(&hits, writes);
             } else {
                 uint64_t when = by_place ? (uint64_t)(at - begin) : trace_instruction(*at);
                 tile_access(walk, l1, 1, 0, sight.way, line, when, writes);
             }
-            if (l1->policy != REPLACE_SRRIP) { /* of which a second use is another than the first */
-                again = line;
-                again_dirty = writes;
-            }
+            last = last_line_after(l1->policy, line, writes);
         }
     }
-    walk->l1_of[walk->first].reads += hits - write_hits;
-    walk->l1_of[walk->first].writes += write_hits;
+    count_hits(walk, hits);
 }
 
 /* ---- several ---- */
@@ -114,9 +112,26 @@ static inline void run_items(const struct walk *walk, const struct coherent_shap
 {
     for (size_t i = 0; i < items->count; i++) {
         struct item item = items->at[i];
-        uint32_t tile = item.place & ((1 << MERGE_TILE_BITS) - 1);
-        step(walk, l1, tile, item.place >> MERGE_TILE_BITS, item.when >> 1, item.when & 1);
+        uint32_t tile = item.rest >> 1 & ((1 << MERGE_TILE_BITS) - 1);
+        step(walk, l1, tile, item.line, item.rest >> (MERGE_TILE_BITS + 1), item.rest & 1);
     }
+}
+
+static inline void run_items_one(const struct walk *walk, const struct coherent_shape *l1,
+                                 const struct items *items)
+{
+    char *sets = sets_of(walk, l1, 0);
+    struct hits hits = {0, 0};
+    for (size_t i = 0; i < items->count; i++) {
+        struct item item = items->at[i];
+        bool writes = item.rest & 1;
+        struct sight sight = look(l1, sets, item.line, writes);
+        if (LIKELY(sight.quick))
+            count_hit(&hits, writes);
+        else
+            tile_access(walk, l1, 1, 0, sight.way, item.line, item.rest >> (MERGE_TILE_BITS + 1), writes);
+    }
+    count_hits(walk, hits);
 }
 
 /* ---- for each shape ---- */
@@ -124,9 +139,12 @@ static inline void run_items(const struct walk *walk, const struct coherent_shap
 static inline void run_shape(const struct walk *walk, const struct coherent_shape *l1, struct cursor *cursors,
                              const struct items *items)
 {
-    if (items)
+    bool one = walk->tiles == 1;
+    if (items && one)
+        run_items_one(walk, l1, items);
+    else if (items)
         run_items(walk, l1, items);
-    else if (walk->tiles == 1)
+    else if (one)
         run_one(walk, l1, *cursors);
     else
         run_merged(walk, l1, cursors);

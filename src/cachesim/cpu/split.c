@@ -1,5 +1,6 @@
 #include "cachesim/cpu/split.h"
 #include "base/bits.h"
+#include "cachesim/cpu/last_line.h"
 
 /* More than are needed, so that those that take long do not hold up all. */
 enum { PIECES_OF_WORKER = 4 };
@@ -15,6 +16,7 @@ void split_init(struct split *split, const struct caches_plan *plan, unsigned wo
     if (split->parts > 1)
         split->chunks = (PIECES_OF_WORKER * workers + groups - 1) / groups;
     split->lists = mem_alloc((size_t)groups * split->chunks * split->parts, sizeof *split->lists);
+    split->repeats = mem_alloc((size_t)groups * split->chunks, sizeof *split->repeats);
 }
 
 void split_fini(struct split *split, const struct caches_plan *plan)
@@ -23,6 +25,7 @@ void split_fini(struct split *split, const struct caches_plan *plan)
     for (size_t i = 0; i < count; i++)
         mem_free(split->lists[i].at);
     mem_free(split->lists);
+    mem_free(split->repeats);
 }
 
 /* How many come before this instruction count. */
@@ -67,18 +70,36 @@ static void cut_chunk(const struct split *split, const struct caches_batch *batc
     }
 }
 
-static inline void put(struct items *lists, uint32_t mask, uint32_t shift, uint32_t tile,
+static inline void put(struct items *lists, uint32_t mask, struct lines lines, uint32_t tile,
                        struct trace_access access)
 {
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    uint64_t line = address >> shift, last = (address + (bytes ? bytes - 1 : 0)) >> shift;
-    uint64_t when = trace_instruction(access) << 1 | trace_writes(access);
-    for (; line <= last; line++) {
+    uint64_t rest = (trace_instruction(access) << MERGE_TILE_BITS | tile) << 1 | trace_writes(access);
+    for (uint64_t line = lines.first; line <= lines.last; line++) {
         struct items *list = &lists[(uint32_t)line & mask];
         mem_grow(list->at, list->count, list->capacity);
-        list->at[list->count++] = (struct item){line << MERGE_TILE_BITS | tile, when};
+        list->at[list->count++] = (struct item){line, rest};
     }
+}
+
+/* Of one tile. */
+static struct repeats put_all(struct items *lists, uint32_t mask, const struct caches_plan *plan,
+                              struct cursor cursor)
+{
+    struct repeats repeats = {0, 0};
+    struct last_line last = LAST_LINE_NONE;
+    for (; cursor.at < cursor.end; cursor.at++) {
+        struct trace_access access = *cursor.at;
+        struct lines lines = lines_of(plan->l1_shift, access);
+        bool writes = trace_writes(access);
+        if (last_line_again(last, lines, writes)) {
+            repeats.reads += !writes;
+            repeats.writes += writes;
+            continue;
+        }
+        put(lists, mask, lines, 0, access);
+        last = last_line_after(plan->spec.policy, lines.last, writes);
+    }
+    return repeats;
 }
 
 void split_chunk(struct split *split, const struct caches_plan *plan, const struct caches_batch *batch,
@@ -92,13 +113,12 @@ void split_chunk(struct split *split, const struct caches_plan *plan, const stru
     for (uint32_t i = 0; i < split->parts; i++)
         lists[i].count = 0;
     if (tiles == 1) {
-        for (; cursors->at < cursors->end; cursors->at++)
-            put(lists, split->parts - 1, plan->l1_shift, 0, *cursors->at);
+        split->repeats[group * split->chunks + chunk] = put_all(lists, split->parts - 1, plan, *cursors);
     } else {
         struct merge merge;
         merge_init(&merge, cursors, tiles);
         while (merge_next(&merge, &access, &tile))
-            put(lists, split->parts - 1, plan->l1_shift, tile, access);
+            put(lists, split->parts - 1, lines_of(plan->l1_shift, access), tile, access);
         merge_fini(&merge);
     }
     mem_free(cursors);

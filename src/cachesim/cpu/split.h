@@ -8,8 +8,8 @@
 
 /* An access to a line. */
 struct item {
-    uint64_t place; /* line, and the tile in its lower bits (MERGE_TILE_BITS) */
-    uint64_t when;  /* instruction count, and whether it writes in the lowest bit */
+    uint64_t line;
+    uint64_t rest; /* instruction count, tile (MERGE_TILE_BITS), and whether it writes in the lowest bit */
 };
 
 struct items {
@@ -17,9 +17,15 @@ struct items {
     size_t count, capacity;
 };
 
+/* Accesses of a chunk of one tile that do what the one before did: they hit, and change nothing. */
+struct repeats {
+    uint64_t reads, writes;
+};
+
 struct split {
     uint32_t parts, chunks;
-    struct items *lists; /* of each group: of each chunk: of each part */
+    struct items *lists;     /* of each group: of each chunk: of each part */
+    struct repeats *repeats; /* of each group: of each chunk */
 };
 
 void split_init(struct split *split, const struct caches_plan *plan, unsigned workers);

@@ -213,13 +213,6 @@ static struct coherent_counters count_tile(const struct stacks *stacks, const st
     return sum;
 }
 
-static void add(struct coherent_counters *sum, const struct coherent_counters *one)
-{
-#define X(name, help) sum->name += one->name;
-    COHERENT_COUNTERS(X)
-#undef X
-}
-
 void stacks_count(const struct stacks *stacks, size_t number, struct caches_result *result)
 {
     const struct member *member = &stacks->members[number];
@@ -227,7 +220,7 @@ void stacks_count(const struct stacks *stacks, size_t number, struct caches_resu
     result->l1 = result->l2 = (struct coherent_counters){0};
     for (uint32_t tile = 0; tile < member->tiles; tile++) {
         struct coherent_counters one = count_tile(stacks, member, tile);
-        add(&result->l1, &one);
+        counters_add(&result->l1, &one);
         if (result->l1_of)
             result->l1_of[tile] = one;
         if (result->l2_of)

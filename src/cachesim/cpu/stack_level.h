@@ -1,6 +1,7 @@
 /* The accesses of a tile through its stacks. LEVEL is the processor that this is compiled for. */
 #include "base/bits.h"
 #include "cachesim/cpu/stack_parts.h"
+#include "cachesim/lines.h"
 
 static inline stack_row row_load(const uint8_t *at)
 {
@@ -122,10 +123,8 @@ static inline void walk_all(const struct stack_walk *walk, uint32_t rows)
     uint32_t shift = walk->chain->line_shift;
     for (size_t i = 0; i < walk->count; i++) {
         struct trace_access access = walk->at[i];
-        uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-        uint32_t bytes = trace_bytes(access);
-        uint64_t line = address >> shift, last = (address + (bytes ? bytes - 1 : 0)) >> shift;
-        for (; line <= last; line++) {
+        struct lines lines = lines_of(shift, access);
+        for (uint64_t line = lines.first; line <= lines.last; line++) {
             if (((uint32_t)line & walk->part_mask) != walk->part)
                 continue;
             uint8_t mark = coherent_mark(line);

@@ -23,7 +23,6 @@ struct shared_requests {
 /* In quantum mode: what the others of a group are told at its end. */
 struct told {
     uint64_t line;
-    uint32_t tile; /* in the group */
     bool l2, take; /* of which level; they lose their copies, or a dirty one becomes clean */
 };
 
@@ -88,7 +87,7 @@ struct walk {
 /* All that was asked for is done. */
 void walk_end(const struct walk *walk);
 
-void walk_tell(const struct walk *walk, bool l2, uint32_t tile, uint64_t line, bool take);
+void walk_tell(const struct walk *walk, bool l2, uint64_t line, bool take);
 
 /* What the access asks of the L2 of the tile, or of the slices that all share (below.c). */
 void walk_below(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t when,
@@ -109,7 +108,7 @@ static inline void tile_access(const struct walk *walk, const struct coherent_sh
     coherent_count(&group.counts[tile], kind, outcome);
     outcome.victim = line_of(l1, set, outcome.victim);
     if (walk->told && outcome.asks)
-        walk_tell(walk, false, tile, line, writes);
+        walk_tell(walk, false, line, writes);
     if (walk->caches->plan.spec.machine != CACHES_L1)
         walk_below(walk, tile, line, when, outcome);
 }

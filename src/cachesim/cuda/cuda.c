@@ -261,13 +261,6 @@ static void run_kept(struct caches *caches)
     caches->kept_count = 0;
 }
 
-static void add(struct coherent_counters *sum, const struct coherent_counters *one)
-{
-#define X(name, help) sum->name += one->name;
-    COHERENT_COUNTERS(X)
-#undef X
-}
-
 static bool cuda_count(struct caches *caches, struct caches_result *result, struct err *err)
 {
     uint32_t tiles = caches->plan.spec.tiles;
@@ -279,9 +272,9 @@ static bool cuda_count(struct caches *caches, struct caches_result *result, stru
     device_from(caches->device, l2, caches->l2_counts, tiles * sizeof *l2);
     result->l1 = result->l2 = (struct coherent_counters){0};
     for (uint32_t i = 0; i < tiles; i++) {
-        add(&l1[i], &caches->accessed[i]);
-        add(&result->l1, &l1[i]);
-        add(&result->l2, &l2[i]);
+        counters_add(&l1[i], &caches->accessed[i]);
+        counters_add(&result->l1, &l1[i]);
+        counters_add(&result->l2, &l2[i]);
         if (result->l1_of)
             result->l1_of[i] = l1[i];
         if (result->l2_of)

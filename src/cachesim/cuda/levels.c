@@ -4,6 +4,8 @@
 enum {
     CHUNK = 512,
     CHUNK_OF_GROUP = 1024,
+    CHUNK_OF_WARPS = 2048,
+    FEW_OF_SM = 1024,
     THREADS_LEAST = 32,
     THREADS_MOST = 256 /* of a stream */
 };
@@ -36,8 +38,10 @@ static void place_shared(struct work_walk *work, uint32_t threads, bool tells)
     PLACE(ranks, work->chunk * 2);
     PLACE(sorted, work->chunk * 2);
     PLACE(flags, work->asks_spread || tells ? work->chunk : 0);
-    PLACE(histogram, (uint64_t)warps * threads * 2);
+    PLACE(histogram, (uint64_t)warps * work->bins * 2);
     PLACE(sums, warps * 4);
+    PLACE(marked, work->chunk / 8);
+    PLACE(bounds, (work->bins + 1) * 2);
     shared->tallied = work->caches > 1 && !work->tallies ? work->caches : 0;
     PLACE(tallies, (uint64_t)shared->tallied * TALLY_BYTES);
 #undef PLACE
@@ -74,7 +78,7 @@ static void plan_level(struct caches *caches, struct level *level, bool is_l2, u
     work->slices = caches->plan.spec.tiles;
     while ((caches->plan.groups - 1) >> work->space_bits)
         work->space_bits++;
-    level->threads = threads_for(work->shape.sets);
+    work->bins = level->threads = threads_for(work->shape.sets);
 }
 
 static void plan_place(struct caches *caches, struct level *level, bool is_l2)
@@ -88,6 +92,14 @@ static void plan_place(struct caches *caches, struct level *level, bool is_l2)
            (level->threads_y * level->threads > WALK_THREADS_MOST ||
             level->threads_y * work->shared.bytes > device_block_shared(caches->device)))
         level->threads_y--;
+}
+
+/* Whether a warp takes each set: where they are not enough to keep the GPU's threads at work, and in groups,
+ * whose tiles keep the same sets busy. */
+static bool suits_warps(const struct caches *caches, const struct work_walk *work)
+{
+    return work->caches > 1 ||
+           (uint64_t)work->streams * work->bins < (uint64_t)device_sms(caches->device) * FEW_OF_SM;
 }
 
 void levels_plan(struct caches *caches)
@@ -109,11 +121,17 @@ void levels_plan(struct caches *caches)
                    is_shared ? 1 : together);
         plan_place(caches, &caches->l2_level, true);
     }
+    bool by_warps = !caches->host.per_block && suits_warps(caches, &caches->l1_level.work);
+    if (by_warps) {
+        caches->l1_level.threads = WALK_THREADS_MOST;
+        caches->l1_level.work.chunk = CHUNK_OF_WARPS;
+    }
     plan_place(caches, &caches->l1_level, false);
-    if (together > 1)
-        caches->l1_level.walk = is_lru16[0] ? kernels->walk_l1_group_lru16 : kernels->walk_l1_group;
-    else
-        caches->l1_level.walk = is_lru16[0] ? kernels->walk_l1_lru16 : kernels->walk_l1;
+    const device_handle l1_walks[2][2][2] = {
+        {{kernels->walk_l1, kernels->walk_l1_lru16}, {kernels->walk_l1_warps, kernels->walk_l1_warps_lru16}},
+        {{kernels->walk_l1_group, kernels->walk_l1_group_lru16},
+         {kernels->walk_l1_group_warps, kernels->walk_l1_group_warps_lru16}}};
+    caches->l1_level.walk = l1_walks[together > 1][by_warps][is_lru16[0]];
     if (is_shared)
         caches->l2_level.walk = is_lru16[1] ? kernels->walk_slices_lru16 : kernels->walk_slices;
     else if (together > 1)

@@ -10,6 +10,10 @@
 #define KERNELS(X)                                                                                           \
     X(walk_l1, true)                                                                                         \
     X(walk_l1_lru16, true)                                                                                   \
+    X(walk_l1_warps, true)                                                                                   \
+    X(walk_l1_warps_lru16, true)                                                                             \
+    X(walk_l1_group_warps, true)                                                                             \
+    X(walk_l1_group_warps_lru16, true)                                                                       \
     X(walk_l1_group, true)                                                                                   \
     X(walk_l1_group_lru16, true)                                                                             \
     X(walk_l2, true)                                                                                         \

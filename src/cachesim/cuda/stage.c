@@ -1,14 +1,6 @@
 #include "cachesim/cuda/stage.h"
 #include "cachesim/cuda/work.h"
-
-/* An access's lines. */
-static inline uint64_t lines_of(const struct stage *stage, struct trace_access access, uint64_t *last)
-{
-    uint64_t address = access.address & ((UINT64_C(1) << CACHES_ADDRESS_BITS) - 1);
-    uint32_t bytes = trace_bytes(access);
-    *last = (address + (bytes ? bytes - 1 : 0)) >> stage->plan->l1_shift;
-    return address >> stage->plan->l1_shift;
-}
+#include "cachesim/lines.h"
 
 static void count_tile(void *user, uint32_t tile, unsigned worker)
 {
@@ -17,8 +9,8 @@ static void count_tile(void *user, uint32_t tile, unsigned worker)
     const struct trace_access *accesses = stage->batch->at[tile];
     uint64_t items = 0;
     for (size_t i = stage->from[tile]; i < stage->to[tile]; i++) {
-        uint64_t last, line = lines_of(stage, accesses[i], &last);
-        items += last - line + 1;
+        struct lines lines = lines_of(stage->plan->l1_shift, accesses[i]);
+        items += lines.last - lines.first + 1;
     }
     stage->starts[tile + 1] = (uint32_t)(items < UINT32_MAX ? items : UINT32_MAX);
 }
@@ -45,11 +37,11 @@ static void fill_tile(void *user, uint32_t tile, unsigned worker)
     uint64_t writes = 0;
     uint32_t at = stage->starts[tile];
     for (size_t i = stage->from[tile]; i < stage->to[tile]; i++) {
-        uint64_t last, line = lines_of(stage, accesses[i], &last);
+        struct lines lines = lines_of(stage->plan->l1_shift, accesses[i]);
         bool is_write = trace_writes(accesses[i]);
         uint32_t when =
             (uint32_t)(by_place ? i - stage->from[tile] : trace_instruction(accesses[i]) - stage->first_when);
-        for (; line <= last; line++, at++) {
+        for (uint64_t line = lines.first; line <= lines.last; line++, at++) {
             stage->words[at] = line << L1_WORD_SHIFT | is_write;
             if (stage->has_whens)
                 stage->whens[at] = when;

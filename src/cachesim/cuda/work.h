@@ -21,7 +21,8 @@ struct work_items {
 
 /* Places in the shared memory of a stream, in bytes. */
 struct work_shared {
-    uint32_t state, words, victims, givers, tiles, ranks, sorted, flags, histogram, sums, tallies;
+    uint32_t state, words, victims, givers, tiles, ranks, sorted, flags, histogram, sums, marked, bounds,
+        tallies;
     uint32_t tallied; /* caches that have a tally there */
     uint32_t bytes;   /* of a stream */
     bool has_state;   /* else it is used where it is, in the device's memory */
@@ -40,6 +41,7 @@ struct work_walk {
     uint32_t streams; /* each of them of so many caches */
     uint32_t caches;
     uint32_t chunk; /* items that are sorted by sets at once */
+    uint32_t bins;  /* that sets are shared out to: a power of two, of each thread one at most */
     struct work_items in;
     struct work_shared shared;
     /* L1: what the level below is asked, in order */
