@@ -25,6 +25,15 @@ static void count_repeats(const struct caches *caches, uint32_t group)
     }
 }
 
+static void run_part(const struct caches *caches, const struct walk *walk, uint32_t part)
+{
+    uint32_t snoop = caches->plan.spec.snoop, group = walk->first / snoop;
+    for (uint32_t i = 0; i < caches->split.chunks; i++)
+        walk_run_items(walk, split_list(&caches->split, group, i, part));
+    if (part == 0 && snoop == 1)
+        count_repeats(caches, group);
+}
+
 static void run_piece(void *user, uint32_t piece, unsigned worker)
 {
     (void)worker;
@@ -40,10 +49,8 @@ static void run_piece(void *user, uint32_t piece, unsigned worker)
                         .queue = &(struct l2_queue){.asked = 0}};
     if (caches->split.parts == 1)
         run_group(caches, &walk);
-    for (uint32_t i = 0; caches->split.parts > 1 && i < caches->split.chunks; i++)
-        walk_run_items(&walk, split_list(&caches->split, piece / caches->split.parts, i, part));
-    if (caches->split.parts > 1 && part == 0 && snoop == 1)
-        count_repeats(caches, walk.first);
+    else
+        run_part(caches, &walk, part);
     walk_end(&walk);
 }
 
