@@ -3,8 +3,11 @@
 #ifndef BASE_HOST_H
 #define BASE_HOST_H
 
+#include <stdint.h>
+
 double host_seconds(void);
-unsigned host_cores(void); /* that this process may use */
+unsigned host_cores(void);  /* that this process may use */
+uint64_t host_memory(void); /* bytes, in all */
 
 /* In a loop that waits for another core. */
 static inline void host_relax(void)

@@ -1,11 +1,11 @@
 #include "cachesim/feed.h"
 #include "base/bits.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/workers.h"
 #include "cachesim/feed_tile.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* A block of a trace that is kept. */
 struct keep_job {
@@ -31,8 +31,7 @@ struct feed {
 /* A quarter of the host's memory, in all. */
 static size_t room_of_host(void)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? (size_t)pages / 4 * (size_t)bytes : (size_t)1 << 30;
+    return host_memory() / 4;
 }
 
 static size_t room_of_trace(const struct feed *feed)

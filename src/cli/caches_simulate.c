@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/workers.h"
 #include "cachesim/cpu/stack.h"
+#include "cachesim/plan.h"
 
 /* What accesses of a pass depend on. */
 struct pass_key {
@@ -81,9 +82,26 @@ static void make_stacks(struct pass *pass)
     mem_free(specs);
 }
 
+/* State is memory that is taken when it is first used: what cannot be is told before. */
+static bool fits_host(const struct pass *pass, struct err *err)
+{
+    double bytes = 0, there = (double)host_memory();
+    for (size_t i = 0; pass->r->device->shares_cores && i < pass->count; i++) {
+        struct caches_plan plan;
+        caches_plan(&plan, &pass->members[i]->spec);
+        bytes += (double)plan.spec.tiles * (double)(plan.l1_bytes + plan.l2_bytes);
+    }
+    return bytes <= there || err_set(err,
+                                     "this machine has %.1f GiB of memory; the caches' state needs %.1f GiB: "
+                                     "fewer tiles, smaller caches or fewer configurations need less",
+                                     there / (1 << 30), bytes / (1 << 30));
+}
+
 static bool make_members(struct pass *pass, struct err *err)
 {
     struct caches_host host = pass->r->host;
+    if (!fits_host(pass, err))
+        return false;
     make_stacks(pass);
     if (pass->workers)
         host.threads = 1;

@@ -225,6 +225,7 @@ refuses 'name the same file' caches "${made[@]}" --sweep l1.ways=1 --json x --pl
 refuses 'a.csv would be written over' caches a.csv --json a.csv
 refuses 'a.csv would be written over' caches csv:a.csv --json a.csv
 refuses 'cannot write none/x' caches "${made[@]}" --json none/x
+refuses "this machine has [0-9.]+ GiB of memory; the caches' state needs [0-9.]+ GiB" caches "${made[@]}" --machine private --tiles 65536 --l2 1GiB
 refuses 'unknown option --machin; did you mean --machine' caches --machin l1
 if ! "$HEDDLE" caches "${made[@]}" --device cuda >out 2>err; then
     refuses '; --device cpu gives the same counts$' caches "${made[@]}" --device cuda
