@@ -14,6 +14,8 @@
 
 struct coherent_shape {
     uint32_t sets, ways, policy; /* enum replace_policy */
+    bool
+        wide; /* lines are longer than those of the caches above: others may have parts of what is put back */
     /* planned */
     uint32_t marks_bytes, row_at, dirty_at, last_at, tags_at, set_bytes;
 };
@@ -236,12 +238,13 @@ CACHE_CALL struct coherent_outcome coherent_access_way(const struct coherent_sha
     outcome.hit = way != COHERENT_NONE;
     uint64_t *dirty = coherent_dirty(shape, set);
     bool was_dirty = outcome.hit && (*dirty >> way & 1);
-    if (kind != COHERENT_PUT_BACK && !was_dirty && (!outcome.hit || kind != COHERENT_READ)) {
+    bool snoops = kind == COHERENT_PUT_BACK ? shape->wide : !outcome.hit || kind != COHERENT_READ;
+    if (snoops && !was_dirty) {
         coherent_snoop(shape, group, self, tag, kind != COHERENT_READ, &outcome);
         outcome.asks = true;
-        outcome.below = kind == COHERENT_READ ? COHERENT_READ
-                        : outcome.hit         ? COHERENT_DISOWN
-                                              : COHERENT_CLAIM;
+        outcome.below = kind == COHERENT_READ                      ? COHERENT_READ
+                        : outcome.hit || kind == COHERENT_PUT_BACK ? COHERENT_DISOWN
+                                                                   : COHERENT_CLAIM;
     }
     /* a line that came is not settled yet: the next use of it moves it on (srrip) */
     coherent_set_last(

@@ -62,6 +62,7 @@ void caches_plan(struct caches_plan *plan, const struct caches_spec *spec)
         plan_shape(&plan->l2, &spec->l2, spec);
         plan->l2_bytes = (uint64_t)plan->l2.sets * plan->l2.set_bytes;
         plan->l2_shift = lowest_bit(spec->l2.line_bytes) - plan->l1_shift;
+        plan->l2.wide = plan->l2_shift;
         uint64_t below =
             spec->machine == CACHES_SHARED ? (uint64_t)spec->tiles * plan->l2.sets : plan->l2.sets;
         sets = plan->l2_shift ? 1 : sets | below; /* the L2's sets must fall apart likewise */

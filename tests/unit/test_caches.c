@@ -131,6 +131,10 @@ static void plain_put_back(struct plain *plain, uint32_t tile, uint64_t l1_line)
         return;
     struct plain_cache *cache = plain_l2(plain, tile, l1_line, &line, &number);
     struct plain_line *it = plain_find(cache, line, number);
+    bool is_wide =
+        plain->spec->l2.line_bytes > plain->spec->l1.line_bytes; /* another may have the other half */
+    if (plain->spec->machine == CACHES_PRIVATE && is_wide && !(it && it->dirty))
+        plain_snoop(plain, plain->l2, tile, line, true);
     cache->count.put_backs++;
     if (it) {
         it->used = ++plain->now;

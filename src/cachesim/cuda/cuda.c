@@ -186,7 +186,7 @@ static bool stage_round(struct caches *caches, struct slot *slot, const struct c
     uint64_t bytes = words_at + (uint64_t)round->count * (stage.has_whens ? 12 : 8);
     if (fits && bytes > slot->staged.bytes) {
         device_free_host(caches->device, slot->staged.memory);
-        slot->staged.bytes = bytes + bytes / 8;
+        slot->staged.bytes = bytes + bytes / 4;
         slot->staged.memory = device_alloc_host(caches->device, slot->staged.bytes);
     }
     fits = fits && room_for(caches->device, &round->items, bytes) && slot->staged.memory;

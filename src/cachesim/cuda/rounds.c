@@ -7,7 +7,8 @@ bool room_for(struct device *device, struct room *room, size_t bytes)
         return true;
     device_sync(device); /* who uses the old one? */
     device_free(device, room->address);
-    *room = (struct room){device_alloc(device, bytes + bytes / 8), bytes + bytes / 8};
+    bytes += bytes / 4; /* rounds differ a little */
+    *room = (struct room){device_alloc(device, bytes), bytes};
     return room->address;
 }
 
