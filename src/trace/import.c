@@ -27,6 +27,16 @@ int import_refuse_count(const struct import *import, struct err *err)
     return IMPORT_BAD;
 }
 
+bool import_is_quiet(const struct import *import, struct err *err)
+{
+    uint64_t most = import->quiet_from ? IMPORT_QUIET_MIB : IMPORT_QUIET_FIRST_MIB;
+    if (import->input.bytes - import->quiet_from <= most << 20)
+        return false;
+    err_set(err, "%s: no access in %" PRIu64 " MiB%s: is this a trace of %s?", import->input.name, most,
+            import->quiet_from ? " behind the last one" : "", import->format->name);
+    return true;
+}
+
 long import_end(struct import *import, struct err *err)
 {
     if (import->given <= import->skip) {

@@ -236,6 +236,17 @@ static void formats(void **state)
     assert_non_null(strstr(text, "Is a directory"));
 }
 
+/* What never ends and has no accesses is given up. */
+static void endless(void **state)
+{
+    (void)state;
+    char text[MOST * TRACE_CSV_ROW_MOST];
+    read_all("champsim:/dev/zero", 0, 7, text, sizeof text);
+    assert_string_equal(text, "/dev/zero: no access in 64 MiB: is this a trace of champsim?");
+    read_all("champsim:/dev/zero", 5, 7, text, sizeof text);
+    assert_string_equal(text, "/dev/zero: no access in 64 MiB: is this a trace of champsim?");
+}
+
 static void long_lines(void **state)
 {
     (void)state;
@@ -323,7 +334,7 @@ int main(void)
         cmocka_unit_test(lackey),     cmocka_unit_test(lackey_errors),      cmocka_unit_test(din),
         cmocka_unit_test(champsim),   cmocka_unit_test(din_errors),         cmocka_unit_test(csv),
         cmocka_unit_test(formats),    cmocka_unit_test(csv_errors),         cmocka_unit_test(long_lines),
-        cmocka_unit_test(many_lines), cmocka_unit_test(packed_by_programs),
+        cmocka_unit_test(many_lines), cmocka_unit_test(packed_by_programs), cmocka_unit_test(endless),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
