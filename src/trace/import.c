@@ -66,10 +66,15 @@ int import_slow_line(struct import *import, const char **line, const char **end,
         return IMPORT_END;
     import->line++;
     *line = input->at;
-    *end = newline ? newline : input->end; /* the last line may have no end */
+    *end = newline ? newline : input->end;
     if (*end - *line > IMPORT_LINE_MOST)
         return import_refuse(import, *line, *end, "lines of at most 4096 bytes", err);
-    input->at = newline ? newline + 1 : input->end;
+    if (!newline) { /* a number in it may be cut, which nobody could tell */
+        err_set(err, "%s:%" PRIu64 ": the last line has no end: the trace was cut", input->name,
+                import->line);
+        return IMPORT_BAD;
+    }
+    input->at = newline + 1;
     *end -= *end > *line && (*end)[-1] == '\r';
     return 0;
 }
