@@ -27,6 +27,16 @@ int import_refuse_count(const struct import *import, struct err *err)
     return IMPORT_BAD;
 }
 
+bool import_is_quiet(const struct import *import, struct err *err)
+{
+    uint64_t most = import->quiet_from ? IMPORT_QUIET_MIB : IMPORT_QUIET_FIRST_MIB;
+    if (import->input.bytes - import->quiet_from <= most << 20)
+        return false;
+    err_set(err, "%s: no access in %" PRIu64 " MiB%s: is this a trace of %s?", import->input.name, most,
+            import->quiet_from ? " behind the last one" : "", import->format->name);
+    return true;
+}
+
 long import_end(struct import *import, struct err *err)
 {
     if (import->given <= import->skip) {
@@ -56,10 +66,15 @@ int import_slow_line(struct import *import, const char **line, const char **end,
         return IMPORT_END;
     import->line++;
     *line = input->at;
-    *end = newline ? newline : input->end; /* the last line may have no end */
+    *end = newline ? newline : input->end;
     if (*end - *line > IMPORT_LINE_MOST)
         return import_refuse(import, *line, *end, "lines of at most 4096 bytes", err);
-    input->at = newline ? newline + 1 : input->end;
+    if (!newline) { /* a number in it may be cut, which nobody could tell */
+        err_set(err, "%s:%" PRIu64 ": the last line has no end: the trace was cut", input->name,
+                import->line);
+        return IMPORT_BAD;
+    }
+    input->at = newline + 1;
     *end -= *end > *line && (*end)[-1] == '\r';
     return 0;
 }

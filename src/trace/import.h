@@ -20,6 +20,7 @@ struct import {
     struct trace_access waiting[IMPORT_FOUND_MOST]; /* for which there was no room: from waiting_at on */
     uint32_t waiting_at, waiting_count;
     uint64_t strange_lines, first_strange; /* lines that were left out, and are told of at the end */
+    uint64_t quiet_from;                   /* bytes of the input where the last access was */
     bool ended;                            /* and that was told */
     bool fetches;                          /* din: instruction fetches were seen */
     uint64_t last;                         /* csv: the last instruction count */
@@ -48,6 +49,11 @@ int import_refuse(const struct import *import, const char *line, const char *end
 /* Instruction counts beyond what an access can have. */
 int import_refuse_count(const struct import *import, struct err *err);
 
+/* Whether too much was read without an access in it: what never ends, such as a device, is given up then.
+ * What had accesses may go without for longer: a program that computes. */
+enum { IMPORT_QUIET_FIRST_MIB = 64, IMPORT_QUIET_MIB = 4096 };
+bool import_is_quiet(const struct import *import, struct err *err);
+
 /* At the end of all: 0, or -1 where there was no access. */
 long import_end(struct import *import, struct err *err);
 
@@ -70,8 +76,14 @@ static inline __attribute__((always_inline)) long import_all(struct import *impo
         }
         bool fits = most - count >= IMPORT_FOUND_MOST;
         got = next(import, fits ? into + count : import->waiting, err);
+        if (!got &&
+            __builtin_expect(import->input.bytes - import->quiet_from > IMPORT_QUIET_FIRST_MIB << 20, 0) &&
+            import_is_quiet(import, err))
+            got = IMPORT_BAD;
         if (got < 0)
             break;
+        if (got)
+            import->quiet_from = import->input.bytes;
         count += fits ? (size_t)got : 0;
         import->waiting_count = fits ? 0 : (uint32_t)got;
         import->waiting_at = 0;

@@ -134,6 +134,7 @@ bool input_more(struct input *input, struct err *err)
     if (got < 0)
         return false;
     input->end += got;
+    input->bytes += (uint64_t)got;
     input->ended = !got;
     return !input->ended || !input->child || child_end(input, err);
 }

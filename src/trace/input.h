@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { INPUT_WINDOW = 1 << 20, INPUT_ENOUGH = 1 << 16 };
@@ -15,6 +16,7 @@ struct input {
     char *name;     /* for people */
     char *at, *end; /* what is there now; the reader moves `at` on */
     bool ended;     /* nothing follows behind `end` */
+    uint64_t bytes; /* that were there so far, unpacked */
 
     int descriptor;
     char *window;

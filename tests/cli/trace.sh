@@ -93,6 +93,11 @@ refuses 'it would write over z\.csv' trace convert csv:z.csv ./z.csv
 refuses 'cannot read nowhere: No such file' trace info nowhere
 refuses 'cannot read \.: Is a directory' trace info .
 refuses '/dev/zero: this is no trace that Heddle knows' trace info /dev/zero
+for endless in 'lackey x' 'din 2_100' 'csv #_c'; do
+    read -r format line <<<"$endless"
+    told=$(yes "${line/_/ }" | timeout 20 "$HEDDLE" trace info "$format:-" 2>&1) && fail "$format: an endless trace"
+    expect_same "$format" "heddle: standard input: no access in 64 MiB: is this a trace of $format?" "$told"
+done
 refuses 'standard input: it is empty' trace info -
 refuses 'cannot write nowhere/x\.htrace' trace convert z.csv nowhere/x.htrace
 refuses 'cannot write /dev/full' trace convert z.csv /dev/full

@@ -89,10 +89,10 @@ static void lackey(void **state)
            0,
            "0x1ffefffe7c,read,4,0\n0x1ffefffe78,write,8,1\n0x421c7cc,read,16,1\n0x421c7cc,write,16,1\n0x10,"
            "read,1,2\n");
-    expect("t", " L 10,1\n L 20,1\nI  04001000,3\n L 30,1\nI  04001000,3\n L 40,1", 1,
+    expect("t", " L 10,1\n L 20,1\nI  04001000,3\n L 30,1\nI  04001000,3\n L 40,1\n", 1,
            "0x20,read,1,0\n0x30,read,1,0\n0x40,read,1,1\n");
     expect("t", " M 10,1\r\n M 20,1\r\n", 1, "0x10,write,1,0\n0x20,read,1,0\n0x20,write,1,0\n");
-    expect("t", LACKEY_HEAD "hello, world\n L 10,1\n Lx\nIt\n L 20,1\n--77-- L 1,1", 0,
+    expect("t", LACKEY_HEAD "hello, world\n L 10,1\n Lx\nIt\n L 20,1\n--77-- L 1,1\n", 0,
            "0x10,read,1,0\n0x20,read,1,0\n");
 }
 
@@ -105,6 +105,7 @@ static void lackey_errors(void **state)
     expect_error("t", LACKEY_HEAD " L 10,1\n S 20\n", ":4: expected");
     expect_error("t", LACKEY_HEAD " L 10,1\n S 12345678123456789,1\n", ":4: expected");
     expect_error("t", LACKEY_HEAD " L 10,1\nI  20,x\n", ":4: expected");
+    expect_error("t", LACKEY_HEAD " L 10,1\n L 20,1", ":4: the last line has no end: the trace was cut");
     expect_error("t", LACKEY_HEAD "I  10,1\n", "there is no access in it");
 }
 
@@ -130,6 +131,7 @@ static void din_errors(void **state)
     expect_error("t.din", "0 10\n0 xyz\n", ":2: expected a hexadecimal address");
     expect_error("t.din", "0 10\n0 10 0\n", ":2: expected a hexadecimal address, and bytes");
     expect_error("t.din", "0 10\n0 10 4 5\n", ":2: expected a hexadecimal address, and bytes");
+    expect_error("t.din", "0 10\n1 20", ":2: the last line has no end: the trace was cut");
     expect_error("t.din", "2 10\n", "there is no access in it");
 }
 
@@ -143,7 +145,7 @@ static void csv(void **state)
     expect("t", "Address\n16\n0x20\n", 0, "0x10,read,1,0\n0x20,read,1,1\n");
     expect("t", "# made by hand\npc;\"RW\";size ; addr\r\n0;1;4;16\r\n\r\n# more\n1; load ;4; \"0x20\"\n", 0,
            "0x10,write,4,0\n0x20,read,4,1\n");
-    expect("t", "icount\taddr\n7\t0\n9\t0xffffffffffffffff", 1, "0xffffffffffffffff,read,1,9\n");
+    expect("t", "icount\taddr\n7\t0\n9\t0xffffffffffffffff\n", 1, "0xffffffffffffffff,read,1,9\n");
 }
 
 static void csv_errors(void **state)
@@ -167,6 +169,8 @@ static void csv_errors(void **state)
                  ":2: expected an instruction count below 2^47");
     expect_error("t.csv", "address,instruction\n1,9\n1,8\n",
                  ":3: expected an instruction count that does not go back, not '1,8'");
+    expect_error("t.csv", "address\n1\n23", ":3: the last line has no end: the trace was cut");
+    expect_error("t.csv", "address", ":1: the last line has no end: the trace was cut");
     expect_error("t.csv", TRACE_CSV_HEADER, "there is no access in it");
 }
 
@@ -234,6 +238,17 @@ static void formats(void **state)
     assert_non_null(strstr(text, "/dev/zero: this is no trace that Heddle knows"));
     read_all(folder.path, 0, 7, text, sizeof text);
     assert_non_null(strstr(text, "Is a directory"));
+}
+
+/* What never ends and has no accesses is given up. */
+static void endless(void **state)
+{
+    (void)state;
+    char text[MOST * TRACE_CSV_ROW_MOST];
+    read_all("champsim:/dev/zero", 0, 7, text, sizeof text);
+    assert_string_equal(text, "/dev/zero: no access in 64 MiB: is this a trace of champsim?");
+    read_all("champsim:/dev/zero", 5, 7, text, sizeof text);
+    assert_string_equal(text, "/dev/zero: no access in 64 MiB: is this a trace of champsim?");
 }
 
 static void long_lines(void **state)
@@ -323,7 +338,7 @@ int main(void)
         cmocka_unit_test(lackey),     cmocka_unit_test(lackey_errors),      cmocka_unit_test(din),
         cmocka_unit_test(champsim),   cmocka_unit_test(din_errors),         cmocka_unit_test(csv),
         cmocka_unit_test(formats),    cmocka_unit_test(csv_errors),         cmocka_unit_test(long_lines),
-        cmocka_unit_test(many_lines), cmocka_unit_test(packed_by_programs),
+        cmocka_unit_test(many_lines), cmocka_unit_test(packed_by_programs), cmocka_unit_test(endless),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
