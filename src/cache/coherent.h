@@ -246,10 +246,9 @@ CACHE_CALL struct coherent_outcome coherent_access_way(const struct coherent_sha
                         : outcome.hit || kind == COHERENT_PUT_BACK ? COHERENT_DISOWN
                                                                    : COHERENT_CLAIM;
     }
-    /* a line that came is not settled yet: the next use of it moves it on (srrip) */
     coherent_set_last(
         shape, set,
-        outcome.hit || shape->policy != REPLACE_SRRIP ? coherent_last_word(tag, was_dirty || writes) : 0);
+        replace_is_settled(shape->policy, outcome.hit) ? coherent_last_word(tag, was_dirty || writes) : 0);
     if (outcome.hit) {
         *dirty |= (uint64_t)writes << way;
         replace_use(shape->policy, coherent_row(shape, set), shape->ways, way);

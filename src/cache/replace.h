@@ -199,4 +199,28 @@ CACHE_CALL uint32_t replace_choose(uint32_t policy, uint64_t *row, uint32_t ways
     }
 }
 
+/* ---- what simulators of many caches may leave out; those who add a policy answer here ---- */
+
+/* Whether one more use in a row of a line changes nothing. `was_used`: since it came. */
+CACHE_CALL bool replace_is_settled(uint32_t policy, bool was_used)
+{
+    switch (policy) {
+    case REPLACE_SRRIP:
+        return was_used;
+    case REPLACE_LRU:
+    case REPLACE_FIFO:
+    case REPLACE_RANDOM:
+    case REPLACE_TREE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether, of several uses with nothing else between them, only the last one of each way counts. */
+CACHE_CALL bool replace_last_uses_count(uint32_t policy)
+{
+    return policy <= REPLACE_SRRIP;
+}
+
 #endif

@@ -5,7 +5,7 @@
 #include "cachesim/lines.h"
 
 /* What a tile that nobody snoops on used last. A second use of it in a row hits, and says nothing new to the
- * policy: but for srrip, where it is another than the first. */
+ * policy, if it settles at once. */
 struct last_line {
     uint64_t line;
     bool dirty; /* for certain */
@@ -20,7 +20,7 @@ static inline bool last_line_again(struct last_line last, struct lines lines, bo
 
 static inline struct last_line last_line_after(uint32_t policy, uint64_t line, bool writes)
 {
-    return policy == REPLACE_SRRIP ? LAST_LINE_NONE : (struct last_line){line, writes};
+    return replace_is_settled(policy, false) ? (struct last_line){line, writes} : LAST_LINE_NONE;
 }
 
 #endif

@@ -98,6 +98,8 @@ static void plan_place(struct caches *caches, struct level *level, bool is_l2)
  * whose tiles keep the same sets busy. */
 static bool suits_warps(const struct caches *caches, const struct work_walk *work)
 {
+    if (!replace_last_uses_count(work->shape.policy))
+        return false;
     return work->caches > 1 ||
            (uint64_t)work->streams * work->bins < (uint64_t)device_sms(caches->device) * FEW_OF_SM;
 }

@@ -43,7 +43,8 @@ static __device__ __forceinline__ void mark(struct stream *s, const struct coher
     for (uint32_t base = s->warp * 32; base < items; base += blockDim.x) {
         uint32_t place = base + lane_id();
         bool passes = place < items;
-        if (passes && WALK == WALK_L1 && shape->policy != REPLACE_SRRIP && repeats<GROUPED>(s, place)) {
+        if (passes && WALK == WALK_L1 && replace_is_settled(shape->policy, false) &&
+            repeats<GROUPED>(s, place)) {
             passes = false;
             if (s->work->asks_spread || s->work->told_words)
                 s->flags[s->sorted[place]] = 0;
