@@ -117,5 +117,18 @@ printf 'x' | dd of=z.07.htrace bs=1 seek=2000 conv=notrunc status=none
 refuses 'z\.07\.htrace: block 0: it is damaged' trace convert z.07.htrace x.htrace
 printf 'address,instruction\n1,5\n2,4\n' >back.csv
 refuses 'back\.csv:3: expected an instruction count that does not go back' trace convert back.csv x.htrace
+
+# ---- files that may not grow (ulimit -f): the write fails, and is told ----
+
+small() { (ulimit -f 100 && refuses "$@" && exit $failures) || failures=$((failures + 1)); }
+small 'cannot write x\.htrace: File too large' trace convert z.03.htrace x.htrace
+small 'cannot write x\.0\.htrace: File too large' trace generate random --accesses 100000 -o x
+(ulimit -f 100 && run caches --generate stream --accesses 1 --tiles 3000 --json x.json && exit "$status")
+expect_same 'the status of --json' 1 $?
+expect_line err '^heddle: cannot write .*x\.json: File too large$'
+if command -v qemu-x86_64 >/dev/null; then
+    small 'trace record: .*: File too large' trace record --output x true
+fi
+
 [[ ! -e x.htrace ]] || fail 'a trace was left by a failure'
 expect_same 'what was left' '' "$(find . -name '*.part*')"
