@@ -106,7 +106,8 @@ bool caches_prepare(struct caches_request *r, struct configurations *all, struct
         r->host.threads = host_cores();
     if (r->sweep_text)
         return sweep_parse(&r->sweep, r->sweep_text, err) && add_sweep(r, all, err);
-    if (!check(r, &r->spec, err))
+    if (!check(r, &r->spec, err) ||
+        (r->generate && !source_generate_check(r->generate, r->spec.snoop, r->accesses, err)))
         return false;
     all->at = mem_alloc(2, sizeof *all->at);
     add(all, &r->spec);

@@ -41,6 +41,8 @@ static int surplus(const char *command, const char *word)
 
 static int run_help(int count, char **words)
 {
+    if (count == 2 && !strcmp(words[0], trace_command.name)) /* one that has commands of its own */
+        return trace_command.run(2, (char *[]){words[1], (char *)"--help", NULL});
     if (count > 1)
         return surplus("help", words[1]);
     if (!count) {

@@ -61,6 +61,8 @@ static struct caches *find_gpu(struct evaluation *e, struct err *err)
     struct caches *caches = caches_cuda.make(&spec, &r->host, err);
     e->has_gpu = caches;
     e->gpu = mem_text(caches ? caches_cuda.device(caches) : err->text);
+    if (!caches)
+        err_add(err, "; --device %s measures without one", caches_devices->backend->name);
     return caches;
 }
 

@@ -32,6 +32,20 @@ void catch_interrupts(void)
     signal(SIGHUP, on_interrupt);
 }
 
+static void nothing(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* A file larger than `ulimit -f` lets it be ends no process: the write fails, which is told as any failure
+ * is, and what was begun is removed. A handler is ours alone, while what is ignored stays so in programs we
+ * start. */
+static void let_writes_fail(void)
+{
+    if (signal(SIGXFSZ, nothing) == SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN);
+}
+
 int complain(int status, const struct err *err)
 {
     fputs("heddle: ", stderr);
@@ -115,6 +129,7 @@ int main(int count, char **words)
     enum log_level level;
     const char *wanted = getenv("HEDDLE_LOG");
     mem_on_exhaustion(no_memory);
+    let_writes_fail();
     if (wanted) {
         if (!log_level_parse(wanted, &level, &err)) {
             struct err where;

@@ -8,6 +8,7 @@
 #include "trace/import.h"
 #include "trace/writer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static bool sink_put(struct sink *sink, const struct trace_access *accesses, siz
         return trace_write(sink->ours, accesses, count, err);
     size_t bytes = trace_csv_rows(accesses, count, sink->text);
     return fwrite(sink->text, 1, bytes, sink->csv.stream) == bytes ||
-           err_set(err, "cannot write %s", sink->csv.path);
+           err_set(err, "cannot write %s: %s", sink->csv.path, strerror(errno));
 }
 
 /* With `good` false nothing stays. */
@@ -152,8 +153,16 @@ static int run_convert(int count, char **words)
         err_set(&err, "trace convert: it would write over %.200s, which is read", from);
         return complain(EXIT_USAGE, &err);
     }
+    const struct import_format *format = import_format_of_name(request.to);
     size_t length = strlen(request.to);
     request.csv = length > 4 && !strcmp(request.to + length - 4, ".csv");
+    if (format && !request.csv) {
+        err_set(&err,
+                "trace convert: %.200s would hold a trace of Heddle's, not %s; expected a name that ends "
+                "in .htrace or .csv",
+                request.to, format->name);
+        return complain(EXIT_USAGE, &err);
+    }
     return copy(&request);
 }
 

@@ -158,6 +158,7 @@ static int run(int count, char **words)
         good = err_set(&err, "trace generate: expected the kind of a generator, such as zipf:footprint=1MiB");
     if (good && (!request.accesses || !request.prefix))
         good = err_set(&err, "trace generate: expected %s", request.accesses ? "-o PREFIX" : "--accesses N");
+    good = good && source_generate_check(request.kind, (uint32_t)request.cores, request.accesses, &err);
     return good ? generate(&request) : complain(EXIT_USAGE, &err);
 }
 

@@ -54,6 +54,8 @@ bool trace_mem_tell(const char *folder, struct text *text, struct err *err)
         char *line = there ? text_trim(note.at) : NULL;
         if (there && !strncmp(line, "whole ", 6)) {
             tell_whole(line, text);
+        } else if (there && !strncmp(line, "failed ", 7)) {
+            good = err_set(err, "--trace-mem: there are no traces: %s", line + 7);
         } else if (there) {
             good = err_set(err, "--trace-mem: a process of the program ended before its traces were whole: "
                                 "there are none");

@@ -231,16 +231,27 @@ static bool tell(const struct tracing *tracing, struct err *err)
     return good;
 }
 
+static void tell_why(const struct tracing *tracing, const struct err *why)
+{
+    struct text line = {0};
+    struct err ignored; /* then "unfinished" stays */
+    text_add(&line, "failed %s\n", why->text);
+    if (tracing->note.at)
+        write_note(tracing, line.at, &ignored);
+    text_fini(&line);
+}
+
 bool tracing_finish(struct tracing *tracing, struct err *err)
 {
     for (unsigned d = 0; d < tracing->device_count; d++)
         for (uint32_t i = 0; i < tracing->sm_count; i++)
             close_sm(tracing, &tracing->devices[d].sms[i]);
-    if (tracing->failed) {
+    if (tracing->failed)
         *err = tracing->err;
-        return false;
-    }
-    return !tracing->place || (place_commit(tracing->place, err) && tell(tracing, err));
+    if (!tracing->failed && (!tracing->place || (place_commit(tracing->place, err) && tell(tracing, err))))
+        return true;
+    tell_why(tracing, err);
+    return false;
 }
 
 void tracing_free(struct tracing *tracing)

@@ -4,7 +4,7 @@
  * Processes of one program, which have a run folder in common, are numbered as they come to their first
  * access: the first has traces PREFIX.SM.htrace, the next ones PREFIX.pNUMBER.SM.htrace. Each leaves a file
  * traces.NUMBER in that folder: "unfinished FOLDER" (where its traces are meanwhile), and when all is written
- * "whole FIRST LAST SMS ACCESSES BYTES PREFIX". */
+ * "whole FIRST LAST SMS ACCESSES BYTES PREFIX"; or "failed WHY", and its folder is gone when it ends. */
 #ifndef DRIVER_TRACING_H
 #define DRIVER_TRACING_H
 

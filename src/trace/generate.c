@@ -184,3 +184,10 @@ struct source *source_generate(const char *description, uint32_t core, uint32_t 
     generator_close(&generator->source);
     return NULL;
 }
+
+bool source_generate_check(const char *description, uint32_t cores, uint64_t accesses, struct err *err)
+{
+    struct source *source = source_generate(description, 0, cores, accesses, 0, err);
+    source_close(source);
+    return source;
+}

@@ -100,13 +100,21 @@ static bool ends_so(const char *path, size_t length, const char *ending)
     return own && length > own && !strncasecmp(path + length - own, ending, own);
 }
 
-static const struct import_format *format_of(const char *path, const struct input *input)
+const struct import_format *import_format_of_name(const char *path)
 {
     size_t length = name_length(path);
     for (size_t i = 0; import_formats[i]; i++) {
         if (ends_so(path, length, import_formats[i]->ending))
             return import_formats[i];
     }
+    return NULL;
+}
+
+static const struct import_format *format_of(const char *path, const struct input *input)
+{
+    const struct import_format *format = import_format_of_name(path);
+    if (format)
+        return format;
     for (size_t i = 0; import_formats[i]; i++) {
         if (import_formats[i]->looks_so(input->at, (size_t)(input->end - input->at)))
             return import_formats[i];

@@ -42,6 +42,9 @@ struct import_format {
 extern const struct import_format import_lackey, import_din, import_champsim, import_csv;
 extern const struct import_format *const import_formats[]; /* ends in NULL */
 
+/* What the ending of the name says, without that of what packed it; or NULL. */
+const struct import_format *import_format_of_name(const char *path);
+
 /* Says where: "FILE:LINE: ...", and what the line has. IMPORT_BAD. */
 int import_refuse(const struct import *import, const char *line, const char *end, const char *expected,
                   struct err *err);

@@ -35,6 +35,9 @@ const char *source_file(const char *path);
 struct source *source_generate(const char *description, uint32_t core, uint32_t cores, uint64_t accesses,
                                uint64_t seed, struct err *err);
 
+/* Whether it would: the first of these cores is tried. */
+bool source_generate_check(const char *description, uint32_t cores, uint64_t accesses, struct err *err);
+
 /* Whether the cores of this generator use the same memory. */
 bool source_generate_shares(const char *description);
 

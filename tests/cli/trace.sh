@@ -79,6 +79,9 @@ fi
 
 # ---- what is wrong ----
 
+run help trace record
+expect_line out '^heddle trace record '
+refuses "unknown command of trace 'recrd'; did you mean record" help trace recrd
 refuses 'trace: expected what to do: .*info, print, convert, generate' trace
 refuses "unknown command of trace 'inf'; did you mean info\?" trace inf
 refuses 'trace info: expected a trace' trace info
@@ -88,6 +91,8 @@ refuses "unexpected word 'c'" trace convert a b c
 refuses "unexpected word 'b'" trace print a b
 refuses '--skip: expected a number of accesses, not .x.' trace print z.csv --skip x
 refuses '--accesses: expected a number of accesses, at least 1, not .0.' trace print z.csv --accesses 0
+refuses 'x\.din would hold a trace of Heddle.s, not din' trace convert z.csv x.din
+refuses 'x\.csv\.gz would hold a trace of Heddle.s, not csv' trace convert z.csv x.csv.gz
 refuses 'it would write over z\.csv' trace convert z.csv ./z.csv
 refuses 'it would write over z\.csv' trace convert csv:z.csv ./z.csv
 refuses 'cannot read nowhere: No such file' trace info nowhere
@@ -100,7 +105,7 @@ for endless in 'lackey x' 'din 2_100' 'csv #_c'; do
 done
 refuses 'standard input: it is empty' trace info -
 refuses 'cannot write nowhere/x\.htrace' trace convert z.csv nowhere/x.htrace
-refuses 'cannot write /dev/full' trace convert z.csv /dev/full
+refuses 'cannot write /dev/full: No space left' trace convert z.csv /dev/full
 refuses '100000 accesses: 100000 cannot be left out' trace print z.03.htrace --skip 100000
 refuses '100000 accesses: 100000 cannot be left out' trace convert z.csv x.htrace --skip 100000
 refuses 'trace generate: expected --accesses N' trace generate zipf -o x
@@ -108,6 +113,7 @@ refuses 'trace generate: expected -o PREFIX' trace generate zipf --accesses 5
 refuses 'trace generate: expected the kind' trace generate --accesses 5 -o x
 refuses "unknown generator 'zpif'; did you mean zipf\?" trace generate zpif --accesses 5 -o x
 refuses 'zipf: skew: expected 0\.\.10' trace generate zipf:skew=99 --accesses 5 -o x
+expect_status 2
 refuses '--cores: expected 1 to 65536' trace generate zipf --accesses 5 --cores 0 -o x
 refuses 'cannot write nowhere/x' trace generate zipf --accesses 5 -o nowhere/x
 
@@ -117,5 +123,19 @@ printf 'x' | dd of=z.07.htrace bs=1 seek=2000 conv=notrunc status=none
 refuses 'z\.07\.htrace: block 0: it is damaged' trace convert z.07.htrace x.htrace
 printf 'address,instruction\n1,5\n2,4\n' >back.csv
 refuses 'back\.csv:3: expected an instruction count that does not go back' trace convert back.csv x.htrace
+
+# ---- files that may not grow (ulimit -f): the write fails, and is told ----
+
+small() { (ulimit -f 100 && refuses "$@" && exit $failures) || failures=$((failures + 1)); }
+small 'cannot write x\.htrace: File too large' trace convert z.03.htrace x.htrace
+small 'cannot write .*x\.csv: File too large' trace convert z.03.htrace x.csv
+small 'cannot write x\.0\.htrace: File too large' trace generate random --accesses 100000 -o x
+(ulimit -f 100 && run caches --generate stream --accesses 1 --tiles 3000 --json x.json && exit "$status")
+expect_same 'the status of --json' 1 $?
+expect_line err '^heddle: cannot write .*x\.json: File too large$'
+if command -v qemu-x86_64 >/dev/null; then
+    small 'trace record: .*: File too large' trace record --output x true
+fi
+
 [[ ! -e x.htrace ]] || fail 'a trace was left by a failure'
 expect_same 'what was left' '' "$(find . -name '*.part*')"
