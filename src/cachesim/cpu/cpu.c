@@ -165,6 +165,16 @@ static void cpu_free(struct caches *caches)
     mem_free(caches);
 }
 
+/* Neighbouring sets are of different parts: each begins a line of the host's, which threads would otherwise
+ * take from each other all the time. */
+static void set_apart(struct caches_plan *plan)
+{
+    plan->l1.set_bytes = (plan->l1.set_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    plan->l2.set_bytes = (plan->l2.set_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    plan->l1_bytes = (uint64_t)plan->l1.sets * plan->l1.set_bytes;
+    plan->l2_bytes = (uint64_t)plan->l2.sets * plan->l2.set_bytes;
+}
+
 static struct caches *cpu_make(const struct caches_spec *spec, const struct caches_host *host,
                                struct err *err)
 {
@@ -174,9 +184,11 @@ static struct caches *cpu_make(const struct caches_spec *spec, const struct cach
     caches_plan(&caches->plan, spec);
     caches->workers = workers_new(host->threads);
     unsigned workers = workers_count(caches->workers);
+    split_init(&caches->split, &caches->plan, workers);
+    if (caches->split.parts > 1)
+        set_apart(&caches->plan);
     caches->l1 = mem_alloc_pages(spec->tiles, caches->plan.l1_bytes);
     caches->l2 = mem_alloc_pages(spec->tiles, caches->plan.l2_bytes);
-    split_init(&caches->split, &caches->plan, workers);
     caches->l1_of = mem_alloc_lines((size_t)caches->split.parts * spec->tiles, sizeof *caches->l1_of);
     caches->l2_of = mem_alloc_lines((size_t)caches->split.parts * spec->tiles, sizeof *caches->l2_of);
     caches->buckets = spec->machine == CACHES_SHARED ? (uint32_t)min_u64(spec->tiles, 8 * workers) : 0;

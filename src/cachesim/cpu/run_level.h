@@ -163,6 +163,7 @@ static inline void run_shape(const struct walk *walk, const struct coherent_shap
         struct coherent_shape l1 = {                                                                         \
             .sets = walk->caches->plan.l1.sets, .ways = many, .policy = REPLACE_##name};                     \
         coherent_plan(&l1);                                                                                  \
+        l1.set_bytes = walk->caches->plan.l1.set_bytes;                                                      \
         run_shape(walk, &l1, cursors, items);                                                                \
     }
 OFTEN(X)

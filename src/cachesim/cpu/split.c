@@ -15,7 +15,7 @@ void split_init(struct split *split, const struct caches_plan *plan, unsigned wo
         split->parts *= 2;
     if (split->parts > 1)
         split->chunks = (PIECES_OF_WORKER * workers + groups - 1) / groups;
-    split->lists = mem_alloc((size_t)groups * split->chunks * split->parts, sizeof *split->lists);
+    split->lists = mem_alloc_lines((size_t)groups * split->chunks * split->parts, sizeof *split->lists);
     split->repeats = mem_alloc((size_t)groups * split->chunks, sizeof *split->repeats);
 }
 
