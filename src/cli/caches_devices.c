@@ -2,7 +2,7 @@
 #include "base/bits.h"
 
 const struct caches_device caches_devices[] = {
-    {.backend = &caches_cpu, .shares_cores = true, .batch_accesses = 1 << 18, .batch_least = 256},
+    {.backend = &caches_cpu, .shares_cores = true, .batch_accesses = 1 << 20, .batch_least = 4096},
     {.backend = &caches_cuda, .batch_accesses = 1 << 23, .batch_least = 4096},
     {.backend = NULL},
 };
