@@ -81,6 +81,11 @@ struct driver *driver_get(struct err *err);
  * end of a process does; calls give DEINITIALIZED from then on. Nothing when driver_get was never called. */
 void driver_at_exit(void);
 
+/* Whether this process is a child of the one that made the driver. Then the driver's threads are not here,
+ * and its locks may be held forever: only its constants may be used. CUDA's calls give NOT_INITIALIZED then.
+ */
+bool driver_is_forked(const struct driver *driver);
+
 /* A driver of one's own: for tests, heddle.h, heddle bench. */
 struct driver *driver_new(const struct driver_options *options, struct err *err);
 void driver_free(struct driver *driver); /* also waits for its threads; kernels are stopped */

@@ -112,7 +112,7 @@ static bool options_of(struct driver_options *options)
 static void on_signal(int number)
 {
     signal(number, SIG_DFL);
-    if (timeline_is_driving(own) || own->options.timing.checkpoint) {
+    if (!driver_is_forked(own) && (timeline_is_driving(own) || own->options.timing.checkpoint)) {
         stopped_by = number;
         own->interrupt = 1;
     } else {
@@ -178,7 +178,7 @@ struct driver *driver_get(struct err *err)
         *err = own_err;
         return NULL;
     }
-    if (own->process != getpid()) {
+    if (driver_is_forked(own)) {
         err_set(err, "a process that was forked from one that used the GPU cannot use it");
         return NULL;
     }
@@ -187,7 +187,7 @@ struct driver *driver_get(struct err *err)
 
 void driver_at_exit(void)
 {
-    if (!own || own->process != getpid())
+    if (!own || driver_is_forked(own))
         return;
     if (!timeline_ends(own))
         end_now(false);
