@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "driver/ledger.h"
 #include "gpu/bottleneck.h"
+#include "gpu/place_line.h"
 #include "system/system.h"
 
 #include <stdint.h>
@@ -60,7 +61,7 @@ enum copy_kind {
 struct launch_lines {
     struct launch_line *at;
     size_t count, capacity;
-    struct names wheres; /* of places */
+    struct place_list places; /* in code, that profiles name */
     struct copy_sum copies[COPIED_KINDS];
     uint64_t
         end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */

@@ -37,17 +37,14 @@ struct groups {
 static void add_place(struct group *group, const struct metric_place *place)
 {
     size_t i = 0;
-    while (i < group->place_count && group->places[i].where != place->where) /* one text for one place */
+    while (i < group->place_count && group->places[i].at != place->at) /* one pointer for one place */
         i++;
     if (i == group->place_count) {
         mem_grow(group->places, group->place_count, group->place_capacity);
         group->places[group->place_count++] = *place;
         return;
     }
-    struct op_profile *counts = &group->places[i].counts;
-    counts->issued += place->counts.issued;
-    for (int k = 0; k < STALL_COUNT; k++)
-        counts->stalls[k] += place->counts.stalls[k];
+    op_profile_sum(&group->places[i].counts, &place->counts);
 }
 
 static uint64_t duration(const struct kernel_stats *stats)
@@ -94,7 +91,8 @@ static int by_wait(const void *left, const void *right)
 {
     const struct metric_place *a = left, *b = right;
     uint64_t x = waited(&a->counts), y = waited(&b->counts);
-    return x != y ? (x < y) - (x > y) : strcmp(a->where, b->where);
+    return x != y ? (x < y) - (x > y)
+                  : (a->at->ptx_line > b->at->ptx_line) - (a->at->ptx_line < b->at->ptx_line);
 }
 
 static void groups_fini(struct groups *groups)
@@ -262,12 +260,11 @@ static void add_copies(const struct launch_lines *lines, struct text *to)
 }
 
 /* "saxpy.cu:5 (ld.global.f32), PTX line 29" */
-static void add_where(struct text *text, const char *where)
+static void add_where(struct text *text, const struct code_place *place)
 {
-    const char *ptx = strstr(where, ", PTX line ");
-    metric_place_short(where, text);
-    if (ptx)
-        text_add(text, "%.*s", (int)strcspn(ptx + 11, " ") + 11, ptx);
+    code_place_tell_short(place, text);
+    if (place->file)
+        text_add(text, ", PTX line %u", place->ptx_line);
 }
 
 static void add_places(struct group *group, uint64_t most, struct text *text)
@@ -288,7 +285,7 @@ static void add_places(struct group *group, uint64_t most, struct text *text)
         if (!own)
             break;
         text_add(text, "  %5.1f%%  ", 100 * (double)own / (double)all);
-        add_where(text, place->where);
+        add_where(text, place->at);
         text_add(text, ": %s %.0f%%\n", stall_name(stall),
                  100 * (double)place->counts.stalls[stall] / (double)own);
     }

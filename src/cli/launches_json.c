@@ -1,6 +1,7 @@
 /* The launches of processes as JSON: --stats FILE. */
 #include "cli/launches.h"
 #include "cli/timing.h"
+#include "base/demangle.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "driver/facts.h"
@@ -31,14 +32,32 @@ static void write_sides(struct json *json, const char *name, const uint64_t side
     json_end(json);
 }
 
+static void write_place(struct json *json, const struct code_place *place)
+{
+    if (place->file) {
+        json_text(json, "file", place->file);
+        json_u64(json, "line", place->line);
+    }
+    if (place->function)
+        json_text(json, "function", demangled(place->function));
+    json_text(json, "module", place->module);
+    if (place->ptx_line)
+        json_u64(json, "ptx_line", place->ptx_line);
+    json_text(json, "instruction", place->instruction);
+    if (place->unit < UNIT_COUNT)
+        json_text(json, "unit", unit_name(place->unit));
+}
+
 static void write_places(struct json *json, const struct launch_line *line)
 {
     json_array(json, "profile");
     for (size_t i = 0; i < line->place_count; i++) {
         const struct metric_place *place = &line->places[i];
         json_object(json, NULL);
-        json_text(json, "where", place->where);
-        json_u64(json, "issued", place->counts.issued);
+        write_place(json, place->at);
+#define X(name, help) json_u64(json, #name, place->counts.name);
+        OP_COUNTERS(X)
+#undef X
         json_object(json, "stall_cycles");
         for (int k = 0; k < STALL_COUNT; k++) {
             if (place->counts.stalls[k])

@@ -46,7 +46,7 @@ static char *quoted(const char *value)
 
 /* Places in code, by the numbers that a process gave them. */
 struct wheres {
-    char **at;
+    const struct code_place **at;
     size_t count, capacity;
 };
 
@@ -68,14 +68,16 @@ static bool read_line(const char *line, struct launch_line *launch)
 }
 
 /* A line that gives a number to a place in code. */
-static bool read_where(const char *line, struct wheres *wheres)
+static bool read_where(const char *line, struct wheres *wheres, struct place_list *places)
 {
     uint64_t number;
-    const char *where = value_of(line, "where");
-    if (!where || !read_number(line, "place", &number) || number != wheres->count)
+    if (!read_number(line, "place", &number) || number != wheres->count)
+        return false;
+    const struct code_place *place = place_list_read(places, line);
+    if (!place)
         return false;
     mem_grow(wheres->at, wheres->count, wheres->capacity);
-    wheres->at[wheres->count++] = quoted(where);
+    wheres->at[wheres->count++] = place;
     return true;
 }
 
@@ -111,24 +113,17 @@ static bool read_copy(const char *line, copy_ends ends, struct launch_lines *lin
     return true;
 }
 
-/* [[place, issued, stalls...], ...] */
-static void read_profile(const char *line, const struct wheres *wheres, struct launch_lines *lines,
-                         struct launch_line *launch)
+/* [[place, counts, stalls...], ...] */
+static void read_profile(const char *line, const struct wheres *wheres, struct launch_line *launch)
 {
     const char *at = value_of(line, "profile");
-    for (at = at ? at + 1 : ""; *at == '[' || *at == ','; at += strspn(at, "]")) {
-        at += strspn(at, ",[");
-        char *end;
-        uint64_t place = strtoull(at, &end, 10);
-        struct op_profile counts = {.issued = strtoull(end + 1, &end, 10)};
-        for (int i = 0; i < STALL_COUNT && *end == ','; i++)
-            counts.stalls[i] = strtoull(end + 1, &end, 10);
-        if (end == at || *end != ']' || place >= wheres->count)
+    uint64_t place;
+    struct op_profile counts;
+    for (at = at ? at + 1 : ""; (at = profile_line_read(at, &place, &counts)); at += *at == ',') {
+        if (place >= wheres->count)
             return;
-        at = end;
-        size_t where = names_add(&lines->wheres, wheres->at[place]);
         mem_grow(launch->places, launch->place_count, launch->place_capacity);
-        launch->places[launch->place_count++] = (struct metric_place){lines->wheres.at[where], counts};
+        launch->places[launch->place_count++] = (struct metric_place){wheres->at[place], counts};
     }
 }
 
@@ -152,17 +147,16 @@ static bool read_process(const char *path, struct launch_lines *all, struct laun
     for (char *line = content.at, *end; (end = strchr(line, '\n')); line = end + 1) {
         struct launch_line launch = {0};
         *end = 0;
-        if (read_where(line, &wheres) || read_copy(line, ends, all) || !read_line(line, &launch))
+        if (read_where(line, &wheres, &all->places) || read_copy(line, ends, all) ||
+            !read_line(line, &launch))
             continue; /* what a process had no time to write whole */
-        read_profile(line, &wheres, all, &launch);
+        read_profile(line, &wheres, &launch);
         if (launch.timed && launch.timing.end_ps > all->end_ps)
             all->end_ps = launch.timing.end_ps;
         mem_grow(lines->at, lines->count, lines->capacity);
         lines->at[lines->count++] = launch;
     }
     text_fini(&content);
-    for (size_t i = 0; i < wheres.count; i++)
-        mem_free(wheres.at[i]);
     mem_free(wheres.at);
     if (lines->count)
         qsort(lines->at, lines->count, sizeof *lines->at, by_number);
@@ -230,5 +224,5 @@ void launches_fini(struct launch_lines *lines)
         mem_free(lines->at[i].places);
     }
     mem_free(lines->at);
-    names_fini(&lines->wheres);
+    place_list_fini(&lines->places);
 }

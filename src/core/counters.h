@@ -73,9 +73,22 @@ struct sm_counters {
 };
 
 /* Of one operation of a kernel's code, over all SMs. */
+#define OP_COUNTERS(X) X(issued, "machine instructions that warps executed there")
+
 struct op_profile {
-    uint64_t issued; /* by warps */
-    uint64_t stalls[STALL_COUNT];
+#define X(name, help) uint64_t name;
+    OP_COUNTERS(X)
+#undef X
+    uint64_t stalls[STALL_COUNT]; /* warp cycles */
 };
+
+static inline void op_profile_sum(struct op_profile *sum, const struct op_profile *one)
+{
+#define X(name, help) sum->name += one->name;
+    OP_COUNTERS(X)
+#undef X
+    for (int i = 0; i < STALL_COUNT; i++)
+        sum->stalls[i] += one->stalls[i];
+}
 
 #endif

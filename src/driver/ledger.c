@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gpu/metrics_line.h"
+#include "gpu/place_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,13 +104,15 @@ static int by_wait(const void *left, const void *right)
 /* The number of this place; a new one gets a line of its own, before that of the launch. */
 static size_t place_of(struct ledger *ledger, struct kernel *kernel, uint32_t op, struct text *places)
 {
-    struct text where = {0};
+    struct code_place place;
+    struct text fields = {0};
     size_t known = ledger->places.count;
-    kernel_where(kernel, op, &where);
-    size_t number = names_add(&ledger->places, where.at);
+    kernel_place(kernel, op, &place);
+    place_line_add(&fields, &place);
+    size_t number = names_add(&ledger->places, fields.at);
     if (number == known)
-        text_add(places, "{\"place\":%zu,\"where\":\"%s\"}\n", number, where.at);
-    text_fini(&where);
+        text_add(places, "{\"place\":%zu%s}\n", number, fields.at);
+    text_fini(&fields);
     return number;
 }
 
@@ -125,11 +128,8 @@ static void add_profile(struct ledger *ledger, const struct launch_record *recor
     text_add(line, ",\"profile\":[");
     for (size_t i = 0; i < min_u64(stats->profile_count, MOST_PLACES) && waited(sorted[i]); i++) {
         uint32_t op = (uint32_t)(sorted[i] - stats->profile);
-        text_add(line, "%s[%zu,%llu", i ? "," : "", place_of(ledger, record->timed_kernel, op, places),
-                 (unsigned long long)sorted[i]->issued);
-        for (int k = 0; k < STALL_COUNT; k++)
-            text_add(line, ",%llu", (unsigned long long)sorted[i]->stalls[k]);
-        text_add(line, "]");
+        text_add(line, "%s", i ? "," : "");
+        profile_line_add(line, place_of(ledger, record->timed_kernel, op, places), sorted[i]);
     }
     text_add(line, "]");
     mem_free(sorted);

@@ -58,10 +58,9 @@ void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset,
 void kernel_set_registers(struct kernel *kernel, uint32_t registers); /* what a cubin says */
 uint64_t kernel_address(const struct kernel *kernel); /* what a function pointer to it holds */
 
-/* Adds where an operation of its own code comes from, by its number: "saxpy.cu:5, PTX line 40 of saxpy.ptx
- * (ld.global.f32)". */
-struct text;
-void kernel_where(const struct kernel *kernel, uint32_t op, struct text *text);
+/* Where an operation of its own code comes from, by its number; it has been prepared. */
+struct code_place;
+void kernel_place(const struct kernel *kernel, uint32_t op, struct code_place *place);
 
 /* Makes it ready to run; done once, by launch_run if not before. Fails when it holds what Heddle does not
  * know, which is named. */

@@ -257,15 +257,6 @@ void program_set_timed(struct program *program)
     program->timed = true;
 }
 
-void kernel_where(const struct kernel *kernel, uint32_t op, struct text *text)
-{
-    const struct code *code = kernel->codes ? kernel->codes[kernel->function] : NULL;
-    if (code)
-        code_where(code, &code->ops[op < code->op_count ? op : code->op_count], text);
-    else
-        text_add(text, "%s", kernel->facts.name);
-}
-
 void kernel_set_registers(struct kernel *kernel, uint32_t registers)
 {
     kernel->facts.registers = registers;

@@ -705,20 +705,3 @@ void code_free(struct code *code)
     mem_free(code->param_at);
     mem_free(code);
 }
-
-void code_where(const struct code *code, const struct op *op, struct text *text)
-{
-    const struct ptx_function *f = code->function;
-    size_t i = (size_t)(op - code->ops);
-    if (i >= f->inst_count) {
-        text_add(text, "the end of %s", f->name);
-        return;
-    }
-    const struct ptx_inst *inst = &f->insts[i];
-    if (inst->loc) {
-        const struct ptx_loc *loc = &f->locs[inst->loc - 1];
-        if (loc->file < code->module->file_count && code->module->files[loc->file])
-            text_add(text, "%s:%u, ", code->module->files[loc->file], loc->line);
-    }
-    text_add(text, "PTX line %u of %s (%s)", inst->line, code->module->name, inst->opcode);
-}

@@ -142,21 +142,6 @@ static const struct metric_place *main_place(const struct metric_place *places, 
     return most;
 }
 
-void metric_place_short(const char *where, struct text *text)
-{
-    const char *comma = strstr(where, ", PTX line"), *opcode = strrchr(where, '('),
-               *of = strstr(where, " of ");
-    int length = comma ? (int)(comma - where) : of ? (int)(of - where) : (int)strlen(where);
-    for (int i = length; comma && i-- > 0;) { /* without the folders of the file */
-        if (where[i] == '/') {
-            where += i + 1;
-            length -= i + 1;
-            break;
-        }
-    }
-    text_add(text, "%.*s%s%s", length, where, opcode ? " " : "", opcode ? opcode : "");
-}
-
 static void tell_stall(const struct metric_source *source, const struct metric_place *places, size_t count,
                        struct text *text)
 {
@@ -166,14 +151,15 @@ static void tell_stall(const struct metric_source *source, const struct metric_p
     uint64_t all = 0;
     for (int i = 0; i < STALL_COUNT; i++)
         all += stalls[i];
-    bool atomic = stall == STALL_long_scoreboard && place &&
-                  (strstr(place->where, "(atom") || strstr(place->where, "(red"));
+    bool atomic =
+        stall == STALL_long_scoreboard && place &&
+        (!strncmp(place->at->instruction, "atom.", 5) || !strncmp(place->at->instruction, "red.", 4));
     text_add(text, "%s: warps wait for it %.0f%% of the time",
              atomic ? "latency of atomics" : stall_words[stall],
              all ? 100.0 * (double)stalls[stall] / (double)all : 0);
     if (place) {
         text_add(text, ", most at ");
-        metric_place_short(place->where, text);
+        code_place_tell_short(place->at, text);
     }
     text_add(text, "; occupancy %.0f%%", value(source, "sm__warps_active.avg.pct_of_peak_sustained_active"));
 }

@@ -4,19 +4,17 @@
 #define GPU_BOTTLENECK_H
 
 #include "base/text.h"
+#include "exec/place.h"
 #include "gpu/metrics.h"
 
 /* An instruction of a kernel, and what warps did there. */
 struct metric_place {
-    const char *where; /* as kernel_where tells: "saxpy.cu:5, PTX line 29 of ./saxpy (ld.global.f32)" */
+    const struct code_place *at;
     struct op_profile counts;
 };
 
 /* Adds one line, without its end: "memory bandwidth: DRAM 78% of peak". */
 void bottleneck_tell(const struct metric_source *source, const struct metric_place *places,
                      size_t place_count, struct text *text);
-
-/* The short form of a place: "saxpy.cu:5 (ld.global.f32)". */
-void metric_place_short(const char *where, struct text *text);
 
 #endif

@@ -344,9 +344,7 @@ static void add_profile(struct kernel_stats *stats, const struct sm_kernel *kern
         stats->profile_count = count;
     }
     for (uint32_t i = 0; i < count; i++) {
-        stats->profile[i].issued += kernel->profile[i].issued;
-        for (uint32_t s = 0; s < STALL_COUNT; s++)
-            stats->profile[i].stalls[s] += kernel->profile[i].stalls[s];
+        op_profile_sum(&stats->profile[i], &kernel->profile[i]);
         stats->profile[i].stalls[STALL_selected] = stats->profile[i].issued;
     }
 }

@@ -188,6 +188,11 @@ static const char *const unit_names[] = {
 #undef U
 };
 
+const char *unit_name(enum isa_unit unit)
+{
+    return unit_names[unit];
+}
+
 const char *stall_name(enum stall stall)
 {
     return stall_rows[stall].name;

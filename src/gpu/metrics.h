@@ -61,6 +61,7 @@ void metrics_write(const struct metric_source *source, struct json *json);
 /* Tables beside them, as objects of their own: "instructions_by_unit", "stall_cycles", "active_lanes". */
 void metrics_write_tables(const struct kernel_stats *stats, struct json *json);
 
+const char *unit_name(enum isa_unit unit);
 const char *stall_name(enum stall stall);
 const char *stall_help(enum stall stall);
 

@@ -48,7 +48,9 @@ assert launch["end_ps"] > launch["start_ps"] > 0
 assert sum(launch["instructions_by_unit"].values()) == metrics["smsp__inst_executed.sum"]
 assert len(launch["active_lanes"]) == 33 and sum(launch["active_lanes"]) > 0
 assert sum(launch["stall_cycles"].values()) > 0
-assert any("saxpy.cu:" in place["where"] for place in launch["profile"])
+place = next(place for place in launch["profile"] if place["instruction"] == "ld.global.f32")
+assert place["file"].endswith("saxpy.cu") and place["line"] == 8 and place["ptx_line"] > place["line"], place
+assert place["module"].endswith("saxpy.ptx") and place["unit"] == "LSU" and place["issued"] == 32, place
 print(json.dumps(stats))
 END
     expect_same_file "statistics with $threads threads and with one" same.1 "same.$threads"

@@ -3,6 +3,7 @@
 #include "driver/facts.h"
 #include "gpu/bottleneck.h"
 #include "gpu/metrics_line.h"
+#include "gpu/place_line.h"
 
 /* A kernel of 10,000 cycles that filled an H200, and did nothing. */
 struct sample {
@@ -127,6 +128,56 @@ static void a_line_is_read_as_it_was_written(void **state)
     system_fini(&s.system);
 }
 
+static void places_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    struct code_place odd = {.file = "a \"quoted\",\"line\":7\\ \n name.cu",
+                             .function = "_Z1fv",
+                             .kernel = "k",
+                             .module = "./x",
+                             .instruction = "ld.global.f32",
+                             .line = 5,
+                             .ptx_line = 29,
+                             .unit = UNIT_LSU};
+    struct code_place end = {.kernel = "k", .module = "./x", .instruction = "end", .unit = UNIT_COUNT};
+    struct place_list list = {0};
+    struct text line = {0};
+    text_add(&line, "{\"place\":0");
+    place_line_add(&line, &odd);
+    text_add(&line, "}");
+    assert_null(strchr(line.at, '\n'));
+    const struct code_place *back = place_list_read(&list, line.at);
+    assert_string_equal(back->file, odd.file);
+    assert_string_equal(back->function, "_Z1fv");
+    assert_string_equal(back->instruction, "ld.global.f32");
+    assert_int_equal(back->line, 5);
+    assert_int_equal(back->ptx_line, 29);
+    assert_int_equal(back->unit, UNIT_LSU);
+    line.at[9] = '7'; /* another process has another number for it */
+    assert_ptr_equal(place_list_read(&list, line.at), back);
+    line.length = 0;
+    text_add(&line, "{\"place\":1");
+    place_line_add(&line, &end);
+    const struct code_place *last = place_list_read(&list, line.at);
+    assert_ptr_not_equal(last, back);
+    assert_null(last->file);
+    assert_null(place_list_read(&list, "{\"place\":1,\"line\":4"));
+    line.length = 0;
+    struct op_profile counts = {.issued = 5}, read;
+    uint64_t number;
+    counts.stalls[STALL_drain] = UINT64_MAX;
+    profile_line_add(&line, 3, &counts);
+    const char *rest = profile_line_read(line.at, &number, &read);
+    assert_non_null(rest);
+    assert_int_equal(*rest, 0);
+    assert_int_equal(number, 3);
+    assert_memory_equal(&read, &counts, sizeof read);
+    line.at[line.length - 3] = 0;
+    assert_null(profile_line_read(line.at, &number, &read));
+    text_fini(&line);
+    place_list_fini(&list);
+}
+
 static void launches_are_summed(void **state)
 {
     (void)state;
@@ -208,10 +259,14 @@ static void what_warps_wait_for_is_named_with_its_place(void **state)
 {
     (void)state;
     struct sample s;
-    struct metric_place places[] = {
-        {.where = "/home/me/saxpy.cu:5, PTX line 29 of ./saxpy (ld.global.f32)"},
-        {.where = "PTX line 40 of ./saxpy (bar.sync)"},
-    };
+    struct code_place load = {.file = "/home/me/saxpy.cu",
+                              .line = 5,
+                              .ptx_line = 29,
+                              .module = "./saxpy",
+                              .instruction = "ld.global.f32"};
+    struct code_place barrier = {.ptx_line = 40, .module = "./saxpy", .instruction = "bar.sync"};
+    struct code_place atomic = {.ptx_line = 7, .module = "./x", .instruction = "atom.global.add.u32"};
+    struct metric_place places[] = {{.at = &load}, {.at = &barrier}};
     sample_init(&s);
     s.stats.sm.stalls[STALL_long_scoreboard] = 3000;
     places[0].counts.stalls[STALL_long_scoreboard] = 2000;
@@ -222,7 +277,7 @@ static void what_warps_wait_for_is_named_with_its_place(void **state)
     s.stats.sm.stalls[STALL_barrier] = 9000;
     check_words(&s, places, 2, "barriers: warps wait for it 69% of the time, most at PTX line 40 (bar.sync)");
     s.stats.sm.stalls[STALL_long_scoreboard] = 90000;
-    places[0].where = "PTX line 7 of ./x (atom.global.add.u32)";
+    places[0].at = &atomic;
     check_words(&s, places, 2, "latency of atomics");
     s.stats.sm.stalls[STALL_selected] = s.stats.sm.stalls[STALL_not_selected] = 900000; /* no reason */
     check_words(&s, places, 2, "latency of atomics");
@@ -236,6 +291,7 @@ int main(void)
         cmocka_unit_test(every_unit_is_in_one_of_the_profilers),
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(a_line_is_read_as_it_was_written),
+        cmocka_unit_test(places_are_read_as_they_were_written),
         cmocka_unit_test(launches_are_summed),
         cmocka_unit_test(what_is_used_up_is_named),
         cmocka_unit_test(what_leaves_the_gpu_idle_is_named),

@@ -1,0 +1,26 @@
+/* A place in a kernel's code: what debug information and PTX tell of an operation. Text for people is made
+ * from it here alone. */
+#ifndef EXEC_PLACE_H
+#define EXEC_PLACE_H
+
+#include "base/text.h"
+#include "isa/isa.h"
+
+struct code_place {
+    const char *file;        /* of the source; NULL: the program has no line information there */
+    const char *function;    /* inlined function that the line is of (mangled); NULL: the kernel's own */
+    const char *kernel;      /* or called function whose code it is (mangled) */
+    const char *module;      /* whose PTX lines are counted: a file, or "module of PROGRAM" */
+    const char *instruction; /* "ld.global.f32"; "end": where threads end behind the last one */
+    uint32_t line;           /* of the file */
+    uint32_t ptx_line;       /* 0: of "end" */
+    enum isa_unit unit;      /* that most of its machine instructions occupy; UNIT_COUNT: not known */
+};
+
+/* "saxpy.cu:5, PTX line 40 of saxpy.ptx (ld.global.f32)" */
+void code_place_tell(const struct code_place *place, struct text *text);
+
+/* "saxpy.cu:5 (ld.global.f32)", or "PTX line 40 (ld.global.f32)": without folders. */
+void code_place_tell_short(const struct code_place *place, struct text *text);
+
+#endif
