@@ -164,7 +164,7 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     driver->threads = options->threads ? options->threads : host_cores();
     pthread_mutex_init(&driver->module_lock, NULL);
     pthread_mutex_init(&driver->report_lock, NULL);
-    ledger_init(&driver->ledger, options->run_dir);
+    ledger_init(&driver->ledger, options->run_dir, options->first_line, options->end_line);
     commands_init(&driver->commands);
     register_driver(driver);
     driver->devices = mem_alloc(driver->system.spec.gpus, sizeof *driver->devices);
