@@ -137,10 +137,12 @@ struct device {
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
 
-    struct stream *streams; /* all that ever were; ended ones are used again */
+    struct stream *streams;          /* all that ever were */
+    struct stream *busy, *last_busy; /* those with commands that are not done */
+    struct stream *ended;            /* those to use again */
     struct stream *default_stream;
-    struct stream_event *events; /* likewise */
-    _Atomic int error;           /* enum result; sticky */
+    struct stream_event *events, *ended_events; /* likewise */
+    _Atomic int error;                          /* enum result; sticky */
 
     _Atomic uint64_t limits[LIMIT_COUNT];
     pthread_mutex_t heap_lock;
@@ -161,6 +163,7 @@ FILE *device_print_stream(struct device *device); /* a new one, that adds to wha
 
 /* ---- streams ---- */
 
+void stream_kill(struct stream *stream);             /* it is destroyed; with the commands' lock held */
 void stream_end(struct stream *stream, uint64_t id); /* unless it ended, and is another's now */
 
 /* ---- events, recordings; with the commands' lock held, where it is not at the end of all ---- */
