@@ -361,7 +361,7 @@ bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct
     }
     if (name->kind == PTX_SYM_FUNCTION) {
         symbol->function = program_function(program, lower->code->module_index, name->name);
-        symbol->value = FUNCTION_BASE + symbol->function * FUNCTION_STEP;
+        symbol->value = program_function_address(lower->kernel->program, symbol->function);
         if (symbol->function != SIZE_MAX)
             return true;
     }

@@ -5,6 +5,8 @@
 #include "exec/lower.h"
 #include "exec/warp.h"
 
+enum { LOCAL_STRIDE = 4 * WARP_LANES }; /* from a word of a thread's local memory to its next */
+
 struct access {
     enum ptx_space space;
     uint8_t bytes;          /* of a value in memory */
@@ -17,6 +19,7 @@ struct access {
     bool acquires;
     bool is_const;
     bool by_register;      /* a parameter of a call: memory only here */
+    bool in_halves;        /* 8 bytes of local memory may be two words, LOCAL_STRIDE apart */
     uint32_t number;       /* of the kernel's accesses */
     uint32_t registers[8]; /* places */
 };

@@ -367,11 +367,95 @@ static void test_printf(void **state)
         "mov.u64 %a2, s; cvta.global.u64 %a2, %a2; st.local.u64 [%rd2+16], %a2;\n"
         "st.local.u64 [%rd2+24], -1; mov.u64 %a3, f; cvta.global.u64 %a3, %a3;\n"
         "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %a3; st.param.b64 [y], %rd3;\n"
-        "call (z), vprintf, (x, y); }";
+        "call (z), vprintf, (x, y); ld.param.b32 %r2, [z]; }\n"
+        "mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd1, %rd4; st.global.u32 [%rd4], %r2;";
     expect_good((struct run){.head = head, .body = body, .threads = 2, .print = stream});
     fclose(stream);
     assert_string_equal(printed, "0  2.50 abc % 18446744073709551615\n1  2.50 abc % 18446744073709551615\n");
+    assert_int_equal(memory[0], 4); /* arguments, not characters */
+    assert_int_equal(memory[1], 4);
     free(printed);
+}
+
+/* Each thread has its own, whatever the width. */
+static void test_atomics_on_local_memory(void **state)
+{
+    (void)state;
+    static const char body[] =
+        ".local .align 8 .b8 l[16]; .reg .b64 %a<9>; mov.u64 %a1, l; cvta.local.u64 %a1, %a1;\n"
+        "cvt.u64.u32 %a2, %r1; shl.b64 %a2, %a2, 32; st.u64 [%a1], %a2; st.u32 [%a1+8], 5;\n"
+        "atom.add.u64 %a3, [%a1], 4294967297; atom.cas.b64 %a4, [%a1], 1, 2; red.add.u32 [%a1+8], %r1;\n"
+        "atom.exch.b64 %a5, [%a1], 7; ld.u32 %r2, [%a1+8]; ld.u64 %a6, [%a1];\n"
+        "shr.u64 %a3, %a3, 32; shr.u64 %a4, %a4, 32; shr.u64 %a5, %a5, 32;\n" /* t, t + 1, t + 1 */
+        "cvt.u32.u64 %r3, %a3; cvt.u32.u64 %r4, %a4; cvt.u32.u64 %r5, %a5; cvt.u32.u64 %r6, %a6;\n"
+        "mad.lo.u32 %r3, %r3, 100, %r4; mad.lo.u32 %r3, %r3, 100, %r5; mad.lo.u32 %r3, %r3, 100, %r2;\n"
+        "mad.lo.u32 %r3, %r3, 10, %r6; mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd1, %rd4;\n"
+        "st.global.u32 [%rd4], %r3;";
+    expect_good((struct run){.body = body});
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(memory[t], (((t * 100 + t + 1) * 100 + t + 1) * 100 + 5 + t) * 10 + 7);
+}
+
+/* Kernel `put` stores pointers, kernel k calls through what it finds. */
+static void test_pointers_of_other_kernels(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n"
+        ".func (.param .b32 r) three(.param .b32 x)\n"
+        "{ .reg .b32 %r<3>; ld.param.b32 %r1, [x]; mul.lo.u32 %r1, %r1, 3; st.param.b32 [r], %r1; ret; }\n"
+        ".func (.param .b32 r) odd(.param .b32 x)\n" /* which Heddle does not know */
+        "{ .reg .b32 %r<3>; .reg .b64 %rd<3>; cp.reduce.async.bulk.nonsense [%rd1], [%rd2], %r1; ret; }\n"
+        ".visible .entry put(.param .u64 p)\n"
+        "{ .reg .b64 %rd<4>; ld.param.u64 %rd1, [p]; mov.u64 %rd2, three; st.global.u64 [%rd1], %rd2;\n"
+        "ret; }\n"
+        ".visible .entry never(.param .u64 p) { .reg .b64 %rd<4>; mov.u64 %rd2, odd; ret; }\n"
+        ".visible .entry k(.param .u64 p, .param .u32 which)\n"
+        "{ .reg .b32 %r<4>; .reg .b64 %rd<5>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [which];\n"
+        "mul.wide.u32 %rd2, %r1, 8; add.u64 %rd2, %rd1, %rd2; ld.global.u64 %rd3, [%rd2];\n"
+        "{ .param .b32 x; .param .b32 r; st.param.b32 [x], 14;\n"
+        "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (r), %rd3, (x), P;\n"
+        "ld.param.b32 %r2, [r]; } st.global.u32 [%rd1+64], %r2; ret; }\n";
+    struct program *programs[2];
+    struct err err;
+    for (int i = 0; i < 2; i++) {
+        struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &err);
+        if (!module || !(programs[i] = program_new(&module, 1, place, image, &err)))
+            fail_msg("%s", err.text);
+    }
+    struct {
+        uint64_t p;
+        uint32_t which;
+    } params = {(uintptr_t)memory, 0};
+    struct launch launch = {.image = image, .params = &params, .threads = 1, .sm_count = 1};
+    struct launch_result result;
+    launch.stack_bytes = 1024;
+    for (int i = 0; i < 3; i++)
+        launch.grid[i] = launch.block[i] = 1;
+    launch.kernel = program_kernel(programs[0], "put");
+    if (!launch_run(&launch, &result))
+        fail_msg("%s", result.fault.text);
+    launch.kernel = program_kernel(programs[0], "k");
+    if (!launch_run(&launch, &result))
+        fail_msg("%s", result.fault.text);
+    assert_int_equal(memory[16], 42);
+    ((uint64_t *)memory)[1] = *(uint64_t *)memory + 16; /* the next function: odd */
+    static const struct {
+        uint32_t which;
+        int program;
+        const char *says;
+    } wrong[] = {{1, 0, "a call of odd, which cannot run: test.ptx, PTX line 7: cp.reduce"},
+                 {2, 0, "a call through a pointer to no function"},
+                 {0, 1, "a call through a pointer to a function of another module"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        params.which = wrong[i].which;
+        launch.kernel = program_kernel(programs[wrong[i].program], "k");
+        assert_false(launch_run(&launch, &result));
+        if (!strstr(result.fault.text, wrong[i].says))
+            fail_msg("'%s' does not say '%s'", result.fault.text, wrong[i].says);
+    }
+    program_free(programs[0]);
+    program_free(programs[1]);
 }
 
 int main(void)
@@ -395,6 +479,8 @@ int main(void)
                                        TEST(test_dynamic_shared_memory),
                                        TEST(test_refuses),
                                        TEST(test_malloc_and_free),
-                                       TEST(test_printf)};
+                                       TEST(test_printf),
+                                       TEST(test_atomics_on_local_memory),
+                                       TEST(test_pointers_of_other_kernels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
