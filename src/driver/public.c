@@ -46,6 +46,12 @@ static int tell(struct heddle *heddle, struct device *device, enum result result
     return (int)result;
 }
 
+/* A call of heddle.h that lacks what it needs is the program's mistake, not a crash. */
+static int missing(const char *what)
+{
+    return driver_fail(RESULT_INVALID_VALUE, "%s is NULL", what);
+}
+
 /* ---- the system ---- */
 
 static struct heddle *open_as(const char *system, const char *const *settings, unsigned threads, bool timed)
@@ -166,12 +172,14 @@ static int copy(struct heddle *heddle, uint64_t device_side, uint64_t to, uint64
 
 int heddle_upload(struct heddle *heddle, uint64_t to, const void *from, size_t bytes)
 {
-    return copy(heddle, to, to, (uint64_t)(uintptr_t)from, bytes);
+    return !from && bytes ? missing("what to upload")
+                          : copy(heddle, to, to, (uint64_t)(uintptr_t)from, bytes);
 }
 
 int heddle_download(struct heddle *heddle, void *to, uint64_t from, size_t bytes)
 {
-    return copy(heddle, from, (uint64_t)(uintptr_t)to, from, bytes);
+    return !to && bytes ? missing("where to download to")
+                        : copy(heddle, from, (uint64_t)(uintptr_t)to, from, bytes);
 }
 
 int heddle_copy(struct heddle *heddle, uint64_t to, uint64_t from, size_t bytes)
@@ -213,6 +221,10 @@ static struct heddle_module *loaded(struct heddle *heddle, enum result result, s
 struct heddle_module *heddle_load(struct heddle *heddle, const char *path)
 {
     struct module *module = NULL;
+    if (!heddle || !path) {
+        missing(heddle ? "the path of a module" : "the system");
+        return NULL;
+    }
     enum result result = module_load_file(heddle->driver, path, &module);
     return loaded(heddle, result, module);
 }
@@ -220,19 +232,27 @@ struct heddle_module *heddle_load(struct heddle *heddle, const char *path)
 struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, const char *ptx)
 {
     struct module *module = NULL;
+    if (!heddle || !name || !ptx) {
+        missing(!heddle ? "the system" : name ? "the text of a module" : "the name of a module");
+        return NULL;
+    }
     enum result result = module_load(heddle->driver, name, ptx, 0, &module);
     return loaded(heddle, result, module);
 }
 
 int heddle_unload(struct heddle *heddle, struct heddle_module *module)
 {
-    return tell(heddle, NULL, module_unload(inside(module)));
+    return module ? tell(heddle, NULL, module_unload(inside(module))) : missing("the module");
 }
 
 uint64_t heddle_variable(struct heddle *heddle, unsigned device, struct heddle_module *module,
                          const char *name)
 {
     struct symbol symbol;
+    if (!module || !name) {
+        missing(module ? "the name of a variable" : "the module");
+        return 0;
+    }
     struct device *on = device_at(heddle, device);
     return on && !module_variable(inside(module), on, name, &symbol) ? symbol.address : 0;
 }
@@ -241,6 +261,14 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
                   const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes,
                   void *const *arguments)
 {
+    const char *lacks = !heddle   ? "the system"
+                        : !module ? "the module"
+                        : !kernel ? "the name of a kernel"
+                        : !grid   ? "the grid"
+                        : !block  ? "the block"
+                                  : NULL;
+    if (lacks)
+        return missing(lacks);
     struct device *on = device_at(heddle, device);
     if (!on)
         return RESULT_INVALID_DEVICE;

@@ -65,6 +65,11 @@ expect_status 0
 expect_lines err 2
 expect_line err '^heddle: cuGraphCreate is not supported'
 
+gcc -o handles "$HEDDLE_HOME/tests/programs/handles.c" -L"$libraries" -l:libcudart.so.13 -l:libcuda.so.1 || fail 'handles.c does not compile'
+run run ./handles
+expect_status 0
+expect_line out '^handles: ok$'
+
 run run --mode functional --system a100 ./useptx "$saxpy" name
 expect_line out 'A100'
 cp "$HEDDLE_HOME/systems/a100.ini" own.ini

@@ -17,6 +17,8 @@ static cudaError_t configure(const struct launch_request *request, struct launch
                                      .cooperative = request->cooperative};
     if (request->shared_bytes > INT32_MAX)
         return cudaErrorInvalidValue;
+    if (!cuda_stream_known(request->stream))
+        return cudaErrorInvalidResourceHandle;
     for (unsigned i = 0; i < request->attribute_count; i++) {
         const struct cudaLaunchAttribute *attribute = &request->attributes[i];
         switch (attribute->id) {
@@ -36,6 +38,10 @@ static cudaError_t configure(const struct launch_request *request, struct launch
             break;
         default:; /* the others are about speed */
         }
+    }
+    for (int i = 0; i < 2; i++) {
+        if (events[i] && !cuda_event_known(events[i]))
+            return cudaErrorInvalidResourceHandle;
     }
     return cudaSuccess;
 }
