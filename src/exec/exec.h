@@ -49,6 +49,9 @@ struct kernel_facts {
     uint32_t registers;           /* of a thread: an estimate, until kernel_set_registers */
     uint32_t max_threads;         /* .maxntid or .reqntid, or 0 */
     uint32_t required[3];         /* .reqntid, or 0 */
+    uint32_t cluster[3];          /* .reqnctapercluster, or 0 */
+    uint32_t max_cluster;         /* .maxclusterrank, or 0 */
+    bool explicit_cluster;        /* the kernel or its launch has to say a size of clusters */
     uint32_t param_count;         /* and of each: */
     uint32_t ptx_version, target; /* 90, 75 */
     bool ordered; /* its result may depend on the order of blocks, so they run one after another */

@@ -185,8 +185,12 @@ static void find_facts(struct kernel *kernel)
         const struct ptx_variable *last = &f->params[f->param_count - 1];
         facts->param_bytes = last->offset + last->bytes;
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         facts->required[i] = f->reqntid[i];
+        facts->cluster[i] = f->reqnctapercluster[i];
+    }
+    facts->max_cluster = f->maxclusterrank;
+    facts->explicit_cluster = f->explicit_cluster || f->reqnctapercluster[0];
     const uint32_t *most = f->reqntid[0] ? f->reqntid : f->maxntid;
     if (most[0])
         facts->max_threads = most[0] * (uint32_t)max_u64(most[1], 1) * (uint32_t)max_u64(most[2], 1);

@@ -651,6 +651,76 @@ static void limits_are_kept(void **state)
     stop(&t);
 }
 
+static int launch_clusters(struct under_test *t, struct function *function, uint32_t grid, uint32_t x,
+                           uint32_t y, uint32_t z)
+{
+    struct launch_config clusters = config(grid, 32);
+    memcpy(clusters.cluster, (uint32_t[]){x, y, z}, sizeof clusters.cluster);
+    return stream_launch(t->first, function, &clusters, NULL);
+}
+
+/* All results but "not supported" are an H200's. */
+static void clusters_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char text[] = PTX(".visible .entry pair() .explicitcluster .reqnctapercluster 2, 1, 1\n"
+                                   "{ .reg .b32 %r; mov.u32 %r, %cluster_nctaid.x; ret; }\n"
+                                   ".visible .entry one() .explicitcluster .reqnctapercluster 1 { ret; }\n"
+                                   ".visible .entry asked() .explicitcluster { ret; }\n"
+                                   ".visible .entry most() .maxclusterrank 4 { ret; }\n"
+                                   ".visible .entry wide() .explicitcluster .reqnctapercluster 16 { ret; }\n"
+                                   ".visible .entry plain() { ret; }\n");
+    enum { BAD_SIZE = RESULT_INVALID_CLUSTER_SIZE, NOT_YET = RESULT_NOT_SUPPORTED };
+    static const struct {
+        const char *kernel;
+        uint32_t grid, x, y, z;
+        int result;
+    } rows[] = {
+        {"pair", 4, 0, 0, 0, NOT_YET},   {"pair", 3, 0, 0, 0, BAD_SIZE},    {"pair", 4, 2, 1, 1, NOT_YET},
+        {"pair", 8, 4, 1, 1, BAD_SIZE},  {"pair", 4, 1, 1, 1, BAD_SIZE},    {"one", 3, 0, 0, 0, 0},
+        {"asked", 4, 0, 0, 0, BAD_SIZE}, {"asked", 4, 1, 1, 1, 0},          {"asked", 4, 2, 1, 1, NOT_YET},
+        {"most", 4, 0, 0, 0, 0},         {"most", 8, 4, 1, 1, NOT_YET},     {"most", 8, 8, 1, 1, BAD_SIZE},
+        {"wide", 32, 0, 0, 0, BAD_SIZE}, {"plain", 4, 0, 0, 0, 0},          {"plain", 4, 1, 1, 1, 0},
+        {"plain", 4, 2, 1, 1, NOT_YET},  {"plain", 3, 2, 1, 1, BAD_SIZE},   {"plain", 4, 2, 2, 1, BAD_SIZE},
+        {"plain", 4, 2, 0, 0, BAD_SIZE}, {"plain", 32, 16, 1, 1, BAD_SIZE},
+    };
+    struct under_test t;
+    start(&t);
+    struct module *module = load(&t, text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct function *function = find(module, rows[i].kernel);
+        int result = launch_clusters(&t, function, rows[i].grid, rows[i].x, rows[i].y, rows[i].z);
+        if (result != rows[i].result)
+            fail_msg("row %zu, %s: %d, %s", i, rows[i].kernel, result, driver_detail());
+        if (result)
+            assert_non_null(strstr(driver_detail(), rows[i].kernel));
+    }
+    assert_int_equal(launch_clusters(&t, find(module, "pair"), 4, 0, 0, 0), NOT_YET);
+    assert_string_equal(driver_detail(),
+                        "pair runs in clusters of 2 x 1 x 1 blocks, which Heddle does not simulate "
+                        "yet: build and launch it without clusters");
+    CHECK(stream_synchronize(t.first));
+    stop(&t);
+}
+
+static void a_launch_without_room_names_the_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting, *named;
+    } rows[] = {{"gpu.registers_per_block=2", "a block can have 2 (gpu.registers_per_block)"},
+                {"gpu.registers_per_thread=2", "a thread can have 2 (gpu.registers_per_thread)"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct under_test t;
+        start_with(&t, (struct driver_options){.settings = (const char *[]){rows[i].setting, NULL}});
+        assert_int_equal(launch_add(&t, find(load(&t, add_ptx), "add"), 1, 0, 256),
+                         RESULT_LAUNCH_OUT_OF_RESOURCES);
+        if (!strstr(driver_detail(), rows[i].named))
+            fail_msg("%s: %s", rows[i].setting, driver_detail());
+        stop(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -676,6 +746,8 @@ int main(void)
         cmocka_unit_test(a_forked_child_has_no_driver),
         cmocka_unit_test(what_a_kernel_prints_comes_with_the_next_wait),
         cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(clusters_are_refused_by_name),
+        cmocka_unit_test(a_launch_without_room_names_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

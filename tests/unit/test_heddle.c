@@ -130,6 +130,33 @@ static void time_is_told(void **state)
     heddle_close(gpu);
 }
 
+static void what_is_missing_is_an_error(void **state)
+{
+    (void)state;
+    enum { INVALID_VALUE = 1 };
+    uint64_t at = 0;
+    uint32_t value = 1;
+    void *const arguments[] = {&at, &value};
+    struct heddle *gpu = heddle_open(NULL);
+    struct heddle_module *module = heddle_load_text(gpu, "put.ptx", ptx);
+    assert_int_equal(heddle_launch(NULL, 0, module, "put", one, one, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, NULL, "put", one, one, 0, arguments), INVALID_VALUE);
+    assert_string_equal(heddle_error(), "the module is NULL");
+    assert_int_equal(heddle_launch(gpu, 0, module, NULL, one, one, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", NULL, one, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", one, NULL, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", one, one, 0, NULL), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", one, one, 0, (void *[]){&at, NULL}), INVALID_VALUE);
+    assert_int_equal(heddle_upload(gpu, heddle_alloc(gpu, 0, 8), NULL, 8), INVALID_VALUE);
+    assert_int_equal(heddle_download(gpu, NULL, heddle_alloc(gpu, 0, 8), 8), INVALID_VALUE);
+    assert_int_equal(heddle_unload(gpu, NULL), INVALID_VALUE);
+    assert_int_equal(heddle_variable(gpu, 0, module, NULL), 0);
+    assert_null(heddle_load(gpu, NULL));
+    assert_null(heddle_load_text(gpu, "put.ptx", NULL));
+    assert_null(heddle_load_text(NULL, "put.ptx", ptx));
+    heddle_close(gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +165,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_fault_is_reported_whole),
         cmocka_unit_test(each_device_has_variables_of_its_own),
+        cmocka_unit_test(what_is_missing_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
