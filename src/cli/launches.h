@@ -104,7 +104,9 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
 /* ... and in timing mode what bounds each kernel, a table, and places where warps waited. */
 void launches_explain(const struct launch_lines *lines, const struct launch_run *run, struct text *text);
 
-/* --stats FILE */
+/* --stats FILE, as docs/stats.schema.json says. The layout gets another number when a reader of the last one
+ * could be misled: when a member goes, or means something else. */
+enum { STATS_LAYOUT = 2 };
 bool launches_write(const struct launch_lines *lines, const struct launch_run *run, const char *path,
                     struct err *err);
 

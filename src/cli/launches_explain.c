@@ -259,12 +259,14 @@ static void add_copies(const struct launch_lines *lines, struct text *to)
     text_fini(&line);
 }
 
-/* "saxpy.cu:5 (ld.global.f32), PTX line 29" */
-static void add_where(struct text *text, const struct code_place *place)
+/* "saxpy.cu:5 (ld.global.f32), PTX line 29"; where an unrolled loop has it several times, "... and 3 more" */
+static void add_where(struct text *text, const struct metric_place *place)
 {
-    code_place_tell_short(place, text);
-    if (place->file)
-        text_add(text, ", PTX line %u", place->ptx_line);
+    code_place_tell_short(place->at, text);
+    if (place->at->file && place->at->ptx_line)
+        text_add(text, ", PTX line %u", place->at->ptx_line);
+    if (place->copies)
+        text_add(text, " and %u more", place->copies);
 }
 
 static void add_places(struct group *group, uint64_t most, struct text *text)
@@ -272,6 +274,7 @@ static void add_places(struct group *group, uint64_t most, struct text *text)
     uint64_t all = 0;
     for (int i = 0; i < STALL_COUNT; i++)
         all += i == STALL_selected ? 0 : group->sum.sm.stalls[i];
+    group->place_count = metric_places_merge(group->places, group->place_count);
     qsort(group->places, group->place_count, sizeof *group->places, by_wait);
     text_add(text, "\n%s: where warps wait, of all their waiting, and for what\n", group->name.at);
     for (size_t i = 0; i < min_u64(most, group->place_count) && all; i++) {
@@ -285,7 +288,7 @@ static void add_places(struct group *group, uint64_t most, struct text *text)
         if (!own)
             break;
         text_add(text, "  %5.1f%%  ", 100 * (double)own / (double)all);
-        add_where(text, place->at);
+        add_where(text, place);
         text_add(text, ": %s %.0f%%\n", stall_name(stall),
                  100 * (double)place->counts.stalls[stall] / (double)own);
     }

@@ -44,8 +44,12 @@ static void write_place(struct json *json, const struct code_place *place)
     if (place->ptx_line)
         json_u64(json, "ptx_line", place->ptx_line);
     json_text(json, "instruction", place->instruction);
-    if (place->unit < UNIT_COUNT)
-        json_text(json, "unit", unit_name(place->unit));
+    json_object(json, "units");
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        if (place->steps[i])
+            json_u64(json, unit_name(i), place->steps[i]);
+    }
+    json_end(json);
 }
 
 static void write_places(struct json *json, const struct launch_line *line)
@@ -74,7 +78,10 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     struct launch_facts facts;
     struct metric_source source = launch_source(line, system, &facts);
     json_object(json, NULL);
+    struct text name = {0}, why = {0};
+    demangle(line->kernel, &name);
     json_text(json, "kernel", line->kernel);
+    json_text(json, "name", name.at);
     json_u64(json, "device", line->device);
     json_u64(json, "stream", line->stream);
     write_sides(json, "grid", line->grid);
@@ -88,6 +95,8 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     if (line->timed) {
         json_u64(json, "start_ps", line->timing.start_ps);
         json_u64(json, "end_ps", line->timing.end_ps);
+        bottleneck_tell(&source, line->places, line->place_count, &why);
+        json_text(json, "why", why.at);
     }
     json_object(json, "metrics");
     metrics_write(&source, json);
@@ -97,6 +106,8 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     if (line->place_count)
         write_places(json, line);
     json_end(json);
+    text_fini(&name);
+    text_fini(&why);
 }
 
 /* All that figures depend on, but for the program itself. */
@@ -153,6 +164,7 @@ bool launches_write(const struct launch_lines *lines, const struct launch_run *r
         return false;
     json_init(&json, writer.stream);
     json_object(&json, NULL);
+    json_u64(&json, "layout", STATS_LAYOUT);
     json_text(&json, "heddle", HEDDLE_VERSION);
     json_text(&json, "system", run->system_name);
     json_text(&json, "mode", run->timing ? "timing" : "functional");
