@@ -76,9 +76,9 @@ static bool time_all(unsigned threads, struct launch_lines *lines, double *secon
 
 static bool is_same(const struct launch_lines *a, const struct launch_lines *b)
 {
-    bool same = a->count == b->count;
-    for (size_t i = 0; same && i < a->count; i++)
-        same = !memcmp(&a->at[i].timing, &b->at[i].timing, sizeof a->at[i].timing);
+    bool same = a->kernel_count == b->kernel_count && a->count == b->count;
+    for (size_t i = 0; same && i < a->kernel_count; i++)
+        same = !memcmp(&a->kernels[i].sum, &b->kernels[i].sum, sizeof a->kernels[i].sum);
     return same;
 }
 

@@ -13,8 +13,9 @@
 static const struct option_row options[] = {
     TIMING_OPTIONS,
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
-    {"--stats", "FILE", "write what every launch did, as JSON"},
+    {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
+    STATS_LAUNCHES_OPTION,
     TRACE_MEM_OPTION,
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
@@ -37,6 +38,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return threads_parse(value, &threads, err);
     } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
+    } else if (!strcmp(row->name, "--stats-launches")) {
+        request->stats_launches = value;
     } else if (!strcmp(row->name, "--trace-mem")) {
         request->trace_mem = value;
     } else if (!strcmp(row->name, "--bounds")) {
@@ -85,6 +88,10 @@ static int tell(struct run *run, const struct system *system)
                              .wall_s = run->wall_s,
                              .cpu_s = run->cpu_s,
                              .signal = run->signal,
+                             .exit_status = run->status,
+                             .interrupted = run->interrupted,
+                             .first_line = run->first_line,
+                             .end_line = run->end_line,
                              .hot_places = timing_hot_places(&request->timing)};
     struct launch_lines lines = {0};
     struct text summary = {0};
@@ -93,7 +100,7 @@ static int tell(struct run *run, const struct system *system)
     bool good = launches_read(run->folder, &lines, &err);
     if (good && request->stats)
         good = launches_write(&lines, &how, request->stats, &err);
-    if (!good)
+    if (!good || !launches_are_whole(&lines, run->folder, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     text_add(&summary, "heddle: ");
     launches_summarize(&lines, &how, &summary);

@@ -4,7 +4,8 @@
 
 #include "base/err.h"
 
-char *folder_new(struct err *err); /* its path, or NULL */
-void folder_free(char *folder);    /* with all that is in it; NULL is fine */
+/* Its path, or NULL. Folders that a heddle left because it was killed are removed. */
+char *folder_new(struct err *err);
+void folder_free(char *folder); /* with all that is in it; NULL is fine */
 
 #endif

@@ -1,4 +1,4 @@
-/* What processes launched: read from the files that their drivers left (driver/driver.h), summed up for
+/* What processes launched: read from the files that their drivers left (driver/ledger.h), summed up for
  * people and written as JSON. */
 #ifndef CLI_LAUNCHES_H
 #define CLI_LAUNCHES_H
@@ -15,24 +15,7 @@
 
 struct timing_request;
 
-/* Each number of a line is a row. */
-#define LAUNCH_NUMBERS(N)                                                                                    \
-    N(launch)                                                                                                \
-    N(device)                                                                                                \
-    N(stream)                                                                                                \
-    N(registers)                                                                                             \
-    N(shared_bytes)                                                                                          \
-    N(dynamic_shared_bytes)                                                                                  \
-    N(blocks_per_sm)                                                                                         \
-    N(result)                                                                                                \
-    N(warp_instructions)                                                                                     \
-    N(thread_instructions)                                                                                   \
-    N(thread_instructions_pred_on)                                                                           \
-    N(branches)                                                                                              \
-    N(divergent_branches)                                                                                    \
-    N(warps)                                                                                                 \
-    N(threads)
-
+/* A launch by itself. */
 struct launch_line {
     char *kernel;
     uint64_t grid[3], block[3];
@@ -45,36 +28,73 @@ struct launch_line {
     size_t place_count, place_capacity;
 };
 
-/* Copies of one kind, and fills, in simulated time. */
-struct copy_sum {
-    uint64_t count, bytes;
-    uint64_t busy_ps; /* in which one was under way, over all devices */
+void launch_line_fini(struct launch_line *line);
+
+/* All launches of one kernel: those that were timed, or those that were not. */
+struct launch_kernel {
+    struct launch_line longest; /* launch, without places; its name is the kernel's */
+    uint64_t launches, interrupted, failed;
+    uint64_t error; /* of the first that failed */
+#define C(name) uint64_t name;
+    LAUNCH_COUNTS(C)
+#undef C
+    struct kernel_stats sum;
+    struct metric_place *places;
+    size_t place_count, place_capacity;
 };
 
-enum copy_kind {
-#define K(name, words) COPIED_##name,
-    COPY_KINDS(K)
-#undef K
-        COPIED_KINDS
-};
+struct launch_file; /* lines of one process */
 
 struct launch_lines {
-    struct launch_line *at;
-    size_t count, capacity;
-    struct place_list places; /* in code, that profiles name */
+    struct launch_kernel *kernels; /* by name */
+    size_t kernel_count, kernel_capacity;
+    uint64_t count;            /* launches of all kernels */
+    struct launch_file *files; /* of launches that were kept one by one, in order */
+    size_t file_count, file_capacity;
+    struct place_list places; /* that profiles name */
     struct copy_sum copies[COPIED_KINDS];
-    uint64_t
-        end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */
+    uint64_t busy_ns; /* of the host, in which a launch was under way; of the process that took longest */
+    uint64_t end_ps;  /* simulated time until the last launch or copy ended; likewise */
+    uint64_t lost_lines, lost_sums; /* launches that found no room in the folder */
+    int loss;                       /* why: errno */
 };
 
-/* All launches of all processes: those of a process in their order, and the processes ordered by what they
- * launched, not by when, so that it is the same in every run. */
+/* All launches of all processes. */
 bool launches_read(const char *folder, struct launch_lines *lines, struct err *err);
 void launches_fini(struct launch_lines *lines);
+
+/* Those that were kept one by one: those of a process in their order, and the processes ordered by what they
+ * launched, not by when, so that it is the same in every run. A line lasts until the call for it ends. */
+void launches_each(struct launch_lines *lines, void (*take)(void *user, const struct launch_line *line),
+                   void *user);
+
+/* False: some found no room, and err says so. */
+bool launches_are_whole(const struct launch_lines *lines, const char *folder, struct err *err);
+
+/* Which launches are kept one by one, from the first to before the end: --stats-launches says ("all", "3-5"),
+ * or NULL: the first 10,000 where there is a file of statistics, and none else. */
+#define STATS_LAUNCHES_OPTION                                                                                \
+    {                                                                                                        \
+        "--stats-launches", "all|N-M",                                                                       \
+            "launches that --stats has one by one, counted from 0 (0-9999 unless told); sums have all"       \
+    }
+bool launches_choose(const char *stats, const char *asked, uint64_t *first, uint64_t *end, struct err *err);
+
+/* ---- launches_sums.c ---- */
+
+/* Adds the sums of one process. */
+bool launches_read_sums(const char *path, struct launch_lines *lines, struct err *err);
+void launches_sort_sums(struct launch_lines *lines);
 
 /* What metrics of a launch are made from; `facts` is filled. */
 struct metric_source launch_source(const struct launch_line *line, const struct system *system,
                                    struct launch_facts *facts);
+/* The same of all launches of a kernel; what a launch is like is that of the longest. */
+struct metric_source launch_kernel_source(const struct launch_kernel *kernel, const struct system *system,
+                                          struct launch_facts *facts);
+
+/* Adds what bounds it, in words. */
+void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text);
 
 /* Whether it ended by a mistake of its own, or by a limit. */
 bool launch_failed(const struct launch_line *line);
@@ -90,8 +110,11 @@ struct launch_run {
     bool timing;
     unsigned threads;
     double wall_s, cpu_s;
-    int signal;          /* that ended it, or 0 */
-    uint64_t hot_places; /* lines of profiles to show */
+    int signal;                    /* that ended it, or 0 */
+    int exit_status;               /* else */
+    bool interrupted;              /* the user ended it */
+    uint64_t first_line, end_line; /* launches that were kept one by one */
+    uint64_t hot_places;           /* lines of profiles to show */
 };
 
 struct launch_option {
@@ -107,7 +130,7 @@ void launches_explain(const struct launch_lines *lines, const struct launch_run 
 /* --stats FILE, as docs/stats.schema.json says. The layout gets another number when a reader of the last one
  * could be misled: when a member goes, or means something else. */
 enum { STATS_LAYOUT = 2 };
-bool launches_write(const struct launch_lines *lines, const struct launch_run *run, const char *path,
+bool launches_write(struct launch_lines *lines, const struct launch_run *run, const char *path,
                     struct err *err);
 
 #endif

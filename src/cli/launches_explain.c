@@ -15,67 +15,36 @@ enum {
     LONGEST_NAME = 90,
 };
 
-/* All timed launches of one kernel. */
+/* All timed launches of one kernel, with its names. */
 struct group {
     struct text name, column; /* whole; as it stands in the table */
-    uint64_t launches, interrupted, failed;
-    uint64_t error; /* of the first that failed */
-    const struct launch_line *longest;
-    struct kernel_stats sum;
-    struct metric_place *places; /* of all launches */
-    size_t place_count, place_capacity;
+    const struct launch_kernel *of;
 };
 
 struct groups {
-    struct names kernels;
-    struct group *at; /* by the kernel's number */
-    size_t capacity;
+    struct group *at;
+    size_t count, capacity;
 };
 
 /* ---- gathering ---- */
-
-static void add_place(struct group *group, const struct metric_place *place)
-{
-    size_t i = 0;
-    while (i < group->place_count && group->places[i].at != place->at) /* one pointer for one place */
-        i++;
-    if (i == group->place_count) {
-        mem_grow(group->places, group->place_count, group->place_capacity);
-        group->places[group->place_count++] = *place;
-        return;
-    }
-    op_profile_sum(&group->places[i].counts, &place->counts);
-}
 
 static uint64_t duration(const struct kernel_stats *stats)
 {
     return stats->end_ps - stats->start_ps;
 }
 
-static void gather(struct groups *groups, const struct launch_line *line)
+static void gather(struct groups *groups, const struct launch_kernel *kernel)
 {
-    size_t known = groups->kernels.count, number = names_add(&groups->kernels, line->kernel);
-    if (number == known)
-        mem_grow(groups->at, known, groups->capacity);
-    struct group *group = &groups->at[number];
-    if (number == known)
-        demangle(line->kernel, &group->name);
-    metrics_sum(&group->sum, &line->timing);
-    group->launches++;
-    group->interrupted += line->interrupted;
-    group->failed += launch_failed(line);
-    if (launch_failed(line) && !group->error)
-        group->error = line->result;
-    if (!group->longest || duration(&line->timing) > duration(&group->longest->timing))
-        group->longest = line;
-    for (size_t i = 0; i < line->place_count; i++)
-        add_place(group, &line->places[i]);
+    mem_grow(groups->at, groups->count, groups->capacity);
+    struct group *group = &groups->at[groups->count++];
+    *group = (struct group){.of = kernel};
+    demangle(kernel->longest.kernel, &group->name);
 }
 
 static int by_time(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
-    uint64_t x = duration(&a->sum), y = duration(&b->sum);
+    uint64_t x = duration(&a->of->sum), y = duration(&b->of->sum);
     return x != y ? (x < y) - (x > y) : strcmp(a->name.at, b->name.at);
 }
 
@@ -97,13 +66,11 @@ static int by_wait(const void *left, const void *right)
 
 static void groups_fini(struct groups *groups)
 {
-    for (size_t i = 0; i < groups->kernels.count; i++) {
+    for (size_t i = 0; i < groups->count; i++) {
         text_fini(&groups->at[i].name);
         text_fini(&groups->at[i].column);
-        mem_free(groups->at[i].places);
     }
     mem_free(groups->at);
-    names_fini(&groups->kernels);
 }
 
 /* ---- numbers ---- */
@@ -138,14 +105,6 @@ static void add_scaled(struct text *text, uint64_t number)
 
 /* ---- words ---- */
 
-static struct metric_source source_of(const struct group *group, const struct system *system,
-                                      struct launch_facts *facts)
-{
-    struct metric_source source = launch_source(group->longest, system, facts);
-    source.timing = &group->sum;
-    return source;
-}
-
 /* Breaks a line between words where it is too long; what follows is indented. */
 static void add_wrapped(struct text *text, const char *line)
 {
@@ -167,23 +126,21 @@ static void add_wrapped(struct text *text, const char *line)
 static void add_line(const struct group *group, const struct system *system, struct text *to)
 {
     struct text line = {0}, *text = &line;
-    struct launch_facts facts;
-    struct metric_source source =
-        launch_source(group->longest, system, &facts); /* sums have no SMs of their own */
     name_shorten(group->name.at, LONGEST_NAME, text);
-    if (group->launches > 1)
-        text_add(text, ", %llu launches", (unsigned long long)group->launches);
+    if (group->of->launches > 1)
+        text_add(text, ", %llu launches", (unsigned long long)group->of->launches);
     text_add(text, ": ");
-    add_whole(text, group->sum.cycles);
+    add_whole(text, group->of->sum.cycles);
     text_add(text, " cycles (");
-    add_time(text, duration(&group->sum));
-    text_add(text, ")%s", group->interrupted ? ", interrupted before its end" : "");
-    if (group->failed && group->launches > 1)
-        text_add(text, ", %llu of them", (unsigned long long)group->failed);
-    if (group->failed)
-        text_add(text, "%s failed (%s)", group->launches > 1 ? "" : ",", result_text((int)group->error));
+    add_time(text, duration(&group->of->sum));
+    text_add(text, ")%s", group->of->interrupted ? ", interrupted before its end" : "");
+    if (group->of->failed && group->of->launches > 1)
+        text_add(text, ", %llu of them", (unsigned long long)group->of->failed);
+    if (group->of->failed)
+        text_add(text, "%s failed (%s)", group->of->launches > 1 ? "" : ",",
+                 result_text((int)group->of->error));
     text_add(text, ": ");
-    bottleneck_tell(&source, group->places, group->place_count, text);
+    launch_kernel_why(group->of, system, text);
     add_wrapped(to, line.at);
     text_fini(&line);
 }
@@ -203,16 +160,16 @@ static void add_cell(struct text *row, int width, struct text *cell)
 static void add_row(const struct group *group, const struct system *system, struct text *text)
 {
     struct launch_facts facts;
-    struct metric_source source = source_of(group, system, &facts);
+    struct metric_source source = launch_kernel_source(group->of, system, &facts);
     struct text cell = {0};
     text_add(text, "%-*s", NAME_WIDTH, group->column.at);
-    add_whole(&cell, group->launches);
+    add_whole(&cell, group->of->launches);
     add_cell(text, 8, &cell);
-    add_whole(&cell, group->sum.cycles);
+    add_whole(&cell, group->of->sum.cycles);
     add_cell(text, 12, &cell);
-    add_time(&cell, duration(&group->sum));
+    add_time(&cell, duration(&group->of->sum));
     add_cell(text, 8, &cell);
-    add_scaled(&cell, group->sum.sm.instructions);
+    add_scaled(&cell, group->of->sum.sm.instructions);
     add_cell(text, 8, &cell);
     text_add(text, " %5.2f %5.0f%% %5.0f%% %5.0f%%", value(&source, "sm__inst_executed.avg.per_cycle_active"),
              value(&source, "sm__warps_active.avg.pct_of_peak_sustained_active"),
@@ -269,16 +226,19 @@ static void add_where(struct text *text, const struct metric_place *place)
         text_add(text, " and %u more", place->copies);
 }
 
-static void add_places(struct group *group, uint64_t most, struct text *text)
+static void add_places(const struct group *group, uint64_t most, struct text *text)
 {
     uint64_t all = 0;
+    size_t count = group->of->place_count;
+    struct metric_place *places = mem_alloc(count, sizeof *places);
+    memcpy(places, group->of->places, count * sizeof *places);
+    count = metric_places_merge(places, count);
+    qsort(places, count, sizeof *places, by_wait);
     for (int i = 0; i < STALL_COUNT; i++)
-        all += i == STALL_selected ? 0 : group->sum.sm.stalls[i];
-    group->place_count = metric_places_merge(group->places, group->place_count);
-    qsort(group->places, group->place_count, sizeof *group->places, by_wait);
+        all += i == STALL_selected ? 0 : group->of->sum.sm.stalls[i];
     text_add(text, "\n%s: where warps wait, of all their waiting, and for what\n", group->name.at);
-    for (size_t i = 0; i < min_u64(most, group->place_count) && all; i++) {
-        const struct metric_place *place = &group->places[i];
+    for (size_t i = 0; i < min_u64(most, count) && all; i++) {
+        const struct metric_place *place = &places[i];
         uint64_t own = waited(&place->counts);
         enum stall stall = STALL_not_selected;
         for (int k = 0; k < STALL_COUNT; k++) {
@@ -292,13 +252,14 @@ static void add_places(struct group *group, uint64_t most, struct text *text)
         text_add(text, ": %s %.0f%%\n", stall_name(stall),
                  100 * (double)place->counts.stalls[stall] / (double)own);
     }
+    mem_free(places);
 }
 
 /* A kernel's name in the table: what failed is marked, and names that are the same when they are short get
  * numbers. */
 static void name_row(struct group *groups, size_t i)
 {
-    const char *mark = groups[i].failed ? " (failed)" : "";
+    const char *mark = groups[i].of->failed ? " (failed)" : "";
     struct text text = {0};
     size_t same = 1;
     name_shorten(groups[i].name.at, NAME_WIDTH - strlen(mark), &text);
@@ -320,7 +281,7 @@ static void name_row(struct group *groups, size_t i)
 
 static void add_all(struct groups *groups, const struct launch_run *run, struct text *text)
 {
-    size_t count = groups->kernels.count, shown = min_u64(count, MOST_SHOWN);
+    size_t count = groups->count, shown = min_u64(count, MOST_SHOWN);
     qsort(groups->at, count, sizeof *groups->at, by_time);
     for (size_t i = 0; i < shown; i++)
         add_line(&groups->at[i], run->system, text);
@@ -334,7 +295,7 @@ static void add_all(struct groups *groups, const struct launch_run *run, struct 
     if (shown < count)
         text_add(text, "and %zu kernels more, which took less time (--stats FILE has them)\n", count - shown);
     for (size_t i = 0; i < shown && run->hot_places; i++) {
-        if (groups->at[i].place_count)
+        if (groups->at[i].of->place_count)
             add_places(&groups->at[i], run->hot_places, text);
     }
 }
@@ -342,14 +303,14 @@ static void add_all(struct groups *groups, const struct launch_run *run, struct 
 void launches_explain(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
 {
     struct groups groups = {0};
-    size_t untimed = 0;
-    for (size_t i = 0; i < lines->count; i++) {
-        if (lines->at[i].timed)
-            gather(&groups, &lines->at[i]);
+    uint64_t untimed = 0;
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        if (lines->kernels[i].longest.timed)
+            gather(&groups, &lines->kernels[i]);
         else
-            untimed++;
+            untimed += lines->kernels[i].launches;
     }
-    if (groups.kernels.count)
+    if (groups.count)
         add_all(&groups, run, text);
     add_copies(lines, text);
     if (run->timing && run->program && lines->end_ps) {
@@ -358,7 +319,7 @@ void launches_explain(const struct launch_lines *lines, const struct launch_run 
         text_add(text, "\n");
     }
     if (run->timing && untimed)
-        text_add(text, "%zu launch%s ran without time: events and totals leave %s out\n", untimed,
-                 untimed == 1 ? "" : "es", untimed == 1 ? "it" : "them");
+        text_add(text, "%llu launch%s ran without time: events and totals leave %s out\n",
+                 (unsigned long long)untimed, untimed == 1 ? "" : "es", untimed == 1 ? "it" : "them");
     groups_fini(&groups);
 }

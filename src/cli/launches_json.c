@@ -24,6 +24,26 @@ struct metric_source launch_source(const struct launch_line *line, const struct 
     return facts_source(facts, system, line->timed ? &line->timing : NULL);
 }
 
+struct metric_source launch_kernel_source(const struct launch_kernel *kernel, const struct system *system,
+                                          struct launch_facts *facts)
+{
+    struct metric_source source = launch_source(&kernel->longest, system, facts);
+#define C(name) facts->name = kernel->name;
+    LAUNCH_COUNTS(C)
+#undef C
+    if (kernel->longest.timed)
+        source.timing = &kernel->sum;
+    return source;
+}
+
+void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text)
+{
+    struct launch_facts facts;
+    struct metric_source source =
+        launch_source(&kernel->longest, system, &facts); /* sums have no SMs of their own */
+    bottleneck_tell(&source, kernel->places, kernel->place_count, text);
+}
+
 static void write_sides(struct json *json, const char *name, const uint64_t sides[3])
 {
     json_array(json, name);
@@ -52,11 +72,11 @@ static void write_place(struct json *json, const struct code_place *place)
     json_end(json);
 }
 
-static void write_places(struct json *json, const struct launch_line *line)
+static void write_places(struct json *json, const struct metric_place *places, size_t count)
 {
     json_array(json, "profile");
-    for (size_t i = 0; i < line->place_count; i++) {
-        const struct metric_place *place = &line->places[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct metric_place *place = &places[i];
         json_object(json, NULL);
         write_place(json, place->at);
 #define X(name, help) json_u64(json, #name, place->counts.name);
@@ -104,7 +124,43 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     if (line->timed)
         metrics_write_tables(&line->timing, json);
     if (line->place_count)
-        write_places(json, line);
+        write_places(json, line->places, line->place_count);
+    json_end(json);
+    text_fini(&name);
+    text_fini(&why);
+}
+
+/* All launches of a kernel. */
+static void write_kernel(struct json *json, const struct launch_kernel *kernel, const struct system *system)
+{
+    struct launch_facts facts;
+    struct metric_source source = launch_kernel_source(kernel, system, &facts);
+    struct text name = {0}, why = {0};
+    demangle(kernel->longest.kernel, &name);
+    json_object(json, NULL);
+    json_text(json, "kernel", kernel->longest.kernel);
+    json_text(json, "name", name.at);
+    json_u64(json, "launches", kernel->launches);
+    if (kernel->failed) {
+        json_u64(json, "launches_failed", kernel->failed);
+        json_u64(json, "error", kernel->error);
+        json_text(json, "failed", result_text((int)kernel->error));
+    }
+    if (kernel->interrupted)
+        json_u64(json, "launches_interrupted", kernel->interrupted);
+    write_sides(json, "grid", kernel->longest.grid);
+    write_sides(json, "block", kernel->longest.block);
+    if (kernel->longest.timed) {
+        launch_kernel_why(kernel, system, &why);
+        json_text(json, "why", why.at);
+    }
+    json_object(json, "metrics");
+    metrics_write(&source, json);
+    json_end(json);
+    if (kernel->longest.timed)
+        metrics_write_tables(&kernel->sum, json);
+    if (kernel->place_count)
+        write_places(json, kernel->places, kernel->place_count);
     json_end(json);
     text_fini(&name);
     text_fini(&why);
@@ -155,7 +211,50 @@ static void write_copies(struct json *json, const struct launch_lines *lines)
     json_end(json);
 }
 
-bool launches_write(const struct launch_lines *lines, const struct launch_run *run, const char *path,
+/* How the program ended. */
+static void write_state(struct json *json, const struct launch_run *run)
+{
+    json_text(json, "state",
+              run->interrupted   ? "interrupted"
+              : run->signal      ? "killed"
+              : run->exit_status ? "failed"
+                                 : "complete");
+    if (run->signal)
+        json_u64(json, "signal", (uint64_t)run->signal);
+    else
+        json_u64(json, "exit_status", (uint64_t)run->exit_status);
+}
+
+/* Which launches are there one by one. */
+static void write_kept(struct json *json, const struct launch_lines *lines, const struct launch_run *run)
+{
+    struct text range = {0};
+    if (run->end_line > run->first_line && run->end_line >= lines->count && !run->first_line)
+        text_add(&range, "all");
+    else if (run->end_line > run->first_line)
+        text_add(&range, "%llu-%llu", (unsigned long long)run->first_line,
+                 (unsigned long long)run->end_line - 1);
+    else
+        text_add(&range, "none");
+    json_u64(json, "launches_total", lines->count);
+    json_text(json, "launches_kept", range.at);
+    if (lines->lost_lines || lines->lost_sums)
+        json_u64(json, "launches_lost", lines->lost_sums ? lines->lost_sums : lines->lost_lines);
+    text_fini(&range);
+}
+
+struct launch_writer {
+    struct json *json;
+    const struct system *system;
+};
+
+static void write_line(void *user, const struct launch_line *line)
+{
+    const struct launch_writer *writer = user;
+    write_launch(writer->json, line, writer->system);
+}
+
+bool launches_write(struct launch_lines *lines, const struct launch_run *run, const char *path,
                     struct err *err)
 {
     struct file_writer writer;
@@ -168,12 +267,17 @@ bool launches_write(const struct launch_lines *lines, const struct launch_run *r
     json_text(&json, "heddle", HEDDLE_VERSION);
     json_text(&json, "system", run->system_name);
     json_text(&json, "mode", run->timing ? "timing" : "functional");
+    write_state(&json, run);
     write_config(&json, run);
     if (run->timing)
         write_copies(&json, lines);
+    write_kept(&json, lines, run);
+    json_array(&json, "kernels");
+    for (size_t i = 0; i < lines->kernel_count; i++)
+        write_kernel(&json, &lines->kernels[i], run->system);
+    json_end(&json);
     json_array(&json, "launches");
-    for (size_t i = 0; i < lines->count; i++)
-        write_launch(&json, &lines->at[i], run->system);
+    launches_each(lines, write_line, &(struct launch_writer){&json, run->system});
     json_end(&json);
     json_object(&json, "host");
     json_real(&json, "wall_s", run->wall_s);

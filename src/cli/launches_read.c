@@ -1,16 +1,22 @@
 /* The launches of processes, from the files they left. */
 #include "cli/launches.h"
+#include "cli/timing.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/metrics_line.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { LARGEST_FILE = INT32_MAX };
+enum { KEPT = 10000 }; /* launches that statistics have one by one, unless told */
 
 /* Where the value of this key begins in a line, or NULL. Values hold no quoted keys. */
 static const char *value_of(const char *line, const char *key)
@@ -81,38 +87,6 @@ static bool read_where(const char *line, struct wheres *wheres, struct place_lis
     return true;
 }
 
-/* When copies of a kind ended last: they wait for each other. */
-enum { DEVICES_MOST = 64 };
-typedef uint64_t copy_ends[COPIED_KINDS][DEVICES_MOST];
-
-/* A line that tells of a copy; they come in the order they ended in. */
-static bool read_copy(const char *line, copy_ends ends, struct launch_lines *lines)
-{
-    static const char *const kinds[] = {
-#define K(name, words) "\"" #name "\"",
-        COPY_KINDS(K)
-#undef K
-    };
-    uint64_t device, bytes, start, end;
-    const char *what = value_of(line, "copy");
-    if (!what || !read_number(line, "device", &device) || !read_number(line, "bytes", &bytes) ||
-        !read_number(line, "start_ps", &start) || !read_number(line, "end_ps", &end) ||
-        device >= DEVICES_MOST)
-        return false;
-    for (int kind = 0; kind < COPIED_KINDS; kind++) {
-        if (strncmp(what, kinds[kind], strlen(kinds[kind])) != 0)
-            continue;
-        uint64_t *last = &ends[kind][device];
-        struct copy_sum *sum = &lines->copies[kind];
-        sum->count++;
-        sum->bytes += bytes;
-        sum->busy_ps += end - (start > *last ? start : *last);
-        *last = end;
-        lines->end_ps = end > lines->end_ps ? end : lines->end_ps;
-    }
-    return true;
-}
-
 /* [[place, counts, stalls...], ...] */
 static void read_profile(const char *line, const struct wheres *wheres, struct launch_line *launch)
 {
@@ -128,41 +102,96 @@ static void read_profile(const char *line, const struct wheres *wheres, struct l
     }
 }
 
+/* ---- files ---- */
+
+/* Where a line is. */
+struct line_place {
+    uint64_t launch;
+    size_t at, bytes;
+};
+
+struct launch_file {
+    char *content;
+    size_t bytes;
+    struct wheres wheres;
+    struct line_place *lines; /* in the order of launches */
+    size_t count, capacity;
+};
+
 static int by_number(const void *left, const void *right)
 {
-    const struct launch_line *a = left, *b = right;
+    const struct line_place *a = left, *b = right;
     return (a->launch > b->launch) - (a->launch < b->launch);
 }
 
-/* The launches of one process, in the order they were made in. */
-static bool read_process(const char *path, struct launch_lines *all, struct launch_lines *lines,
-                         struct err *err)
+/* The file in memory; nothing of it is read before it is used. */
+static bool map_file(const char *path, struct launch_file *file, struct err *err)
 {
-    struct text content = {0};
-    struct wheres wheres = {0};
-    copy_ends ends = {{0}};
-    if (!file_read(path, LARGEST_FILE, &content, err)) {
-        text_fini(&content);
+    struct stat info;
+    int open_file = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = open_file >= 0 && !fstat(open_file, &info);
+    if (good && info.st_size) {
+        file->content = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, open_file, 0);
+        file->bytes = (size_t)info.st_size;
+        good = file->content != MAP_FAILED;
+    }
+    int why = errno;
+    if (open_file >= 0)
+        close(open_file);
+    if (!good)
+        *file = (struct launch_file){0};
+    return good || err_set(err, "cannot read %s: %s", path, strerror(why));
+}
+
+/* One line, as a text by itself. */
+static void copy_line(const struct launch_file *file, size_t at, size_t bytes, struct text *line)
+{
+    line->length = 0;
+    text_add_bytes(line, file->content + at, bytes);
+}
+
+/* Which lines a process left, and the places that they name. */
+static bool read_file(const char *path, struct launch_lines *all, struct launch_file *file, struct err *err)
+{
+    struct text line = {0};
+    if (!map_file(path, file, err))
         return false;
+    for (size_t at = 0, bytes; at < file->bytes; at += bytes + 1) {
+        const char *end = memchr(file->content + at, '\n', file->bytes - at);
+        if (!end)
+            break; /* what a process had no time to write whole */
+        bytes = (size_t)(end - (file->content + at));
+        copy_line(file, at, bytes, &line);
+        uint64_t launch;
+        if (read_where(line.at, &file->wheres, &all->places) || !read_number(line.at, "launch", &launch))
+            continue;
+        mem_grow(file->lines, file->count, file->capacity);
+        file->lines[file->count++] = (struct line_place){launch, at, bytes};
     }
-    for (char *line = content.at, *end; (end = strchr(line, '\n')); line = end + 1) {
-        struct launch_line launch = {0};
-        *end = 0;
-        if (read_where(line, &wheres, &all->places) || read_copy(line, ends, all) ||
-            !read_line(line, &launch))
-            continue; /* what a process had no time to write whole */
-        read_profile(line, &wheres, &launch);
-        if (launch.timed && launch.timing.end_ps > all->end_ps)
-            all->end_ps = launch.timing.end_ps;
-        mem_grow(lines->at, lines->count, lines->capacity);
-        lines->at[lines->count++] = launch;
-    }
-    text_fini(&content);
-    mem_free(wheres.at);
-    if (lines->count)
-        qsort(lines->at, lines->count, sizeof *lines->at, by_number);
+    text_fini(&line);
+    if (file->count)
+        qsort(file->lines, file->count, sizeof *file->lines, by_number);
     return true;
 }
+
+static bool read_launch(const struct launch_file *file, size_t index, struct text *line,
+                        struct launch_line *launch)
+{
+    *launch = (struct launch_line){0};
+    copy_line(file, file->lines[index].at, file->lines[index].bytes, line);
+    if (!read_line(line->at, launch))
+        return false;
+    read_profile(line->at, &file->wheres, launch);
+    return true;
+}
+
+void launch_line_fini(struct launch_line *line)
+{
+    mem_free(line->kernel);
+    mem_free(line->places);
+}
+
+/* ---- processes, by what they launched ---- */
 
 static int compare_launches(const struct launch_line *a, const struct launch_line *b)
 {
@@ -179,51 +208,130 @@ static int compare_launches(const struct launch_line *a, const struct launch_lin
 
 static int by_content(const void *left, const void *right)
 {
-    const struct launch_lines *a = left, *b = right;
-    for (size_t i = 0; i < a->count && i < b->count; i++) {
-        int order = compare_launches(&a->at[i], &b->at[i]);
-        if (order)
-            return order;
+    const struct launch_file *a = left, *b = right;
+    struct text line = {0};
+    int order = 0;
+    for (size_t i = 0; !order && i < a->count && i < b->count; i++) {
+        struct launch_line x, y;
+        bool has_x = read_launch(a, i, &line, &x), has_y = read_launch(b, i, &line, &y);
+        order = has_x && has_y ? compare_launches(&x, &y) : has_x - has_y;
+        launch_line_fini(&x);
+        launch_line_fini(&y);
     }
-    return (a->count > b->count) - (a->count < b->count);
+    text_fini(&line);
+    return order ? order : (a->count > b->count) - (a->count < b->count);
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), less = strlen(ending);
+    return length > less && !strcmp(name + length - less, ending);
+}
+
+static bool read_one(const char *path, struct launch_lines *lines, struct err *err)
+{
+    if (ends_in(path, ".sums"))
+        return launches_read_sums(path, lines, err);
+    if (!ends_in(path, ".launches"))
+        return true;
+    mem_grow(lines->files, lines->file_count, lines->file_capacity);
+    return read_file(path, lines, &lines->files[lines->file_count++], err);
+}
+
+static void read_losses(const char *folder, struct launch_lines *lines)
+{
+    struct text path = {0}, content = {0};
+    struct err why;
+    text_add(&path, "%s/" LEDGER_LOSSES, folder);
+    if (file_read(path.at, sizeof(struct launch_losses), &content, &why) &&
+        content.length == sizeof(struct launch_losses)) {
+        const struct launch_losses *losses = (const struct launch_losses *)content.at;
+        lines->lost_lines += losses->lines;
+        lines->lost_sums += losses->sums;
+        lines->loss = losses->error;
+    }
+    text_fini(&path);
+    text_fini(&content);
 }
 
 bool launches_read(const char *folder, struct launch_lines *lines, struct err *err)
 {
-    struct launch_lines *processes = NULL;
-    size_t count = 0, capacity = 0;
     bool good = true;
     DIR *open = opendir(folder);
     for (struct dirent *entry; good && open && (entry = readdir(open));) {
         struct text path = {0};
         text_add(&path, "%s/%s", folder, entry->d_name);
-        if (strstr(entry->d_name, ".launches")) {
-            mem_grow(processes, count, capacity);
-            good = read_process(path.at, lines, &processes[count++], err);
-        }
+        good = read_one(path.at, lines, err);
         text_fini(&path);
     }
     if (open)
         closedir(open);
-    if (count)
-        qsort(processes, count, sizeof *processes, by_content);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < processes[i].count; k++) {
-            mem_grow(lines->at, lines->count, lines->capacity);
-            lines->at[lines->count++] = processes[i].at[k];
-        }
-        mem_free(processes[i].at);
-    }
-    mem_free(processes);
+    if (lines->file_count)
+        qsort(lines->files, lines->file_count, sizeof *lines->files, by_content);
+    launches_sort_sums(lines);
+    read_losses(folder, lines);
     return good;
+}
+
+bool launches_choose(const char *stats, const char *asked, uint64_t *first, uint64_t *end, struct err *err)
+{
+    *first = 0;
+    *end = stats ? KEPT : 0;
+    if (!asked)
+        return true;
+    if (!stats)
+        return err_set(err, "--stats-launches: expected --stats FILE beside it");
+    if (!strcmp(asked, "all")) {
+        *end = UINT64_MAX;
+        return true;
+    }
+    if (!launch_range("--stats-launches", asked, first, end, err))
+        return false;
+    *end = *end ? *end : UINT64_MAX;
+    return true;
+}
+
+bool launches_are_whole(const struct launch_lines *lines, const char *folder, struct err *err)
+{
+    if (!lines->lost_sums && !lines->lost_lines)
+        return true;
+    err_set(err,
+            "the statistics lack %llu launch%s: %.200s cannot hold more: %s (TMPDIR can name another folder)",
+            (unsigned long long)(lines->lost_sums ? lines->lost_sums : lines->lost_lines),
+            (lines->lost_sums ? lines->lost_sums : lines->lost_lines) == 1 ? "" : "es", folder,
+            strerror(lines->loss));
+    return false;
+}
+
+void launches_each(struct launch_lines *lines, void (*take)(void *user, const struct launch_line *line),
+                   void *user)
+{
+    struct text line = {0};
+    for (size_t i = 0; i < lines->file_count; i++) {
+        for (size_t k = 0; k < lines->files[i].count; k++) {
+            struct launch_line launch;
+            if (read_launch(&lines->files[i], k, &line, &launch))
+                take(user, &launch);
+            launch_line_fini(&launch);
+        }
+    }
+    text_fini(&line);
 }
 
 void launches_fini(struct launch_lines *lines)
 {
-    for (size_t i = 0; i < lines->count; i++) {
-        mem_free(lines->at[i].kernel);
-        mem_free(lines->at[i].places);
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        launch_line_fini(&lines->kernels[i].longest);
+        mem_free(lines->kernels[i].places);
     }
-    mem_free(lines->at);
+    for (size_t i = 0; i < lines->file_count; i++) {
+        struct launch_file *file = &lines->files[i];
+        if (file->bytes)
+            munmap(file->content, file->bytes);
+        mem_free(file->wheres.at);
+        mem_free(file->lines);
+    }
+    mem_free(lines->kernels);
+    mem_free(lines->files);
     place_list_fini(&lines->places);
 }

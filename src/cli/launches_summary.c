@@ -25,12 +25,13 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
 {
     struct names kernels = {0};
     double warps = 0, threads = 0;
-    size_t failed = 0;
-    for (size_t i = 0; i < lines->count; i++) {
-        failed += launch_failed(&lines->at[i]);
-        names_add(&kernels, lines->at[i].kernel);
-        warps += (double)lines->at[i].warp_instructions;
-        threads += (double)lines->at[i].thread_instructions;
+    uint64_t failed = 0;
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        failed += lines->kernels[i].failed;
+        names_add(&kernels,
+                  lines->kernels[i].longest.kernel); /* it may be there twice: with and without time */
+        warps += (double)lines->kernels[i].warp_instructions;
+        threads += (double)lines->kernels[i].thread_instructions;
     }
     if (run->signal)
         text_add(text, "%s was ended by signal %d (%s)%s; ", run->program, run->signal,
@@ -45,12 +46,12 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
         else
             text_add(text, "no kernel was launched");
     } else {
-        text_add(text, "%zu kernel%s, %zu launch%s, ", kernels.count, kernels.count == 1 ? "" : "s",
-                 lines->count, lines->count == 1 ? "" : "es");
+        text_add(text, "%zu kernel%s, %llu launch%s, ", kernels.count, kernels.count == 1 ? "" : "s",
+                 (unsigned long long)lines->count, lines->count == 1 ? "" : "es");
         if (failed && failed == lines->count)
             text_add(text, "failed, ");
         else if (failed)
-            text_add(text, "%zu of them failed, ", failed);
+            text_add(text, "%llu of them failed, ", (unsigned long long)failed);
         add_count(text, warps);
         text_add(text, " warp instruction%s (", warps == 1 ? "" : "s");
         add_count(text, threads);

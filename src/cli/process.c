@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -95,9 +96,12 @@ static void pass_on(int number, siginfo_t *info, void *context)
         kill(program, number);
 }
 
-/* In the child: becomes the program, or tells the parent why it cannot. */
-static _Noreturn void become_program(const struct process *process, int tell)
+/* In the child: becomes the program, which dies with its parent, or tells the parent why it cannot. */
+static _Noreturn void become_program(const struct process *process, pid_t parent, int tell)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_CANNOT_RUN);
     if (process->prepare)
         process->prepare(process->user);
     execv(process->path, process->words);
@@ -119,12 +123,12 @@ bool process_start(struct process *process, struct err *err)
     sigprocmask(SIG_BLOCK, &all, &mask); /* until it is known whom to pass signals on to */
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &action, &old[i]);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (!child) {
         for (int i = 0; i < PASSED_ON; i++)
             sigaction(passed_on[i], &old[i], NULL);
         sigprocmask(SIG_SETMASK, &mask, NULL);
-        become_program(process, ends[1]);
+        become_program(process, parent, ends[1]);
     }
     program = child;
     sigprocmask(SIG_SETMASK, &mask, NULL);

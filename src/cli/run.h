@@ -8,7 +8,7 @@
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *bounds, *limit, *trace_mem;
+    const char *threads, *stats, *stats_launches, *bounds, *limit, *trace_mem;
     struct timing_request timing;
     bool wants_help;
 };
@@ -16,12 +16,14 @@ struct run_request {
 /* A program on its way: made by run_prepare, ended by run_clean. */
 struct run {
     const struct run_request *request;
-    char *path;           /* of the program, as found */
-    char *libraries;      /* the folder of ours */
-    struct text identity; /* what checkpoints know it by, where there are any */
-    char *folder;         /* where its processes leave their launches */
-    int status;           /* as a shell gives it */
-    int signal;           /* that ended it, or 0 */
+    char *path;                    /* of the program, as found */
+    char *libraries;               /* the folder of ours */
+    struct text identity;          /* what checkpoints know it by, where there are any */
+    char *folder;                  /* where its processes leave their launches */
+    int status;                    /* as a shell gives it */
+    int signal;                    /* that ended it, or 0 */
+    bool interrupted;              /* the user asked it to end */
+    uint64_t first_line, end_line; /* launches that are kept one by one: to before the end */
     double wall_s, cpu_s;
 };
 

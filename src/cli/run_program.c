@@ -1,5 +1,7 @@
 /* heddle run: a program with our libraries. */
 #include "cli/folder.h"
+#include "cli/guard.h"
+#include "cli/launches.h"
 #include "cli/process.h"
 #include "cli/run.h"
 #include "base/bits.h"
@@ -140,6 +142,10 @@ static void set_environment(const struct run *run)
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
+    struct text kept = {0};
+    text_add(&kept, "%llu-%llu", (unsigned long long)run->first_line, (unsigned long long)run->end_line - 1);
+    set_or_not("HEDDLE_STATS_LAUNCHES", run->end_line > run->first_line ? kept.at : NULL);
+    text_fini(&kept);
     if (run->request->bounds)
         setenv("HEDDLE_BOUNDS", run->request->bounds, 1);
     if (run->request->limit)
@@ -245,11 +251,18 @@ static bool identify(struct run *run, struct err *err)
            fail(run, EXIT_FAILED);
 }
 
+static bool choose_lines(struct run *run, struct err *err)
+{
+    const struct run_request *request = run->request;
+    return launches_choose(request->stats, request->stats_launches, &run->first_line, &run->end_line, err) ||
+           fail(run, EXIT_USAGE);
+}
+
 bool run_prepare(struct run *run, const struct run_request *request, struct err *err)
 {
     *run = (struct run){.request = request, .status = 1};
     return find_program(run, err) && find_libraries(run, err) && make_folder(run, err) &&
-           check_program(run, err) && identify(run, err);
+           check_program(run, err) && identify(run, err) && choose_lines(run, err);
 }
 
 /* In the child. */
@@ -266,9 +279,11 @@ bool run_wait(struct run *run, struct err *err)
 {
     struct process process = {
         .command = "run", .path = run->path, .words = run->request->words, .prepare = prepare, .user = run};
+    guard_start(run->folder);
     bool started = process_start(&process, err);
     if (started)
         process_wait(&process);
+    run->interrupted = started && process_asked_to_end();
     run->status = process.status;
     run->signal = process.signal;
     run->wall_s = process.wall_s;
@@ -279,6 +294,7 @@ bool run_wait(struct run *run, struct err *err)
 void run_clean(struct run *run)
 {
     folder_free(run->folder);
+    guard_end();
     mem_free(run->libraries);
     mem_free(run->path);
     text_fini(&run->identity);

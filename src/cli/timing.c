@@ -133,13 +133,9 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
     return good;
 }
 
-bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err)
+bool launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end, struct err *err)
 {
-    const char *text = request->kernels;
     char *at;
-    *first = *end = 0;
-    if (!text)
-        return true;
     *first = strtoull(text, &at, 10);
     bool good = at != text && *text >= '0' && *text <= '9';
     *end = *first + 1;
@@ -151,8 +147,14 @@ bool timing_launches(const struct timing_request *request, uint64_t *first, uint
         good = !*last || (*last >= '0' && *last <= '9' && *end > *first);
     }
     return (good && !*at) ||
-           err_set(err, "--kernels: expected numbers of launches from 0, such as 3-5, 3 or 3-, not '%.80s'",
+           err_set(err, "%s: expected numbers of launches from 0, such as 3-5, 3 or 3-, not '%.80s'", option,
                    text);
+}
+
+bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err)
+{
+    *first = *end = 0;
+    return !request->kernels || launch_range("--kernels", request->kernels, first, end, err);
 }
 
 static uint64_t count_of(const char *text)

@@ -16,6 +16,7 @@ static const struct option_row common[] = {
     {"--threads", "N|all", "threads of the host (1 unless told)"},
     {"--json", "FILE", "write what every launch did"},
     {"--stats", "FILE", NULL}, /* what `run` calls --json */
+    STATS_LAUNCHES_OPTION,
     TIMING_OPTIONS,
     TRACE_MEM_OPTION,
     {NULL, NULL, NULL},
@@ -24,7 +25,8 @@ static const struct option_row common[] = {
 struct request {
     const struct workload *workload;
     unsigned threads;
-    const char *json, *trace_mem;
+    const char *json, *stats_launches, *trace_mem;
+    uint64_t first_line, end_line; /* launches that are kept one by one */
     struct timing_request timing;
     uint64_t values[WORKLOAD_OPTIONS_MOST];
     char names[WORKLOAD_OPTIONS_MOST][40];
@@ -50,6 +52,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return threads_parse(value, &r->threads, err);
     if (!strcmp(row->name, "--json") || !strcmp(row->name, "--stats"))
         r->json = value;
+    if (!strcmp(row->name, "--stats-launches"))
+        r->stats_launches = value;
     if (!strcmp(row->name, "--trace-mem"))
         r->trace_mem = value;
     for (size_t i = 0; r->workload->options[i].name; i++) {
@@ -103,7 +107,7 @@ static void print_figures(const struct request *r, const struct workload_result 
 
 /* What the driver left in the folder, in words and as JSON; *any: there were launches. */
 static bool report(const struct request *r, const struct system *system, const char *folder, double seconds,
-                   bool *any, struct err *err)
+                   bool good_run, bool *any, struct err *err)
 {
     struct launch_lines lines = {0};
     struct text words = {0};
@@ -117,6 +121,10 @@ static bool report(const struct request *r, const struct system *system, const c
                              .system = system,
                              .timing = timing_is_on(&r->timing),
                              .threads = r->threads,
+                             .first_line = r->first_line,
+                             .end_line = r->end_line,
+                             .exit_status = good_run ? EXIT_GOOD : EXIT_FAILED,
+                             .interrupted = interrupted,
                              .wall_s = seconds,
                              .cpu_s = seconds,
                              .hot_places = timing_hot_places(&r->timing)};
@@ -127,6 +135,7 @@ static bool report(const struct request *r, const struct system *system, const c
         fputs(words.at, stdout);
     if (good && r->json)
         good = launches_write(&lines, &how, r->json, err);
+    good = good && launches_are_whole(&lines, folder, err);
     text_fini(&words);
     launches_fini(&lines);
     return good;
@@ -162,6 +171,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
     struct driver_options how = {.system = r->timing.system,
                                  .settings = r->timing.settings,
                                  .run_dir = folder,
+                                 .first_line = r->first_line,
+                                 .end_line = r->end_line,
                                  .threads = r->threads,
                                  .trace_mem = r->trace_mem,
                                  .interrupt = &interrupted,
@@ -186,7 +197,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
         print_figures(r, &result);
     }
     bool any;
-    if (!report(r, system, folder, host_seconds() - start, &any, &why))
+    if (!report(r, system, folder, host_seconds() - start, good, &any, &why))
         return complain(EXIT_FAILED, &why);
     if (stopped)
         return EXIT_GOOD;
@@ -230,7 +241,8 @@ int workload_command(int count, char **words)
     fill_rows(&r);
     catch_interrupts();
     if (!timing_from_environment(&r.timing, &err) ||
-        !options_parse(r.rows, count - 1, words + 1, &r, took, &err))
+        !options_parse(r.rows, count - 1, words + 1, &r, took, &err) ||
+        !launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err))
         status = complain(EXIT_USAGE, &err);
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem)
         status = run_timed(&r);

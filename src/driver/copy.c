@@ -118,16 +118,9 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
     return TURN_TASK;
 }
 
-static const char *const kind_names[] = {
-#define K(name, words) #name,
-    COPY_KINDS(K)
-#undef K
-};
-enum { KIND_FILL = sizeof kind_names / sizeof *kind_names - 1 };
-
-static void note(const struct command *command, const struct task *task, unsigned kind, uint64_t bytes)
+static void note(const struct command *command, const struct task *task, enum copy_kind kind, uint64_t bytes)
 {
-    struct copy_record record = {.what = kind_names[kind],
+    struct copy_record record = {.kind = kind,
                                  .device = task->gpu,
                                  .bytes = bytes,
                                  .start_ps = task->start_ps,
@@ -148,7 +141,7 @@ static void end_copy(struct command *command, struct task *task)
     if (task->state != TASK_DONE)
         return;
     run_copy(command);
-    note(command, task, task->direction, task->copy_bytes);
+    note(command, task, (enum copy_kind)task->direction, task->copy_bytes);
 }
 
 static void fini_copy(struct command *command)
@@ -278,7 +271,7 @@ static void end_fill(struct command *command, struct task *task)
     if (task->state != TASK_DONE)
         return;
     run_fill(command);
-    note(command, task, KIND_FILL, box_bytes(&((const struct fill_command *)command)->box));
+    note(command, task, COPIED_fill, box_bytes(&((const struct fill_command *)command)->box));
 }
 
 static const struct command_ops fill_ops = {

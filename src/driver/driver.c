@@ -55,10 +55,33 @@ static uint64_t *registry; /* numbers */
 static size_t registry_count, registry_capacity;
 static uint64_t last_number;
 
+static uint64_t forks; /* between the first process and this one */
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/* In the child, which has one thread. */
+static void after_fork(void)
+{
+    forks++;
+    registry_count = 0;
+    pthread_mutex_init(&registry_lock, NULL); /* another thread of the parent may have held it */
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+bool driver_is_forked(const struct driver *driver)
+{
+    return driver->forks != forks;
+}
+
 static void register_driver(struct driver *driver)
 {
+    pthread_once(&fork_once, watch_forks);
     pthread_mutex_lock(&registry_lock);
     driver->number = ++last_number;
+    driver->forks = forks;
     mem_grow(registry, registry_count, registry_capacity);
     registry[registry_count++] = driver->number;
     pthread_mutex_unlock(&registry_lock);
@@ -139,10 +162,9 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         return NULL;
     }
     driver->threads = options->threads ? options->threads : host_cores();
-    driver->process = getpid();
     pthread_mutex_init(&driver->module_lock, NULL);
     pthread_mutex_init(&driver->report_lock, NULL);
-    ledger_init(&driver->ledger, options->run_dir);
+    ledger_init(&driver->ledger, options->run_dir, options->first_line, options->end_line);
     commands_init(&driver->commands);
     register_driver(driver);
     driver->devices = mem_alloc(driver->system.spec.gpus, sizeof *driver->devices);
@@ -177,7 +199,7 @@ void driver_finish_tracing(struct driver *driver)
 
 void driver_free(struct driver *driver)
 {
-    if (!driver)
+    if (!driver || driver_is_forked(driver))
         return;
     timeline_ends(driver);
     driver->interrupt = 1;

@@ -52,15 +52,16 @@ struct timing_options {
 };
 
 struct driver_options {
-    const char *system;          /* name or path; NULL: h200 */
-    const char *const *settings; /* "gpu.sm_count=4", ..., NULL; or NULL: none */
-    const char *home;            /* systems are in its folder systems/; NULL: as system_load finds them */
-    const char *run_dir;         /* launches are written to RUN_DIR/PID.launches; NULL: not */
-    unsigned threads;            /* of the host, for a kernel; 0: all cores */
-    uint64_t instruction_limit;  /* warp instructions of a launch; 0: none */
-    bool padded_bounds;          /* kernels may touch the padding between allocations, as on a GPU */
-    bool keep_launches;          /* so that driver_launch can give them */
-    const char *trace_mem;       /* traces of accesses to global memory begin so (tracing.h); NULL: none */
+    const char *system;            /* name or path; NULL: h200 */
+    const char *const *settings;   /* "gpu.sm_count=4", ..., NULL; or NULL: none */
+    const char *home;              /* systems are in its folder systems/; NULL: as system_load finds them */
+    const char *run_dir;           /* statistics of launches are left there (ledger.h); NULL: nowhere */
+    uint64_t first_line, end_line; /* launches from the first to before the end are there one by one, too */
+    unsigned threads;              /* of the host, for a kernel; 0: all cores */
+    uint64_t instruction_limit;    /* warp instructions of a launch; 0: none */
+    bool padded_bounds;            /* kernels may touch the padding between allocations, as on a GPU */
+    bool keep_launches;            /* so that driver_launch can give them */
+    const char *trace_mem;         /* traces of accesses to global memory begin so (tracing.h); NULL: none */
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */
@@ -80,6 +81,11 @@ struct driver *driver_get(struct err *err);
 /* To be called when the process ends (a destructor of the library, say): stops kernels that still run, as the
  * end of a process does; calls give DEINITIALIZED from then on. Nothing when driver_get was never called. */
 void driver_at_exit(void);
+
+/* Whether this process is a child of the one that made the driver. Then the driver's threads are not here,
+ * and its locks may be held forever: only its constants may be used. CUDA's calls give NOT_INITIALIZED then.
+ */
+bool driver_is_forked(const struct driver *driver);
 
 /* A driver of one's own: for tests, heddle.h, heddle bench. */
 struct driver *driver_new(const struct driver_options *options, struct err *err);
@@ -141,13 +147,7 @@ enum result device_disable_peer(struct device *device, struct device *peer);
 
 /* ---- statistics ---- */
 
-/* A launch that has ended. In the file of launches each is one line, a JSON object with these names, written
- * the moment it ends, so that all is there whatever ends the process. `launch` counts submissions, from 0 in
- * each process: a reader sorts by it, since launches of several streams may end in another order.
- *   {"launch":0,"kernel":"saxpy","device":0,"stream":0,"grid":[4096,1,1],"block":[256,1,1],"registers":12,
- *    "shared_bytes":0,"dynamic_shared_bytes":0,"blocks_per_sm":8,"result":0,"wall_seconds":0.012,
- *    "warp_instructions":...}   and the other counts of exec's LAUNCH_COUNTS, and then, if it was timed, what
- * gpu/metrics_line.h writes. Timed copies have lines of their own (ledger.h). */
+/* A launch that has ended. `launch` counts submissions, from 0 in each process. */
 struct launch_record {
     uint64_t launch;
     const char *kernel; /* lives as long as the driver */

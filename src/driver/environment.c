@@ -42,17 +42,17 @@ static bool word_of(const char *name, const char *first, const char *second, boo
            err_set(&own_err, "%s: expected %s or %s, not %.80s", name, first, second, text);
 }
 
-/* "3-5", "7" or "3-": launches by their numbers. */
-static bool launches_of(const char *name, struct timing_options *timing)
+/* "3-5", "7" or "3-": launches by their numbers, to before the end; without one, to `no_end`. */
+static bool launches_of(const char *name, uint64_t *first, uint64_t *behind, uint64_t no_end)
 {
     const char *text = text_of(name);
     char *end;
     if (!text)
         return true;
-    timing->first_launch = strtoull(text, &end, 10);
-    timing->end_launch = timing->first_launch + 1;
+    *first = strtoull(text, &end, 10);
+    *behind = *first + 1;
     if (*end == '-')
-        timing->end_launch = end[1] ? strtoull(end + 1, &end, 10) + 1 : (end++, 0);
+        *behind = end[1] ? strtoull(end + 1, &end, 10) + 1 : (end++, no_end);
     return !*end || err_set(&own_err, "%s: expected numbers such as 3-5, not %.80s", name, text);
 }
 
@@ -84,7 +84,8 @@ static bool options_of(struct driver_options *options)
         !count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options->instruction_limit) ||
         !word_of("HEDDLE_MODE", "functional", "timing", &timing->on) ||
         !count_of("HEDDLE_MAX_CYCLES", UINT64_MAX, &timing->max_cycles) ||
-        !launches_of("HEDDLE_KERNELS", timing) ||
+        !launches_of("HEDDLE_KERNELS", &timing->first_launch, &timing->end_launch, 0) ||
+        !launches_of("HEDDLE_STATS_LAUNCHES", &options->first_line, &options->end_line, UINT64_MAX) ||
         !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
         !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile) ||
@@ -112,7 +113,7 @@ static bool options_of(struct driver_options *options)
 static void on_signal(int number)
 {
     signal(number, SIG_DFL);
-    if (timeline_is_driving(own) || own->options.timing.checkpoint) {
+    if (!driver_is_forked(own) && (timeline_is_driving(own) || own->options.timing.checkpoint)) {
         stopped_by = number;
         own->interrupt = 1;
     } else {
@@ -178,7 +179,7 @@ struct driver *driver_get(struct err *err)
         *err = own_err;
         return NULL;
     }
-    if (own->process != getpid()) {
+    if (driver_is_forked(own)) {
         err_set(err, "a process that was forked from one that used the GPU cannot use it");
         return NULL;
     }
@@ -187,7 +188,7 @@ struct driver *driver_get(struct err *err)
 
 void driver_at_exit(void)
 {
-    if (!own || own->process != getpid())
+    if (!own || driver_is_forked(own))
         return;
     if (!timeline_ends(own))
         end_now(false);

@@ -180,10 +180,10 @@ void module_end(struct module *module);
 
 struct driver {
     uint64_t number; /* of all drivers that ever were in this process */
+    uint64_t forks;  /* that led to the process that made it */
     struct system system;
     struct driver_options options; /* its texts are not kept */
     unsigned threads;
-    pid_t process;
     struct device *devices;
     unsigned device_count;
     struct memory memory;

@@ -53,12 +53,13 @@ static void enter_launch(struct command *command)
     ((struct launch_command *)command)->record.launch = atomic_fetch_add(&ledger->submitted, 1);
 }
 
-static void note(struct driver *driver, struct launch_record *record, const struct launch_result *result)
+static void note(struct driver *driver, struct launch_record *record, const struct launch_result *result,
+                 double now_s)
 {
 #define C(name) record->name = result->name;
     LAUNCH_COUNTS(C)
 #undef C
-    ledger_add(&driver->ledger, record, driver->options.keep_launches);
+    ledger_add(&driver->ledger, record, driver->options.keep_launches, now_s);
 }
 
 static void fill_launch(struct launch_command *own)
@@ -86,13 +87,15 @@ static void fill_launch(struct launch_command *own)
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
     memcpy(own->launch.block, own->config.block, sizeof own->launch.block);
     own->started = host_seconds();
+    ledger_begin(&driver->ledger, own->started);
 }
 
 static void finish(struct launch_command *own, bool good, const struct launch_result *result)
 {
     struct device *device = own->base.stream->device;
     struct driver *driver = device->driver;
-    own->record.wall_seconds = host_seconds() - own->started;
+    double now_s = host_seconds();
+    own->record.wall_seconds = now_s - own->started;
     fflush(own->launch.print);
     bool stopped = driver_is_interrupted(driver);
     if (stopped)
@@ -103,7 +106,7 @@ static void finish(struct launch_command *own, bool good, const struct launch_re
         driver_report(driver, result->fault.text);
         device_fail(device, own->record.result);
     }
-    note(driver, &own->record, result);
+    note(driver, &own->record, result, now_s);
 }
 
 static void run_launch(struct command *command)

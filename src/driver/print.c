@@ -12,6 +12,9 @@ static void write_out(struct device *device)
 static ssize_t keep(void *user, const char *bytes, size_t count)
 {
     struct device *device = user;
+    if (driver_is_forked(
+            device->driver)) /* the child's exit flushes its copy of the stream; the parent prints the text */
+        return (ssize_t)count;
     pthread_mutex_lock(&device->print_lock);
     text_add_bytes(&device->print, bytes, count);
     if (device->print.length > device->limits[LIMIT_PRINTF_FIFO_SIZE])

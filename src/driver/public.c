@@ -120,9 +120,20 @@ uint64_t heddle_property(const struct heddle *heddle, const char *name)
 
 /* ---- memory ---- */
 
+/* A child of fork cannot use what its parent opened. */
+static enum result usable(const struct heddle *heddle)
+{
+    return driver_is_forked(heddle->driver)
+               ? driver_fail(RESULT_NOT_INITIALIZED, "the system was opened by the process that this one was "
+                                                     "forked from; open one here")
+               : RESULT_SUCCESS;
+}
+
 static struct device *device_at(struct heddle *heddle, unsigned index)
 {
     struct device *device = driver_device(heddle->driver, index);
+    if (usable(heddle))
+        return NULL;
     if (!device)
         driver_fail(RESULT_INVALID_DEVICE, "there is no device %u: the system has %u", index,
                     driver_device_count(heddle->driver));
@@ -140,13 +151,16 @@ uint64_t heddle_alloc(struct heddle *heddle, unsigned device, size_t bytes)
 
 int heddle_release(struct heddle *heddle, uint64_t address)
 {
-    return (int)memory_free(heddle->driver, address);
+    enum result result = usable(heddle);
+    return (int)(result ? result : memory_free(heddle->driver, address));
 }
 
 /* The default stream of the device that the address is of, or NULL. */
 static struct stream *stream_of(struct heddle *heddle, uint64_t address)
 {
     struct memory_facts facts;
+    if (usable(heddle))
+        return NULL;
     if (!memory_find(heddle->driver, address, &facts) || !facts.device) {
         driver_fail(RESULT_INVALID_VALUE, "0x%llx is no memory of a device", (unsigned long long)address);
         return NULL;
@@ -213,20 +227,25 @@ static struct heddle_module *loaded(struct heddle *heddle, enum result result, s
 struct heddle_module *heddle_load(struct heddle *heddle, const char *path)
 {
     struct module *module = NULL;
-    enum result result = module_load_file(heddle->driver, path, &module);
+    enum result result = usable(heddle);
+    if (!result)
+        result = module_load_file(heddle->driver, path, &module);
     return loaded(heddle, result, module);
 }
 
 struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, const char *ptx)
 {
     struct module *module = NULL;
-    enum result result = module_load(heddle->driver, name, ptx, 0, &module);
+    enum result result = usable(heddle);
+    if (!result)
+        result = module_load(heddle->driver, name, ptx, 0, &module);
     return loaded(heddle, result, module);
 }
 
 int heddle_unload(struct heddle *heddle, struct heddle_module *module)
 {
-    return tell(heddle, NULL, module_unload(inside(module)));
+    enum result result = usable(heddle);
+    return tell(heddle, NULL, result ? result : module_unload(inside(module)));
 }
 
 uint64_t heddle_variable(struct heddle *heddle, unsigned device, struct heddle_module *module,
@@ -243,7 +262,7 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
 {
     struct device *on = device_at(heddle, device);
     if (!on)
-        return RESULT_INVALID_DEVICE;
+        return usable(heddle) ? RESULT_NOT_INITIALIZED : RESULT_INVALID_DEVICE;
     struct function *function;
     struct launch_config config = {.grid = {grid[0], grid[1], grid[2]},
                                    .block = {block[0], block[1], block[2]},
@@ -256,8 +275,8 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
 
 int heddle_wait(struct heddle *heddle)
 {
-    int first = 0;
-    for (unsigned i = 0; i < driver_device_count(heddle->driver); i++) {
+    int first = (int)usable(heddle);
+    for (unsigned i = 0; !driver_is_forked(heddle->driver) && i < driver_device_count(heddle->driver); i++) {
         struct device *device = driver_device(heddle->driver, i);
         int result = tell(heddle, device, device_synchronize(device));
         if (!first)

@@ -92,8 +92,13 @@ static void gather(struct evidence *e, const struct metric_source *source)
     e->at_work = k->cycles ? (double)k->busiest_sm_cycles / (double)k->cycles : 0;
     for (int i = 0; i < STALL_COUNT; i++)
         e->stalls += (double)k->sm.stalls[i];
-    for (size_t i = 0; i < e->place_count; i++)
-        e->atomics_waited += atomics_waited_at(&e->places[i]);
+    double waited = 0, whole = 0; /* places may be those of several launches */
+    for (size_t i = 0; i < e->place_count; i++) {
+        waited += atomics_waited_at(&e->places[i]);
+        for (int stall = 0; stall < STALL_COUNT; stall++)
+            whole += (double)e->places[i].counts.stalls[stall];
+    }
+    e->atomics_waited = whole > 0 ? 100 * waited / whole : 0;
 }
 
 /* ---- telling ---- */

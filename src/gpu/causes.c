@@ -156,7 +156,7 @@ static double contended_share(evidence_t *e, cause_t *cause)
     double busy_ns = 2 * e->atomic_wait; /* the last of many waits twice as long as the mean */
     if (e->atomic_wait < CONTENDED_LANES * l2->atomic_same_cycles * 1e9 / (double)l2->clock)
         return 0;
-    double share = larger(e->at_work * percent(e->atomics_waited, e->stalls),
+    double share = larger(e->at_work * e->atomics_waited,
                           percent(busy_ns, (double)(e->k->end_ps - e->k->start_ps) * 1e-3));
     return if_at_least(MATTERS, share < 100 ? share : 100);
 }
@@ -186,14 +186,13 @@ static double atomic_at(evidence_t *e, cause_t *cause, const struct metric_place
 static double atomics_share(evidence_t *e, cause_t *cause)
 {
     (void)cause;
-    double share = e->at_work * percent(e->atomics_waited, e->stalls);
+    double share = e->at_work * e->atomics_waited;
     return share >= global_waits(e) / 2 ? if_at_least(MATTERS, share) : 0;
 }
 
 static void tell_atomics(evidence_t *e, cause_t *cause, struct text *text)
 {
-    text_add(text, "%s: warps wait for it %.0f%% of the time", cause->words,
-             percent(e->atomics_waited, e->stalls));
+    text_add(text, "%s: warps wait for it %.0f%% of the time", cause->words, e->atomics_waited);
 }
 
 /* ---- L1 and shared memory ---- */

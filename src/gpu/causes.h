@@ -17,7 +17,7 @@ struct evidence {
     double occupancy;             /* percent */
     double at_work;               /* share of its cycles in which its busiest SM had a block */
     double stalls;                /* warp cycles, all reasons */
-    double atomics_waited;        /* warp cycles that were spent waiting for atomics on global memory */
+    double atomics_waited;        /* percent of warps' time that they wait for atomics on global memory */
 };
 
 /* What a cause is, and what it leaves to be seen: bits. */

@@ -29,6 +29,9 @@ fits unprofiled.json
 run run --kernels 1 "${small[@]}" --cold-caches --max-cycles 1000000 --stats some.json ./launch "$programs/causes.ptx" units 8 64 64 2
 expect_status 0
 fits some.json
+run run --stats-launches 1-2 --stats range.json ./launch "$programs/causes.ptx" divergent 4 64 64 5
+expect_status 0
+fits range.json
 run run --mode timing "${small[@]}" --stats fault.json ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" fault
 fits fault.json
 run run --stats nothing.json ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" name
@@ -54,6 +57,9 @@ assert launch["why"] and launch["name"] == launch["kernel"] == "units"
 place = next(place for place in launch["profile"] if place.get("line") == 74)
 assert place["file"] == "causes.cu" and place["instruction"] == "ex2.approx.f32" and place["ptx_line"] > 100, place
 assert place["units"]["SFU"] == 1 and place["threads"] == 32 * place["issued"], place
+kernel, = timed["kernels"]
+assert kernel["name"] == "units" and kernel["launches"] == 2 and kernel["why"].startswith("special function units "), kernel
+assert any(place.get("line") == 74 for place in kernel["profile"])
 assert "why" in fault["launches"][0] and fault["launches"][0]["failed"]
 END_OF_PYTHON
 
@@ -72,6 +78,7 @@ variant("type", lambda w: w["launches"][0]["profile"][0].update(line="5"))
 variant("layout", lambda w: w.update(layout=1))
 variant("name", lambda w: w["launches"][0]["stall_cycles"].update(waiting=1))
 variant("state", lambda w: w.update(state="fine"))
+variant("kernel", lambda w: w["kernels"][0].pop("name"))
 variant("short", lambda w: w["launches"][0]["active_lanes"].pop())
 json.dump({"type": "object", "properties": {"a": {"oneOf": []}}}, open("odd.schema", "w"))
 END_OF_PYTHON

@@ -281,6 +281,8 @@ static void what_warps_wait_for_is_named_with_its_place(void **state)
     s.stats.sm.stalls[STALL_selected] = s.stats.sm.stalls[STALL_not_selected] = 90000; /* no reason */
     check_words(&s, places, 2, "latency of global memory");
     places[1] = (struct metric_place){.at = &atomic, .counts = {.awaited = 80000}};
+    places[0].counts.stalls[STALL_long_scoreboard] = 100000;
+    places[0].counts.stalls[STALL_selected] = 180000;
     check_words(&s, places, 2,
                 "latency of atomics: warps wait for it 29% of the time, most at PTX line 7 "
                 "(atom.global.add.u32)");

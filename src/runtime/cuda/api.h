@@ -105,6 +105,7 @@ cudaError_t runtime_end(cudaError_t error);
 
 /* The process's driver. NULL where HEDDLE_... settings are wrong, which was said on stderr then. */
 struct driver *cuda_driver(void);
+bool cuda_is_forked(void); /* the driver is that of a process this one was forked from: driver.h */
 
 /* ---- contexts: what the driver API calls a device in use ---- */
 
@@ -125,6 +126,7 @@ bool cuda_pop_context(struct context **context);
 struct context *cuda_primary(unsigned device); /* NULL beyond the last device */
 
 cudaError_t cuda_initialize(void);
+cudaError_t cuda_known(void); /* the same for what an H200 still tells in a forked child: count, properties */
 struct device *cuda_device(void); /* of the current context */
 
 /* Its stream; the default ones are numbers. */

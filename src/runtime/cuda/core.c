@@ -14,7 +14,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct driver *driver;
 static struct context *primaries; /* by device */
 static _Atomic bool initialized;
-static pid_t owner; /* the process that has the driver's threads: a forked child has none */
 
 static void out_of_memory(size_t bytes)
 {
@@ -31,7 +30,6 @@ static void start(void)
         fprintf(stderr, "heddle: %s\n", err.text);
         return;
     }
-    owner = getpid();
     primaries = mem_alloc(driver_device_count(driver), sizeof *primaries);
     for (unsigned i = 0; i < driver_device_count(driver); i++)
         primaries[i] = (struct context){.device = driver_device(driver, i), .is_primary = true, .id = i + 1};
@@ -41,11 +39,16 @@ static void start(void)
  * not, or the statistics would differ from run to run. */
 __attribute__((destructor)) static void end(void)
 {
-    if (!driver || owner != getpid())
+    if (!driver || cuda_is_forked())
         return;
     for (unsigned i = 0; i < driver_device_count(driver); i++)
         device_synchronize(driver_device(driver, i));
     driver_at_exit();
+}
+
+bool cuda_is_forked(void)
+{
+    return driver && driver_is_forked(driver);
 }
 
 struct driver *cuda_driver(void)
@@ -87,7 +90,7 @@ struct context *cuda_primary(unsigned device)
     return cuda_driver() && device < driver_device_count(driver) ? &primaries[device] : NULL;
 }
 
-cudaError_t cuda_initialize(void)
+cudaError_t cuda_known(void)
 {
     if (!cuda_driver())
         return cudaErrorInitializationError;
@@ -95,9 +98,14 @@ cudaError_t cuda_initialize(void)
     return cudaSuccess;
 }
 
+cudaError_t cuda_initialize(void)
+{
+    return cuda_is_forked() ? cudaErrorInitializationError : cuda_known();
+}
+
 cudaError_t runtime_device(void)
 {
-    if (cuda_context())
+    if (cuda_context() && !cuda_is_forked())
         return cudaSuccess;
     cudaError_t error = cuda_initialize();
     if (!error)
@@ -115,13 +123,14 @@ cudaError_t runtime_ready(void)
 
 cudaError_t driver_initialized(void)
 {
-    return initialized ? cudaSuccess : cudaErrorInitializationError;
+    return initialized && !cuda_is_forked() ? cudaSuccess : cudaErrorInitializationError;
 }
 
 cudaError_t driver_ready(void)
 {
-    if (!initialized)
-        return cudaErrorInitializationError;
+    cudaError_t error = driver_initialized();
+    if (error)
+        return error;
     return cuda_context() ? (cudaError_t)device_error(cuda_device()) : cudaErrorDeviceUninitialized;
 }
 

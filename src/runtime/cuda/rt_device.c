@@ -56,7 +56,7 @@ API_ANY(cudaGetDeviceCount, (count), int *count)
 {
     if (!count)
         return cudaErrorInvalidValue;
-    cudaError_t error = cuda_initialize();
+    cudaError_t error = cuda_known();
     *count = error ? 0 : (int)driver_device_count(cuda_driver());
     return error;
 }
@@ -107,7 +107,7 @@ API_ANY(cudaSetValidDevices, (indexes, count), const int *indexes, int count)
 
 API_ANY(cudaGetDeviceProperties, (properties, index), struct cudaDeviceProp *properties, int index)
 {
-    cudaError_t error = cuda_initialize();
+    cudaError_t error = cuda_known();
     if (error || !properties)
         return error ? error : cudaErrorInvalidValue;
     if (!cuda_device_at(index))

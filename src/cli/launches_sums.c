@@ -1,0 +1,153 @@
+/* Sums of launches by kernel, from the files that processes left. */
+#include "cli/launches.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/place_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_FILE = INT32_MAX };
+
+static struct launch_kernel *find_kernel(struct launch_lines *lines, const char *name, bool timed)
+{
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        struct launch_kernel *kernel = &lines->kernels[i];
+        if (kernel->longest.timed == timed && !strcmp(kernel->longest.kernel, name))
+            return kernel;
+    }
+    mem_grow(lines->kernels, lines->kernel_count, lines->kernel_capacity);
+    struct launch_kernel *made = &lines->kernels[lines->kernel_count++];
+    made->longest = (struct launch_line){.kernel = mem_text(name), .timed = timed};
+    return made;
+}
+
+static uint64_t length_of(const struct launch_sum *sum)
+{
+    return sum->is_timed ? sum->longest_timing.end_ps - sum->longest_timing.start_ps
+                         : sum->longest.thread_instructions;
+}
+
+static uint64_t length_of_longest(const struct launch_kernel *kernel)
+{
+    return kernel->longest.timed ? kernel->longest.timing.end_ps - kernel->longest.timing.start_ps
+                                 : kernel->longest.thread_instructions;
+}
+
+static void take_longest(struct launch_kernel *kernel, const struct launch_sum *sum)
+{
+#define N(name) kernel->longest.name = sum->longest.name;
+    LAUNCH_NUMBERS(N)
+#undef N
+    memcpy(kernel->longest.grid, sum->longest.grid, sizeof sum->longest.grid);
+    memcpy(kernel->longest.block, sum->longest.block, sizeof sum->longest.block);
+    kernel->longest.timing = sum->longest_timing;
+}
+
+static void add_place(struct launch_kernel *kernel, const struct code_place *at,
+                      const struct op_profile *counts)
+{
+    size_t i = 0;
+    while (i < kernel->place_count && kernel->places[i].at != at) /* one pointer for one place */
+        i++;
+    if (i == kernel->place_count) {
+        mem_grow(kernel->places, kernel->place_count, kernel->place_capacity);
+        kernel->places[kernel->place_count++] = (struct metric_place){.at = at, .counts = *counts};
+        return;
+    }
+    op_profile_sum(&kernel->places[i].counts, counts);
+}
+
+static bool is_used(const struct op_profile *counts)
+{
+    static const struct op_profile none;
+    return memcmp(counts, &none, sizeof none) != 0;
+}
+
+static void add_places(struct launch_lines *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
+{
+    const char *text = launch_sum_places(sum);
+    for (uint64_t i = 0; i < sum->profile_count; i++, text += strlen(text) + 1) {
+        const struct op_profile *counts = &launch_sum_profile(sum)[i];
+        const struct code_place *place = is_used(counts) ? place_list_read(&lines->places, text) : NULL;
+        if (place)
+            add_place(kernel, place, counts);
+    }
+}
+
+static void add_sum(struct launch_lines *lines, const struct launch_sum *sum)
+{
+    if (!sum->launches)
+        return;
+    struct launch_kernel *kernel = find_kernel(lines, launch_sum_name(sum), sum->is_timed);
+    uint64_t longest = length_of_longest(kernel), own = length_of(sum);
+    if (!kernel->launches || own > longest ||
+        (own == longest && sum->longest.launch < kernel->longest.launch))
+        take_longest(kernel, sum);
+    if (!kernel->failed)
+        kernel->error = sum->error;
+    lines->count += sum->launches;
+    kernel->launches += sum->launches;
+    kernel->failed += sum->failed;
+    kernel->interrupted += sum->interrupted;
+#define C(name) kernel->name += sum->name;
+    LAUNCH_COUNTS(C)
+#undef C
+    if (sum->is_timed) {
+        metrics_sum(&kernel->sum, &sum->timing);
+        add_places(lines, kernel, sum);
+    }
+}
+
+static void add_process(struct launch_lines *lines, const struct launch_process *process)
+{
+    for (int i = 0; i < COPIED_KINDS; i++) {
+        lines->copies[i].count += process->copies[i].count;
+        lines->copies[i].bytes += process->copies[i].bytes;
+        lines->copies[i].busy_ps += process->copies[i].busy_ps;
+    }
+    lines->busy_ns = max_u64(lines->busy_ns, process->busy_ns);
+    lines->end_ps = max_u64(lines->end_ps, process->end_ps);
+}
+
+/* The process may have ended while it added a sum: then that one has no launch yet. */
+bool launches_read_sums(const char *path, struct launch_lines *lines, struct err *err)
+{
+    struct text content = {0};
+    if (!file_read(path, LARGEST_FILE, &content, err)) {
+        text_fini(&content);
+        return false;
+    }
+    const struct launch_process *process = (const struct launch_process *)content.at;
+    bool known = content.length > sizeof *process;
+    if (known && process->layout && process->layout != LEDGER_LAYOUT) {
+        text_fini(&content);
+        return err_set(err, "%s: the program's Heddle libraries are of another build", path);
+    }
+    if (known)
+        add_process(lines, process);
+    uint64_t at = known ? process->bytes : content.length;
+    while (at + sizeof(struct launch_sum) <= content.length) {
+        const struct launch_sum *sum = (const struct launch_sum *)(content.at + at);
+        if (!sum->bytes || sum->bytes > content.length - at)
+            break;
+        add_sum(lines, sum);
+        at += sum->bytes;
+    }
+    text_fini(&content);
+    return true;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct launch_kernel *a = left, *b = right;
+    int order = strcmp(a->longest.kernel, b->longest.kernel);
+    return order ? order : (a->longest.timed > b->longest.timed) - (a->longest.timed < b->longest.timed);
+}
+
+void launches_sort_sums(struct launch_lines *lines)
+{
+    if (lines->kernel_count)
+        qsort(lines->kernels, lines->kernel_count, sizeof *lines->kernels, by_name);
+}

@@ -1,0 +1,440 @@
+/* The files of a ledger: see ledger.h. */
+#include "driver/ledger.h"
+#include "driver/driver.h"
+#include "base/bits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "gpu/metrics.h"
+#include "gpu/metrics_line.h"
+#include "gpu/place_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,
+    MOST_PLACES = 100, /* of a launch's line: those where warps waited longest */
+    MOST_DEVICES = 64,
+};
+
+/* A sum, by what tells it from others. */
+struct sum_entry {
+    const char *kernel; /* as ledger_name gave it; NULL: a free place */
+    uint32_t profile_count;
+    bool is_timed;
+    struct launch_sum *sum; /* NULL: it found no room */
+};
+
+struct ledger_folder {
+    char *path;
+    uint64_t first, end;          /* launches that get a line */
+    struct launch_losses *losses; /* NULL: the folder is not one of `heddle run` */
+    bool told;                    /* that something found no room */
+    int lines, sums;              /* files; -1 before the first launch or copy */
+    uint64_t line_bytes, sum_bytes;
+    struct launch_process *process;
+    struct sum_entry *table; /* by the digest of its key, or the next free place behind it */
+    size_t table_size, table_used;
+    struct names places; /* in code, that lines have named */
+    struct text line;
+    uint64_t copy_ends[COPIED_KINDS][MOST_DEVICES];
+    uint64_t running; /* launches */
+    double busy_since;
+};
+
+/* ---- opening ---- */
+
+static void map_losses(struct ledger_folder *folder)
+{
+    struct text path = {0};
+    text_add(&path, "%s/" LEDGER_LOSSES, folder->path);
+    int file = open(path.at, O_RDWR | O_CLOEXEC);
+    void *at = file < 0 ? MAP_FAILED
+                        : mmap(NULL, sizeof *folder->losses, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file >= 0)
+        close(file);
+    folder->losses = at == MAP_FAILED ? NULL : at;
+    text_fini(&path);
+}
+
+struct ledger_folder *ledger_folder_new(const char *path, uint64_t first, uint64_t end)
+{
+    struct ledger_folder *folder = mem_alloc(1, sizeof *folder);
+    *folder =
+        (struct ledger_folder){.path = mem_text(path), .first = first, .end = end, .lines = -1, .sums = -1};
+    map_losses(folder);
+    return folder;
+}
+
+void ledger_folder_free(struct ledger_folder *folder)
+{
+    if (!folder)
+        return;
+    for (size_t i = 0; i < folder->table_size; i++) {
+        if (folder->table[i].sum)
+            munmap(folder->table[i].sum, folder->table[i].sum->bytes);
+    }
+    if (folder->process)
+        munmap(folder->process, folder->process->bytes);
+    if (folder->losses)
+        munmap(folder->losses, sizeof *folder->losses);
+    if (folder->lines >= 0)
+        close(folder->lines);
+    if (folder->sums >= 0)
+        close(folder->sums);
+    mem_free(folder->table);
+    names_fini(&folder->places);
+    text_fini(&folder->line);
+    mem_free(folder->path);
+    mem_free(folder);
+}
+
+/* What `heddle run` says at the end; a program under another parent hears it now. */
+static void lose(struct ledger_folder *folder, bool is_sum)
+{
+    int why = errno;
+    if (folder->losses) {
+        atomic_fetch_add(is_sum ? &folder->losses->sums : &folder->losses->lines, 1);
+        folder->losses->error = why;
+    } else if (!folder->told) {
+        log_warn("statistics of launches are not complete: cannot write to %s: %s", folder->path,
+                 strerror(why));
+        folder->told = true;
+    }
+}
+
+/* A file of this process with this ending, new: the process may be another program with the same number. */
+static int open_file(const struct ledger_folder *folder, const char *ending)
+{
+    int file = -1;
+    for (unsigned i = 0; file < 0 && (!i || errno == EEXIST); i++) {
+        struct text path = {0};
+        text_add(&path, "%s/%d.%u.%s", folder->path, (int)getpid(), i, ending);
+        file = open(path.at, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        text_fini(&path);
+    }
+    return file;
+}
+
+/* Whether a file may have this many bytes (ulimit -f): to try it would be a signal for the program. */
+static bool may_have(uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur)
+        return true;
+    errno = EFBIG;
+    return false;
+}
+
+/* ---- sums ---- */
+
+/* Zeroed bytes at the end of the file, in memory; NULL when there is no room. They are taken now: later there
+ * might be none, and a write to them would end the program. */
+static void *take_room(struct ledger_folder *folder, uint64_t bytes)
+{
+    uint64_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+    if (folder->sums < 0)
+        folder->sums = open_file(folder, "sums");
+    if (folder->sums < 0 || !may_have(folder->sum_bytes + whole))
+        return NULL;
+    int failure = posix_fallocate(folder->sums, (off_t)folder->sum_bytes, (off_t)whole);
+    if (failure) {
+        if (ftruncate(folder->sums, (off_t)folder->sum_bytes) == 0) /* what a part of it took is free again */
+            errno = failure;
+        return NULL;
+    }
+    void *at = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, folder->sums, (off_t)folder->sum_bytes);
+    if (at == MAP_FAILED)
+        return NULL;
+    folder->sum_bytes += whole;
+    *(uint64_t *)at = whole;
+    return at;
+}
+
+static struct launch_process *process_of(struct ledger_folder *folder)
+{
+    if (!folder->process) {
+        folder->process = take_room(folder, sizeof *folder->process);
+        if (folder->process)
+            folder->process->layout = LEDGER_LAYOUT;
+    }
+    return folder->process;
+}
+
+static struct launch_sum *new_sum(struct ledger_folder *folder, const struct launch_record *record,
+                                  uint32_t profile_count)
+{
+    struct text texts = {0};
+    text_add(&texts, "%s", record->kernel);
+    uint64_t name_bytes = texts.length + 1;
+    text_add_bytes(&texts, "", 1);
+    for (uint32_t i = 0; i < profile_count; i++) {
+        struct code_place place;
+        kernel_place(record->timed_kernel, i, &place);
+        place_line_add(&texts, &place);
+        text_add_bytes(&texts, "", 1);
+    }
+    struct launch_sum *sum =
+        process_of(folder)
+            ? take_room(folder, sizeof *sum + profile_count * sizeof(struct op_profile) + texts.length)
+            : NULL;
+    if (sum) {
+        sum->profile_count = profile_count;
+        sum->name_bytes = name_bytes;
+        sum->is_timed = record->timing != NULL;
+        memcpy(launch_sum_name(sum), texts.at, texts.length);
+    }
+    text_fini(&texts);
+    return sum;
+}
+
+static size_t place_of_key(const struct ledger_folder *folder, const struct sum_entry *key)
+{
+    uint64_t digest = ((uint64_t)(uintptr_t)key->kernel + key->profile_count + key->is_timed) *
+                      UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = (size_t)(digest >> 20) & (folder->table_size - 1);
+    while (folder->table[i].kernel &&
+           (folder->table[i].kernel != key->kernel || folder->table[i].profile_count != key->profile_count ||
+            folder->table[i].is_timed != key->is_timed))
+        i = (i + 1) & (folder->table_size - 1);
+    return i;
+}
+
+static void grow_table(struct ledger_folder *folder)
+{
+    struct sum_entry *old = folder->table;
+    size_t old_size = folder->table_size;
+    folder->table_size = old_size ? 2 * old_size : 64;
+    folder->table = mem_alloc(folder->table_size, sizeof *folder->table);
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i].kernel)
+            folder->table[place_of_key(folder, &old[i])] = old[i];
+    }
+    mem_free(old);
+}
+
+/* The sum that this launch belongs to; NULL where it found no room. */
+static struct launch_sum *find_sum(struct ledger_folder *folder, const struct launch_record *record)
+{
+    struct sum_entry key = {.kernel = record->kernel, .is_timed = record->timing};
+    if (record->timing && record->timing->profile)
+        key.profile_count = record->timing->profile_count;
+    if (folder->table_used * 2 >= folder->table_size)
+        grow_table(folder);
+    struct sum_entry *entry = &folder->table[place_of_key(folder, &key)];
+    if (!entry->kernel) {
+        *entry = key;
+        entry->sum = new_sum(folder, record, key.profile_count);
+        folder->table_used++;
+    }
+    return entry->sum;
+}
+
+static struct launch_numbers numbers_of(const struct launch_record *record)
+{
+    struct launch_numbers numbers = {
+#define N(name) .name = (uint64_t)record->name,
+        LAUNCH_NUMBERS(N)
+#undef N
+    };
+    for (int i = 0; i < 3; i++) {
+        numbers.grid[i] = record->grid[i];
+        numbers.block[i] = record->block[i];
+    }
+    return numbers;
+}
+
+static uint64_t duration(const struct kernel_stats *stats)
+{
+    return stats->end_ps - stats->start_ps;
+}
+
+/* Of two that take the same, the one that was submitted first, so that it is the same in every run. */
+static bool is_longest(const struct launch_sum *sum, const struct launch_record *record)
+{
+    uint64_t most = sum->is_timed ? duration(&sum->longest_timing) : sum->longest.thread_instructions;
+    uint64_t own = record->timing ? duration(record->timing) : record->thread_instructions;
+    return !sum->launches || own > most || (own == most && record->launch < sum->longest.launch);
+}
+
+static struct kernel_stats without_profile(const struct kernel_stats *stats)
+{
+    struct kernel_stats own = *stats;
+    own.profile = NULL;
+    own.profile_count = 0;
+    return own;
+}
+
+static void add_timing(struct launch_sum *sum, const struct kernel_stats *timing)
+{
+    uint64_t *to = (uint64_t *)launch_sum_profile(sum);
+    const uint64_t *from = (const uint64_t *)timing->profile;
+    for (size_t i = 0; i < sum->profile_count * sizeof(struct op_profile) / sizeof *to; i++)
+        to[i] += from[i];
+    metrics_sum(&sum->timing, timing);
+}
+
+static void add_to_sum(struct launch_sum *sum, const struct launch_record *record)
+{
+    bool failed = record->result && record->result != RESULT_DEINITIALIZED; /* the end of its process */
+    if (is_longest(sum, record)) {
+        sum->longest = numbers_of(record);
+        if (record->timing)
+            sum->longest_timing = without_profile(record->timing);
+    }
+    if (failed && (!sum->failed || record->launch < sum->error_launch)) {
+        sum->error = (uint64_t)record->result;
+        sum->error_launch = record->launch;
+    }
+    sum->launches++;
+    sum->failed += failed;
+    sum->interrupted += record->interrupted;
+#define C(name) sum->name += record->name;
+    LAUNCH_COUNTS(C)
+#undef C
+    if (record->timing)
+        add_timing(sum, record->timing);
+}
+
+/* ---- lines ---- */
+
+/* Names of kernels are identifiers: nothing in them needs escaping. */
+static void format(struct text *line, const struct launch_record *record)
+{
+    line->length = 0;
+    text_add(line, "{\"kernel\":\"%s\"", record->kernel);
+    text_add(line, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", record->grid[0], record->grid[1],
+             record->grid[2], record->block[0], record->block[1], record->block[2]);
+#define N(name) text_add(line, ",\"" #name "\":%llu", (unsigned long long)record->name);
+    LAUNCH_NUMBERS(N)
+#undef N
+    if (record->interrupted)
+        text_add(line, ",\"interrupted\":1");
+}
+
+static uint64_t waited(const struct op_profile *profile)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < STALL_COUNT; i++)
+        sum += profile->stalls[i];
+    return sum;
+}
+
+static int by_wait(const void *left, const void *right)
+{
+    const struct op_profile *const *a = left, *const *b = right;
+    uint64_t x = waited(*a), y = waited(*b);
+    return x != y ? (x < y) - (x > y) : (*a > *b) - (*a < *b);
+}
+
+/* The number of this place; a new one gets a line of its own, before that of the launch. */
+static size_t place_of(struct ledger_folder *folder, struct kernel *kernel, uint32_t op, struct text *places)
+{
+    struct code_place place;
+    struct text fields = {0};
+    size_t known = folder->places.count;
+    kernel_place(kernel, op, &place);
+    place_line_add(&fields, &place);
+    size_t number = names_add(&folder->places, fields.at);
+    if (number == known)
+        text_add(places, "{\"place\":%zu%s}\n", number, fields.at);
+    text_fini(&fields);
+    return number;
+}
+
+static void add_profile(struct ledger_folder *folder, const struct launch_record *record, struct text *line,
+                        struct text *places)
+{
+    const struct kernel_stats *stats = record->timing;
+    const struct op_profile **sorted = mem_alloc(stats->profile_count, sizeof *sorted);
+    for (uint32_t i = 0; i < stats->profile_count; i++)
+        sorted[i] = &stats->profile[i];
+    if (stats->profile_count)
+        qsort(sorted, stats->profile_count, sizeof *sorted, by_wait);
+    text_add(line, ",\"profile\":[");
+    for (size_t i = 0; i < min_u64(stats->profile_count, MOST_PLACES) && waited(sorted[i]); i++) {
+        uint32_t op = (uint32_t)(sorted[i] - stats->profile);
+        text_add(line, "%s", i ? "," : "");
+        profile_line_add(line, place_of(folder, record->timed_kernel, op, places), sorted[i]);
+    }
+    text_add(line, "]");
+    mem_free(sorted);
+}
+
+/* All of it, or nothing: a line that was cut would be taken for part of the next. */
+static bool append(struct ledger_folder *folder, const struct text *lines)
+{
+    if (folder->lines < 0)
+        folder->lines = open_file(folder, "launches");
+    if (folder->lines < 0 || !may_have(folder->line_bytes + lines->length))
+        return false;
+    ssize_t wrote = pwrite(folder->lines, lines->at, lines->length, (off_t)folder->line_bytes);
+    if (wrote == (ssize_t)lines->length) {
+        folder->line_bytes += lines->length;
+        return true;
+    }
+    int why = wrote < 0 ? errno : ENOSPC;
+    if (ftruncate(folder->lines, (off_t)folder->line_bytes) == 0)
+        errno = why;
+    return false;
+}
+
+static void add_line(struct ledger_folder *folder, const struct launch_record *record)
+{
+    struct text *line = &folder->line, places = {0};
+    format(line, record);
+    if (record->timing)
+        metrics_line_add(line, record->timing);
+    if (record->timing && record->timing->profile)
+        add_profile(folder, record, line, &places);
+    text_add(line, "}\n");
+    text_add_bytes(&places, line->at, line->length);
+    if (!append(folder, &places))
+        lose(folder, false);
+    text_fini(&places);
+}
+
+/* ---- what happens ---- */
+
+void ledger_folder_begin(struct ledger_folder *folder, double now_s)
+{
+    if (!folder->running++)
+        folder->busy_since = now_s;
+}
+
+void ledger_folder_add(struct ledger_folder *folder, const struct launch_record *record, double now_s)
+{
+    struct launch_sum *sum = find_sum(folder, record);
+    if (sum)
+        add_to_sum(sum, record);
+    else
+        lose(folder, true);
+    if (folder->process) {
+        folder->process->busy_ns += (uint64_t)((now_s - folder->busy_since) * 1e9);
+        if (record->timing)
+            folder->process->end_ps = max_u64(folder->process->end_ps, record->timing->end_ps);
+    }
+    folder->busy_since = now_s;
+    folder->running--;
+    if (record->launch >= folder->first && record->launch < folder->end)
+        add_line(folder, record);
+}
+
+void ledger_folder_add_copy(struct ledger_folder *folder, const struct copy_record *copy)
+{
+    struct launch_process *process = process_of(folder);
+    uint64_t *last = &folder->copy_ends[copy->kind][copy->device % MOST_DEVICES];
+    if (!process) {
+        lose(folder, true);
+        return;
+    }
+    struct copy_sum *sum = &process->copies[copy->kind];
+    sum->count++;
+    sum->bytes += copy->bytes;
+    sum->busy_ps += copy->end_ps - max_u64(copy->start_ps, *last);
+    *last = copy->end_ps;
+    process->end_ps = max_u64(process->end_ps, copy->end_ps);
+}
