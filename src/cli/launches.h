@@ -93,6 +93,9 @@ struct metric_source launch_source(const struct launch_line *line, const struct 
 struct metric_source launch_kernel_source(const struct launch_kernel *kernel, const struct system *system,
                                           struct launch_facts *facts);
 
+/* Adds what bounds it, in words. */
+void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text);
+
 /* Whether it ended by a mistake of its own, or by a limit. */
 bool launch_failed(const struct launch_line *line);
 
@@ -124,7 +127,9 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
 /* ... and in timing mode what bounds each kernel, a table, and places where warps waited. */
 void launches_explain(const struct launch_lines *lines, const struct launch_run *run, struct text *text);
 
-/* --stats FILE */
+/* --stats FILE, as docs/stats.schema.json says. The layout gets another number when a reader of the last one
+ * could be misled: when a member goes, or means something else. */
+enum { STATS_LAYOUT = 2 };
 bool launches_write(struct launch_lines *lines, const struct launch_run *run, const char *path,
                     struct err *err);
 

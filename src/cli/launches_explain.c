@@ -126,9 +126,6 @@ static void add_wrapped(struct text *text, const char *line)
 static void add_line(const struct group *group, const struct system *system, struct text *to)
 {
     struct text line = {0}, *text = &line;
-    struct launch_facts facts;
-    struct metric_source source =
-        launch_source(&group->of->longest, system, &facts); /* sums have no SMs of their own */
     name_shorten(group->name.at, LONGEST_NAME, text);
     if (group->of->launches > 1)
         text_add(text, ", %llu launches", (unsigned long long)group->of->launches);
@@ -143,7 +140,7 @@ static void add_line(const struct group *group, const struct system *system, str
         text_add(text, "%s failed (%s)", group->of->launches > 1 ? "" : ",",
                  result_text((int)group->of->error));
     text_add(text, ": ");
-    bottleneck_tell(&source, group->of->places, group->of->place_count, text);
+    launch_kernel_why(group->of, system, text);
     add_wrapped(to, line.at);
     text_fini(&line);
 }
@@ -219,23 +216,29 @@ static void add_copies(const struct launch_lines *lines, struct text *to)
     text_fini(&line);
 }
 
-/* "saxpy.cu:5 (ld.global.f32), PTX line 29" */
-static void add_where(struct text *text, const struct code_place *place)
+/* "saxpy.cu:5 (ld.global.f32), PTX line 29"; where an unrolled loop has it several times, "... and 3 more" */
+static void add_where(struct text *text, const struct metric_place *place)
 {
-    code_place_tell_short(place, text);
-    if (place->file)
-        text_add(text, ", PTX line %u", place->ptx_line);
+    code_place_tell_short(place->at, text);
+    if (place->at->file && place->at->ptx_line)
+        text_add(text, ", PTX line %u", place->at->ptx_line);
+    if (place->copies)
+        text_add(text, " and %u more", place->copies);
 }
 
-static void add_places(struct group *group, uint64_t most, struct text *text)
+static void add_places(const struct group *group, uint64_t most, struct text *text)
 {
     uint64_t all = 0;
+    size_t count = group->of->place_count;
+    struct metric_place *places = mem_alloc(count, sizeof *places);
+    memcpy(places, group->of->places, count * sizeof *places);
+    count = metric_places_merge(places, count);
+    qsort(places, count, sizeof *places, by_wait);
     for (int i = 0; i < STALL_COUNT; i++)
         all += i == STALL_selected ? 0 : group->of->sum.sm.stalls[i];
-    qsort(group->of->places, group->of->place_count, sizeof *group->of->places, by_wait);
     text_add(text, "\n%s: where warps wait, of all their waiting, and for what\n", group->name.at);
-    for (size_t i = 0; i < min_u64(most, group->of->place_count) && all; i++) {
-        const struct metric_place *place = &group->of->places[i];
+    for (size_t i = 0; i < min_u64(most, count) && all; i++) {
+        const struct metric_place *place = &places[i];
         uint64_t own = waited(&place->counts);
         enum stall stall = STALL_not_selected;
         for (int k = 0; k < STALL_COUNT; k++) {
@@ -245,10 +248,11 @@ static void add_places(struct group *group, uint64_t most, struct text *text)
         if (!own)
             break;
         text_add(text, "  %5.1f%%  ", 100 * (double)own / (double)all);
-        add_where(text, place->at);
+        add_where(text, place);
         text_add(text, ": %s %.0f%%\n", stall_name(stall),
                  100 * (double)place->counts.stalls[stall] / (double)own);
     }
+    mem_free(places);
 }
 
 /* A kernel's name in the table: what failed is marked, and names that are the same when they are short get

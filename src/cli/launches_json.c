@@ -36,6 +36,14 @@ struct metric_source launch_kernel_source(const struct launch_kernel *kernel, co
     return source;
 }
 
+void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text)
+{
+    struct launch_facts facts;
+    struct metric_source source =
+        launch_source(&kernel->longest, system, &facts); /* sums have no SMs of their own */
+    bottleneck_tell(&source, kernel->places, kernel->place_count, text);
+}
+
 static void write_sides(struct json *json, const char *name, const uint64_t sides[3])
 {
     json_array(json, name);
@@ -56,8 +64,12 @@ static void write_place(struct json *json, const struct code_place *place)
     if (place->ptx_line)
         json_u64(json, "ptx_line", place->ptx_line);
     json_text(json, "instruction", place->instruction);
-    if (place->unit < UNIT_COUNT)
-        json_text(json, "unit", unit_name(place->unit));
+    json_object(json, "units");
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        if (place->steps[i])
+            json_u64(json, unit_name(i), place->steps[i]);
+    }
+    json_end(json);
 }
 
 static void write_places(struct json *json, const struct metric_place *places, size_t count)
@@ -86,7 +98,10 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     struct launch_facts facts;
     struct metric_source source = launch_source(line, system, &facts);
     json_object(json, NULL);
+    struct text name = {0}, why = {0};
+    demangle(line->kernel, &name);
     json_text(json, "kernel", line->kernel);
+    json_text(json, "name", name.at);
     json_u64(json, "device", line->device);
     json_u64(json, "stream", line->stream);
     write_sides(json, "grid", line->grid);
@@ -100,6 +115,8 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     if (line->timed) {
         json_u64(json, "start_ps", line->timing.start_ps);
         json_u64(json, "end_ps", line->timing.end_ps);
+        bottleneck_tell(&source, line->places, line->place_count, &why);
+        json_text(json, "why", why.at);
     }
     json_object(json, "metrics");
     metrics_write(&source, json);
@@ -109,6 +126,8 @@ static void write_launch(struct json *json, const struct launch_line *line, cons
     if (line->place_count)
         write_places(json, line->places, line->place_count);
     json_end(json);
+    text_fini(&name);
+    text_fini(&why);
 }
 
 /* All launches of a kernel. */
@@ -116,8 +135,11 @@ static void write_kernel(struct json *json, const struct launch_kernel *kernel, 
 {
     struct launch_facts facts;
     struct metric_source source = launch_kernel_source(kernel, system, &facts);
+    struct text name = {0}, why = {0};
+    demangle(kernel->longest.kernel, &name);
     json_object(json, NULL);
     json_text(json, "kernel", kernel->longest.kernel);
+    json_text(json, "name", name.at);
     json_u64(json, "launches", kernel->launches);
     if (kernel->failed) {
         json_u64(json, "launches_failed", kernel->failed);
@@ -128,6 +150,10 @@ static void write_kernel(struct json *json, const struct launch_kernel *kernel, 
         json_u64(json, "launches_interrupted", kernel->interrupted);
     write_sides(json, "grid", kernel->longest.grid);
     write_sides(json, "block", kernel->longest.block);
+    if (kernel->longest.timed) {
+        launch_kernel_why(kernel, system, &why);
+        json_text(json, "why", why.at);
+    }
     json_object(json, "metrics");
     metrics_write(&source, json);
     json_end(json);
@@ -136,6 +162,8 @@ static void write_kernel(struct json *json, const struct launch_kernel *kernel, 
     if (kernel->place_count)
         write_places(json, kernel->places, kernel->place_count);
     json_end(json);
+    text_fini(&name);
+    text_fini(&why);
 }
 
 /* All that figures depend on, but for the program itself. */
@@ -235,6 +263,7 @@ bool launches_write(struct launch_lines *lines, const struct launch_run *run, co
         return false;
     json_init(&json, writer.stream);
     json_object(&json, NULL);
+    json_u64(&json, "layout", STATS_LAYOUT);
     json_text(&json, "heddle", HEDDLE_VERSION);
     json_text(&json, "system", run->system_name);
     json_text(&json, "mode", run->timing ? "timing" : "functional");

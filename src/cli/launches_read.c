@@ -97,7 +97,8 @@ static void read_profile(const char *line, const struct wheres *wheres, struct l
         if (place >= wheres->count)
             return;
         mem_grow(launch->places, launch->place_count, launch->place_capacity);
-        launch->places[launch->place_count++] = (struct metric_place){wheres->at[place], counts};
+        launch->places[launch->place_count++] =
+            (struct metric_place){.at = wheres->at[place], .counts = counts};
     }
 }
 

@@ -53,13 +53,10 @@ static void add_place(struct launch_kernel *kernel, const struct code_place *at,
         i++;
     if (i == kernel->place_count) {
         mem_grow(kernel->places, kernel->place_count, kernel->place_capacity);
-        kernel->places[kernel->place_count++] = (struct metric_place){at, *counts};
+        kernel->places[kernel->place_count++] = (struct metric_place){.at = at, .counts = *counts};
         return;
     }
-    uint64_t *to = (uint64_t *)&kernel->places[i].counts;
-    const uint64_t *from = (const uint64_t *)counts;
-    for (size_t k = 0; k < sizeof *counts / sizeof *to; k++)
-        to[k] += from[k];
+    op_profile_sum(&kernel->places[i].counts, counts);
 }
 
 static bool is_used(const struct op_profile *counts)

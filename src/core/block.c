@@ -85,7 +85,6 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
                           .board_capacity = capacity,
                           .place = w->place,
                           .since = sm->cycle,
-                          .pending_op = NO_OP,
                           .code_base = launch->code_at};
     w->state = WARP_BARRIER; /* until prepared */
     if (!warp_settle(w->exec))

@@ -26,6 +26,8 @@
     X(S, l1_local_sectors, "sectors", "sectors of local memory read or written")                             \
     X(S, l1_local_hits, "sectors", "of these, those that were there")                                        \
     X(S, l1_local_written_back, "sectors", "changed sectors of local memory that left for L2")               \
+    X(S, l1_extra_sectors, "sectors",                                                                        \
+      "sectors that loads and stores asked for beyond what their bytes would fill side by side")             \
     X(S, l1_wavefronts, "wavefronts", "passes of loads of global memory through the data of L1")             \
     X(S, shared_requests, "requests", "warp instructions that went to shared memory")                        \
     X(S, shared_wavefronts, "wavefronts", "passes they took")                                                \
@@ -37,7 +39,7 @@
     X(S, bytes_to_l2, "bytes", "data that went to L2")
 
 /* Why a warp did not issue in a cycle; named as NVIDIA's profiler does. Last: what it is called when warps
- * wait for it most (gpu/bottleneck.c); NULL: that is no waiting. */
+ * wait for it most (gpu/causes.c); NULL: that is no waiting. */
 #define STALLS(X)                                                                                            \
     X(selected, "it issued", NULL)                                                                           \
     X(not_selected, "it could have issued, another one did", NULL)                                           \
@@ -73,7 +75,14 @@ struct sm_counters {
 };
 
 /* Of one operation of a kernel's code, over all SMs. */
-#define OP_COUNTERS(X) X(issued, "machine instructions that warps executed there")
+#define OP_COUNTERS(X)                                                                                       \
+    X(issued, "machine instructions that warps executed there")                                              \
+    X(threads, "the same, times the threads that were active, and not switched off by a predicate")          \
+    X(sectors, "sectors of global and local memory that it asked the L1 cache for")                          \
+    X(extra_sectors, "of these, those beyond what its bytes would fill side by side")                        \
+    X(passes, "passes through the data of L1 and shared memory")                                             \
+    X(conflicts, "of these, those that bank conflicts added")                                                \
+    X(awaited, "warp cycles that were spent waiting for its reply from L2 or memory")
 
 struct op_profile {
 #define X(name, help) uint64_t name;

@@ -153,6 +153,16 @@ struct load *load_take(struct sm *sm)
     return load;
 }
 
+/* The warp has waited for one of its registers, and may go on. */
+static void note_awaited(const struct sm *sm, const struct load *load)
+{
+    const struct sm_warp *w = load->warp;
+    for (uint32_t i = 0; i < load->writes; i++) {
+        if (w->waits_for == load->registers[i] && sm->cycle > w->since)
+            load->profile->awaited += sm->cycle - w->since;
+    }
+}
+
 void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
 {
     struct sm_warp *w = load->warp;
@@ -173,6 +183,8 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     sm->free_load = (uint32_t)(load - sm->loads);
     sm->loads_under_way--;
     w->loads--;
+    if (w->state == WARP_REGISTER && load->profile)
+        note_awaited(sm, load);
     if (w->state != WARP_READY)
         warp_release(sm, w);
 }

@@ -72,6 +72,14 @@ static uint32_t same_words(const struct request *request)
     return most;
 }
 
+static void note_passes(struct sm_warp *w, uint32_t passes, uint32_t conflicts)
+{
+    if (w->profile) {
+        w->profile->passes += passes;
+        w->profile->conflicts += conflicts;
+    }
+}
+
 static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct request *request, bool merged)
 {
     const struct sm_spec *spec = sm->config.spec;
@@ -82,7 +90,9 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
         all = (uint32_t)max_u64(all, same_words(request));
     counters->shared_requests++;
     counters->shared_wavefronts += all;
-    counters->shared_conflicts += all > least ? all - least : 0;
+    uint32_t conflicts = all > least ? all - least : 0;
+    counters->shared_conflicts += conflicts;
+    note_passes(w, all, conflicts);
     uint64_t begins = take_pipeline(sm, w, passes_take(spec, all));
     uint64_t latency = spec->shared_latency + (all - 1) * spec->conflict_cycles;
     if (request->shared_atomic)
@@ -120,6 +130,23 @@ static uint32_t count_lines(const struct delivery *of)
     return count;
 }
 
+/* Sectors that lanes' bytes would fill if they lay side by side. */
+static uint64_t least_sectors(const struct delivery *of)
+{
+    return (count_lanes(of->lanes) * of->bytes + MEM_SECTOR - 1) / MEM_SECTOR;
+}
+
+/* The instruction asked for so many sectors, where `least` would have been enough. */
+static void note_sectors(struct sm_warp *w, uint64_t sectors, uint64_t least)
+{
+    uint64_t extra = sectors > least ? sectors - least : 0;
+    w->kernel->counters.l1_extra_sectors += extra;
+    if (w->profile) {
+        w->profile->sectors += sectors;
+        w->profile->extra_sectors += extra;
+    }
+}
+
 static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
                                const struct isa_timing *timing, const uint16_t *registers)
 {
@@ -131,6 +158,7 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
     if (!request->of.is_async)
         for (uint32_t i = 0; i < timing->writes && i < COUNT_OF(load->registers); i++)
             load->registers[load->writes++] = w->under_way->slots_at + registers[timing->reads + i];
+    load->profile = w->profile;
     load->group = w->group % SM_COPY_GROUPS;
     if (request->of.is_async && !request->of.barrier)
         w->group_left[load->group]++;
@@ -179,6 +207,8 @@ static void issue_local(struct sm *sm, struct sm_warp *w, const struct request *
     uint32_t count = local_lines(sm, w, request, lines, sectors);
     uint64_t begins = take_pipeline(sm, w, passes_take(spec, count));
     w->kernel->counters.l1_requests++;
+    for (uint32_t i = 0; i < count && w->profile; i++)
+        w->profile->sectors += (uint32_t)__builtin_popcount(sectors[i]);
     if (request->local_writes) {
         for (uint32_t i = 0; i < count; i++)
             l1_store_local(sm, &w->kernel->counters, lines[i], sectors[i], begins + i * spec->l1_line_cycles);
@@ -201,11 +231,14 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t lines = count_lines(&request->of);
+    struct sm_counters *counters = &w->kernel->counters;
+    uint64_t sectors = counters->l1_load_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
     struct load *load = begin_load(sm, w, request, timing, registers);
     warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
-    w->kernel->counters.l1_requests++;
-    w->kernel->counters.l1_wavefronts += lines;
+    counters->l1_requests++;
+    counters->l1_wavefronts += lines;
+    note_passes(w, lines, 0);
     uint64_t tag_at = begins;
     for (lanes rest = request->of.lanes; rest; tag_at += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
@@ -213,6 +246,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
         rest &= ~who;
         l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), tag_at);
     }
+    note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
 
@@ -220,8 +254,10 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t lines = count_lines(&request->of);
+    struct sm_counters *counters = &w->kernel->counters;
+    uint64_t sectors = counters->l1_store_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
-    w->kernel->counters.l1_requests++;
+    counters->l1_requests++;
     for (lanes rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
@@ -231,6 +267,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
         request_collect(request, line * MEM_LINE, who, data, masks);
         l1_store(sm, w, line * MEM_LINE, data, masks, begins);
     }
+    note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
 }
 
 /* How long it takes until the one lane that does it for all can: as long as the steps before. */
@@ -267,7 +304,9 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
         uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
         lanes who = same_line(&request->of, rest, line);
         rest &= ~who;
-        w->kernel->counters.l1_atomic_sectors += (uint32_t)__builtin_popcount(sectors_of(&request->of, who));
+        uint32_t sectors = (uint32_t)__builtin_popcount(sectors_of(&request->of, who));
+        w->kernel->counters.l1_atomic_sectors += sectors;
+        note_sectors(w, sectors, sectors);
         l1_atomic(sm, w, load, request, line * MEM_LINE, who, begins);
     }
     if (load)
@@ -309,6 +348,8 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
             }
             piece->bytes = 0;
         }
+        uint32_t count = (uint32_t)__builtin_popcount(sectors);
+        note_sectors(w, count, count);
         sm->lsu_free += (uint64_t)(spec->l1_tag_cycles * LSU_PARTS);
         if (request->writes)
             l1_store(sm, w, line * MEM_LINE, data, masks, begins);

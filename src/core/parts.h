@@ -46,7 +46,7 @@ struct sm_warp {
     uint16_t step;                   /* and how many of them were issued already */
     uint8_t state;                   /* enum warp_state */
     uint8_t place;                   /* sub-core * SUBCORE_WARPS + place in it */
-    uint32_t pending_op;             /* operation whose waiting is counted, or NO_OP */
+    struct op_profile *profile;      /* of the kernel's, what it does is counted in; or NULL */
     uint64_t code_base;              /* of its kernel's code */
     uint64_t code_line;              /* that was fetched last, + 1 */
     const struct code *under_way;    /* whose operation was issued last */
@@ -99,6 +99,7 @@ struct subcore {
 struct load {
     struct delivery of;
     struct sm_warp *warp;
+    struct op_profile *profile; /* of the operation that asks, or NULL */
     uint64_t ready_at;
     uint32_t lines_left;
     uint32_t next; /* free */

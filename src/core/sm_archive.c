@@ -118,12 +118,18 @@ static void archive_steps(const struct kernel *kernel, struct sm_warp *w, struct
     archive_check(archive, !w->step || w->op);
 }
 
+static struct op_profile *profile_archive(const struct sm_kernel *kernel, const struct op_profile *profile,
+                                          struct archive *archive)
+{
+    uint64_t number = profile ? (uint64_t)(profile - kernel->profile) + 1 : 0;
+    number = archive_number(archive, number, kernel->profile ? kernel->code->op_count : 0);
+    return number ? &kernel->profile[number - 1] : NULL;
+}
+
 static bool warp_fits(const struct sm *sm, const struct sm_warp *w, const struct kernel *kernel)
 {
-    const struct code *own = kernel->codes[kernel->function];
     return w->state <= WARP_ROOM && warp_of(sm, w->place / SUBCORE_WARPS, w->place % SUBCORE_WARPS) == w &&
-           w->reason < STALL_COUNT && w->waits_for <= kernel->slots &&
-           (w->pending_op == NO_OP || w->pending_op < own->op_count) && w->exec->code;
+           w->reason < STALL_COUNT && w->waits_for <= kernel->slots && w->exec->code;
 }
 
 static struct sm_warp warp_without_pointers(const struct sm_warp *w)
@@ -137,6 +143,7 @@ static struct sm_warp warp_without_pointers(const struct sm_warp *w)
     flat.op = NULL;
     flat.timing = NULL;
     flat.steps = NULL;
+    flat.profile = NULL;
     return flat;
 }
 
@@ -165,6 +172,7 @@ static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archi
         w->board = mem_alloc(w->board_capacity, sizeof *w->board);
         archive_check(archive, warp_fits(sm, w, kernel));
     }
+    w->profile = profile_archive(block->kernel, w->profile, archive);
     archive_bytes(archive, w->board, (kernel->slots + 1) * sizeof *w->board);
     archive_steps(kernel, w, archive);
 }
@@ -209,6 +217,7 @@ static struct load load_without_pointers(const struct load *load)
     struct load flat = *load;
     memset(&flat.of, 0, sizeof flat.of);
     flat.warp = NULL;
+    flat.profile = NULL;
     flat.pieces = NULL;
     flat.piece_count = flat.piece_capacity = 0;
     return flat;
@@ -229,6 +238,7 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
         *load = flat;
         load->warp = warp;
     }
+    load->profile = profile_archive(warp->kernel, load->profile, archive);
     delivery_archive(warp->exec, &load->of, archive);
     archive_pieces(load, archive);
 }

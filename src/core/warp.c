@@ -13,8 +13,8 @@ void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall w
     uint64_t cycles = until - w->since;
     w->since = until;
     w->kernel->counters.stalls[why] += cycles;
-    if (w->kernel->profile && w->pending_op != NO_OP)
-        w->kernel->profile[w->pending_op].stalls[why] += cycles;
+    if (w->profile)
+        w->profile->stalls[why] += cycles;
 }
 
 void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
@@ -40,7 +40,8 @@ static void note_op(struct sm_warp *w)
 {
     const struct code *code = w->exec->code;
     uint32_t number = (uint32_t)(w->exec->at - code->ops);
-    w->pending_op = code == w->kernel->code ? number : NO_OP;
+    struct op_profile *profile = w->kernel->profile;
+    w->profile = profile && code == w->kernel->code ? &profile[number] : NULL;
     w->timing = &code->timing[number];
     w->steps = &code->steps[w->timing->first_step];
 }
@@ -278,8 +279,11 @@ static void count_issue(struct sm_warp *w, const struct isa_step *step, uint32_t
     counters->thread_instructions += active;
     counters->by_unit[step->unit]++;
     counters->lanes_active[on]++;
-    if (w->kernel->profile && w->pending_op != NO_OP)
-        w->kernel->profile[w->pending_op].issued++;
+    if (w->profile) {
+        w->profile->issued++;
+        w->profile->threads +=
+            step->unit == UNIT_CONTROL ? active : on; /* not taking a branch is work, too */
+    }
 }
 
 static enum stall throttle_of(const struct isa_step *step)

@@ -4,31 +4,20 @@
 
 #include <string.h>
 
-static enum isa_unit main_unit(const struct code *code, size_t op)
-{
-    uint32_t counts[UNIT_COUNT] = {0};
-    enum isa_unit most = UNIT_COUNT;
-    for (uint32_t i = 0; code->timing && i < code->timing[op].steps; i++) {
-        enum isa_unit unit = (enum isa_unit)code->steps[code->timing[op].first_step + i].unit;
-        counts[unit]++;
-        if (most == UNIT_COUNT || counts[unit] > counts[most])
-            most = unit;
-    }
-    return most;
-}
-
 static void code_place(const struct code *code, const struct op *op, struct code_place *place)
 {
     const struct ptx_function *f = code->function;
     size_t i = (size_t)(op - code->ops);
-    *place = (struct code_place){
-        .kernel = f->name, .module = code->module->name, .instruction = "end", .unit = UNIT_COUNT};
+    *place = (struct code_place){.kernel = f->name, .module = code->module->name, .instruction = "end"};
     if (i >= f->inst_count)
         return;
     const struct ptx_inst *inst = &f->insts[i];
     place->instruction = inst->opcode;
     place->ptx_line = inst->line;
-    place->unit = main_unit(code, i);
+    for (uint32_t k = 0; code->timing && k < code->timing[i].steps; k++) {
+        uint8_t *steps = &place->steps[code->steps[code->timing[i].first_step + k].unit];
+        *steps += *steps < UINT8_MAX;
+    }
     const struct ptx_loc *loc = inst->loc ? &f->locs[inst->loc - 1] : NULL;
     if (loc && loc->file < code->module->file_count && code->module->files[loc->file]) {
         place->file = code->module->files[loc->file];

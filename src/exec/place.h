@@ -7,14 +7,14 @@
 #include "isa/isa.h"
 
 struct code_place {
-    const char *file;        /* of the source; NULL: the program has no line information there */
-    const char *function;    /* inlined function that the line is of (mangled); NULL: the kernel's own */
-    const char *kernel;      /* or called function whose code it is (mangled) */
-    const char *module;      /* whose PTX lines are counted: a file, or "module of PROGRAM" */
-    const char *instruction; /* "ld.global.f32"; "end": where threads end behind the last one */
-    uint32_t line;           /* of the file */
-    uint32_t ptx_line;       /* 0: of "end" */
-    enum isa_unit unit;      /* that most of its machine instructions occupy; UNIT_COUNT: not known */
+    const char *file;          /* of the source; NULL: the program has no line information there */
+    const char *function;      /* inlined function that the line is of (mangled); NULL: the kernel's own */
+    const char *kernel;        /* or called function whose code it is (mangled) */
+    const char *module;        /* whose PTX lines are counted: a file, or "module of PROGRAM" */
+    const char *instruction;   /* "ld.global.f32"; "end": where threads end behind the last one */
+    uint32_t line;             /* of the file */
+    uint32_t ptx_line;         /* 0: of "end" */
+    uint8_t steps[UNIT_COUNT]; /* machine instructions that it becomes, by unit; 255 stands for more, too */
 };
 
 /* "saxpy.cu:5, PTX line 40 of saxpy.ptx (ld.global.f32)" */

@@ -1,182 +1,165 @@
-#include "gpu/bottleneck.h"
+#include "gpu/causes.h"
+#include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Percent, from which on something is what bounds a kernel. */
 enum {
-    BUSY = 60,      /* of what a resource could do */
-    AT_WORK = 50,   /* below: of a kernel's cycles, in which its busiest SM had a block */
-    SMS_USED = 50,  /* below: of all SMs */
-    IMBALANCE = 50, /* of the mean, that the busiest SM was longer at work */
-    CONFLICTS = 30, /* of passes through shared memory, that bank conflicts added */
-    SCATTERED = 12, /* sectors of an instruction: from here on they do not coalesce */
+    SECOND = 25, /* percent of the time that the second cause must account for to be told */
 };
 
-static double value(const struct metric_source *source, const char *name)
+/* ---- places ---- */
+
+static int by_text(const char *a, const char *b)
 {
-    const struct metric_row *row = metric_find(source, name);
-    return row ? metric_value(source, row) : 0;
+    return a == b ? 0 : !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-/* ---- what is used to its limits ---- */
-
-struct resource {
-    double busy;            /* percent */
-    const char *what, *how; /* "FMA units", "busy" */
-};
-
-/* Those that have a place of their own; others are counted with the one whose place they take. */
-#define UNITS(U)                                                                                             \
-    U(ALU, "integer and logic units")                                                                        \
-    U(IMAD, "units for integer products")                                                                    \
-    U(FMA, "FMA units")                                                                                      \
-    U(HALF, "half precision units")                                                                          \
-    U(FP64, "double precision units")                                                                        \
-    U(SFU, "special function units")                                                                         \
-    U(TENSOR, "tensor cores")                                                                                \
-    U(LSU, "load and store units")                                                                           \
-    U(TEX, "texture units")                                                                                  \
-    U(CONTROL, "branch units")                                                                               \
-    U(SYNC, "barriers: their units")                                                                         \
-    U(SHUFFLE, "shuffles: their units")                                                                      \
-    U(MATCH, "comparisons with all lanes: their units")                                                      \
-    U(UNIFORM, "uniform units")                                                                              \
-    U(SPECIAL, "reads of special registers: their units")                                                    \
-    U(CONST, "loads of constants: their units")
-
-static const char *data_words(const struct metric_source *source)
+/* Places of one line of the source are the same, whatever their lines of PTX are. */
+static int compare_lines(const struct code_place *a, const struct code_place *b)
 {
-    const struct sm_counters *sm = &source->timing->sm;
-    if (100 * sm->shared_conflicts > CONFLICTS * (sm->shared_wavefronts + 1))
-        return "bank conflicts: shared memory";
-    if (value(source, "heddle__l1_sectors_per_request.ratio") >= SCATTERED &&
-        sm->l1_wavefronts > sm->shared_wavefronts)
-        return "accesses that do not coalesce: L1";
-    return sm->shared_wavefronts > sm->l1_wavefronts ? "shared memory" : "L1 bandwidth:";
+    int order = by_text(a->file, b->file);
+    if (!order && a->file)
+        order = (a->line > b->line) - (a->line < b->line);
+    if (!order && !a->file)
+        order = (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
+    order = order ? order : by_text(a->module, b->module);
+    order = order ? order : by_text(a->function, b->function);
+    return order ? order : by_text(a->instruction, b->instruction);
 }
 
-/* A GPU without an L2 has slices all the same: its memory controllers. */
-static const char *slice_words(const struct metric_source *source)
+static int by_line(const void *left, const void *right)
 {
-    return source->gpu->l2 ? "L2 bandwidth:" : "memory bandwidth: controllers";
+    const struct code_place *a = ((const struct metric_place *)left)->at,
+                            *b = ((const struct metric_place *)right)->at;
+    int order = compare_lines(a, b);
+    return order ? order : (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
 }
 
-/* Percent of a kernel's cycles that its blocks take to leave the dispatcher. */
-static double dispatch_busy(const struct metric_source *source)
+size_t metric_places_merge(struct metric_place *places, size_t count)
 {
-    const uint64_t *grid = source->launch->grid;
-    double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
-    return source->timing->cycles
-               ? 100 * blocks * source->dispatch->block_cycles / (double)source->timing->cycles
-               : 0;
-}
-
-static struct resource busiest(const struct metric_source *source)
-{
-    const struct resource all[] = {
-        {value(source, "dram__throughput.avg.pct_of_peak_sustained_elapsed"), "memory bandwidth: DRAM",
-         "of peak"},
-        {value(source, "lts__throughput.avg.pct_of_peak_sustained_elapsed"), slice_words(source), "of peak"},
-        {dispatch_busy(source), "block dispatch: the dispatcher", "busy"},
-        {value(source, "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active"),
-         data_words(source), "busy"},
-        {value(source, "smsp__issue_active.avg.pct_of_peak_sustained_active"),
-         "instruction issue:", "of slots used"},
-#define U(unit, words) {metric_unit_busy(source, UNIT_##unit), words, "busy"},
-        UNITS(U)
-#undef U
-    };
-    struct resource most = all[0];
-    for (size_t i = 1; i < sizeof all / sizeof *all; i++) {
-        if (all[i].busy > most.busy)
-            most = all[i];
+    size_t kept = 0;
+    if (count)
+        qsort(places, count, sizeof *places, by_line);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && !compare_lines(places[kept - 1].at, places[i].at)) {
+            op_profile_sum(&places[kept - 1].counts, &places[i].counts);
+            places[kept - 1].copies += 1 + places[i].copies;
+        } else {
+            places[kept++] = places[i];
+        }
     }
-    return most;
+    return kept;
 }
 
-/* ---- what leaves the GPU idle ---- */
-
-static bool tell_idle(const struct metric_source *source, struct text *text)
-{
-    const struct kernel_stats *k = source->timing;
-    if (2 * k->sms_used * 100 < 2 * SMS_USED * k->sm_count)
-        text_add(text, "too few blocks: %u of %u SMs have work", k->sms_used, k->sm_count);
-    else if (100 * k->busiest_sm_cycles < AT_WORK * k->cycles)
-        text_add(text, "launch overhead: SMs are at work in %llu%% of its cycles",
-                 (unsigned long long)(100 * k->busiest_sm_cycles / (k->cycles ? k->cycles : 1)));
-    else if (value(source, "heddle__load_imbalance.pct") > IMBALANCE)
-        text_add(text, "load imbalance: the busiest SM works %.1f times as long as the mean",
-                 1 + value(source, "heddle__load_imbalance.pct") / 100);
-    else
-        return false;
-    return true;
-}
-
-/* ---- what warps wait for ---- */
-
-static const char *const stall_words[STALL_COUNT] = {
-#define X(name, help, words) words,
-    STALLS(X)
-#undef X
-};
-
-/* The largest reason to wait; selected and not_selected are none. */
-static enum stall main_stall(const uint64_t stalls[STALL_COUNT])
-{
-    enum stall most = STALL_wait;
-    for (int i = 0; i < STALL_COUNT; i++) {
-        if (stall_words[i] && stalls[i] > stalls[most])
-            most = (enum stall)i;
-    }
-    return most;
-}
-
-static const struct metric_place *main_place(const struct metric_place *places, size_t count,
-                                             enum stall stall)
+static const struct metric_place *place_of(const struct evidence *e, const struct cause *cause)
 {
     const struct metric_place *most = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (places[i].counts.stalls[stall] > (most ? most->counts.stalls[stall] : 0))
-            most = &places[i];
+    double most_shows = 0;
+    for (size_t i = 0; cause->at_place && i < e->place_count; i++) {
+        double shows = cause->at_place(e, cause, &e->places[i]);
+        if (shows > most_shows) {
+            most_shows = shows;
+            most = &e->places[i];
+        }
     }
     return most;
 }
 
-static void tell_stall(const struct metric_source *source, const struct metric_place *places, size_t count,
-                       struct text *text)
+/* ---- what is known ---- */
+
+static void gather(struct evidence *e, const struct metric_source *source)
 {
-    const uint64_t *stalls = source->timing->sm.stalls;
-    enum stall stall = main_stall(stalls);
-    const struct metric_place *place = main_place(places, count, stall);
-    uint64_t all = 0;
+    const struct kernel_stats *k = e->k = source->timing;
+    const struct {
+        const char *name;
+        double *value;
+    } values[] = {
+        {"dram__throughput.avg.pct_of_peak_sustained_elapsed", &e->dram},
+        {"lts__throughput.avg.pct_of_peak_sustained_elapsed", &e->l2},
+        {"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active", &e->data},
+        {"smsp__issue_active.avg.pct_of_peak_sustained_active", &e->issue},
+        {"heddle__load_imbalance.pct", &e->imbalance},
+        {"heddle__l2_atomic_wait.avg", &e->atomic_wait},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", &e->occupancy},
+    };
+    double *all = metric_values(source);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        *values[i].value = all[metric_find(source, values[i].name) - metric_rows];
+    mem_free(all);
+    e->source = source;
+    sm_unit_costs(source->sm, e->costs);
+    e->at_work = k->cycles ? (double)k->busiest_sm_cycles / (double)k->cycles : 0;
     for (int i = 0; i < STALL_COUNT; i++)
-        all += stalls[i];
-    bool atomic =
-        stall == STALL_long_scoreboard && place &&
-        (!strncmp(place->at->instruction, "atom.", 5) || !strncmp(place->at->instruction, "red.", 4));
-    text_add(text, "%s: warps wait for it %.0f%% of the time",
-             atomic ? "latency of atomics" : stall_words[stall],
-             all ? 100.0 * (double)stalls[stall] / (double)all : 0);
+        e->stalls += (double)k->sm.stalls[i];
+    double waited = 0, whole = 0; /* places may be those of several launches */
+    for (size_t i = 0; i < e->place_count; i++) {
+        waited += atomics_waited_at(&e->places[i]);
+        for (int stall = 0; stall < STALL_COUNT; stall++)
+            whole += (double)e->places[i].counts.stalls[stall];
+    }
+    e->atomics_waited = whole > 0 ? 100 * waited / whole : 0;
+}
+
+/* ---- telling ---- */
+
+/* Rows that apply, by their shares; those that another one accounts for do not. */
+static void judge(const struct evidence *e, double shares[])
+{
+    uint32_t accounted_for = 0;
+    for (size_t i = 0; i < cause_count; i++) {
+        shares[i] = causes[i].is & accounted_for ? 0 : causes[i].share(e, &causes[i]);
+        if (shares[i] > 0)
+            accounted_for |= causes[i].accounts_for;
+    }
+}
+
+static size_t largest(const double shares[])
+{
+    size_t most = 0;
+    for (size_t i = 1; i < cause_count; i++) {
+        if (shares[i] > shares[most])
+            most = i;
+    }
+    return most;
+}
+
+static void tell(const struct evidence *e, const struct cause *cause, struct text *text)
+{
+    const struct metric_place *place = place_of(e, cause);
+    cause->tell(e, cause, text);
     if (place) {
         text_add(text, ", most at ");
         code_place_tell_short(place->at, text);
     }
-    text_add(text, "; occupancy %.0f%%", value(source, "sm__warps_active.avg.pct_of_peak_sustained_active"));
 }
 
 void bottleneck_tell(const struct metric_source *source, const struct metric_place *places,
                      size_t place_count, struct text *text)
 {
-    struct resource most = busiest(source);
-    if (!source->timing->sm.cycles_active) {
-        text_add(text, "too little is known of it");
-        return;
+    struct metric_place *merged = mem_alloc(place_count, sizeof *merged);
+    double *shares = mem_alloc(cause_count, sizeof *shares);
+    struct evidence e = {.places = merged};
+    if (place_count)
+        memcpy(merged, places, place_count * sizeof *merged);
+    e.place_count = metric_places_merge(merged, place_count);
+    gather(&e, source);
+    judge(&e, shares);
+    size_t first = largest(shares);
+    tell(&e, &causes[first], text);
+    uint32_t told = causes[first].is;
+    for (size_t i = 0; i < cause_count; i++) {
+        if (causes[i].is & causes[first].is)
+            shares[i] = 0;
     }
-    if (most.busy >= BUSY) {
-        text_add(text, "%s %.0f%% %s", most.what, most.busy < 100 ? most.busy : 100, most.how);
-        return;
+    size_t second = largest(shares);
+    if (shares[second] >= SECOND) {
+        text_add(text, "; then ");
+        tell(&e, &causes[second], text);
+        told |= causes[second].is;
     }
-    if (tell_idle(source, text))
-        text_add(text, "; ");
-    tell_stall(source, places, place_count, text);
+    if (told & (IS_GLOBAL_WAIT | IS_SHARED_WAIT | IS_COMPUTE_WAIT | IS_OTHER_WAIT))
+        text_add(text, "; occupancy %.0f%%", e.occupancy);
+    mem_free(merged);
+    mem_free(shares);
 }

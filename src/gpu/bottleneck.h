@@ -1,5 +1,5 @@
-/* What a kernel's time went into, in words: as NVIDIA's profiler reasons. First what is used to its limits
- * (its "speed of light"), then what leaves the GPU idle, and else what warps wait for, and where. */
+/* What a kernel's time went into, in words: the two largest of the causes in causes.c, each with the place
+ * where it shows most. */
 #ifndef GPU_BOTTLENECK_H
 #define GPU_BOTTLENECK_H
 
@@ -11,10 +11,16 @@
 struct metric_place {
     const struct code_place *at;
     struct op_profile counts;
+    uint32_t copies; /* others of the same line that are added up here */
 };
 
-/* Adds one line, without its end: "memory bandwidth: DRAM 78% of peak". */
+/* Adds one line, without its end: "memory bandwidth: DRAM 78% of peak, most at saxpy.cu:8 (ld.global.f32)".
+ */
 void bottleneck_tell(const struct metric_source *source, const struct metric_place *places,
                      size_t place_count, struct text *text);
+
+/* Adds up instructions with the same opcode of one line of the source, as unrolled loops have them, in place:
+ * gives how many are left. */
+size_t metric_places_merge(struct metric_place *places, size_t count);
 
 #endif

@@ -1,5 +1,6 @@
 #include "gpu/metrics.h"
 #include "base/json.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -151,6 +152,13 @@ const struct metric_row *metric_find(const struct metric_source *source, const c
             return row;
     }
     return NULL;
+}
+
+double *metric_values(const struct metric_source *source)
+{
+    double *values = mem_alloc(ROW_COUNT, sizeof *values);
+    evaluate(source, values);
+    return values;
 }
 
 double metric_value(const struct metric_source *source, const struct metric_row *row)

@@ -53,6 +53,8 @@ bool metric_applies(const struct metric_row *row, const struct metric_source *so
 /* The row of this name that applies, or NULL. */
 const struct metric_row *metric_find(const struct metric_source *source, const char *name);
 
+/* Of all rows, by their place; those that do not apply are 0. The caller frees them. */
+double *metric_values(const struct metric_source *source);
 double metric_value(const struct metric_source *source, const struct metric_row *row);
 
 /* Members of the JSON object that is open: all that apply. */

@@ -14,8 +14,7 @@
     T(instruction)
 #define PLACE_NUMBERS(N)                                                                                     \
     N(line)                                                                                                  \
-    N(ptx_line)                                                                                              \
-    N(unit)
+    N(ptx_line)
 
 /* ---- places ---- */
 
@@ -42,6 +41,9 @@ void place_line_add(struct text *line, const struct code_place *place)
 #define N(name) text_add(line, ",\"" #name "\":%u", (unsigned)place->name);
     PLACE_NUMBERS(N)
 #undef N
+    for (int i = 0; i < UNIT_COUNT; i++)
+        text_add(line, "%s%u", i ? "," : ",\"steps\":[", place->steps[i]);
+    text_add(line, "]");
 }
 
 /* Where the value of a member begins, or NULL. No value can hold what looks like a name: its quotes have
@@ -88,7 +90,15 @@ static bool read_fields(struct names *words, const char *line, struct code_place
     place->name = (uint32_t)strtoul(value, NULL, 10);
     PLACE_NUMBERS(N)
 #undef N
-    return place->kernel && place->module && place->instruction && place->unit <= UNIT_COUNT;
+    value = value_of(line, "steps");
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        char *end;
+        if (!value || *value != (i ? ',' : '['))
+            return false;
+        place->steps[i] = (uint8_t)strtoul(value + 1, &end, 10);
+        value = end;
+    }
+    return place->kernel && place->module && place->instruction;
 }
 
 const struct code_place *place_list_read(struct place_list *list, const char *line)

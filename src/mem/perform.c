@@ -239,6 +239,8 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     uint64_t takes = lanes * (most > 1 || lanes == 1 ? same : shape->atomic_lane_ps);
     if (most < lanes)
         takes += sector_count(head->request.sectors) * shape->atomic_sector_ps;
+    if (it->atomics_free_at > here->now)
+        here->state->count.l2_atomic_wait_ps += lanes * (it->atomics_free_at - here->now);
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
     uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0)) + shape->atomic_ps;
     message.reply.count = (uint8_t)lanes;

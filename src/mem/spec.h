@@ -92,6 +92,8 @@ extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
     X(S, l2_sectors_far, "sectors", "sectors that came across to their home: read, written or atomic")       \
     X(S, l2_sectors_far_hit, "sectors", "sectors of these that were there, or were written")                 \
     X(S, l2_atomics, "lanes", "atomic operations done")                                                      \
+    X(S, l2_atomic_wait_ps, "ps",                                                                            \
+      "atomic operations waited for others before them in their slice, over all")                            \
     X(S, l2_evictions, "lines", "lines that left for others to come")                                        \
     X(S, l2_sectors_written_back, "sectors", "changed sectors that left for memory")                         \
     X(S, l2_cross_bytes, "bytes", "between the partitions")                                                  \

@@ -50,7 +50,9 @@ assert len(launch["active_lanes"]) == 33 and sum(launch["active_lanes"]) > 0
 assert sum(launch["stall_cycles"].values()) > 0
 place = next(place for place in launch["profile"] if place["instruction"] == "ld.global.f32")
 assert place["file"].endswith("saxpy.cu") and place["line"] == 8 and place["ptx_line"] > place["line"], place
-assert place["module"].endswith("saxpy.ptx") and place["unit"] == "LSU" and place["issued"] == 32, place
+assert place["module"].endswith("saxpy.ptx") and place["units"] == {"LSU": 1}, place
+assert place["issued"] == 32 and 0 < place["threads"] <= 32 * 32 and place["sectors"] >= 125, place
+assert place["extra_sectors"] == place["passes"] - 32 == place["conflicts"] == 0 and place["awaited"] > 0, place
 print(json.dumps(stats))
 END
     expect_same_file "statistics with $threads threads and with one" same.1 "same.$threads"

@@ -33,6 +33,7 @@ static void sample_init(struct sample *s)
     s->stats.sm.cycles_active = 132 * 8950;
     s->stats.sm.warp_cycles = s->stats.sm.cycles_active * 32;
     s->stats.sm.instructions = s->stats.sm.issue_cycles = 100000;
+    s->stats.sm.thread_instructions = 32 * s->stats.sm.instructions;
     s->stats.sm.stalls[STALL_wait] = 1000;
 }
 
@@ -138,8 +139,8 @@ static void places_are_read_as_they_were_written(void **state)
                              .instruction = "ld.global.f32",
                              .line = 5,
                              .ptx_line = 29,
-                             .unit = UNIT_LSU};
-    struct code_place end = {.kernel = "k", .module = "./x", .instruction = "end", .unit = UNIT_COUNT};
+                             .steps = {[UNIT_LSU] = 255, [UNIT_CALL] = 1}};
+    struct code_place end = {.kernel = "k", .module = "./x", .instruction = "end"};
     struct place_list list = {0};
     struct text line = {0};
     text_add(&line, "{\"place\":0");
@@ -152,7 +153,7 @@ static void places_are_read_as_they_were_written(void **state)
     assert_string_equal(back->instruction, "ld.global.f32");
     assert_int_equal(back->line, 5);
     assert_int_equal(back->ptx_line, 29);
-    assert_int_equal(back->unit, UNIT_LSU);
+    assert_memory_equal(back->steps, odd.steps, sizeof odd.steps);
     line.at[9] = '7'; /* another process has another number for it */
     assert_ptr_equal(place_list_read(&list, line.at), back);
     line.length = 0;
@@ -277,10 +278,120 @@ static void what_warps_wait_for_is_named_with_its_place(void **state)
     s.stats.sm.stalls[STALL_barrier] = 9000;
     check_words(&s, places, 2, "barriers: warps wait for it 69% of the time, most at PTX line 40 (bar.sync)");
     s.stats.sm.stalls[STALL_long_scoreboard] = 90000;
-    places[0].at = &atomic;
-    check_words(&s, places, 2, "latency of atomics");
-    s.stats.sm.stalls[STALL_selected] = s.stats.sm.stalls[STALL_not_selected] = 900000; /* no reason */
-    check_words(&s, places, 2, "latency of atomics");
+    s.stats.sm.stalls[STALL_selected] = s.stats.sm.stalls[STALL_not_selected] = 90000; /* no reason */
+    check_words(&s, places, 2, "latency of global memory");
+    places[1] = (struct metric_place){.at = &atomic, .counts = {.awaited = 80000}};
+    places[0].counts.stalls[STALL_long_scoreboard] = 100000;
+    places[0].counts.stalls[STALL_selected] = 180000;
+    check_words(&s, places, 2,
+                "latency of atomics: warps wait for it 29% of the time, most at PTX line 7 "
+                "(atom.global.add.u32)");
+    system_fini(&s.system);
+}
+
+static void lanes_that_do_nothing_are_named(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct code_place often = {.file = "a.cu", .line = 5, .ptx_line = 29, .instruction = "add.s32"};
+    struct code_place rare = {.file = "a.cu", .line = 6, .ptx_line = 30, .instruction = "mul.f32"};
+    struct metric_place places[] = {{.at = &often, .counts = {.issued = 100, .threads = 3200}},
+                                    {.at = &rare, .counts = {.issued = 80, .threads = 80 * 4}}};
+    sample_init(&s);
+    s.stats.sm.issue_cycles = 4 * s.stats.sm.cycles_active * 9 / 10; /* which alone says too little */
+    check_words(&s, places, 2, "divergence: 19.6 of 32 lanes active, most at a.cu:6 (mul.f32)");
+    places[1].counts.threads = 80 * 32;
+    check_words(&s, places, 2, "instruction issue: 90% of slots used, most at a.cu:5 (add.s32)");
+    s.facts.block[0] = 48;
+    places[0].counts.threads = 100 * 24, places[1].counts.threads = 80 * 24;
+    check_words(&s, places, 2,
+                "then blocks that do not fill their warps: 24 of a warp's 32 lanes have a thread");
+    s.stats.sm.thread_instructions = 8 * s.stats.sm.instructions; /* without a profile */
+    check_words(&s, NULL, 0, "divergence: 8.0 of 24 lanes active");
+    system_fini(&s.system);
+}
+
+static void contended_atomics_are_named(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct code_place add = {.ptx_line = 7, .instruction = "red.global.add.u32"};
+    struct metric_place places[] = {{.at = &add, .counts = {.threads = 32}}};
+    sample_init(&s);
+    s.stats.mem.l2_atomics = 1000;
+    s.stats.mem.l2_atomic_wait_ps = 1000 * 1500000;
+    s.stats.busiest_sm_cycles = 3000; /* warps ended long before */
+    check_words(&s, places, 1,
+                "contended atomics: each waits 1.5 us for others in its L2 slice, most at PTX line 7 "
+                "(red.global.add.u32)");
+    s.stats.mem.l2_atomic_wait_ps = 1000 * 30000; /* as good as none */
+    check_words(&s, places, 1, "launch overhead");
+    system_fini(&s.system);
+}
+
+static void accesses_of_l1_and_shared_memory_have_their_places(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct code_place load = {.ptx_line = 5, .instruction = "ld.global.f32"};
+    struct code_place shared = {.ptx_line = 6, .instruction = "ld.shared.f32"};
+    struct code_place atomic = {.ptx_line = 7, .instruction = "atom.shared.add.u32"};
+    struct metric_place places[] = {{.at = &load, .counts = {.sectors = 900, .extra_sectors = 800}},
+                                    {.at = &shared, .counts = {.passes = 9, .conflicts = 5}},
+                                    {.at = &atomic, .counts = {.passes = 9, .conflicts = 4}}};
+    sample_init(&s);
+    s.stats.sm.l1_load_sectors = 8000;
+    s.stats.sm.l1_extra_sectors = 7000;
+    s.stats.sm.l1_wavefronts = s.stats.sm.cycles_active * 95 / 100;
+    s.stats.sms_used = 16;
+    s.stats.sm.stalls[STALL_lg_throttle] = 9000;
+    check_words(&s, places, 3,
+                "accesses that do not coalesce: 88% of their sectors would not be needed, most at PTX line 5 "
+                "(ld.global.f32); then too few blocks: 16 of 132 SMs have work");
+    s.stats.sms_used = 132;
+    s.stats.sm.l1_extra_sectors = 100;
+    check_words(&s, places, 3, "L1 bandwidth: 95% busy, most at PTX line 6 (ld.shared.f32)");
+    s.stats.sm.l1_wavefronts = 0;
+    s.stats.sm.shared_wavefronts = s.stats.sm.cycles_active * 8 / 10;
+    s.stats.sm.shared_conflicts = s.stats.sm.cycles_active / 2;
+    check_words(&s, places, 3, "bank conflicts: shared memory 80% busy, most at PTX line 6 (ld.shared.f32)");
+    places[2].counts.conflicts = 10;
+    check_words(&s, places, 3,
+                "contended atomics of shared memory: shared memory 80% busy, most at PTX line 7 "
+                "(atom.shared.add.u32)");
+    system_fini(&s.system);
+}
+
+static void copies_of_a_line_are_added_up(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct code_place at[5];
+    struct metric_place places[5];
+    sample_init(&s);
+    s.stats.sm.stalls[STALL_long_scoreboard] = 9000;
+    for (uint32_t i = 0; i < 5; i++) { /* four of line 8, which an unrolled loop has, and one of line 9 */
+        at[i] = (struct code_place){.file = "a.cu",
+                                    .line = i < 4 ? 8 : 9,
+                                    .ptx_line = 40 - i,
+                                    .module = "./a",
+                                    .instruction = "fma.rn.f32"};
+        places[i] = (struct metric_place){.at = &at[i]};
+        places[i].counts.stalls[STALL_long_scoreboard] = i < 4 ? 1000 : 3000;
+    }
+    check_words(&s, places, 5, "most at a.cu:8 (fma.rn.f32)");
+    at[2].instruction = at[3].instruction = "add.f32"; /* another operation of the line */
+    check_words(&s, places, 5, "most at a.cu:9 (fma.rn.f32)");
+    at[2].instruction = at[3].instruction = "fma.rn.f32";
+    assert_int_equal(metric_places_merge(places, 5), 2);
+    assert_int_equal(places[0].at->ptx_line, 37);
+    assert_int_equal(places[0].copies, 3);
+    assert_int_equal(places[0].counts.stalls[STALL_long_scoreboard], 4000);
+    for (uint32_t i = 0; i < 5; i++) { /* without lines of the source each is a place of its own */
+        at[i].file = NULL;
+        places[i].at = &at[i];
+    }
+    assert_int_equal(metric_places_merge(places, 5), 5);
     system_fini(&s.system);
 }
 
@@ -296,6 +407,10 @@ int main(void)
         cmocka_unit_test(what_is_used_up_is_named),
         cmocka_unit_test(what_leaves_the_gpu_idle_is_named),
         cmocka_unit_test(what_warps_wait_for_is_named_with_its_place),
+        cmocka_unit_test(lanes_that_do_nothing_are_named),
+        cmocka_unit_test(contended_atomics_are_named),
+        cmocka_unit_test(accesses_of_l1_and_shared_memory_have_their_places),
+        cmocka_unit_test(copies_of_a_line_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
