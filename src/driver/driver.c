@@ -165,6 +165,7 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
 {
     struct driver *driver = mem_alloc(1, sizeof *driver);
     driver->options = *options;
+    driver->instruction_limit = options->instruction_limit;
     if (!load_system(driver, err)) {
         mem_free(driver);
         return NULL;

@@ -199,8 +199,10 @@ struct driver {
     struct timeline *timeline;                   /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
-    _Atomic int interrupt;     /* stops kernels */
+    _Atomic uint64_t instruction_limit; /* of launches that are submitted from now on; 0: none */
+    _Atomic int interrupt;              /* stops kernels */
     _Atomic bool ended;
+    _Atomic bool showing; /* how far a launch without time is */
 };
 
 /* Fills driver_detail and returns the result: `return driver_fail(RESULT_INVALID_VALUE, "...")`. */

@@ -2,6 +2,7 @@
 #include "driver/modules.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
+#include "driver/watch.h"
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/host.h"
@@ -16,6 +17,7 @@ struct launch_command {
     struct launch_record record; /* what is known before it runs */
     bool uses_heap;
     uint64_t resident; /* blocks that the GPU holds at a time */
+    uint64_t limit;    /* warp instructions; 0: none */
     uint32_t carveout_bytes;
     void *params;
     size_t param_bytes;
@@ -78,7 +80,7 @@ static void fill_launch(struct launch_command *own)
                                   .resident_blocks = (uint32_t)min_u64(own->resident, UINT32_MAX),
                                   .sm_count = (uint32_t)device->spec->sm_count,
                                   .stack_bytes = device->limits[LIMIT_STACK_SIZE],
-                                  .instruction_limit = driver->options.instruction_limit,
+                                  .instruction_limit = own->limit,
                                   .cooperative = own->config.cooperative,
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
@@ -109,15 +111,53 @@ static void finish(struct launch_command *own, bool good, const struct launch_re
     note(driver, &own->record, result, now_s);
 }
 
+/* A launch without time, on its way. One of them is shown at a time. */
+struct view {
+    struct driver *driver;
+    const struct launch *launch;
+    struct driver_watch watch;
+    bool shown;
+};
+
+static void show_begun(void *user, uint64_t begun, uint64_t instructions)
+{
+    struct view *view = user;
+    if (!view->shown)
+        view->shown = !atomic_exchange(&view->driver->showing, true);
+    if (view->shown)
+        watch_begun(&view->watch, view->launch, begun, instructions);
+}
+
+static void tell_stuck(void *user, const char *text)
+{
+    struct view *view = user;
+    watch_fini(&view->watch);
+    driver_notice(view->driver, text);
+}
+
+static void end_view(struct view *view)
+{
+    watch_fini(&view->watch);
+    if (view->shown)
+        atomic_store(&view->driver->showing, false);
+}
+
 static void run_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     struct launch_result result;
     timeline_touch(command->stream->device, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
+    struct driver *driver = command->stream->device->driver;
+    struct view view = {.driver = driver, .launch = &own->launch};
+    own->launch.user = &view;
+    own->launch.stuck = tell_stuck;
+    own->launch.stuck_seconds = 10;
+    own->launch.show = driver->options.timing.progress ? show_begun : NULL;
     tracing_lock(command->stream->device->driver->tracing);
     bool good = launch_run(&own->launch, &result);
     tracing_unlock(command->stream->device->driver->tracing);
+    end_view(&view);
     finish(own, good, &result);
 }
 
@@ -375,6 +415,7 @@ static enum result begin(struct stream *stream, struct function *function, const
     made->kernel = copy->kernel;
     made->config = *config;
     made->uses_heap = copy->uses_heap;
+    made->limit = device->driver->instruction_limit;
     if (copy->carveout > 0)
         made->carveout_bytes = (uint32_t)(device->spec->shared_per_sm * (uint64_t)copy->carveout / 100);
     made->resident = blocks_per_sm * device->spec->sm_count;

@@ -2,6 +2,7 @@
 #include "heddle.h"
 #include "driver/facts.h"
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "gpu/bottleneck.h"
@@ -301,6 +302,14 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
     if (!result)
         result = stream_launch(device_default_stream(on), function, &config, arguments);
     return tell(heddle, on, result);
+}
+
+void heddle_limit(struct heddle *heddle, uint64_t most)
+{
+    if (heddle->driver->timeline)
+        timeline_set_limit(heddle->driver, most);
+    else
+        heddle->driver->instruction_limit = most;
 }
 
 int heddle_wait(struct heddle *heddle)

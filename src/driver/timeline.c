@@ -26,7 +26,7 @@ struct timeline {
     struct driver *driver;
     struct machine *machine;
     pthread_mutex_t lock; /* around the machine; taken last of all */
-    struct watch watch;
+    struct driver_watch watch;
     struct text note; /* of checkpoints: what must be the same */
     char *checkpoint, *resume;
     /* with the commands' lock held: */
@@ -179,6 +179,13 @@ void timeline_set_heap(struct device *device, struct heap *heap)
     pthread_mutex_lock(&timeline->lock);
     machine_set_heap(timeline->machine, device->index, heap);
     pthread_mutex_unlock(&timeline->lock);
+}
+
+void timeline_set_limit(struct driver *driver, uint64_t cycles)
+{
+    pthread_mutex_lock(&driver->timeline->lock);
+    machine_set_limit(driver->timeline->machine, cycles);
+    pthread_mutex_unlock(&driver->timeline->lock);
 }
 
 /* ---- where memory is ---- */

@@ -37,6 +37,7 @@ enum op_flag {
     OP_STEERS = 8,  /* every OP_CONTROL and OP_BRANCH; no flag at all: straight on */
     OP_EXITS = 16,  /* all its threads end here */
     OP_PAUSES = 32, /* a load that makes a warp wait long enough for the block's others to come as far */
+    OP_WAITS = 64,  /* of a barrier in memory: enum wait of the warp says whether its turn ends */
 };
 
 /* What an operation is to a model that keeps time, beside its unit. */

@@ -115,6 +115,13 @@ struct launch {
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */
+    /* Called by one of the threads, and not by models that keep time; each may be NULL. Now and then: how
+     * many blocks have begun, and about how many warp instructions were run. Once, when for stuck_seconds all
+     * threads of some blocks only waited for others: where they are. */
+    void (*show)(void *user, uint64_t begun, uint64_t instructions);
+    void (*stuck)(void *user, const char *text);
+    double stuck_seconds;
+    void *user;
 };
 
 /* Counts are sums over all blocks, the same for every number of threads. */

@@ -521,6 +521,24 @@ bool memory_waits(const struct op *op)
     return !access->writes && (access->space == PTX_GLOBAL || access->space == PTX_GENERIC);
 }
 
+static bool is_shared_access(const struct op *op, bool writes)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return access->writes == writes && access->space == PTX_SHARED;
+}
+
+bool memory_reads_shared(const struct op *op)
+{
+    return is_shared_access(op, false);
+}
+
+bool memory_writes_shared(const struct op *op)
+{
+    return is_shared_access(op, true);
+}
+
 /* One lane alone, for generic addresses that lie in different spaces. */
 static char *resolve_lane(struct warp *w, const struct op *op, const struct access *access, uint32_t lane,
                           uint64_t at, uint64_t size)

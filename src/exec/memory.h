@@ -50,8 +50,10 @@ void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t
 /* The load or store of this number; NULL when there is none. */
 const struct access *memory_access(const struct kernel *kernel, uint32_t number);
 
-/* Whether an operation is a load from global memory. */
+/* Whether an operation is a load from global memory, or from shared memory, or a store to that. */
 bool memory_waits(const struct op *op);
+bool memory_reads_shared(const struct op *op);
+bool memory_writes_shared(const struct op *op);
 
 /* Whether what an atomic operation leaves behind may depend on the order of blocks. */
 bool atomic_is_ordered(const char *opcode, bool result_used);
