@@ -43,7 +43,8 @@ struct param_row {
     const char *name;
     enum param_type type;
     const char *fallback; /* the default, written as a user would */
-    const char *range;    /* "least..most" (one may be missing), the words of a choice, or "" */
+    const char *range;    /* "least..most" (one may be missing; "0|least..most": or 0), the words of a choice,
+                             or "" */
     const char *help;
     size_t offset; /* of the field in the spec */
 };

@@ -46,11 +46,11 @@
 #define NOC_PARAMS(P, S)                                                                                     \
     P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back: the SM's cycles")   \
     P(S, count, spread_cycles, "62", "0..10000", "more, from the slice farthest away")                       \
-    P(S, real, request_bytes_per_cycle, "44", "0..4096", "an SM sends; 0: no limit")                         \
-    P(S, real, reply_bytes_per_cycle, "152", "0..4096", "an SM gets; 0: no limit")                           \
+    P(S, real, request_bytes_per_cycle, "44", "0|1..4096", "an SM sends; 0: no limit")                       \
+    P(S, real, reply_bytes_per_cycle, "152", "0|1..4096", "an SM gets; 0: no limit")                         \
     P(S, text, gpc_partitions, "01110001", "",                                                               \
       "the partition of L2 that each GPC is near to; empty: in turn")                                        \
-    P(S, real, gpc_bytes_per_cycle, "762", "0..65536", "the SMs of a GPC get together; 0: no limit")         \
+    P(S, real, gpc_bytes_per_cycle, "762", "0|1..65536", "the SMs of a GPC get together; 0: no limit")       \
     P(S, count, gpc_burst_cycles, "100", "0..10000", "as much as it gets in so many may come at once")       \
     P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
     P(S, count, credits, "0", "0..65535", "requests an SM may have queued at a slice; 0: no limit")          \

@@ -68,6 +68,8 @@ cannot 'gpu.threads_per_block \(1024\) cannot be more than 4 warps' --set gpu.wa
 cannot 'L2 slices cannot be spread over 2 partitions' --set l2.slices=93
 cannot 'a slice of [0-9]+ lines: expected' --set l2.bytes=64KiB
 cannot 'writes_low < writes_high <= writes' --set dram.writes_low=64
+cannot 'noc.request_bytes_per_cycle: expected 0\|1\.\.4096, not 1e-7' --set noc.request_bytes_per_cycle=1e-7
+cannot 'noc.gpc_bytes_per_cycle: expected 0\|1\.\.65536, not 0.5' --set noc.gpc_bytes_per_cycle=0.5
 cannot 'noc.latency_cycles: expected 1\.\.' --set noc.latency_cycles=0
 cannot "sm.scheduler: expected one of gto\|" --set sm.scheduler=best
 cannot "dram.timing: expected one of gddr5\|" --set dram.timing=ddr4
