@@ -8,6 +8,7 @@
 
 #define L2_PARAMS(P, S)                                                                                      \
     P(S, size, bytes, "60MiB", "64KiB..64GiB", "capacity, over all partitions")                              \
+    P(S, flag, told, "yes", "", "queries tell of it; no: slices stand for memory controllers, and it is 0")  \
     P(S, freq, clock, "1703MHz", "1MHz..100GHz", "of the L2: its cycles are these")                          \
     P(S, count, partitions, "2", "1..2", "parts that are nearer to some SMs than to others")                 \
     P(S, flag, copies, "yes", "", "an SM asks its own partition, which keeps copies of the other's lines")   \
@@ -34,7 +35,7 @@
 
 #define DRAM_PARAMS(P, S)                                                                                    \
     P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")                                 \
-    P(S, choice, timing, "hbm3e", "gddr5|gddr6|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")          \
+    P(S, choice, timing, "hbm3e", "gddr5|gddr6|gddr6x|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")   \
     P(S, count, channels_per_slice, "2", "1..16", "behind a slice (of HBM: pseudo channels); 1, 2, 4 ...")   \
     P(S, rate, bandwidth, "4814GB/s", "1MB/s..", "of all channels together")                                 \
     P(S, time, latency, "115ns", "", "of controllers and wires; simple and fixed: of all")                   \
