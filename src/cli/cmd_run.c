@@ -134,6 +134,8 @@ static int run_request(const struct run_request *request)
     if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;
+    if (!request->trace_mem) /* the traces of SMs show how many there are */
+        timing_tell_unseen(&request->timing);
     if (!run_prepare(&run, request, &err))
         status = complain(run.status, &err);
     else if (!outputs_are_safe(&run, &err))

@@ -64,6 +64,7 @@ struct memory {
     struct arena host;               /* pinned and managed memory */
     _Atomic uint64_t ranges_changed; /* counts what came or went outside of the arenas */
     struct mappings mappings;
+    bool told_limit; /* that the host's limit left no addresses was said */
 };
 
 struct memory_pool {

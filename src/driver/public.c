@@ -122,7 +122,7 @@ uint64_t heddle_property(const struct heddle *heddle, const char *name)
                    ? 0
                    : *(const uint64_t *)field;
     }
-    return 0;
+    return !strcmp(name, "l2") ? spec->l2 : 0;
 }
 
 /* ---- memory ---- */

@@ -60,6 +60,10 @@ run run ./useptx "$saxpy" much
 expect_status 0
 expect_lines err 2
 expect_line err '^heddle: NVIDIA H200 is out of memory: 1125899906842624 bytes are asked for, and of [0-9]+ bytes [0-9]+ are in use$'
+run run sh -c "ulimit -v 2000000 && exec ./useptx '$saxpy' limited"
+expect_status 0
+expect_lines err 2
+expect_line err '^heddle: no range of 4294967296 free addresses is left: this process may have 2000000 KiB of addresses \(ulimit -v\)$'
 run run ./useptx "$saxpy" graph
 expect_status 0
 expect_lines err 2
