@@ -54,7 +54,7 @@ place = next(place for place in launch["profile"] if place["instruction"] == "ld
 assert place["file"].endswith("saxpy.cu") and place["line"] == 8 and place["ptx_line"] > place["line"], place
 assert place["module"].endswith("saxpy.ptx") and place["units"] == {"LSU": 1}, place
 assert place["issued"] == 32 and 0 < place["threads"] <= 32 * 32 and place["sectors"] >= 125, place
-assert place["extra_sectors"] == place["passes"] - 32 == place["conflicts"] == 0 and place["awaited"] > 0, place
+assert place["passes"] == 32 and place["awaited"] > 0 and "extra_sectors" not in place, place
 print(json.dumps(stats))
 END
     expect_same_file "statistics with $threads threads and with one" same.1 "same.$threads"
