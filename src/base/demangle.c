@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEEN = 512, LONGEST = 200, LONGEST_LIST = 60, DEEPEST = 40, DEEPEST_SHOWN = 2 };
+enum {
+    MOST_SEEN = 512,
+    LONGEST = 200,
+    LONGEST_WHOLE = 4000,
+    LONGEST_LIST = 60,
+    DEEPEST = 40,
+    DEEPEST_SHOWN = 2
+};
 
 struct reader {
     const char *at;
     bool lost;             /* something was not understood */
+    bool whole;            /* all arguments are shown, however many */
     int depth;             /* of what is read */
     int level;             /* of template arguments */
     char *seen[MOST_SEEN]; /* what S_, S0_, ... stand for */
@@ -38,7 +46,7 @@ static bool take(struct reader *r, const char *wanted)
 
 static void remember(struct reader *r, const struct text *text)
 {
-    if (r->seen_count == MOST_SEEN || !text->length || text->length > LONGEST)
+    if (r->seen_count == MOST_SEEN || !text->length || text->length > (r->whole ? LONGEST_WHOLE : LONGEST))
         lose(r);
     else
         r->seen[r->seen_count++] = mem_text(text->at);
@@ -114,9 +122,12 @@ static void read_part(struct reader *r, struct text *text)
         while (*r->at && *r->at != 'E')
             read_type(r, &unused);
         text_fini(&unused);
-        text_add(text, "lambda");
-        if (!take(r, "E") || read_number_36(r) == MOST_SEEN)
+        bool ends = take(r, "E");
+        int number = ends ? read_number_36(r) : MOST_SEEN;
+        if (number == MOST_SEEN)
             lose(r);
+        else
+            text_add(text, "lambda#%d", number + 1);
     } else if (take(r, "Ut")) {
         text_add(text, "unnamed");
         read_number_36(r);
@@ -154,6 +165,19 @@ static void read_literal(struct reader *r, struct text *text)
     text_fini(&type);
 }
 
+/* "adL_Z1fvEE" behind X: the address of a function. Other expressions are not understood. */
+static void read_expression(struct reader *r, struct text *text)
+{
+    if (!take(r, "adL")) {
+        lose(r);
+        return;
+    }
+    text_add(text, "&");
+    read_literal(r, text);
+    if (!take(r, "E"))
+        lose(r);
+}
+
 /* Behind I or J, up to their E. */
 static void read_list(struct reader *r, struct text *text)
 {
@@ -168,6 +192,8 @@ static void read_list(struct reader *r, struct text *text)
             read_literal(r, &one);
         else if (take(r, "J"))
             read_list(r, &one);
+        else if (take(r, "X"))
+            read_expression(r, &one);
         else
             read_type(r, &one);
         r->depth--;
@@ -197,8 +223,9 @@ static void read_arguments(struct reader *r, struct text *text)
     r->at++;
     read_list(r, &list);
     r->level--;
-    size_t shown = list.length > LONGEST_LIST ? whole_arguments(list.at, LONGEST_LIST) : list.length;
-    if (r->level >= DEEPEST_SHOWN)
+    size_t shown =
+        list.length > LONGEST_LIST && !r->whole ? whole_arguments(list.at, LONGEST_LIST) : list.length;
+    if (r->level >= DEEPEST_SHOWN && !r->whole)
         text_add(text, "<..>");
     else
         text_add(text, "<%.*s%s>", (int)shown, list.length ? list.at : "",
@@ -259,6 +286,32 @@ static void read_name(struct reader *r, struct text *text, bool is_type, bool wi
     }
     text_fini(&last);
     text_fini(&scopes);
+}
+
+/* "4mainEUliE_" behind Z: what a function has inside, most often a lambda. */
+static void read_local(struct reader *r, struct text *text)
+{
+    struct text scopes = {0}, unused = {0};
+    read_name(r, &scopes, false, true);
+    while (*r->at && *r->at != 'E')
+        read_type(r, &unused);
+    if (!take(r, "E"))
+        lose(r);
+    if (scopes.length)
+        text_add(&scopes, "::");
+    if (*r->at == 'N' || isdigit((unsigned char)*r->at) || *r->at == 'U')
+        read_part(r, &scopes);
+    else
+        lose(r);
+    if (take(r, "__")) /* one of several of this name */
+        r->at += strcspn(r->at, "_") + 1;
+    else if (*r->at == '_' && isdigit((unsigned char)r->at[1]))
+        r->at += 2;
+    if (!r->lost)
+        remember(r, &scopes);
+    copy(text, &scopes);
+    text_fini(&scopes);
+    text_fini(&unused);
 }
 
 /* ---- types ---- */
@@ -403,6 +456,8 @@ static void read_type(struct reader *r, struct text *text)
         read_parameter(r, text);
     else if (take(r, "Dp"))
         read_type(r, text);
+    else if (take(r, "Z"))
+        read_local(r, text);
     else if (*r->at == 'N' || isdigit((unsigned char)*r->at))
         read_name(r, text, true, false);
     else
@@ -412,11 +467,12 @@ static void read_type(struct reader *r, struct text *text)
 
 /* ---- for people ---- */
 
-void demangle(const char *name, struct text *text)
+static void demangle_to(const char *name, bool whole, struct text *text)
 {
     struct text parts = {0};
     struct reader *r = mem_alloc(1, sizeof *r);
     r->at = name;
+    r->whole = whole;
     if (take(r, "_Z"))
         read_name(r, &parts, false, true);
     text_add(text, "%s", parts.length ? parts.at : name);
@@ -424,6 +480,16 @@ void demangle(const char *name, struct text *text)
         mem_free(r->seen[i]);
     mem_free(r);
     text_fini(&parts);
+}
+
+void demangle(const char *name, struct text *text)
+{
+    demangle_to(name, false, text);
+}
+
+void demangle_whole(const char *name, struct text *text)
+{
+    demangle_to(name, true, text);
 }
 
 const char *demangled(const char *name)

@@ -6,8 +6,11 @@
 
 /* "_Z5saxpyifPKfPf" is saxpy, "_ZN2ns6kernelILi8EfEEvPT0_" is ns::kernel<8, float>; what is not mangled
  * stays. Namespaces that are but a version (cub's and thrust's) are left out, and so are those of arguments;
- * what is not understood of arguments is "..". */
+ * what is not understood of arguments is "..". A lambda is "main::lambda#2": the second one of main. */
 void demangle(const char *name, struct text *text);
+
+/* The same with all arguments, however long they are. */
+void demangle_whole(const char *name, struct text *text);
 
 /* The same for a message: at most 200 letters, which last until this thread's next call. */
 const char *demangled(const char *name);

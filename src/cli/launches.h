@@ -53,8 +53,9 @@ struct launch_lines {
     size_t file_count, file_capacity;
     struct place_list places; /* that profiles name */
     struct copy_sum copies[COPIED_KINDS];
-    uint64_t busy_ns; /* of the host, in which a launch was under way; of the process that took longest */
-    uint64_t end_ps;  /* simulated time until the last launch or copy ended; likewise */
+    uint64_t busy_ns; /* of the host, in which a launch was under way; all processes added up */
+    uint64_t
+        end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */
     uint64_t lost_lines, lost_sums; /* launches that found no room in the folder */
     int loss;                       /* why: errno */
 };

@@ -1,6 +1,7 @@
 /* What the kernels' time went into: a line for each, a table, and the places where warps waited. 100 columns.
  */
 #include "cli/launches.h"
+#include "base/apart.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/demangle.h"
@@ -17,7 +18,8 @@ enum {
 
 /* All timed launches of one kernel, with its names. */
 struct group {
-    struct text name, column; /* whole; as it stands in the table */
+    struct text name;          /* for people */
+    struct text title, column; /* that tells it from the others: before its line, and in the table */
     const struct launch_kernel *of;
 };
 
@@ -68,6 +70,7 @@ static void groups_fini(struct groups *groups)
 {
     for (size_t i = 0; i < groups->count; i++) {
         text_fini(&groups->at[i].name);
+        text_fini(&groups->at[i].title);
         text_fini(&groups->at[i].column);
     }
     mem_free(groups->at);
@@ -126,7 +129,7 @@ static void add_wrapped(struct text *text, const char *line)
 static void add_line(const struct group *group, const struct system *system, struct text *to)
 {
     struct text line = {0}, *text = &line;
-    name_shorten(group->name.at, LONGEST_NAME, text);
+    text_add(text, "%s", group->title.at);
     if (group->of->launches > 1)
         text_add(text, ", %llu launches", (unsigned long long)group->of->launches);
     text_add(text, ": ");
@@ -236,7 +239,7 @@ static void add_places(const struct group *group, uint64_t most, struct text *te
     qsort(places, count, sizeof *places, by_wait);
     for (int i = 0; i < STALL_COUNT; i++)
         all += i == STALL_selected ? 0 : group->of->sum.sm.stalls[i];
-    text_add(text, "\n%s: where warps wait, of all their waiting, and for what\n", group->name.at);
+    text_add(text, "\n%s: where warps wait, of all their waiting, and for what\n", group->title.at);
     for (size_t i = 0; i < min_u64(most, count) && all; i++) {
         const struct metric_place *place = &places[i];
         uint64_t own = waited(&place->counts);
@@ -255,41 +258,62 @@ static void add_places(const struct group *group, uint64_t most, struct text *te
     mem_free(places);
 }
 
-/* A kernel's name in the table: what failed is marked, and names that are the same when they are short get
- * numbers. */
-static void name_row(struct group *groups, size_t i)
+/* Names that are the same get numbers. */
+static void number_same(struct text *names, size_t count, size_t room)
 {
-    const char *mark = groups[i].of->failed ? " (failed)" : "";
-    struct text text = {0};
-    size_t same = 1;
-    name_shorten(groups[i].name.at, NAME_WIDTH - strlen(mark), &text);
-    for (size_t k = 0; k < i; k++) {
-        struct text other = {0};
-        name_shorten(groups[k].name.at, NAME_WIDTH - strlen(mark), &other);
-        same += !strcmp(text.at, other.at);
-        text_fini(&other);
-    }
-    struct text number = {0};
-    text_add(&number, "%s", mark);
-    if (same > 1)
+    for (size_t i = count; i-- > 0;) {
+        struct text number = {0}, numbered = {0};
+        size_t same = 1;
+        for (size_t k = 0; k < i; k++)
+            same += !strcmp(names[k].at, names[i].at);
         text_add(&number, "#%zu", same);
-    name_shorten(groups[i].name.at, NAME_WIDTH - number.length, &groups[i].column);
-    text_add(&groups[i].column, "%s", number.at);
-    text_fini(&number);
-    text_fini(&text);
+        if (same > 1) {
+            name_shorten(names[i].at, room - number.length, &numbered);
+            text_add(&numbered, "%s", number.at);
+            text_fini(&names[i]);
+            names[i] = numbered;
+        }
+        text_fini(&number);
+    }
+}
+
+/* Names for lines and for the table, where what failed is marked. */
+static void name_kernels(struct group *groups, size_t count)
+{
+    static const char mark[] = " (failed)";
+    const char **names = mem_alloc(count, sizeof *names);
+    struct text *texts = mem_alloc(count, sizeof *texts);
+    size_t width = NAME_WIDTH;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = groups[i].of->longest.kernel;
+        if (groups[i].of->failed)
+            width = NAME_WIDTH - strlen(mark);
+    }
+    names_apart(names, count, LONGEST_NAME, texts);
+    for (size_t i = 0; i < count; i++) {
+        groups[i].title = texts[i];
+        texts[i] = (struct text){0};
+    }
+    names_apart(names, count, width, texts);
+    number_same(texts, count, width);
+    for (size_t i = 0; i < count; i++) {
+        groups[i].column = texts[i];
+        text_add(&groups[i].column, "%s", groups[i].of->failed ? mark : "");
+    }
+    mem_free(names);
+    mem_free(texts);
 }
 
 static void add_all(struct groups *groups, const struct launch_run *run, struct text *text)
 {
     size_t count = groups->count, shown = min_u64(count, MOST_SHOWN);
     qsort(groups->at, count, sizeof *groups->at, by_time);
+    name_kernels(groups->at, shown);
     for (size_t i = 0; i < shown; i++)
         add_line(&groups->at[i], run->system, text);
     text_add(text,
-             "\nkernel                 launches       cycles     time    insts   IPC occup. L1 hit L2 hit "
+             "\nkernel                 launches       cycles     time mach.ins   IPC occup. L1 hit L2 hit "
              "DRAM GB/s\n");
-    for (size_t i = 0; i < shown; i++)
-        name_row(groups->at, i);
     for (size_t i = 0; i < shown; i++)
         add_row(&groups->at[i], run->system, text);
     if (shown < count)

@@ -79,7 +79,9 @@ static void write_places(struct json *json, const struct metric_place *places, s
         const struct metric_place *place = &places[i];
         json_object(json, NULL);
         write_place(json, place->at);
-#define X(name, help) json_u64(json, #name, place->counts.name);
+#define X(name, help)                                                                                        \
+    if (place->counts.name)                                                                                  \
+        json_u64(json, #name, place->counts.name);
         OP_COUNTERS(X)
 #undef X
         json_object(json, "stall_cycles");

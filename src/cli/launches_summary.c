@@ -21,17 +21,50 @@ bool launch_failed(const struct launch_line *line)
     return line->result && line->result != RESULT_DEINITIALIZED; /* the end of its process */
 }
 
+/* Instructions of one kind. */
+struct tally {
+    double warps, threads;
+};
+
+static void add_tally(struct text *text, const struct tally *tally, const char *kind)
+{
+    add_count(text, tally->warps);
+    text_add(text, " %s warp instruction%s (", kind, tally->warps == 1 ? "" : "s");
+    add_count(text, tally->threads);
+    text_add(text, " of threads)");
+}
+
+/* How long it all took, and how fast kernels ran: the program's own work is no matter of theirs. Processes
+ * may have run side by side or one after another: no more than all of the time. */
+static void add_rate(struct text *text, const struct launch_lines *lines, const struct launch_run *run,
+                     double instructions)
+{
+    double busy_s = (double)lines->busy_ns * 1e-9;
+    busy_s = busy_s < run->wall_s ? busy_s : run->wall_s;
+    text_add(text, " in %.2f s", run->wall_s);
+    if (busy_s > 0.0001) {
+        text_add(text, ", kernels %.2g s of it: ", busy_s);
+        add_count(text, instructions / busy_s);
+        text_add(text, " a second");
+    }
+}
+
 void launches_summarize(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
 {
     struct names kernels = {0};
-    double warps = 0, threads = 0;
+    struct tally machine = {0}, ptx = {0};
     uint64_t failed = 0;
     for (size_t i = 0; i < lines->kernel_count; i++) {
-        failed += lines->kernels[i].failed;
-        names_add(&kernels,
-                  lines->kernels[i].longest.kernel); /* it may be there twice: with and without time */
-        warps += (double)lines->kernels[i].warp_instructions;
-        threads += (double)lines->kernels[i].thread_instructions;
+        const struct launch_kernel *kernel = &lines->kernels[i];
+        failed += kernel->failed;
+        names_add(&kernels, kernel->longest.kernel); /* it may be there twice: with and without time */
+        if (kernel->longest.timed) {
+            machine.warps += (double)kernel->sum.sm.instructions;
+            machine.threads += (double)kernel->sum.sm.thread_instructions;
+        } else {
+            ptx.warps += (double)kernel->warp_instructions;
+            ptx.threads += (double)kernel->thread_instructions;
+        }
     }
     if (run->signal)
         text_add(text, "%s was ended by signal %d (%s)%s; ", run->program, run->signal,
@@ -52,15 +85,13 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
             text_add(text, "failed, ");
         else if (failed)
             text_add(text, "%llu of them failed, ", (unsigned long long)failed);
-        add_count(text, warps);
-        text_add(text, " warp instruction%s (", warps == 1 ? "" : "s");
-        add_count(text, threads);
-        text_add(text, " of threads) in %.2f s", run->wall_s);
-        if (run->wall_s > 0.001) {
-            text_add(text, ": ");
-            add_count(text, warps / run->wall_s);
-            text_add(text, " a second");
-        }
+        if (machine.warps > 0)
+            add_tally(text, &machine, "machine");
+        if (machine.warps > 0 && ptx.warps > 0)
+            text_add(text, " and ");
+        if (ptx.warps > 0 || !(machine.warps > 0))
+            add_tally(text, &ptx, "PTX");
+        add_rate(text, lines, run, machine.warps + ptx.warps);
     }
     names_fini(&kernels);
 }

@@ -107,7 +107,7 @@ static void add_process(struct launch_lines *lines, const struct launch_process 
         lines->copies[i].bytes += process->copies[i].bytes;
         lines->copies[i].busy_ps += process->copies[i].busy_ps;
     }
-    lines->busy_ns = max_u64(lines->busy_ns, process->busy_ns);
+    lines->busy_ns += process->busy_ns;
     lines->end_ps = max_u64(lines->end_ps, process->end_ps);
 }
 

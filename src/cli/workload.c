@@ -91,11 +91,12 @@ void workload_nearest(struct nearest *nearest)
 static void print_line(const struct request *r, const struct workload_result *result)
 {
     const struct launch_result *counts = &result->counts;
-    printf("%s: ok; %llu launch%s, %llu warp instructions, %llu thread instructions, %.3f s: %.2f million "
-           "warp instructions/s\n",
-           r->workload->name, (unsigned long long)result->launches, result->launches == 1 ? "" : "es",
-           (unsigned long long)counts->warp_instructions, (unsigned long long)counts->thread_instructions,
-           result->seconds, (double)counts->warp_instructions / result->seconds / 1e6);
+    printf(
+        "%s: ok; %llu launch%s, %llu PTX warp instructions, %llu thread instructions, %.3f s: %.2f million "
+        "warp instructions/s\n",
+        r->workload->name, (unsigned long long)result->launches, result->launches == 1 ? "" : "es",
+        (unsigned long long)counts->warp_instructions, (unsigned long long)counts->thread_instructions,
+        result->seconds, (double)counts->warp_instructions / result->seconds / 1e6);
 }
 
 /* What kernels measured with the GPU's clock; it means something in simulated time only. */

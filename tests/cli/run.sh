@@ -13,7 +13,7 @@ run run ./useptx "$saxpy"
 expect_status 0
 expect_line out '^ptx: ok$'
 expect_lines err 1
-expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ warp instructions \([0-9.]+ thousand of threads\) in [0-9.]+ s'
+expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ PTX warp instructions \([0-9.]+ thousand of threads\) in [0-9.]+ s'
 
 for threads in 1 2 all; do
     run run --threads "$threads" --stats "stats.$threads" ./useptx "$saxpy"

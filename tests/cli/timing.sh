@@ -12,7 +12,7 @@ gcc -o useptx "$HEDDLE_HOME/tests/programs/ptx.c" -L"$libraries" -l:libcuda.so.1
 # explains FILE KERNEL: the file has a line that says what bounds the kernel, and a row of a table.
 explains() {
     expect_line "$1" "^$2(, [0-9]+ launches)?: [0-9,]+ cycles \([0-9.]+ [num]?s\): .*[a-z]"
-    expect_line "$1" '^kernel +launches +cycles +time +insts +IPC +occup. L1 hit L2 hit DRAM GB/s$'
+    expect_line "$1" '^kernel +launches +cycles +time +mach.ins +IPC +occup. L1 hit L2 hit DRAM GB/s$'
     expect_line "$1" "^$2 +[0-9]+ +[0-9,]+ +[0-9.]+ [num]?s .*%"
     local widest
     widest=$(grep -vE '^heddle: |: ok;' "$1" | wc -L)
@@ -25,8 +25,10 @@ for threads in 1 2; do
     run run --mode timing "${small[@]}" --threads $threads --stats "stats.$threads" ./useptx "$saxpy"
     expect_status 0
     expect_line out '^ptx: ok$'
-    expect_line err '^heddle: 1 kernel, 1 launch, '
+    expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ machine warp instructions \('
+    machine=$(grep -oE '[0-9]+ machine' err)
     explains err saxpy
+    expect_line err "^saxpy +1 .* ${machine% machine} +[0-9.]+ +[0-9]+% "
     expect_line err '^copies: 2 to the device \(8 kB, [0-9.]+ us\), 1 to the host \(4 kB, [0-9.]+ n?u?s\)$'
     expect_line err '^simulated time until the last of these ended: [0-9.]+ us$'
     python3 - "stats.$threads" <<'END' >"same.$threads" || fail 'the statistics cannot be read'
@@ -52,7 +54,7 @@ place = next(place for place in launch["profile"] if place["instruction"] == "ld
 assert place["file"].endswith("saxpy.cu") and place["line"] == 8 and place["ptx_line"] > place["line"], place
 assert place["module"].endswith("saxpy.ptx") and place["units"] == {"LSU": 1}, place
 assert place["issued"] == 32 and 0 < place["threads"] <= 32 * 32 and place["sectors"] >= 125, place
-assert place["extra_sectors"] == place["passes"] - 32 == place["conflicts"] == 0 and place["awaited"] > 0, place
+assert place["passes"] == 32 and place["awaited"] > 0 and "extra_sectors" not in place, place
 print(json.dumps(stats))
 END
     expect_same_file "statistics with $threads threads and with one" same.1 "same.$threads"
@@ -101,6 +103,7 @@ explains err saxpy
 run run "${small[@]}" --kernels 1-7 --stats some ./useptx "$saxpy"
 expect_status 0
 expect_line err '^1 launch ran without time: events and totals leave it out$'
+expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ PTX warp instructions \('
 expect_line some '"mode": "timing"'
 run run "${small[@]}" --max-cycles 150 ./useptx "$saxpy"
 expect_line err '^heddle: .*150 cycles'
