@@ -1,5 +1,6 @@
 /* A launch: blocks spread over host threads. Each worker runs a block to its end before the next; one whose
  * threads wait for another block is put aside, as far as the GPU would hold both. */
+#include "exec/memory.h"
 #include "exec/step.h"
 #include "exec/sync.h"
 #include "exec/turns.h"
@@ -20,6 +21,10 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     struct worker *worker = block->worker;
     struct grid *grid = worker->grid;
     const uint32_t *size = grid->launch->block;
+    if (op < w->code->ops || op >= w->code->ops + w->code->op_count)
+        op = op->more;
+    if (kind == FAULT_ADDRESS || kind == FAULT_MISALIGNED)
+        memory_blame(w, op);
     uint32_t thread = w->index * WARP_LANES + first_lane(who);
     char said[1400];
     va_list arguments;
@@ -27,8 +32,6 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     vsnprintf(said, sizeof said, format, arguments);
     va_end(arguments);
     struct text where = {0};
-    if (op < w->code->ops || op >= w->code->ops + w->code->op_count)
-        op = op->more;
     code_where(w->code, op, &where);
     pthread_mutex_lock(&grid->lock);
     struct fault *fault = grid->fault;

@@ -593,6 +593,22 @@ void memory_resolve(struct warp *w, const struct op *op, const struct access *ac
     }
 }
 
+bool memory_is_access(const struct op *op)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return access->space != PTX_LOCAL && access->space != PTX_PARAM;
+}
+
+void memory_check(struct warp *w, const struct op *op, lanes who)
+{
+    struct access access = *(const struct access *)op->more;
+    char *places[WARP_LANES];
+    access.in_halves = true;
+    memory_resolve(w, op, &access, who, places);
+}
+
 /* Lowering */
 
 enum ptx_space opcode_space(const char *opcode)

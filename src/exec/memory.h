@@ -43,6 +43,14 @@ bool lower_address(struct lower *lower, const struct ptx_operand *operand, struc
 void memory_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
                     char *places[WARP_LANES]);
 
+/* Loads and stores: whether it is one; a fault if these lanes may not do it, which is not done. */
+bool memory_is_access(const struct op *op);
+void memory_check(struct warp *warp, const struct op *op, lanes who);
+
+/* Before a fault of an access: raises one in its place if another stands before it in the program, and is as
+ * wrong. */
+void memory_blame(struct warp *warp, const struct op *op);
+
 /* For models that keep time: lanes go to shared memory, or to pieces of global memory. */
 void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes);
 void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);

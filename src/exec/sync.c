@@ -378,6 +378,13 @@ static void run_redux(struct warp *w, const struct op *op, lanes active)
     blend(warp_at(w, op->d), result, 4, active);
 }
 
+static bool is_reduction(const char *opcode, const char *name)
+{
+    char operation[8] = "";
+    memcpy(operation, name, strcspn(name, "."));
+    return opcode_has(opcode, operation) && opcode_has(opcode, strchr(name, '.') + 1);
+}
+
 enum lowered lower_redux(struct lower *lower, struct op *op)
 {
     static const char *const names[] = {
@@ -386,10 +393,10 @@ enum lowered lower_redux(struct lower *lower, struct op *op)
 #undef R
     };
     struct redux_form *form = (void *)lower_sync(lower, op, run_redux, sizeof *form);
-    const char *opcode = lower->inst->opcode, *kind = opcode + strlen("redux.sync.");
-    if (strncmp(opcode, "redux.sync.", strlen("redux.sync.")) != 0)
+    const char *opcode = lower->inst->opcode;
+    if (!opcode_has(opcode, "sync"))
         return lower_fail(lower, "Heddle does not know this instruction");
-    while (form->kind < COUNT_OF(names) && strcmp(names[form->kind], kind) != 0)
+    while (form->kind < COUNT_OF(names) && !is_reduction(opcode, names[form->kind]))
         form->kind++;
     if (form->kind == COUNT_OF(names))
         return lower_fail(lower, "Heddle does not know this reduction");

@@ -2,6 +2,7 @@
 #include "slow_alu.h"
 #include "base/rng.h"
 #include "exec/alu.h"
+#include "ptx/opcodes.h"
 
 /* --- vectors of operands --- */
 
@@ -183,6 +184,19 @@ static void what_is_no_opcode_is_not_found(void **state)
     assert_int_equal(alu_find("add"), -1);
     assert_int_equal(alu_find("add.u32|add.s32"), -1);
     assert_int_equal(alu_find("add.cc.u32"), -1);
+}
+
+/* As the parser writes them. */
+static void modifiers_of_rows_are_in_the_usual_order(void **state)
+{
+    (void)state;
+    for (int row = 0; row < alu_row_count; row++)
+        for (const char *at = alu_rows[row].texts; at;) {
+            char text[64], ordered[64];
+            at = next_text(at, text);
+            if (ptx_order_opcode(text, ordered, sizeof ordered))
+                fail_msg("%s becomes %s", text, ordered);
+        }
 }
 
 static bool approximate(const char *texts)
@@ -439,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_opcode_is_in_one_row),
+        cmocka_unit_test(modifiers_of_rows_are_in_the_usual_order),
         cmocka_unit_test(what_is_no_opcode_is_not_found),
         cmocka_unit_test(integers_at_their_ends),
         cmocka_unit_test(shifts_and_fields),

@@ -403,6 +403,38 @@ static void test_printf(void **state)
     free(printed);
 }
 
+/* Opcodes in other orders do what they do in the usual one. */
+static void test_order_of_modifiers(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "cvt.rn.f32.u32 %f1, %r1; add.rn.ftz.sat.f32 %f2, %f1, 0f3DCCCCCD; lg2.approx.ftz.f32 %f3, %f1;\n"
+        "setp.lt.and.ftz.f32 %p1, %f3, %f1, %p0; cvt.rzi.ftz.s32.f32 %r3, %f3; mad.lo.cc.u32 %r4, %r1, 3, "
+        "%r3;\n"
+        "redux.sync.add.s32 %r5, %r4, -1; atom.global.add.u32 %r6, [%rd1+128], %r5; ld.global.u32 %r7, "
+        "[%rd1+128];\n",
+        "cvt.f32.u32.rn %f1, %r1; add.f32.sat.ftz.rn %f2, %f1, 0f3DCCCCCD; lg2.approx.f32.ftz %f3, %f1;\n"
+        "setp.ftz.and.f32.lt %p1, %f3, %f1, %p0; cvt.s32.ftz.f32.rzi %r3, %f3; mad.lo.u32.cc %r4, %r1, 3, "
+        "%r3;\n"
+        "redux.s32.add.sync %r5, %r4, -1; atom.add.u32.global %r6, [%rd1+128], %r5; ld.u32.global %r7, "
+        "[%rd1+128];\n"};
+    uint32_t results[2][WORDS];
+    for (int i = 0; i < 2; i++) {
+        char body[2048];
+        snprintf(body, sizeof body,
+                 ".reg .f32 %%f<5>; setp.lt.u32 %%p0, %%r1, 20;\n%sselp.u32 %%r8, 100, 200, %%p1;\n"
+                 "mov.b32 %%r9, %%f2; xor.b32 %%r9, %%r9, %%r8; xor.b32 %%r9, %%r9, %%r4; xor.b32 %%r9, "
+                 "%%r9, %%r7;\n"
+                 "mul.wide.u32 %%rd4, %%r1, 4; add.u64 %%rd4, %%rd1, %%rd4; st.global.u32 [%%rd4], %%r9;",
+                 bodies[i]);
+        memset(memory, 0, sizeof memory);
+        expect_good((struct run){.body = body, .ptx = "7.0", .sm = "80"});
+        memcpy(results[i], memory, sizeof memory);
+    }
+    assert_memory_equal(results[0], results[1], sizeof results[0]);
+    assert_true(results[0][0] != results[0][1]);
+}
+
 /* Each thread has its own, whatever the width. */
 static void test_atomics_on_local_memory(void **state)
 {
@@ -577,6 +609,7 @@ int main(void)
                                        TEST(test_refuses),
                                        TEST(test_malloc_and_free),
                                        TEST(test_printf),
+                                       TEST(test_order_of_modifiers),
                                        TEST(test_atomics_on_local_memory),
                                        TEST(test_all_read_before_one_writes),
                                        TEST(test_all_wake_when_a_phase_ends),

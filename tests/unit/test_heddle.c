@@ -101,6 +101,53 @@ static void a_limit_ends_what_would_not_end(void **state)
     }
 }
 
+/* In time loads run before stores, as ptxas orders them; what the program does first is named all the same.
+ */
+static void the_first_wrong_access_is_named(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry beyond(.param .u64 to)\n{\n"
+        "    .reg .b32 %r<4>; .reg .b64 %rd<4>; .shared .align 4 .b8 s[256];\n    ld.param.u64 %rd1, [to];\n"
+        "    mov.u32 %r1, %tid.x;\n    mov.u32 %r2, s;\n    mad.lo.u32 %r2, %r1, 4, %r2;\n"
+        "    st.shared.u32 [%r2+4000], %r1;\n    ld.shared.u32 %r3, [%r2+8000];\n"
+        "    st.global.u32 [%rd1], %r3;\n    ret;\n}\n";
+    for (int timed = 0; timed < 2; timed++) {
+        struct heddle *gpu = timed ? heddle_open_timed(NULL, NULL, 1) : heddle_open(NULL);
+        struct heddle_module *module = heddle_load_text(gpu, "beyond.ptx", text);
+        assert_non_null(module);
+        uint64_t to = heddle_alloc(gpu, 0, 8);
+        assert_int_equal(
+            heddle_launch(gpu, 0, module, "beyond", one, (const uint32_t[]){64, 1, 1}, 0, (void *[]){&to}),
+            0);
+        assert_int_equal(heddle_wait(gpu), 700);
+        assert_non_null(strstr(heddle_error(), "PTX line 11 of beyond.ptx (st.shared.u32): a write"));
+        heddle_close(gpu);
+    }
+}
+
+static void local_memory_has_atomics_in_time(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry own(.param .u64 to)\n{\n"
+        "    .reg .b32 %r<4>; .reg .b64 %rd<9>; .local .align 8 .b8 l[8];\n    ld.param.u64 %rd1, [to];\n"
+        "    mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.u64 %rd1, %rd1, %rd2;\n"
+        "    mov.u64 %rd3, l; cvta.local.u64 %rd3, %rd3; shl.b64 %rd4, %rd2, 32; st.u64 [%rd3], %rd4;\n"
+        "    atom.add.u64 %rd5, [%rd3], 7; atom.add.u64 %rd6, [%rd3], %rd5;\n"
+        "    ld.u64 %rd7, [%rd3]; st.global.u64 [%rd1], %rd7;\n    ret;\n}\n";
+    struct heddle *gpu = heddle_open_timed(NULL, NULL, 1);
+    struct heddle_module *module = heddle_load_text(gpu, "own.ptx", text);
+    assert_non_null(module);
+    uint64_t back[32], to = heddle_alloc(gpu, 0, sizeof back);
+    const uint32_t warp[] = {32, 1, 1};
+    assert_int_equal(heddle_launch(gpu, 0, module, "own", one, warp, 0, (void *[]){&to}), 0);
+    assert_int_equal(heddle_download(gpu, back, to, sizeof back), 0);
+    for (uint64_t i = 0; i < 32; i++)
+        assert_int_equal(back[i], (i * 8 << 32) * 2 + 7);
+    heddle_close(gpu);
+}
+
 static void each_device_has_variables_of_its_own(void **state)
 {
     (void)state;
@@ -188,6 +235,8 @@ int main(void)
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_fault_is_reported_whole),
         cmocka_unit_test(a_limit_ends_what_would_not_end),
+        cmocka_unit_test(the_first_wrong_access_is_named),
+        cmocka_unit_test(local_memory_has_atomics_in_time),
         cmocka_unit_test(each_device_has_variables_of_its_own),
         cmocka_unit_test(what_is_missing_is_an_error),
     };

@@ -56,6 +56,25 @@ static void opcodes_are_taken_whole(void **state)
     check_body("bar.sync 0;;", "bar.sync 0\n");
 }
 
+/* As ptxas takes them: types keep their order, all else may stand anywhere. */
+static void modifiers_come_in_any_order(void **state)
+{
+    (void)state;
+    check_body("lg2.approx.f32.ftz a, b;", "lg2.approx.ftz.f32 a, b\n");
+    check_body("lg2.f32.ftz.approx a, b;", "lg2.approx.ftz.f32 a, b\n");
+    check_body("fma.f32.sat.ftz.rn a, b, a, b;", "fma.rn.ftz.sat.f32 a, b, a, b\n");
+    check_body("max.f32.abs.xorsign.NaN.ftz a, b, a;", "max.ftz.NaN.xorsign.abs.f32 a, b, a\n");
+    check_body("cvt.f32.rn.s32 a, b;", "cvt.rn.f32.s32 a, b\n");
+    check_body("cvt.e4m3x2.f32.satfinite.rn a, b, a;", "cvt.satfinite.rn.e4m3x2.f32 a, b, a\n");
+    check_body("ld.u32.v2.global {a, b}, [%rd1];", "ld.v2.global.u32 {a, b}, [%rd1]\n");
+    check_body("atom.u32.global.add a, [%rd1], b;", "atom.global.add.u32 a, [%rd1], b\n");
+    check_body("mad.lo.u32.cc a, b, a, b;", "mad.lo.cc.u32 a, b, a, b\n");
+    /* these have types before others */
+    check_body("vadd.s32.s32.s32.sat a, b, a;", "vadd.s32.s32.s32.sat a, b, a\n");
+    check_body("prmt.b32.f4e a, b, a, b;", "prmt.b32.f4e a, b, a, b\n");
+    check_body("suld.b.1d.b32.trap {a}, [%rd1, {b}];", "suld.b.1d.b32.trap {a}, [%rd1, {b}]\n");
+}
+
 static void the_same_opcode_is_the_same_pointer(void **state)
 {
     (void)state;
@@ -272,6 +291,7 @@ int main(void)
         cmocka_unit_test(operands_are_of_many_kinds),
         cmocka_unit_test(addresses_have_offsets_and_coordinates),
         cmocka_unit_test(opcodes_are_taken_whole),
+        cmocka_unit_test(modifiers_come_in_any_order),
         cmocka_unit_test(the_same_opcode_is_the_same_pointer),
         cmocka_unit_test(guards_are_registers_and_may_be_negated),
         cmocka_unit_test(calls_come_in_all_forms),

@@ -73,6 +73,10 @@ void opcodes_fini(struct opcodes *opcodes);
 /* Whether the opcode has this modifier: "volatile" in ld.volatile.u32. */
 bool ptx_opcode_has(const char *opcode, const char *modifier);
 
+/* Writes it with its modifiers in the usual order ("lg2.approx.ftz.f32" for lg2.approx.f32.ftz); false, and
+ * nothing is written, when they are. */
+bool ptx_order_opcode(const char *opcode, char *ordered, size_t room);
+
 /* The steps that a text of the rows means; gives how many. */
 enum { STEPS_MOST = 128 };
 uint32_t opcode_steps(const char *text, struct isa_step *steps, uint32_t most);

@@ -200,6 +200,8 @@ static int32_t schedule_within(struct ptx_function *f, const struct flow *flow, 
 void schedule_function(struct ptx_function *f, const struct flow *flow)
 {
     struct ptx_inst *as_it_was = mem_alloc(f->inst_count + 1, sizeof *as_it_was);
+    for (uint32_t i = 0; i < f->inst_count; i++)
+        f->insts[i].order = i;
     memcpy(as_it_was, f->insts, f->inst_count * sizeof *as_it_was);
     int32_t most = schedule_within(f, flow, LIMIT);
     if (most > LIMIT + LIMIT_SLACK) {

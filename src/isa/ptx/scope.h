@@ -38,6 +38,7 @@ struct name {
     uint32_t number;    /* 12 */
     uint32_t waiting;   /* + 1: the latest reference to it that waits for its label; see body.h */
     const char *string; /* what stands behind this label in .debug_str */
+    struct name *usual; /* as an opcode: with its modifiers in the usual order; NULL: not looked up yet */
     struct binding *binding, *range;
 };
 

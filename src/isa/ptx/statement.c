@@ -1,6 +1,7 @@
 /* Bodies of functions: statements, scopes, labels. */
 #include "parse.h"
 #include "base/bits.h"
+#include "ptx/opcodes.h"
 
 static bool declare_variable(struct parser *parser, struct ptx_variable *variable, const struct token *token)
 {
@@ -35,6 +36,16 @@ static bool bind_params(struct parser *parser, struct ptx_variable *params, uint
     return true;
 }
 
+static struct name *usual_opcode(struct parser *parser, struct name *opcode)
+{
+    char ordered[128];
+    if (!opcode->usual)
+        opcode->usual = ptx_order_opcode(opcode->text, ordered, sizeof ordered)
+                            ? scope_name(&parser->scopes, ordered, strlen(ordered))
+                            : opcode;
+    return opcode->usual;
+}
+
 static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_not)
 {
     struct body *body = &parser->body;
@@ -46,7 +57,7 @@ static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_n
     parser->in_call = strncmp(opcode->text, "call", 4) == 0;
     if (!parse_operands(parser, &inst.first, &inst.count))
         return false;
-    inst.opcode = opcode->text;
+    inst.opcode = usual_opcode(parser, opcode)->text;
     inst.loc = (uint32_t)body->locs.count;
     *list_push(body->insts) = inst;
     return true;
