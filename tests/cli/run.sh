@@ -108,6 +108,13 @@ run run ./handles
 expect_status 0
 expect_line out '^handles: ok$'
 
+gcc -o nvml "$HEDDLE_HOME/tests/programs/nvml.c" -L"$libraries" -l:libcudart.so.13 -ldl || fail 'nvml.c does not compile'
+for gpus in 1 2; do
+    run run --set system.gpus=$gpus ./nvml $gpus
+    expect_status 0
+    expect_line out '^nvml: ok$'
+done
+
 run run --mode functional --system a100 ./useptx "$saxpy" name
 expect_line out 'A100'
 cp "$HEDDLE_HOME/systems/a100.ini" own.ini
