@@ -123,6 +123,17 @@ enum result device_usable(struct device *device)
     return error ? driver_fail(error, "a kernel failed before: %s", result_text(error)) : RESULT_SUCCESS;
 }
 
+bool device_is_busy(struct device *device)
+{
+    struct commands *commands = &device->driver->commands;
+    bool busy = false;
+    pthread_mutex_lock(&commands->lock);
+    for (struct stream *stream = device->streams; stream; stream = stream->next)
+        busy |= !stream_drained(stream);
+    pthread_mutex_unlock(&commands->lock);
+    return busy;
+}
+
 enum result device_reset(struct device *device)
 {
     struct commands *commands = &device->driver->commands;

@@ -108,6 +108,7 @@ bool driver_reported(const char *text); /* whether this is the last report of th
 
 struct driver *device_driver(const struct device *device);
 unsigned device_index(const struct device *device);
+bool device_is_busy(struct device *device); /* a command of it has not ended; no simulated time passes */
 const struct gpu_spec *device_spec(const struct device *device);
 struct image *device_image(struct device *device); /* of exec: for textures */
 

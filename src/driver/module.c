@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 
@@ -154,19 +155,26 @@ enum result module_load_file(struct driver *driver, const char *path, struct mod
     return result;
 }
 
+/* The program or library that this is in. */
+static const char *object_of(const void *at)
+{
+    Dl_info info;
+    return dladdr(at, &info) && info.dli_fname && *info.dli_fname ? info.dli_fname : program_invocation_name;
+}
+
 enum result module_register(struct driver *driver, const void *wrapper, struct module **module)
 {
     const struct wrapper *given = wrapper;
+    const char *name = object_of(wrapper);
     size_t bytes;
     if (given->magic != FATBIN_WRAPPER_MAGIC || !given->fatbin || !fatbin_length(given->fatbin, &bytes))
-        return driver_fail(RESULT_INVALID_IMAGE, "%s: what was registered is no fatbin",
-                           program_invocation_name);
+        return driver_fail(RESULT_INVALID_IMAGE, "%s: what was registered is no fatbin", name);
     struct module *made = new_module(driver);
-    add_part(made, program_invocation_name, given->fatbin, bytes, false);
+    add_part(made, name, given->fatbin, bytes, false);
     const void *const *linked = given->version >= WRAPPER_LINKED ? given->linked : NULL;
     for (; linked && *linked; linked++) {
         if (fatbin_length(*linked, &bytes))
-            add_part(made, program_invocation_name, *linked, bytes, false);
+            add_part(made, name, *linked, bytes, false);
     }
     *module = made;
     return RESULT_SUCCESS;

@@ -1,4 +1,5 @@
 /* A module's copy on a device: PTX is chosen and read, linked to a program, and its variables placed. */
+#include "driver/closed.h"
 #include "driver/fatbin.h"
 #include "driver/modules.h"
 #include "base/bits.h"
@@ -147,6 +148,12 @@ static enum result no_ptx(const struct making *making)
             "%s holds PTX for compute_%u and above, and the device is an sm_%u: build it for this "
             "one, too (-gencode arch=compute_%u,code=compute_%u), or choose another system",
             name, making->ptx_found, making->arch, making->arch, making->arch);
+    const struct closed_library *closed = closed_find(name);
+    if (making->cubin_found && closed)
+        return driver_fail(RESULT_NO_BINARY_FOR_GPU,
+                           "%s is %s, whose kernels are machine code without PTX, which Heddle does not "
+                           "simulate: %s",
+                           name, closed->name, closed->remedy);
     if (making->cubin_found)
         return driver_fail(
             RESULT_NO_BINARY_FOR_GPU,
@@ -304,7 +311,7 @@ enum result module_make(struct module *module, struct device *device)
     copy->result = make(module, device);
     if (copy->result) {
         copy->why = mem_text(driver_detail());
-        if (!module->reported) /* another device would say the same */
+        if (!module->reported && !driver_reported(copy->why)) /* another device or part would say the same */
             driver_report(module->driver, copy->why);
         module->reported = true;
     }

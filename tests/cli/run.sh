@@ -69,10 +69,51 @@ expect_status 0
 expect_lines err 2
 expect_line err '^heddle: cuGraphCreate is not supported'
 
+# libraries with a runtime of NVIDIA's: one line each, when they are used
+cat >asks.c <<'END'
+int cuGetExportTable(const void **table, const void *id);
+int ask(void)
+{
+    const void *table;
+    int result = cuGetExportTable(&table, "0123456789abcdef");
+    return result;
+}
+END
+cat >loads.c <<'END'
+#include <dlfcn.h>
+int main(int count, char **words)
+{
+    void *library = count > 1 ? dlopen(words[1], RTLD_NOW) : 0;
+    int (*ask)(void) = library ? (int (*)(void))dlsym(library, "ask") : 0;
+    return ask && ask() == 500 && ask() == 500 ? 0 : 1;
+}
+END
+gcc -o loads loads.c -ldl
+mkdir theirs
+for library in libcudart.so.13 libcublas.so.13 libcudnn_graph.so.9 libnccl.so.2 libtheirs.so; do
+    gcc -shared -fPIC -o "theirs/$library" asks.c -L"$libraries" -l:libcuda.so.1
+    run run ./loads "./theirs/$library"
+    expect_status 0
+    expect_lines err 2
+    mv err "err.$library"
+done
+expect_line err.libcudart.so.13 "^heddle: ./theirs/libcudart.so.13 is NVIDIA's own CUDA runtime, and its calls will fail: let the program load libcudart.so.13 by that name"
+expect_line err.libcublas.so.13 '^heddle: ./theirs/libcublas.so.13 is cuBLAS, whose kernels are machine code without PTX, which Heddle does not simulate; its calls will fail: use '
+expect_line err.libcudnn_graph.so.9 '^heddle: ./theirs/libcudnn_graph.so.9 is cuDNN, whose kernels are machine code without PTX'
+expect_line err.libnccl.so.2 '^heddle: ./theirs/libnccl.so.2 is NCCL, whose kernels are machine code without PTX.* build it from its source'
+expect_line err.libtheirs.so '^heddle: ./theirs/libtheirs.so has a CUDA runtime of its own that cannot be replaced'
+
 gcc -o handles "$HEDDLE_HOME/tests/programs/handles.c" -L"$libraries" -l:libcudart.so.13 -l:libcuda.so.1 || fail 'handles.c does not compile'
 run run ./handles
 expect_status 0
 expect_line out '^handles: ok$'
+
+gcc -o nvml "$HEDDLE_HOME/tests/programs/nvml.c" -L"$libraries" -l:libcudart.so.13 -ldl || fail 'nvml.c does not compile'
+for gpus in 1 2; do
+    run run --set system.gpus=$gpus ./nvml $gpus
+    expect_status 0
+    expect_line out '^nvml: ok$'
+done
 
 run run --mode functional --system a100 ./useptx "$saxpy" name
 expect_line out 'A100'

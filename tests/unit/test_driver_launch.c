@@ -421,6 +421,14 @@ static void machine_code_alone_is_refused_with_the_remedy(void **state)
         assert_int_equal(function_facts(find(module, "add"), t.device, &facts), RESULT_NO_BINARY_FOR_GPU);
     assert_int_equal(t.report_count, 1);
     assert_non_null(strstr(t.reports.at, "-gencode arch=compute_75,code=compute_75"));
+    for (int i = 0; i < 2; i++) { /* several modules of a library of NVIDIA's are told of once */
+        CHECK(module_load(t.driver, "/usr/lib/libnccl.so.2", fatbin.at, fatbin.length, &module));
+        assert_int_equal(function_facts(find(module, "add"), t.device, &facts), RESULT_NO_BINARY_FOR_GPU);
+    }
+    assert_int_equal(t.report_count, 2);
+    assert_non_null(strstr(t.reports.at,
+                           "/usr/lib/libnccl.so.2 is NCCL, whose kernels are machine code without "
+                           "PTX, which Heddle does not simulate: build it from its source"));
     text_fini(&fatbin);
     stop(&t);
 }

@@ -1,7 +1,11 @@
 /* Functions by their names: cuGetProcAddress, and the runtime's functions over it. */
 #include "runtime/cuda/api.h"
 #include "runtime/cuda/exports.h"
+#include "driver/closed.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,12 +91,51 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, uint64
     return look_up(name, function, version, flags, NULL, cudaErrorSymbolNotFound);
 }
 
-/* Tables of functions that NVIDIA's libraries share with each other and nobody else. They ask in vain, and go
- * on. */
+/* Only a runtime of NVIDIA's asks for tables, as it begins: in libcudart, or inside a library that cannot be
+ * taken over. Without them it fails with errors that say nothing, so one line says which it is. */
+static void tell_runtime(const void *caller)
+{
+    enum { MOST = 16 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static const void *told[MOST];
+    Dl_info info;
+    if (!dladdr(caller, &info) || !info.dli_fname || !strcmp(info.dli_fname, program_invocation_name))
+        return;
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < MOST && told[i] && told[i] != info.dli_fbase)
+        i++;
+    bool known = i == MOST || told[i];
+    if (!known)
+        told[i] = info.dli_fbase;
+    pthread_mutex_unlock(&lock);
+    const char *slash = strrchr(info.dli_fname, '/');
+    const struct closed_library *closed = closed_find(info.dli_fname);
+    if (known)
+        return;
+    if (!strncmp(slash ? slash + 1 : info.dli_fname, "libcudart.", 10))
+        fprintf(stderr,
+                "heddle: %s is NVIDIA's own CUDA runtime, and its calls will fail: let the program "
+                "load " CUDART_SONAME " by that name, without a path or an RPATH, to find Heddle's\n",
+                info.dli_fname);
+    else if (closed)
+        fprintf(stderr,
+                "heddle: %s is %s, whose kernels are machine code without PTX, which Heddle does not "
+                "simulate; its calls will fail: %s\n",
+                info.dli_fname, closed->name, closed->remedy);
+    else
+        fprintf(stderr,
+                "heddle: %s has a CUDA runtime of its own that cannot be replaced, and its calls will fail: "
+                "build it with NVCC_APPEND_FLAGS='-cudart shared'\n",
+                info.dli_fname);
+}
+
+/* Tables of functions that NVIDIA's libraries share with each other and nobody else. */
 EXPORT CUresult cuGetExportTable(const void **table, const struct cudaUUID *id);
 CUresult cuGetExportTable(const void **table, const struct cudaUUID *id)
 {
     (void)id;
+    tell_runtime(__builtin_return_address(0));
     if (table)
         *table = NULL;
     return cudaErrorSymbolNotFound;

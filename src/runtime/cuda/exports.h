@@ -10,7 +10,7 @@ struct export_row {
     void *function;
 };
 
-/* Both end in a row without a name. */
-extern const struct export_row heddle_cudart_exports[], heddle_cuda_exports[];
+/* All end in a row without a name. */
+extern const struct export_row heddle_cudart_exports[], heddle_cuda_exports[], heddle_nvml_exports[];
 
 #endif

@@ -290,25 +290,18 @@ static bool is_import(const Elf64_Sym *symbol, const char *name)
     return symbol->st_shndx == SHN_UNDEF && !strcmp(name, "__cudaRegisterFatBinary");
 }
 
-/* Kernels whose runtime cannot be found: it is inside the object, not in a library, and without names. */
-static void tell_hidden_runtime(const struct object *object, bool is_program)
+/* Kernels whose runtime cannot be found: it is inside the program, not in a library, and without names. (One
+ * inside a library is told of once it is used, by cuGetExportTable.) */
+static void tell_hidden_runtime(const struct object *object)
 {
     struct patching imports = {0};
     each_function(object, is_import, count_one, &imports);
     if (!object->has_kernels || !object->is_stripped || imports.count)
         return;
-    if (is_program)
-        dprintf(
-            STDERR_FILENO,
+    dprintf(STDERR_FILENO,
             "heddle: %s was stripped of its symbols, so the CUDA runtime inside it cannot be replaced; link "
             "it without -s and strip, or build it with NVCC_APPEND_FLAGS='-cudart shared'\n",
             program_invocation_name);
-    else
-        dprintf(
-            STDERR_FILENO,
-            "heddle: %s has a CUDA runtime of its own that cannot be replaced; what the program calls in it "
-            "will find no GPU\n",
-            object->name);
 }
 
 /* Libraries seldom hold a runtime of their own: those with kernels, and NVIDIA's own where the program
@@ -328,8 +321,8 @@ static void visit(struct object *object, bool is_program)
         readable && may_hold_runtime(object, is_program) ? patch(object) : NOTHING_TO_PATCH;
     if (patched == PATCHED && !is_program)
         each_function(object, is_registration, call_one, NULL);
-    if (patched == NOTHING_TO_PATCH && readable)
-        tell_hidden_runtime(object, is_program);
+    if (patched == NOTHING_TO_PATCH && readable && is_program)
+        tell_hidden_runtime(object);
     munmap((void *)(uintptr_t)object->bytes, object->size);
 }
 
