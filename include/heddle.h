@@ -77,6 +77,10 @@ HEDDLE_API int heddle_launch(struct heddle *heddle, unsigned device, struct hedd
                              const char *kernel, const uint32_t grid[3], const uint32_t block[3],
                              uint32_t shared_bytes, void *const *arguments);
 
+/* From now on a launch fails, with 702 (cudaErrorLaunchTimeout), after so many warp instructions, or in timing
+ * mode, cycles; heddle_error() then says where its threads are. 0: there is no limit, as at first. */
+HEDDLE_API void heddle_limit(struct heddle *heddle, uint64_t most);
+
 /* For all kernels on all devices. A fault of one is told here, and by every call for its device from then on;
  * heddle_error() is the whole report, with the kernel, the thread and the address. */
 HEDDLE_API int heddle_wait(struct heddle *heddle);

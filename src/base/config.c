@@ -85,6 +85,15 @@ static bool unknown_section(const struct config *config, const char *path, const
     return false;
 }
 
+static const char *moved_to(const struct config *config, const char *path, const char *key)
+{
+    for (const struct config_moved *moved = config->moved; moved && moved->path; moved++) {
+        if (!strcmp(moved->path, path) && !strcmp(moved->key, key))
+            return moved->now;
+    }
+    return NULL;
+}
+
 static bool unknown_key(const struct param_group *group, const char *path, const char *key, const char *where,
                         struct err *err)
 {
@@ -122,6 +131,8 @@ bool config_set_key(struct config *config, const char *path, const char *key, co
     if (!group)
         return unknown_section(config, path, where, err);
     const struct param_row *row = find_row(group, key);
+    if (!row && moved_to(config, path, key))
+        return err_set(err, "%s: %s.%s is now %s", where, path, key, moved_to(config, path, key));
     if (!row)
         return unknown_key(group, path, key, where, err);
     struct err why;
@@ -208,6 +219,17 @@ const char *config_next(const struct config *config, const struct param_group *g
     return number < config->paths.count ? config->paths.at[number] : NULL;
 }
 
+bool config_is_set(const struct config *config, const char *path, const struct param_row *row)
+{
+    size_t number = names_find(&config->paths, path);
+    const struct config_section *section = number == NO_NAME ? NULL : &config->sections[number];
+    for (size_t i = 0; section && i < section->count; i++) {
+        if (section->settings[i].row == row)
+            return true;
+    }
+    return false;
+}
+
 const char *config_where(const struct config *config, const char *path)
 {
     size_t number = names_find(&config->paths, path);
@@ -233,9 +255,16 @@ static void for_each_section(const struct config *config, void *user,
     }
 }
 
+struct dump {
+    const struct config *config;
+    const char *mark; /* or NULL */
+    struct text *text;
+};
+
 static void dump_section(const struct param_group *group, const char *path, const void *spec, void *user)
 {
-    struct text *text = user;
+    const struct dump *dump = user;
+    struct text *text = dump->text;
     text_add(text, "[%s]\n", path);
     for (size_t i = 0; i < group->row_count; i++) {
         const struct param_row *row = &group->rows[i];
@@ -245,14 +274,22 @@ static void dump_section(const struct param_group *group, const char *path, cons
         param_print(row, (const char *)spec + row->offset, text);
         if (text->length == before)
             text->at[text->length = start] = 0; /* an empty text cannot be written, and is the default */
+        else if (dump->mark && !config_is_set(dump->config, path, row))
+            text_add(text, " ; %s\n", dump->mark);
         else
             text_add(text, "\n");
     }
 }
 
+void config_dump_marked(const struct config *config, const char *mark, struct text *text)
+{
+    struct dump dump = {config, mark, text};
+    for_each_section(config, &dump, dump_section);
+}
+
 void config_dump(const struct config *config, struct text *text)
 {
-    for_each_section(config, text, dump_section);
+    config_dump_marked(config, NULL, text);
 }
 
 static void write_section(const struct param_group *group, const char *path, const void *spec, void *user)

@@ -15,7 +15,12 @@ struct config {
     struct names paths;                      /* of the sections that were set, by number */
     struct config_section *sections;         /* by the same number */
     size_t section_capacity;
-    const char *folder; /* where files look for what they include, beside their own; or NULL */
+    const char *folder;               /* where files look for what they include, beside their own; or NULL */
+    const struct config_moved *moved; /* keys that are no more, for errors; ends in {NULL}, or NULL */
+};
+
+struct config_moved {
+    const char *path, *key, *now; /* "gpu", "l2", "l2.bytes" */
 };
 
 void config_init(struct config *config, const struct param_group *const *groups);
@@ -39,12 +44,16 @@ void config_fill(const struct config *config, const struct param_group *group, c
  * and config_next(config, group, path) the one behind it; NULL at the end. */
 const char *config_next(const struct config *config, const struct param_group *group, const char *path);
 
+/* Whether this key of the section was set, and is not just the default. */
+bool config_is_set(const struct config *config, const char *path, const struct param_row *row);
+
 /* "file:line" where the section came first, or --set. */
 const char *config_where(const struct config *config, const char *path);
 
 /* The effective configuration: every parameter of these sections, as a description that can be read again,
- * or as a JSON object of sections. */
+ * or as a JSON object of sections. config_dump_marked has a comment behind what was not set. */
 void config_dump(const struct config *config, struct text *text);
+void config_dump_marked(const struct config *config, const char *mark, struct text *text);
 void config_write_json(const struct config *config, struct json *json);
 
 #endif

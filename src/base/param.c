@@ -24,9 +24,16 @@ static enum unit_kind unit_of(enum param_type type)
     }
 }
 
+/* Whether 0 is allowed beside the range. */
+static bool or_zero(const char *range)
+{
+    return strncmp(range, "0|", strlen("0|")) == 0;
+}
+
 /* Splits "least..most"; a missing side is an empty string. */
 static bool split_range(const char *range, char least[64], char most[64])
 {
+    range += or_zero(range) ? strlen("0|") : 0;
     const char *dots = strstr(range, "..");
     if (!dots)
         return false;
@@ -59,7 +66,8 @@ static bool parse_unit(const struct param_row *row, const char *value, uint64_t 
     uint64_t low = 0, high = UINT64_MAX;
     if ((*least && !unit_parse(kind, least, &low, err)) || (*most && !unit_parse(kind, most, &high, err)))
         BUG("parameter %s has the broken range %s", row->name, row->range);
-    return (*result >= low && *result <= high) || outside(row, value, err);
+    return (*result >= low && *result <= high) || (!*result && or_zero(row->range)) ||
+           outside(row, value, err);
 }
 
 static bool parse_in_range(const struct param_row *row, const char *value, double *result, struct err *err)
@@ -72,7 +80,8 @@ static bool parse_in_range(const struct param_row *row, const char *value, doubl
     double low = -INFINITY, high = INFINITY;
     if ((*least && !parse_real(least, &low)) || (*most && !parse_real(most, &high)))
         BUG("parameter %s has the broken range %s", row->name, row->range);
-    return (*result >= low && *result <= high) || outside(row, value, err);
+    return (*result >= low && *result <= high) || (*result == 0 && or_zero(row->range)) ||
+           outside(row, value, err);
 }
 
 static bool parse_flag(const char *value, bool *result, struct err *err)

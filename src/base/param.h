@@ -7,7 +7,8 @@
  *       P(S, choice, policy, "lru",    "lru|random", "which line leaves")
  *   struct cache_spec { CACHE_PARAMS(PARAM_FIELD, cache_spec) };
  *   PARAM_GROUP(cache_params, "gpu.l2", "the L2 cache", cache_spec, CACHE_PARAMS);
- */
+ *
+ * A row and a group may end with where a change of it shows (enum param_shows); a row's own word wins. */
 #ifndef BASE_PARAM_H
 #define BASE_PARAM_H
 
@@ -39,13 +40,22 @@ enum param_type {
 PARAM_TYPES(T)
 #undef T
 
+/* Where a change of a parameter shows. */
+enum param_shows {
+    SHOWS_ANYWHERE,            /* in what programs do, too */
+    SHOWS_IN_TIME,             /* in simulated time only */
+    SHOWS_IN_QUERIES_AND_TIME, /* and in what programs can ask of a device */
+};
+
 struct param_row {
     const char *name;
     enum param_type type;
     const char *fallback; /* the default, written as a user would */
-    const char *range;    /* "least..most" (one may be missing), the words of a choice, or "" */
+    const char *range;    /* "least..most" (one may be missing; "0|least..most": or 0), the words of a choice,
+                             or "" */
     const char *help;
-    size_t offset; /* of the field in the spec */
+    size_t offset;          /* of the field in the spec */
+    enum param_shows shows; /* SHOWS_ANYWHERE: as the group's */
 };
 
 struct param_group {
@@ -53,15 +63,32 @@ struct param_group {
     const char *help;
     const struct param_row *rows;
     size_t row_count, spec_bytes;
+    enum param_shows shows;
 };
 
-#define PARAM_FIELD(S, type, name, fallback, range, help) param_##type name;
-#define PARAM_ROW(S, type, name, fallback, range, help)                                                      \
-    {#name, PARAM_##type, fallback, range, help, offsetof(struct S, name)},
-#define PARAM_GROUP(variable, path, help, spec, PARAMS)                                                      \
+#define PARAM_FIELD(S, type, name, fallback, range, help, ...) param_##type name;
+#define PARAM_ROW(S, type, name, fallback, range, help, ...)                                                 \
+    {#name,                                                                                                  \
+     PARAM_##type,                                                                                           \
+     fallback,                                                                                               \
+     range,                                                                                                  \
+     help,                                                                                                   \
+     offsetof(struct S, name),                                                                               \
+     (enum param_shows)(__VA_ARGS__ + 0)},
+#define PARAM_GROUP(variable, path, help, spec, PARAMS, ...)                                                 \
     static const struct param_row variable##_rows[] = {PARAMS(PARAM_ROW, spec)};                             \
-    const struct param_group variable = {                                                                    \
-        path, help, variable##_rows, sizeof variable##_rows / sizeof *variable##_rows, sizeof(struct spec)}
+    const struct param_group variable = {path,                                                               \
+                                         help,                                                               \
+                                         variable##_rows,                                                    \
+                                         sizeof variable##_rows / sizeof *variable##_rows,                   \
+                                         sizeof(struct spec),                                                \
+                                         (enum param_shows)(__VA_ARGS__ + 0)}
+
+/* Where a change of this row of the group shows. */
+static inline enum param_shows param_shows(const struct param_group *group, const struct param_row *row)
+{
+    return row->shows ? row->shows : group->shows;
+}
 
 /* Checks a value against its row and, when `field` is not NULL, stores it there. */
 bool param_parse(const struct param_row *row, const char *value, void *field, struct err *err);

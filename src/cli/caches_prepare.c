@@ -1,6 +1,7 @@
 /* From what was asked for to what is simulated. */
 #include "cli/caches.h"
 #include "cli/cli.h"
+#include "cli/svg.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/host.h"
@@ -37,6 +38,8 @@ static bool makes_sense(const struct caches_request *r, struct err *err)
         return err_set(err, "--compare-exact: expected --quantum N beside it");
     if (r->json && r->plot && !file_is_endless(r->json) && file_same(r->json, r->plot))
         return err_set(err, "--json and --plot name the same file, %s", r->json);
+    if (r->plot && !svg_check_name("--plot", r->plot, err))
+        return false;
     return (!r->json || file_check(r->json, err)) && (!r->plot || file_check(r->plot, err));
 }
 

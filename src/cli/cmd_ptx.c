@@ -1,18 +1,19 @@
-/* heddle ptx: what a PTX file holds. */
+/* heddle ptx: the PTX of a program, and what a PTX file holds. */
 #include "cli/cli.h"
+#include "cli/ptx_texts.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "exec/exec.h"
+#include "base/unit.h"
 #include "ptx/ptx.h"
+#include "system/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { LARGEST_FILE = INT32_MAX };
 
 static const char *const space_names[] = {[PTX_GENERIC] = "generic",
 #define S(name) #name,
@@ -319,71 +320,116 @@ static bool write_json(const struct ptx_module *module, const char *path, struct
 /* ---- the command ---- */
 
 static const struct option_row options[] = {
-    {"--json", "FILE", "write the same as JSON; - is standard output"},
+    {"--json", "FILE", "write what the module holds as JSON; - is standard output"},
+    {"--kernel", "NAME", "show the PTX of this kernel, with the line numbers that messages cite"},
+    {"--module", "N", "of a program with several modules: this one, counted from 1"},
+    {"--system", "NAME|FILE", "of a program: the PTX that this system runs (h200 unless told)"},
     {NULL, NULL, NULL},
 };
 
 struct request {
-    const char *path, *json;
+    const char *path, *json, *kernel, *system;
+    uint64_t module; /* 0: not said */
 };
 
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
     struct request *request = user;
-    if (row)
-        request->json = value;
-    else if (request->path)
+    struct err why;
+    if (!row && request->path)
         return err_set(err, "ptx: expected one file, not '%.120s' too", value);
-    else
+    if (!row)
         request->path = value;
+    else if (!strcmp(row->name, "--json"))
+        request->json = value;
+    else if (!strcmp(row->name, "--kernel"))
+        request->kernel = value;
+    else if (!strcmp(row->name, "--system"))
+        request->system = value;
+    else if (!unit_parse(UNIT_count, value, &request->module, &why) || !request->module)
+        return err_set(err, "--module: expected a number from 1 on, not '%.80s'", value);
     return true;
 }
 
-static struct ptx_module *read_module(const char *path, struct err *err)
+static bool makes_sense(const struct request *request, struct err *err)
 {
-    struct text content = {0};
-    bool standard = strcmp(path, "-") == 0;
-    struct ptx_module *module = NULL;
-    if (!standard && file_is_endless(path))
-        err_set(err, "%.200s is a device, expected a file of PTX", path);
-    else if (file_read(standard ? "/dev/stdin" : path, LARGEST_FILE, &content, err))
-        module = ptx_parse(standard ? "standard input" : path, content.at, content.length, err);
-    text_fini(&content);
-    return module;
+    if (!request->path)
+        return err_set(err, "ptx: expected a program or a file of PTX, or - for standard input");
+    if (request->json && request->kernel)
+        return err_set(err, "--kernel: --json is of whole modules");
+    if (request->json && strcmp(request->json, "-") && file_same(request->path, request->json))
+        return err_set(err, "--json would write over %.200s, which is read", request->path);
+    return true;
+}
+
+/* Of which architecture the GPUs of the system are: 90. */
+static bool find_arch(const struct request *request, uint32_t *arch, struct err *err)
+{
+    struct system system;
+    if (!system_load(&system, request->system, NULL, err))
+        return false;
+    *arch = (uint32_t)(10 * system.gpu.major + system.gpu.minor);
+    system_fini(&system);
+    return true;
+}
+
+/* What a module holds, in words or as JSON. */
+static bool tell_module(const struct request *request, const char *name, const struct ptx_text *text,
+                        struct err *err)
+{
+    struct ptx_module *module = ptx_parse(name, text->at, text->bytes, err);
+    if (!module)
+        return false;
+    bool good = !request->json || write_json(module, request->json, err);
+    if (good && (!request->json || strcmp(request->json, "-")))
+        print_module(module);
+    ptx_free(module);
+    return good;
+}
+
+static bool tell(const struct request *request, const struct ptx_texts *texts, struct err *err)
+{
+    if (request->module > texts->count)
+        return err_set(err, "--module: expected 1..%zu, not %" PRIu64, texts->count, request->module);
+    size_t first = request->module ? request->module - 1 : 0;
+    size_t last = request->module ? first : texts->count - 1;
+    if (request->kernel)
+        return ptx_texts_print_kernel(texts, first, last, request->kernel, err);
+    if (first < last && request->json)
+        return err_set(err, "--json: expected --module N beside it, 1..%zu", texts->count);
+    if (first < last)
+        ptx_texts_list(texts);
+    else if (texts->embedded && !request->json)
+        ptx_text_print(&texts->modules[first]);
+    else
+        return tell_module(request, texts->name, &texts->modules[first], err);
+    return true;
 }
 
 static int run(int count, char **words)
 {
     struct err err;
     struct request request = {0};
-    if (!options_parse(options, count, words, &request, took, &err))
+    struct ptx_texts texts = {0};
+    uint32_t arch;
+    if (!options_parse(options, count, words, &request, took, &err) || !makes_sense(&request, &err) ||
+        !find_arch(&request, &arch, &err))
         return complain(EXIT_USAGE, &err);
-    if (!request.path) {
-        err_set(&err, "ptx: expected a file of PTX, or - for standard input");
-        return complain(EXIT_USAGE, &err);
-    }
-    if (request.json && strcmp(request.json, "-") && file_same(request.path, request.json)) {
-        err_set(&err, "--json would write over %.200s, which is read", request.path);
-        return complain(EXIT_USAGE, &err);
-    }
-    struct ptx_module *module = read_module(request.path, &err);
-    if (!module)
-        return complain(EXIT_FAILED, &err);
-    bool good = !request.json || write_json(module, request.json, &err);
-    if (good && (!request.json || strcmp(request.json, "-")))
-        print_module(module);
-    ptx_free(module);
+    bool good = ptx_texts_read(&texts, request.path, arch, &err) && tell(&request, &texts, &err);
+    ptx_texts_fini(&texts);
     return good ? EXIT_GOOD : complain(EXIT_FAILED, &err);
 }
 
 const struct command ptx_command = {
     .name = "ptx",
-    .arguments = "FILE",
-    .help = "tell what a PTX file holds",
+    .arguments = "PROGRAM|FILE",
+    .help = "show the PTX of a program, or what a PTX file holds",
     .more =
-        "Prints the module's version and target, its variables, and of each function its size, registers,\n"
-        "memory, parameters and opcodes, with those that Heddle cannot run. - is standard input.\n"
-        "nvcc -ptx and clang write such files; `cuobjdump -ptx PROGRAM` takes them out of programs.",
+        "Of a program (or library, object, fatbin), prints the PTX that nvcc put into it, with the line\n"
+        "numbers that messages cite. Several modules are listed; --module shows one, --kernel a kernel.\n"
+        "Of a PTX file, prints the module's version and target, its variables, and of each function its\n"
+        "size, registers, memory, parameters and opcodes, with those that Heddle cannot run. - is standard\n"
+        "input. nvcc -ptx and clang write such files.",
     .options = options,
     .run = run,
 };

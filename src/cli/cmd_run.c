@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 static const struct option_row options[] = {
@@ -108,6 +109,8 @@ static int tell(struct run *run, const struct system *system)
     launches_explain(&lines, &how, &summary);
     if (request->trace_mem && !trace_mem_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
+    if (how.signal && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
     text_fini(&summary);
     launches_fini(&lines);
@@ -131,6 +134,8 @@ static int run_request(const struct run_request *request)
     if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;
+    if (!request->trace_mem) /* the traces of SMs show how many there are */
+        timing_tell_unseen(&request->timing);
     if (!run_prepare(&run, request, &err))
         status = complain(run.status, &err);
     else if (!outputs_are_safe(&run, &err))

@@ -1,4 +1,5 @@
 /* heddle validate: the model beside a real GPU. */
+#include "cli/svg.h"
 #include "cli/validate.h"
 #include "base/file.h"
 #include "base/unit.h"
@@ -94,6 +95,8 @@ static void keep_command(struct text *command, int count, char **words)
 static bool prepare(const struct request *r, struct validation *validation, struct err *err)
 {
     const char *const files[] = {r->json, r->svg, r->markdown};
+    if (r->svg && !svg_check_name("--svg", r->svg, err))
+        return false;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (files[i] && !file_check(files[i], err))
             return false;

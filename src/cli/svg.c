@@ -2,10 +2,19 @@
 #include "base/bits.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const colours[] = {"#1f77b4", "#d9601a", "#2a9d4a", "#c2343b", "#8a63c2",
                                       "#8c6d31", "#d65fa6", "#1aa3b3", "#7f7f7f", "#9aa51f"};
 static const char *const dashes[] = {"", "7 4", "2 3", "9 3 2 3"};
+
+bool svg_check_name(const char *option, const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return !dot || !strcmp(dot, ".svg") ||
+           err_set(err, "%s: a drawing is written as SVG, so its file is named .svg, not %.120s", option,
+                   path);
+}
 
 void svg_begin(FILE *f, int width, int height)
 {

@@ -2,8 +2,13 @@
 #ifndef CLI_SVG_H
 #define CLI_SVG_H
 
+#include "base/err.h"
+
 #include <stddef.h>
 #include <stdio.h>
+
+/* Whether an option's file may hold a drawing: one with another ending would not open as what it says. */
+bool svg_check_name(const char *option, const char *path, struct err *err);
 
 /* The page up to what is drawn on it. Classes: g lines of the grid, f frames, b the ground. */
 void svg_begin(FILE *f, int width, int height);

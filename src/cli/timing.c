@@ -62,16 +62,10 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
     return true;
 }
 
-/* What programs ask for is there in either mode; all else is of use in simulated time only. */
-static bool sets_time(const char *setting)
-{
-    return strncmp(setting, "gpu.", 4) != 0 && strncmp(setting, "system.", 7) != 0;
-}
-
 static const char *timed_setting(const struct timing_request *request)
 {
     for (size_t i = 0; i < request->setting_count; i++) {
-        if (sets_time(request->settings[i]))
+        if (system_shows(request->settings[i]) == SHOWS_IN_TIME)
             return request->settings[i];
     }
     return NULL;
@@ -108,13 +102,29 @@ bool timing_check(const struct timing_request *request, struct err *err)
     return !alone || timing_is_on(request) || err_set(err, "%.120s: expected --mode timing beside it", alone);
 }
 
+void timing_tell_unseen(const struct timing_request *request)
+{
+    if (timing_is_on(request))
+        return;
+    for (size_t i = 0; i < request->setting_count; i++) {
+        const char *setting = request->settings[i];
+        if (system_shows(setting) != SHOWS_IN_QUERIES_AND_TIME)
+            continue;
+        fprintf(stderr,
+                "heddle: %.*s only changes what device queries tell and simulated time; this run is "
+                "functional: --mode timing times it\n",
+                (int)strcspn(setting, "="), setting);
+        return;
+    }
+}
+
 static bool dump(const struct system *system, const char *path, struct err *err)
 {
     struct file_writer writer;
     struct text text = {0};
     if (!file_open(&writer, path, err))
         return false;
-    config_dump(&system->config, &text);
+    config_dump_marked(&system->config, system->inherited, &text);
     fputs(text.at, writer.stream);
     text_fini(&text);
     return file_close(&writer, err);

@@ -22,8 +22,10 @@ struct timing_request {
 #define TIMING_OPTIONS                                                                                       \
     {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
-        {"--set", "PATH.KEY=VALUE", "change the system, such as gpu.sm_count=16; may come several times"},   \
-        {"--dump-config", "FILE", "write the system as it is then, defaults and all, as a description"},     \
+        {"--set", "PATH.KEY=VALUE",                                                                          \
+         "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
+        {"--dump-config", "FILE",                                                                            \
+         "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
@@ -49,6 +51,9 @@ bool timing_check(const struct timing_request *request, struct err *err);
 
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);
+
+/* Says of a setting that a functional run does not show; one line on stderr at most. */
+void timing_tell_unseen(const struct timing_request *request);
 
 /* The system that is asked for, checked; and written, where --dump-config says. */
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err);

@@ -217,6 +217,8 @@ static int run_timed(const struct request *r)
     if (!timing_check(&r->timing, &err) || !trace_mem_check(r->trace_mem, &r->timing, &err) ||
         !timing_load_system(&r->timing, &system, &err) || (r->json && !file_check(r->json, &err)))
         return complain(EXIT_USAGE, &err);
+    if (!r->trace_mem) /* the traces of SMs show how many there are */
+        timing_tell_unseen(&r->timing);
     char *folder = folder_new(&err);
     int status = folder ? run_driven(r, &system, folder, &err) : complain(EXIT_FAILED, &err);
     folder_free(folder);

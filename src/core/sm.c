@@ -226,6 +226,18 @@ static void ready(struct component *self, void *state, struct port *port, uint32
     sleep_until_due(sm);
 }
 
+bool sm_where(const struct sm *sm, uint32_t slot, struct text *text)
+{
+    for (uint32_t i = 0; i < sm->config.blocks; i++) {
+        const struct sm_block *block = &sm->blocks[i];
+        if (!block->exec || block->kernel != &sm->kernels[slot])
+            continue;
+        block_describe(block->exec, text);
+        return true;
+    }
+    return false;
+}
+
 /* All its warps wait: some may go on after all; or none ever will. */
 static void unlock(struct sm *sm)
 {

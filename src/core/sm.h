@@ -91,8 +91,10 @@ void sm_forget_data(struct sm *sm); /* code and constants stay */
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);
-void sm_abandon(struct sm *sm); /* ends all blocks, wherever they are */
-void sm_stop(struct sm *sm);    /* and takes no notice of what still comes; for good */
+bool sm_where(const struct sm *sm, uint32_t slot,
+              struct text *text); /* a block of it; false: there is none */
+void sm_abandon(struct sm *sm);   /* ends all blocks, wherever they are */
+void sm_stop(struct sm *sm);      /* and takes no notice of what still comes; for good */
 
 /* When nothing is left to happen: at `time`, threads go on that wait for others in vain; or if there are
  * none, where blocks wait, that is a fault of the kernel. */

@@ -1,6 +1,6 @@
 #include "core/spec.h"
 
-PARAM_GROUP(sm_params, "sm", "what every SM is like", sm_spec, SM_PARAMS);
+PARAM_GROUP(sm_params, "sm", "what every SM is like", sm_spec, SM_PARAMS, SHOWS_IN_TIME);
 
 void sm_unit_costs(const struct sm_spec *spec, struct unit_cost costs[UNIT_COUNT])
 {

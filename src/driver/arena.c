@@ -15,6 +15,10 @@ static const uint64_t commit_step = 256 * MIB;
 static const uint64_t page = 4096;
 static const uint64_t by_pages = 16 * 4096; /* what is larger goes back to the host, the rest is wiped */
 
+/* The host's huge pages make dense use faster, and sparse use cost 512 times its memory. So they are for
+ * pieces of up to this size, whose cost is bounded, and where so many bytes are written at once. */
+static const uint64_t by_huge_pages = 32 * MIB;
+
 static void *pointer(uint64_t at)
 {
     return (void *)(uintptr_t)at;
@@ -39,7 +43,7 @@ bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *
         memory = reserve(bytes /= 2, hint);
     if (memory == MAP_FAILED)
         return err_set(err, "cannot reserve addresses for device memory: %s", strerror(errno));
-    madvise(memory, bytes, MADV_HUGEPAGE); /* where the host has them; if not, all works the same */
+    madvise(memory, bytes, MADV_HUGEPAGE); /* for what is small, see arena_take */
     arena->base = arena->committed = (uint64_t)(uintptr_t)memory;
     arena->next = arena->base + 2 * MIB; /* so that there is something before the first piece, too */
     arena->end = arena->base + bytes;
@@ -142,6 +146,19 @@ static uint64_t span_bytes(uint64_t bytes)
     return round_up(bytes, ARENA_UNIT) + ARENA_UNIT;
 }
 
+/* A wish for all huge pages within: where the host has none, all works the same. */
+static void wish(uint64_t at, uint64_t bytes, int advice)
+{
+    uint64_t first = round_up(at, 2 * MIB), last = (at + bytes) / (2 * MIB) * (2 * MIB);
+    if (bytes >= by_huge_pages && first < last)
+        madvise(pointer(first), last - first, advice);
+}
+
+void arena_expect_writes(uint64_t at, uint64_t bytes)
+{
+    wish(at, bytes, MADV_HUGEPAGE);
+}
+
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
 {
     if (bytes > arena->end - arena->base)
@@ -157,6 +174,8 @@ uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
         end_rest(arena);
         at = take_free(arena, span, alignment);
     }
+    if (at)
+        wish(at, bytes, MADV_NOHUGEPAGE);
     return at;
 }
 
@@ -172,10 +191,44 @@ static void wipe(uint64_t at, uint64_t bytes)
     memset(pointer(last), 0, at + bytes - last);
 }
 
+/* Pages that are not there read as zero. One that went to the host's swap is not there either: it is dropped.
+ */
+static void zero_pages(uint64_t at, uint64_t pages, const unsigned char *there)
+{
+    for (uint64_t i = 0, n; i < pages; i += n) {
+        for (n = 1; i + n < pages && (there[i + n] & 1) == (there[i] & 1);)
+            n++;
+        if ((there[i] & 1) || madvise(pointer(at + i * page), n * page, MADV_DONTNEED))
+            memset(pointer(at + i * page), 0, n * page);
+    }
+}
+
+void arena_zero(uint64_t at, uint64_t bytes)
+{
+    enum { AT_ONCE = 65536 }; /* pages */
+    uint64_t first = round_up(at, page), last = (at + bytes) / page * page;
+    if (bytes < 2 * MIB) {
+        memset(pointer(at), 0, bytes);
+        return;
+    }
+    memset(pointer(at), 0, first - at);
+    memset(pointer(last), 0, at + bytes - last);
+    unsigned char *there = mem_alloc(AT_ONCE, 1);
+    for (uint64_t pages; first < last; first += pages * page) {
+        pages = min_u64((last - first) / page, AT_ONCE);
+        if (mincore(pointer(first), pages * page, there))
+            memset(pointer(first), 0, pages * page);
+        else
+            zero_pages(first, pages, there);
+    }
+    mem_free(there);
+}
+
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes)
 {
     struct span span = {at, span_bytes(bytes)};
     wipe(at, bytes);
+    wish(at, bytes, MADV_HUGEPAGE); /* it may become many small ones */
     if (arena->resting_count == RESTING)
         end_rest(arena);
     arena->resting[(arena->resting_first + arena->resting_count++) % RESTING] = span;

@@ -36,4 +36,9 @@ void arena_fini(struct arena *arena);
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment);
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes); /* the bytes that were taken */
 
+/* Of any bytes that were taken: all of them are about to be written; they become zero, and those that nobody
+ * touched still cost no memory. */
+void arena_expect_writes(uint64_t at, uint64_t bytes);
+void arena_zero(uint64_t at, uint64_t bytes);
+
 #endif

@@ -67,7 +67,7 @@ static void add_default_waits(struct stream *stream, struct command *command)
         stream->default_seen = first->submitted;
         return;
     }
-    for (struct stream *other = stream->device->streams; other; other = other->next) {
+    for (struct stream *other = stream->device->busy; other; other = other->next_busy) {
         if (other != stream && !(other->flags & STREAM_NON_BLOCKING))
             command_add_wait(command, other, other->submitted);
     }
@@ -91,9 +91,9 @@ bool stream_is_ready(const struct stream *stream)
 static struct stream *find_ready(struct driver *driver, struct stream *from)
 {
     unsigned index = from ? from->device->index : 0;
-    struct stream *stream = from ? from->next : driver->devices[0].streams;
-    for (;; stream = driver->devices[index].streams) {
-        for (; stream; stream = stream->next) {
+    struct stream *stream = from ? from->next_busy : driver->devices[0].busy;
+    for (;; stream = driver->devices[index].busy) {
+        for (; stream; stream = stream->next_busy) {
             if (stream_is_ready(stream))
                 return stream;
         }
@@ -122,6 +122,39 @@ static void wake(struct driver *driver)
     }
 }
 
+static void become_busy(struct stream *stream)
+{
+    struct device *device = stream->device;
+    stream->before_busy = device->last_busy;
+    stream->next_busy = NULL;
+    *(device->last_busy ? &device->last_busy->next_busy : &device->busy) = stream;
+    device->last_busy = stream;
+}
+
+static void become_idle(struct stream *stream)
+{
+    struct device *device = stream->device;
+    *(stream->before_busy ? &stream->before_busy->next_busy : &device->busy) = stream->next_busy;
+    *(stream->next_busy ? &stream->next_busy->before_busy : &device->last_busy) = stream->before_busy;
+}
+
+void stream_retire(struct stream *stream)
+{
+    stream->next_ended = stream->device->ended;
+    stream->device->ended = stream;
+}
+
+void stream_has_done(struct stream *stream, uint64_t number)
+{
+    stream->running = false;
+    atomic_store_explicit(&stream->done, number, memory_order_release);
+    if (!stream_drained(stream))
+        return;
+    become_idle(stream);
+    if (!stream->alive)
+        stream_retire(stream);
+}
+
 /* Takes the first command off and does it. The lock is open meanwhile. */
 static void run_head(struct driver *driver, struct stream *stream)
 {
@@ -135,8 +168,7 @@ static void run_head(struct driver *driver, struct stream *stream)
         command->ops->run(command);
     command_free(command);
     pthread_mutex_lock(&commands->lock);
-    stream->running = false;
-    atomic_store_explicit(&stream->done, number, memory_order_release);
+    stream_has_done(stream, number);
     if (commands->waiting)
         pthread_cond_broadcast(&commands->progress);
 }
@@ -166,6 +198,8 @@ static void *work(void *user)
 
 void commands_append(struct stream *stream, struct command *command, bool soon)
 {
+    if (stream_drained(stream))
+        become_busy(stream);
     add_default_waits(stream, command);
     command->stream = stream;
     command->number = ++stream->submitted;

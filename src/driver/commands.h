@@ -63,7 +63,9 @@ struct command {
 
 struct stream {
     struct device *device;
-    struct stream *next; /* of the device's */
+    struct stream *next;                    /* of the device's */
+    struct stream *before_busy, *next_busy; /* of those with commands; in the order they got the first */
+    struct stream *next_ended;              /* of those to use again */
     unsigned flags;
     int priority;
     uint64_t id;
@@ -111,6 +113,13 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
 
 /* Until the stream has done this command. */
 void commands_wait(struct stream *stream, uint64_t number);
+
+/* With the lock held: the stream has done this command, and nothing else of it runs. */
+void stream_has_done(struct stream *stream, uint64_t number);
+
+/* With the lock held: it was destroyed and has nothing left to do, so it is used again. What waits for its
+ * commands may still look at its count. */
+void stream_retire(struct stream *stream);
 
 /* With the lock held: the first command of the stream may run, and does not yet. */
 bool stream_is_ready(const struct stream *stream);

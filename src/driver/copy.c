@@ -83,6 +83,19 @@ struct copy_command {
     unsigned char *staged; /* what it owns of the source; or NULL */
 };
 
+/* The program's own memory, and what it mapped, is left as it is. */
+static bool is_of_arena(const struct side *side)
+{
+    return side->kind != MEMORY_UNKNOWN && side->kind != MEMORY_REGISTERED && side->kind != MEMORY_MAPPED;
+}
+
+static void expect_writes(const struct side *to, const struct box *box)
+{
+    uint64_t bytes;
+    if (is_of_arena(to) && extent(to, box, &bytes) && bytes / 2 <= box_bytes(box))
+        arena_expect_writes((uint64_t)(uintptr_t)to->at, bytes);
+}
+
 static void copy_rows(const struct side *to, const struct side *from, const struct box *box)
 {
     bool tight = to->pitch == box->width && from->pitch == box->width;
@@ -133,6 +146,7 @@ static void run_copy(struct command *command)
     struct copy_command *copy = (struct copy_command *)command;
     touch(&copy->from, &copy->box, copy->to.device ? MEMORY_SHOWN : MEMORY_READ);
     touch(&copy->to, &copy->box, MEMORY_CHANGED);
+    expect_writes(&copy->to, &copy->box);
     copy_rows(&copy->to, &copy->from, &copy->box);
 }
 
@@ -233,8 +247,13 @@ struct fill_command {
     uint32_t value, element_bytes;
 };
 
-static void fill_row(unsigned char *to, uint64_t bytes, uint32_t value, uint32_t element_bytes)
+static void fill_row(const struct fill_command *fill, unsigned char *to, uint64_t bytes)
 {
+    uint32_t value = fill->value, element_bytes = fill->element_bytes;
+    if (!value && is_of_arena(&fill->to)) {
+        arena_zero((uint64_t)(uintptr_t)to, bytes);
+        return;
+    }
     if (element_bytes == 1) {
         memset(to, (int)value, bytes);
         return;
@@ -259,10 +278,13 @@ static void run_fill(struct command *command)
 {
     const struct fill_command *fill = (struct fill_command *)command;
     touch(&fill->to, &fill->box, MEMORY_CHANGED);
-    for (uint64_t z = 0; z < fill->box.depth; z++) {
-        for (uint64_t y = 0; y < fill->box.height; y++)
-            fill_row(fill->to.at + z * fill->to.slice + y * fill->to.pitch, fill->box.width, fill->value,
-                     fill->element_bytes);
+    if (fill->value)
+        expect_writes(&fill->to, &fill->box);
+    bool tight = fill->to.pitch == fill->box.width && fill->to.slice == fill->box.width * fill->box.height;
+    struct box rows = tight ? (struct box){box_bytes(&fill->box), 1, 1} : fill->box;
+    for (uint64_t z = 0; z < rows.depth; z++) {
+        for (uint64_t y = 0; y < rows.height; y++)
+            fill_row(fill, fill->to.at + z * fill->to.slice + y * fill->to.pitch, rows.width);
     }
 }
 

@@ -131,8 +131,10 @@ enum result device_reset(struct device *device)
     device_synchronize(device);
     modules_leave(device);
     pthread_mutex_lock(&commands->lock);
-    for (struct stream *stream = device->streams; stream; stream = stream->next)
-        stream->alive = stream == device->default_stream;
+    for (struct stream *stream = device->streams; stream; stream = stream->next) {
+        if (stream->alive && stream != device->default_stream)
+            stream_kill(stream);
+    }
     events_end_all(device);
     pthread_mutex_unlock(&commands->lock);
     for (unsigned i = 0; i < device->driver->device_count; i++) {

@@ -30,8 +30,16 @@ enum result driver_fail(enum result result, const char *format, ...)
     return result;
 }
 
+static _Thread_local struct err last_report;
+
+bool driver_reported(const char *text)
+{
+    return strcmp(last_report.text, text) == 0;
+}
+
 void driver_report(struct driver *driver, const char *text)
 {
+    err_set(&last_report, "%s", text);
     pthread_mutex_lock(&driver->report_lock);
     if (driver->options.report)
         driver->options.report(driver->options.user, text);
@@ -157,6 +165,7 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
 {
     struct driver *driver = mem_alloc(1, sizeof *driver);
     driver->options = *options;
+    driver->instruction_limit = options->instruction_limit;
     if (!load_system(driver, err)) {
         mem_free(driver);
         return NULL;

@@ -102,6 +102,7 @@ struct err *driver_detail_err(void); /* the same, to fill or to add to */
 
 /* Gives a text to the report callback. */
 void driver_report(struct driver *driver, const char *text);
+bool driver_reported(const char *text); /* whether this is the last report of this thread */
 
 /* ---- devices ---- */
 

@@ -4,10 +4,11 @@
 #include "base/mem.h"
 
 struct stream_event {
-    struct stream_event *next; /* of the device's */
+    struct stream_event *next;       /* of the device's */
+    struct stream_event *next_ended; /* of those to use again */
     struct device *device;
     unsigned flags;
-    bool alive;
+    bool alive, is_listed; /* is_listed: among those to use again */
     struct stream *stream; /* of the last record, and which command that was; NULL: never recorded */
     uint64_t number;
     uint64_t time_ps;            /* when it was done: simulated, or else the host's */
@@ -18,13 +19,32 @@ struct stream_event {
 /* Ended events are used again, so that a handle that outlived its event does no harm. */
 static struct stream_event *take_ended(struct device *device)
 {
-    for (struct stream_event *event = device->events; event; event = event->next) {
-        if (!event->alive && !event->under_way)
+    struct stream_event *event;
+    while ((event = device->ended_events)) {
+        device->ended_events = event->next_ended;
+        event->is_listed = false;
+        if (!event->under_way) /* a graph may record an event that was destroyed */
             return event;
     }
-    struct stream_event *event = mem_alloc(1, sizeof *event);
+    event = mem_alloc(1, sizeof *event);
     event->next = device->events;
     return device->events = event;
+}
+
+/* It is destroyed, or the last record of one that is, is done. */
+static void retire(struct stream_event *event)
+{
+    if (event->alive || event->under_way || event->is_listed)
+        return;
+    event->is_listed = true;
+    event->next_ended = event->device->ended_events;
+    event->device->ended_events = event;
+}
+
+static void kill_event(struct stream_event *event)
+{
+    event->alive = false;
+    retire(event);
 }
 
 enum result event_new(struct device *device, unsigned flags, struct stream_event **event)
@@ -47,7 +67,8 @@ enum result event_free(struct stream_event *event)
         return RESULT_DEINITIALIZED;
     pthread_mutex_lock(&driver->commands.lock);
     bool good = event->alive;
-    event->alive = false;
+    if (good)
+        kill_event(event);
     pthread_mutex_unlock(&driver->commands.lock);
     return good ? (enum result)event->device->error
                 : driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed before");
@@ -79,6 +100,7 @@ static void run_record(struct command *command)
     event->under_way--;
     if (event->stream == command->stream && event->number == command->number) /* no later record of it */
         event->time_ps = now;
+    retire(event);
     pthread_mutex_unlock(&commands->lock);
 }
 
@@ -213,8 +235,10 @@ void events_fini(struct device *device)
 
 void events_end_all(struct device *device)
 {
-    for (struct stream_event *event = device->events; event; event = event->next)
-        event->alive = false;
+    for (struct stream_event *event = device->events; event; event = event->next) {
+        if (event->alive)
+            kill_event(event);
+    }
 }
 
 void events_leave(struct device *device, const struct recording *recording)

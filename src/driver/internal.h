@@ -64,6 +64,7 @@ struct memory {
     struct arena host;               /* pinned and managed memory */
     _Atomic uint64_t ranges_changed; /* counts what came or went outside of the arenas */
     struct mappings mappings;
+    bool told_limit; /* that the host's limit left no addresses was said */
 };
 
 struct memory_pool {
@@ -137,10 +138,12 @@ struct device {
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
 
-    struct stream *streams; /* all that ever were; ended ones are used again */
+    struct stream *streams;          /* all that ever were */
+    struct stream *busy, *last_busy; /* those with commands that are not done */
+    struct stream *ended;            /* those to use again */
     struct stream *default_stream;
-    struct stream_event *events; /* likewise */
-    _Atomic int error;           /* enum result; sticky */
+    struct stream_event *events, *ended_events; /* likewise */
+    _Atomic int error;                          /* enum result; sticky */
 
     _Atomic uint64_t limits[LIMIT_COUNT];
     pthread_mutex_t heap_lock;
@@ -161,6 +164,7 @@ FILE *device_print_stream(struct device *device); /* a new one, that adds to wha
 
 /* ---- streams ---- */
 
+void stream_kill(struct stream *stream);             /* it is destroyed; with the commands' lock held */
 void stream_end(struct stream *stream, uint64_t id); /* unless it ended, and is another's now */
 
 /* ---- events, recordings; with the commands' lock held, where it is not at the end of all ---- */
@@ -196,8 +200,10 @@ struct driver {
     struct timeline *timeline;                   /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
-    _Atomic int interrupt;     /* stops kernels */
+    _Atomic uint64_t instruction_limit; /* of launches that are submitted from now on; 0: none */
+    _Atomic int interrupt;              /* stops kernels */
     _Atomic bool ended;
+    _Atomic bool showing; /* how far a launch without time is */
 };
 
 /* Fills driver_detail and returns the result: `return driver_fail(RESULT_INVALID_VALUE, "...")`. */

@@ -2,6 +2,7 @@
 #include "driver/modules.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
+#include "driver/watch.h"
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/host.h"
@@ -16,6 +17,7 @@ struct launch_command {
     struct launch_record record; /* what is known before it runs */
     bool uses_heap;
     uint64_t resident; /* blocks that the GPU holds at a time */
+    uint64_t limit;    /* warp instructions; 0: none */
     uint32_t carveout_bytes;
     void *params;
     size_t param_bytes;
@@ -78,7 +80,7 @@ static void fill_launch(struct launch_command *own)
                                   .resident_blocks = (uint32_t)min_u64(own->resident, UINT32_MAX),
                                   .sm_count = (uint32_t)device->spec->sm_count,
                                   .stack_bytes = device->limits[LIMIT_STACK_SIZE],
-                                  .instruction_limit = driver->options.instruction_limit,
+                                  .instruction_limit = own->limit,
                                   .cooperative = own->config.cooperative,
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
@@ -109,15 +111,53 @@ static void finish(struct launch_command *own, bool good, const struct launch_re
     note(driver, &own->record, result, now_s);
 }
 
+/* A launch without time, on its way. One of them is shown at a time. */
+struct view {
+    struct driver *driver;
+    const struct launch *launch;
+    struct driver_watch watch;
+    bool shown;
+};
+
+static void show_begun(void *user, uint64_t begun, uint64_t instructions)
+{
+    struct view *view = user;
+    if (!view->shown)
+        view->shown = !atomic_exchange(&view->driver->showing, true);
+    if (view->shown)
+        watch_begun(&view->watch, view->launch, begun, instructions);
+}
+
+static void tell_stuck(void *user, const char *text)
+{
+    struct view *view = user;
+    watch_fini(&view->watch);
+    driver_notice(view->driver, text);
+}
+
+static void end_view(struct view *view)
+{
+    watch_fini(&view->watch);
+    if (view->shown)
+        atomic_store(&view->driver->showing, false);
+}
+
 static void run_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     struct launch_result result;
     timeline_touch(command->stream->device, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
+    struct driver *driver = command->stream->device->driver;
+    struct view view = {.driver = driver, .launch = &own->launch};
+    own->launch.user = &view;
+    own->launch.stuck = tell_stuck;
+    own->launch.stuck_seconds = 10;
+    own->launch.show = driver->options.timing.progress ? show_begun : NULL;
     tracing_lock(command->stream->device->driver->tracing);
     bool good = launch_run(&own->launch, &result);
     tracing_unlock(command->stream->device->driver->tracing);
+    end_view(&view);
     finish(own, good, &result);
 }
 
@@ -220,6 +260,11 @@ static enum result check_threads(const struct gpu_spec *gpu, const struct kernel
                         max_u64(required[2], 1) != block[2]))
         return driver_fail(RESULT_INVALID_VALUE, "%s is built for blocks of %u x %u x %u threads",
                            demangled(kernel->name), required[0], required[1], required[2]);
+    if (kernel->registers > gpu->registers_per_thread)
+        return driver_fail(
+            RESULT_LAUNCH_OUT_OF_RESOURCES,
+            "%s has %u registers a thread, and a thread can have %llu (gpu.registers_per_thread)",
+            demangled(kernel->name), kernel->registers, (unsigned long long)gpu->registers_per_thread);
     if (threads > occupancy_threads(gpu, kernel->registers))
         return driver_fail(
             RESULT_LAUNCH_OUT_OF_RESOURCES,
@@ -245,20 +290,75 @@ static enum result check_shared(const struct gpu_spec *gpu, const struct functio
     return RESULT_SUCCESS;
 }
 
+/* A launch may only repeat the size that a kernel is built for; results as on an H200. */
+static enum result check_cluster_size(const struct kernel_facts *kernel, const struct launch_config *config,
+                                      const uint32_t size[3])
+{
+    const char *name = demangled(kernel->name);
+    if (kernel->cluster[0] && memcmp(size, kernel->cluster, sizeof kernel->cluster) != 0)
+        return driver_fail(
+            RESULT_INVALID_CLUSTER_SIZE, "%s is built for clusters of %u x %u x %u blocks, not %u x %u x %u",
+            name, kernel->cluster[0], kernel->cluster[1], kernel->cluster[2], size[0], size[1], size[2]);
+    for (int i = 0; i < 3; i++) {
+        if (!size[i] || config->grid[i] % size[i])
+            return driver_fail(RESULT_INVALID_CLUSTER_SIZE,
+                               "%s: a grid of %u x %u x %u blocks is not a multiple of its clusters of "
+                               "%u x %u x %u blocks",
+                               name, config->grid[0], config->grid[1], config->grid[2], size[0], size[1],
+                               size[2]);
+    }
+    return RESULT_SUCCESS;
+}
+
 static enum result check_cluster(const struct gpu_spec *gpu, const struct function_copy *copy,
                                  const struct launch_config *config)
 {
-    uint64_t blocks = 1;
-    for (int i = 0; i < 3; i++) {
-        blocks *= max_u64(config->cluster[i], 1);
-        if (config->cluster[i] && config->grid[i] % config->cluster[i])
-            return driver_fail(RESULT_INVALID_VALUE, "a grid must be of whole clusters");
-    }
-    if (blocks > (copy->non_portable ? gpu->cluster_blocks_optin : gpu->cluster_blocks) && blocks > 1)
-        return driver_fail(RESULT_INVALID_CLUSTER_SIZE, "a cluster of %llu blocks is more than this GPU has",
-                           (unsigned long long)blocks);
+    const struct kernel_facts *kernel = kernel_facts(copy->kernel);
+    bool asked = config->cluster[0] || config->cluster[1] || config->cluster[2];
+    const uint32_t *size = asked ? config->cluster : kernel->cluster;
+    if (!asked && !kernel->cluster[0])
+        return kernel->explicit_cluster ? driver_fail(RESULT_INVALID_CLUSTER_SIZE,
+                                                      "%s has to be launched with a cluster size "
+                                                      "(cudaLaunchAttributeClusterDimension)",
+                                                      demangled(kernel->name))
+                                        : RESULT_SUCCESS;
+    enum result result = check_cluster_size(kernel, config, size);
+    if (result)
+        return result;
+    uint64_t blocks = (uint64_t)size[0] * size[1] * size[2];
+    uint64_t most = copy->non_portable ? gpu->cluster_blocks_optin : gpu->cluster_blocks;
+    if (kernel->max_cluster)
+        most = min_u64(most, kernel->max_cluster);
+    if (blocks > most && blocks > 1)
+        return driver_fail(RESULT_INVALID_CLUSTER_SIZE,
+                           "%s: a cluster of %llu blocks is more than the %llu that it can have on %s",
+                           demangled(kernel->name), (unsigned long long)blocks, (unsigned long long)most,
+                           gpu->name);
     return blocks == 1 ? RESULT_SUCCESS
-                       : driver_fail(RESULT_NOT_SUPPORTED, "Heddle does not run clusters of blocks yet");
+                       : driver_fail(RESULT_NOT_SUPPORTED,
+                                     "%s runs in clusters of %u x %u x %u blocks, which Heddle does not "
+                                     "simulate yet: build and launch it without clusters",
+                                     demangled(kernel->name), size[0], size[1], size[2]);
+}
+
+/* Names the limit that a block is over. */
+static enum result no_room(const struct gpu_spec *gpu, const char *kernel, const struct occupancy_need *need)
+{
+    unsigned long long taken = occupancy_block_registers(gpu, need);
+    if (taken > gpu->registers_per_block)
+        return driver_fail(
+            RESULT_LAUNCH_OUT_OF_RESOURCES,
+            "%s takes %llu registers for a block (%llu threads with %llu each), and a block can have %llu "
+            "(gpu.registers_per_block)",
+            demangled(kernel), taken, (unsigned long long)need->threads, (unsigned long long)need->registers,
+            (unsigned long long)gpu->registers_per_block);
+    return driver_fail(
+        RESULT_LAUNCH_OUT_OF_RESOURCES,
+        "no SM has room for a block of %s: it has %llu threads with %llu registers each and %llu + %llu "
+        "bytes of shared memory, an SM has %llu registers and %llu bytes",
+        demangled(kernel), (unsigned long long)need->threads, (unsigned long long)need->registers,
+        (unsigned long long)need->shared_static, (unsigned long long)need->shared_dynamic,
+        (unsigned long long)gpu->registers_per_sm, (unsigned long long)gpu->shared_per_sm);
 }
 
 static enum result check_resident(const struct launch_config *config, const char *kernel, uint64_t resident)
@@ -288,13 +388,7 @@ static enum result check(const struct device *device, const struct function_copy
     function_need(copy, threads, config->shared_bytes, &need);
     *blocks_per_sm = occupancy_of(gpu, &need).blocks;
     if (!*blocks_per_sm)
-        return driver_fail(
-            RESULT_LAUNCH_OUT_OF_RESOURCES,
-            "no SM has room for a block: it has %llu threads with %u registers each and %llu + %u bytes "
-            "of shared memory, an SM has %llu registers and %llu bytes",
-            (unsigned long long)threads, kernel->registers, (unsigned long long)kernel->shared_bytes,
-            config->shared_bytes, (unsigned long long)gpu->registers_per_sm,
-            (unsigned long long)gpu->shared_per_sm);
+        return no_room(gpu, kernel->name, &need);
     return check_resident(config, kernel->name, *blocks_per_sm * gpu->sm_count);
 }
 
@@ -321,6 +415,7 @@ static enum result begin(struct stream *stream, struct function *function, const
     made->kernel = copy->kernel;
     made->config = *config;
     made->uses_heap = copy->uses_heap;
+    made->limit = device->driver->instruction_limit;
     if (copy->carveout > 0)
         made->carveout_bytes = (uint32_t)(device->spec->shared_per_sm * (uint64_t)copy->carveout / 100);
     made->resident = blocks_per_sm * device->spec->sm_count;

@@ -4,6 +4,8 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
+#include <sys/resource.h>
+
 #define GIB UINT64_C(0x40000000)
 
 static const uint64_t host_bytes = 1024 * GIB;
@@ -140,6 +142,23 @@ static enum result no_room(struct device *device, const struct memory_request *r
     return result;
 }
 
+/* The GPU would have had room: a limit of the host is in the way. Said once, as programs seldom say more than
+ * "out of memory". */
+static enum result no_addresses(struct driver *driver, uint64_t bytes)
+{
+    struct rlimit limit;
+    enum result result = driver_fail(RESULT_OUT_OF_MEMORY, "no range of %llu free addresses is left",
+                                     (unsigned long long)bytes);
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return result;
+    err_add(driver_detail_err(), ": this process may have %llu KiB of addresses (ulimit -v)",
+            (unsigned long long)limit.rlim_cur / 1024);
+    if (!driver->memory.told_limit)
+        driver_report(driver, driver_detail());
+    driver->memory.told_limit = true;
+    return result;
+}
+
 static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
                         uint64_t *address)
 {
@@ -149,8 +168,7 @@ static enum result take(struct driver *driver, struct device *device, const stru
     struct arena *arena = device ? &device->arena : &driver->memory.host;
     uint64_t at = arena_take(arena, bytes, request->alignment);
     if (!at)
-        return driver_fail(RESULT_OUT_OF_MEMORY, "no range of %llu free addresses is left",
-                           (unsigned long long)bytes);
+        return no_addresses(driver, bytes);
     memory_insert(driver, &(struct allocation){.at = at,
                                                .bytes = bytes,
                                                .spare_bytes = request->spare_bytes,

@@ -2,6 +2,7 @@
 #include "heddle.h"
 #include "driver/facts.h"
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "gpu/bottleneck.h"
@@ -44,6 +45,12 @@ static int tell(struct heddle *heddle, struct device *device, enum result result
         pthread_mutex_unlock(&heddle->lock);
     }
     return (int)result;
+}
+
+/* A call of heddle.h that lacks what it needs is the program's mistake, not a crash. */
+static int missing(const char *what)
+{
+    return driver_fail(RESULT_INVALID_VALUE, "%s is NULL", what);
 }
 
 /* ---- the system ---- */
@@ -115,7 +122,7 @@ uint64_t heddle_property(const struct heddle *heddle, const char *name)
                    ? 0
                    : *(const uint64_t *)field;
     }
-    return 0;
+    return !strcmp(name, "l2") ? spec->l2 : 0;
 }
 
 /* ---- memory ---- */
@@ -180,12 +187,14 @@ static int copy(struct heddle *heddle, uint64_t device_side, uint64_t to, uint64
 
 int heddle_upload(struct heddle *heddle, uint64_t to, const void *from, size_t bytes)
 {
-    return copy(heddle, to, to, (uint64_t)(uintptr_t)from, bytes);
+    return !from && bytes ? missing("what to upload")
+                          : copy(heddle, to, to, (uint64_t)(uintptr_t)from, bytes);
 }
 
 int heddle_download(struct heddle *heddle, void *to, uint64_t from, size_t bytes)
 {
-    return copy(heddle, from, (uint64_t)(uintptr_t)to, from, bytes);
+    return !to && bytes ? missing("where to download to")
+                        : copy(heddle, from, (uint64_t)(uintptr_t)to, from, bytes);
 }
 
 int heddle_copy(struct heddle *heddle, uint64_t to, uint64_t from, size_t bytes)
@@ -227,6 +236,10 @@ static struct heddle_module *loaded(struct heddle *heddle, enum result result, s
 struct heddle_module *heddle_load(struct heddle *heddle, const char *path)
 {
     struct module *module = NULL;
+    if (!heddle || !path) {
+        missing(heddle ? "the path of a module" : "the system");
+        return NULL;
+    }
     enum result result = usable(heddle);
     if (!result)
         result = module_load_file(heddle->driver, path, &module);
@@ -236,6 +249,10 @@ struct heddle_module *heddle_load(struct heddle *heddle, const char *path)
 struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, const char *ptx)
 {
     struct module *module = NULL;
+    if (!heddle || !name || !ptx) {
+        missing(!heddle ? "the system" : name ? "the text of a module" : "the name of a module");
+        return NULL;
+    }
     enum result result = usable(heddle);
     if (!result)
         result = module_load(heddle->driver, name, ptx, 0, &module);
@@ -244,6 +261,8 @@ struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, 
 
 int heddle_unload(struct heddle *heddle, struct heddle_module *module)
 {
+    if (!module)
+        return missing("the module");
     enum result result = usable(heddle);
     return tell(heddle, NULL, result ? result : module_unload(inside(module)));
 }
@@ -252,6 +271,10 @@ uint64_t heddle_variable(struct heddle *heddle, unsigned device, struct heddle_m
                          const char *name)
 {
     struct symbol symbol;
+    if (!module || !name) {
+        missing(module ? "the name of a variable" : "the module");
+        return 0;
+    }
     struct device *on = device_at(heddle, device);
     return on && !module_variable(inside(module), on, name, &symbol) ? symbol.address : 0;
 }
@@ -260,6 +283,14 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
                   const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes,
                   void *const *arguments)
 {
+    const char *lacks = !heddle   ? "the system"
+                        : !module ? "the module"
+                        : !kernel ? "the name of a kernel"
+                        : !grid   ? "the grid"
+                        : !block  ? "the block"
+                                  : NULL;
+    if (lacks)
+        return missing(lacks);
     struct device *on = device_at(heddle, device);
     if (!on)
         return usable(heddle) ? RESULT_NOT_INITIALIZED : RESULT_INVALID_DEVICE;
@@ -271,6 +302,14 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
     if (!result)
         result = stream_launch(device_default_stream(on), function, &config, arguments);
     return tell(heddle, on, result);
+}
+
+void heddle_limit(struct heddle *heddle, uint64_t most)
+{
+    if (heddle->driver->timeline)
+        timeline_set_limit(heddle->driver, most);
+    else
+        heddle->driver->instruction_limit = most;
 }
 
 int heddle_wait(struct heddle *heddle)

@@ -3,24 +3,19 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
-/* A stream that was ended is used again once it has nothing left to do: what waits for its commands still may
- * look at its count. */
 static struct stream *take_ended(struct device *device)
 {
-    for (struct stream *stream = device->streams; stream; stream = stream->next) {
-        if (!stream->alive && stream_drained(stream))
-            return stream;
-    }
-    return NULL;
+    struct stream *stream = device->ended;
+    if (stream)
+        device->ended = stream->next_ended;
+    return stream;
 }
 
 static struct stream *add_stream(struct device *device)
 {
     struct stream *stream = mem_alloc(1, sizeof *stream);
-    struct stream **last = &device->streams;
-    while (*last)
-        last = &(*last)->next;
-    *last = stream;
+    stream->next = device->streams;
+    device->streams = stream;
     stream->device = device;
     device->driver->commands.stream_count++;
     return stream;
@@ -47,6 +42,13 @@ enum result stream_new(struct device *device, unsigned flags, int priority, stru
     return RESULT_SUCCESS;
 }
 
+void stream_kill(struct stream *stream)
+{
+    stream->alive = false;
+    if (stream_drained(stream))
+        stream_retire(stream);
+}
+
 enum result stream_free(struct stream *stream)
 {
     struct device *device = stream->device;
@@ -55,7 +57,7 @@ enum result stream_free(struct stream *stream)
     pthread_mutex_lock(&device->driver->commands.lock);
     bool good = stream->alive && stream != device->default_stream && !stream->recording;
     if (good)
-        stream->alive = false;
+        stream_kill(stream);
     pthread_mutex_unlock(&device->driver->commands.lock);
     if (!good)
         return driver_fail(RESULT_INVALID_HANDLE, "the stream is a default stream, is being captured, or was "
@@ -167,8 +169,8 @@ static bool all_done(struct device *device, const struct stream *stream)
     struct commands *commands = &device->driver->commands;
     bool done = true;
     pthread_mutex_lock(&commands->lock);
-    for (struct stream *other = device->streams; other; other = other->next)
-        done &= !covers(stream, other) || stream_drained(other);
+    for (struct stream *other = device->busy; other; other = other->next_busy)
+        done &= !covers(stream, other);
     pthread_mutex_unlock(&commands->lock);
     return done;
 }
@@ -180,8 +182,8 @@ static void wait_all(struct device *device, const struct stream *stream)
     struct command_wait *waits = NULL;
     size_t count = 0, capacity = 0;
     pthread_mutex_lock(&commands->lock);
-    for (struct stream *other = device->streams; other; other = other->next) {
-        if (covers(stream, other) && !stream_drained(other)) {
+    for (struct stream *other = device->busy; other; other = other->next_busy) {
+        if (covers(stream, other)) {
             mem_grow(waits, count, capacity);
             waits[count++] = (struct command_wait){other, other->submitted};
         }

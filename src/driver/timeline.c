@@ -26,7 +26,7 @@ struct timeline {
     struct driver *driver;
     struct machine *machine;
     pthread_mutex_t lock; /* around the machine; taken last of all */
-    struct watch watch;
+    struct driver_watch watch;
     struct text note; /* of checkpoints: what must be the same */
     char *checkpoint, *resume;
     /* with the commands' lock held: */
@@ -181,6 +181,13 @@ void timeline_set_heap(struct device *device, struct heap *heap)
     pthread_mutex_unlock(&timeline->lock);
 }
 
+void timeline_set_limit(struct driver *driver, uint64_t cycles)
+{
+    pthread_mutex_lock(&driver->timeline->lock);
+    machine_set_limit(driver->timeline->machine, cycles);
+    pthread_mutex_unlock(&driver->timeline->lock);
+}
+
 /* ---- where memory is ---- */
 
 struct ranges {
@@ -237,8 +244,7 @@ static void close_command(struct driver *driver, struct command *command)
     pthread_mutex_unlock(&driver->commands.lock);
     command_free(command);
     pthread_mutex_lock(&driver->commands.lock);
-    stream->running = false;
-    atomic_store_explicit(&stream->done, number, memory_order_release);
+    stream_has_done(stream, number);
     pthread_cond_broadcast(&driver->commands.progress);
 }
 
@@ -338,7 +344,7 @@ static struct stream *next_ready(struct driver *driver, uint64_t behind)
 {
     struct stream *first = NULL;
     for (unsigned i = 0; i < driver->device_count; i++) {
-        for (struct stream *stream = driver->devices[i].streams; stream; stream = stream->next) {
+        for (struct stream *stream = driver->devices[i].busy; stream; stream = stream->next_busy) {
             if (stream_is_ready(stream) && stream->head->order > behind &&
                 (!first || stream->head->order < first->head->order))
                 first = stream;
@@ -509,10 +515,8 @@ void timeline_wait(struct stream *stream, uint64_t number)
 static bool has_work(const struct driver *driver)
 {
     for (unsigned i = 0; i < driver->device_count; i++) {
-        for (const struct stream *stream = driver->devices[i].streams; stream; stream = stream->next) {
-            if (!stream_drained(stream))
-                return true;
-        }
+        if (driver->devices[i].busy)
+            return true;
     }
     return false;
 }

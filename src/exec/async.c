@@ -23,6 +23,7 @@ static void run_copy(struct warp *w, const struct op *op, lanes active)
     struct op source = *op;
     source.a = copy->from_place;
     source.value = copy->from_offset;
+    source.more = op;
     memory_resolve(w, op, &copy->to, active, to);
     lanes reading = active; /* a size of 0 reads nothing, so its address need not be good */
     const uint32_t *sizes = warp_at(w, op->b);
@@ -133,6 +134,7 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
     const struct mbarrier *m = op->more;
     char *places[WARP_LANES];
     lanes done = 0;
+    w->wait = WAIT_NOT;
     memory_resolve(w, op, &m->access, active, places);
     EACH_LANE (lane, active) {
         uint64_t state = load(places[lane]);
@@ -143,8 +145,7 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
         case MBARRIER_INIT:
             state = mbarrier_new(count & COUNT_MASK);
             break;
-        case MBARRIER_INVAL:
-            state = 0;
+        case MBARRIER_INVAL: /* its last state stays there, as on an H200, and who waits late finds it */
             break;
         case MBARRIER_ARRIVE:
         case MBARRIER_ARRIVE_DROP:
@@ -173,10 +174,13 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
         case MBARRIER_NONE:
             continue;
         }
+        if ((state ^ load(places[lane])) & PHASE && m->op != MBARRIER_INIT)
+            w->wait = WAIT_OVER;
         store(places[lane], state);
     }
     if (m->op == MBARRIER_TEST || m->op == MBARRIER_TRY) {
-        w->spins += done != active ? 32 : 1; /* others must arrive first */
+        w->spins++;
+        w->wait = done == active ? WAIT_OVER : WAIT_LONGER; /* others must arrive first */
         predicate_set(w, op->d, active, done);
     }
 }
@@ -223,6 +227,7 @@ enum lowered lower_mbarrier(struct lower *lower, struct op *op)
     m->expects = opcode_has(opcode, "expect_tx");
     m->noinc = opcode_has(opcode, "noinc");
     bool waits = m->op == MBARRIER_TEST || m->op == MBARRIER_TRY;
+    op->flags |= OP_WAITS;
     if (lower_operand(lower, 0)->kind != PTX_OP_MEMORY) {
         const struct ptx_operand *d = lower_operand(lower, i++);
         m->returns = !waits && d->kind != PTX_OP_SINK;
@@ -343,6 +348,7 @@ void request_complete(const struct delivery *of)
 static void run_bulk(struct warp *w, const struct op *op, lanes active)
 {
     const struct bulk *bulk = op->more;
+    w->wait = WAIT_NOT;
     EACH_LANE (lane, active) {
         uint64_t bytes = lane_get(warp_at(w, bulk->size), 4, lane);
         uint64_t to = address_at(w, bulk->to, bulk->to_bytes, bulk->to_offset, lane);
@@ -361,7 +367,10 @@ static void run_bulk(struct warp *w, const struct op *op, lanes active)
         if (bulk->to_shared) {
             uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
             char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
-            store(barrier, finish(expect_bytes(load(barrier), -bytes)));
+            uint64_t before = load(barrier), after = finish(expect_bytes(before, -bytes));
+            store(barrier, after);
+            if ((before ^ after) & PHASE)
+                w->wait = WAIT_OVER;
         }
     }
 }
@@ -381,6 +390,7 @@ enum lowered lower_bulk(struct lower *lower, struct op *op)
     op->unit = UNIT_LSU;
     op->more = bulk;
     op->run.exec = run_bulk;
+    op->flags |= OP_WAITS;
     if (!lower_address(lower, lower_operand(lower, 0), &parts[0], &access[0]) ||
         !lower_address(lower, lower_operand(lower, 1), &parts[1], &access[1]) ||
         !lower_source(lower, lower_operand(lower, 2), TYPE_u32, &bulk->size) ||

@@ -146,10 +146,28 @@ static bool is_shared(const struct warp *w, const char *place)
     return place >= block->shared && place < block->shared + block->shared_bytes;
 }
 
+static bool is_local(const struct warp *w, const char *place)
+{
+    return place >= w->local && place < w->local + w->local_bytes * WARP_LANES;
+}
+
 static bool is_far(const struct warp *w, const char *place)
 {
-    bool local = place >= w->local && place < w->local + w->local_bytes * WARP_LANES;
-    return !local && !is_shared(w, place);
+    return !is_local(w, place) && !is_shared(w, place);
+}
+
+/* A thread's own memory, where nobody else is. */
+static uint64_t at_home(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c)
+{
+    uint64_t value = 0, old;
+    memcpy(&value, place, min_u64(bytes, 4));
+    if (bytes == 8)
+        memcpy((char *)&value + 4, place + LOCAL_STRIDE, 4);
+    old = alone((char *)&value, bytes, row, b, c);
+    memcpy(place, &value, min_u64(bytes, 4));
+    if (bytes == 8)
+        memcpy(place + LOCAL_STRIDE, (char *)&value + 4, 4);
+    return old;
 }
 
 /* Counting in shared memory is what most programs do most. */
@@ -257,8 +275,9 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     EACH_LANE (i, active) {
         uint64_t with = lane_get(b, register_bytes, i);
         uint64_t other = form->has_c ? lane_get(c, register_bytes, i) : 0;
-        uint64_t old = alone_there
-                           ? alone(places[i], bytes, form->row, with, other)
+        uint64_t old = alone_there ? alone(places[i], bytes, form->row, with, other)
+                       : access->space == PTX_GENERIC && is_local(w, places[i])
+                           ? at_home(places[i], bytes, form->row, with, other)
                            : on_host(places[i], bytes, form->row, with, other, !is_shared(w, places[i]));
         if (form->returns)
             lane_set(d, register_bytes, i, old);
@@ -311,7 +330,7 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     access->space = opcode_space(opcode);
     access->bytes = access->register_bytes = rows[form->row].bytes;
     access->count = 1;
-    access->writes = true;
+    access->writes = access->in_halves = true;
     op->bytes = access->bytes;
     enum isa_type type = isa_type_of(access->bytes);
     if (opcode_has(opcode, "f32"))

@@ -60,10 +60,13 @@ static void write_local(const struct warp *w, uint32_t lane, uint64_t at, uint32
 
 /* printf */
 
+enum { PRINTF_ARGUMENTS = 32 }; /* that a GPU passes on, at most */
+
 struct format {
     const struct warp *warp;
     uint32_t lane;
     uint64_t arguments; /* the next one's address */
+    uint32_t used;      /* of them */
     struct text *out;
     bool good;
 };
@@ -71,6 +74,7 @@ struct format {
 static uint64_t next_argument(struct format *format, uint32_t bytes)
 {
     uint64_t value = 0;
+    format->used++;
     format->arguments = (format->arguments + bytes - 1) / bytes * bytes;
     format->good &= read_generic(format->warp, format->lane, format->arguments, &value, bytes);
     format->arguments += bytes;
@@ -206,7 +210,7 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
             fwrite(worker->line.at, 1, worker->line.length, launch->print);
             pthread_mutex_unlock(&worker->grid->lock);
         }
-        write_local(w, lane, result, 4, worker->line.length);
+        write_local(w, lane, result, 4, min_u64(format.used, PRINTF_ARGUMENTS)); /* so did an H200 */
     }
 }
 

@@ -37,6 +37,7 @@ enum op_flag {
     OP_STEERS = 8,  /* every OP_CONTROL and OP_BRANCH; no flag at all: straight on */
     OP_EXITS = 16,  /* all its threads end here */
     OP_PAUSES = 32, /* a load that makes a warp wait long enough for the block's others to come as far */
+    OP_WAITS = 64,  /* of a barrier in memory: enum wait of the warp says whether its turn ends */
 };
 
 /* What an operation is to a model that keeps time, beside its unit. */
@@ -133,6 +134,7 @@ struct program {
         size_t module;
     } * functions;
     size_t function_count, function_capacity;
+    uint64_t functions_at; /* what a pointer to the first one holds */
     struct variable_entry {
         const struct ptx_variable *variable;
         uint64_t address, bytes;
@@ -151,7 +153,7 @@ struct kernel {
     struct code **codes; /* by function of the program; NULL: not reached */
     size_t frames_bytes; /* of one frame for each */
     bool prepared, failed, has_indirect, has_textures;
-    struct err why;
+    struct err why; /* it failed; or a function that only pointers lead to cannot run */
     uint64_t dynamic_shared_at;
     struct shared_variable {
         const struct ptx_variable *variable;
@@ -164,9 +166,10 @@ struct kernel {
     pthread_mutex_t lock;
 };
 
-/* Function pointers: the address of function i of a program. */
-#define FUNCTION_BASE UINT64_C(0x0008000000000000)
-enum { FUNCTION_STEP = 16 };
+/* Function pointers: every function of every program has an address of its own. */
+uint64_t program_function_address(const struct program *program, size_t function);
+size_t program_function_at(const struct program *program, uint64_t address); /* or SIZE_MAX: none of it */
+bool function_is_address(uint64_t address);                                  /* of some program */
 
 /* What a name means in a module: the number of a function, or SIZE_MAX; a variable, or NULL. */
 size_t program_function(const struct program *program, size_t module, const char *name);

@@ -3,6 +3,7 @@
 #include "exec/lower.h"
 #include "exec/warp.h"
 #include "base/bits.h"
+#include "base/demangle.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -199,6 +200,18 @@ static void enter(struct warp *w, const struct op *op, const struct call *call, 
                    min_u64(call->params[i].bytes, f->params[i].bytes), active);
 }
 
+/* Functions that only pointers lead to may be such as Heddle does not know. */
+static _Noreturn void cannot_call(struct warp *w, const struct op *op, lanes active, size_t function)
+{
+    const struct kernel *kernel = w->block->worker->grid->kernel;
+    const struct ptx_function *f = kernel->program->functions[function].function;
+    warp_fault(w, op, active, FAULT_INSTRUCTION, 0, "a call of %s%s%s", demangled(f->name),
+               f->is_kernel          ? ", which is a kernel"
+               : kernel->why.text[0] ? ", which cannot run: "
+                                     : ", whose address was taken nowhere",
+               f->is_kernel ? "" : kernel->why.text);
+}
+
 static enum next run_call(struct warp *w, const struct op *op, lanes active)
 {
     const struct call *call = op->more;
@@ -211,20 +224,22 @@ static enum next run_call(struct warp *w, const struct op *op, lanes active)
         call->builtin(w, op, active, params, call->result_count ? local + call->results[0].at : 0);
         return NEXT_OP;
     }
+    const struct kernel *kernel = w->block->worker->grid->kernel;
     size_t function = call->function;
     lanes same = active;
     if (function == SIZE_MAX) { /* through a pointer: those who call the same go together */
         const uint64_t *pointers = warp_at(w, op->a);
         uint64_t pointer = pointers[first_lane(active)];
-        const struct kernel *kernel = w->block->worker->grid->kernel;
-        function = (pointer - FUNCTION_BASE) / FUNCTION_STEP;
-        if (pointer < FUNCTION_BASE || function >= kernel->program->function_count ||
-            !kernel->codes[function] || kernel->codes[function]->function->is_kernel)
-            warp_fault(w, op, active, FAULT_INSTRUCTION, pointer, "a call through a pointer to no function");
+        function = program_function_at(kernel->program, pointer);
+        if (function == SIZE_MAX)
+            warp_fault(w, op, active, FAULT_INSTRUCTION, pointer, "a call through a pointer to %s",
+                       function_is_address(pointer) ? "a function of another module" : "no function");
         same = 0;
         EACH_LANE (i, active)
             same |= (lanes)(pointers[i] == pointer) << i;
     }
+    if (UNLIKELY(!kernel->codes[function] || kernel->codes[function]->function->is_kernel))
+        cannot_call(w, op, active, function);
     if (same != top->mask) {
         lanes rest = top->mask & ~same;
         bool all_wait = !(rest & active);

@@ -49,6 +49,9 @@ struct kernel_facts {
     uint32_t registers;           /* of a thread: an estimate, until kernel_set_registers */
     uint32_t max_threads;         /* .maxntid or .reqntid, or 0 */
     uint32_t required[3];         /* .reqntid, or 0 */
+    uint32_t cluster[3];          /* .reqnctapercluster, or 0 */
+    uint32_t max_cluster;         /* .maxclusterrank, or 0 */
+    bool explicit_cluster;        /* the kernel or its launch has to say a size of clusters */
     uint32_t param_count;         /* and of each: */
     uint32_t ptx_version, target; /* 90, 75 */
     bool ordered; /* its result may depend on the order of blocks, so they run one after another */
@@ -112,6 +115,13 @@ struct launch {
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */
+    /* Called by one of the threads, and not by models that keep time; each may be NULL. Now and then: how
+     * many blocks have begun, and about how many warp instructions were run. Once, when for stuck_seconds all
+     * threads of some blocks only waited for others: where they are. */
+    void (*show)(void *user, uint64_t begun, uint64_t instructions);
+    void (*stuck)(void *user, const char *text);
+    double stuck_seconds;
+    void *user;
 };
 
 /* Counts are sums over all blocks, the same for every number of threads. */

@@ -1,25 +1,19 @@
 #include "exec/heap.h"
 #include "base/archive.h"
 #include "base/mem.h"
+#include "base/tree.h"
 
 #include <pthread.h>
-#include <string.h>
 
 enum { PIECE = 16, GAP = 16 }; /* alignment; bytes between two pieces that belong to none */
-
-struct piece { /* in the order of addresses, without holes */
-    uint64_t at, bytes;
-    bool taken;
-};
 
 /* What one SM takes from, so that an address depends on what this SM did alone, and not on which of them the
  * host ran first. */
 struct part {
     pthread_mutex_t lock; /* kernels that run without time share a part */
-    struct piece *pieces;
-    size_t count, capacity;
-    size_t first_free; /* no piece before it is free */
-    uint64_t *given;   /* pieces of other parts that this SM gave back, in its order */
+    uint64_t end;
+    struct tree pieces; /* by address, without holes; a free one weighs its bytes, a taken one nothing */
+    uint64_t *given;    /* pieces of other parts that this SM gave back, in its order */
     size_t given_count, given_capacity;
 };
 
@@ -37,18 +31,28 @@ struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uin
     for (uint32_t i = 0; i < part_count; i++) {
         struct part *part = &heap->parts[i];
         pthread_mutex_init(&part->lock, NULL);
-        mem_grow(part->pieces, part->count, part->capacity);
-        part->pieces[part->count++] = (struct piece){at + i * part_bytes, part_bytes, false};
+        part->end = at + (i + 1) * part_bytes;
+        tree_add(&part->pieces, at + i * part_bytes, part_bytes);
     }
     return heap;
+}
+
+/* A loop over the pieces, in order. */
+#define EACH_PIECE(piece, part)                                                                              \
+    for (const struct tree_node *piece = node_of(part, tree_behind(&(part)->pieces, 0)); piece;              \
+         piece = node_of(part, tree_behind(&(part)->pieces, piece->key)))
+
+static const struct tree_node *node_of(const struct part *part, uint32_t number)
+{
+    return number ? &part->pieces.nodes[number] : NULL;
 }
 
 /* Nothing of it is in the image any more. */
 static void hide_pieces(struct heap *heap, struct part *part)
 {
-    for (size_t i = 0; i < part->count; i++)
-        if (part->pieces[i].taken)
-            image_remove(heap->image, part->pieces[i].at);
+    EACH_PIECE(piece, part)
+    if (!piece->weight)
+        image_remove(heap->image, piece->key);
 }
 
 void heap_free(struct heap *heap)
@@ -59,38 +63,24 @@ void heap_free(struct heap *heap)
         struct part *part = &heap->parts[i];
         hide_pieces(heap, part);
         pthread_mutex_destroy(&part->lock);
-        mem_free(part->pieces);
+        tree_fini(&part->pieces);
         mem_free(part->given);
     }
     mem_free(heap->parts);
     mem_free(heap);
 }
 
-static void insert(struct part *part, size_t place, struct piece piece)
-{
-    mem_grow(part->pieces, part->count, part->capacity);
-    memmove(&part->pieces[place + 1], &part->pieces[place], (part->count - place) * sizeof piece);
-    part->pieces[place] = piece;
-    part->count++;
-}
-
 /* The first free piece that has room. */
 static uint64_t take(struct part *part, uint64_t need)
 {
-    while (part->first_free < part->count && part->pieces[part->first_free].taken)
-        part->first_free++;
-    for (size_t i = part->first_free; i < part->count; i++) {
-        struct piece *piece = &part->pieces[i];
-        if (piece->taken || piece->bytes < need)
-            continue;
-        uint64_t at = piece->at;
-        struct piece rest = {at + need, piece->bytes - need, false};
-        *piece = (struct piece){at, need, true};
-        if (rest.bytes)
-            insert(part, i + 1, rest);
-        return at;
-    }
-    return 0;
+    const struct tree_node *found = node_of(part, tree_heavy(&part->pieces, need));
+    if (!found)
+        return 0;
+    uint64_t at = found->key, bytes = found->weight;
+    tree_weigh(&part->pieces, at, 0);
+    if (bytes > need)
+        tree_add(&part->pieces, at + need, bytes - need);
+    return at;
 }
 
 uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes)
@@ -106,47 +96,33 @@ uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes)
     return at;
 }
 
-static size_t find(const struct part *part, uint64_t at)
-{
-    size_t low = 0, high = part->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (part->pieces[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void join_next(struct part *part, size_t i)
-{
-    if (i + 1 >= part->count || part->pieces[i].taken || part->pieces[i + 1].taken)
-        return;
-    part->pieces[i].bytes += part->pieces[i + 1].bytes;
-    part->count--;
-    memmove(&part->pieces[i + 1], &part->pieces[i + 2], (part->count - i - 1) * sizeof *part->pieces);
-}
-
 static bool is_taken(const struct part *part, uint64_t at)
 {
-    size_t i = find(part, at);
-    return i < part->count && part->pieces[i].at == at && part->pieces[i].taken;
+    const struct tree_node *found = node_of(part, tree_up_to(&part->pieces, at));
+    return found && found->key == at && !found->weight;
 }
 
-/* The piece can be taken again. */
+static uint64_t end_of(const struct part *part, uint64_t at)
+{
+    const struct tree_node *next = node_of(part, tree_behind(&part->pieces, at));
+    return next ? next->key : part->end;
+}
+
+/* The piece can be taken again, together with free ones beside it. */
 static void release(struct part *part, uint64_t at)
 {
     REQUIRE(is_taken(part, at));
-    size_t i = find(part, at);
-    part->pieces[i].taken = false;
-    join_next(part, i);
-    if (i)
-        join_next(part, i - 1);
-    if (i && !part->pieces[i - 1].taken)
-        i--;
-    if (i < part->first_free)
-        part->first_free = i;
+    uint64_t end = end_of(part, at);
+    const struct tree_node *next = node_of(part, tree_behind(&part->pieces, at));
+    const struct tree_node *before = node_of(part, tree_up_to(&part->pieces, at - 1));
+    uint64_t from = before && before->weight ? before->key : at;
+    if (next && next->weight) {
+        end += next->weight;
+        tree_remove(&part->pieces, next->key);
+    }
+    if (from != at)
+        tree_remove(&part->pieces, at);
+    tree_weigh(&part->pieces, from, end - from);
 }
 
 static struct part *part_at(const struct heap *heap, uint64_t at)
@@ -186,37 +162,35 @@ void heap_settle(struct heap *heap)
 
 /* What kernels were given, with the bytes they asked for, which the image knows; 0: another SM gave it back.
  */
-static void archive_piece(struct heap *heap, struct piece *piece, struct archive *archive)
+static void archive_piece(struct heap *heap, struct part *part, uint64_t *at, struct archive *archive)
 {
     struct range range = {0};
-    if (!archive->reading && piece->taken)
-        image_find(heap->image, piece->at, &range);
-    ARCHIVE_VALUE(archive, piece->at);
-    ARCHIVE_VALUE(archive, piece->bytes);
-    piece->taken = archive_number(archive, piece->taken, 1);
-    range.bytes = archive_number(archive, range.bytes, piece->bytes);
-    if (archive->reading && archive->good && piece->taken && range.bytes)
-        image_add(heap->image, (struct range){piece->at, range.bytes, "malloc in a kernel", false});
+    bool taken = !archive->reading && is_taken(part, *at);
+    uint64_t place = *at, bytes = archive->reading ? 0 : end_of(part, *at) - *at;
+    if (taken)
+        image_find(heap->image, place, &range);
+    ARCHIVE_VALUE(archive, place);
+    ARCHIVE_VALUE(archive, bytes);
+    taken = archive_number(archive, taken, 1);
+    range.bytes = archive_number(archive, range.bytes, bytes);
+    archive_check(archive, place == *at && bytes && bytes <= part->end - place);
+    if (archive->reading && archive->good)
+        tree_add(&part->pieces, place, taken ? 0 : bytes);
+    if (archive->reading && archive->good && taken && range.bytes)
+        image_add(heap->image, (struct range){place, range.bytes, "malloc in a kernel", false});
+    *at += bytes;
 }
 
 static void archive_pieces(struct heap *heap, struct part *part, uint64_t at, struct archive *archive)
 {
-    uint64_t end = at + heap->part_bytes;
-    uint64_t count = archive_number(archive, part->count, heap->part_bytes / PIECE);
+    uint64_t count = archive_number(archive, part->pieces.count, heap->part_bytes / PIECE);
     if (archive->reading) {
         hide_pieces(heap, part);
-        part->count = part->first_free = 0;
+        tree_fini(&part->pieces);
     }
-    for (uint64_t i = 0; i < count && archive->good; i++) {
-        if (archive->reading) {
-            mem_grow(part->pieces, part->count, part->capacity);
-            part->pieces[part->count++] = (struct piece){0};
-        }
-        archive_piece(heap, &part->pieces[i], archive);
-        archive_check(archive, part->pieces[i].at == at && part->pieces[i].bytes <= end - at);
-        at += part->pieces[i].bytes;
-    }
-    archive_check(archive, at == end);
+    for (uint64_t i = 0; i < count && archive->good; i++)
+        archive_piece(heap, part, &at, archive);
+    archive_check(archive, at == part->end);
 }
 
 static void archive_given(struct part *part, uint64_t most, struct archive *archive)

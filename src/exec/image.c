@@ -3,20 +3,18 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/tree.h"
 
 #include <pthread.h>
 
 enum { REMEMBERED = 256 }; /* removed ranges, for reports */
 static const uint64_t near_bytes = UINT64_C(1) << 30, null_bytes = 65536;
 
-struct table { /* in the order of addresses */
-    size_t count, capacity;
-    struct range ranges[];
-};
-
 struct image {
     pthread_rwlock_t lock;
-    struct table *table;
+    struct tree places;   /* of ranges */
+    struct range *ranges; /* by number in the tree */
+    size_t range_capacity;
     struct range spare;
     struct range removed[REMEMBERED];
     size_t removed_count;
@@ -28,8 +26,6 @@ struct image *image_new(void)
 {
     struct image *image = mem_alloc(1, sizeof *image);
     pthread_rwlock_init(&image->lock, NULL);
-    image->table = mem_alloc(1, sizeof *image->table + 16 * sizeof(struct range));
-    image->table->capacity = 16;
     return image;
 }
 
@@ -38,55 +34,46 @@ void image_free(struct image *image)
     if (!image)
         return;
     pthread_rwlock_destroy(&image->lock);
-    mem_free(image->table);
+    tree_fini(&image->places);
+    mem_free(image->ranges);
     mem_free(image->textures);
     mem_free(image);
 }
 
-/* The first range that begins behind the address. */
-static size_t behind(const struct table *table, uint64_t at)
+/* The last range that begins at the address or before it; the first behind it. NULL: there is none. */
+static const struct range *range_up_to(const struct image *image, uint64_t at)
 {
-    size_t low = 0, high = table->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (table->ranges[middle].at <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t number = tree_up_to(&image->places, at);
+    return number ? &image->ranges[number] : NULL;
+}
+
+static const struct range *range_behind(const struct image *image, uint64_t at)
+{
+    uint32_t number = tree_behind(&image->places, at);
+    return number ? &image->ranges[number] : NULL;
 }
 
 void image_add(struct image *image, struct range range)
 {
     pthread_rwlock_wrlock(&image->lock);
-    struct table *table = image->table;
-    if (table->count == table->capacity) {
-        size_t more = 2 * table->capacity;
-        struct table *grown = mem_alloc(1, sizeof *grown + more * sizeof(struct range));
-        memcpy(grown->ranges, table->ranges, table->count * sizeof(struct range));
-        grown->count = table->count, grown->capacity = more;
-        mem_free(table);
-        image->table = table = grown;
+    uint32_t number = tree_add(&image->places, range.at, 0);
+    if (image->range_capacity < image->places.capacity) {
+        image->ranges =
+            mem_resize(image->ranges, image->range_capacity, image->places.capacity, sizeof *image->ranges);
+        image->range_capacity = image->places.capacity;
     }
-    size_t place = behind(table, range.at);
-    memmove(&table->ranges[place + 1], &table->ranges[place], (table->count - place) * sizeof(struct range));
-    table->ranges[place] = range;
-    table->count++;
+    image->ranges[number] = range;
     pthread_rwlock_unlock(&image->lock);
 }
 
 bool image_remove(struct image *image, uint64_t at)
 {
     pthread_rwlock_wrlock(&image->lock);
-    struct table *table = image->table;
-    size_t place = behind(table, at);
-    bool found = place && table->ranges[place - 1].at == at;
+    const struct range *range = range_up_to(image, at);
+    bool found = range && range->at == at;
     if (found) {
-        image->removed[image->removed_count++ % REMEMBERED] = table->ranges[place - 1];
-        memmove(&table->ranges[place - 1], &table->ranges[place],
-                (table->count - place) * sizeof(struct range));
-        table->count--;
+        image->removed[image->removed_count++ % REMEMBERED] = *range;
+        tree_remove(&image->places, at);
     }
     pthread_rwlock_unlock(&image->lock);
     return found;
@@ -113,11 +100,10 @@ bool image_find(const struct image *image, uint64_t at, struct range *range)
 {
     struct image *shared = (struct image *)image;
     pthread_rwlock_rdlock(&shared->lock);
-    const struct table *table = image->table;
-    size_t place = behind(table, at);
-    bool found = place && at - table->ranges[place - 1].at < table->ranges[place - 1].bytes;
+    const struct range *below = range_up_to(image, at);
+    bool found = below && at - below->at < below->bytes;
     if (found)
-        *range = table->ranges[place - 1];
+        *range = *below;
     pthread_rwlock_unlock(&shared->lock);
     return found;
 }
@@ -140,10 +126,7 @@ void image_describe(const struct image *image, uint64_t at, struct text *text)
 {
     struct image *shared = (struct image *)image;
     pthread_rwlock_rdlock(&shared->lock);
-    const struct table *table = image->table;
-    size_t place = behind(table, at);
-    const struct range *below = place ? &table->ranges[place - 1] : NULL;
-    const struct range *above = place < table->count ? &table->ranges[place] : NULL;
+    const struct range *below = range_up_to(image, at), *above = range_behind(image, at);
     describe_freed(image, at, text);
     bool is_near =
         (below && at - (below->at + below->bytes) < near_bytes) || (above && above->at - at < near_bytes);

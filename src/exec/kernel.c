@@ -141,6 +141,36 @@ static void reach_tables(struct reach *reach)
         }
 }
 
+/* Functions whose address some instruction takes: a kernel may have been given it by another. */
+static void reach_taken(struct reach *reach)
+{
+    const struct program *program = reach->kernel->program;
+    for (size_t i = 0; i < program->function_count; i++) {
+        const struct ptx_function *f = program->functions[i].function;
+        for (uint32_t k = 0; k < f->inst_count; k++) {
+            const struct ptx_inst *inst = &f->insts[k];
+            for (uint32_t o = 0; o < inst->count && !ptx_is(inst, "call"); o++) {
+                const struct ptx_operand *operand = &f->operands[inst->first + o];
+                if (operand->kind != PTX_OP_SYMBOL || f->symbols[operand->index].kind != PTX_SYM_FUNCTION)
+                    continue;
+                size_t taken =
+                    program_function(program, program->functions[i].module, f->symbols[operand->index].name);
+                if (taken != SIZE_MAX && !program->functions[taken].function->is_kernel)
+                    reach_function(reach, taken);
+            }
+        }
+    }
+}
+
+static void scan_reached(struct reach *reach, size_t from)
+{
+    for (size_t i = from; i < reach->count; i++) {
+        scan_function(reach, reach->list[i]);
+        if (reach->kernel->has_indirect)
+            reach_tables(reach);
+    }
+}
+
 static void find_facts(struct kernel *kernel)
 {
     const struct function_entry *entry = entry_of(kernel, kernel->function);
@@ -155,8 +185,12 @@ static void find_facts(struct kernel *kernel)
         const struct ptx_variable *last = &f->params[f->param_count - 1];
         facts->param_bytes = last->offset + last->bytes;
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         facts->required[i] = f->reqntid[i];
+        facts->cluster[i] = f->reqnctapercluster[i];
+    }
+    facts->max_cluster = f->maxclusterrank;
+    facts->explicit_cluster = f->explicit_cluster || f->reqnctapercluster[0];
     const uint32_t *most = f->reqntid[0] ? f->reqntid : f->maxntid;
     if (most[0])
         facts->max_threads = most[0] * (uint32_t)max_u64(most[1], 1) * (uint32_t)max_u64(most[2], 1);
@@ -183,10 +217,11 @@ static bool prepare(struct kernel *kernel, struct err *err)
     reach.list = mem_alloc(functions, sizeof *reach.list);
     find_facts(kernel);
     reach_function(&reach, kernel->function);
-    for (size_t i = 0; i < reach.count; i++) {
-        scan_function(&reach, reach.list[i]);
-        if (kernel->has_indirect)
-            reach_tables(&reach);
+    scan_reached(&reach, 0);
+    size_t certain = reach.count; /* the others may never be called: it is no fault if one cannot run */
+    if (kernel->has_indirect) {
+        reach_taken(&reach);
+        scan_reached(&reach, certain);
     }
     uint64_t alignment = 16;
     for (size_t i = 0; i < kernel->shared_count; i++)
@@ -205,8 +240,8 @@ static bool prepare(struct kernel *kernel, struct err *err)
         if (!entry_of(kernel, function)->function->has_body)
             continue;
         struct code *code = kernel->codes[function] = code_new(kernel, function, err);
-        good = code;
-        if (good) {
+        good = code || i >= certain;
+        if (code) {
             code->registers_at = kernel->frames_bytes;
             kernel->frames_bytes += code->frame_bytes;
             code->slots_at = kernel->slots;

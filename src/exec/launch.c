@@ -6,6 +6,7 @@
 #include "exec/warp.h"
 #include "base/demangle.h"
 #include "base/bits.h"
+#include "base/host.h"
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -26,6 +27,8 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     vsnprintf(said, sizeof said, format, arguments);
     va_end(arguments);
     struct text where = {0};
+    if (op < w->code->ops || op >= w->code->ops + w->code->op_count)
+        op = op->more;
     code_where(w->code, op, &where);
     pthread_mutex_lock(&grid->lock);
     struct fault *fault = grid->fault;
@@ -107,8 +110,13 @@ _Noreturn void block_report_deadlock(struct block *block)
             w->now = f;
             warp_use_frame(w);
             const struct level *top = &f->levels[f->depth - 1];
+            struct text text = {0};
+            char where[1200];
+            block_describe(block, &text);
+            snprintf(where, sizeof where, "%s", text.at);
+            text_fini(&text);
             warp_fault(w, &w->code->ops[top->pc], top->mask, FAULT_DEADLOCK, 0,
-                       "waits at a barrier that the block's other threads never reach");
+                       "waits at a barrier that the block's other threads never reach; %s", where);
         }
     }
     BUG("a block without threads waits");
@@ -122,10 +130,11 @@ static bool force_sync(struct block *block)
     return false;
 }
 
-/* True: the block has ended. False: it waits for others. */
-static bool block_run(struct block *block)
+enum block_ran { BLOCK_ENDED, BLOCK_WAITS, BLOCK_ONLY_WAITED };
+
+static enum block_ran block_run(struct block *block)
 {
-    for (;;) {
+    for (bool first = true;; first = false) {
         bool any_left = false, moved = false, spun = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {
             struct warp *w = &block->warps[i];
@@ -137,12 +146,12 @@ static bool block_run(struct block *block)
             spun |= ran == RAN_SPINS;
         }
         if (!any_left)
-            return true;
+            return BLOCK_ENDED;
         if (moved)
             continue;
         if (spun) {
             block->patience = IMPATIENCE;
-            return false;
+            return first ? BLOCK_ONLY_WAITED : BLOCK_WAITS;
         }
         bool ready = false; /* a barrier may have let go warps that had their turn already */
         for (uint32_t i = 0; i < block->warp_count && !ready; i++)
@@ -173,6 +182,39 @@ void worker_end_block(struct worker *worker, struct block *block)
 {
     block->next = worker->pool;
     worker->pool = block;
+}
+
+void worker_show(struct worker *worker)
+{
+    enum { LOOK_EVERY = 1024 };
+    struct grid *grid = worker->grid;
+    if (worker->leads && ++worker->looks % LOOK_EVERY == 0)
+        grid->launch->show(grid->launch->user, min_u64(atomic_load(&grid->next_block), grid->block_count),
+                           worker->result.warp_instructions * grid->workers);
+}
+
+/* A block had its turn, in which nobody did anything but wait, or somebody did. */
+static void note_waiting(struct worker *worker, const struct block *block, bool only_waited)
+{
+    enum { LOOK_EVERY = 1024 };
+    const struct launch *launch = worker->grid->launch;
+    if (LIKELY(!only_waited)) {
+        worker->waiting_from = 0;
+        return;
+    }
+    if (!launch->stuck || worker->told_stuck || ++worker->waits % LOOK_EVERY)
+        return;
+    double now = host_seconds();
+    worker->waiting_from = worker->waiting_from != 0 ? worker->waiting_from : now;
+    if (now - worker->waiting_from < launch->stuck_seconds)
+        return;
+    struct text text = {0};
+    text_add(&text, "kernel %s: for %g seconds its threads have only waited for others; ",
+             demangled(worker->grid->kernel->facts.name), launch->stuck_seconds);
+    block_describe(block, &text);
+    launch->stuck(launch->user, text.at);
+    text_fini(&text);
+    worker->told_stuck = true;
 }
 
 /* The next of the grid. */
@@ -221,9 +263,12 @@ static void run_blocks(struct worker *worker)
             return;
         block->next = NULL;
         block->clock_from = worker->result.warp_instructions - block->instructions;
-        bool ended = block_run(block);
+        enum block_ran ran = block_run(block);
         block->instructions = worker->result.warp_instructions - block->clock_from;
-        if (ended) {
+        if (UNLIKELY(grid->launch->show))
+            worker_show(worker);
+        note_waiting(worker, block, ran == BLOCK_ONLY_WAITED);
+        if (ran == BLOCK_ENDED) {
             worker_end_block(worker, block);
         } else {
             *last = block;
@@ -277,6 +322,7 @@ static void run_workers(struct grid *grid, unsigned threads, struct launch_resul
     unsigned started = 1;
     for (unsigned i = 0; i < threads; i++)
         workers[i] = worker_new(grid);
+    workers[0]->leads = true;
     for (; started < threads; started++)
         if (pthread_create(&handles[started], NULL, worker_main, workers[started]))
             break; /* the others do its part */

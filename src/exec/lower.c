@@ -361,7 +361,7 @@ bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct
     }
     if (name->kind == PTX_SYM_FUNCTION) {
         symbol->function = program_function(program, lower->code->module_index, name->name);
-        symbol->value = FUNCTION_BASE + symbol->function * FUNCTION_STEP;
+        symbol->value = program_function_address(lower->kernel->program, symbol->function);
         if (symbol->function != SIZE_MAX)
             return true;
     }
@@ -602,23 +602,39 @@ static void set_joins(struct lower *lower)
 
 /* On a GPU a warp that loads from memory waits, and meanwhile the block's other warps do the same. Programs
  * that let several warps work on the same data by mistake get away with it there; so that they do here, too,
- * a kernel's loads outside of loops end the warp's turn. (In loops it would cost much and change little.) */
+ * a kernel's loads outside of loops end the warp's turn. (In loops it would cost much and change little.) The
+ * same goes for a read of shared memory that a write follows without a barrier: all warps have read before
+ * the first of them gets as far as to write. */
 static void set_pauses(struct lower *lower)
 {
     struct code *code = lower->code;
     if (!lower->function->is_kernel)
         return;
-    uint32_t loop_end = 0; /* of the loops that began so far */
+    uint32_t loop_end = 0, plain_end = 0; /* of the loops that began so far; of those without barriers */
     uint32_t *ends = mem_alloc(code->op_count, sizeof *ends);
-    for (uint32_t i = 0; i < code->op_count; i++)
+    uint32_t *barriers = mem_alloc(code->op_count + 1, sizeof *barriers); /* before each operation */
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        barriers[i + 1] = barriers[i] + (code->ops[i].role == ROLE_BARRIER);
         if (code->ops[i].kind == OP_BRANCH && code->ops[i].target <= i && ends[code->ops[i].target] < i)
             ends[code->ops[i].target] = i;
+    }
+    struct op *read = NULL; /* the last read of shared memory since a barrier */
     for (uint32_t i = 0; i < code->op_count; i++) {
+        struct op *op = &code->ops[i];
         loop_end = (uint32_t)max_u64(loop_end, ends[i]);
-        if (i >= loop_end && memory_waits(&code->ops[i]))
-            code->ops[i].flags |= OP_PAUSES;
+        if (barriers[ends[i]] == barriers[i])
+            plain_end = (uint32_t)max_u64(plain_end, ends[i]);
+        if (i >= loop_end && memory_waits(op))
+            op->flags |= OP_PAUSES;
+        if (op->role == ROLE_BARRIER)
+            read = NULL;
+        else if (i >= plain_end && memory_reads_shared(op))
+            read = op;
+        else if (read && memory_writes_shared(op))
+            read->flags |= OP_PAUSES;
     }
     mem_free(ends);
+    mem_free(barriers);
 }
 
 enum { LOCAL_MOST = 524288 }; /* bytes of a thread */

@@ -107,7 +107,7 @@ static struct survey check_local(struct warp *w, const struct op *op, const stru
 
 void *memory_local(const struct warp *w, uint64_t at, uint32_t lane)
 {
-    return w->local + at / 4 * (4 * WARP_LANES) + 4 * lane + at % 4;
+    return w->local + at / 4 * LOCAL_STRIDE + 4 * lane + at % 4;
 }
 
 /* In which space a generic address is. */
@@ -521,11 +521,30 @@ bool memory_waits(const struct op *op)
     return !access->writes && (access->space == PTX_GLOBAL || access->space == PTX_GENERIC);
 }
 
+static bool is_shared_access(const struct op *op, bool writes)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return access->writes == writes && access->space == PTX_SHARED;
+}
+
+bool memory_reads_shared(const struct op *op)
+{
+    return is_shared_access(op, false);
+}
+
+bool memory_writes_shared(const struct op *op)
+{
+    return is_shared_access(op, true);
+}
+
 /* One lane alone, for generic addresses that lie in different spaces. */
 static char *resolve_lane(struct warp *w, const struct op *op, const struct access *access, uint32_t lane,
                           uint64_t at, uint64_t size)
 {
     enum ptx_space space = space_of(at);
+    struct request *request = w->block->worker->request;
     uint64_t all[WARP_LANES];
     lanes who = UINT32_C(1) << lane;
     uint64_t offset = space == PTX_SHARED ? at - WINDOW_SHARED : space == PTX_LOCAL ? at - WINDOW_LOCAL : at;
@@ -537,9 +556,15 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         return w->block->shared + offset;
     }
     if (space == PTX_LOCAL) {
-        if (size > 4) /* a thread's memory is not in one piece here */
+        if (size > 4 && !access->in_halves) /* a thread's memory is not in one piece here */
             warp_fault(w, op, who, FAULT_INSTRUCTION, at, "this instruction does not work on local memory");
         check_local(w, op, access, who, all, size);
+        if (request) {
+            request->local_bytes = (uint8_t)size;
+            request->local_writes = access->writes;
+            request->local |= who;
+            request->local_at[lane] = offset;
+        }
         return memory_local(w, offset, lane);
     }
     check_global(w, op, access, who, all, size);

@@ -5,6 +5,8 @@
 #include "exec/lower.h"
 #include "exec/warp.h"
 
+enum { LOCAL_STRIDE = 4 * WARP_LANES }; /* from a word of a thread's local memory to its next */
+
 struct access {
     enum ptx_space space;
     uint8_t bytes;          /* of a value in memory */
@@ -17,6 +19,7 @@ struct access {
     bool acquires;
     bool is_const;
     bool by_register;      /* a parameter of a call: memory only here */
+    bool in_halves;        /* 8 bytes of local memory may be two words, LOCAL_STRIDE apart */
     uint32_t number;       /* of the kernel's accesses */
     uint32_t registers[8]; /* places */
 };
@@ -47,8 +50,10 @@ void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t
 /* The load or store of this number; NULL when there is none. */
 const struct access *memory_access(const struct kernel *kernel, uint32_t number);
 
-/* Whether an operation is a load from global memory. */
+/* Whether an operation is a load from global memory, or from shared memory, or a store to that. */
 bool memory_waits(const struct op *op);
+bool memory_reads_shared(const struct op *op);
+bool memory_writes_shared(const struct op *op);
 
 /* Whether what an atomic operation leaves behind may depend on the order of blocks. */
 bool atomic_is_ordered(const char *opcode, bool result_used);

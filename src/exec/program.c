@@ -6,6 +6,31 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#define FUNCTION_BASE UINT64_C(0x0008000000000000)
+enum { FUNCTION_STEP = 16 };
+
+static _Atomic uint64_t functions_linked; /* of all programs */
+
+uint64_t program_function_address(const struct program *program, size_t function)
+{
+    return program->functions_at + function * FUNCTION_STEP;
+}
+
+size_t program_function_at(const struct program *program, uint64_t address)
+{
+    uint64_t function = (address - program->functions_at) / FUNCTION_STEP;
+    return address % FUNCTION_STEP == 0 && address >= program->functions_at &&
+                   function < program->function_count
+               ? function
+               : SIZE_MAX;
+}
+
+bool function_is_address(uint64_t address)
+{
+    return address % FUNCTION_STEP == 0 && address >= FUNCTION_BASE &&
+           (address - FUNCTION_BASE) / FUNCTION_STEP < functions_linked;
+}
+
 /* A name that only its module knows. */
 static const char *local_name(size_t module, const char *name, struct text *text)
 {
@@ -116,7 +141,7 @@ static bool symbol_address(const struct program *program, size_t module, const c
     if (variable)
         *address = variable->address;
     else if (function != SIZE_MAX)
-        *address = FUNCTION_BASE + function * FUNCTION_STEP;
+        *address = program_function_address(program, function);
     return variable || function != SIZE_MAX;
 }
 
@@ -155,6 +180,8 @@ static bool link_all(struct program *program, program_place_fn *place, void *con
             if (is_placed(&module->variables[i]) && !add_variable(program, m, &module->variables[i], err))
                 return false;
     }
+    program->functions_at =
+        FUNCTION_BASE + atomic_fetch_add(&functions_linked, program->function_count) * FUNCTION_STEP;
     for (size_t i = 0; i < program->variable_count; i++) {
         struct variable_entry *entry = &program->variables[i];
         uint64_t alignment = max_u64(entry->variable->alignment, 1);
@@ -242,5 +269,5 @@ bool program_symbol(const struct program *program, const char *name, struct symb
 
 uint64_t kernel_address(const struct kernel *kernel)
 {
-    return FUNCTION_BASE + kernel->function * FUNCTION_STEP;
+    return program_function_address(kernel->program, kernel->function);
 }

@@ -289,6 +289,7 @@ static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
     bool stores = x->form.kind == MATRIX_STORE;
     struct access access = x->access;
     struct op moved = *op;
+    moved.more = op;
     uint32_t wide = operand->type == MATRIX_f64 ? 8 : 4;
     struct request *request = w->block->worker->request;
     EACH_LANE (lane, active) {

@@ -189,17 +189,29 @@ static void count(struct warp *w, uint64_t instructions, lanes active)
     result->thread_instructions_pred_on += threads;
 }
 
+static _Noreturn void beyond_limit(struct warp *w, const struct op *op, lanes active)
+{
+    struct text text = {0};
+    char where[1200];
+    block_describe(w->block, &text);
+    snprintf(where, sizeof where, "%s", text.at);
+    text_fini(&text);
+    warp_fault(w, op, active, FAULT_LIMIT, 0, "more than %llu warp instructions, the limit given; %s",
+               (unsigned long long)w->block->worker->grid->launch->instruction_limit, where);
+}
+
 void warp_check_limits(struct warp *w, const struct op *op, lanes active)
 {
     struct grid *grid = w->block->worker->grid;
     uint64_t limit = grid->launch->instruction_limit;
     if (grid->launch->interrupt && *grid->launch->interrupt)
         grid->stop = 1;
+    if (UNLIKELY(grid->launch->show))
+        worker_show(w->block->worker);
     if (grid->stop)
         longjmp(*w->block->worker->on_fault, 1);
     if (limit && w->block->worker->result.warp_instructions > limit)
-        warp_fault(w, op, active, FAULT_LIMIT, 0, "more than %llu warp instructions, the limit given",
-                   (unsigned long long)limit);
+        beyond_limit(w, op, active);
 }
 
 /* Runs the fragment until it waits, ends or its turn is over. */
@@ -291,10 +303,17 @@ reload:;
             if (mask)
                 op->run.exec(w, op, mask);
             op++;
-            if (!(op[-1].flags & OP_PAUSES) || w->block->warp_count == 1 || f->depth > 1)
+            if (LIKELY(!(op[-1].flags & (OP_PAUSES | OP_WAITS))))
                 continue;
             top->pc = (uint32_t)(op - ops);
-            return RAN_SLICE;
+            if (op[-1].flags & OP_PAUSES ? w->block->warp_count > 1 && f->depth == 1
+                                         : w->wait == WAIT_OVER && mask)
+                return RAN_SLICE;
+            if (op[-1].flags & OP_PAUSES || w->wait != WAIT_LONGER || !mask)
+                continue;
+            warp_check_limits(w, op - 1, active);
+            warp_let_go(w);
+            return RAN_SPINS;
         }
         top->pc = (uint32_t)(op - ops);
         if (!mask) {

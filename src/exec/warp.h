@@ -29,6 +29,14 @@ struct frame {
     uint32_t rpc;                  /* of the level that called */
 };
 
+/* What an operation on a barrier in memory found. On a GPU who waits for such a phase sleeps, and all wake
+ * when it ends, before anyone can end the next one or make the barrier anew. */
+enum wait {
+    WAIT_NOT,
+    WAIT_LONGER, /* for a phase that has not ended */
+    WAIT_OVER,   /* a phase has ended: whoever waits for it must see that before this warp goes on */
+};
+
 enum fragment_state { FRAGMENT_READY, FRAGMENT_AT_BARRIER, FRAGMENT_AT_SYNC };
 
 struct fragment {
@@ -52,6 +60,7 @@ struct warp {
     uint32_t index, turn, slices;
     int32_t slice;  /* branches until others have their turn */
     uint32_t spins; /* reads of what others may be about to write */
+    enum wait wait; /* of the operation just done */
     struct fragment *fragments[WARP_LANES];
     uint32_t fragment_count;
     char *file; /* registers of all frames */
@@ -105,6 +114,11 @@ struct worker {
     struct block *pool;      /* blocks to use again */
     struct block *made;      /* all of them */
     struct text line;        /* of printf */
+    bool leads;              /* it shows how far the launch is */
+    bool told_stuck;
+    uint32_t looks;      /* whether it is time to show that */
+    uint32_t waits;      /* turns in which blocks only waited */
+    double waiting_from; /* since when its blocks only waited; 0: they do not */
 };
 
 /* One launch. */
@@ -123,7 +137,8 @@ struct grid {
     uint64_t workspace; /* of a cooperative launch: zeroed memory for its barrier */
 };
 
-/* Raises a fault of the first of these lanes; does not return. */
+/* Raises a fault of the first of these lanes; does not return. The operation is one of the code, or a copy of
+ * one, whose `more` it is. */
 _Noreturn void warp_fault(struct warp *warp, const struct op *op, lanes who, enum fault_kind kind,
                           uint64_t address, const char *format, ...)
     __attribute__((format(__printf__, 6, 7), cold));
@@ -137,7 +152,9 @@ void warp_run_some(struct warp *warp, const struct op *op, lanes who);
 void warp_join_fragments(struct warp *warp);
 void warp_let_go(struct warp *warp);
 void warp_check_limits(struct warp *warp, const struct op *op, lanes active); /* may be a fault */
+void worker_show(struct worker *worker);                                      /* if it is time */
 void block_free(struct block *block);
+void block_describe(const struct block *block, struct text *text); /* where its warps are */
 struct worker *worker_new(struct grid *grid);
 void worker_free(struct worker *worker);
 struct block *worker_begin_block(struct worker *worker, uint64_t number);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-PARAM_GROUP(dispatch_params, "dispatch", "how blocks come to SMs", dispatch_spec, DISPATCH_PARAMS);
+PARAM_GROUP(dispatch_params, "dispatch", "how blocks come to SMs", dispatch_spec, DISPATCH_PARAMS,
+            SHOWS_IN_TIME);
 
 enum { ORDER_GPC, ORDER_ROUND_ROBIN, ORDER_STATIC, MOST_GPCS = 64 };
 

@@ -357,6 +357,14 @@ static void mem_since(struct mem_counters *now, const struct mem_counters *befor
         to[i] -= from[i];
 }
 
+void gpu_where(const struct gpu *gpu, uint32_t slot, struct text *text)
+{
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        if (sm_where(gpu->sms[i], slot, text))
+            return;
+    text_add(text, "no block is on an SM");
+}
+
 void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats)
 {
     const struct gpu_spec *spec = gpu->config.gpu;

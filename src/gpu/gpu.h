@@ -47,6 +47,10 @@ enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, str
 /* When the first of those whose last block has ended ends; TIME_NEVER. */
 uint64_t gpu_next_end(const struct gpu *gpu);
 
+/* Where the warps of a block of it are. */
+struct text;
+void gpu_where(const struct gpu *gpu, uint32_t slot, struct text *text);
+
 /* What a kernel has done so far; the kernel goes on. */
 void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats);
 

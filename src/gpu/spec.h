@@ -9,18 +9,18 @@
     P(S, text, name, "NVIDIA H200", "", "what the GPU is called")                                            \
     P(S, count, major, "9", "1..99", "compute capability, before the dot")                                   \
     P(S, count, minor, "0", "0..9", "compute capability, behind the dot")                                    \
-    P(S, count, sm_count, "132", "1..4096", "streaming multiprocessors")                                     \
-    P(S, freq, clock, "1980MHz", "1MHz..100GHz", "clock of the SMs")                                         \
+    P(S, count, sm_count, "132", "1..4096", "streaming multiprocessors", SHOWS_IN_QUERIES_AND_TIME)          \
+    P(S, freq, clock, "1980MHz", "1MHz..100GHz", "clock of the SMs", SHOWS_IN_QUERIES_AND_TIME)              \
     P(S, size, memory, "150109880320B", "1MiB..16TiB", "global memory that programs see")                    \
     P(S, freq, memory_clock, "3201MHz", "1MHz..100GHz",                                                      \
       "clock of the memory, as properties tell it; timing has dram.bandwidth")                               \
     P(S, count, memory_bus_bits, "6016", "1..65536", "width of the memory's bus, likewise")                  \
-    P(S, size, l2, "62914560B", "0..64GiB", "L2 cache, as properties tell it; timing has l2.bytes")          \
     P(S, size, l2_persisting_max, "39321600B", "0..64GiB", "of L2, that may be set aside")                   \
     P(S, size, l2_window_max, "134217728B", "0..64GiB", "largest window of an access policy")                \
-    P(S, count, warps_per_sm, "64", "1..1024", "warps that an SM holds")                                     \
-    P(S, count, blocks_per_sm, "32", "1..1024", "blocks that an SM holds")                                   \
-    P(S, count, subcores_per_sm, "4", "1..64", "parts of an SM that have registers of their own")            \
+    P(S, count, warps_per_sm, "64", "1..1024", "warps that an SM holds", SHOWS_IN_QUERIES_AND_TIME)          \
+    P(S, count, blocks_per_sm, "32", "1..1024", "blocks that an SM holds", SHOWS_IN_QUERIES_AND_TIME)        \
+    P(S, count, subcores_per_sm, "4", "1..64", "parts of an SM that have registers of their own",            \
+      SHOWS_IN_QUERIES_AND_TIME)                                                                             \
     P(S, count, threads_per_block, "1024", "1..65536", "threads of a block")                                 \
     P(S, count, block_x, "1024", "1..", "threads of a block in x")                                           \
     P(S, count, block_y, "1024", "1..", "threads of a block in y")                                           \
@@ -65,6 +65,7 @@
 
 struct gpu_spec {
     GPU_PARAMS(PARAM_FIELD, gpu_spec)
+    uint64_t l2; /* bytes of L2 cache, as properties tell it: of [l2], by whoever fills this */
 };
 
 extern const struct param_group gpu_params;

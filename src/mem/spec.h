@@ -8,6 +8,7 @@
 
 #define L2_PARAMS(P, S)                                                                                      \
     P(S, size, bytes, "60MiB", "64KiB..64GiB", "capacity, over all partitions")                              \
+    P(S, flag, told, "yes", "", "queries tell of it; no: slices stand for memory controllers, and it is 0")  \
     P(S, freq, clock, "1703MHz", "1MHz..100GHz", "of the L2: its cycles are these")                          \
     P(S, count, partitions, "2", "1..2", "parts that are nearer to some SMs than to others")                 \
     P(S, flag, copies, "yes", "", "an SM asks its own partition, which keeps copies of the other's lines")   \
@@ -34,7 +35,7 @@
 
 #define DRAM_PARAMS(P, S)                                                                                    \
     P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")                                 \
-    P(S, choice, timing, "hbm3e", "gddr5|gddr6|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")          \
+    P(S, choice, timing, "hbm3e", "gddr5|gddr6|gddr6x|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")   \
     P(S, count, channels_per_slice, "2", "1..16", "behind a slice (of HBM: pseudo channels); 1, 2, 4 ...")   \
     P(S, rate, bandwidth, "4814GB/s", "1MB/s..", "of all channels together")                                 \
     P(S, time, latency, "115ns", "", "of controllers and wires; simple and fixed: of all")                   \
@@ -46,11 +47,11 @@
 #define NOC_PARAMS(P, S)                                                                                     \
     P(S, count, latency_cycles, "95", "1..100000", "from an SM to an L2 slice, and back: the SM's cycles")   \
     P(S, count, spread_cycles, "62", "0..10000", "more, from the slice farthest away")                       \
-    P(S, real, request_bytes_per_cycle, "44", "0..4096", "an SM sends; 0: no limit")                         \
-    P(S, real, reply_bytes_per_cycle, "152", "0..4096", "an SM gets; 0: no limit")                           \
+    P(S, real, request_bytes_per_cycle, "44", "0|1..4096", "an SM sends; 0: no limit")                       \
+    P(S, real, reply_bytes_per_cycle, "152", "0|1..4096", "an SM gets; 0: no limit")                         \
     P(S, text, gpc_partitions, "01110001", "",                                                               \
       "the partition of L2 that each GPC is near to; empty: in turn")                                        \
-    P(S, real, gpc_bytes_per_cycle, "762", "0..65536", "the SMs of a GPC get together; 0: no limit")         \
+    P(S, real, gpc_bytes_per_cycle, "762", "0|1..65536", "the SMs of a GPC get together; 0: no limit")       \
     P(S, count, gpc_burst_cycles, "100", "0..10000", "as much as it gets in so many may come at once")       \
     P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
     P(S, count, credits, "0", "0..65535", "requests an SM may have queued at a slice; 0: no limit")          \

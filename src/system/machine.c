@@ -92,6 +92,11 @@ void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap)
     machine->gpus[gpu].heap = heap;
 }
 
+void machine_set_limit(struct machine *machine, uint64_t max_cycles)
+{
+    machine->options.max_cycles = max_cycles;
+}
+
 /* Tasks */
 
 static uint64_t copy_time(const struct machine *machine, const struct task *task)
@@ -184,7 +189,7 @@ static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t 
                         const char *why)
 {
     struct task *task = gpu->kernels[slot];
-    char text[1024];
+    char text[sizeof task->result.fault.text];
     snprintf(text, sizeof text, "kernel %s: %s", demangled(task->launch->kernel->facts.name), why);
     gpu_look(gpu->gpu, slot, &task->result, &task->stats);
     fail(task, kind, text);
@@ -293,17 +298,19 @@ static uint64_t next_copy(const struct machine *machine)
 /* Kernels that took too long fail. True: some did. */
 static bool stop_late(struct machine *machine, uint64_t limit_ps)
 {
-    char text[128];
     bool some = false;
-    snprintf(text, sizeof text, "more than %llu cycles, the limit given",
-             (unsigned long long)machine->options.max_cycles);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         bool late = false;
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
             struct task *task = machine->gpus[i].kernels[slot];
             if (!task || machine->now - task->start_ps < limit_ps)
                 continue;
-            stop_kernel(machine, &machine->gpus[i], slot, FAULT_LIMIT, text);
+            struct text text = {0};
+            text_add(&text, "more than %llu cycles, the limit given; ",
+                     (unsigned long long)machine->options.max_cycles);
+            gpu_where(machine->gpus[i].gpu, slot, &text);
+            stop_kernel(machine, &machine->gpus[i], slot, FAULT_LIMIT, text.at);
+            text_fini(&text);
             late = true;
         }
         if (late)

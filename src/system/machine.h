@@ -106,6 +106,8 @@ enum memory_use {
 void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes,
                          enum memory_use use);
 
+void machine_set_limit(struct machine *machine, uint64_t max_cycles); /* of one kernel; 0: none */
+
 /* The heap of malloc in kernels of this GPU; NULL: it ends. */
 void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap);
 

@@ -24,14 +24,19 @@ static uint64_t warps_by_registers(const struct gpu_spec *gpu, uint64_t register
     return gpu->registers_per_sm / gpu->subcores_per_sm / warp * gpu->subcores_per_sm;
 }
 
+uint64_t occupancy_block_registers(const struct gpu_spec *gpu, const struct occupancy_need *need)
+{
+    uint64_t warp = round_up(need->registers * WARP, gpu->register_unit);
+    return warp * round_up(warps_of(need->threads), gpu->subcores_per_sm);
+}
+
 static uint64_t blocks_by_registers(const struct gpu_spec *gpu, const struct occupancy_need *need)
 {
-    uint64_t warps = warps_of(need->threads);
-    uint64_t warp = round_up(need->registers * WARP, gpu->register_unit);
-    if (warp * round_up(warps, gpu->subcores_per_sm) > gpu->registers_per_block ||
+    if (occupancy_block_registers(gpu, need) > gpu->registers_per_block ||
         need->registers > gpu->registers_per_thread)
         return 0;
-    return need->registers ? warps_by_registers(gpu, need->registers) / warps : gpu->blocks_per_sm;
+    return need->registers ? warps_by_registers(gpu, need->registers) / warps_of(need->threads)
+                           : gpu->blocks_per_sm;
 }
 
 uint64_t occupancy_threads(const struct gpu_spec *gpu, uint64_t registers)

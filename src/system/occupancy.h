@@ -21,6 +21,9 @@ struct occupancy {
 
 struct occupancy occupancy_of(const struct gpu_spec *gpu, const struct occupancy_need *need);
 
+/* Registers that a block takes: its warps are spread over the parts of an SM. */
+uint64_t occupancy_block_registers(const struct gpu_spec *gpu, const struct occupancy_need *need);
+
 /* Threads of a block that registers allow, in whole warps. */
 uint64_t occupancy_threads(const struct gpu_spec *gpu, uint64_t registers);
 

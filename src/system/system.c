@@ -16,6 +16,8 @@ static const struct param_group *const groups[] = {&gpu_params,      &sm_params,
                                                    &dram_params,     &noc_params,    &tlb_params,
                                                    &dispatch_params, &system_params, NULL};
 
+static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
+
 static bool ends_in_ini(const char *name)
 {
     size_t length = strlen(name);
@@ -93,16 +95,19 @@ static void fill(struct system *system)
     config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &system_params, "system", &system->spec);
+    system->gpu.l2 = system->l2.told ? system->l2.bytes : 0;
 }
 
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err)
 {
     *system = (struct system){0};
     config_init(&system->config, groups);
+    system->config.moved = moved;
     struct text where = {0};
     add_folder(&where, folder);
     system->config.folder = where.at;
     name = name && *name ? name : "h200";
+    system->inherited = strcmp(name, "h200") ? "inherited from h200" : NULL;
     bool good = strchr(name, '/') || ends_in_ini(name) ? config_read(&system->config, name, err)
                                                        : read_named(system, name, where.at, err);
     system->config.folder = NULL;
@@ -121,6 +126,26 @@ bool system_set(struct system *system, const char *assignment, struct err *err)
         return false;
     fill(system);
     return true;
+}
+
+enum param_shows system_shows(const char *assignment)
+{
+    const char *dot = strchr(assignment, '.'), *equals = strchr(assignment, '=');
+    if (!dot || !equals || dot > equals)
+        return SHOWS_ANYWHERE;
+    struct text path = {0}, key = {0};
+    text_add_bytes(&path, assignment, (size_t)(dot - assignment));
+    text_add_bytes(&key, dot + 1, (size_t)(equals - dot - 1));
+    enum param_shows shows = SHOWS_ANYWHERE;
+    for (const struct param_group *const *group = groups; *group; group++) {
+        for (size_t i = 0; i < (*group)->row_count && !strcmp((*group)->path, path.at); i++) {
+            if (!strcmp((*group)->rows[i].name, key.at))
+                shows = param_shows(*group, &(*group)->rows[i]);
+        }
+    }
+    text_fini(&path);
+    text_fini(&key);
+    return shows;
 }
 
 bool system_check(const struct system *system, struct err *err)

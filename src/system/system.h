@@ -14,8 +14,9 @@
 
 #define SYSTEM_PARAMS(P, S)                                                                                  \
     P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
-    P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host")                               \
-    P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions")
+    P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host", SHOWS_IN_TIME)                \
+    P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions",   \
+      SHOWS_IN_TIME)
 
 struct system_spec {
     SYSTEM_PARAMS(PARAM_FIELD, system_spec)
@@ -32,7 +33,8 @@ struct system {
     struct tlb_spec tlb;
     struct dispatch_spec dispatch;
     struct system_spec spec;
-    struct config config; /* what both were made from; owns their texts */
+    struct config config;  /* what both were made from; owns their texts */
+    const char *inherited; /* says of what was not set whose it is, "inherited from h200"; NULL: its own */
 };
 
 /* `name` is a path (it has a slash or ends in .ini), or a name, such as "h200", of a description in `folder`;
@@ -42,6 +44,9 @@ bool system_load(struct system *system, const char *name, const char *folder, st
 
 /* Changes one setting, "gpu.sm_count=4" or "system.gpus=8", before anything was made of the system. */
 bool system_set(struct system *system, const char *assignment, struct err *err);
+
+/* Where a setting, "gpu.sm_count=4", shows; SHOWS_ANYWHERE for what system_set would refuse. */
+enum param_shows system_shows(const char *assignment);
 
 /* Whether there can be such a system, timed or not; once all was set. */
 bool system_check(const struct system *system, struct err *err);

@@ -218,6 +218,7 @@ refuses 'expected a range upwards' caches "${made[@]}" --sweep l1.ways=0..2
 refuses 'l1.ways: expected a whole number' caches "${made[@]}" --sweep l1.ways=
 refuses 'l1.ways: 5000000000 is too large' caches "${made[@]}" --sweep l1.ways=5000000000
 refuses 'more than 4096 configurations' caches "${made[@]}" --sweep l1.size=1KiB..8TiB,l1.ways=1..64,l2.size=1KiB..8TiB,tiles=1..64
+refuses '--plot: a drawing is written as SVG, so its file is named .svg, not x.pdf' caches "${made[@]}" --sweep l1.ways=1 --plot x.pdf
 refuses '--plot: expected --sweep' caches "${made[@]}" --plot x.svg
 refuses 'quantum=exact:N' caches "${made[@]}" --compare-exact --sweep l1.ways=1
 refuses 'expected --quantum N beside it' caches "${made[@]}" --compare-exact

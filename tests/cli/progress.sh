@@ -39,6 +39,15 @@ expect_line err "${clear}loop_int: [0-9]+ of 4096 blocks, [0-9]+ cycles: .*[0-9.
 on_terminal "${loop[@]}" --no-progress
 if grep -q 'of 4096 blocks' err; then fail "$ran: shows progress"; fi
 
+# a kernel without time, and Ctrl-C in it
+gcc -o useptx "$HEDDLE_HOME/tests/programs/ptx.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'ptx.c does not compile'
+blocks=(run ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" blocks)
+on_terminal "${blocks[@]}"
+expect_line err "${clear}saxpy: [0-9]+ of 2147483647 blocks: [0-9.]+% done, [0-9.e+]+ [KMG] warp instructions/s, [0-9]+ min left"
+expect_line err "${clear}heddle: ./useptx was ended by signal 2"
+on_terminal run --no-progress "${blocks[@]:1}"
+if grep -q 'of 2147483647 blocks' err; then fail "$ran: shows progress"; fi
+
 # short runs show nothing
 on_terminal bench phold --islands 4 --time 50ns
 expect_status 0

@@ -81,7 +81,7 @@ assert [u["opcode"] for u in kernel["unknown"]] == ["never.heard.of"]
 END
 
 # what is wrong
-refuses 'ptx: expected a file of PTX, or - for standard input' ptx
+refuses 'ptx: expected a program or a file of PTX, or - for standard input' ptx
 refuses "ptx: expected one file, not 'b' too" ptx a b
 refuses 'unknown option --jsn; did you mean --json\?' ptx kernel.ptx --jsn x
 refuses 'cannot read nowhere\.ptx: No such file' ptx nowhere.ptx
@@ -98,3 +98,70 @@ refuses 'cut\.ptx:[0-9]+: found .*, expected ' ptx cut.ptx
 head -c 5000 /dev/urandom >noise.ptx
 refuses 'noise\.ptx:1: found .*, expected ' ptx noise.ptx
 refuses '/dev/full' ptx kernel.ptx --json /dev/full
+
+# ---- the PTX inside a program ----
+
+cat >make.py <<'END'
+import struct, sys
+def fatbin(path, entries): # entries: kind (1: PTX, 2: machine code), architecture, bytes
+    body = b""
+    for kind, arch, image in entries:
+        image += b"\0" * (-len(image) % 8)
+        body += struct.pack("<HHIQIIIIQQQQ", kind, 0, 64, len(image), 0, 0, 0, arch, 0, 0, 0, 0)[:64].ljust(64, b"\0") + image
+    open(path, "wb").write(struct.pack("<IHHQ", 0xba55ed50, 1, 16, len(body)) + body)
+kernel = "\n\n.version 8.0\n.target sm_75\n.address_size 64\n\n.visible .entry %s()\n{\n.reg .b32 %%r<2>;\n{ // an inner block }\nmov.u32 %%r1, %%tid.x;\n}\nret;\n}\n// end\n"
+first, second = (kernel % name for name in ("_Z5firstPf", "second"))
+fatbin("one.fatbin", [(2, 90, b"machine code"), (1, 75, first.encode())])
+fatbin("two.fatbin", [(1, 75, second.encode())])
+fatbin("none.fatbin", [(2, 80, b"machine code")])
+fatbin("newer.fatbin", [(1, 120, second.encode())])
+open("first.ptx", "w").write(first)
+END
+python3 make.py
+echo 'int main(void) { return 0; }' >main.c
+gcc -c main.c
+cat one.fatbin two.fatbin >both.fatbin
+for name in one both none newer; do
+    objcopy --add-section .nv_fatbin=$name.fatbin --set-section-flags .nv_fatbin=alloc,readonly main.o $name.o
+    gcc -o $name $name.o
+done
+
+run ptx ./one # its lines are those of the module
+expect_status 0
+expect_empty err
+expect_same_file 'the PTX of a program and what was put into it' <(sed 's/^ *[0-9]*  //' out) first.ptx
+expect_line out '^     7  \.visible \.entry _Z5firstPf\(\)$'
+run ptx ./one --kernel first
+expect_status 0
+expect_lines out 8
+expect_line out '^     7  \.visible \.entry _Z5firstPf\(\)$'
+expect_line out '^    14  }$'
+run ptx ./both
+expect_status 0
+expect_lines out 2
+expect_line out '^module 1: PTX ISA 8\.0 for sm_75, 15 lines, kernels: first$'
+expect_line out '^module 2: PTX ISA 8\.0 for sm_75, 15 lines, kernels: second$'
+run ptx ./both --module 2
+expect_line out 'entry second'
+run ptx ./both --kernel second
+expect_line out '^     7  \.visible \.entry second\(\)$'
+run ptx --json - ./both --module 1
+expect_line out '"_Z5firstPf"'
+run ptx both.fatbin --kernel _Z5firstPf
+expect_status 0
+expect_lines out 8
+run ptx first.ptx --kernel first
+expect_lines out 8
+refuses '^heddle: ./none holds machine code for sm_80 and no PTX: build it with nvcc' ptx ./none
+refuses '^heddle: ./newer holds PTX for compute_120 and above, and none for an sm_90$' ptx ./newer
+refuses "^heddle: .* holds no PTX: nvcc put no kernels into it$" ptx main.o
+refuses "^heddle: ./both has no kernel 'third'" ptx ./both --kernel third
+refuses '^heddle: --module: expected 1..2, not 3$' ptx ./both --module 3
+refuses '^heddle: --module: expected a number from 1' ptx ./both --module 0
+refuses '^heddle: --json: expected --module N beside it, 1..2$' ptx ./both --json -
+size=$(stat -c %s both)
+for ((cut = 1; cut < size; cut += size / 40)); do # broken files end in one line
+    head -c "$cut" both >broken
+    run ptx broken
+    expect_lines err 1
+done

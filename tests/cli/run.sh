@@ -43,14 +43,36 @@ expect_line err '^heddle: .*saxpy.* a read of 4 bytes at 0x[0-9a-f]+'
 expect_line err '^heddle: 1 kernel, 1 launch, failed, '
 run run --set gpu.registers_per_sm=512 --set gpu.registers_per_block=512 ./useptx "$saxpy"
 expect_line err '^heddle: kernel saxpy was not launched: saxpy has [0-9]+ registers a thread, which leaves room for blocks of 0 threads, not 128'
+run run --set gpu.registers_per_block=2 ./useptx "$saxpy"
+expect_line err '^heddle: kernel saxpy was not launched: saxpy takes [0-9]+ registers for a block .* and a block can have 2 \(gpu.registers_per_block\)$'
+kernel() { # kernel DIRECTIVES INSTRUCTION: a module with a kernel of this name that has them
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y) %s\n{\n%s\nret;\n}\n' \
+        "$1" "$2"
+}
+kernel '.explicitcluster .reqnctapercluster 2, 1, 1' '' >cluster.ptx
+run run ./useptx cluster.ptx
+expect_line err '^heddle: kernel saxpy was not launched: saxpy runs in clusters of 2 x 1 x 1 blocks, which Heddle does not simulate yet: build and launch it without clusters$'
+kernel '' 'barrier.cluster.arrive;' >unknown.ptx
+run run ./useptx unknown.ptx # the second line does not repeat the first
+expect_line err '^heddle: kernel saxpy: unknown.ptx, PTX line 6: barrier.cluster.arrive: '
+expect_line err '^heddle: kernel saxpy was not launched$'
 run run ./useptx "$saxpy" much
 expect_status 0
 expect_lines err 2
 expect_line err '^heddle: NVIDIA H200 is out of memory: 1125899906842624 bytes are asked for, and of [0-9]+ bytes [0-9]+ are in use$'
+run run sh -c "ulimit -v 2000000 && exec ./useptx '$saxpy' limited"
+expect_status 0
+expect_lines err 2
+expect_line err '^heddle: no range of 4294967296 free addresses is left: this process may have 2000000 KiB of addresses \(ulimit -v\)$'
 run run ./useptx "$saxpy" graph
 expect_status 0
 expect_lines err 2
 expect_line err '^heddle: cuGraphCreate is not supported'
+
+gcc -o handles "$HEDDLE_HOME/tests/programs/handles.c" -L"$libraries" -l:libcudart.so.13 -l:libcuda.so.1 || fail 'handles.c does not compile'
+run run ./handles
+expect_status 0
+expect_line out '^handles: ok$'
 
 run run --mode functional --system a100 ./useptx "$saxpy" name
 expect_line out 'A100'

@@ -47,6 +47,46 @@ run run --mode timing --system half.ini ./useptx saxpy.ptx name
 expect_status 0
 expect_line out 'half an A100'
 
+# what it leaves out is marked in the dump and in `heddle params`; the dump reads again, as the same system
+printf '[gpu]\nname = mine\nsm_count = 4\n[dram]\ntiming = gddr6x\n' >mine.ini
+run run --mode timing --system mine.ini --set l2.ways=8 --dump-config dump.ini ./useptx saxpy.ptx
+expect_status 0
+expect_line dump.ini '^sm_count = 4$'
+expect_line dump.ini '^ways = 8$'
+expect_line dump.ini '^timing = gddr6x$'
+expect_line dump.ini '^clock = 1980MHz ; inherited from h200$'
+run run --mode timing --system dump.ini --dump-config again.ini ./useptx saxpy.ptx
+expect_status 0
+sed 's/ ; inherited from h200$//' dump.ini >bare.ini
+expect_same_file 'a dump and the dump of what was read from it' bare.ini again.ini
+run params --system mine.ini gpu
+expect_status 0
+expect_line out '^  sm_count += 4 +count '
+expect_line out '^  clock += 1980MHz ; inherited from h200 +freq '
+run params --system h200
+expect_status 0
+! grep inherited out || fail 'h200 inherits from itself'
+refuses "there is no system 'h20'" params --system h20
+
+# ---- a functional run says which settings it does not show ----
+
+run run --set gpu.sm_count=16 ./useptx saxpy.ptx
+expect_status 0
+expect_line err '^heddle: gpu.sm_count only changes what device queries tell and simulated time; this run is functional: --mode timing times it$'
+expect_lines err 2
+run bench saxpy --n 100 --set gpu.clock=1GHz
+expect_line err '^heddle: gpu.clock only changes what device queries tell'
+for quiet in '--mode timing --set gpu.sm_count=16' '--set gpu.memory=1GiB' '--set gpu.name=mine'; do
+    # shellcheck disable=SC2086
+    run run $quiet ./useptx saxpy.ptx
+    expect_status 0
+    ! grep 'only changes' err || fail "$ran: it is said that $quiet does nothing"
+done
+example=$("$HEDDLE" help run | sed -n 's/.*--set PATH.KEY=VALUE .*such as \([^;]*\);.*/\1/p')
+run run --set "$example" ./useptx saxpy.ptx # the example of the help shows in what the run says
+expect_status 0
+expect_line err '^saxpy: [0-9,]+ cycles'
+
 # ---- what cannot be ----
 
 # cannot EXTENDED_REGEX WORD...: a run with these options fails, with one line that says so, before the program starts
@@ -68,6 +108,9 @@ cannot 'gpu.threads_per_block \(1024\) cannot be more than 4 warps' --set gpu.wa
 cannot 'L2 slices cannot be spread over 2 partitions' --set l2.slices=93
 cannot 'a slice of [0-9]+ lines: expected' --set l2.bytes=64KiB
 cannot 'writes_low < writes_high <= writes' --set dram.writes_low=64
+cannot 'gpu.l2 is now l2.bytes' --set gpu.l2=16MiB
+cannot 'noc.request_bytes_per_cycle: expected 0\|1\.\.4096, not 1e-7' --set noc.request_bytes_per_cycle=1e-7
+cannot 'noc.gpc_bytes_per_cycle: expected 0\|1\.\.65536, not 0.5' --set noc.gpc_bytes_per_cycle=0.5
 cannot 'noc.latency_cycles: expected 1\.\.' --set noc.latency_cycles=0
 cannot "sm.scheduler: expected one of gto\|" --set sm.scheduler=best
 cannot "dram.timing: expected one of gddr5\|" --set dram.timing=ddr4

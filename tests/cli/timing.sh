@@ -67,8 +67,8 @@ explains err saxpy
 run run --system h100 --mode functional ./useptx "$saxpy"
 expect_status 0
 expect_lines err 1
-run run --set gpu.sm_count=8 ./useptx "$saxpy"
-expect_lines err 1
+run run --set gpu.sm_count=8 ./useptx "$saxpy" # functional, which is said
+expect_lines err 2
 run run --set dram.bandwidth=1TB/s ./useptx "$saxpy" # of no use without time
 explains err saxpy
 

@@ -44,6 +44,16 @@ for table in re.findall(r"(?:^\|.*\n)+", page, re.M): # as many cells in each ro
     assert len({line.count("|") for line in table.splitlines()}) == 1, table
 END
 
+# ---- the page of the documentation says what falls short of its aim ----
+
+python3 - "$HEDDLE_HOME/docs/accuracy.md" <<'END' || fail 'docs/accuracy.md leaves out a correlation below its aim'
+import re, sys
+page = open(sys.argv[1]).read()
+workloads, aim = re.search(r"^\| cycles, correlation \| (\S+) \| \S+ \| (\S+) \|$", page, re.M).groups()
+bad = page.split("## What is not good")[1].split("\n## ")[0]
+assert float(workloads) >= float(aim) or f"correlation of cycles over workloads is {workloads}, below the aim of {aim}" in bad
+END
+
 # ---- the same again: other threads, two points at a time ----
 
 run validate --only "$some" --threads 2 --jobs 2 --json again.json
@@ -82,6 +92,7 @@ expect_line stopped '"ran": false'
 
 refuses "--only: '\(' is no regular expression" validate --only '('
 refuses "no point of bench/points.def is like '\^saxpi'" validate --only '^saxpi'
+refuses '--svg: a drawing is written as SVG, so its file is named .svg, not x.png' validate --only "$some" --svg x.png
 refuses 'cannot write none/x' validate --only "$some" --json none/x
 refuses 'cannot write none/x' validate --only "$some" --svg none/x
 refuses 'cannot write none/x' validate --only "$some" --markdown none/x

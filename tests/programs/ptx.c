@@ -1,8 +1,9 @@
 /* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT], where WHAT is something
  * else to do. name: prints the name of the device; fault: a kernel that writes where it may not; wait: prints
  * "ready", and waits to be ended; prints the signal; graph: something that is not supported, twice; much:
- * asks for more memory than there is, twice; stay: launches and ends without waiting; killed: when the kernel
- * has ended. */
+ * asks for more memory than there is, twice; limited: as much as ulimit -v forbids, twice; stay: launches and
+ * ends without waiting; killed: when the kernel has ended; blocks: the largest grid there is, which takes
+ * minutes. */
 #include "check.h"
 
 #include <signal.h>
@@ -36,11 +37,11 @@ static void on_signal(int number)
     _exit(5);
 }
 
-static void saxpy(void *function, address x, address y, unsigned n)
+static void saxpy(void *function, address x, address y, unsigned n, unsigned blocks)
 {
     float a = 2.5f;
     void *arguments[] = {&n, &a, &x, &y};
-    GOOD(cuLaunchKernel(function, (n + BLOCK - 1) / BLOCK, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL));
+    GOOD(cuLaunchKernel(function, blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL));
 }
 
 int main(int count, char **words)
@@ -77,6 +78,11 @@ int main(int count, char **words)
         GIVES(2, cuMemAlloc_v2(&x, (size_t)1 << 50));
         return check_end("much");
     }
+    if (!strcmp(what, "limited")) {
+        GIVES(2, cuMemAlloc_v2(&x, (size_t)1 << 32));
+        GIVES(2, cuMemAlloc_v2(&x, (size_t)1 << 32));
+        return check_end("limited");
+    }
     GOOD(cuModuleLoad(&module, words[1]));
     GOOD(cuModuleGetFunction(&function, module, "saxpy"));
     for (int i = 0; i < N; i++)
@@ -85,7 +91,8 @@ int main(int count, char **words)
     GOOD(cuMemAlloc_v2(&y, sizeof h));
     GOOD(cuMemcpyHtoD_v2(x, h, sizeof h));
     GOOD(cuMemcpyHtoD_v2(y, g, sizeof g));
-    saxpy(function, x, y, !strcmp(what, "fault") ? 2 * N : N);
+    unsigned n = !strcmp(what, "fault") ? 2 * N : N;
+    saxpy(function, x, y, n, !strcmp(what, "blocks") ? 0x7fffffff : (n + BLOCK - 1) / BLOCK);
     if (!strcmp(what, "stay"))
         return check_end("stay");
     GIVES(!strcmp(what, "fault") ? 700 : 0, cuCtxSynchronize());

@@ -2,7 +2,12 @@
 #include "driver_check.h"
 #include "fatbin_make.h"
 
+#include "base/file.h"
+#include "driver/ledger.h"
+
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define PTX(body) ".version 8.0\n.target sm_75\n.address_size 64\n" body
 
@@ -522,35 +527,70 @@ static void launches_are_counted_in_their_order(void **state)
     stop(&t);
 }
 
-static void each_launch_is_a_line_of_the_file(void **state)
+/* The files are there, and right, before the driver ends: whatever ends the process. */
+static void launches_are_summed_and_those_asked_for_are_lines(void **state)
 {
     (void)state;
     struct under_test t;
     struct folder folder;
-    char name[64], line[1024];
+    struct text sums = {0};
+    struct err err;
+    char lines_name[64], sums_name[64], line[1024];
     uint64_t out;
     folder_make(&folder);
-    snprintf(name, sizeof name, "%d.launches", (int)getpid());
-    start_with(&t, (struct driver_options){.run_dir = folder.path});
+    snprintf(lines_name, sizeof lines_name, "%d.0.launches", (int)getpid());
+    snprintf(sums_name, sizeof sums_name, "%d.0.sums", (int)getpid());
+    start_with(&t, (struct driver_options){.run_dir = folder.path, .first_line = 1, .end_line = 3});
     struct function *add = find(load(&t, add_ptx), "add");
-    assert_int_equal(access(folder_file(&folder, name), F_OK), -1);
+    assert_int_equal(access(folder_file(&folder, sums_name), F_OK),
+                     -1); /* a program that does nothing leaves none */
     CHECK(memory_alloc(t.device, 128, &out));
     CHECK(launch_add(&t, add, 1, out, 32));
+    CHECK(launch_add(&t, add, 1, out, 16));
     CHECK(launch_add(&t, add, 1, 0x1000, 1));
     assert_int_equal(device_synchronize(t.device), RESULT_ILLEGAL_ADDRESS);
-    FILE *file = fopen(folder_file(&folder, name), "r"); /* there before the driver ends */
+    FILE *file = fopen(folder_file(&folder, lines_name), "r");
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
-    assert_non_null(
-        strstr(line, "{\"launch\":0,\"kernel\":\"add\",\"device\":0,\"stream\":0,\"grid\":[1,1,1]"));
+    assert_non_null(strstr(line, "{\"kernel\":\"add\",\"grid\":[1,1,1],\"block\":[16,1,1],\"launch\":1,"));
     assert_non_null(strstr(line, "\"result\":0"));
-    assert_non_null(strstr(line, "\"threads\":32}"));
     assert_non_null(fgets(line, sizeof line, file));
     assert_non_null(strstr(line, "\"result\":700"));
     assert_null(fgets(line, sizeof line, file));
     fclose(file);
+    assert_true(file_read(folder_file(&folder, sums_name), 1 << 20, &sums, &err));
+    const struct launch_process *process = (const struct launch_process *)sums.at;
+    assert_true(process->layout == LEDGER_LAYOUT);
+    const struct launch_sum *sum = (const struct launch_sum *)(sums.at + process->bytes);
+    assert_string_equal(launch_sum_name(sum), "add");
+    assert_int_equal(sum->launches, 3);
+    assert_int_equal(sum->failed, 1);
+    assert_int_equal(sum->error, RESULT_ILLEGAL_ADDRESS);
+    assert_int_equal(sum->threads, 49);
+    assert_int_equal(sum->longest.launch, 0);
+    assert_int_equal(process->bytes + sum->bytes, sums.length);
+    text_fini(&sums);
     stop(&t);
-    folder_remove(&folder, LIST(name));
+    folder_remove(&folder, LIST(lines_name, sums_name));
+}
+
+/* heddle.h: a child of fork cannot use the driver, and may end. */
+static void a_forked_child_has_no_driver(void **state)
+{
+    (void)state;
+    struct under_test t;
+    int status;
+    start(&t);
+    assert_false(driver_is_forked(t.driver));
+    pid_t child = fork();
+    if (!child) {
+        bool forked = driver_is_forked(t.driver);
+        driver_free(t.driver);
+        _exit(forked ? 7 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    stop(&t);
 }
 
 static void what_a_kernel_prints_comes_with_the_next_wait(void **state)
@@ -611,6 +651,76 @@ static void limits_are_kept(void **state)
     stop(&t);
 }
 
+static int launch_clusters(struct under_test *t, struct function *function, uint32_t grid, uint32_t x,
+                           uint32_t y, uint32_t z)
+{
+    struct launch_config clusters = config(grid, 32);
+    memcpy(clusters.cluster, (uint32_t[]){x, y, z}, sizeof clusters.cluster);
+    return stream_launch(t->first, function, &clusters, NULL);
+}
+
+/* All results but "not supported" are an H200's. */
+static void clusters_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char text[] = PTX(".visible .entry pair() .explicitcluster .reqnctapercluster 2, 1, 1\n"
+                                   "{ .reg .b32 %r; mov.u32 %r, %cluster_nctaid.x; ret; }\n"
+                                   ".visible .entry one() .explicitcluster .reqnctapercluster 1 { ret; }\n"
+                                   ".visible .entry asked() .explicitcluster { ret; }\n"
+                                   ".visible .entry most() .maxclusterrank 4 { ret; }\n"
+                                   ".visible .entry wide() .explicitcluster .reqnctapercluster 16 { ret; }\n"
+                                   ".visible .entry plain() { ret; }\n");
+    enum { BAD_SIZE = RESULT_INVALID_CLUSTER_SIZE, NOT_YET = RESULT_NOT_SUPPORTED };
+    static const struct {
+        const char *kernel;
+        uint32_t grid, x, y, z;
+        int result;
+    } rows[] = {
+        {"pair", 4, 0, 0, 0, NOT_YET},   {"pair", 3, 0, 0, 0, BAD_SIZE},    {"pair", 4, 2, 1, 1, NOT_YET},
+        {"pair", 8, 4, 1, 1, BAD_SIZE},  {"pair", 4, 1, 1, 1, BAD_SIZE},    {"one", 3, 0, 0, 0, 0},
+        {"asked", 4, 0, 0, 0, BAD_SIZE}, {"asked", 4, 1, 1, 1, 0},          {"asked", 4, 2, 1, 1, NOT_YET},
+        {"most", 4, 0, 0, 0, 0},         {"most", 8, 4, 1, 1, NOT_YET},     {"most", 8, 8, 1, 1, BAD_SIZE},
+        {"wide", 32, 0, 0, 0, BAD_SIZE}, {"plain", 4, 0, 0, 0, 0},          {"plain", 4, 1, 1, 1, 0},
+        {"plain", 4, 2, 1, 1, NOT_YET},  {"plain", 3, 2, 1, 1, BAD_SIZE},   {"plain", 4, 2, 2, 1, BAD_SIZE},
+        {"plain", 4, 2, 0, 0, BAD_SIZE}, {"plain", 32, 16, 1, 1, BAD_SIZE},
+    };
+    struct under_test t;
+    start(&t);
+    struct module *module = load(&t, text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct function *function = find(module, rows[i].kernel);
+        int result = launch_clusters(&t, function, rows[i].grid, rows[i].x, rows[i].y, rows[i].z);
+        if (result != rows[i].result)
+            fail_msg("row %zu, %s: %d, %s", i, rows[i].kernel, result, driver_detail());
+        if (result)
+            assert_non_null(strstr(driver_detail(), rows[i].kernel));
+    }
+    assert_int_equal(launch_clusters(&t, find(module, "pair"), 4, 0, 0, 0), NOT_YET);
+    assert_string_equal(driver_detail(),
+                        "pair runs in clusters of 2 x 1 x 1 blocks, which Heddle does not simulate "
+                        "yet: build and launch it without clusters");
+    CHECK(stream_synchronize(t.first));
+    stop(&t);
+}
+
+static void a_launch_without_room_names_the_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting, *named;
+    } rows[] = {{"gpu.registers_per_block=2", "a block can have 2 (gpu.registers_per_block)"},
+                {"gpu.registers_per_thread=2", "a thread can have 2 (gpu.registers_per_thread)"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct under_test t;
+        start_with(&t, (struct driver_options){.settings = (const char *[]){rows[i].setting, NULL}});
+        assert_int_equal(launch_add(&t, find(load(&t, add_ptx), "add"), 1, 0, 256),
+                         RESULT_LAUNCH_OUT_OF_RESOURCES);
+        if (!strstr(driver_detail(), rows[i].named))
+            fail_msg("%s: %s", rows[i].setting, driver_detail());
+        stop(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -632,9 +742,12 @@ int main(void)
         cmocka_unit_test(broken_modules_are_told_of),
         cmocka_unit_test(kernels_can_be_listed),
         cmocka_unit_test(launches_are_counted_in_their_order),
-        cmocka_unit_test(each_launch_is_a_line_of_the_file),
+        cmocka_unit_test(launches_are_summed_and_those_asked_for_are_lines),
+        cmocka_unit_test(a_forked_child_has_no_driver),
         cmocka_unit_test(what_a_kernel_prints_comes_with_the_next_wait),
         cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(clusters_are_refused_by_name),
+        cmocka_unit_test(a_launch_without_room_names_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,55 @@ static void an_arena_that_is_full_uses_what_rests(void **state)
 
 /* ---- allocations ---- */
 
+static uint64_t resident_bytes(void)
+{
+    unsigned long long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%llu %llu", &all, &resident), 2);
+    fclose(file);
+    return resident * 4096;
+}
+
+static void sparse_use_costs_the_pages_that_are_touched(void **state)
+{
+    (void)state;
+    const uint64_t mib = 1 << 20, bytes = 2048 * mib;
+    struct arena arena;
+    struct err err;
+    assert_true(arena_init(&arena, 4 * bytes, 0, &err));
+    char *piece = (char *)(uintptr_t)arena_take(&arena, bytes, 1);
+    uint64_t before = resident_bytes();
+    for (uint64_t i = 0; i < bytes; i += mib)
+        piece[i] = 1;
+    assert_true(resident_bytes() < before + 64 * mib);
+    arena_fini(&arena);
+}
+
+static void zeros_cost_nothing_where_nothing_was(void **state)
+{
+    (void)state;
+    const uint64_t mib = 1 << 20, bytes = 4096 * mib;
+    struct arena arena;
+    struct err err;
+    assert_true(arena_init(&arena, 2 * bytes, 0, &err));
+    uint64_t at = arena_take(&arena, bytes, 1), before = resident_bytes();
+    char *piece = (char *)(uintptr_t)at;
+    for (uint64_t i = 0; i < bytes; i += 63 * mib + 4097)
+        piece[i] = 1;
+    piece[100] = piece[bytes - 101] = piece[101] = piece[bytes - 102] = 5;
+    arena_zero(at + 101, bytes - 202);
+    assert_true(resident_bytes() < before + 64 * mib);
+    assert_int_equal(piece[0], 1);
+    for (uint64_t i = 63 * mib + 4097; i < bytes; i += 63 * mib + 4097)
+        assert_int_equal(piece[i], 0);
+    assert_int_equal(piece[100], 5);
+    assert_int_equal(piece[bytes - 101], 5);
+    assert_int_equal(piece[101], 0);
+    assert_int_equal(piece[bytes - 102], 0);
+    arena_fini(&arena);
+}
+
 static void kernels_see_exactly_what_was_asked_for(void **state)
 {
     (void)state;
@@ -311,6 +360,8 @@ int main(void)
         cmocka_unit_test(no_two_pieces_touch),
         cmocka_unit_test(freed_addresses_rest_and_come_back_as_zero),
         cmocka_unit_test(an_arena_that_is_full_uses_what_rests),
+        cmocka_unit_test(sparse_use_costs_the_pages_that_are_touched),
+        cmocka_unit_test(zeros_cost_nothing_where_nothing_was),
         cmocka_unit_test(kernels_see_exactly_what_was_asked_for),
         cmocka_unit_test(no_bytes_are_no_address),
         cmocka_unit_test(more_than_the_gpu_has_is_out_of_memory),

@@ -27,7 +27,14 @@ struct run {
     uint64_t limit;
     struct heap *heap;
     FILE *print;
+    const char *ptx, *sm; /* versions; NULL: 7.0, 75 */
+    struct text *stuck;   /* what is told of threads that only wait; or NULL */
 };
+
+static void note_stuck(void *user, const char *text)
+{
+    text_add(user, "%s\n", text);
+}
 
 static struct image *image;
 
@@ -36,7 +43,8 @@ static struct launch_result *go(struct run run)
     static struct launch_result result;
     struct text text = {0};
     struct err err;
-    text_add(&text, ".version 7.0\n.target sm_75\n.address_size 64\n%s\n", run.head ? run.head : "");
+    text_add(&text, ".version %s\n.target sm_%s\n.address_size 64\n%s\n", run.ptx ? run.ptx : "7.0",
+             run.sm ? run.sm : "75", run.head ? run.head : "");
     text_add(
         &text,
         ".visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<9>; .reg .b32 %%r<20>; .reg .b64 %%rd<20>;\n"
@@ -61,7 +69,10 @@ static struct launch_result *go(struct run run)
                             .sm_count = 1,
                             .stack_bytes = 1024,
                             .instruction_limit = run.limit,
-                            .print = run.print};
+                            .print = run.print,
+                            .stuck = run.stuck ? note_stuck : NULL,
+                            .stuck_seconds = 0.01,
+                            .user = run.stuck};
     launch_run(&launch, &result);
     program_free(program);
     text_fini(&text);
@@ -110,6 +121,21 @@ static void test_names_the_thread_and_the_line(void **state)
         "bytes");
     expect_fault((struct run){.body = "st.global.u32 [%rd1+256], %r1;"}, FAULT_ADDRESS,
                  "0 bytes behind the 256 bytes of the test's memory");
+}
+
+/* Instructions with several addresses are named as well. */
+static void test_names_copies_and_matrices(void **state)
+{
+    (void)state;
+    expect_fault((struct run){.head = ".shared .align 16 .b8 s[64];",
+                              .body = "mov.u32 %r2, s;\ncp.async.ca.shared.global [%r2], [%rd1+256], 4;",
+                              .sm = "80"},
+                 FAULT_ADDRESS, "PTX line 10 of test.ptx (cp.async.ca.shared.global): a read of 4 bytes");
+    expect_fault((struct run){.head = ".shared .align 16 .b8 s[64];",
+                              .body = "mov.u32 %r2, s;\n"
+                                      "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r2], "
+                                      "{%r3,%r4,%r5,%r6,%r7,%r8,%r9,%r10}, 16;"},
+                 FAULT_ADDRESS, "PTX line 10 of test.ptx (wmma.store");
 }
 
 static void test_finds_the_last_byte(void **state)
@@ -367,17 +393,172 @@ static void test_printf(void **state)
         "mov.u64 %a2, s; cvta.global.u64 %a2, %a2; st.local.u64 [%rd2+16], %a2;\n"
         "st.local.u64 [%rd2+24], -1; mov.u64 %a3, f; cvta.global.u64 %a3, %a3;\n"
         "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %a3; st.param.b64 [y], %rd3;\n"
-        "call (z), vprintf, (x, y); }";
+        "call (z), vprintf, (x, y); ld.param.b32 %r2, [z]; }\n"
+        "mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd1, %rd4; st.global.u32 [%rd4], %r2;";
     expect_good((struct run){.head = head, .body = body, .threads = 2, .print = stream});
     fclose(stream);
     assert_string_equal(printed, "0  2.50 abc % 18446744073709551615\n1  2.50 abc % 18446744073709551615\n");
+    assert_int_equal(memory[0], 4); /* arguments, not characters */
+    assert_int_equal(memory[1], 4);
     free(printed);
+}
+
+/* Each thread has its own, whatever the width. */
+static void test_atomics_on_local_memory(void **state)
+{
+    (void)state;
+    static const char body[] =
+        ".local .align 8 .b8 l[16]; .reg .b64 %a<9>; mov.u64 %a1, l; cvta.local.u64 %a1, %a1;\n"
+        "cvt.u64.u32 %a2, %r1; shl.b64 %a2, %a2, 32; st.u64 [%a1], %a2; st.u32 [%a1+8], 5;\n"
+        "atom.add.u64 %a3, [%a1], 4294967297; atom.cas.b64 %a4, [%a1], 1, 2; red.add.u32 [%a1+8], %r1;\n"
+        "atom.exch.b64 %a5, [%a1], 7; ld.u32 %r2, [%a1+8]; ld.u64 %a6, [%a1];\n"
+        "shr.u64 %a3, %a3, 32; shr.u64 %a4, %a4, 32; shr.u64 %a5, %a5, 32;\n" /* t, t + 1, t + 1 */
+        "cvt.u32.u64 %r3, %a3; cvt.u32.u64 %r4, %a4; cvt.u32.u64 %r5, %a5; cvt.u32.u64 %r6, %a6;\n"
+        "mad.lo.u32 %r3, %r3, 100, %r4; mad.lo.u32 %r3, %r3, 100, %r5; mad.lo.u32 %r3, %r3, 100, %r2;\n"
+        "mad.lo.u32 %r3, %r3, 10, %r6; mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd1, %rd4;\n"
+        "st.global.u32 [%rd4], %r3;";
+    expect_good((struct run){.body = body});
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(memory[t], (((t * 100 + t + 1) * 100 + t + 1) * 100 + 5 + t) * 10 + 7);
+}
+
+/* Every warp reads what warp 0 made, works on its own a while, then writes the same word or its own, without
+ * a barrier between: on a GPU all have read long before. */
+static void test_all_read_before_one_writes(void **state)
+{
+    (void)state;
+    static const char body[] =
+        ".shared .align 4 .b8 s[32]; mov.u32 %r2, s; shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r1, 0;\n"
+        "@%p1 st.shared.u32 [%r2], 77; bar.sync 0;\n"
+        "ld.shared.u32 %r4, [%r2]; mov.u32 %r5, 0;\n"
+        "LOOP: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 100; @%p2 bra LOOP;\n"
+        "and.b32 %r6, %r1, 31; setp.ne.u32 %p3, %r6, 0; mad.lo.u32 %r7, %r3, 4, %r2;\n"
+        "@%p3 bra OVER; st.shared.u32 [%r7], %r5; OVER: bar.sync 0;\n"
+        "mul.wide.u32 %rd4, %r3, 4; add.u64 %rd4, %rd1, %rd4; st.global.u32 [%rd4], %r4;";
+    expect_good((struct run){.body = body, .threads = 256});
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(memory[i], 77);
+}
+
+/* A barrier in memory is made anew as soon as the first warp is through: the others are, too. */
+static void test_all_wake_when_a_phase_ends(void **state)
+{
+    (void)state;
+    static const char body[] =
+        ".shared .align 8 .b64 b; mov.u32 %r2, b; setp.eq.u32 %p1, %r1, 0; mov.u32 %r9, 0;\n"
+        "AGAIN: @%p1 mbarrier.init.shared.b64 [%r2], 256; bar.sync 0;\n"
+        "mbarrier.arrive.shared.b64 %rd3, [%r2];\n"
+        "LOOP: mbarrier.try_wait.shared.b64 %p2, [%r2], %rd3; @!%p2 bra LOOP;\n"
+        "add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 5; @%p3 bra AGAIN;\n"
+        "shr.u32 %r3, %r1, 5; mul.wide.u32 %rd4, %r3, 4; add.u64 %rd4, %rd1, %rd4;\n"
+        "st.global.u32 [%rd4], %r9;";
+    expect_good((struct run){.body = body, .threads = 256, .limit = 1000000, .sm = "90", .ptx = "8.0"});
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(memory[i], 5);
+}
+
+/* Warp 0 ends two phases, and the barrier, before warp 1 looks for the first. */
+static void test_a_phase_is_seen_before_the_next_ends(void **state)
+{
+    (void)state;
+    static const char body[] =
+        ".shared .align 8 .b64 b; mov.u32 %r2, b; setp.eq.u32 %p1, %r1, 0;\n"
+        "@%p1 mbarrier.init.shared.b64 [%r2], 32; bar.sync 0; setp.ge.u32 %p2, %r1, 32; @%p2 bra CONSUME;\n"
+        "bar.sync 1, 64; mbarrier.arrive.shared.b64 _, [%r2]; mbarrier.arrive.shared.b64 _, [%r2];\n"
+        "mbarrier.arrive.shared.b64 _, [%r2]; @%p1 mbarrier.inval.shared.b64 [%r2]; bra OUT;\n"
+        "CONSUME: bar.sync 1, 64;\n"
+        "FIRST: mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0; @!%p3 bra FIRST;\n"
+        "SECOND: mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 1; @!%p3 bra SECOND;\n"
+        "LAST: mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0; @!%p3 bra LAST;\n"
+        "st.global.u32 [%rd1], 1; OUT:";
+    expect_good((struct run){.body = body, .threads = 64, .limit = 1000000, .sm = "90", .ptx = "8.0"});
+    assert_int_equal(memory[0], 1);
+}
+
+static void test_tells_where_all_wait(void **state)
+{
+    (void)state;
+    static const char body[] = "setp.ge.u32 %p1, %r1, 32; @%p1 bra OUT;\n"
+                               "LOOP: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
+                               "@%p2 bra LOOP;\nOUT: bar.sync 0;";
+    struct text said = {0};
+    expect_fault((struct run){.body = body, .threads = 96, .limit = 20000000, .stuck = &said}, FAULT_LIMIT,
+                 "the limit given; block (0,0,0) has warp 0 (32 threads) at PTX line 10 of test.ptx "
+                 "(ld.volatile.global.u32); warps 1-2 (64 threads) waiting at the barrier of PTX line 12");
+    assert_non_null(said.at);
+    assert_non_null(strstr(said.at, "kernel k: for 0.01 seconds its threads have only waited for others; "
+                                    "block (0,0,0) has warp 0 (32 threads) at PTX line 10"));
+    assert_null(strchr(strchr(said.at, '\n') + 1, '\n')); /* once */
+    text_fini(&said);
+}
+
+/* Kernel `put` stores pointers, kernel k calls through what it finds. */
+static void test_pointers_of_other_kernels(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n"
+        ".func (.param .b32 r) three(.param .b32 x)\n"
+        "{ .reg .b32 %r<3>; ld.param.b32 %r1, [x]; mul.lo.u32 %r1, %r1, 3; st.param.b32 [r], %r1; ret; }\n"
+        ".func (.param .b32 r) odd(.param .b32 x)\n" /* which Heddle does not know */
+        "{ .reg .b32 %r<3>; .reg .b64 %rd<3>; cp.reduce.async.bulk.nonsense [%rd1], [%rd2], %r1; ret; }\n"
+        ".visible .entry put(.param .u64 p)\n"
+        "{ .reg .b64 %rd<4>; ld.param.u64 %rd1, [p]; mov.u64 %rd2, three; st.global.u64 [%rd1], %rd2;\n"
+        "ret; }\n"
+        ".visible .entry never(.param .u64 p) { .reg .b64 %rd<4>; mov.u64 %rd2, odd; ret; }\n"
+        ".visible .entry k(.param .u64 p, .param .u32 which)\n"
+        "{ .reg .b32 %r<4>; .reg .b64 %rd<5>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [which];\n"
+        "mul.wide.u32 %rd2, %r1, 8; add.u64 %rd2, %rd1, %rd2; ld.global.u64 %rd3, [%rd2];\n"
+        "{ .param .b32 x; .param .b32 r; st.param.b32 [x], 14;\n"
+        "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (r), %rd3, (x), P;\n"
+        "ld.param.b32 %r2, [r]; } st.global.u32 [%rd1+64], %r2; ret; }\n";
+    struct program *programs[2];
+    struct err err;
+    for (int i = 0; i < 2; i++) {
+        struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &err);
+        if (!module || !(programs[i] = program_new(&module, 1, place, image, &err)))
+            fail_msg("%s", err.text);
+    }
+    struct {
+        uint64_t p;
+        uint32_t which;
+    } params = {(uintptr_t)memory, 0};
+    struct launch launch = {.image = image, .params = &params, .threads = 1, .sm_count = 1};
+    struct launch_result result;
+    launch.stack_bytes = 1024;
+    for (int i = 0; i < 3; i++)
+        launch.grid[i] = launch.block[i] = 1;
+    launch.kernel = program_kernel(programs[0], "put");
+    if (!launch_run(&launch, &result))
+        fail_msg("%s", result.fault.text);
+    launch.kernel = program_kernel(programs[0], "k");
+    if (!launch_run(&launch, &result))
+        fail_msg("%s", result.fault.text);
+    assert_int_equal(memory[16], 42);
+    ((uint64_t *)memory)[1] = *(uint64_t *)memory + 16; /* the next function: odd */
+    static const struct {
+        uint32_t which;
+        int program;
+        const char *says;
+    } wrong[] = {{1, 0, "a call of odd, which cannot run: test.ptx, PTX line 7: cp.reduce"},
+                 {2, 0, "a call through a pointer to no function"},
+                 {0, 1, "a call through a pointer to a function of another module"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        params.which = wrong[i].which;
+        launch.kernel = program_kernel(programs[wrong[i].program], "k");
+        assert_false(launch_run(&launch, &result));
+        if (!strstr(result.fault.text, wrong[i].says))
+            fail_msg("'%s' does not say '%s'", result.fault.text, wrong[i].says);
+    }
+    program_free(programs[0]);
+    program_free(programs[1]);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(test_names_the_thread_and_the_line),
+                                       TEST(test_names_copies_and_matrices),
                                        TEST(test_finds_the_last_byte),
                                        TEST(test_knows_what_was_freed),
                                        TEST(test_shared_and_local_memory_end),
@@ -395,6 +576,12 @@ int main(void)
                                        TEST(test_dynamic_shared_memory),
                                        TEST(test_refuses),
                                        TEST(test_malloc_and_free),
-                                       TEST(test_printf)};
+                                       TEST(test_printf),
+                                       TEST(test_atomics_on_local_memory),
+                                       TEST(test_all_read_before_one_writes),
+                                       TEST(test_all_wake_when_a_phase_ends),
+                                       TEST(test_a_phase_is_seen_before_the_next_ends),
+                                       TEST(test_tells_where_all_wait),
+                                       TEST(test_pointers_of_other_kernels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,12 +86,34 @@ static void a_checkpoint_has_all_of_it(void **state)
     text_fini(&out.text);
 }
 
+/* With a cost that grows with the pieces there are, this would take minutes. */
+static void many_pieces_are_as_quick_as_few(void **state)
+{
+    (void)state;
+    enum { MANY = 1000000, STEP = 32 };
+    struct image *image = image_new();
+    struct heap *heap = heap_new(image, base, (uint64_t)MANY * STEP, 1);
+    for (uint64_t i = 0; i < MANY; i++)
+        assert_int_equal(heap_take(heap, 0, 16), base + i * STEP);
+    assert_int_equal(heap_take(heap, 0, 16), 0);
+    for (uint64_t i = 0; i < MANY; i += 2)
+        assert_true(heap_give(heap, 0, base + i * STEP));
+    assert_int_equal(heap_take(heap, 0, STEP), 0);  /* all holes are too small */
+    assert_int_equal(heap_take(heap, 0, 16), base); /* the first of them */
+    for (uint64_t i = MANY - 1; i < MANY; i -= 2)
+        assert_true(heap_give(heap, 0, base + i * STEP));
+    assert_int_equal(heap_take(heap, 0, (uint64_t)(MANY - 1) * STEP - 16), base + STEP);
+    heap_free(heap);
+    image_free(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_depends_on_its_sm_alone),
         cmocka_unit_test(what_others_gave_back_can_be_taken_later),
         cmocka_unit_test(a_checkpoint_has_all_of_it),
+        cmocka_unit_test(many_pieces_are_as_quick_as_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

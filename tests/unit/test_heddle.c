@@ -78,6 +78,29 @@ static void a_fault_is_reported_whole(void **state)
     heddle_close(gpu);
 }
 
+static void a_limit_ends_what_would_not_end(void **state)
+{
+    (void)state;
+    static const char endless[] =
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry wait()\n{\n"
+        "    .reg .pred %p<2>; .reg .b32 %r<2>;\n    mov.u32 %r1, %tid.x;\n    setp.lt.u32 %p1, %r1, 32;\n"
+        "    @!%p1 bra OUT;\n    LOOP: bra LOOP;\n    OUT: bar.sync 0;\n    ret;\n}\n";
+    for (int timed = 0; timed < 2; timed++) {
+        struct heddle *gpu = timed ? heddle_open_timed(NULL, NULL, 1) : heddle_open(NULL);
+        struct heddle_module *module = heddle_load_text(gpu, "wait.ptx", endless);
+        assert_non_null(module);
+        heddle_limit(gpu, 100000);
+        assert_int_equal(heddle_launch(gpu, 0, module, "wait", one, (const uint32_t[]){96, 1, 1}, 0, NULL),
+                         0);
+        assert_int_equal(heddle_wait(gpu), 702);
+        assert_non_null(strstr(heddle_error(), "more than 100000"));
+        assert_non_null(strstr(heddle_error(), "block (0,0,0) has warp 0 (32 threads) at PTX line 10"));
+        assert_non_null(
+            strstr(heddle_error(), "; warps 1-2 (64 threads) waiting at the barrier of PTX line 11"));
+        heddle_close(gpu);
+    }
+}
+
 static void each_device_has_variables_of_its_own(void **state)
 {
     (void)state;
@@ -130,6 +153,33 @@ static void time_is_told(void **state)
     heddle_close(gpu);
 }
 
+static void what_is_missing_is_an_error(void **state)
+{
+    (void)state;
+    enum { INVALID_VALUE = 1 };
+    uint64_t at = 0;
+    uint32_t value = 1;
+    void *const arguments[] = {&at, &value};
+    struct heddle *gpu = heddle_open(NULL);
+    struct heddle_module *module = heddle_load_text(gpu, "put.ptx", ptx);
+    assert_int_equal(heddle_launch(NULL, 0, module, "put", one, one, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, NULL, "put", one, one, 0, arguments), INVALID_VALUE);
+    assert_string_equal(heddle_error(), "the module is NULL");
+    assert_int_equal(heddle_launch(gpu, 0, module, NULL, one, one, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", NULL, one, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", one, NULL, 0, arguments), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", one, one, 0, NULL), INVALID_VALUE);
+    assert_int_equal(heddle_launch(gpu, 0, module, "put", one, one, 0, (void *[]){&at, NULL}), INVALID_VALUE);
+    assert_int_equal(heddle_upload(gpu, heddle_alloc(gpu, 0, 8), NULL, 8), INVALID_VALUE);
+    assert_int_equal(heddle_download(gpu, NULL, heddle_alloc(gpu, 0, 8), 8), INVALID_VALUE);
+    assert_int_equal(heddle_unload(gpu, NULL), INVALID_VALUE);
+    assert_int_equal(heddle_variable(gpu, 0, module, NULL), 0);
+    assert_null(heddle_load(gpu, NULL));
+    assert_null(heddle_load_text(gpu, "put.ptx", NULL));
+    assert_null(heddle_load_text(NULL, "put.ptx", ptx));
+    heddle_close(gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,7 +187,9 @@ int main(void)
         cmocka_unit_test(a_kernel_runs_and_is_counted),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_fault_is_reported_whole),
+        cmocka_unit_test(a_limit_ends_what_would_not_end),
         cmocka_unit_test(each_device_has_variables_of_its_own),
+        cmocka_unit_test(what_is_missing_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

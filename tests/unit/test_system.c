@@ -186,6 +186,36 @@ static void settings_win_over_the_description(void **state)
     system_fini(&system);
 }
 
+static void queries_tell_of_the_l2_that_is_simulated(void **state)
+{
+    (void)state;
+    struct system system;
+    struct err err;
+    load(&system, "a100", own_folder());
+    assert_int_equal(system.gpu.l2, 40 << 20);
+    assert_true(system_set(&system, "l2.bytes=20MiB", &err));
+    assert_int_equal(system.gpu.l2, 20 << 20);
+    assert_false(system_set(&system, "gpu.l2=20MiB", &err));
+    assert_string_equal(err.text, "--set: gpu.l2 is now l2.bytes");
+    system_fini(&system);
+    load(&system, "tesla", own_folder());
+    assert_int_equal(system.gpu.l2, 0);
+    system_fini(&system);
+}
+
+static void settings_know_where_they_show(void **state)
+{
+    (void)state;
+    assert_int_equal(system_shows("gpu.sm_count=4"), SHOWS_IN_QUERIES_AND_TIME);
+    assert_int_equal(system_shows("gpu.memory=1GiB"), SHOWS_ANYWHERE);
+    assert_int_equal(system_shows("system.gpus=2"), SHOWS_ANYWHERE);
+    assert_int_equal(system_shows("system.launch_time=0"), SHOWS_IN_TIME);
+    assert_int_equal(system_shows("l2.bytes=1MiB"), SHOWS_IN_TIME);
+    assert_int_equal(system_shows("dispatch.order=gpc"), SHOWS_IN_TIME);
+    assert_int_equal(system_shows("nothing"), SHOWS_ANYWHERE);
+    assert_int_equal(system_shows("gpu.nothing=1"), SHOWS_ANYWHERE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +227,8 @@ int main(void)
         cmocka_unit_test(an_unknown_name_lists_those_there_are),
         cmocka_unit_test(caches_can_have_every_policy),
         cmocka_unit_test(settings_win_over_the_description),
+        cmocka_unit_test(queries_tell_of_the_l2_that_is_simulated),
+        cmocka_unit_test(settings_know_where_they_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

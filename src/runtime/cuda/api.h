@@ -37,15 +37,23 @@
     CUDA_EXPORT(name, name##_body, arguments, always_ready, runtime_end, __VA_ARGS__)                        \
     static cudaError_t name##_body(__VA_ARGS__)
 
-/* One that takes a stream, under this name: its twin for -default-stream per-thread means another by 0. */
-#define API_PTSZ(name, arguments, ...)                                                                       \
-    static cudaError_t name##_body(__VA_ARGS__);                                                             \
-    static cudaError_t name##_thread(__VA_ARGS__)                                                            \
+/* What takes a stream, under this name: a handle that no stream has is refused, and the twin for
+ * -default-stream per-thread means another stream by 0. */
+#define CUDA_STREAM_TWINS(name, arguments, ...)                                                              \
+    static int name##_legacy(__VA_ARGS__)                                                                    \
+    {                                                                                                        \
+        return cuda_stream_known(stream) ? (int)name##_body arguments : cudaErrorInvalidResourceHandle;      \
+    }                                                                                                        \
+    static int name##_thread(__VA_ARGS__)                                                                    \
     {                                                                                                        \
         stream = stream ? stream : STREAM_PER_THREAD;                                                        \
-        return name##_body arguments;                                                                        \
-    }                                                                                                        \
-    CUDA_EXPORT(name, name##_body, arguments, runtime_ready, runtime_end, __VA_ARGS__)                       \
+        return name##_legacy arguments;                                                                      \
+    }
+
+#define API_PTSZ(name, arguments, ...)                                                                       \
+    static cudaError_t name##_body(__VA_ARGS__);                                                             \
+    CUDA_STREAM_TWINS(name, arguments, __VA_ARGS__)                                                          \
+    CUDA_EXPORT(name, name##_legacy, arguments, runtime_ready, runtime_end, __VA_ARGS__)                     \
     CUDA_EXPORT(name##_ptsz, name##_thread, arguments, runtime_ready, runtime_end, __VA_ARGS__)              \
     static cudaError_t name##_body(__VA_ARGS__)
 
@@ -69,12 +77,8 @@
     static CUresult name##_body(__VA_ARGS__)
 #define CU_PTSZ(name, arguments, ...)                                                                        \
     static CUresult name##_body(__VA_ARGS__);                                                                \
-    static CUresult name##_thread(__VA_ARGS__)                                                               \
-    {                                                                                                        \
-        stream = stream ? stream : STREAM_PER_THREAD;                                                        \
-        return name##_body arguments;                                                                        \
-    }                                                                                                        \
-    CUDA_EXPORT(name, name##_body, arguments, driver_ready, , __VA_ARGS__)                                   \
+    CUDA_STREAM_TWINS(name, arguments, __VA_ARGS__)                                                          \
+    CUDA_EXPORT(name, name##_legacy, arguments, driver_ready, , __VA_ARGS__)                                 \
     CUDA_EXPORT(name##_ptsz, name##_thread, arguments, driver_ready, , __VA_ARGS__)                          \
     static CUresult name##_body(__VA_ARGS__)
 #define CU_PTDS(name, arguments, ...)                                                                        \
@@ -131,6 +135,13 @@ struct device *cuda_device(void); /* of the current context */
 
 /* Its stream; the default ones are numbers. */
 struct stream *cuda_stream(cudaStream_t stream);
+bool cuda_is_default(cudaStream_t stream); /* which cannot be destroyed */
+
+/* Handles that programs were given; whether this is one of them, or a default stream. */
+void cuda_add_stream(const struct stream *stream);
+void cuda_add_event(const struct stream_event *event);
+bool cuda_stream_known(cudaStream_t stream);
+bool cuda_event_known(cudaEvent_t event);
 
 /* ---- what is shared by functions of one topic ---- */
 

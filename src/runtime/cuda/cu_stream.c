@@ -16,7 +16,8 @@ CU(cuStreamCreateWithPriority, (stream, flags, priority), cudaStream_t *stream, 
 
 CU(cuStreamDestroy_v2, (stream), cudaStream_t stream)
 {
-    return cuda_is_default(stream) ? cudaErrorInvalidResourceHandle : (CUresult)stream_free(stream);
+    return cuda_is_default(stream) || !cuda_stream_known(stream) ? cudaErrorInvalidResourceHandle
+                                                                 : (CUresult)stream_free(stream);
 }
 CU_ALIAS(cuStreamDestroy, cuStreamDestroy_v2);
 
@@ -33,7 +34,8 @@ CU_PTSZ(cuStreamSynchronize, (stream), cudaStream_t stream)
 CU_PTSZ(cuStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
-    return event ? (CUresult)stream_wait_event(cuda_stream(stream), event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? (CUresult)stream_wait_event(cuda_stream(stream), event)
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 CU_PTSZ(cuStreamGetPriority, (stream, priority), cudaStream_t stream, int *priority)
@@ -144,37 +146,40 @@ CU(cuEventCreate, (event, flags), cudaEvent_t *event, unsigned flags)
 
 CU(cuEventDestroy_v2, (event), cudaEvent_t event)
 {
-    return event ? (CUresult)event_free(event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? (CUresult)event_free(event) : cudaErrorInvalidResourceHandle;
 }
 CU_ALIAS(cuEventDestroy, cuEventDestroy_v2);
 
 CU_PTSZ(cuEventRecord, (event, stream), cudaEvent_t event, cudaStream_t stream)
 {
-    return event ? (CUresult)event_record(event, cuda_stream(stream)) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? (CUresult)event_record(event, cuda_stream(stream))
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 CU_PTSZ(cuEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
         unsigned flags)
 {
     (void)flags;
-    return event ? (CUresult)event_record(event, cuda_stream(stream)) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? (CUresult)event_record(event, cuda_stream(stream))
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 CU(cuEventQuery, (event), cudaEvent_t event)
 {
-    return event ? (CUresult)event_query(event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? (CUresult)event_query(event) : cudaErrorInvalidResourceHandle;
 }
 
 CU(cuEventSynchronize, (event), cudaEvent_t event)
 {
-    return event ? (CUresult)event_synchronize(event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? (CUresult)event_synchronize(event) : cudaErrorInvalidResourceHandle;
 }
 
 CU(cuEventElapsedTime_v2, (milliseconds, from, to), float *milliseconds, cudaEvent_t from, cudaEvent_t to)
 {
     if (!milliseconds)
         return cudaErrorInvalidValue;
-    return from && to ? (CUresult)event_elapsed(from, to, milliseconds) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(from) && cuda_event_known(to) ? (CUresult)event_elapsed(from, to, milliseconds)
+                                                          : cudaErrorInvalidResourceHandle;
 }
 CU_ALIAS(cuEventElapsedTime, cuEventElapsedTime_v2);
 

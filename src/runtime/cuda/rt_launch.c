@@ -17,6 +17,8 @@ static cudaError_t configure(const struct launch_request *request, struct launch
                                      .cooperative = request->cooperative};
     if (request->shared_bytes > INT32_MAX)
         return cudaErrorInvalidValue;
+    if (!cuda_stream_known(request->stream))
+        return cudaErrorInvalidResourceHandle;
     for (unsigned i = 0; i < request->attribute_count; i++) {
         const struct cudaLaunchAttribute *attribute = &request->attributes[i];
         switch (attribute->id) {
@@ -37,6 +39,10 @@ static cudaError_t configure(const struct launch_request *request, struct launch
         default:; /* the others are about speed */
         }
     }
+    for (int i = 0; i < 2; i++) {
+        if (events[i] && !cuda_event_known(events[i]))
+            return cudaErrorInvalidResourceHandle;
+    }
     return cudaSuccess;
 }
 
@@ -47,14 +53,17 @@ static cudaError_t record_events(cudaError_t error, struct stream *stream, cudaE
     return error;
 }
 
-/* Programs seldom look at what a launch answers: one line says why there was none, but not over and over. */
+/* Programs seldom look at what a launch answers: one line says why there was none, but not over and over, and
+ * not what the line before it said. */
 static cudaError_t tell_refused(const struct function *function, cudaError_t error)
 {
     static _Thread_local struct err told;
     const char *why = driver_detail();
     if (error && *why && strcmp(told.text, why) != 0) {
         err_set(&told, "%s", why);
-        fprintf(stderr, "heddle: kernel %s was not launched: %s\n", demangled(function_name(function)), why);
+        bool known = driver_reported(why);
+        fprintf(stderr, "heddle: kernel %s was not launched%s%s\n", demangled(function_name(function)),
+                known ? "" : ": ", known ? "" : why);
     }
     return error;
 }
@@ -217,6 +226,10 @@ cudaError_t cuda_function_attributes(struct function *function, struct device *d
     attributes->binaryVersion = (int)facts.binary_version;
     attributes->maxDynamicSharedSizeBytes = (int)facts.max_dynamic_shared;
     attributes->preferredShmemCarveout = facts.carveout;
+    attributes->clusterDimMustBeSet = facts.kernel->explicit_cluster;
+    attributes->requiredClusterWidth = (int)facts.kernel->cluster[0];
+    attributes->requiredClusterHeight = (int)facts.kernel->cluster[1];
+    attributes->requiredClusterDepth = (int)facts.kernel->cluster[2];
     return cudaSuccess;
 }
 

@@ -10,7 +10,10 @@ cudaError_t cuda_stream_new(struct stream **stream, unsigned flags, int priority
     if (!stream || flags & ~(unsigned)STREAM_FLAGS)
         return cudaErrorInvalidValue;
     priority = priority > 0 ? 0 : priority < PRIORITY_GREATEST ? PRIORITY_GREATEST : priority;
-    return stream_new(cuda_device(), flags, priority, stream);
+    cudaError_t error = stream_new(cuda_device(), flags, priority, stream);
+    if (!error)
+        cuda_add_stream(*stream);
+    return error;
 }
 
 API(cudaStreamCreate, (stream), cudaStream_t *stream)
@@ -29,14 +32,10 @@ API(cudaStreamCreateWithPriority, (stream, flags, priority), cudaStream_t *strea
     return cuda_stream_new(stream, flags, priority);
 }
 
-bool cuda_is_default(cudaStream_t stream)
-{
-    return !stream || stream == STREAM_LEGACY || stream == STREAM_PER_THREAD;
-}
-
 API(cudaStreamDestroy, (stream), cudaStream_t stream)
 {
-    return cuda_is_default(stream) ? cudaErrorInvalidResourceHandle : stream_free(stream);
+    return cuda_is_default(stream) || !cuda_stream_known(stream) ? cudaErrorInvalidResourceHandle
+                                                                 : stream_free(stream);
 }
 
 API_PTSZ(cudaStreamQuery, (stream), cudaStream_t stream)
@@ -52,7 +51,8 @@ API_PTSZ(cudaStreamSynchronize, (stream), cudaStream_t stream)
 API_PTSZ(cudaStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
-    return event ? stream_wait_event(cuda_stream(stream), event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? stream_wait_event(cuda_stream(stream), event)
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 API_PTSZ(cudaStreamGetDevice, (stream, index), cudaStream_t stream, int *index)
@@ -164,7 +164,10 @@ cudaError_t cuda_event_new(struct stream_event **event, unsigned flags)
     bool odd = flags & EVENT_INTERPROCESS && !(flags & EVENT_NO_TIMING);
     if (!event || flags & ~(unsigned)EVENT_FLAGS || odd)
         return cudaErrorInvalidValue;
-    return event_new(cuda_device(), flags, event);
+    cudaError_t error = event_new(cuda_device(), flags, event);
+    if (!error)
+        cuda_add_event(*event);
+    return error;
 }
 
 API(cudaEventCreate, (event), cudaEvent_t *event)
@@ -179,34 +182,37 @@ API(cudaEventCreateWithFlags, (event, flags), cudaEvent_t *event, unsigned flags
 
 API(cudaEventDestroy, (event), cudaEvent_t event)
 {
-    return event ? event_free(event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? event_free(event) : cudaErrorInvalidResourceHandle;
 }
 
 API_PTSZ(cudaEventRecord, (event, stream), cudaEvent_t event, cudaStream_t stream)
 {
-    return event ? event_record(event, cuda_stream(stream)) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? event_record(event, cuda_stream(stream))
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 API_PTSZ(cudaEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
          unsigned flags)
 {
     (void)flags;
-    return event ? event_record(event, cuda_stream(stream)) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? event_record(event, cuda_stream(stream))
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 API(cudaEventQuery, (event), cudaEvent_t event)
 {
-    return event ? event_query(event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? event_query(event) : cudaErrorInvalidResourceHandle;
 }
 
 API(cudaEventSynchronize, (event), cudaEvent_t event)
 {
-    return event ? event_synchronize(event) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(event) ? event_synchronize(event) : cudaErrorInvalidResourceHandle;
 }
 
 API(cudaEventElapsedTime, (milliseconds, from, to), float *milliseconds, cudaEvent_t from, cudaEvent_t to)
 {
     if (!milliseconds)
         return cudaErrorInvalidValue;
-    return from && to ? event_elapsed(from, to, milliseconds) : cudaErrorInvalidResourceHandle;
+    return cuda_event_known(from) && cuda_event_known(to) ? event_elapsed(from, to, milliseconds)
+                                                          : cudaErrorInvalidResourceHandle;
 }

@@ -4,7 +4,6 @@
 
 #include "runtime/cuda/api.h"
 
-bool cuda_is_default(cudaStream_t stream); /* which cannot be destroyed */
 cudaError_t cuda_stream_new(struct stream **stream, unsigned flags, int priority);
 cudaError_t cuda_event_new(struct stream_event **event, unsigned flags);
 cudaError_t cuda_host_function(cudaStream_t stream, cudaHostFn *function, void *user);
