@@ -18,17 +18,25 @@
 
 /* ---- places ---- */
 
+static bool needs_escape(char letter)
+{
+    return (unsigned char)letter < 0x20 || letter == '"' || letter == '\\';
+}
+
 /* Names of files and programs may hold anything. */
 static void add_quoted(struct text *line, const char *name, const char *value)
 {
     if (!value)
         return;
     text_add(line, ",\"%s\":\"", name);
-    for (const char *at = value; *at; at++) {
-        if ((unsigned char)*at < 0x20)
-            text_add(line, "\\u%04x", (unsigned)*at);
-        else
-            text_add(line, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    while (*value) {
+        size_t plain = 0;
+        while (value[plain] && !needs_escape(value[plain]))
+            plain++;
+        text_add_bytes(line, value, plain);
+        value += plain;
+        if (*value)
+            text_add(line, "\\u%04x", (unsigned)*value++);
     }
     text_add(line, "\"");
 }
@@ -41,8 +49,11 @@ void place_line_add(struct text *line, const struct code_place *place)
 #define N(name) text_add(line, ",\"" #name "\":%u", (unsigned)place->name);
     PLACE_NUMBERS(N)
 #undef N
-    for (int i = 0; i < UNIT_COUNT; i++)
-        text_add(line, "%s%u", i ? "," : ",\"steps\":[", place->steps[i]);
+    text_add(line, ",\"steps\":[");
+    for (int i = 0, any = 0; i < UNIT_COUNT; i++) { /* those that there are, with their units */
+        if (place->steps[i])
+            text_add(line, "%s%d,%u", any++ ? "," : "", i, place->steps[i]);
+    }
     text_add(line, "]");
 }
 
@@ -91,19 +102,22 @@ static bool read_fields(struct names *words, const char *line, struct code_place
     PLACE_NUMBERS(N)
 #undef N
     value = value_of(line, "steps");
-    for (int i = 0; i < UNIT_COUNT; i++) {
+    if (!value || *value++ != '[')
+        return false;
+    while (*value != ']') {
         char *end;
-        if (!value || *value != (i ? ',' : '['))
+        unsigned long unit = strtoul(value, &end, 10);
+        if (*end != ',' || unit >= UNIT_COUNT)
             return false;
-        place->steps[i] = (uint8_t)strtoul(value + 1, &end, 10);
-        value = end;
+        place->steps[unit] = (uint8_t)strtoul(end + 1, &end, 10);
+        value = end + (*end == ',');
     }
     return place->kernel && place->module && place->instruction;
 }
 
 const struct code_place *place_list_read(struct place_list *list, const char *line)
 {
-    struct code_place place;
+    struct code_place place = {0};
     const char *key = strchr(line, ',');
     size_t known = list->keys.count;
     if (!key || !read_fields(&list->words, line, &place))
