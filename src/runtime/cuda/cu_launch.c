@@ -43,8 +43,8 @@ static struct launch_request request_of(const struct CUlaunchConfig *config, cud
 CU(cuLaunchKernelEx, (config, function, parameters, extra), const struct CUlaunchConfig *config,
    CUfunction function, void **parameters, void **extra)
 {
-    if (!config)
-        return cudaErrorInvalidValue;
+    if (!config || !cuda_stream_known(config->hStream))
+        return config ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
     struct launch_request request = request_of(config, STREAM_LEGACY);
     return cuda_launch_any(function, &request, parameters, extra);
 }
@@ -52,8 +52,8 @@ CU(cuLaunchKernelEx, (config, function, parameters, extra), const struct CUlaunc
 CU(cuLaunchKernelEx_ptsz, (config, function, parameters, extra), const struct CUlaunchConfig *config,
    CUfunction function, void **parameters, void **extra)
 {
-    if (!config)
-        return cudaErrorInvalidValue;
+    if (!config || !cuda_stream_known(config->hStream))
+        return config ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
     struct launch_request request = request_of(config, STREAM_PER_THREAD);
     return cuda_launch_any(function, &request, parameters, extra);
 }

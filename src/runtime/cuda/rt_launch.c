@@ -17,8 +17,6 @@ static cudaError_t configure(const struct launch_request *request, struct launch
                                      .cooperative = request->cooperative};
     if (request->shared_bytes > INT32_MAX)
         return cudaErrorInvalidValue;
-    if (!cuda_stream_known(request->stream))
-        return cudaErrorInvalidResourceHandle;
     for (unsigned i = 0; i < request->attribute_count; i++) {
         const struct cudaLaunchAttribute *attribute = &request->attributes[i];
         switch (attribute->id) {
@@ -148,8 +146,8 @@ API_PTSZ(cudaLaunchCooperativeKernel, (function, grid, block, arguments, shared_
 static cudaError_t launch_ex(const struct cudaLaunchConfig *config, const void *function, void **arguments,
                              cudaStream_t default_stream)
 {
-    if (!config)
-        return cudaErrorInvalidValue;
+    if (!config || !cuda_stream_known(config->stream))
+        return config ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
     return cuda_launch(cuda_function(function),
                        &(struct launch_request){.grid = config->gridDim,
                                                 .block = config->blockDim,

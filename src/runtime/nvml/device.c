@@ -3,6 +3,7 @@
 #include "base/bits.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MEGA = 1000000 };

@@ -1,6 +1,9 @@
 /* The library itself: begun and ended as often as a program likes, its versions and its errors. */
 #include "runtime/nvml/abi.h"
 
+#include <stdatomic.h>
+#include <string.h>
+
 /* What an H200 with CUDA 13.0 says. */
 #define DRIVER_TEXT "580.159.04"
 #define NVML_TEXT   "13." DRIVER_TEXT
@@ -30,8 +33,7 @@ NVML_ALIAS(nvmlInit, nvmlInit_v2);
 NVML(nvmlShutdown, void)
 {
     int before = users;
-    while (before > 0 && !__atomic_compare_exchange_n(&users, &before, before - 1, false, __ATOMIC_SEQ_CST,
-                                                      __ATOMIC_SEQ_CST)) {
+    while (before > 0 && !atomic_compare_exchange_weak(&users, &before, before - 1)) {
     }
     return before > 0 ? NVML_SUCCESS : NVML_UNINITIALIZED;
 }
