@@ -2,6 +2,13 @@
 #include "driver/driver.h"
 #include "base/mem.h"
 
+/* Places of a kernel by operation. They outlive its module. */
+struct kernel_places {
+    const char *kernel;
+    uint32_t count;
+    const struct code_place **at;
+};
+
 void ledger_init(struct ledger *ledger, const char *folder, uint64_t first, uint64_t end)
 {
     pthread_mutex_init(&ledger->lock, NULL);
@@ -23,6 +30,10 @@ void ledger_fini(struct ledger *ledger)
     for (size_t i = 0; i < ledger->count; i++)
         drop_timing(&ledger->records[i]);
     mem_free(ledger->records);
+    for (size_t i = 0; i < ledger->kernel_places_count; i++)
+        mem_free(ledger->kernel_places[i].at);
+    mem_free(ledger->kernel_places);
+    place_list_fini(&ledger->places);
 }
 
 const char *ledger_name(struct ledger *ledger, const char *kernel)
@@ -43,6 +54,29 @@ void ledger_add_copy(struct ledger *ledger, const struct copy_record *copy)
     pthread_mutex_unlock(&ledger->lock);
 }
 
+static const struct code_place *const *places_of(struct ledger *ledger, const struct launch_record *record)
+{
+    uint32_t count = record->timing->profile_count;
+    for (size_t i = 0; i < ledger->kernel_places_count; i++) {
+        const struct kernel_places *known = &ledger->kernel_places[i];
+        if (known->kernel == record->kernel && known->count == count)
+            return known->at;
+    }
+    const struct code_place **at = mem_alloc(count, sizeof *at);
+    struct text line = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        struct code_place place;
+        line.length = 0;
+        kernel_place(record->timed_kernel, i, &place);
+        place_line_add(&line, &place);
+        at[i] = place_list_read(&ledger->places, line.at);
+    }
+    text_fini(&line);
+    mem_grow(ledger->kernel_places, ledger->kernel_places_count, ledger->kernel_places_capacity);
+    ledger->kernel_places[ledger->kernel_places_count++] = (struct kernel_places){record->kernel, count, at};
+    return at;
+}
+
 /* By number: streams may end their launches in another order, but seldom far from it. */
 static void insert(struct ledger *ledger, const struct launch_record *record)
 {
@@ -51,6 +85,8 @@ static void insert(struct ledger *ledger, const struct launch_record *record)
     for (; place && ledger->records[place - 1].launch > record->launch; place--)
         ledger->records[place] = ledger->records[place - 1];
     ledger->records[place] = *record;
+    if (record->timing && record->timing->profile)
+        ledger->records[place].places = places_of(ledger, record);
 }
 
 void ledger_begin(struct ledger *ledger, double now_s)

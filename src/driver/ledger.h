@@ -15,6 +15,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "exec/exec.h"
+#include "gpu/place_line.h"
 #include "gpu/stats.h"
 
 #include <pthread.h>
@@ -124,8 +125,11 @@ struct ledger {
     pthread_mutex_t lock;
     _Atomic uint64_t submitted;
     struct names kernels;          /* names that outlive their modules */
-    struct launch_record *records; /* when kept */
+    struct launch_record *records; /* when kept, with the places that their profiles name: */
     size_t count, capacity;
+    struct place_list places;
+    struct kernel_places *kernel_places;
+    size_t kernel_places_count, kernel_places_capacity;
     struct ledger_folder *folder; /* NULL: nothing is written */
 };
 

@@ -409,17 +409,30 @@ const char *heddle_metric_name(size_t index)
     return metric_rows[i].name;
 }
 
+/* Where warps were, to be freed; NULL: the launch has no profile. */
+static struct metric_place *profile_of(const struct launch_record *record, size_t *count)
+{
+    *count = record->places ? record->timing->profile_count : 0;
+    struct metric_place *places = *count ? mem_alloc(*count, sizeof *places) : NULL;
+    for (size_t i = 0; i < *count; i++)
+        places[i] = (struct metric_place){.at = record->places[i], .counts = record->timing->profile[i]};
+    return places;
+}
+
 const char *heddle_bottleneck(struct heddle *heddle, size_t launch)
 {
-    static _Thread_local char words[400];
+    static _Thread_local char words[1000];
     struct launch_record record;
     struct launch_facts facts;
     struct metric_source source;
     struct text text = {0};
+    size_t count;
     if (!find_source(heddle, launch, &record, &facts, &source) || !record.timing)
         return NULL;
-    bottleneck_tell(&source, NULL, 0, &text);
+    struct metric_place *places = profile_of(&record, &count);
+    bottleneck_tell(&source, places, count, &text);
     snprintf(words, sizeof words, "%s", text.at);
+    mem_free(places);
     text_fini(&text);
     return words;
 }

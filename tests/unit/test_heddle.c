@@ -166,6 +166,35 @@ static void each_device_has_variables_of_its_own(void **state)
     heddle_close(gpus);
 }
 
+/* Also when the module is gone. */
+static void what_a_launch_waits_for_has_a_place(void **state)
+{
+    (void)state;
+    static const char chase[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
+                                ".visible .entry chase(.param .u64 at)\n"
+                                "{ .reg .b64 %rd<3>; .reg .b32 %r<2>; .reg .pred %p<2>;\n"
+                                "  ld.param.u64 %rd1, [at]; mov.u32 %r1, 0;\n"
+                                "again:\n"
+                                "  ld.global.cg.u64 %rd1, [%rd1];\n" /* line 7 */
+                                "  add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 500; @%p1 bra again;\n"
+                                "  st.global.u32 [%rd1], %r1; ret; }\n";
+    const char *settings[] = {"gpu.sm_count=1", NULL};
+    struct heddle *gpu = heddle_open_timed(NULL, settings, 1);
+    assert_non_null(gpu);
+    struct heddle_module *module = heddle_load_text(gpu, "chase.ptx", chase);
+    uint64_t at = heddle_alloc(gpu, 0, 8);
+    void *arguments[] = {&at};
+    assert_int_equal(heddle_upload(gpu, at, &at, sizeof at), 0);
+    assert_int_equal(heddle_launch(gpu, 0, module, "chase", one, one, 0, arguments), 0);
+    assert_int_equal(heddle_wait(gpu), 0);
+    assert_int_equal(heddle_unload(gpu, module), 0);
+    const char *why = heddle_bottleneck(gpu, 0);
+    assert_non_null(why);
+    if (!strstr(why, "latency of global memory") || !strstr(why, "at PTX line "))
+        fail_msg("%s", why);
+    heddle_close(gpu);
+}
+
 static void time_is_told(void **state)
 {
     (void)state;
@@ -231,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_is_told),
+        cmocka_unit_test(what_a_launch_waits_for_has_a_place),
         cmocka_unit_test(a_kernel_runs_and_is_counted),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_fault_is_reported_whole),
