@@ -303,9 +303,12 @@ static void read_local(struct reader *r, struct text *text)
         read_part(r, &scopes);
     else
         lose(r);
-    if (take(r, "__")) /* one of several of this name */
-        r->at += strcspn(r->at, "_") + 1;
-    else if (*r->at == '_' && isdigit((unsigned char)r->at[1]))
+    if (take(r, "__")) { /* one of several of this name: __12_ */
+        while (isdigit((unsigned char)*r->at))
+            r->at++;
+        if (!take(r, "_"))
+            lose(r);
+    } else if (*r->at == '_' && isdigit((unsigned char)r->at[1]))
         r->at += 2;
     if (!r->lost)
         remember(r, &scopes);

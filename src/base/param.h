@@ -42,6 +42,7 @@ PARAM_TYPES(T)
 
 /* Where a change of a parameter shows. */
 enum param_shows {
+    SHOWS_AS_GROUP,            /* of a row: as its group says; of a group: anywhere */
     SHOWS_ANYWHERE,            /* in what programs do, too */
     SHOWS_IN_TIME,             /* in simulated time only */
     SHOWS_IN_QUERIES_AND_TIME, /* and in what programs can ask of a device */
@@ -54,8 +55,8 @@ struct param_row {
     const char *range;    /* "least..most" (one may be missing; "0|least..most": or 0), the words of a choice,
                              or "" */
     const char *help;
-    size_t offset;          /* of the field in the spec */
-    enum param_shows shows; /* SHOWS_ANYWHERE: as the group's */
+    size_t offset; /* of the field in the spec */
+    enum param_shows shows;
 };
 
 struct param_group {
@@ -87,7 +88,8 @@ struct param_group {
 /* Where a change of this row of the group shows. */
 static inline enum param_shows param_shows(const struct param_group *group, const struct param_row *row)
 {
-    return row->shows ? row->shows : group->shows;
+    enum param_shows shows = row->shows ? row->shows : group->shows;
+    return shows ? shows : SHOWS_ANYWHERE;
 }
 
 /* Checks a value against its row and, when `field` is not NULL, stores it there. */

@@ -44,7 +44,9 @@ static void remove_stale(const char *temporary)
         if (strncmp(entry->d_name, NAME, strlen(NAME)) != 0)
             continue;
         char *path = joined(temporary, entry->d_name), *owner = joined(path, OWNER);
-        int lock = open(owner, O_RDWR | O_CLOEXEC);
+        struct stat info; /* what others made is not touched */
+        bool is_own = !lstat(path, &info) && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+        int lock = is_own ? open(owner, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
         if (lock >= 0 && !flock(lock, LOCK_EX | LOCK_NB))
             folder_free(mem_text(path));
         if (lock >= 0)
@@ -56,8 +58,8 @@ static void remove_stale(const char *temporary)
         closedir(open_folder);
 }
 
-/* The lock is held until this process ends, and those that it forks. The file gets its name when it is
- * locked. */
+/* This process and its forks hold the lock until they exit. The file gets its final name once it is locked,
+ * so that nobody sees it unlocked. */
 static bool lock_folder(const char *folder)
 {
     char *hidden = joined(folder, OWNER ".new"), *owner = joined(folder, OWNER);

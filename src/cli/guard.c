@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#define GUARD_NAME "heddle-guard"
 enum { ROUNDS = 50 }; /* processes may fork while others of them are ended */
 
 static pid_t guard;
@@ -47,13 +49,28 @@ static bool has_setting(const char *process, const char *setting)
     return found;
 }
 
+/* Another heddle's guard, which has its own processes to end. */
+static bool is_guard(const char *process)
+{
+    struct text path = {0};
+    char name[16] = "";
+    text_add(&path, "/proc/%s/comm", process);
+    int file = open(path.at, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : read(file, name, sizeof name);
+    if (file >= 0)
+        close(file);
+    text_fini(&path);
+    return got > 0 && !strncmp(name, GUARD_NAME, strlen(GUARD_NAME));
+}
+
 /* False: there is none left. */
 static bool kill_all(const char *setting)
 {
     bool some = false;
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
-        if (isdigit((unsigned char)entry->d_name[0]) && has_setting(entry->d_name, setting))
+        if (isdigit((unsigned char)entry->d_name[0]) && has_setting(entry->d_name, setting) &&
+            !is_guard(entry->d_name))
             some |= !kill((pid_t)atol(entry->d_name), SIGKILL);
     }
     if (processes)
@@ -76,6 +93,7 @@ static _Noreturn void watch(int from, const char *folder)
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP};
     char byte;
     ssize_t got;
+    prctl(PR_SET_NAME, GUARD_NAME);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     for (int i = 0; i <= STDERR_FILENO; i++) /* nobody waits for it to close them */

@@ -1,5 +1,5 @@
-/* What ends a program's processes and removes their folder when heddle itself is killed (kill -9): a process
- * that does nothing but wait for that. */
+/* A watchdog process: if heddle is killed (kill -9), it kills the program's processes and removes their
+ * folder. */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H
 

@@ -32,9 +32,9 @@ void launch_line_fini(struct launch_line *line);
 
 /* All launches of one kernel: those that were timed, or those that were not. */
 struct launch_kernel {
-    struct launch_line longest; /* launch, without places; its name is the kernel's */
+    struct launch_line longest; /* launch; its name is the kernel's */
     uint64_t launches, interrupted, failed;
-    uint64_t error; /* of the first that failed */
+    uint64_t error; /* of the first that failed; of several processes, the smallest */
 #define C(name) uint64_t name;
     LAUNCH_COUNTS(C)
 #undef C
@@ -68,6 +68,9 @@ void launches_fini(struct launch_lines *lines);
  * launched, not by when, so that it is the same in every run. A line lasts until the call for it ends. */
 void launches_each(struct launch_lines *lines, void (*take)(void *user, const struct launch_line *line),
                    void *user);
+
+/* How many those are. */
+uint64_t launches_kept(const struct launch_lines *lines);
 
 /* False: some found no room, and err says so. */
 bool launches_are_whole(const struct launch_lines *lines, const char *folder, struct err *err);

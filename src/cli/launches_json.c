@@ -36,12 +36,13 @@ struct metric_source launch_kernel_source(const struct launch_kernel *kernel, co
     return source;
 }
 
+/* Of the longest launch: others may differ in size, and then sums are of no use for reasons. */
 void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text)
 {
     struct launch_facts facts;
     struct metric_source source =
         launch_source(&kernel->longest, system, &facts); /* sums have no SMs of their own */
-    bottleneck_tell(&source, kernel->places, kernel->place_count, text);
+    bottleneck_tell(&source, kernel->longest.places, kernel->longest.place_count, text);
 }
 
 static void write_sides(struct json *json, const char *name, const uint64_t sides[3])
@@ -231,7 +232,7 @@ static void write_state(struct json *json, const struct launch_run *run)
 static void write_kept(struct json *json, const struct launch_lines *lines, const struct launch_run *run)
 {
     struct text range = {0};
-    if (run->end_line > run->first_line && run->end_line >= lines->count && !run->first_line)
+    if (lines->count == launches_kept(lines) && lines->count)
         text_add(&range, "all");
     else if (run->end_line > run->first_line)
         text_add(&range, "%llu-%llu", (unsigned long long)run->first_line,

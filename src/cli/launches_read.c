@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_PLACES = 1 << 28 };
 enum { KEPT = 10000 }; /* launches that statistics have one by one, unless told */
 
 /* Where the value of this key begins in a line, or NULL. Values hold no quoted keys. */
@@ -77,13 +78,16 @@ static bool read_line(const char *line, struct launch_line *launch)
 static bool read_where(const char *line, struct wheres *wheres, struct place_list *places)
 {
     uint64_t number;
-    if (!read_number(line, "place", &number) || number != wheres->count)
+    if (!read_number(line, "place", &number) || number > MOST_PLACES)
         return false;
     const struct code_place *place = place_list_read(places, line);
     if (!place)
         return false;
-    mem_grow(wheres->at, wheres->count, wheres->capacity);
-    wheres->at[wheres->count++] = place;
+    while (wheres->count <= number) { /* a line that found no room leaves a gap */
+        mem_grow(wheres->at, wheres->count, wheres->capacity);
+        wheres->at[wheres->count++] = NULL;
+    }
+    wheres->at[number] = place;
     return true;
 }
 
@@ -94,7 +98,7 @@ static void read_profile(const char *line, const struct wheres *wheres, struct l
     uint64_t place;
     struct op_profile counts;
     for (at = at ? at + 1 : ""; (at = profile_line_read(at, &place, &counts)); at += *at == ',') {
-        if (place >= wheres->count)
+        if (place >= wheres->count || !wheres->at[place])
             return;
         mem_grow(launch->places, launch->place_count, launch->place_capacity);
         launch->places[launch->place_count++] =
@@ -238,13 +242,15 @@ static bool read_one(const char *path, struct launch_lines *lines, struct err *e
     return read_file(path, lines, &lines->files[lines->file_count++], err);
 }
 
-static void read_losses(const char *folder, struct launch_lines *lines)
+/* It is there from the beginning: if not, somebody removed what processes left. */
+static bool read_losses(const char *folder, struct launch_lines *lines, struct err *err)
 {
     struct text path = {0}, content = {0};
     struct err why;
     text_add(&path, "%s/" LEDGER_LOSSES, folder);
-    if (file_read(path.at, sizeof(struct launch_losses), &content, &why) &&
-        content.length == sizeof(struct launch_losses)) {
+    bool good = file_read(path.at, sizeof(struct launch_losses), &content, &why) &&
+                content.length == sizeof(struct launch_losses);
+    if (good) {
         const struct launch_losses *losses = (const struct launch_losses *)content.at;
         lines->lost_lines += losses->lines;
         lines->lost_sums += losses->sums;
@@ -252,6 +258,7 @@ static void read_losses(const char *folder, struct launch_lines *lines)
     }
     text_fini(&path);
     text_fini(&content);
+    return good || err_set(err, "the statistics are lost: somebody removed %.200s during the run", folder);
 }
 
 bool launches_read(const char *folder, struct launch_lines *lines, struct err *err)
@@ -269,8 +276,7 @@ bool launches_read(const char *folder, struct launch_lines *lines, struct err *e
     if (lines->file_count)
         qsort(lines->files, lines->file_count, sizeof *lines->files, by_content);
     launches_sort_sums(lines);
-    read_losses(folder, lines);
-    return good;
+    return good && read_losses(folder, lines, err);
 }
 
 bool launches_choose(const char *stats, const char *asked, uint64_t *first, uint64_t *end, struct err *err)
@@ -293,14 +299,19 @@ bool launches_choose(const char *stats, const char *asked, uint64_t *first, uint
 
 bool launches_are_whole(const struct launch_lines *lines, const char *folder, struct err *err)
 {
-    if (!lines->lost_sums && !lines->lost_lines)
-        return true;
-    err_set(err,
-            "the statistics lack %llu launch%s: %.200s cannot hold more: %s (TMPDIR can name another folder)",
-            (unsigned long long)(lines->lost_sums ? lines->lost_sums : lines->lost_lines),
-            (lines->lost_sums ? lines->lost_sums : lines->lost_lines) == 1 ? "" : "es", folder,
-            strerror(lines->loss));
-    return false;
+    uint64_t lost = lines->lost_sums ? lines->lost_sums : lines->lost_lines;
+    return !lost ||
+           err_set(err, "the statistics lack %llu launch%s: cannot write to %.200s: %s (%s)",
+                   (unsigned long long)lost, lost == 1 ? "" : "es", folder, strerror(lines->loss),
+                   lines->loss == EFBIG ? "ulimit -f sets this limit" : "TMPDIR can name another folder");
+}
+
+uint64_t launches_kept(const struct launch_lines *lines)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < lines->file_count; i++)
+        count += lines->files[i].count;
+    return count;
 }
 
 void launches_each(struct launch_lines *lines, void (*take)(void *user, const struct launch_line *line),

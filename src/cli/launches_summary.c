@@ -34,8 +34,8 @@ static void add_tally(struct text *text, const struct tally *tally, const char *
     text_add(text, " of threads)");
 }
 
-/* How long it all took, and how fast kernels ran: the program's own work is no matter of theirs. Processes
- * may have run side by side or one after another: no more than all of the time. */
+/* How long it all took, and how fast kernels ran: host code is not counted. Processes may overlap, so the sum
+ * of their times is capped at the wall time. */
 static void add_rate(struct text *text, const struct launch_lines *lines, const struct launch_run *run,
                      double instructions)
 {
@@ -43,9 +43,9 @@ static void add_rate(struct text *text, const struct launch_lines *lines, const 
     busy_s = busy_s < run->wall_s ? busy_s : run->wall_s;
     text_add(text, " in %.2f s", run->wall_s);
     if (busy_s > 0.0001) {
-        text_add(text, ", kernels %.2g s of it: ", busy_s);
+        text_add(text, " (%.2g s in kernels, ", busy_s);
         add_count(text, instructions / busy_s);
-        text_add(text, " a second");
+        text_add(text, " instructions/s)");
     }
 }
 

@@ -35,14 +35,32 @@ static uint64_t length_of_longest(const struct launch_kernel *kernel)
                                  : kernel->longest.thread_instructions;
 }
 
-static void take_longest(struct launch_kernel *kernel, const struct launch_sum *sum)
+static bool is_used(const struct op_profile *counts)
 {
-#define N(name) kernel->longest.name = sum->longest.name;
+    static const struct op_profile none;
+    return memcmp(counts, &none, sizeof none) != 0;
+}
+
+static void take_longest(struct launch_lines *lines, struct launch_kernel *kernel,
+                         const struct launch_sum *sum)
+{
+    struct launch_line *longest = &kernel->longest;
+#define N(name) longest->name = sum->longest.name;
     LAUNCH_NUMBERS(N)
 #undef N
-    memcpy(kernel->longest.grid, sum->longest.grid, sizeof sum->longest.grid);
-    memcpy(kernel->longest.block, sum->longest.block, sizeof sum->longest.block);
-    kernel->longest.timing = sum->longest_timing;
+    memcpy(longest->grid, sum->longest.grid, sizeof sum->longest.grid);
+    memcpy(longest->block, sum->longest.block, sizeof sum->longest.block);
+    longest->timing = sum->longest_timing;
+    longest->place_count = 0;
+    const char *text = launch_sum_places(sum);
+    for (uint64_t i = 0; i < sum->profile_count; i++, text += strlen(text) + 1) {
+        const struct op_profile *counts = &launch_sum_longest_profile(sum)[i];
+        const struct code_place *place = is_used(counts) ? place_list_read(&lines->places, text) : NULL;
+        if (!place)
+            continue;
+        mem_grow(longest->places, longest->place_count, longest->place_capacity);
+        longest->places[longest->place_count++] = (struct metric_place){.at = place, .counts = *counts};
+    }
 }
 
 static void add_place(struct launch_kernel *kernel, const struct code_place *at,
@@ -59,12 +77,6 @@ static void add_place(struct launch_kernel *kernel, const struct code_place *at,
     op_profile_sum(&kernel->places[i].counts, counts);
 }
 
-static bool is_used(const struct op_profile *counts)
-{
-    static const struct op_profile none;
-    return memcmp(counts, &none, sizeof none) != 0;
-}
-
 static void add_places(struct launch_lines *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
 {
     const char *text = launch_sum_places(sum);
@@ -76,16 +88,26 @@ static void add_places(struct launch_lines *lines, struct launch_kernel *kernel,
     }
 }
 
+/* Of several that take the same, always the same one: files of processes come in any order. */
+static bool is_longer(const struct launch_kernel *kernel, const struct launch_sum *sum)
+{
+    uint64_t longest = length_of_longest(kernel), own = length_of(sum);
+    int order = own > longest ? 1 : own < longest ? -1 : 0;
+    if (!order)
+        order = memcmp(sum->longest.grid, kernel->longest.grid, sizeof sum->longest.grid);
+    if (!order)
+        order = memcmp(sum->longest.block, kernel->longest.block, sizeof sum->longest.block);
+    return !kernel->launches || order > 0;
+}
+
 static void add_sum(struct launch_lines *lines, const struct launch_sum *sum)
 {
     if (!sum->launches)
         return;
     struct launch_kernel *kernel = find_kernel(lines, launch_sum_name(sum), sum->is_timed);
-    uint64_t longest = length_of_longest(kernel), own = length_of(sum);
-    if (!kernel->launches || own > longest ||
-        (own == longest && sum->longest.launch < kernel->longest.launch))
-        take_longest(kernel, sum);
-    if (!kernel->failed)
+    if (is_longer(kernel, sum))
+        take_longest(lines, kernel, sum);
+    if (sum->failed && (!kernel->failed || sum->error < kernel->error))
         kernel->error = sum->error;
     lines->count += sum->launches;
     kernel->launches += sum->launches;

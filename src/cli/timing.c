@@ -111,8 +111,8 @@ void timing_tell_unseen(const struct timing_request *request)
         if (system_shows(setting) != SHOWS_IN_QUERIES_AND_TIME)
             continue;
         fprintf(stderr,
-                "heddle: %.*s only changes what device queries tell and simulated time; this run is "
-                "functional: --mode timing times it\n",
+                "heddle: %.*s affects only device queries and simulated time; this run is functional: add "
+                "--mode timing to see it\n",
                 (int)strcspn(setting, "="), setting);
         return;
     }

@@ -16,8 +16,10 @@ static const uint64_t page = 4096;
 static const uint64_t by_pages = 16 * 4096; /* what is larger goes back to the host, the rest is wiped */
 
 /* The host's huge pages make dense use faster, and sparse use cost 512 times its memory. So they are for
- * pieces of up to this size, whose cost is bounded, and where so many bytes are written at once. */
+ * pieces of up to this size, as long as there are not many of them, and where so many bytes are written at
+ * once. */
 static const uint64_t by_huge_pages = 32 * MIB;
+static const uint64_t most_small = 4 * GIB; /* of such pieces together */
 
 static void *pointer(uint64_t at)
 {
@@ -150,13 +152,14 @@ static uint64_t span_bytes(uint64_t bytes)
 static void wish(uint64_t at, uint64_t bytes, int advice)
 {
     uint64_t first = round_up(at, 2 * MIB), last = (at + bytes) / (2 * MIB) * (2 * MIB);
-    if (bytes >= by_huge_pages && first < last)
+    if (first < last)
         madvise(pointer(first), last - first, advice);
 }
 
 void arena_expect_writes(uint64_t at, uint64_t bytes)
 {
-    wish(at, bytes, MADV_HUGEPAGE);
+    if (bytes >= by_huge_pages)
+        wish(at, bytes, MADV_HUGEPAGE);
 }
 
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
@@ -174,7 +177,9 @@ uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
         end_rest(arena);
         at = take_free(arena, span, alignment);
     }
-    if (at)
+    if (at && bytes < by_huge_pages)
+        arena->small_bytes += bytes;
+    if (at && (bytes >= by_huge_pages || arena->small_bytes > most_small))
         wish(at, bytes, MADV_NOHUGEPAGE);
     return at;
 }
@@ -228,7 +233,10 @@ void arena_give(struct arena *arena, uint64_t at, uint64_t bytes)
 {
     struct span span = {at, span_bytes(bytes)};
     wipe(at, bytes);
-    wish(at, bytes, MADV_HUGEPAGE); /* it may become many small ones */
+    if (bytes < by_huge_pages)
+        arena->small_bytes -= bytes;
+    else
+        wish(at, bytes, MADV_HUGEPAGE); /* it may become many small ones */
     if (arena->resting_count == RESTING)
         end_rest(arena);
     arena->resting[(arena->resting_first + arena->resting_count++) % RESTING] = span;

@@ -25,6 +25,7 @@ struct arena {
     struct span *resting; /* given back, oldest first; a ring of RESTING */
     size_t resting_first, resting_count;
     uint64_t resting_bytes;
+    uint64_t small_bytes; /* taken in pieces that huge pages are for */
 };
 
 /* Reserves `bytes`, near the address `hint` if that is free (so that addresses are the same in each run);
@@ -36,9 +37,10 @@ void arena_fini(struct arena *arena);
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment);
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes); /* the bytes that were taken */
 
-/* Of any bytes that were taken: all of them are about to be written; they become zero, and those that nobody
- * touched still cost no memory. */
+/* The caller is about to write all of these bytes: large pieces get huge pages. */
 void arena_expect_writes(uint64_t at, uint64_t bytes);
+
+/* Zeroes these bytes. Pages that nobody has touched still cost no memory. */
 void arena_zero(uint64_t at, uint64_t bytes);
 
 #endif

@@ -126,10 +126,10 @@ enum result device_usable(struct device *device)
 bool device_is_busy(struct device *device)
 {
     struct commands *commands = &device->driver->commands;
-    bool busy = false;
+    if (driver_is_forked(device->driver))
+        return false;
     pthread_mutex_lock(&commands->lock);
-    for (struct stream *stream = device->streams; stream; stream = stream->next)
-        busy |= !stream_drained(stream);
+    bool busy = device->busy;
     pthread_mutex_unlock(&commands->lock);
     return busy;
 }

@@ -242,6 +242,8 @@ uint64_t driver_time_ps(struct driver *driver)
 
 size_t driver_launch_count(struct driver *driver)
 {
+    if (driver_is_forked(driver))
+        return 0;
     pthread_mutex_lock(&driver->ledger.lock);
     size_t count = driver->ledger.count;
     pthread_mutex_unlock(&driver->ledger.lock);
@@ -250,6 +252,8 @@ size_t driver_launch_count(struct driver *driver)
 
 bool driver_launch(struct driver *driver, size_t index, struct launch_record *record)
 {
+    if (driver_is_forked(driver))
+        return false;
     pthread_mutex_lock(&driver->ledger.lock);
     bool found = index < driver->ledger.count;
     if (found)

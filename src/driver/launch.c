@@ -115,9 +115,17 @@ static void finish(struct launch_command *own, bool good, const struct launch_re
 struct view {
     struct driver *driver;
     const struct launch *launch;
+    pthread_mutex_t lock; /* of the line on the terminal: several threads may write to it */
     struct driver_watch watch;
     bool shown;
 };
+
+static void show_line(struct view *view, uint64_t begun, uint64_t instructions)
+{
+    pthread_mutex_lock(&view->lock);
+    watch_begun(&view->watch, view->launch, begun, instructions);
+    pthread_mutex_unlock(&view->lock);
+}
 
 static void show_begun(void *user, uint64_t begun, uint64_t instructions)
 {
@@ -125,14 +133,16 @@ static void show_begun(void *user, uint64_t begun, uint64_t instructions)
     if (!view->shown)
         view->shown = !atomic_exchange(&view->driver->showing, true);
     if (view->shown)
-        watch_begun(&view->watch, view->launch, begun, instructions);
+        show_line(view, begun, instructions);
 }
 
 static void tell_stuck(void *user, const char *text)
 {
     struct view *view = user;
+    pthread_mutex_lock(&view->lock);
     watch_fini(&view->watch);
     driver_notice(view->driver, text);
+    pthread_mutex_unlock(&view->lock);
 }
 
 static void end_view(struct view *view)
@@ -149,7 +159,7 @@ static void run_launch(struct command *command)
     timeline_touch(command->stream->device, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
     struct driver *driver = command->stream->device->driver;
-    struct view view = {.driver = driver, .launch = &own->launch};
+    struct view view = {.driver = driver, .launch = &own->launch, .lock = PTHREAD_MUTEX_INITIALIZER};
     own->launch.user = &view;
     own->launch.stuck = tell_stuck;
     own->launch.stuck_seconds = 10;

@@ -1,13 +1,17 @@
-/* The launches of a driver. Each is counted when submitted and summed by kernel when it ends; heddle.h keeps
- * all of them, and `heddle run --stats` some.
+/* The launches of a driver. Each is counted when submitted, and summed by kernel when it ends. heddle.h keeps
+ * all of them; `heddle run --stats` keeps some.
  *
- * A process that `heddle run` or `heddle bench` started leaves two files in their folder:
- *   PID.N.sums      sums of its launches by kernel, in memory that it shares with the file: they are whole
- * whatever ends the process, and take no more room with more launches (struct launch_process, launch_sum)
- *   PID.N.launches  the launches that are asked for, a line of JSON each: the numbers of struct
+ * A process that `heddle run` or `heddle bench` started leaves two files in their folder.
+ *
+ * PID.N.sums has the sums by kernel (struct launch_process, then a struct launch_sum each). The process
+ * shares its memory with the file, so the sums survive whatever ends the process; only the launch that ends
+ * at that moment may be missing in part. The file does not grow with the number of launches.
+ *
+ * PID.N.launches has the launches that are asked for, a line of JSON each: the numbers of struct
  * launch_numbers by their names, and what gpu/metrics_line.h and gpu/place_line.h write of those that were
- * timed What finds no room there is counted in the file `losses` of the folder, which has its room from the
- * beginning. */
+ * timed.
+ *
+ * Launches that do not fit are counted in the file `losses`, whose room is taken when the folder is made. */
 #ifndef DRIVER_LEDGER_H
 #define DRIVER_LEDGER_H
 
@@ -25,8 +29,7 @@
 
 struct launch_record;
 
-/* What copies are called, in the order of system's enum copy_direction, and fills behind them; and for people
- */
+/* Kinds of copies, in the order of enum copy_direction, then fills: the name in files, words for people. */
 #define COPY_KINDS(K)                                                                                        \
     K(to_device, "to the device")                                                                            \
     K(to_host, "to the host")                                                                                \
@@ -94,16 +97,22 @@ struct launch_sum {
 #define LEDGER_LAYOUT                                                                                        \
     (UINT64_C(0x48656464) << 32 | sizeof(struct launch_sum) << 12 | sizeof(struct op_profile))
 
-/* Behind a sum: the profile, by operation of the kernel; the kernel's name; and for each operation its place
- * in code, as place_line_add writes it. All texts end in a zero byte. */
+/* Behind a sum: the profile by operation of the kernel, of all launches and of the longest; the kernel's
+ * name; and for each operation its place in code, as place_line_add writes it. All texts end in a zero byte.
+ */
 static inline struct op_profile *launch_sum_profile(const struct launch_sum *sum)
 {
     return (struct op_profile *)(uintptr_t)(sum + 1);
 }
 
+static inline struct op_profile *launch_sum_longest_profile(const struct launch_sum *sum)
+{
+    return launch_sum_profile(sum) + sum->profile_count;
+}
+
 static inline char *launch_sum_name(const struct launch_sum *sum)
 {
-    return (char *)(launch_sum_profile(sum) + sum->profile_count);
+    return (char *)(launch_sum_profile(sum) + 2 * sum->profile_count);
 }
 
 static inline char *launch_sum_places(const struct launch_sum *sum)

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,
     MOST_PLACES = 100, /* of a launch's line: those where warps waited longest */
     MOST_DEVICES = 64,
 };
@@ -23,6 +22,7 @@ enum {
 /* A sum, by what tells it from others. */
 struct sum_entry {
     const char *kernel; /* as ledger_name gave it; NULL: a free place */
+    uint64_t module;    /* digest of its name: kernels of several modules may have one name */
     uint32_t profile_count;
     bool is_timed;
     struct launch_sum *sum; /* NULL: it found no room */
@@ -135,12 +135,15 @@ static bool may_have(uint64_t bytes)
  * might be none, and a write to them would end the program. */
 static void *take_room(struct ledger_folder *folder, uint64_t bytes)
 {
-    uint64_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
     if (folder->sums < 0)
         folder->sums = open_file(folder, "sums");
     if (folder->sums < 0 || !may_have(folder->sum_bytes + whole))
         return NULL;
-    int failure = posix_fallocate(folder->sums, (off_t)folder->sum_bytes, (off_t)whole);
+    int failure;
+    do
+        failure = posix_fallocate(folder->sums, (off_t)folder->sum_bytes, (off_t)whole);
+    while (failure == EINTR);
     if (failure) {
         if (ftruncate(folder->sums, (off_t)folder->sum_bytes) == 0) /* what a part of it took is free again */
             errno = failure;
@@ -179,7 +182,7 @@ static struct launch_sum *new_sum(struct ledger_folder *folder, const struct lau
     }
     struct launch_sum *sum =
         process_of(folder)
-            ? take_room(folder, sizeof *sum + profile_count * sizeof(struct op_profile) + texts.length)
+            ? take_room(folder, sizeof *sum + 2 * profile_count * sizeof(struct op_profile) + texts.length)
             : NULL;
     if (sum) {
         sum->profile_count = profile_count;
@@ -193,11 +196,12 @@ static struct launch_sum *new_sum(struct ledger_folder *folder, const struct lau
 
 static size_t place_of_key(const struct ledger_folder *folder, const struct sum_entry *key)
 {
-    uint64_t digest = ((uint64_t)(uintptr_t)key->kernel + key->profile_count + key->is_timed) *
+    uint64_t digest = ((uint64_t)(uintptr_t)key->kernel + key->module + key->profile_count + key->is_timed) *
                       UINT64_C(0x9e3779b97f4a7c15);
     size_t i = (size_t)(digest >> 20) & (folder->table_size - 1);
     while (folder->table[i].kernel &&
-           (folder->table[i].kernel != key->kernel || folder->table[i].profile_count != key->profile_count ||
+           (folder->table[i].kernel != key->kernel || folder->table[i].module != key->module ||
+            folder->table[i].profile_count != key->profile_count ||
             folder->table[i].is_timed != key->is_timed))
         i = (i + 1) & (folder->table_size - 1);
     return i;
@@ -220,16 +224,21 @@ static void grow_table(struct ledger_folder *folder)
 static struct launch_sum *find_sum(struct ledger_folder *folder, const struct launch_record *record)
 {
     struct sum_entry key = {.kernel = record->kernel, .is_timed = record->timing};
-    if (record->timing && record->timing->profile)
+    if (record->timing && record->timing->profile && record->timing->profile_count) {
+        struct code_place place;
+        kernel_place(record->timed_kernel, 0, &place);
+        key.module = place.module ? digest_bytes(0, place.module, strlen(place.module)) : 0;
         key.profile_count = record->timing->profile_count;
+    }
     if (folder->table_used * 2 >= folder->table_size)
         grow_table(folder);
     struct sum_entry *entry = &folder->table[place_of_key(folder, &key)];
     if (!entry->kernel) {
         *entry = key;
-        entry->sum = new_sum(folder, record, key.profile_count);
         folder->table_used++;
     }
+    if (!entry->sum)
+        entry->sum = new_sum(folder, record, key.profile_count);
     return entry->sum;
 }
 
@@ -284,12 +293,14 @@ static void add_to_sum(struct launch_sum *sum, const struct launch_record *recor
         sum->longest = numbers_of(record);
         if (record->timing)
             sum->longest_timing = without_profile(record->timing);
+        if (sum->profile_count)
+            memcpy(launch_sum_longest_profile(sum), record->timing->profile,
+                   sum->profile_count * sizeof(struct op_profile));
     }
     if (failed && (!sum->failed || record->launch < sum->error_launch)) {
         sum->error = (uint64_t)record->result;
         sum->error_launch = record->launch;
     }
-    sum->launches++;
     sum->failed += failed;
     sum->interrupted += record->interrupted;
 #define C(name) sum->name += record->name;
@@ -297,6 +308,7 @@ static void add_to_sum(struct launch_sum *sum, const struct launch_record *recor
 #undef C
     if (record->timing)
         add_timing(sum, record->timing);
+    sum->launches++;
 }
 
 /* ---- lines ---- */
@@ -413,11 +425,13 @@ void ledger_folder_add(struct ledger_folder *folder, const struct launch_record 
     else
         lose(folder, true);
     if (folder->process) {
-        folder->process->busy_ns += (uint64_t)((now_s - folder->busy_since) * 1e9);
+        folder->process->busy_ns +=
+            now_s > folder->busy_since ? (uint64_t)((now_s - folder->busy_since) * 1e9) : 0;
         if (record->timing)
             folder->process->end_ps = max_u64(folder->process->end_ps, record->timing->end_ps);
     }
-    folder->busy_since = now_s;
+    if (now_s > folder->busy_since) /* launches of several streams come here in any order */
+        folder->busy_since = now_s;
     folder->running--;
     if (record->launch >= folder->first && record->launch < folder->end)
         add_line(folder, record);

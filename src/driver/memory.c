@@ -414,11 +414,20 @@ enum result memory_info(struct device *device, uint64_t *free_bytes, uint64_t *t
     enum result result = device_usable(device);
     if (result)
         return result;
-    pthread_mutex_lock(&device->driver->memory.lock);
     *total_bytes = device->spec->memory;
-    *free_bytes = device->spec->memory - device->used;
-    pthread_mutex_unlock(&device->driver->memory.lock);
+    *free_bytes = device->spec->memory - memory_used(device);
     return RESULT_SUCCESS;
+}
+
+uint64_t memory_used(struct device *device)
+{
+    struct driver *driver = device->driver;
+    if (driver_is_forked(driver)) /* what it was then */
+        return device->used;
+    pthread_mutex_lock(&driver->memory.lock);
+    uint64_t used = device->used;
+    pthread_mutex_unlock(&driver->memory.lock);
+    return used;
 }
 
 enum result memory_managed_alloc(struct driver *driver, uint64_t bytes, unsigned flags, uint64_t *address)

@@ -23,6 +23,7 @@ enum result memory_alloc_pitch(struct device *device, uint64_t width_bytes, uint
 /* Waits for the device, as cudaFree does. 0 is fine. Any device, managed memory too. */
 enum result memory_free(struct driver *driver, uint64_t address);
 enum result memory_info(struct device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+uint64_t memory_used(struct device *device); /* also when the device has an error, or in a child of fork */
 
 enum { /* CUDA's bits, of cudaHostAlloc and cudaHostRegister: kept, and told again by memory_find */
        HOST_PORTABLE = 1,

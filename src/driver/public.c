@@ -85,7 +85,7 @@ struct heddle *heddle_open_timed(const char *system, const char *const *settings
 
 uint64_t heddle_time_ps(struct heddle *heddle)
 {
-    return driver_time_ps(heddle->driver);
+    return driver_is_forked(heddle->driver) ? 0 : driver_time_ps(heddle->driver);
 }
 
 struct heddle *heddle_open(const char *system)
@@ -306,6 +306,8 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
 
 void heddle_limit(struct heddle *heddle, uint64_t most)
 {
+    if (driver_is_forked(heddle->driver))
+        return;
     if (heddle->driver->timeline)
         timeline_set_limit(heddle->driver, most);
     else

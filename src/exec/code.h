@@ -153,7 +153,8 @@ struct kernel {
     struct code **codes; /* by function of the program; NULL: not reached */
     size_t frames_bytes; /* of one frame for each */
     bool prepared, failed, has_indirect, has_textures;
-    struct err why; /* it failed; or a function that only pointers lead to cannot run */
+    struct err why; /* it failed */
+    char **whys;    /* by function of the program: why one that only pointers lead to cannot run; or NULL */
     uint64_t dynamic_shared_at;
     struct shared_variable {
         const struct ptx_variable *variable;

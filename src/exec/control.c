@@ -205,11 +205,12 @@ static _Noreturn void cannot_call(struct warp *w, const struct op *op, lanes act
 {
     const struct kernel *kernel = w->block->worker->grid->kernel;
     const struct ptx_function *f = kernel->program->functions[function].function;
+    const char *why = kernel->whys[function];
     warp_fault(w, op, active, FAULT_INSTRUCTION, 0, "a call of %s%s%s", demangled(f->name),
-               f->is_kernel          ? ", which is a kernel"
-               : kernel->why.text[0] ? ", which cannot run: "
-                                     : ", whose address was taken nowhere",
-               f->is_kernel ? "" : kernel->why.text);
+               f->is_kernel ? ", which is a kernel"
+               : why        ? ", which cannot run: "
+                            : ", whose address was taken nowhere",
+               why ? why : "");
 }
 
 static enum next run_call(struct warp *w, const struct op *op, lanes active)

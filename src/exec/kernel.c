@@ -141,6 +141,21 @@ static void reach_tables(struct reach *reach)
         }
 }
 
+static void reach_operand(struct reach *reach, const struct function_entry *entry,
+                          const struct ptx_operand *o)
+{
+    const struct program *program = reach->kernel->program;
+    const struct ptx_function *f = entry->function;
+    if (o->kind >= PTX_OP_MEMORY && o->kind <= PTX_OP_PAIR)
+        for (uint32_t i = 0; i < o->count; i++)
+            reach_operand(reach, entry, &f->operands[o->first + i]);
+    if (o->kind != PTX_OP_SYMBOL || f->symbols[o->index].kind != PTX_SYM_FUNCTION)
+        return;
+    size_t taken = program_function(program, entry->module, f->symbols[o->index].name);
+    if (taken != SIZE_MAX && !program->functions[taken].function->is_kernel)
+        reach_function(reach, taken);
+}
+
 /* Functions whose address some instruction takes: a kernel may have been given it by another. */
 static void reach_taken(struct reach *reach)
 {
@@ -149,15 +164,8 @@ static void reach_taken(struct reach *reach)
         const struct ptx_function *f = program->functions[i].function;
         for (uint32_t k = 0; k < f->inst_count; k++) {
             const struct ptx_inst *inst = &f->insts[k];
-            for (uint32_t o = 0; o < inst->count && !ptx_is(inst, "call"); o++) {
-                const struct ptx_operand *operand = &f->operands[inst->first + o];
-                if (operand->kind != PTX_OP_SYMBOL || f->symbols[operand->index].kind != PTX_SYM_FUNCTION)
-                    continue;
-                size_t taken =
-                    program_function(program, program->functions[i].module, f->symbols[operand->index].name);
-                if (taken != SIZE_MAX && !program->functions[taken].function->is_kernel)
-                    reach_function(reach, taken);
-            }
+            for (uint32_t o = 0; o < inst->count && !ptx_is(inst, "call"); o++)
+                reach_operand(reach, &program->functions[i], &f->operands[inst->first + o]);
         }
     }
 }
@@ -234,13 +242,18 @@ static bool prepare(struct kernel *kernel, struct err *err)
         if (is_dynamic(kernel->shared[i].variable))
             kernel->shared[i].at = kernel->dynamic_shared_at;
     kernel->codes = mem_alloc(functions, sizeof *kernel->codes);
+    kernel->whys = mem_alloc(functions, sizeof *kernel->whys);
     uint32_t pressure = 0;
     for (size_t i = 0; i < reach.count && good; i++) {
         size_t function = reach.list[i];
         if (!entry_of(kernel, function)->function->has_body)
             continue;
-        struct code *code = kernel->codes[function] = code_new(kernel, function, err);
-        good = code || i >= certain;
+        struct err why;
+        struct code *code = kernel->codes[function] = code_new(kernel, function, &why);
+        if (!code && i >= certain)
+            kernel->whys[function] = mem_text(why.text);
+        else if (!code)
+            good = err_set(err, "%s", why.text);
         if (code) {
             code->registers_at = kernel->frames_bytes;
             kernel->frames_bytes += code->frame_bytes;

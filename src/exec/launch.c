@@ -205,11 +205,12 @@ static void note_waiting(struct worker *worker, const struct block *block, bool 
         worker->waiting_from = 0;
         return;
     }
-    if (!launch->stuck || worker->told_stuck || ++worker->waits % LOOK_EVERY)
+    if (!launch->stuck || ++worker->waits % LOOK_EVERY)
         return;
     double now = host_seconds();
     worker->waiting_from = worker->waiting_from != 0 ? worker->waiting_from : now;
-    if (now - worker->waiting_from < launch->stuck_seconds)
+    if (now - worker->waiting_from < launch->stuck_seconds ||
+        atomic_exchange(&worker->grid->told_stuck, true))
         return;
     struct text text = {0};
     text_add(&text, "kernel %s: for %g seconds its threads have only waited for others; ",
@@ -217,7 +218,6 @@ static void note_waiting(struct worker *worker, const struct block *block, bool 
     block_describe(block, &text);
     launch->stuck(launch->user, text.at);
     text_fini(&text);
-    worker->told_stuck = true;
 }
 
 /* The next of the grid. */

@@ -213,9 +213,12 @@ struct program *program_new(struct ptx_module **modules, size_t count, program_p
 
 static void kernel_free(struct kernel *kernel)
 {
-    for (size_t i = 0; kernel->codes && i < kernel->program->function_count; i++)
+    for (size_t i = 0; kernel->codes && i < kernel->program->function_count; i++) {
         code_free(kernel->codes[i]);
+        mem_free(kernel->whys[i]);
+    }
     mem_free(kernel->codes);
+    mem_free(kernel->whys);
     mem_free(kernel->shared);
     pthread_mutex_destroy(&kernel->lock);
     mem_free(kernel);

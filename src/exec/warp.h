@@ -115,10 +115,9 @@ struct worker {
     struct block *made;      /* all of them */
     struct text line;        /* of printf */
     bool leads;              /* it shows how far the launch is */
-    bool told_stuck;
-    uint32_t looks;      /* whether it is time to show that */
-    uint32_t waits;      /* turns in which blocks only waited */
-    double waiting_from; /* since when its blocks only waited; 0: they do not */
+    uint32_t looks;          /* whether it is time to show that */
+    uint32_t waits;          /* turns in which blocks only waited */
+    double waiting_from;     /* since when its blocks only waited; 0: they do not */
 };
 
 /* One launch. */
@@ -129,6 +128,7 @@ struct grid {
     _Atomic uint64_t next_block;
     uint64_t workers;
     _Atomic int stop;
+    _Atomic bool told_stuck;
     pthread_mutex_t lock; /* of the fault and of printf */
     struct fault *fault;
     uint32_t warps_per_block, threads_per_block;

@@ -465,7 +465,7 @@ static double stalled_at(evidence_t *e, cause_t *cause, const struct metric_plac
 
 /* The first is told where none applies. Of the others, what causes another comes before it. */
 const struct cause causes[] = {
-    {"too little is known of it", 0, ~0u, 0, unknown_share, tell_unknown, NULL},
+    {"not enough data", 0, ~0u, 0, unknown_share, tell_unknown, NULL},
     {"blocks that do not fill their warps", IS_LANES | IS_IDLE, 0, 0, unfilled_share, tell_unfilled, NULL},
     {"divergence", IS_LANES, IS_BUSY, 0, divergence_share, tell_divergence, lost_at},
     {"contended atomics", IS_L2, IS_GLOBAL_WAIT | IS_OTHER_WAIT | IS_OVERHEAD, 0, contended_share,

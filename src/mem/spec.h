@@ -7,8 +7,10 @@
 #include "base/stat.h"
 
 #define L2_PARAMS(P, S)                                                                                      \
-    P(S, size, bytes, "60MiB", "64KiB..64GiB", "capacity, over all partitions")                              \
-    P(S, flag, told, "yes", "", "queries tell of it; no: slices stand for memory controllers, and it is 0")  \
+    P(S, size, bytes, "60MiB", "64KiB..64GiB", "capacity, over all partitions", SHOWS_IN_QUERIES_AND_TIME)   \
+    P(S, flag, reported, "yes", "",                                                                          \
+      "device queries report its size; no: they report 0, as slices stand for memory controllers",           \
+      SHOWS_IN_QUERIES_AND_TIME)                                                                             \
     P(S, freq, clock, "1703MHz", "1MHz..100GHz", "of the L2: its cycles are these")                          \
     P(S, count, partitions, "2", "1..2", "parts that are nearer to some SMs than to others")                 \
     P(S, flag, copies, "yes", "", "an SM asks its own partition, which keeps copies of the other's lines")   \

@@ -95,7 +95,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &system_params, "system", &system->spec);
-    system->gpu.l2 = system->l2.told ? system->l2.bytes : 0;
+    system->gpu.l2 = system->l2.reported ? system->l2.bytes : 0;
 }
 
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err)

@@ -69,9 +69,13 @@ if mount -t tmpfs -o size=256k none small 2>/dev/null; then
     expect_line err '^heddle: 1 kernel, 20000 launches'
     TMPDIR=$PWD/small run run --stats lost.json ./processes "$ptx" many 20000
     expect_status 1
-    expect_line err '^heddle: the statistics lack [0-9]+ launches: .*small/heddle-run-.* No space left on device'
+    expect_line err '^heddle: the statistics lack [0-9]+ launches: cannot write to .*small/heddle-run-.*: No space left on device \(TMPDIR'
     expect_line err '^heddle: 1 kernel, 20000 launches'
     expect_line lost.json '"launches_lost": [0-9]+'
+    TMPDIR=$PWD/small run run sh -c "dd if=/dev/zero of=small/filled bs=1k status=none; ./processes '$ptx' many 10"
+    expect_status 1 # not even sums have room
+    expect_line err '^heddle: the statistics lack 10 launches: cannot write to '
+    expect_line err 'no kernel was launched$'
     dd if=/dev/zero of=small/filled bs=1k status=none 2>/dev/null
     TMPDIR=$PWD/small run run ./processes "$ptx" many 10
     expect_complaint 'cannot (write to|make a folder in) .*small: No space left on device'
@@ -80,6 +84,11 @@ else
     echo 'left out: a full disk, as this user may not mount one'
 fi
 
+# somebody removes the folder
+run run sh -c "./processes '$ptx' many 3; rm -r \"\$HEDDLE_RUN_DIR\""
+expect_status 1
+expect_line err '^heddle: the statistics are lost: somebody removed .*heddle-run-'
+
 # ---- limits on the size of files are no signal to the program ----
 
 (
@@ -87,7 +96,7 @@ fi
     run run --stats /dev/null ./processes "$ptx" many 2000
     expect_status 1
     expect_line out '^processes: ok$'
-    expect_line err '^heddle: the statistics lack [0-9]+ launches: .* File too large'
+    expect_line err '^heddle: the statistics lack [0-9]+ launches: cannot write to .*: File too large \(ulimit -f'
     exit "$failures"
 ) || failures=$((failures + 1))
 
@@ -113,9 +122,17 @@ END
 refuses "--stats-launches: expected numbers of launches from 0, such as 3-5, 3 or 3-, not 'few'" \
     run --stats x.json --stats-launches few ./processes
 refuses '--stats-launches: expected --stats FILE beside it' run --stats-launches all ./processes
-run run ./processes "$ptx" streams 5000
+run run ./processes "$ptx" streams 20000
 expect_status 0
 expect_line out '^processes: ok$'
+run run --mode timing ./processes "$ptx" streams 1000
+expect_status 0
+expect_line out '^processes: ok$'
+# ranges are of each process
+run run --stats three.json --stats-launches 0-1 sh -c "./processes '$ptx' many 2; ./processes '$ptx' many 2; ./processes '$ptx' many 3"
+expect_line three.json '"launches_kept": "0-1"'
+run run --stats three.json sh -c "./processes '$ptx' many 2; ./processes '$ptx' many 3"
+expect_line three.json '"launches_kept": "all"'
 
 # 100,000 launches take no more memory than 1,000, the program and heddle together
 memory() { # LAUNCHES: the largest process, in KiB
@@ -138,13 +155,16 @@ run run --stats killed.json sh -c "./processes '$ptx' many 3; kill -KILL \$\$"
 expect_status 137
 expect_line killed.json '"state": "killed"'
 expect_line killed.json '"signal": 9'
-start run --stats stopped.json ./processes "$ptx" hold
-for ((tries = 0; tries < 600; tries++)); do
-    [[ -s out ]] && break
-    sleep 0.05
+for mode in functional timing; do
+    start run --mode $mode --no-progress --stats stopped.json ./processes "$ptx" hold
+    for ((tries = 0; tries < 600; tries++)); do
+        [[ -s out ]] && break
+        sleep 0.05
+    done
+    read -r parent forked <out
+    kill -TERM "$forked" # the first one ends a child of fork, though its parent would write a report first
+    gone "$forked" || fail "$mode: a forked child lives on after SIGTERM"
+    interrupt TERM
+    expect_status 143
+    expect_line stopped.json '"state": "interrupted"'
 done
-read -r parent forked <out
-interrupt TERM
-expect_status 143
-expect_line stopped.json '"state": "interrupted"'
-kill -KILL "$forked"

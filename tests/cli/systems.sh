@@ -72,15 +72,15 @@ refuses "there is no system 'h20'" params --system h20
 
 run run --set gpu.sm_count=16 ./useptx saxpy.ptx
 expect_status 0
-expect_line err '^heddle: gpu.sm_count only changes what device queries tell and simulated time; this run is functional: --mode timing times it$'
+expect_line err '^heddle: gpu.sm_count affects only device queries and simulated time; this run is functional: add --mode timing to see it$'
 expect_lines err 2
 run bench saxpy --n 100 --set gpu.clock=1GHz
-expect_line err '^heddle: gpu.clock only changes what device queries tell'
+expect_line err '^heddle: gpu.clock affects only device queries'
 for quiet in '--mode timing --set gpu.sm_count=16' '--set gpu.memory=1GiB' '--set gpu.name=mine'; do
     # shellcheck disable=SC2086
     run run $quiet ./useptx saxpy.ptx
     expect_status 0
-    ! grep 'only changes' err || fail "$ran: it is said that $quiet does nothing"
+    ! grep 'affects only' err || fail "$ran: it is said that $quiet does nothing"
 done
 example=$("$HEDDLE" help run | sed -n 's/.*--set PATH.KEY=VALUE .*such as \([^;]*\);.*/\1/p')
 run run --set "$example" ./useptx saxpy.ptx # the example of the help shows in what the run says

@@ -4,7 +4,11 @@
 #include "check.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* What is needed of nvml.h and cuda_runtime_api.h. */
 struct pci {
@@ -31,6 +35,7 @@ int cudaMalloc(void **pointer, size_t bytes), cudaFree(void *pointer),
 enum { UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7 };
 
 static void *library;
+static volatile bool stop;
 
 static int (*find(const char *name))()
 {
@@ -147,6 +152,36 @@ static void topology(void *first, void *second)
     CHECK(status == 5);
 }
 
+static void *keep_allocating(void *unused)
+{
+    void *memory;
+    for (; !stop; cudaFree(memory))
+        cudaMalloc(&memory, 4096);
+    return unused;
+}
+
+/* Children of fork get answers, whatever other threads of the parent were doing: they cannot use CUDA. */
+static void in_children(void *device)
+{
+    struct memory memory;
+    unsigned utilization[2];
+    pthread_t thread;
+    int status;
+    pthread_create(&thread, NULL, keep_allocating, NULL);
+    for (int i = 0; i < 50; i++) {
+        pid_t child = fork();
+        if (!child) {
+            alarm(20);
+            bool good = !ASK(nvmlDeviceGetMemoryInfo, device, &memory) && memory.total &&
+                        !ASK(nvmlDeviceGetUtilizationRates, device, utilization);
+            _exit(good ? 7 : 1);
+        }
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+}
+
 int main(int arguments, char **words)
 {
     unsigned wanted = arguments > 1 ? (unsigned)strtoul(words[1], NULL, 10) : 1, count = 0;
@@ -178,6 +213,7 @@ int main(int arguments, char **words)
     what_is_known(device);
     same_memory(device);
     topology(device, second);
+    in_children(device);
     GOOD(ASK(nvmlShutdown));
     GIVES(UNINITIALIZED, ASK(nvmlShutdown));
     return check_end("nvml");

@@ -69,6 +69,8 @@ static void what_is_not_understood_does_no_harm(void **state)
     shows("_Z1kIZ4mainE", "k<..>");
     shows("_Z1kIZ4mainEUliE", "k<..>");
     shows("_Z1kIS9_Evv", "k<..>");
+    shows("_Z1fIZ1gvE1h__", "f<..>"); /* cut in the number of a name */
+    shows("_Z1fIZ1gvE1h__12EvT", "f<..>");
     char deep[400] = "_Z1kI";
     memset(deep + 5, 'P', sizeof deep - 6);
     shows(deep, "k<..>");

@@ -2,6 +2,9 @@
 #include "check.h"
 #include <heddle.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
                           ".visible .global .align 4 .u32 answer = 42;\n"
                           ".visible .entry put(.param .u64 to, .param .u32 value)\n"
@@ -195,6 +198,38 @@ static void what_a_launch_waits_for_has_a_place(void **state)
     heddle_close(gpu);
 }
 
+/* It gets an error from every call, and no call waits for a lock that another thread of the parent held. */
+static void a_forked_child_cannot_use_the_system(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        struct heddle *gpu = timed ? heddle_open_timed(NULL, NULL, 1) : heddle_open(NULL);
+        struct heddle_module *module = heddle_load_text(gpu, "put.ptx", ptx);
+        uint64_t at = heddle_alloc(gpu, 0, 8);
+        int status;
+        assert_int_equal(put_value(gpu, 0, module, at, 7), 0);
+        pid_t child = fork();
+        if (!child) {
+            alarm(20);
+            heddle_limit(gpu, 1);
+            bool good = put_value(gpu, 0, module, at, 8) == 3 && heddle_wait(gpu) == 3 &&
+                        !heddle_alloc(gpu, 0, 8) && heddle_release(gpu, at) == 3 &&
+                        heddle_unload(gpu, module) == 3 && !heddle_load_text(gpu, "put.ptx", ptx) &&
+                        !heddle_launch_count(gpu) && !heddle_launch_kernel(gpu, 0) && !heddle_time_ps(gpu) &&
+                        !heddle_bottleneck(gpu, 0);
+            heddle_close(gpu);
+            struct heddle *own = heddle_open(NULL); /* one of its own works */
+            struct heddle_module *again = heddle_load_text(own, "put.ptx", ptx);
+            good = good && !put_value(own, 0, again, heddle_alloc(own, 0, 8), 8) && !heddle_wait(own);
+            _exit(good ? 7 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        assert_int_equal(heddle_wait(gpu), 0);
+        heddle_close(gpu);
+    }
+}
+
 static void time_is_told(void **state)
 {
     (void)state;
@@ -260,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_is_told),
+        cmocka_unit_test(a_forked_child_cannot_use_the_system),
         cmocka_unit_test(what_a_launch_waits_for_has_a_place),
         cmocka_unit_test(a_kernel_runs_and_is_counted),
         cmocka_unit_test(mistakes_are_explained),

@@ -210,7 +210,8 @@ static void settings_know_where_they_show(void **state)
     assert_int_equal(system_shows("gpu.memory=1GiB"), SHOWS_ANYWHERE);
     assert_int_equal(system_shows("system.gpus=2"), SHOWS_ANYWHERE);
     assert_int_equal(system_shows("system.launch_time=0"), SHOWS_IN_TIME);
-    assert_int_equal(system_shows("l2.bytes=1MiB"), SHOWS_IN_TIME);
+    assert_int_equal(system_shows("l2.bytes=1MiB"), SHOWS_IN_QUERIES_AND_TIME);
+    assert_int_equal(system_shows("l2.ways=8"), SHOWS_IN_TIME);
     assert_int_equal(system_shows("dispatch.order=gpc"), SHOWS_IN_TIME);
     assert_int_equal(system_shows("nothing"), SHOWS_ANYWHERE);
     assert_int_equal(system_shows("gpu.nothing=1"), SHOWS_ANYWHERE);

@@ -71,6 +71,9 @@ _Static_assert(sizeof(struct nvmlProcessInfo) == 24, "as nvml.h has it");
 /* nvmlInit was called. */
 bool nvml_ready(void);
 
+/* Copies a text to where there is this much room. */
+nvmlReturn_t nvml_give_text(const char *text, char *to, unsigned room);
+
 /* What stands before a function's own work: NVML_SUCCESS, or why it is not done. `out` is where it writes. */
 nvmlReturn_t nvml_check(nvmlDevice_t device, const void *out);
 

@@ -84,21 +84,10 @@ NVML_ALIAS(nvmlDeviceGetHandleByPciBusId, nvmlDeviceGetHandleByPciBusId_v2);
 
 /* ---- texts ---- */
 
-static nvmlReturn_t give_text(nvmlDevice_t device, const char *text, char *to, unsigned room)
-{
-    nvmlReturn_t error = nvml_check(device, to);
-    if (error)
-        return error;
-    if (strlen(text) >= room)
-        return NVML_INSUFFICIENT_SIZE;
-    strcpy(to, text);
-    return NVML_SUCCESS;
-}
-
 NVML(nvmlDeviceGetName, nvmlDevice_t device, char *name, unsigned room)
 {
     nvmlReturn_t error = nvml_check(device, name);
-    return error ? error : give_text(device, device_spec(device)->name, name, room);
+    return error ? error : nvml_give_text(device_spec(device)->name, name, room);
 }
 
 NVML(nvmlDeviceGetUUID, nvmlDevice_t device, char *uuid, unsigned room)
@@ -107,7 +96,7 @@ NVML(nvmlDeviceGetUUID, nvmlDevice_t device, char *uuid, unsigned room)
     nvmlReturn_t error = nvml_check(device, uuid);
     if (!error)
         uuid_text(device, text);
-    return error ? error : give_text(device, text, uuid, room);
+    return error ? error : nvml_give_text(text, uuid, room);
 }
 
 /* ---- one number ---- */
@@ -199,31 +188,28 @@ NVML_ALIAS(nvmlDeviceGetPciInfo_v2, nvmlDeviceGetPciInfo_v3);
 NVML_ALIAS(nvmlDeviceGetPciInfo, nvmlDeviceGetPciInfo_v3);
 
 /* As cudaMemGetInfo tells it. */
-static nvmlReturn_t memory_of(nvmlDevice_t device, struct nvmlMemory *memory)
+static struct nvmlMemory memory_of(nvmlDevice_t device)
 {
-    uint64_t available = 0, total = 0;
-    if (memory_info(device, &available, &total))
-        return NVML_GPU_IS_LOST; /* a kernel's fault, until the device is reset */
-    *memory = (struct nvmlMemory){.total = total, .available = available, .used = total - available};
-    return NVML_SUCCESS;
+    uint64_t used = memory_used(device), total = device_spec(device)->memory;
+    return (struct nvmlMemory){.total = total, .available = total - used, .used = used};
 }
 
 NVML(nvmlDeviceGetMemoryInfo, nvmlDevice_t device, struct nvmlMemory *memory)
 {
     nvmlReturn_t error = nvml_check(device, memory);
-    return error ? error : memory_of(device, memory);
+    if (!error)
+        *memory = memory_of(device);
+    return error;
 }
 
 NVML(nvmlDeviceGetMemoryInfo_v2, nvmlDevice_t device, struct nvmlMemory_v2 *memory)
 {
-    struct nvmlMemory plain;
     nvmlReturn_t error = nvml_check(device, memory);
     if (!error && memory->version != NVML_MEMORY_V2)
         error = NVML_FUNCTION_NOT_FOUND; /* as an H200's library answers */
-    if (!error)
-        error = memory_of(device, &plain);
     if (error)
         return error;
+    struct nvmlMemory plain = memory_of(device);
     *memory = (struct nvmlMemory_v2){
         .version = NVML_MEMORY_V2, .total = plain.total, .available = plain.available, .used = plain.used};
     return NVML_SUCCESS;
@@ -310,7 +296,7 @@ static nvmlReturn_t count_processes(nvmlDevice_t device, unsigned *count, const 
 {
     nvmlReturn_t error = nvml_check(device, count);
     if (!error)
-        error = memory_of(device, memory);
+        *memory = memory_of(device);
     if (error)
         return error;
     unsigned room = *count;

@@ -52,7 +52,7 @@ const char *nvmlErrorString(nvmlReturn_t error)
     }
 }
 
-static nvmlReturn_t give_text(const char *text, char *to, unsigned room)
+nvmlReturn_t nvml_give_text(const char *text, char *to, unsigned room)
 {
     if (!nvml_ready() || !to)
         return nvml_ready() ? NVML_INVALID_ARGUMENT : NVML_UNINITIALIZED;
@@ -64,12 +64,12 @@ static nvmlReturn_t give_text(const char *text, char *to, unsigned room)
 
 NVML(nvmlSystemGetDriverVersion, char *version, unsigned room)
 {
-    return give_text(DRIVER_TEXT, version, room);
+    return nvml_give_text(DRIVER_TEXT, version, room);
 }
 
 NVML(nvmlSystemGetNVMLVersion, char *version, unsigned room)
 {
-    return give_text(NVML_TEXT, version, room);
+    return nvml_give_text(NVML_TEXT, version, room);
 }
 
 NVML(nvmlSystemGetCudaDriverVersion_v2, int *version)
