@@ -73,9 +73,13 @@ void launches_summarize(const struct launch_lines *lines, const struct launch_ru
                      ? " in its own code, not in a kernel"
                      : "");
     if (!lines->count) {
-        if (run->signal)
-            text_add(text, "no launch had ended (%s N ends one that never would)",
+        if (lines->lost_sums)
+            text_add(text, "%llu launches, of which nothing is known", (unsigned long long)lines->lost_sums);
+        else if (run->interrupted)
+            text_add(text, "no launch had finished; %s N stops a kernel that runs forever",
                      run->timing ? "--max-cycles" : "--limit");
+        else if (run->signal)
+            text_add(text, "no launch had finished");
         else
             text_add(text, "no kernel was launched");
     } else {

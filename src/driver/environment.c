@@ -5,6 +5,7 @@
 #include "base/unit.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
@@ -109,23 +110,35 @@ static bool options_of(struct driver_options *options)
 /* ---- Ctrl-C ---- */
 
 /* What a simulation that is under way knows is written before the program ends as the signal says; so is a
- * checkpoint, if there is to be one, when the program makes its next call. */
+ * checkpoint, if there is to be one, when the program makes its next call. A second signal ends it at once,
+ * unless it comes so soon that it is the same one: who signals a group reaches the program, and `heddle run`,
+ * which passes it on. */
 static void on_signal(int number)
 {
-    signal(number, SIG_DFL);
-    if (!driver_is_forked(own) && (timeline_is_driving(own) || own->options.timing.checkpoint)) {
+    static const int64_t same_ns = 1000000000;
+    static struct timespec first;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    bool waits = !driver_is_forked(own) && (timeline_is_driving(own) || own->options.timing.checkpoint);
+    if (stopped_by && (now.tv_sec - first.tv_sec) * same_ns + now.tv_nsec - first.tv_nsec < same_ns && waits)
+        return;
+    if (!stopped_by && waits) {
+        first = now;
         stopped_by = number;
         own->interrupt = 1;
-    } else {
-        raise(number);
+        return;
     }
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
 static void end_as_told(struct driver *driver)
 {
     (void)driver;
-    if (stopped_by)
+    if (stopped_by) {
+        signal(stopped_by, SIG_DFL);
         raise(stopped_by);
+    }
 }
 
 /* The program is not to go on: a checkpoint was written and that was all, or it could not be gone on from. */

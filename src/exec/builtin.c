@@ -195,6 +195,10 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
         struct format format = {.warp = w, .lane = lane, .out = &worker->line, .good = true};
         uint64_t at = read_local(w, lane, params[0], 8);
         format.arguments = read_local(w, lane, params[1], 8);
+        if (!at) { /* so does an H200 */
+            write_local(w, lane, result, 4, UINT32_MAX);
+            continue;
+        }
         if (!read_text(w, lane, at, &text))
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at, "the format of printf cannot be read");
         worker->line.length = 0;

@@ -4,6 +4,37 @@
 
 #include <string.h>
 
+/* A header of NVIDIA's: what is inlined from there is told by the line that calls it. */
+static bool is_of_toolkit(const char *file)
+{
+    return strstr(file, "/include/") && (strstr(file, "/cuda") || strstr(file, "/cccl"));
+}
+
+static const char *file_of(const struct code *code, uint32_t file)
+{
+    return file < code->module->file_count ? code->module->files[file] : NULL;
+}
+
+/* The line of the source that people know: calls that were inlined are followed out of the toolkit's headers.
+ */
+static struct ptx_loc own_line(const struct code *code, uint32_t index)
+{
+    const struct ptx_loc *locs = code->function->locs;
+    struct ptx_loc loc = locs[index];
+    for (const char *file; loc.caller_line && (file = file_of(code, loc.file)) && is_of_toolkit(file);) {
+        struct ptx_loc caller = {
+            .file = loc.caller_file, .line = loc.caller_line, .column = loc.caller_column};
+        while (index > 0 && (locs[index - 1].file != caller.file || locs[index - 1].line != caller.line ||
+                             locs[index - 1].column != caller.column))
+            index--;
+        if (index) /* the caller may be inlined, too */
+            caller = locs[--index];
+        caller.function = loc.function;
+        loc = caller;
+    }
+    return loc;
+}
+
 static void code_place(const struct code *code, const struct op *op, struct code_place *place)
 {
     const struct ptx_function *f = code->function;
@@ -18,11 +49,11 @@ static void code_place(const struct code *code, const struct op *op, struct code
         uint8_t *steps = &place->steps[code->steps[code->timing[i].first_step + k].unit];
         *steps += *steps < UINT8_MAX;
     }
-    const struct ptx_loc *loc = inst->loc ? &f->locs[inst->loc - 1] : NULL;
-    if (loc && loc->file < code->module->file_count && code->module->files[loc->file]) {
-        place->file = code->module->files[loc->file];
-        place->line = loc->line;
-        place->function = loc->function;
+    struct ptx_loc loc = inst->loc ? own_line(code, inst->loc - 1) : (struct ptx_loc){.file = UINT32_MAX};
+    place->file = file_of(code, loc.file);
+    if (place->file) {
+        place->line = loc.line;
+        place->function = loc.function;
     }
 }
 

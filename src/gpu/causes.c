@@ -242,13 +242,29 @@ static double scattered(evidence_t *e)
     return percent((double)sm->l1_extra_sectors, (double)(sm->l1_load_sectors + sm->l1_store_sectors));
 }
 
+/* What accesses that do not coalesce keep busy, in percent of what it could do. */
+static double scattered_busy(evidence_t *e)
+{
+    const struct sm_counters *sm = &e->k->sm;
+    double busy = sm->l1_wavefronts > sm->shared_wavefronts ? e->data : 0;
+    return larger(busy, larger(e->dram, e->l2));
+}
+
+/* Something is used up by them: that and all waiting follow from it. */
+static double scattered_full_share(evidence_t *e, cause_t *cause)
+{
+    (void)cause;
+    double busy = scattered_busy(e);
+    return scattered(e) >= SCATTERED && busy >= BUSY ? larger(busy, global_waits(e)) : 0;
+}
+
+/* Nothing is: then warps wait for the latency of memory in the first place. */
 static double scattered_share(evidence_t *e, cause_t *cause)
 {
     (void)cause;
-    const struct sm_counters *sm = &e->k->sm;
-    double much = scattered(e), busy = sm->l1_wavefronts > sm->shared_wavefronts ? e->data : 0;
-    double traffic = much / 100 * larger(e->dram, e->l2);
-    return much >= SCATTERED ? if_at_least(MATTERS, larger(larger(busy, traffic), global_waits(e))) : 0;
+    return scattered(e) >= SCATTERED
+               ? if_at_least(MATTERS, scattered(e) / 100 * larger(scattered_busy(e), global_waits(e)))
+               : 0;
 }
 
 static void tell_scattered(evidence_t *e, cause_t *cause, struct text *text)
@@ -474,8 +490,9 @@ const struct cause causes[] = {
     {"contended atomics of shared memory", IS_DATA, IS_DATA | IS_SHARED_WAIT, 0, shared_atomics_share,
      tell_conflicts, conflicts_at},
     {"bank conflicts", IS_DATA, IS_DATA | IS_SHARED_WAIT, 0, conflicts_share, tell_conflicts, conflicts_at},
-    {"accesses that do not coalesce", IS_DATA, IS_DATA | IS_GLOBAL_WAIT, 0, scattered_share, tell_scattered,
-     extra_at},
+    {"accesses that do not coalesce", IS_DATA, IS_DATA | IS_L2 | IS_GLOBAL_WAIT, 0, scattered_full_share,
+     tell_scattered, extra_at},
+    {"accesses that do not coalesce", IS_DATA, IS_DATA, 0, scattered_share, tell_scattered, extra_at},
     {"memory bandwidth: DRAM", IS_DRAM, IS_L2 | IS_GLOBAL_WAIT, 0, dram_share, tell_dram, sectors_at},
     {"L2 bandwidth:", IS_L2, IS_GLOBAL_WAIT, 0, l2_share, tell_l2, sectors_at},
     {"block dispatch: the dispatcher", IS_OVERHEAD, IS_OVERHEAD, 0, dispatch_share, tell_dispatch, NULL},

@@ -47,8 +47,14 @@ static bool parse_inlined(struct parser *parser, struct ptx_loc *loc)
         !expect_sign(parser, ','))
         return false;
     loc->function = offset ? NULL : label->text;
-    return accept_word(parser, "inlined_at") ? parse_place(parser, &caller)
-                                             : parse_fail(parser, "inlined_at");
+    if (!accept_word(parser, "inlined_at"))
+        return parse_fail(parser, "inlined_at");
+    if (!parse_place(parser, &caller))
+        return false;
+    loc->caller_file = caller.file;
+    loc->caller_line = caller.line;
+    loc->caller_column = caller.column;
+    return true;
 }
 
 bool parse_loc(struct parser *parser)
@@ -57,11 +63,7 @@ bool parse_loc(struct parser *parser)
     struct ptx_loc loc = {0};
     if (!parse_place(parser, &loc) || (accept(parser, ',') && !parse_inlined(parser, &loc)))
         return false;
-    bool used = body->locs.count && body->insts.count &&
-                body->insts.at[body->insts.count - 1].loc == body->locs.count;
-    if (body->locs.count && !used)
-        body->locs.count--;
-    *list_push(body->locs) = loc;
+    *list_push(body->locs) = loc; /* also where no instruction follows: inlined ones may refer to it */
     return true;
 }
 

@@ -143,7 +143,8 @@ struct ptx_label {
 /* .loc: where in the source an instruction comes from */
 struct ptx_loc {
     uint32_t file, line, column;
-    const char *function; /* it is inlined from (mangled), or NULL */
+    const char *function;                             /* it is inlined from (mangled), or NULL */
+    uint32_t caller_file, caller_line, caller_column; /* where it is inlined; line 0: it is not */
 };
 
 struct ptx_branch_table { /* .branchtargets, .calltargets */
