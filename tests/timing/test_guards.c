@@ -57,15 +57,15 @@ static void a_guard_that_is_there_is_not_waited_for(void **state)
                      1 + 1);
 }
 
-/* The comparison issues in cycle 1, the shift whose result is needed, too, in the cycle behind it: at most
- * alu_latency later, which is sooner than the guard if guard_cycles is 2, and later if it is 0. */
+/* The comparison issues in cycle 1, a barrier of the warp (which takes a cycle, and keeps the order) in cycle
+ * 2, the shift whose result is needed, too, in cycle 3. */
 static void the_later_of_guard_and_operand_counts(void **state)
 {
     (void)state;
-    static const char body[] = COMPARE "shr.u32 %r2, %self, 1;\n@%p1 shr.u32 %r1, %r2, 1;";
-    for (uint32_t guard = 0; guard <= 3; guard++)
-        assert_int_equal(measured(guard, "shr.u32 %r1, %self, 2;", body, "st.global.u32 [%out+20], %r1;", 5),
-                         (guard > 1 ? 1 + ALU + guard : 2 + ALU) + 1);
+    static const char body[] = COMPARE "bar.warp.sync -1;\nshr.u32 %r2, %self, 1;\n@%p1 shr.u32 %r1, %r2, 1;";
+    for (uint32_t guard = 0; guard <= 4; guard++)
+        assert_int_equal(measured(guard, "shr.u32 %r1, %self, 2;", body, "st.global.u32 [%out+20], %r1;", 6),
+                         (guard > 2 ? 1 + ALU + guard : 3 + ALU) + 1);
 }
 
 int main(void)

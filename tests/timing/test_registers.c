@@ -56,7 +56,8 @@ static void operands_of_one_bank_come_one_after_the_other(void **state)
 {
     (void)state;
     for (uint32_t ports = 1; ports <= 3; ports++) {
-        struct bench bench = bench_open("sm.register_banks=1 sm.register_ports=%u", ports);
+        struct bench bench =
+            bench_open("sm.register_banks=1 sm.operand_reuse=no sm.register_ports=%u", ports);
         struct piece piece = {.before = OPERANDS,
                               .body = SUM("%r4") "shr.u32 %r5, %self, 4;",
                               .after = USE "st.global.u32 [%out+20], %r4;\nst.global.u32 [%out+20], %r5;",
