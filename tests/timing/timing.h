@@ -70,6 +70,7 @@ struct piece {
     unsigned inst;          /* machine instructions that a warp executes of all this */
     unsigned warps, blocks; /* of a block; of the grid. 0: 1 */
     uint32_t arg;
+    bool cold; /* data is in memory alone when the second launch begins, not in L2 */
 };
 
 struct times {
@@ -182,6 +183,8 @@ static inline struct times bench_run(struct bench *bench, const struct piece *pi
     }
     struct heddle_module *module = bench_load(bench, piece);
     bench_launch(bench, module, piece);
+    if (piece->cold)
+        assert_int_equal(heddle_fill(bench->heddle, bench->data, 0, DATA_BYTES), 0);
     bench_launch(bench, module, piece);
     times.launch = heddle_launch_count(bench->heddle) - 1;
     heddle_unload(bench->heddle, module);
