@@ -10,8 +10,9 @@ static void lanes_of_a_word_take_turns_in_shared_memory(void **state)
     enum { SHARED = 23 };
     for (uint32_t conflict = 2; conflict <= 3; conflict++)
         for (uint32_t more = 2; more <= 3; more++) {
-            struct bench bench = bench_open("sm.shared_latency=%u sm.conflict_cycles=%u sm.atomic_shared_cycles=%u",
-                                            SHARED, conflict, more);
+            struct bench bench =
+                bench_open("sm.shared_latency=%u sm.conflict_cycles=%u sm.atomic_shared_cycles=%u", SHARED,
+                           conflict, more);
             for (uint32_t words = 1; words <= 32; words *= 2) {
                 struct piece piece = {.module = ".shared .align 16 .b8 area[1024];",
                                       .before = "mov.u32 %r9, area;\nand.b32 %r8, %self, %arg;\n"
@@ -28,8 +29,8 @@ static void lanes_of_a_word_take_turns_in_shared_memory(void **state)
 }
 
 /* To L2 and back. A message has 16 lanes at most, so those of a warp come in two, and L2 does one after the
- * other. Each takes atomic_sector_cycles a sector and atomic_lane_cycles a lane; but atomic_same_cycles a lane
- * when all are of one word; and atomic_cycles follow. */
+ * other. Each takes atomic_sector_cycles a sector and atomic_lane_cycles a lane; but atomic_same_cycles a
+ * lane when all are of one word; and atomic_cycles follow. */
 static const uint32_t rows[][4] = {{3, 2, 1, 2}, {4, 2, 1, 2}, {3, 3, 1, 2}, {3, 2, 2, 2}, {3, 2, 1, 3}};
 enum { WAY = TO_NOC + NOC + NOC + FILL };
 
@@ -69,9 +70,12 @@ static void a_single_lane(void **state)
         const char *setting, *body, *after;
         uint32_t takes;
     } forms[] = {
-        {"l2.atomic_same_cycles=2", "@%p1 atom.global.add.u32 %r3, [%rd1], %self;\nshr.u32 %r4, %r3, 1;", USE, 2},
-        {"l2.atomic_same_cycles=3", "@%p1 atom.global.add.u32 %r3, [%rd1], %self;\nshr.u32 %r4, %r3, 1;", USE, 3},
-        {"l2.atomic_float_cycles=5", "@%p1 atom.global.add.f32 %f3, [%rd1], %f90;\nfma.rn.f32 %f4, %f3, %f3, %f3;",
+        {"l2.atomic_same_cycles=2", "@%p1 atom.global.add.u32 %r3, [%rd1], %self;\nshr.u32 %r4, %r3, 1;", USE,
+         2},
+        {"l2.atomic_same_cycles=3", "@%p1 atom.global.add.u32 %r3, [%rd1], %self;\nshr.u32 %r4, %r3, 1;", USE,
+         3},
+        {"l2.atomic_float_cycles=5",
+         "@%p1 atom.global.add.f32 %f3, [%rd1], %f90;\nfma.rn.f32 %f4, %f3, %f3, %f3;",
          "st.global.f32 [%out+20], %f4;", 5},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -85,8 +89,8 @@ static void a_single_lane(void **state)
     }
 }
 
-/* Without a result nobody waits, up to so many lanes under way. The second one waits until the first message of
- * the first is acknowledged: that leaves 16 lanes. */
+/* Without a result nobody waits, up to so many lanes under way. The second one waits until the first message
+ * of the first is acknowledged: that leaves 16 lanes. */
 static void reductions_are_waited_for_when_there_are_too_many(void **state)
 {
     (void)state;
@@ -95,7 +99,8 @@ static void reductions_are_waited_for_when_there_are_too_many(void **state)
                                         "l2.atomic_lane_cycles=1",
                                         most);
         struct piece piece = {.before = "mad.wide.u32 %rd1, %self, 4, %data;",
-                              .body = "red.global.add.u32 [%rd1], %self;\nred.global.add.u32 [%rd1+128], %self;",
+                              .body =
+                                  "red.global.add.u32 [%rd1], %self;\nred.global.add.u32 [%rd1+128], %self;",
                               .inst = 1 + 2};
         uint32_t acknowledged = 1 + TO_NOC + NOC + (2 * 2 + 16 * 1) + 3 + NOC;
         assert_int_equal(bench_cycles(&bench, &piece), (most == 32 ? 2 : acknowledged) + 1);

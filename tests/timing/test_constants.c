@@ -7,8 +7,8 @@
 
 enum { CONST = 28 };
 
-/* The nearest cache has four lines of 64 bytes. Behind the end, five other lines are loaded, so that the first
- * one is not there when the kernel comes again. */
+/* The nearest cache has four lines of 64 bytes. Behind the end, five other lines are loaded, so that the
+ * first one is not there when the kernel comes again. */
 static void a_miss_goes_to_the_cache_behind(void **state)
 {
     (void)state;
@@ -47,7 +47,8 @@ static void addresses_come_one_after_the_other(void **state)
 {
     (void)state;
     for (uint32_t shared = 2; shared <= 3; shared++) {
-        struct bench bench = bench_open("sm.const_latency=%u sm.const_shared=%u sm.const_interval=1", CONST, shared);
+        struct bench bench =
+            bench_open("sm.const_latency=%u sm.const_shared=%u sm.const_interval=1", CONST, shared);
         for (uint32_t addresses = 1; addresses <= 16; addresses++) {
             struct piece piece = {.module = TABLE,
                                   .before = "mov.u64 %rd1, table;\nmin.u32 %r1, %self, %arg;\n"

@@ -1,5 +1,5 @@
-/* Copies beside kernels and beside each other, by the driver's streams: one at a time each way, and none waits
- * for a kernel of another stream. */
+/* Copies beside kernels and beside each other, by the driver's streams: one at a time each way, and none
+ * waits for a kernel of another stream. */
 #include "timing.h"
 #include "driver/driver.h"
 
@@ -27,8 +27,8 @@ struct copier {
 /* Calls take the host no time, so what is submitted is submitted at once. */
 static struct copier copier_open(const char *const *more)
 {
-    const char *settings[32] = {"gpu.sm_count=1", "gpu.clock=1GHz", "system.call_time=0", "system.launch_time=0",
-                                "noc.host_bandwidth=1GB/s"};
+    const char *settings[32] = {"gpu.sm_count=1", "gpu.clock=1GHz", "system.call_time=0",
+                                "system.launch_time=0", "noc.host_bandwidth=1GB/s"};
     size_t count = 5;
     while (*more)
         settings[count++] = *more++;

@@ -36,9 +36,10 @@ static void a_kernel_takes_time_around_its_blocks(void **state)
     for (unsigned i = 0; i < DISPATCHES; i++) {
         struct dispatch d = dispatch_of(i);
         struct bench bench = open_with(&d, "");
-        struct heddle_module *module = heddle_load_text(
-            bench.heddle, "empty.ptx",
-            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty()\n{\nbar.warp.sync -1;\nret;\n}\n");
+        struct heddle_module *module =
+            heddle_load_text(bench.heddle, "empty.ptx",
+                             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
+                             "empty()\n{\nbar.warp.sync -1;\nret;\n}\n");
         assert_non_null(module);
         for (int k = 0; k <= SUBCORES; k++) {
             assert_int_equal(heddle_launch(bench.heddle, 0, module, "empty", one, warp, 0, NULL), 0);
@@ -63,8 +64,9 @@ static void blocks_of_an_sm_start_one_after_the_other(void **state)
         uint32_t least, gap, warp, warps;
     } rows[] = {{22, 6, 3, 1}, {23, 6, 3, 1}, {22, 30, 3, 1}, {22, 30, 4, 1}, {22, 6, 10, 2}, {22, 7, 10, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bench bench = bench_open("sm.block_least_cycles=%u sm.block_gap_cycles=%u sm.warp_start_cycles=%u",
-                                        rows[i].least, rows[i].gap, rows[i].warp);
+        struct bench bench =
+            bench_open("sm.block_least_cycles=%u sm.block_gap_cycles=%u sm.warp_start_cycles=%u",
+                       rows[i].least, rows[i].gap, rows[i].warp);
         struct piece piece = {.body = "", .warps = rows[i].warps, .blocks = 5};
         struct times times = bench_run(&bench, &piece);
         uint32_t takes = rows[i].gap + rows[i].warps * rows[i].warp;
@@ -75,9 +77,9 @@ static void blocks_of_an_sm_start_one_after_the_other(void **state)
     }
 }
 
-/* An SM with room for one block: the next one is on its way when the dispatcher has noted the end. How long the
- * rest of the kernel takes, behind its end clock and before its start clock, is not derived; it is the same for
- * all, so differences are. */
+/* An SM with room for one block: the next one is on its way when the dispatcher has noted the end. How long
+ * the rest of the kernel takes, behind its end clock and before its start clock, is not derived; it is the
+ * same for all, so differences are. */
 static void a_block_takes_the_place_of_one_that_ended(void **state)
 {
     (void)state;
@@ -89,31 +91,32 @@ static void a_block_takes_the_place_of_one_that_ended(void **state)
         between[i] = times.start[1] - times.start[0];
         for (uint32_t b = 2; b < 6; b++)
             assert_int_equal(times.start[b] - times.start[b - 1], between[i]);
-        assert_int_equal(between[i] - between[0], (d.latency - LATENCY) * 2 + d.block_end - BLOCK_END + d.note -
-                                                      NOTE + d.start - START);
+        assert_int_equal(between[i] - between[0], (d.latency - LATENCY) * 2 + d.block_end - BLOCK_END +
+                                                      d.note - NOTE + d.start - START);
         bench_close(&bench);
     }
 }
 
-/* The end of a kernel waits for its writes to be acknowledged, and that to be reported as an end of a block is.
- * A store issues `early` cycles before the block would end without it. */
+/* The end of a kernel waits for its writes to be acknowledged, and that to be reported as an end of a block
+ * is. A store issues `early` cycles before the block would end without it. */
 static void the_end_waits_for_writes(void **state)
 {
     (void)state;
     static const uint32_t one[] = {1, 1, 1}, warp[] = {32, 1, 1};
-    static const char kernel[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                                 ".visible .entry writes(.param .u64 to)\n{\n.reg .b64 %rd1;\n.reg .b32 %r1;\n"
-                                 "ld.param.u64 %rd1, [to];\nmov.u32 %r1, %tid.x;\nnanosleep.u32 0;\n"
-                                 "st.global.u32 [%rd1], %r1;\nret;\n}\n";
+    static const char kernel[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry writes(.param .u64 to)\n{\n.reg .b64 %rd1;\n.reg .b32 %r1;\n"
+        "ld.param.u64 %rd1, [to];\nmov.u32 %r1, %tid.x;\nnanosleep.u32 0;\n"
+        "st.global.u32 [%rd1], %r1;\nret;\n}\n";
     int elapsed[2];
     for (uint32_t more = 0; more < 2; more++) {
-        struct bench bench = bench_open("noc.latency_cycles=%u dispatch.latency_cycles=100", NOC + 500 * more);
+        struct bench bench =
+            bench_open("noc.latency_cycles=%u dispatch.latency_cycles=100", NOC + 500 * more);
         struct heddle_module *module = heddle_load_text(bench.heddle, "writes.ptx", kernel);
         assert_non_null(module);
         for (int k = 0; k <= SUBCORES; k++) {
-            assert_int_equal(heddle_launch(bench.heddle, 0, module, "writes", one, warp, 0,
-                                           (void *[]){&bench.data}),
-                             0);
+            assert_int_equal(
+                heddle_launch(bench.heddle, 0, module, "writes", one, warp, 0, (void *[]){&bench.data}), 0);
             assert_int_equal(heddle_wait(bench.heddle), 0);
         }
         elapsed[more] = (int)heddle_metric(bench.heddle, SUBCORES, "gpc__cycles_elapsed.max");

@@ -1,5 +1,5 @@
-/* Code: lines of 128 bytes, 8 instructions, from one of four places. Where a kernel's lines begin is not known
- * here, so straight code is looked at by differences: 4 lines more take so many cycles more. */
+/* Code: lines of 128 bytes, 8 instructions, from one of four places. Where a kernel's lines begin is not
+ * known here, so straight code is looked at by differences: 4 lines more take so many cycles more. */
 #include "timing.h"
 
 enum { LINE = 8, LINES = 4 };
@@ -25,8 +25,8 @@ static void straight_code_streams(void **state)
     static const uint32_t intervals[] = {1, 8, 9, 10, 26, 27};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t k = 0; k < sizeof intervals / sizeof *intervals; k++) {
-            struct bench bench = bench_open("%s sm.%s_code_interval=%u", rows[i].caches, rows[i].parameter,
-                                            intervals[k]);
+            struct bench bench =
+                bench_open("%s sm.%s_code_interval=%u", rows[i].caches, rows[i].parameter, intervals[k]);
             uint32_t each = intervals[k] > LINE ? intervals[k] : LINE;
             print_message("from %s, every %u cycles\n", rows[i].parameter, intervals[k]);
             assert_int_equal(straight(&bench, rows[i].once, 8 + LINES) - straight(&bench, rows[i].once, 8),
@@ -38,7 +38,8 @@ static void straight_code_streams(void **state)
 static void the_nearest_cache_keeps_up(void **state)
 {
     (void)state;
-    struct bench bench = bench_open("sm.l1_code_interval=50 sm.l2_code_interval=60 sm.memory_code_interval=70");
+    struct bench bench =
+        bench_open("sm.l1_code_interval=50 sm.l2_code_interval=60 sm.memory_code_interval=70");
     assert_int_equal(straight(&bench, false, 10), 10 * LINE + 1);
     bench_close(&bench);
 }
@@ -53,8 +54,9 @@ static void a_branch_waits_for_its_target(void **state)
     } rows[] = {{"", "l1"}, {"sm.l0_code=512B", "l1"}, {"sm.l0_code=512B sm.l1_code=512B", "l2"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (uint32_t latency = 20; latency <= 21; latency++) {
-            struct bench bench = bench_open("%s sm.%s_code_latency=%u sm.control_latency=4 sm.branch_taken_cycles=4",
-                                            rows[i].caches, rows[i].parameter, latency);
+            struct bench bench =
+                bench_open("%s sm.%s_code_latency=%u sm.control_latency=4 sm.branch_taken_cycles=4",
+                           rows[i].caches, rows[i].parameter, latency);
             char *skipped = repeated("membar.cta;", 40), body[1000], *more = repeated("membar.cta;", 40);
             snprintf(body, sizeof body, "@%%p1 bra skip;\n%sskip:", skipped);
             struct piece piece = {.before = "setp.ne.u32 %p1, %arg, 0;",
