@@ -1,0 +1,72 @@
+/* Loads from constant memory: the nearest cache, the one behind it, and memory. */
+#include "timing.h"
+
+#define TABLE ".const .align 256 .b32 table[1024];"
+#define USE   "st.global.u32 [%out+20], %r4;\n"
+#define LOAD  "ld.const.u32 %r3, [table];\nshr.u32 %r4, %r3, 1;"
+
+enum { CONST = 28 };
+
+/* The nearest cache has four lines of 64 bytes. Behind the end, five other lines are loaded, so that the
+ * first one is not there when the kernel comes again. */
+static void a_miss_goes_to_the_cache_behind(void **state)
+{
+    (void)state;
+    for (uint32_t miss = 70; miss <= 71; miss++) {
+        struct bench bench =
+            bench_open("sm.const_latency=%u sm.constant_cache=256B sm.constant_miss_cycles=%u", CONST, miss);
+        struct piece piece = {.module = TABLE, .body = LOAD, .after = USE, .inst = 3};
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + 1);
+        char *others = repeated("ld.const.u32 %r1#, [table+64*#+64];\nst.global.u32 [%out+24], %r1#;", 5);
+        char after[1000];
+        snprintf(after, sizeof after, "%s%s", USE, others);
+        piece.after = after;
+        piece.inst += 10;
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + miss + 1);
+        free(others);
+        bench_close(&bench);
+    }
+}
+
+/* In the first launch nobody has it. (Code comes from memory, too, and in no time here.) */
+static void a_miss_of_that_goes_to_memory(void **state)
+{
+    (void)state;
+    for (uint32_t memory = 300; memory <= 301; memory++) {
+        struct bench bench = bench_open("sm.const_latency=%u sm.constant_memory_cycles=%u "
+                                        "sm.memory_code_latency=1 sm.memory_code_interval=1",
+                                        CONST, memory);
+        struct piece piece = {.module = TABLE, .body = LOAD, .after = USE, .inst = 3, .once = true};
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + memory + 1);
+        bench_close(&bench);
+    }
+}
+
+/* Lanes i from 0 to %arg have an address each, of one line; those behind them that of %arg. */
+static void addresses_come_one_after_the_other(void **state)
+{
+    (void)state;
+    for (uint32_t shared = 2; shared <= 3; shared++) {
+        struct bench bench =
+            bench_open("sm.const_latency=%u sm.const_shared=%u sm.const_interval=1", CONST, shared);
+        for (uint32_t addresses = 1; addresses <= 16; addresses++) {
+            struct piece piece = {.module = TABLE,
+                                  .before = "mov.u64 %rd1, table;\nmin.u32 %r1, %self, %arg;\n"
+                                            "mad.wide.u32 %rd2, %r1, 4, %rd1;",
+                                  .body = "ld.const.u32 %r3, [%rd2];\nshr.u32 %r4, %r3, 1;",
+                                  .after = USE,
+                                  .inst = 3 + 3,
+                                  .arg = addresses - 1};
+            assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + (addresses - 1) * shared + 1);
+        }
+        bench_close(&bench);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_miss_goes_to_the_cache_behind),
+                                       cmocka_unit_test(a_miss_of_that_goes_to_memory),
+                                       cmocka_unit_test(addresses_come_one_after_the_other)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

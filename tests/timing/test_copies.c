@@ -1,0 +1,141 @@
+/* Copies beside kernels and beside each other, by the driver's streams: one at a time each way, and none
+ * waits for a kernel of another stream. */
+#include "timing.h"
+#include "driver/driver.h"
+
+#define CHECK(call)                                                                                          \
+    do {                                                                                                     \
+        if (call)                                                                                            \
+            fail_msg("%s: %s", #call, driver_detail());                                                      \
+    } while (0)
+
+enum { PS = 1000, LATENCY_NS = 500, BYTES = 40000 /* at a byte in a nanosecond */ };
+
+static const char sleeper[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry sleeper(.param .u32 ns)\n{\n.reg .b32 %r1;\n"
+                              "ld.param.u32 %r1, [ns];\nnanosleep.u32 %r1;\nret;\n}\n";
+
+struct copier {
+    struct driver *driver;
+    struct device *device;
+    struct stream *a, *b;
+    struct function *sleeper;
+    void *host;
+    uint64_t at;
+};
+
+/* Calls take the host no time, so what is submitted is submitted at once. */
+static struct copier copier_open(const char *const *more)
+{
+    const char *settings[32] = {"gpu.sm_count=1", "gpu.clock=1GHz", "system.call_time=0",
+                                "system.launch_time=0", "noc.host_bandwidth=1GB/s"};
+    size_t count = 5;
+    while (*more)
+        settings[count++] = *more++;
+    struct driver_options options = {.settings = settings, .timing.on = true, .threads = 1};
+    struct err err;
+    struct module *module;
+    struct copier c = {.driver = driver_new(&options, &err)};
+    if (!c.driver)
+        fail_msg("%s", err.text);
+    c.device = driver_device(c.driver, 0);
+    CHECK(stream_new(c.device, STREAM_NON_BLOCKING, 0, &c.a));
+    CHECK(stream_new(c.device, STREAM_NON_BLOCKING, 0, &c.b));
+    CHECK(module_load(c.driver, "sleeper.ptx", sleeper, strlen(sleeper), &module));
+    CHECK(module_function(module, "sleeper", &c.sleeper));
+    CHECK(memory_host_alloc(c.driver, 4 * BYTES, 0, &c.host));
+    CHECK(memory_alloc(c.device, 4 * BYTES, &c.at));
+    return c;
+}
+
+static void to_device(struct copier *c, struct stream *stream, uint64_t bytes)
+{
+    CHECK(stream_copy_bytes(stream, c->at, (uintptr_t)c->host, bytes, false));
+}
+
+static void to_host(struct copier *c, struct stream *stream, uint64_t bytes)
+{
+    CHECK(stream_copy_bytes(stream, (uintptr_t)c->host + 2 * BYTES, c->at + 2 * BYTES, bytes, false));
+}
+
+static void sleep_for(struct copier *c, struct stream *stream, uint32_t ns)
+{
+    struct launch_config one = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    CHECK(stream_launch(stream, c->sleeper, &one, (void *[]){&ns}));
+}
+
+/* Until all that was submitted since `from` is done. */
+static uint64_t passed(struct copier *c, uint64_t from)
+{
+    CHECK(device_synchronize(c->device));
+    return driver_time_ps(c->driver) - from;
+}
+
+static const char *const latency_500[] = {"noc.host_latency=500ns", NULL};
+static const char *const latency_501[] = {"noc.host_latency=501ns", NULL};
+
+static void a_copy_takes_the_links_latency_and_its_bytes(void **state)
+{
+    (void)state;
+    for (uint64_t more = 0; more < 2; more++) {
+        struct copier c = copier_open(more ? latency_501 : latency_500);
+        uint64_t now = driver_time_ps(c.driver);
+        to_device(&c, c.a, BYTES);
+        assert_int_equal(passed(&c, now), (LATENCY_NS + more + BYTES) * PS);
+        now = driver_time_ps(c.driver);
+        to_host(&c, c.a, BYTES + 1);
+        assert_int_equal(passed(&c, now), (LATENCY_NS + more + BYTES + 1) * PS);
+        driver_free(c.driver);
+    }
+}
+
+/* Two ways at a time, one copy each. */
+static void copies_one_way_follow_each_other(void **state)
+{
+    (void)state;
+    struct copier c = copier_open(latency_500);
+    uint64_t now = driver_time_ps(c.driver);
+    to_device(&c, c.a, BYTES);
+    to_device(&c, c.b, BYTES / 2);
+    assert_int_equal(passed(&c, now), (2 * LATENCY_NS + BYTES + BYTES / 2) * PS);
+    now = driver_time_ps(c.driver);
+    to_device(&c, c.a, BYTES);
+    to_host(&c, c.b, BYTES / 2);
+    assert_int_equal(passed(&c, now), (LATENCY_NS + BYTES) * PS);
+    driver_free(c.driver);
+}
+
+/* A kernel whose time is known from running it alone, and a copy that is shorter, or longer. */
+static void a_copy_goes_on_beside_a_kernel(void **state)
+{
+    (void)state;
+    enum { SLEEP_NS = 20000 };
+    struct copier c = copier_open(latency_500);
+    for (int i = 0; i < 4; i++) { /* until its code is everywhere */
+        sleep_for(&c, c.a, SLEEP_NS);
+        passed(&c, 0);
+    }
+    uint64_t now = driver_time_ps(c.driver);
+    sleep_for(&c, c.a, SLEEP_NS);
+    uint64_t kernel = passed(&c, now);
+    for (uint64_t bytes = 100; bytes <= BYTES; bytes += BYTES - 100) {
+        uint64_t copy = (LATENCY_NS + bytes) * PS;
+        now = driver_time_ps(c.driver);
+        sleep_for(&c, c.a, SLEEP_NS);
+        to_device(&c, c.b, bytes);
+        assert_int_equal(passed(&c, now), kernel > copy ? kernel : copy);
+        now = driver_time_ps(c.driver);
+        sleep_for(&c, c.a, SLEEP_NS);
+        to_device(&c, c.a, bytes);
+        assert_int_equal(passed(&c, now), kernel + copy);
+    }
+    driver_free(c.driver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_copy_takes_the_links_latency_and_its_bytes),
+                                       cmocka_unit_test(copies_one_way_follow_each_other),
+                                       cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
