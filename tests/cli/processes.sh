@@ -168,3 +168,10 @@ for mode in functional timing; do
     expect_status 143
     expect_line stopped.json '"state": "interrupted"'
 done
+
+# A signal to the whole group reaches the program twice, once through heddle: what is known is written all the same.
+for signal in TERM INT; do
+    timeout -s $signal 1 "$HEDDLE" run --mode timing --no-progress ./processes "$ptx" hold >out 2>err
+    ran="timeout -s $signal 1 heddle run"
+    expect_line err '1 kernel, 1 launch, '
+done

@@ -401,6 +401,27 @@ static void test_printf(void **state)
     assert_int_equal(memory[0], 4); /* arguments, not characters */
     assert_int_equal(memory[1], 4);
     free(printed);
+    static const char nothing[] =
+        "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], 0; st.param.b64 [y], 0;\n"
+        "call (z), vprintf, (x, y); ld.param.b32 %r2, [z]; } st.global.u32 [%rd1], %r2;";
+    expect_good((struct run){.head = head, .body = nothing, .threads = 1});
+    assert_int_equal(memory[0], UINT32_MAX); /* no format: -1, as on an H200 */
+}
+
+/* What is inlined from the toolkit's headers is told by the line that calls it, through headers that call
+ * headers. */
+static void test_lines_of_inlined_functions(void **state)
+{
+    (void)state;
+    static const char head[] = ".file 1 \"/home/me/own.cu\"\n"
+                               ".file 2 \"/usr/local/cuda-13.0/include/wrapper.hpp\"\n"
+                               ".file 3 \"/usr/local/cuda-13.0/include/device_atomic_functions.hpp\"\n";
+    static const char body[] = ".loc 1 20 3\n"
+                               ".loc 2 7 1, function_name $label, inlined_at 1 20 3\n"
+                               ".loc 3 112 2, function_name $label, inlined_at 2 7 1\n"
+                               "mov.u64 %rd2, 16; st.global.u32 [%rd2], 1;";
+    expect_fault((struct run){.head = head, .body = body, .threads = 1}, FAULT_ADDRESS,
+                 "/home/me/own.cu:20, PTX line ");
 }
 
 /* Opcodes in other orders do what they do in the usual one. */
@@ -609,6 +630,7 @@ int main(void)
                                        TEST(test_refuses),
                                        TEST(test_malloc_and_free),
                                        TEST(test_printf),
+                                       TEST(test_lines_of_inlined_functions),
                                        TEST(test_order_of_modifiers),
                                        TEST(test_atomics_on_local_memory),
                                        TEST(test_all_read_before_one_writes),

@@ -270,15 +270,19 @@ static void instructions_know_their_source(void **state)
                    ".section .debug_str {\n$L__info0:\n.b8 97,0\n$L__info1:\n.b8 95,90\n.b8 102,0\n}\n");
     const struct ptx_function *k = ptx_kernel(module);
     assert_int_equal(k->insts[0].loc, 0);
-    assert_int_equal(k->insts[1].loc, 1);
-    assert_int_equal(k->insts[2].loc, 1);
-    assert_int_equal(k->insts[3].loc, 2);
-    assert_int_equal(k->loc_count, 2); /* the one that no instruction has is not there */
-    assert_int_equal(k->locs[0].file, 2);
-    assert_int_equal(k->locs[0].line, 11);
-    assert_int_equal(k->locs[0].column, 4);
-    assert_null(k->locs[0].function);
-    assert_string_equal(k->locs[1].function, "_Zf");
+    assert_int_equal(k->insts[1].loc, 2);
+    assert_int_equal(k->insts[2].loc, 2);
+    assert_int_equal(k->insts[3].loc, 3);
+    assert_int_equal(k->loc_count, 3); /* also one that no instruction has: inlined ones may refer to it */
+    assert_int_equal(k->locs[1].file, 2);
+    assert_int_equal(k->locs[1].line, 11);
+    assert_int_equal(k->locs[1].column, 4);
+    assert_int_equal(k->locs[1].caller_line, 0);
+    assert_null(k->locs[1].function);
+    assert_string_equal(k->locs[2].function, "_Zf");
+    assert_int_equal(k->locs[2].caller_file, 2);
+    assert_int_equal(k->locs[2].caller_line, 11);
+    assert_int_equal(k->locs[2].caller_column, 4);
     assert_int_equal(module->file_count, 3);
     assert_null(module->files[1]);
     assert_string_equal(module->files[2], "b.cu");
