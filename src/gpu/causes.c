@@ -269,7 +269,7 @@ static double scattered_share(evidence_t *e, cause_t *cause)
 
 static void tell_scattered(evidence_t *e, cause_t *cause, struct text *text)
 {
-    text_add(text, "%s: %.0f%% of their sectors would not be needed", cause->words, scattered(e));
+    text_add(text, "%s: %.0f%% of the sectors they touch are not needed", cause->words, scattered(e));
 }
 
 static double extra_at(evidence_t *e, cause_t *cause, const struct metric_place *place)
@@ -395,7 +395,8 @@ static double few_share(evidence_t *e, cause_t *cause)
 
 static void tell_few(evidence_t *e, cause_t *cause, struct text *text)
 {
-    text_add(text, "%s: %u of %u SMs have work", cause->words, e->k->sms_used, e->k->sm_count);
+    text_add(text, "%s: only %u of %u SMs ha%s work", cause->words, e->k->sms_used, e->k->sm_count,
+             e->k->sms_used == 1 ? "s" : "ve");
 }
 
 static double overhead_share(evidence_t *e, cause_t *cause)
@@ -406,7 +407,7 @@ static double overhead_share(evidence_t *e, cause_t *cause)
 
 static void tell_overhead(evidence_t *e, cause_t *cause, struct text *text)
 {
-    text_add(text, "%s: SMs are at work in %.0f%% of its cycles", cause->words, 100 * e->at_work);
+    text_add(text, "%s: SMs have work in only %.0f%% of the kernel's cycles", cause->words, 100 * e->at_work);
 }
 
 static double imbalance_share(evidence_t *e, cause_t *cause)

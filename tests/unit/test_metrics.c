@@ -244,10 +244,10 @@ static void what_leaves_the_gpu_idle_is_named(void **state)
     struct sample s;
     sample_init(&s);
     s.stats.sms_used = 16;
-    check_words(&s, NULL, 0, "too few blocks: 16 of 132 SMs have work");
+    check_words(&s, NULL, 0, "too few blocks: only 16 of 132 SMs have work");
     s.stats.sms_used = 132;
     s.stats.busiest_sm_cycles = 3000;
-    check_words(&s, NULL, 0, "launch overhead: SMs are at work in 30% of its cycles");
+    check_words(&s, NULL, 0, "launch overhead: SMs have work in only 30% of the kernel's cycles");
     s.stats.busiest_sm_cycles = 9000;
     s.stats.sm.cycles_active = 132 * 3000;
     check_words(&s, NULL, 0, "load imbalance: the busiest SM works 3.0 times as long as the mean");
@@ -345,9 +345,10 @@ static void accesses_of_l1_and_shared_memory_have_their_places(void **state)
     s.stats.sm.l1_wavefronts = s.stats.sm.cycles_active * 95 / 100;
     s.stats.sms_used = 16;
     s.stats.sm.stalls[STALL_lg_throttle] = 9000;
-    check_words(&s, places, 3,
-                "accesses that do not coalesce: 88% of their sectors would not be needed, most at PTX line 5 "
-                "(ld.global.f32); then too few blocks: 16 of 132 SMs have work");
+    check_words(
+        &s, places, 3,
+        "accesses that do not coalesce: 88% of the sectors they touch are not needed, most at PTX line 5 "
+        "(ld.global.f32); then too few blocks: only 16 of 132 SMs have work");
     s.stats.sms_used = 132;
     s.stats.sm.l1_extra_sectors = 100;
     check_words(&s, places, 3, "L1 bandwidth: 95% busy, most at PTX line 6 (ld.shared.f32)");
