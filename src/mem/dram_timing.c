@@ -5,9 +5,9 @@
  *
  *  gddr5  DRAMsim3's GDDR5_1Gb_x32.ini (1.5 GHz command clock); x32 devices, rows of 2 KiB
  *  gddr6  Ramulator 2's GDDR6_2000_1350mV_quad (570 ps clock); channels of 16 bits, rows of 2 KiB
- *  gddr6x GDDR6's cells behind a PAM4 bus, two bits a symbol: the same channels, banks and bursts of 32 bytes
- *         (Micron, "Doubling I/O Performance with PAM4", 2020), at 19 Gb/s for 14: what counts in its clocks
- *         shrinks; the cells' times are GDDR6's, as no data sheet is public
+ *  gddr6x GDDR6 with a PAM4 bus, two bits a symbol (Micron's announcement, September 2020), at 19 Gb/s for
+ *         14: what counts in the bus's clocks shrinks. No data sheet is public: channels, banks and the
+ *         cells' times are taken to be GDDR6's
  *  hbm2   DRAMsim3's HBM2_8Gb_x128.ini (1 GHz); pseudo channels with rows of 1 KiB (JESD235C)
  *  hbm2e  the same cells with a faster bus: what counts in its clocks shrinks (JESD235D)
  *  hbm3   JESD238A: 4 bank groups of 4 banks in each of 4 ranks (Ramulator 2's HBM3_*_4R), here as one of 64
