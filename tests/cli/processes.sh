@@ -170,8 +170,21 @@ for mode in functional timing; do
 done
 
 # A signal to the whole group reaches the program twice, once through heddle: what is known is written all the same.
-for signal in TERM INT; do
-    timeout -s $signal 1 "$HEDDLE" run --mode timing --no-progress ./processes "$ptx" hold >out 2>err
-    ran="timeout -s $signal 1 heddle run"
+# (Not INT: shells let their background jobs ignore it.)
+for signal in TERM HUP; do
+    ran="heddle run, and $signal to its group"
+    : >out
+    setsid timeout -s KILL 60 "$HEDDLE" run --mode timing --no-progress ./processes "$ptx" hold >out 2>err &
+    child=$!
+    for ((tries = 0; tries < 600; tries++)); do # until it has simulated for a while
+        parent=''
+        read -r parent forked <out
+        ticks=$([[ $parent ]] && awk '{ print $14 }' "/proc/$parent/stat" 2>/dev/null)
+        ((${ticks:-0} > 20)) && break
+        sleep 0.05
+    done
+    kill -$signal -- "-$child"
+    wait "$child"
+    child=''
     expect_line err '1 kernel, 1 launch, '
 done
