@@ -318,7 +318,7 @@ static void run_alloca(struct warp *w, const struct op *op, lanes active)
         most = sizes[i] > most ? sizes[i] : most;
     most = (most + 15) & ~UINT64_C(15);
     uint64_t at = frame->local_at + frame->code->local_bytes + frame->local_more;
-    if (at + most > w->block->worker->grid->launch->stack_bytes * 1024 || most > UINT32_MAX)
+    if (at + most > warp_alloca_limit(w) || most > UINT32_MAX)
         warp_fault(w, op, active, FAULT_STACK, 0, "alloca of %llu bytes", (unsigned long long)most);
     frame->local_more += most;
     warp_need_local(w, at + most);

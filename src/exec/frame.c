@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { STACK_SLACK = 16 }; /* frames of PTX are larger than the machine's: arguments are in memory */
+enum {
+    STACK_SLACK = 16,     /* frames of PTX are larger than the machine's: arguments are in memory */
+    CALL_STACK_BYTES = 16 /* that a call takes even where the function has no variables */
+};
 
 static uint64_t special_value(const struct warp *w, uint64_t which, uint32_t lane)
 {
@@ -156,6 +159,28 @@ static void zero_registers(struct warp *w, const struct code *code, lanes who)
     }
 }
 
+static uint64_t stack_limit(const struct warp *w)
+{
+    return w->block->worker->grid->launch->stack_bytes * STACK_SLACK;
+}
+
+uint64_t warp_alloca_limit(const struct warp *w)
+{
+    return w->block->worker->grid->launch->stack_bytes * 1024;
+}
+
+/* Both memories grow to twice their size when they are too small. */
+uint64_t warp_most_file(const struct warp *w)
+{
+    return 2 * w->block->worker->grid->kernel->frames_bytes * (stack_limit(w) / CALL_STACK_BYTES + 1);
+}
+
+uint64_t warp_most_local(const struct warp *w)
+{
+    uint64_t first = w->block->worker->grid->kernel->facts.local_bytes;
+    return 2 * (first + max_u64(stack_limit(w), warp_alloca_limit(w)));
+}
+
 static void need_file(struct warp *w, size_t bytes)
 {
     if (bytes <= w->file_bytes)
@@ -234,8 +259,8 @@ void warp_enter(struct warp *w, const struct op *op, const struct code *code)
                           .back = top->pc,
                           .rpc = top->rpc};
     uint64_t stack = frame.local_at + code->local_bytes;
-    uint64_t limit = w->block->worker->grid->launch->stack_bytes * STACK_SLACK;
-    if (stack + 16 * f->frame_count > limit)
+    uint64_t limit = stack_limit(w);
+    if (stack + (uint64_t)CALL_STACK_BYTES * f->frame_count > limit)
         warp_fault(w, op, top->mask, FAULT_STACK, 0, "the stack of a thread overflows, %u calls deep",
                    f->frame_count);
     need_file(w, frame.registers_at + code->frame_bytes);

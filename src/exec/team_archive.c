@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { MOST_BLOCKS = 1 << 16, MOST_FRAMES = 1 << 20 };
-static const uint64_t most_bytes = UINT64_C(1) << 32; /* of one warp */
 
 /* ---- code ---- */
 
@@ -101,8 +100,8 @@ static void archive_fragments(struct warp *w, struct archive *archive)
 
 static void archive_memory(struct warp *w, struct archive *archive)
 {
-    uint64_t file = archive_number(archive, w->file_bytes, most_bytes);
-    uint64_t local = archive_number(archive, w->local_bytes, most_bytes / WARP_LANES);
+    uint64_t file = archive_number(archive, w->file_bytes, warp_most_file(w));
+    uint64_t local = archive_number(archive, w->local_bytes, warp_most_local(w));
     if (archive->reading) {
         mem_free(w->file);
         mem_free(w->local);

@@ -182,6 +182,9 @@ void warp_enter(struct warp *warp, const struct op *op, const struct code *code)
 void warp_return(struct warp *warp);
 void warp_use_frame(struct warp *warp); /* after the fragment or its frames changed */
 void warp_need_local(struct warp *warp, uint64_t bytes);
+uint64_t warp_alloca_limit(const struct warp *warp); /* bytes of a thread's stack */
+uint64_t warp_most_file(const struct warp *warp);    /* bytes that its registers of all calls can grow to */
+uint64_t warp_most_local(const struct warp *warp);   /* bytes of a lane's local memory */
 void warp_fill_constants(struct warp *warp, const struct code *code, lanes who, bool all);
 
 /* Barriers (barrier.c) */
