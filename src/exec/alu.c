@@ -12,7 +12,7 @@
 #define ROW(id, texts, unit, d, a, b, c, e, meaning)                                                         \
     {texts, UNIT_##unit, TYPE_##d, {TYPE_##a, TYPE_##b, TYPE_##c, TYPE_##e}},
 const struct alu_row alu_rows[] = {
-#include "isa/ptx/alu.def"
+#include "ptx/alu.def"
 };
 #undef ROW
 const int alu_row_count = COUNT_OF(alu_rows);

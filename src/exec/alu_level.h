@@ -213,7 +213,7 @@ ISA_TYPES(T)
 #define BITS    EXECUTOR_BITS
 #define RARE(...)
 #endif
-#include "isa/ptx/alu.def"
+#include "ptx/alu.def"
 #undef ROW
 
 /* By row; 0 where this level has none of its own. */
@@ -228,6 +228,6 @@ ISA_TYPES(T)
 #define FNS(level)   NAMED(level)
 extern alu_fn *const FNS(LEVEL)[];
 alu_fn *const FNS(LEVEL)[] = {
-#include "isa/ptx/alu.def"
+#include "ptx/alu.def"
 };
 #undef ROW

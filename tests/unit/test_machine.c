@@ -287,7 +287,7 @@ static void all_arithmetic_has_a_row(void **state)
     (void)state;
     static const char *const texts[] = {
 #define ROW(id, texts, ...) texts,
-#include "isa/ptx/alu.def"
+#include "ptx/alu.def"
 #undef ROW
     };
     struct opcodes opcodes = {0};
