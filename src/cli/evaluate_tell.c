@@ -1,6 +1,6 @@
 /* What was measured, for people (Markdown) and programs (JSON). */
 #include "cli/evaluate.h"
-#include "base/json.h"
+#include "report/json.h"
 
 /* ---- commands ---- */
 
@@ -109,97 +109,97 @@ void evaluation_markdown(const struct evaluation *e, FILE *f)
 
 /* ---- JSON ---- */
 
-static void write_counters(struct json *json, const char *name, const struct coherent_counters *count)
+static void write_counters(struct json_writer *json, const char *name, const struct coherent_counters *count)
 {
-    json_object(json, name);
-#define X(counter, help) json_u64(json, #counter, count->counter);
+    json_open_object(json, name);
+#define X(counter, help) json_put_count(json, #counter, count->counter);
     COHERENT_COUNTERS(X)
 #undef X
-    json_end(json);
+    json_close(json);
 }
 
-static void write_point(struct json *json, const struct point *point)
+static void write_point(struct json_writer *json, const struct point *point)
 {
     const struct point_key *key = &point->key;
     struct caches_spec spec = point_spec(key);
     struct text text = {0};
-    json_object(json, NULL);
-    json_text(json, "workload", evaluate_workloads[key->workload].label);
+    json_open_object(json, NULL);
+    json_put_text(json, "workload", evaluate_workloads[key->workload].label);
     setting_print("machine", &spec, &text);
-    json_text(json, "machine", text.at);
-    json_u64(json, "tiles", key->tiles);
-    json_u64(json, "l1_ways", spec.l1.ways);
-    json_u64(json, "quantum", key->quantum);
-    json_u64(json, "accesses_of_each_tile", key->accesses);
-    json_text(json, "host", evaluate_hosts[key->host]);
+    json_put_text(json, "machine", text.at);
+    json_put_count(json, "tiles", key->tiles);
+    json_put_count(json, "l1_ways", spec.l1.ways);
+    json_put_count(json, "quantum", key->quantum);
+    json_put_count(json, "accesses_of_each_tile", key->accesses);
+    json_put_text(json, "host", evaluate_hosts[key->host]);
     if (key->per_block)
-        json_u64(json, "per_block", key->per_block);
-    json_real(json, "seconds", point->seconds);
-    json_real(json, "million_accesses_per_s", point->million_per_s);
+        json_put_count(json, "per_block", key->per_block);
+    json_put_real(json, "seconds", point->seconds);
+    json_put_real(json, "million_accesses_per_s", point->million_per_s);
     if (host_is_gpu(key->host)) {
-        json_real(json, "transfer_s", point->transfer_s);
-        json_real(json, "l1_s", point->l1_s);
-        json_real(json, "l2_s", point->l2_s);
+        json_put_real(json, "transfer_s", point->transfer_s);
+        json_put_real(json, "l1_s", point->l1_s);
+        json_put_real(json, "l2_s", point->l2_s);
     }
-    json_u64(json, "accesses", point->result.accesses);
+    json_put_count(json, "accesses", point->result.accesses);
     write_counters(json, "l1", &point->result.l1);
     if (key->machine != CACHES_L1) {
         write_counters(json, "l2", &point->result.l2);
-        json_real(json, "l2_busiest_to_mean", point->imbalance);
+        json_put_real(json, "l2_busiest_to_mean", point->imbalance);
     }
-    json_end(json);
+    json_close(json);
     text_fini(&text);
 }
 
-static void write_figure(struct json *json, const struct sheet *sheet)
+static void write_figure(struct json_writer *json, const struct sheet *sheet)
 {
-    json_object(json, NULL);
-    json_text(json, "name", sheet->name);
-    json_text(json, "title", sheet->title);
-    json_text(json, "across", sheet->across);
-    json_text(json, "upwards", sheet->upwards);
-    json_array(json, "columns");
+    json_open_object(json, NULL);
+    json_put_text(json, "name", sheet->name);
+    json_put_text(json, "title", sheet->title);
+    json_put_text(json, "across", sheet->across);
+    json_put_text(json, "upwards", sheet->upwards);
+    json_open_list(json, "columns");
     for (size_t i = 0; i < sheet->column_count; i++)
-        json_text(json, NULL, sheet->columns[i]);
-    json_end(json);
-    json_array(json, "series");
+        json_put_text(json, NULL, sheet->columns[i]);
+    json_close(json);
+    json_open_list(json, "series");
     for (size_t s = 0; s < sheet->series_count; s++) {
-        json_object(json, NULL);
-        json_text(json, "name", sheet->series[s].name);
-        json_text(json, "of", sheet->series[s].is_right ? sheet->right : sheet->upwards);
-        json_array(json, "values");
+        json_open_object(json, NULL);
+        json_put_text(json, "name", sheet->series[s].name);
+        json_put_text(json, "of", sheet->series[s].is_right ? sheet->right : sheet->upwards);
+        json_open_list(json, "values");
         for (size_t i = 0; i < sheet->column_count; i++)
-            json_real(json, NULL, sheet_value(sheet, s, i));
-        json_end(json);
-        json_end(json);
+            json_put_real(json, NULL, sheet_value(sheet, s, i));
+        json_close(json);
+        json_close(json);
     }
-    json_end(json);
-    json_end(json);
+    json_close(json);
+    json_close(json);
 }
 
 void evaluation_json(const struct evaluation *e, FILE *f)
 {
-    struct json json;
-    json_init(&json, f);
-    json_object(&json, NULL);
-    json_text(&json, "heddle", HEDDLE_VERSION);
-    json_bool(&json, "quick", e->r->quick);
-    json_u64(&json, "accesses_of_each_tile_most", e->accesses);
-    json_real(&json, "seconds", e->seconds);
-    json_object(&json, "host");
-    json_text(&json, "cpu", e->cpu);
-    json_u64(&json, "cores", e->cores);
-    json_u64(&json, "threads", e->r->host.threads);
-    json_text(&json, e->has_gpu ? "gpu" : "no_gpu", e->gpu);
-    json_end(&json);
-    json_array(&json, "figures");
+    struct json_writer json;
+    json_begin(&json, f);
+    json_open_object(&json, NULL);
+    json_put_text(&json, "heddle", HEDDLE_VERSION);
+    json_put_bool(&json, "quick", e->r->quick);
+    json_put_count(&json, "accesses_of_each_tile_most", e->accesses);
+    json_put_real(&json, "seconds", e->seconds);
+    json_open_object(&json, "host");
+    json_put_text(&json, "cpu", e->cpu);
+    json_put_count(&json, "cores", e->cores);
+    json_put_count(&json, "threads", e->r->host.threads);
+    json_put_text(&json, e->has_gpu ? "gpu" : "no_gpu", e->gpu);
+    json_close(&json);
+    json_open_list(&json, "figures");
     for (size_t i = 0; i < e->sheet_count; i++)
         write_figure(&json, &e->sheets[i]);
-    json_end(&json);
-    json_array(&json, "points");
+    json_close(&json);
+    json_open_list(&json, "points");
     for (size_t i = 0; i < e->point_count; i++)
         write_point(&json, &e->points[i]);
-    json_end(&json);
-    json_end(&json);
+    json_close(&json);
+    json_close(&json);
     fputc('\n', f);
 }

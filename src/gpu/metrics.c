@@ -1,5 +1,4 @@
 #include "gpu/metrics.h"
-#include "base/json.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -168,19 +167,7 @@ double metric_value(const struct metric_source *source, const struct metric_row 
     return values[row - metric_rows];
 }
 
-/* ---- JSON ---- */
-
-void metrics_write(const struct metric_source *source, struct json *json)
-{
-    double values[ROW_COUNT] = {0};
-    evaluate(source, values);
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (metric_applies(&metric_rows[i], source) && metric_rows[i].whole)
-            json_u64(json, metric_rows[i].name, (uint64_t)values[i]);
-        else if (metric_applies(&metric_rows[i], source))
-            json_real(json, metric_rows[i].name, values[i]);
-    }
-}
+/* ---- names ---- */
 
 static const struct {
     const char *name, *help;
@@ -209,20 +196,4 @@ const char *stall_name(enum stall stall)
 const char *stall_help(enum stall stall)
 {
     return stall_rows[stall].help;
-}
-
-void metrics_write_tables(const struct kernel_stats *stats, struct json *json)
-{
-    json_object(json, "instructions_by_unit");
-    for (int i = 0; i < UNIT_COUNT; i++)
-        json_u64(json, unit_names[i], stats->sm.by_unit[i]);
-    json_end(json);
-    json_object(json, "stall_cycles");
-    for (int i = 0; i < STALL_COUNT; i++)
-        json_u64(json, stall_rows[i].name, stats->sm.stalls[i]);
-    json_end(json);
-    json_array(json, "active_lanes");
-    for (int i = 0; i <= WARP_LANES; i++)
-        json_u64(json, NULL, stats->sm.lanes_active[i]);
-    json_end(json);
 }
