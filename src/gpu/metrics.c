@@ -197,3 +197,41 @@ const char *stall_help(enum stall stall)
 {
     return stall_rows[stall].help;
 }
+
+/* ---- sums ---- */
+
+STAT_TABLE(sm_rows, sm_counters, SM_COUNTERS);
+STAT_TABLE(mem_rows, mem_counters, MEM_COUNTERS);
+
+static void add_to(uint64_t *sum, const uint64_t *one, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sum[i] += one[i];
+}
+
+static void add_rows(const struct stat_table *table, void *sum, const void *one)
+{
+    for (size_t i = 0; i < table->count; i++)
+        *(uint64_t *)((char *)sum + table->rows[i].offset) +=
+            *(const uint64_t *)((const char *)one + table->rows[i].offset);
+}
+
+void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one)
+{
+    struct kernel_stats old = *sum;
+    *sum = *one; /* what is no count is that of the last one */
+    sum->profile = NULL;
+    sum->profile_count = 0;
+    sum->start_ps = 0;
+    sum->end_ps = old.end_ps + (one->end_ps - one->start_ps);
+    sum->cycles += old.cycles;
+    sum->sms_used = old.sms_used > one->sms_used ? old.sms_used : one->sms_used;
+    sum->busiest_sm_cycles += old.busiest_sm_cycles;
+    sum->idlest_sm_cycles += old.idlest_sm_cycles;
+    sum->busiest_sm_instructions += old.busiest_sm_instructions;
+    add_rows(&sm_rows, &sum->sm, &old.sm);
+    add_rows(&mem_rows, &sum->mem, &old.mem);
+    add_to(sum->sm.by_unit, old.sm.by_unit, UNIT_COUNT);
+    add_to(sum->sm.stalls, old.sm.stalls, STALL_COUNT);
+    add_to(sum->sm.lanes_active, old.sm.lanes_active, 33);
+}

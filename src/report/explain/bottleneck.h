@@ -1,7 +1,7 @@
 /* What a kernel's time went into, in words: the two largest of the causes in causes.c, each with the place
  * where it shows most. */
-#ifndef GPU_BOTTLENECK_H
-#define GPU_BOTTLENECK_H
+#ifndef EXPLAIN_BOTTLENECK_H
+#define EXPLAIN_BOTTLENECK_H
 
 #include "base/text.h"
 #include "exec/place.h"

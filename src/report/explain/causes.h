@@ -1,8 +1,8 @@
 /* What can hold a kernel up: one row a cause. bottleneck.c tells the largest ones. */
-#ifndef GPU_CAUSES_H
-#define GPU_CAUSES_H
+#ifndef EXPLAIN_CAUSES_H
+#define EXPLAIN_CAUSES_H
 
-#include "gpu/bottleneck.h"
+#include "explain/bottleneck.h"
 
 /* What causes are judged by, of one kernel. */
 struct evidence {

@@ -1,6 +1,5 @@
 /* The launches of processes as JSON: --stats FILE. */
-#include "cli/launches.h"
-#include "cli/timing.h"
+#include "launches/launches.h"
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/file.h"
@@ -9,18 +8,18 @@
 #include "driver/facts.h"
 #include "driver/result.h"
 
-struct metric_source launch_source(const struct launch_line *line, const struct system *system,
+struct metric_source launch_source(const struct launch_one *line, const struct system *system,
                                    struct launch_facts *facts)
 {
-    *facts = (struct launch_facts){.registers = line->registers,
-                                   .shared_static = line->shared_bytes,
-                                   .shared_dynamic = line->dynamic_shared_bytes,
-                                   .blocks_per_sm = line->blocks_per_sm};
+    *facts = (struct launch_facts){.registers = line->numbers.registers,
+                                   .shared_static = line->numbers.shared_bytes,
+                                   .shared_dynamic = line->numbers.dynamic_shared_bytes,
+                                   .blocks_per_sm = line->numbers.blocks_per_sm};
     for (int i = 0; i < 3; i++) {
-        facts->grid[i] = line->grid[i];
-        facts->block[i] = line->block[i];
+        facts->grid[i] = line->numbers.grid[i];
+        facts->block[i] = line->numbers.block[i];
     }
-#define C(name) facts->name = line->name;
+#define C(name) facts->name = line->numbers.name;
     LAUNCH_COUNTS(C)
 #undef C
     return facts_source(facts, system, line->timed ? &line->timing : NULL);
@@ -128,8 +127,7 @@ static void write_tables(struct json_writer *json, const struct sm_counters *sm)
     json_close(json);
 }
 
-static void write_launch(struct json_writer *json, const struct launch_line *line,
-                         const struct system *system)
+static void write_launch(struct json_writer *json, const struct launch_one *line, const struct system *system)
 {
     struct launch_facts facts;
     struct metric_source source = launch_source(line, system, &facts);
@@ -138,14 +136,14 @@ static void write_launch(struct json_writer *json, const struct launch_line *lin
     demangle(line->kernel, &name);
     json_put_text(json, "kernel", line->kernel);
     json_put_text(json, "name", name.at);
-    json_put_count(json, "device", line->device);
-    json_put_count(json, "stream", line->stream);
-    write_sides(json, "grid", line->grid);
-    write_sides(json, "block", line->block);
-    if (line->result)
-        json_put_count(json, "error", line->result);
+    json_put_count(json, "device", line->numbers.device);
+    json_put_count(json, "stream", line->numbers.stream);
+    write_sides(json, "grid", line->numbers.grid);
+    write_sides(json, "block", line->numbers.block);
+    if (line->numbers.result)
+        json_put_count(json, "error", line->numbers.result);
     if (launch_failed(line))
-        json_put_text(json, "failed", result_text((int)line->result));
+        json_put_text(json, "failed", result_text((int)line->numbers.result));
     if (line->interrupted)
         json_put_bool(json, "interrupted", true);
     if (line->timed) {
@@ -183,8 +181,8 @@ static void write_kernel(struct json_writer *json, const struct launch_kernel *k
     }
     if (kernel->interrupted)
         json_put_count(json, "launches_interrupted", kernel->interrupted);
-    write_sides(json, "grid", kernel->longest.grid);
-    write_sides(json, "block", kernel->longest.block);
+    write_sides(json, "grid", kernel->longest.numbers.grid);
+    write_sides(json, "block", kernel->longest.numbers.block);
     if (kernel->longest.timed) {
         launch_kernel_why(kernel, system, &why);
         json_put_text(json, "why", why.at);
@@ -202,7 +200,6 @@ static void write_kernel(struct json_writer *json, const struct launch_kernel *k
 /* All that figures depend on, but for the program itself. */
 static void write_config(struct json_writer *json, const struct launch_run *run)
 {
-    const struct timing_request *request = run->request;
     json_put_text(json, "program", run->program);
     if (run->arguments) {
         json_open_list(json, "arguments");
@@ -213,11 +210,11 @@ static void write_config(struct json_writer *json, const struct launch_run *run)
     json_open_object(json, "options");
     for (const struct launch_option *option = run->options; option && option->name; option++)
         json_put_count(json, option->name, option->value);
-    if (request->kernels)
-        json_put_text(json, "kernels", request->kernels);
-    if (request->max_cycles)
-        json_put_count(json, "max_cycles", timing_max_cycles(request));
-    if (request->cold_caches)
+    if (run->kernels)
+        json_put_text(json, "kernels", run->kernels);
+    if (run->max_cycles)
+        json_put_count(json, "max_cycles", run->max_cycles);
+    if (run->cold_caches)
         json_put_bool(json, "cold_caches", true);
     json_close(json);
     json_open_object(json, "config");
@@ -225,7 +222,7 @@ static void write_config(struct json_writer *json, const struct launch_run *run)
     json_close(json);
 }
 
-static void write_copies(struct json_writer *json, const struct launch_lines *lines)
+static void write_copies(struct json_writer *json, const struct launches *lines)
 {
     static const char *const names[] = {
 #define K(name, words) #name,
@@ -259,8 +256,7 @@ static void write_state(struct json_writer *json, const struct launch_run *run)
 }
 
 /* Which launches are there one by one. */
-static void write_kept(struct json_writer *json, const struct launch_lines *lines,
-                       const struct launch_run *run)
+static void write_kept(struct json_writer *json, const struct launches *lines, const struct launch_run *run)
 {
     struct text range = {0};
     if (lines->count == launches_kept(lines) && lines->count)
@@ -272,8 +268,8 @@ static void write_kept(struct json_writer *json, const struct launch_lines *line
         text_add(&range, "none");
     json_put_count(json, "launches_total", lines->count);
     json_put_text(json, "launches_kept", range.at);
-    if (lines->lost_lines || lines->lost_sums)
-        json_put_count(json, "launches_lost", lines->lost_sums ? lines->lost_sums : lines->lost_lines);
+    if (lines->lost_entries || lines->lost_sums)
+        json_put_count(json, "launches_lost", lines->lost_sums ? lines->lost_sums : lines->lost_entries);
     text_fini(&range);
 }
 
@@ -282,14 +278,13 @@ struct launch_writer {
     const struct system *system;
 };
 
-static void write_line(void *user, const struct launch_line *line)
+static void write_line(void *user, const struct launch_one *line)
 {
     const struct launch_writer *writer = user;
     write_launch(writer->json, line, writer->system);
 }
 
-bool launches_write(struct launch_lines *lines, const struct launch_run *run, const char *path,
-                    struct err *err)
+bool launches_write(struct launches *lines, const struct launch_run *run, const char *path, struct err *err)
 {
     struct file_writer writer;
     struct json_writer json;

@@ -1,6 +1,4 @@
-#include "gpu/causes.h"
-
-#include <string.h>
+#include "explain/causes.h"
 
 /* Percent, from which on something is a cause. */
 enum {
@@ -139,14 +137,9 @@ static double lost_at(evidence_t *e, cause_t *cause, const struct metric_place *
 
 /* ---- atomics ---- */
 
-static bool is_atomic(const struct metric_place *place)
+static bool is_atomic_of_global(const struct metric_place *place)
 {
-    return !strncmp(place->at->instruction, "atom.", 5) || !strncmp(place->at->instruction, "red.", 4);
-}
-
-static bool is_of_shared(const struct metric_place *place)
-{
-    return strstr(place->at->instruction, ".shared");
+    return place->at->is_atomic && !place->at->is_shared;
 }
 
 static double contended_share(evidence_t *e, cause_t *cause)
@@ -170,7 +163,7 @@ static void tell_contended(evidence_t *e, cause_t *cause, struct text *text)
 
 double atomics_waited_at(const struct metric_place *place)
 {
-    return is_atomic(place) && !is_of_shared(place)
+    return is_atomic_of_global(place)
                ? (double)(place->counts.awaited + place->counts.stalls[STALL_lg_throttle])
                : 0;
 }
@@ -179,8 +172,7 @@ double atomics_waited_at(const struct metric_place *place)
 static double atomic_at(evidence_t *e, cause_t *cause, const struct metric_place *place)
 {
     (void)e, (void)cause;
-    return is_atomic(place) && !is_of_shared(place) ? atomics_waited_at(place) + (double)place->counts.threads
-                                                    : 0;
+    return is_atomic_of_global(place) ? atomics_waited_at(place) + (double)place->counts.threads : 0;
 }
 
 static double atomics_share(evidence_t *e, cause_t *cause)
@@ -220,7 +212,7 @@ static double shared_atomics_share(evidence_t *e, cause_t *cause)
     for (size_t i = 0; i < e->place_count; i++) {
         double conflicts = conflicts_at(e, cause, &e->places[i]);
         all += conflicts;
-        atomics += is_atomic(&e->places[i]) ? conflicts : 0;
+        atomics += e->places[i].at->is_atomic ? conflicts : 0;
     }
     return 2 * atomics > all ? conflicts_share(e, cause) : 0;
 }

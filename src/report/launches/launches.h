@@ -1,38 +1,32 @@
-/* What processes launched: read from the files that their drivers left (driver/ledger.h), summed up for
- * people and written as JSON. */
-#ifndef CLI_LAUNCHES_H
-#define CLI_LAUNCHES_H
+/* What processes launched: read from the files that their drivers left (driver/ledger_format.h), summed up
+ * for people and written as JSON. */
+#ifndef LAUNCHES_LAUNCHES_H
+#define LAUNCHES_LAUNCHES_H
 
 #include "base/err.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "driver/ledger.h"
-#include "gpu/bottleneck.h"
-#include "gpu/place_line.h"
+#include "driver/ledger_format.h"
+#include "driver/ledger_places.h"
+#include "explain/bottleneck.h"
 #include "system/system.h"
 
 #include <stdint.h>
 
-struct timing_request;
-
 /* A launch by itself. */
-struct launch_line {
-    char *kernel;
-    uint64_t grid[3], block[3];
-#define N(name) uint64_t name;
-    LAUNCH_NUMBERS(N)
-#undef N
+struct launch_one {
+    const char *kernel;
+    struct launch_numbers numbers;
     bool timed, interrupted;
     struct kernel_stats timing;
     struct metric_place *places; /* where warps waited longest first */
     size_t place_count, place_capacity;
 };
 
-void launch_line_fini(struct launch_line *line);
-
 /* All launches of one kernel: those that were timed, or those that were not. */
 struct launch_kernel {
-    struct launch_line longest; /* launch; its name is the kernel's */
+    char *name;
+    struct launch_one longest;
     uint64_t launches, interrupted, failed;
     uint64_t error; /* of the first that failed; of several processes, the smallest */
 #define C(name) uint64_t name;
@@ -43,9 +37,9 @@ struct launch_kernel {
     size_t place_count, place_capacity;
 };
 
-struct launch_file; /* lines of one process */
+struct launch_file; /* of one process: launches one by one */
 
-struct launch_lines {
+struct launches {
     struct launch_kernel *kernels; /* by name */
     size_t kernel_count, kernel_capacity;
     uint64_t count;            /* launches of all kernels */
@@ -56,42 +50,33 @@ struct launch_lines {
     uint64_t busy_ns; /* of the host, in which a launch was under way; all processes added up */
     uint64_t
         end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */
-    uint64_t lost_lines, lost_sums; /* launches that found no room in the folder */
-    int loss;                       /* why: errno */
+    uint64_t lost_entries, lost_sums; /* launches that found no room in the folder */
+    int loss;                         /* why: errno */
 };
 
 /* All launches of all processes. */
-bool launches_read(const char *folder, struct launch_lines *lines, struct err *err);
-void launches_fini(struct launch_lines *lines);
+bool launches_read(const char *folder, struct launches *lines, struct err *err);
+void launches_fini(struct launches *lines);
 
 /* Those that were kept one by one: those of a process in their order, and the processes ordered by what they
  * launched, not by when, so that it is the same in every run. A line lasts until the call for it ends. */
-void launches_each(struct launch_lines *lines, void (*take)(void *user, const struct launch_line *line),
+void launches_each(const struct launches *lines, void (*take)(void *user, const struct launch_one *line),
                    void *user);
 
 /* How many those are. */
-uint64_t launches_kept(const struct launch_lines *lines);
+uint64_t launches_kept(const struct launches *lines);
 
 /* False: some found no room, and err says so. */
-bool launches_are_whole(const struct launch_lines *lines, const char *folder, struct err *err);
-
-/* Which launches are kept one by one, from the first to before the end: --stats-launches says ("all", "3-5"),
- * or NULL: the first 10,000 where there is a file of statistics, and none else. */
-#define STATS_LAUNCHES_OPTION                                                                                \
-    {                                                                                                        \
-        "--stats-launches", "all|N-M",                                                                       \
-            "launches that --stats has one by one, counted from 0 (0-9999 unless told); sums have all"       \
-    }
-bool launches_choose(const char *stats, const char *asked, uint64_t *first, uint64_t *end, struct err *err);
+bool launches_are_whole(const struct launches *lines, const char *folder, struct err *err);
 
 /* ---- launches_sums.c ---- */
 
 /* Adds the sums of one process. */
-bool launches_read_sums(const char *path, struct launch_lines *lines, struct err *err);
-void launches_sort_sums(struct launch_lines *lines);
+bool launches_read_sums(const char *path, struct launches *lines, struct err *err);
+void launches_sort_sums(struct launches *lines);
 
 /* What metrics of a launch are made from; `facts` is filled. */
-struct metric_source launch_source(const struct launch_line *line, const struct system *system,
+struct metric_source launch_source(const struct launch_one *line, const struct system *system,
                                    struct launch_facts *facts);
 /* The same of all launches of a kernel; what a launch is like is that of the longest. */
 struct metric_source launch_kernel_source(const struct launch_kernel *kernel, const struct system *system,
@@ -101,14 +86,16 @@ struct metric_source launch_kernel_source(const struct launch_kernel *kernel, co
 void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text);
 
 /* Whether it ended by a mistake of its own, or by a limit. */
-bool launch_failed(const struct launch_line *line);
+bool launch_failed(const struct launch_one *line);
 
 /* How they came about, beside the launches. */
 struct launch_run {
     const char *program;                 /* NULL: several, which have no time in common */
     char *const *arguments;              /* of the program, ends in NULL; or NULL */
     const struct launch_option *options; /* of a workload, ends in a NULL name; or NULL */
-    const struct timing_request *request;
+    const char *kernels;                 /* those that are timed, as it was asked for; or NULL */
+    uint64_t max_cycles;                 /* of a kernel; 0: no limit was asked for */
+    bool cold_caches;
     const char *system_name;
     const struct system *system;
     bool timing;
@@ -127,14 +114,13 @@ struct launch_option {
 };
 
 /* One line for the user ... */
-void launches_summarize(const struct launch_lines *lines, const struct launch_run *run, struct text *text);
+void launches_summarize(const struct launches *lines, const struct launch_run *run, struct text *text);
 /* ... and in timing mode what bounds each kernel, a table, and places where warps waited. */
-void launches_explain(const struct launch_lines *lines, const struct launch_run *run, struct text *text);
+void launches_explain(const struct launches *lines, const struct launch_run *run, struct text *text);
 
 /* --stats FILE, as docs/stats.schema.json says. The layout gets another number when a reader of the last one
  * could be misled: when a member goes, or means something else. */
 enum { STATS_LAYOUT = 2 };
-bool launches_write(struct launch_lines *lines, const struct launch_run *run, const char *path,
-                    struct err *err);
+bool launches_write(struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
 
 #endif

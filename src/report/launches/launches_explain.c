@@ -1,6 +1,6 @@
 /* What the kernels' time went into: a line for each, a table, and the places where warps waited. 100 columns.
  */
-#include "cli/launches.h"
+#include "launches/launches.h"
 #include "base/apart.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -194,7 +194,7 @@ static void add_bytes(struct text *text, uint64_t bytes)
 }
 
 /* "copies: 2 to the device (8.39 MB, 154 us), 1 to the host (4.19 MB, 76.8 us)" */
-static void add_copies(const struct launch_lines *lines, struct text *to)
+static void add_copies(const struct launches *lines, struct text *to)
 {
     static const char *const words[] = {
 #define K(name, words) words,
@@ -324,7 +324,7 @@ static void add_all(struct groups *groups, const struct launch_run *run, struct 
     }
 }
 
-void launches_explain(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
+void launches_explain(const struct launches *lines, const struct launch_run *run, struct text *text)
 {
     struct groups groups = {0};
     uint64_t untimed = 0;

@@ -1,4 +1,4 @@
-#include "gpu/causes.h"
+#include "explain/causes.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

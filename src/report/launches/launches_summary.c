@@ -1,5 +1,5 @@
 /* The launches of processes in words. */
-#include "cli/launches.h"
+#include "launches/launches.h"
 #include "driver/result.h"
 
 #include <signal.h>
@@ -16,9 +16,9 @@ static void add_count(struct text *text, double count)
     text_add(text, unit ? "%.4g%s" : "%.0f%s", count, units[unit]);
 }
 
-bool launch_failed(const struct launch_line *line)
+bool launch_failed(const struct launch_one *line)
 {
-    return line->result && line->result != RESULT_DEINITIALIZED; /* the end of its process */
+    return line->numbers.result && line->numbers.result != RESULT_DEINITIALIZED; /* the end of its process */
 }
 
 /* Instructions of one kind. */
@@ -36,7 +36,7 @@ static void add_tally(struct text *text, const struct tally *tally, const char *
 
 /* How long it all took, and how fast kernels ran: host code is not counted. Processes may overlap, so the sum
  * of their times is capped at the wall time. */
-static void add_rate(struct text *text, const struct launch_lines *lines, const struct launch_run *run,
+static void add_rate(struct text *text, const struct launches *lines, const struct launch_run *run,
                      double instructions)
 {
     double busy_s = (double)lines->busy_ns * 1e-9;
@@ -49,7 +49,7 @@ static void add_rate(struct text *text, const struct launch_lines *lines, const 
     }
 }
 
-void launches_summarize(const struct launch_lines *lines, const struct launch_run *run, struct text *text)
+void launches_summarize(const struct launches *lines, const struct launch_run *run, struct text *text)
 {
     struct names kernels = {0};
     struct tally machine = {0}, ptx = {0};

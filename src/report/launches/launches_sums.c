@@ -1,16 +1,16 @@
 /* Sums of launches by kernel, from the files that processes left. */
-#include "cli/launches.h"
+#include "launches/launches.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/place_line.h"
+#include "gpu/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LARGEST_FILE = INT32_MAX };
 
-static struct launch_kernel *find_kernel(struct launch_lines *lines, const char *name, bool timed)
+static struct launch_kernel *find_kernel(struct launches *lines, const char *name, bool timed)
 {
     for (size_t i = 0; i < lines->kernel_count; i++) {
         struct launch_kernel *kernel = &lines->kernels[i];
@@ -19,20 +19,9 @@ static struct launch_kernel *find_kernel(struct launch_lines *lines, const char 
     }
     mem_grow(lines->kernels, lines->kernel_count, lines->kernel_capacity);
     struct launch_kernel *made = &lines->kernels[lines->kernel_count++];
-    made->longest = (struct launch_line){.kernel = mem_text(name), .timed = timed};
+    made->name = mem_text(name);
+    made->longest = (struct launch_one){.kernel = made->name, .timed = timed};
     return made;
-}
-
-static uint64_t length_of(const struct launch_sum *sum)
-{
-    return sum->is_timed ? sum->longest_timing.end_ps - sum->longest_timing.start_ps
-                         : sum->longest.thread_instructions;
-}
-
-static uint64_t length_of_longest(const struct launch_kernel *kernel)
-{
-    return kernel->longest.timed ? kernel->longest.timing.end_ps - kernel->longest.timing.start_ps
-                                 : kernel->longest.thread_instructions;
 }
 
 static bool is_used(const struct op_profile *counts)
@@ -41,15 +30,10 @@ static bool is_used(const struct op_profile *counts)
     return memcmp(counts, &none, sizeof none) != 0;
 }
 
-static void take_longest(struct launch_lines *lines, struct launch_kernel *kernel,
-                         const struct launch_sum *sum)
+static void take_longest(struct launches *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
 {
-    struct launch_line *longest = &kernel->longest;
-#define N(name) longest->name = sum->longest.name;
-    LAUNCH_NUMBERS(N)
-#undef N
-    memcpy(longest->grid, sum->longest.grid, sizeof sum->longest.grid);
-    memcpy(longest->block, sum->longest.block, sizeof sum->longest.block);
+    struct launch_one *longest = &kernel->longest;
+    longest->numbers = sum->longest;
     longest->timing = sum->longest_timing;
     longest->place_count = 0;
     const char *text = launch_sum_places(sum);
@@ -77,7 +61,7 @@ static void add_place(struct launch_kernel *kernel, const struct code_place *at,
     op_profile_sum(&kernel->places[i].counts, counts);
 }
 
-static void add_places(struct launch_lines *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
+static void add_places(struct launches *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
 {
     const char *text = launch_sum_places(sum);
     for (uint64_t i = 0; i < sum->profile_count; i++, text += strlen(text) + 1) {
@@ -88,19 +72,16 @@ static void add_places(struct launch_lines *lines, struct launch_kernel *kernel,
     }
 }
 
-/* Of several that take the same, always the same one: files of processes come in any order. */
 static bool is_longer(const struct launch_kernel *kernel, const struct launch_sum *sum)
 {
-    uint64_t longest = length_of_longest(kernel), own = length_of(sum);
-    int order = own > longest ? 1 : own < longest ? -1 : 0;
-    if (!order)
-        order = memcmp(sum->longest.grid, kernel->longest.grid, sizeof sum->longest.grid);
-    if (!order)
-        order = memcmp(sum->longest.block, kernel->longest.block, sizeof sum->longest.block);
-    return !kernel->launches || order > 0;
+    const struct launch_one *longest = &kernel->longest;
+    return !kernel->launches ||
+           launch_is_longer(
+               (struct launch_span){&sum->longest, sum->is_timed ? &sum->longest_timing : NULL},
+               (struct launch_span){&longest->numbers, longest->timed ? &longest->timing : NULL});
 }
 
-static void add_sum(struct launch_lines *lines, const struct launch_sum *sum)
+static void add_sum(struct launches *lines, const struct launch_sum *sum)
 {
     if (!sum->launches)
         return;
@@ -122,7 +103,7 @@ static void add_sum(struct launch_lines *lines, const struct launch_sum *sum)
     }
 }
 
-static void add_process(struct launch_lines *lines, const struct launch_process *process)
+static void add_process(struct launches *lines, const struct launch_process *process)
 {
     for (int i = 0; i < COPIED_KINDS; i++) {
         lines->copies[i].count += process->copies[i].count;
@@ -134,7 +115,7 @@ static void add_process(struct launch_lines *lines, const struct launch_process 
 }
 
 /* The process may have ended while it added a sum: then that one has no launch yet. */
-bool launches_read_sums(const char *path, struct launch_lines *lines, struct err *err)
+bool launches_read_sums(const char *path, struct launches *lines, struct err *err)
 {
     struct text content = {0};
     if (!file_read(path, LARGEST_FILE, &content, err)) {
@@ -168,7 +149,7 @@ static int by_name(const void *left, const void *right)
     return order ? order : (a->longest.timed > b->longest.timed) - (a->longest.timed < b->longest.timed);
 }
 
-void launches_sort_sums(struct launch_lines *lines)
+void launches_sort_sums(struct launches *lines)
 {
     if (lines->kernel_count)
         qsort(lines->kernels, lines->kernel_count, sizeof *lines->kernels, by_name);
