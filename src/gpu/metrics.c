@@ -1,4 +1,5 @@
 #include "gpu/metrics.h"
+#include "base/bits.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -20,9 +21,9 @@ static uint64_t product(const uint64_t sides[3])
     return sides[0] * sides[1] * sides[2];
 }
 
-static uint64_t block_warps(const struct launch_facts *l)
+static uint64_t block_warps(const struct launch_facts *l, const struct gpu_spec *g)
 {
-    return (product(l->block) + WARP_LANES - 1) / WARP_LANES;
+    return (product(l->block) + g->warp_lanes - 1) / g->warp_lanes;
 }
 
 static double scheduler_cycles(const struct kernel_stats *k)
@@ -233,5 +234,5 @@ void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one)
     add_rows(&mem_rows, &sum->mem, &old.mem);
     add_to(sum->sm.by_unit, old.sm.by_unit, UNIT_COUNT);
     add_to(sum->sm.stalls, old.sm.stalls, STALL_COUNT);
-    add_to(sum->sm.lanes_active, old.sm.lanes_active, 33);
+    add_to(sum->sm.lanes_active, old.sm.lanes_active, COUNT_OF(old.sm.lanes_active));
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 enum { INDENT = 2 };
@@ -180,7 +181,9 @@ void json_put_count(struct json_writer *json, const char *name, uint64_t value)
 
 void json_put_real(struct json_writer *json, const char *name, double value)
 {
-    json_t *real = json_real(value);
+    enum { EXACT_BITS = 53 };
+    bool is_whole = fabs(value) < (double)(INT64_C(1) << EXACT_BITS) && value == floor(value);
+    json_t *real = is_whole ? json_integer((json_int_t)value) : json_real(value); /* 2, not 2.0 */
     put(json, name, real ? real : json_null());
 }
 

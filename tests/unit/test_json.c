@@ -174,6 +174,20 @@ static void a_real_reads_back_as_the_same(void **state)
     }
 }
 
+static void whole_values_have_no_point(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory);
+    json_open_list(&memory.json, NULL);
+    json_put_real(&memory.json, NULL, 2097152);
+    json_put_real(&memory.json, NULL, -3);
+    json_put_real(&memory.json, NULL, 0.5);
+    json_put_real(&memory.json, NULL, 0x1p60);
+    json_close(&memory.json);
+    check_wrote(&memory, "[\n  2097152,\n  -3,\n  0.5,\n  1.152921504606847e18\n]\n");
+}
+
 static void what_is_no_number_is_null(void **state)
 {
     (void)state;
@@ -220,6 +234,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_letters_are_replaced),
         cmocka_unit_test(lists_are_written_while_they_grow),
         cmocka_unit_test(a_real_reads_back_as_the_same),
+        cmocka_unit_test(whole_values_have_no_point),
         cmocka_unit_test(what_is_no_number_is_null),
         cmocka_unit_test(lists_may_be_63_deep),
     };

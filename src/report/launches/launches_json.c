@@ -111,8 +111,9 @@ static void write_metrics(struct json_writer *json, const struct metric_source *
     mem_free(values);
 }
 
-static void write_tables(struct json_writer *json, const struct sm_counters *sm)
+static void write_tables(struct json_writer *json, const struct kernel_stats *stats)
 {
+    const struct sm_counters *sm = &stats->sm;
     json_open_object(json, "instructions_by_unit");
     for (int i = 0; i < UNIT_COUNT; i++)
         json_put_count(json, unit_name((enum isa_unit)i), sm->by_unit[i]);
@@ -122,7 +123,7 @@ static void write_tables(struct json_writer *json, const struct sm_counters *sm)
         json_put_count(json, stall_name((enum stall)i), sm->stalls[i]);
     json_close(json);
     json_open_list(json, "active_lanes");
-    for (size_t i = 0; i < COUNT_OF(sm->lanes_active); i++)
+    for (uint32_t i = 0; i <= stats->warp_lanes; i++)
         json_put_count(json, NULL, sm->lanes_active[i]);
     json_close(json);
 }
@@ -154,7 +155,7 @@ static void write_launch(struct json_writer *json, const struct launch_one *line
     }
     write_metrics(json, &source);
     if (line->timed)
-        write_tables(json, &line->timing.sm);
+        write_tables(json, &line->timing);
     if (line->place_count)
         write_places(json, line->places, line->place_count);
     json_close(json);
@@ -189,7 +190,7 @@ static void write_kernel(struct json_writer *json, const struct launch_kernel *k
     }
     write_metrics(json, &source);
     if (kernel->longest.timed)
-        write_tables(json, &kernel->sum.sm);
+        write_tables(json, &kernel->sum);
     if (kernel->place_count)
         write_places(json, kernel->places, kernel->place_count);
     json_close(json);
