@@ -398,7 +398,7 @@ static bool tell(const struct request *request, const struct ptx_texts *texts, s
     if (request->kernel)
         return ptx_texts_print_kernel(texts, first, last, request->kernel, err);
     if (first < last && request->json)
-        return err_set(err, "--json: expected --module N beside it, 1..%zu", texts->count);
+        return err_set(err, "--json needs --module N, 1..%zu", texts->count);
     if (first < last)
         ptx_texts_list(texts);
     else if (texts->embedded && !request->json)

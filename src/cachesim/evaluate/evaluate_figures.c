@@ -1,5 +1,5 @@
 /* The figures: those of the paper by their numbers, and some beyond it. */
-#include "cli/evaluate.h"
+#include "cachesim_evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -24,22 +24,22 @@ uint64_t evaluation_accesses(const struct evaluation *e, uint32_t tiles)
 
 static uint32_t scaled(const struct evaluation *e, uint32_t tiles)
 {
-    return e->r->quick ? (uint32_t)max_u64(tiles / 8, 1) : tiles;
+    return e->quick ? (uint32_t)max_u64(tiles / 8, 1) : tiles;
 }
 
 static uint32_t most_caches(const struct evaluation *e)
 {
-    return e->r->quick ? 8 : 1024;
+    return e->quick ? 8 : 1024;
 }
 
 static uint32_t many_tiles(const struct evaluation *e)
 {
-    return e->r->quick ? 16 : 4096;
+    return e->quick ? 16 : 4096;
 }
 
 static uint64_t usual_quantum(const struct evaluation *e)
 {
-    return e->r->quick ? 128 : 2048;
+    return e->quick ? 128 : 2048;
 }
 
 static struct sheet *new_sheet(struct evaluation *e, struct sheet sheet)

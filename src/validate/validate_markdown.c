@@ -1,5 +1,5 @@
 /* docs/accuracy.md: the same as a page. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,13 +1,12 @@
 /* Runs configurations over the accesses. Those that take them in the same order are run together: each batch
  * is read once. */
-#include "cli/caches.h"
-#include "cli/cli.h"
+#include "cachesim_runs/runs.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/workers.h"
-#include "cachesim/cpu/stack.h"
+#include "cachesim_cpu/stack.h"
 #include "cachesim/plan.h"
 
 /* What accesses of a pass depend on. */
@@ -52,7 +51,7 @@ static struct feed *open_feed(const struct pass *pass, struct err *err)
                                          .batch = batch_of(r, pass->tiles),
                                          .quantum = pass->key.quantum,
                                          .threads = r->host.threads,
-                                         .interrupt = &interrupted},
+                                         .interrupt = r->interrupt},
                      err);
 }
 
@@ -153,7 +152,7 @@ static bool run_batches(struct pass *pass, struct feed *feed, struct progress *p
                         double passes, uint64_t *done, struct err *err)
 {
     uint64_t total = feed_total(feed), before = *done;
-    while (!interrupted) {
+    while (!*pass->r->interrupt) {
         if (!feed_next(feed, &pass->batch, err))
             return false;
         uint64_t here = count_batch(pass);

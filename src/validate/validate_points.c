@@ -1,5 +1,5 @@
 /* Which points there are, and which of them are run. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 #include "base/mem.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* A sweep as a line chart: miss rates upwards, one key across, a line for each combination of the others. */
-#include "cli/caches.h"
-#include "cli/svg.h"
+#include "cachesim_runs/runs.h"
+#include "report/svg.h"
 #include "base/bits.h"
 #include "base/mem.h"
 

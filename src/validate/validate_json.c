@@ -1,5 +1,5 @@
 /* What came of it, as JSON. A number that is not known is left out. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 #include "report/json.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Means and correlations over all points. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* `heddle validate`: the points of bench/points.def in the model, beside what a real GPU gave. */
-#ifndef CLI_VALIDATE_H
-#define CLI_VALIDATE_H
+#ifndef VALIDATE_VALIDATE_H
+#define VALIDATE_VALIDATE_H
 
 #include "base/err.h"
 #include "base/text.h"
-#include "cli/timing.h"
+#include "system/system.h"
 #include "workloads/run.h"
 
 #include <stdio.h>
@@ -92,9 +92,16 @@ bool measured_read(struct validation *validation, const char *folder, struct err
 
 enum { VALIDATE_JOBS_MOST = 256 };
 
-/* Runs all, so many at a time, each in a process of its own; stops early when interrupted. */
-void validation_run(struct validation *validation, const struct timing_request *timing, unsigned threads,
-                    unsigned jobs);
+struct validation_run {
+    const char *system;          /* the model, by its name or file */
+    const char *const *settings; /* that change it; ends in NULL, or NULL */
+    unsigned threads, jobs;      /* threads of a point; points at a time */
+    bool no_progress;
+    const _Atomic int *interrupt; /* when it is set, the run ends soon */
+};
+
+/* Runs all, each in a process of its own. */
+void validation_run(struct validation *validation, const struct validation_run *how);
 
 /* ---- errors of all (validate_summary.c) ---- */
 

@@ -1,13 +1,12 @@
-/* `heddle caches --evaluate`: this machine, measured as the paper that many caches began with measured its
- * own.
+/* This machine, measured as the paper that many caches began with measured its own.
  *
  * A figure is a function that asks for points (a workload, a machine, where it is simulated) and puts what
  * came of them on a sheet. It is called twice: to know which points there are, and when they are measured. */
-#ifndef CLI_EVALUATE_H
-#define CLI_EVALUATE_H
+#ifndef CACHESIM_EVALUATE_H
+#define CACHESIM_EVALUATE_H
 
 #include "base/text.h"
-#include "cli/caches.h"
+#include "cachesim_runs/runs.h"
 
 /* ---- workloads ---- */
 
@@ -33,8 +32,14 @@ const char *program_role(const char *program); /* the paper's */
 void trace_path(struct text *text, const char *folder, const char *program, uint32_t threads,
                 uint32_t number);
 
-/* Traces of all workloads, recorded unless they are there. */
-bool evaluate_record(const struct caches_request *r, const char *folder, uint64_t accesses, struct err *err);
+/* A program to be recorded, which is done by whoever can start one. */
+struct trace_wish {
+    const char *program;
+    uint32_t threads;
+    uint64_t accesses;  /* of each thread */
+    const char *output; /* how the names of its traces begin */
+    bool no_progress;
+};
 
 /* ---- points ---- */
 
@@ -117,8 +122,12 @@ char *number_of(char cell[CACHES_CELL], double value); /* three digits or more; 
 struct evaluation {
     const struct caches_request *r;
     const char *folder;
-    uint64_t accesses; /* of each tile, at most */
-    bool has_gpu;
+    uint64_t accesses; /* of each tile, at most; 0: as many as suit it */
+    bool quick;        /* a small one, which shows nothing but that it works */
+    bool no_gpu;       /* measure without one */
+    bool needs_gpu;    /* or fail without one */
+    bool (*record)(const struct trace_wish *wish, struct err *err);
+    bool has_gpu;    /* what follows is made by evaluation_run */
     char *cpu, *gpu; /* their names; gpu: or why there is none */
     unsigned cores;
     double seconds;
@@ -144,7 +153,13 @@ void evaluation_markdown(const struct evaluation *e, FILE *f);
 void point_command(struct text *text, const struct point_key *key);
 struct caches_spec point_spec(const struct point_key *key);
 
-/* The command. */
-int caches_evaluate(const struct caches_request *r);
+/* Traces of all workloads, recorded unless they are there. */
+bool evaluation_record(const struct evaluation *e, struct err *err);
+
+/* All of it: traces, points, figures, files in the folder. */
+bool evaluation_run(struct evaluation *e, struct err *err);
+void evaluation_fini(struct evaluation *e);
+
+enum { EVALUATION_ACCESSES_MOST = 1 << 26 };
 
 #endif

@@ -1,10 +1,11 @@
 /* Runs points in the model, each in a process of its own: what one leaves in memory, or breaks, is no other's
  * business. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "driver/driver.h"
 #include "driver/facts.h"
+#include "gpu/metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -59,19 +60,18 @@ static void look(void *user, struct driver *driver)
     model[QUANTITY_L2_HIT] = l2_sectors > 0 ? 100 * l2_hits / l2_sectors : NAN;
 }
 
-static void simulate(const struct point *point, const struct timing_request *timing, unsigned threads,
-                     struct told *told)
+static void simulate(const struct point *point, const struct validation_run *how, struct told *told)
 {
     uint64_t values[WORKLOAD_OPTIONS_MOST];
     struct err err;
     struct workload_result result;
     const struct workload *workload = point_options(point->row, values);
-    struct driver_options how = {.system = timing->system ? timing->system : "h200",
-                                 .settings = timing->settings,
-                                 .threads = threads,
-                                 .interrupt = &interrupted,
-                                 .timing = {.on = true, .cold_caches = true}};
-    told->good = workload_run_driven(workload, values, &how, look, told, &result, &err);
+    struct driver_options options = {.system = how->system,
+                                     .settings = how->settings,
+                                     .threads = how->threads,
+                                     .interrupt = how->interrupt,
+                                     .timing = {.on = true, .cold_caches = true}};
+    told->good = workload_run_driven(workload, values, &options, look, told, &result, &err);
     if (!told->good)
         snprintf(told->wrong, sizeof told->wrong, "%.*s", (int)strcspn(err.text, "\n"), err.text);
     told->figure_count = result.figure_count;
@@ -91,7 +91,7 @@ static void fail(struct point *point, const char *what)
     snprintf(point->wrong, sizeof point->wrong, "%s", what);
 }
 
-static void start(struct job *job, struct point *point, const struct timing_request *timing, unsigned threads)
+static void start(struct job *job, struct point *point, const struct validation_run *how)
 {
     int ends[2];
     if (pipe(ends)) {
@@ -110,9 +110,9 @@ static void start(struct job *job, struct point *point, const struct timing_requ
         struct told told = {0};
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
-            _exit(EXIT_FAILED);
-        simulate(point, timing, threads, &told);
-        _exit(write(ends[1], &told, sizeof told) == sizeof told ? EXIT_GOOD : EXIT_FAILED);
+            _exit(1);
+        simulate(point, how, &told);
+        _exit(write(ends[1], &told, sizeof told) == sizeof told ? 0 : 1);
     }
     close(ends[1]);
     *job = (struct job){.point = point, .process = process, .pipe = ends[0]};
@@ -133,7 +133,7 @@ static void keep(struct point *point, const struct told *told)
 }
 
 /* Its process has told, or has ended without. */
-static void finish(struct job *job)
+static void finish(struct job *job, bool interrupted)
 {
     struct told told;
     size_t got = 0;
@@ -165,13 +165,15 @@ static double weight(const struct point *point)
 }
 
 /* Waits a moment for one of them. */
-static void wait_some(struct job *jobs, unsigned count, double *done, size_t *points)
+static void wait_some(struct job *jobs, const struct validation_run *how, double *done, size_t *points)
 {
     enum { MOMENT_MS = 200 };
+    unsigned count = how->jobs;
     struct pollfd files[VALIDATE_JOBS_MOST];
     for (unsigned i = 0; i < count; i++)
         files[i] = (struct pollfd){.fd = jobs[i].point ? jobs[i].pipe : -1, .events = POLLIN};
     int ready = poll(files, count, MOMENT_MS);
+    bool interrupted = *how->interrupt;
     for (unsigned i = 0; i < count; i++) {
         if (!jobs[i].point)
             continue;
@@ -183,12 +185,11 @@ static void wait_some(struct job *jobs, unsigned count, double *done, size_t *po
             *done += weight(jobs[i].point);
             ++*points;
         }
-        finish(&jobs[i]);
+        finish(&jobs[i], interrupted);
     }
 }
 
-void validation_run(struct validation *validation, const struct timing_request *timing, unsigned threads,
-                    unsigned jobs)
+void validation_run(struct validation *validation, const struct validation_run *how)
 {
     struct job places[VALIDATE_JOBS_MOST] = {{0}};
     struct progress progress;
@@ -199,13 +200,13 @@ void validation_run(struct validation *validation, const struct timing_request *
     progress_init(&progress, "validate", "points");
     for (bool busy = true; busy;) {
         busy = false;
-        for (unsigned i = 0; i < jobs; i++) {
-            if (!places[i].point && next < validation->count && !interrupted)
-                start(&places[i], &validation->points[next++], timing, threads);
-            busy |= places[i].point || (next < validation->count && !interrupted);
+        for (unsigned i = 0; i < how->jobs; i++) {
+            if (!places[i].point && next < validation->count && !*how->interrupt)
+                start(&places[i], &validation->points[next++], how);
+            busy |= places[i].point || (next < validation->count && !*how->interrupt);
         }
-        wait_some(places, jobs, &done, &ended);
-        if (!timing->no_progress)
+        wait_some(places, how, &done, &ended);
+        if (!how->no_progress)
             progress_update(&progress, done / all, ended);
     }
     progress_fini(&progress);

@@ -1,5 +1,5 @@
 /* The table for people, on the terminal, and the cells that it shares with the page. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 
 #include <math.h>
 #include <string.h>

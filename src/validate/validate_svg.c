@@ -1,5 +1,5 @@
 /* A scatter plot of cycles: measured across, the model's upwards, both logarithmic. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 
 #include <math.h>
 

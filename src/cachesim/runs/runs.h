@@ -1,10 +1,11 @@
-/* `heddle caches`: what was asked for, the configurations that come of it, and how they are told. */
-#ifndef CLI_CACHES_H
-#define CLI_CACHES_H
+/* Runs of many caches: what was asked for, the configurations that come of it, and the forms that their
+ * counts are written in. */
+#ifndef CACHESIM_RUNS_H
+#define CACHESIM_RUNS_H
 
 #include "cachesim/caches.h"
 #include "cachesim/feed.h"
-#include "cli/caches_sweep.h"
+#include "cachesim_runs/sweep.h"
 
 #include <stdio.h>
 
@@ -23,15 +24,16 @@ size_t device_batch(const struct caches_device *device, uint32_t tiles);
 
 struct caches_request {
     struct caches_spec spec; /* in a sweep: of what it leaves alone */
-    bool tiles_told, snoop_told, device_told;
+    bool tiles_told, snoop_told;
     const char **traces;
     uint32_t trace_count, trace_capacity;
     const char *generate;
     uint64_t offset, accesses, batch;
     const struct caches_device *device;
     struct caches_host host;
-    const char *sweep_text, *json, *plot, *evaluate;
-    bool quick, per_cache, compare_exact, no_progress;
+    const char *sweep_text;
+    bool per_cache, compare_exact, no_progress;
+    const _Atomic int *interrupt; /* when it is set, the run ends soon */
     struct sweep sweep;
 };
 
@@ -46,7 +48,8 @@ struct configuration {
 struct configurations {
     struct configuration *at;
     size_t count;
-    uint32_t left_out; /* of a sweep: that cannot be */
+    uint32_t left_out;        /* of a sweep: that cannot be */
+    struct text left_out_why; /* of each, a line */
     double wall_s;
     double transfer_s, l1_s, l2_s; /* of a device */
 };

@@ -1,5 +1,5 @@
 /* Reads what tools/measure wrote: CSV without quotes, after a line that says on what and when. */
-#include "cli/validate.h"
+#include "validate/validate.h"
 #include "base/file.h"
 #include "base/mem.h"
 

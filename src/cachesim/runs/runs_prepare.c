@@ -1,9 +1,6 @@
 /* From what was asked for to what is simulated. */
-#include "cli/caches.h"
-#include "cli/cli.h"
-#include "cli/svg.h"
+#include "cachesim_runs/runs.h"
 #include "base/bits.h"
-#include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "trace/source.h"
@@ -15,45 +12,6 @@ static uint32_t snoop_unless_told(const struct caches_request *r, uint32_t tiles
     if (r->generate)
         return source_generate_shares(r->generate) ? tiles : 1;
     return r->trace_count;
-}
-
-/* What can be said without opening a trace. */
-static bool makes_sense(const struct caches_request *r, struct err *err)
-{
-    if (!r->trace_count && !r->generate)
-        return err_set(err, "caches: expected traces, or --generate (see `heddle help caches`)");
-    if (r->trace_count && r->generate)
-        return err_set(err, "--generate %.80s: there is a trace, too: %.200s", r->generate, r->traces[0]);
-    if (r->generate && !r->accesses)
-        return err_set(err, "--generate: expected --accesses N beside it");
-    if (r->generate && r->offset)
-        return err_set(err, "--offset: only traces have one");
-    if (r->quick)
-        return err_set(err, "--quick: expected --evaluate beside it");
-    if (r->plot && !r->sweep_text)
-        return err_set(err, "--plot: expected --sweep beside it");
-    if (r->compare_exact && r->sweep_text)
-        return err_set(err, "--compare-exact: a sweep does that with quantum=exact:N");
-    if (r->compare_exact && !r->spec.quantum)
-        return err_set(err, "--compare-exact: expected --quantum N beside it");
-    if (r->json && r->plot && !file_is_endless(r->json) && file_same(r->json, r->plot))
-        return err_set(err, "--json and --plot name the same file, %s", r->json);
-    if (r->plot && !svg_check_name("--plot", r->plot, err))
-        return false;
-    return (!r->json || file_check(r->json, err)) && (!r->plot || file_check(r->plot, err));
-}
-
-/* No output may be one of the traces. */
-static bool traces_are_safe(const struct caches_request *r, struct err *err)
-{
-    for (uint32_t i = 0; i < r->trace_count; i++) {
-        const char *trace = source_file(r->traces[i]);
-        if (file_is_endless(trace))
-            continue;
-        if ((r->json && file_same(r->json, trace)) || (r->plot && file_same(r->plot, trace)))
-            return err_set(err, "%s would be written over: it is a trace", trace);
-    }
-    return true;
 }
 
 static bool check(const struct caches_request *r, struct caches_spec *spec, struct err *err)
@@ -93,7 +51,7 @@ static bool add_sweep(struct caches_request *r, struct configurations *all, stru
             text_add(&text, "%s%s=", k ? "," : "", key->name);
             sweep_value_print(key, sweep_value_of(key, &spec), &text);
         }
-        fprintf(stderr, "heddle: left out: %s (%s)\n", text.at, why.text);
+        text_add(&all->left_out_why, "%s (%s)\n", text.at, why.text);
         text_fini(&text);
     }
     return all->count || err_set(err, "--sweep: no configuration is left");
@@ -101,8 +59,6 @@ static bool add_sweep(struct caches_request *r, struct configurations *all, stru
 
 bool caches_prepare(struct caches_request *r, struct configurations *all, struct err *err)
 {
-    if (!makes_sense(r, err) || !traces_are_safe(r, err))
-        return false;
     if (!r->tiles_told)
         r->spec.tiles = r->generate ? 1 : r->trace_count;
     if (!r->host.threads)
@@ -130,4 +86,5 @@ void configurations_fini(struct configurations *all)
         mem_free(all->at[i].wrong);
     }
     mem_free(all->at);
+    text_fini(&all->left_out_why);
 }

@@ -1,4 +1,4 @@
-#include "cli/svg.h"
+#include "report/svg.h"
 #include "base/bits.h"
 
 #include <math.h>

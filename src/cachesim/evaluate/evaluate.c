@@ -1,12 +1,11 @@
-/* heddle caches --evaluate: traces, points, figures, files. */
-#include "cli/evaluate.h"
+/* Traces, points, figures, files. */
+#include "cachesim_evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
-#include "cli/cli.h"
 
-enum { ACCESSES = 500000, ACCESSES_QUICK = 200, ACCESSES_MOST = 1 << 26 };
+enum { ACCESSES = 500000, ACCESSES_QUICK = 200 };
 
 /* ---- points ---- */
 
@@ -54,7 +53,7 @@ static struct caches *find_gpu(struct evaluation *e, struct err *err)
     const struct caches_request *r = e->r;
     struct point_key key = {.tiles = 1, .accesses = 1, .host = EVALUATE_GPU};
     struct caches_spec spec = point_spec(&key);
-    if (r->device_told && r->device->backend != &caches_cuda) {
+    if (e->no_gpu) {
         e->gpu = mem_text("--device says so");
         return NULL;
     }
@@ -97,9 +96,9 @@ static bool write_all(const struct evaluation *e, struct err *err)
     return file_close(&writer, err);
 }
 
-/* ---- the command ---- */
+/* ---- all ---- */
 
-static bool run(struct evaluation *e, struct err *err)
+static bool measure(struct evaluation *e, struct err *err)
 {
     double start = host_seconds();
     evaluation_figures(e); /* to know the points */
@@ -114,60 +113,24 @@ static bool run(struct evaluation *e, struct err *err)
     return write_all(e, err);
 }
 
-/* Machines are the evaluation's own. */
-static bool makes_sense(const struct caches_request *r, struct err *err)
+bool evaluation_run(struct evaluation *e, struct err *err)
 {
-    bool other = r->trace_count || r->generate || r->sweep_text || r->json || r->plot || r->tiles_told ||
-                 r->snoop_told || r->offset || r->batch || r->per_cache || r->compare_exact ||
-                 r->host.no_overlap || r->host.resident || r->host.per_block;
-    struct caches_spec usual = point_spec(&(struct point_key){.tiles = 0});
-    other |= r->spec.machine != usual.machine || memcmp(&r->spec.l1, &usual.l1, sizeof usual.l1) ||
-             memcmp(&r->spec.l2, &usual.l2, sizeof usual.l2) || r->spec.policy || r->spec.quantum ||
-             r->spec.seed != usual.seed;
-    if (other)
-        return err_set(err, "--evaluate has machines and traces of its own; beside it go --accesses, "
-                            "--threads, --device, --quick and --no-progress");
-    if (r->accesses > ACCESSES_MOST)
-        return err_set(err, "--accesses: with --evaluate, expected %d at most", ACCESSES_MOST);
-    return *r->evaluate || err_set(err, "--evaluate: expected a folder");
-}
-
-static int evaluate(struct evaluation *e)
-{
-    struct err err;
-    struct caches *gpu = NULL;
-    if (!makes_sense(e->r, &err))
-        return complain(EXIT_USAGE, &err);
+    if (!e->accesses)
+        e->accesses = e->quick ? ACCESSES_QUICK : ACCESSES;
     e->cpu = cpu_name();
     e->cores = host_cores();
-    gpu = find_gpu(e, &err);
-    bool good = (e->has_gpu || !e->r->device_told || e->r->device == caches_devices) &&
-                evaluate_record(e->r, e->folder, e->accesses, &err) && run(e, &err);
+    struct caches *gpu = find_gpu(e, err);
+    bool good = (e->has_gpu || !e->needs_gpu) && evaluation_record(e, err) && measure(e, err);
     if (gpu)
         caches_cuda.close(gpu);
-    if (interrupted) {
-        err_set(&err, "interrupted: what was measured so far is no result, and was not written");
-        return complain(EXIT_SIGNAL + interrupted, &err);
-    }
-    if (!good)
-        return complain(EXIT_FAILED, &err);
-    printf("%zu points, %zu figures in %.1f s: %s/evaluation.md\n", e->point_count, e->sheet_count,
-           e->seconds, e->folder);
-    return EXIT_GOOD;
+    return good;
 }
 
-int caches_evaluate(const struct caches_request *r)
+void evaluation_fini(struct evaluation *e)
 {
-    struct caches_request own = *r;
-    if (!own.host.threads)
-        own.host.threads = host_cores();
-    struct evaluation e = {.r = &own, .folder = r->evaluate};
-    e.accesses = r->accesses ? r->accesses : r->quick ? ACCESSES_QUICK : ACCESSES;
-    int status = evaluate(&e);
-    evaluation_forget_figures(&e);
-    mem_free(e.sheets);
-    mem_free(e.points);
-    mem_free(e.cpu);
-    mem_free(e.gpu);
-    return status;
+    evaluation_forget_figures(e);
+    mem_free(e->sheets);
+    mem_free(e->points);
+    mem_free(e->cpu);
+    mem_free(e->gpu);
 }

@@ -1,8 +1,7 @@
 /* Points, measured. What is simulated is in memory before the clock starts: reading traces is no part of it.
  * The first quarter of the accesses is simulated before, too, when caches are empty and memory is being
  * found. */
-#include "cli/cli.h"
-#include "cli/evaluate.h"
+#include "cachesim_evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -19,6 +18,7 @@ const char *const evaluate_hosts[EVALUATE_HOST_COUNT] = {
 /* ---- accesses of all tiles ---- */
 
 struct replay {
+    const _Atomic int *interrupt;
     struct point_key key; /* of the first point it is for */
     uint32_t tiles;
     struct trace_access *accesses; /* key.accesses of each tile */
@@ -63,7 +63,7 @@ static bool read_all(struct replay *replay, struct feed *feed, struct err *err)
     size_t *places = mem_alloc(replay->tiles, sizeof *places);
     uint64_t before = 1;
     bool good = true;
-    while (good && !interrupted && before != replay->total) {
+    while (good && !*replay->interrupt && before != replay->total) {
         before = replay->total;
         good = feed_next(feed, &batch, err);
         if (good)
@@ -89,7 +89,7 @@ static bool replay_make(struct replay *replay, const struct evaluation *e, const
             count++;
         }
     }
-    *replay = (struct replay){.key = *key, .tiles = key->tiles};
+    *replay = (struct replay){.key = *key, .tiles = key->tiles, .interrupt = e->r->interrupt};
     replay->accesses = mem_alloc_pages(key->tiles, key->accesses * sizeof *replay->accesses);
     struct feed *feed = feed_open(&(struct feed_spec){.paths = names,
                                                       .path_count = count,
@@ -102,7 +102,7 @@ static bool replay_make(struct replay *replay, const struct evaluation *e, const
                                                       .batch = device_batch(caches_devices, key->tiles),
                                                       .quantum = key->quantum,
                                                       .threads = e->r->host.threads,
-                                                      .interrupt = &interrupted},
+                                                      .interrupt = e->r->interrupt},
                                   err);
     bool good = feed && read_all(replay, feed, err);
     feed_close(feed);
@@ -157,7 +157,7 @@ static bool walk_to(struct walk *walk, size_t end, struct err *err)
                 here += counts[i];
             }
         }
-        if (interrupted)
+        if (*replay->interrupt)
             return err_set(err, "interrupted");
         if (!walk->backend->run(walk->caches, &(struct caches_batch){walk->from, walk->counts}, err))
             return false;
@@ -261,7 +261,7 @@ static bool measure(const struct evaluation *e, const struct replay *replay, str
     struct point again = *point;
     if (!run_once(e, replay, point, err))
         return false;
-    if (host_seconds() - start < 0.5 && !e->r->quick) {
+    if (host_seconds() - start < 0.5 && !e->quick) {
         if (!run_once(e, replay, &again, err))
             return false;
         if (again.digest != point->digest)
@@ -310,7 +310,7 @@ bool evaluation_measure(struct evaluation *e, struct err *err)
             if (!e->r->no_progress)
                 progress_update(&progress, (double)done / (double)e->point_count, done);
             done++;
-            good = !interrupted && measure(e, &replay, point, err) && agrees(e, point, err);
+            good = !*e->r->interrupt && measure(e, &replay, point, err) && agrees(e, point, err);
         }
         replay_fini(&replay);
     }

@@ -1,7 +1,5 @@
 /* The workloads, as rows, and their traces. */
-#include "cli/cli.h"
-#include "cli/evaluate.h"
-#include "cli/recording.h"
+#include "cachesim_evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "trace/file.h"
@@ -72,13 +70,6 @@ static bool shortest(const char *folder, const char *program, uint32_t threads, 
 
 /* ---- those that are not ---- */
 
-static char *decimal(uint64_t number)
-{
-    struct text text = {0};
-    text_add(&text, "%llu", (unsigned long long)number);
-    return text.at;
-}
-
 static void remove_traces(const char *folder, const char *program, uint32_t threads)
 {
     for (uint32_t i = 1; i <= threads; i++) {
@@ -89,69 +80,52 @@ static void remove_traces(const char *folder, const char *program, uint32_t thre
     }
 }
 
-/* Each thread has as many, or none is kept. */
-static bool is_whole(const struct recording *recording, const char *folder, const char *program,
-                     uint32_t threads, uint64_t wanted, struct err *err)
+/* Each thread has as many as were wanted, or none is kept. */
+static bool is_whole(const struct evaluation *e, const struct trace_wish *wish, struct err *err)
 {
     uint64_t got = 0;
-    bool good = !interrupted && !recording->process.signal && shortest(folder, program, threads, &got, err) &&
-                (got >= wanted || err_set(err, "%s: a thread made %llu accesses, not %llu", program,
-                                          (unsigned long long)got, (unsigned long long)wanted));
-    if (recording->process.signal)
-        err_set(err, "%s was ended by signal %d while it was recorded", program, recording->process.signal);
-    if (!good)
-        remove_traces(folder, program, threads);
+    bool good =
+        !*e->r->interrupt && shortest(e->folder, wish->program, wish->threads, &got, err) &&
+        (got >= wish->accesses || err_set(err, "%s: a thread made %llu accesses, not %llu", wish->program,
+                                          (unsigned long long)got, (unsigned long long)wish->accesses));
     return good;
 }
 
-/* The program goes on for as long as accesses are wanted. */
-static bool record(const struct caches_request *r, const char *folder, const char *program, uint32_t threads,
-                   uint64_t accesses, struct err *err)
+static bool record(const struct evaluation *e, const char *program, uint32_t threads, struct err *err)
 {
-    struct text name = {0}, output = {0};
+    struct text output = {0};
+    text_add(&output, "%s/traces/%s-%u", e->folder, program, threads);
+    struct trace_wish wish = {.program = program,
+                              .threads = threads,
+                              .accesses = e->accesses,
+                              .output = output.at,
+                              .no_progress = e->r->no_progress};
     struct err why;
-    text_add(&name, "threads/%s", program);
-    text_add(&output, "%s/traces/%s-%u", folder, program, threads);
-    char *path = process_beside("caches", name.at, &why), *count = decimal(threads);
-    char *words[] = {path, (char *)"--threads", count, (char *)"--rounds", (char *)"16777216", NULL};
-    struct record_request request = {.record = {.accesses = accesses,
-                                                .skip_threads = threads + 1,
-                                                .range_count = 1,
-                                                .ranges = {{1, UINT32_MAX}}},
-                                     .output = output.at,
-                                     .words = words,
-                                     .no_progress = r->no_progress};
-    struct recording recording = {.request = &request};
-    bool good = path && recording_run(&recording, &why);
-    if (!good)
-        err_set(err, "%s/traces has no traces of %s, and they cannot be made here: %s", folder, program,
+    bool recorded = e->record(&wish, &why), good = recorded && is_whole(e, &wish, err);
+    if (!recorded)
+        err_set(err, "%s/traces has no traces of %s, and they cannot be made here: %s", e->folder, program,
                 why.text);
-    catch_interrupts(); /* meanwhile they went to the program */
-    interrupted = interrupted ? interrupted : process_asked_to_end();
-    good = good && is_whole(&recording, folder, program, threads, accesses, err);
-    recording_fini(&recording);
-    mem_free(path);
-    mem_free(count);
-    text_fini(&name);
+    if (!good)
+        remove_traces(e->folder, program, threads);
     text_fini(&output);
     return good;
 }
 
-static bool record_unless_there(const struct caches_request *r, const char *folder, const char *program,
-                                uint32_t threads, uint64_t accesses, struct err *err)
+static bool record_unless_there(const struct evaluation *e, const char *program, uint32_t threads,
+                                struct err *err)
 {
     uint64_t there;
-    if (!shortest(folder, program, threads, &there, err))
+    if (!shortest(e->folder, program, threads, &there, err))
         return false;
-    if (there >= accesses)
+    if (there >= e->accesses)
         return true;
     if (there)
         return err_set(err,
                        "%s/traces: those of %s with %u threads have %llu accesses, not %llu: say --accesses "
                        "%llu, or remove them to have them recorded",
-                       folder, program, threads, (unsigned long long)there, (unsigned long long)accesses,
-                       (unsigned long long)there);
-    return record(r, folder, program, threads, accesses, err);
+                       e->folder, program, threads, (unsigned long long)there,
+                       (unsigned long long)e->accesses, (unsigned long long)there);
+    return record(e, program, threads, err);
 }
 
 static bool make_folder(const char *path, struct err *err)
@@ -160,16 +134,16 @@ static bool make_folder(const char *path, struct err *err)
            err_set(err, "--evaluate: cannot make the folder %s: %s", path, strerror(errno));
 }
 
-bool evaluate_record(const struct caches_request *r, const char *folder, uint64_t accesses, struct err *err)
+bool evaluation_record(const struct evaluation *e, struct err *err)
 {
     struct text traces = {0};
-    text_add(&traces, "%s/traces", folder);
-    bool good = make_folder(folder, err) && make_folder(traces.at, err);
+    text_add(&traces, "%s/traces", e->folder);
+    bool good = make_folder(e->folder, err) && make_folder(traces.at, err);
     text_fini(&traces);
     for (size_t i = 0; good && i < WORKLOADS; i++) {
         for (size_t k = 0; good && k < workload_programs(&evaluate_workloads[i]); k++)
-            good = record_unless_there(r, folder, evaluate_workloads[i].programs[k],
-                                       evaluate_workloads[i].threads, accesses, err);
+            good =
+                record_unless_there(e, evaluate_workloads[i].programs[k], evaluate_workloads[i].threads, err);
     }
     return good;
 }

@@ -1,6 +1,6 @@
 /* What drawings have in common: the page, colours that suit light and dark, scales. */
-#ifndef CLI_SVG_H
-#define CLI_SVG_H
+#ifndef REPORT_SVG_H
+#define REPORT_SVG_H
 
 #include "base/err.h"
 

@@ -1,4 +1,4 @@
-#include "cli/caches_sweep.h"
+#include "cachesim_runs/sweep.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/unit.h"

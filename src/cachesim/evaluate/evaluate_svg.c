@@ -1,6 +1,6 @@
 /* A sheet as a drawing: columns across, evenly; series as lines or as bars. */
-#include "cli/evaluate.h"
-#include "cli/svg.h"
+#include "cachesim_evaluate/evaluate.h"
+#include "report/svg.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Sweeps: "l1.size=16KiB..1MiB,l1.ways=1..16" is every combination of those. */
-#ifndef CLI_CACHES_SWEEP_H
-#define CLI_CACHES_SWEEP_H
+#ifndef CACHESIM_SWEEP_H
+#define CACHESIM_SWEEP_H
 
 #include "base/text.h"
 #include "cachesim/caches.h"

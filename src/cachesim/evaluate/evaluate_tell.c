@@ -1,5 +1,5 @@
 /* What was measured, for people (Markdown) and programs (JSON). */
-#include "cli/evaluate.h"
+#include "cachesim_evaluate/evaluate.h"
 #include "report/json.h"
 
 /* ---- commands ---- */
@@ -89,7 +89,7 @@ void evaluation_markdown(const struct evaluation *e, FILE *f)
 {
     char cell[CACHES_CELL];
     fprintf(f, "# Many caches, measured\n\nBy `heddle caches --evaluate`%s: %zu points in %.0f s.\n\n",
-            e->r->quick ? " --quick, which tells nothing but that it works" : "", e->point_count, e->seconds);
+            e->quick ? " --quick, which tells nothing but that it works" : "", e->point_count, e->seconds);
     fprintf(f, "- CPU: %s, %u cores, %u threads\n- GPU: %s%s\n", e->cpu, e->cores, e->r->host.threads,
             e->has_gpu ? "" : "none was measured: ", e->gpu);
     fprintf(f, "- Accesses of each tile: %s, or as many as make 134 million of all tiles together\n",
@@ -183,7 +183,7 @@ void evaluation_json(const struct evaluation *e, FILE *f)
     json_begin(&json, f);
     json_open_object(&json, NULL);
     json_put_text(&json, "heddle", HEDDLE_VERSION);
-    json_put_bool(&json, "quick", e->r->quick);
+    json_put_bool(&json, "quick", e->quick);
     json_put_count(&json, "accesses_of_each_tile_most", e->accesses);
     json_put_real(&json, "seconds", e->seconds);
     json_open_object(&json, "host");
