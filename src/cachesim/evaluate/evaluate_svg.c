@@ -1,17 +1,14 @@
 /* A sheet as a drawing: columns across, evenly; series as lines or as bars. */
 #include "cachesim_evaluate/evaluate.h"
+#include "base/mem.h"
 #include "report/svg.h"
 
 #include <math.h>
 
-enum { WIDTH = 960, LEFT = 70, TOP = 48, ACROSS = 560, UP = 360, RIGHT = LEFT + ACROSS, ROW = 18 };
+enum { WIDTH = 960 };
+static const struct svg_field field = {.left = 70, .top = 48, .width = 560, .height = 360};
 
-struct scale {
-    bool logarithmic;
-    double from, to;
-};
-
-static struct scale scale_of(const struct sheet *sheet, bool is_right)
+static struct svg_scale scale_of(const struct sheet *sheet, bool is_right)
 {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < sheet->cell_count; i++) {
@@ -22,27 +19,24 @@ static struct scale scale_of(const struct sheet *sheet, bool is_right)
         most = fmax(most, cell->value);
     }
     if (!most || !sheet->logarithmic || is_right)
-        return (struct scale){false, 0, svg_round_up(most)};
+        return (struct svg_scale){false, 0, svg_round_up(most)};
     double from = pow(10, floor(log10(0.7 * least))), to = pow(10, ceil(log10(most)));
-    return (struct scale){true, from, to > from ? to : 10 * from};
+    return (struct svg_scale){true, from, to > from ? to : 10 * from};
 }
 
-static double upwards(const struct scale *scale, double value)
+static double upwards(const struct svg_scale *scale, double value)
 {
-    double share = value / scale->to;
-    if (scale->logarithmic)
-        share = log10(fmax(value, scale->from) / scale->from) / log10(scale->to / scale->from);
-    return TOP + UP * (1 - fmin(fmax(share, 0), 1));
+    return svg_y(&field, svg_share(scale, value));
 }
 
 static double across(const struct sheet *sheet, size_t column)
 {
-    return LEFT + ACROSS * ((double)column + 0.5) / (double)sheet->column_count;
+    return svg_x(&field, ((double)column + 0.5) / (double)sheet->column_count);
 }
 
 /* ---- axes ---- */
 
-static void draw_step(const struct scale *scale, double value, bool is_right, FILE *f)
+static void draw_step(const struct svg_scale *scale, double value, bool is_right, FILE *f)
 {
     char cell[CACHES_CELL];
     double y = upwards(scale, value);
@@ -50,34 +44,28 @@ static void draw_step(const struct scale *scale, double value, bool is_right, FI
         snprintf(cell, sizeof cell, "%.4g", value);
     else
         number_of(cell, value);
-    if (!is_right)
-        fprintf(f, "<path class='g' d='M%d %.1f h%d'/>", LEFT, y, ACROSS);
-    fprintf(f, "<text x='%d' y='%.1f' text-anchor='%s'>%s</text>\n", is_right ? RIGHT + 8 : LEFT - 8, y + 4,
-            is_right ? "start" : "end", cell);
+    if (is_right)
+        svg_label(f, svg_x(&field, 1) + 8, y + 4, SVG_START, "%s", cell);
+    else
+        svg_grid_across(f, &field, y, cell);
 }
 
-static void draw_scale(const struct scale *scale, const char *name, bool is_right, FILE *f)
+static void draw_scale(const struct svg_scale *scale, const char *name, bool is_right, FILE *f)
 {
-    for (int i = 0; !scale->logarithmic && i <= 5; i++)
-        draw_step(scale, scale->to * i / 5, is_right, f);
+    enum { STEPS = 5 };
+    for (int i = 0; !scale->logarithmic && i <= STEPS; i++)
+        draw_step(scale, scale->to * i / STEPS, is_right, f);
     for (double value = scale->from; scale->logarithmic && value <= scale->to * 1.001; value *= 10)
         draw_step(scale, value, is_right, f);
-    fprintf(f, "<text transform='translate(%d %d) rotate(-90)' text-anchor='middle'>",
-            is_right ? RIGHT + 56 : 16, TOP + UP / 2);
-    svg_text(f, name);
-    fputs("</text>\n", f);
+    svg_name_upwards(f, &field, is_right ? svg_x(&field, 1) + 56 : 16, name);
 }
 
 static void draw_columns(const struct sheet *sheet, FILE *f)
 {
-    for (size_t i = 0; i < sheet->column_count; i++) {
-        fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>", across(sheet, i), TOP + UP + 20);
-        svg_text(f, sheet->columns[i]);
-        fputs("</text>\n", f);
-    }
-    fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>", LEFT + ACROSS / 2, TOP + UP + 44);
-    svg_text(f, sheet->across);
-    fprintf(f, "</text>\n<rect class='f' x='%d' y='%d' width='%d' height='%d'/>\n", LEFT, TOP, ACROSS, UP);
+    for (size_t i = 0; i < sheet->column_count; i++)
+        svg_label(f, across(sheet, i), svg_y(&field, 0) + 20, SVG_MIDDLE, "%s", sheet->columns[i]);
+    svg_name_across(f, &field, sheet->across);
+    svg_frame(f, &field);
 }
 
 /* ---- series ---- */
@@ -93,85 +81,81 @@ static double shade_of(const struct sheet *sheet, size_t series)
     return 1 - 0.65 * (double)(shades - 1 - series % shades) / (double)shades;
 }
 
-static void draw_title(const struct sheet *sheet, size_t series, size_t column, double value, FILE *f)
+static struct svg_pen pen_of(const struct sheet *sheet, size_t series)
 {
-    char cell[CACHES_CELL];
-    fputs("<title>", f);
-    svg_text(f, sheet->series[series].name);
-    fputs(", ", f);
-    svg_text(f, sheet->columns[column]);
-    fprintf(f, ": %s</title>", number_of(cell, value));
+    struct svg_pen pen = svg_pen(series);
+    if (sheet->series[series].is_right)
+        pen.dash = "3 3";
+    return pen;
 }
 
-static void draw_line(const struct sheet *sheet, const struct scale *scale, size_t series, FILE *f)
+static void draw_line(const struct sheet *sheet, const struct svg_scale *scale, size_t series, FILE *f)
 {
-    const char *colour = svg_colour(series);
-    bool is_right = sheet->series[series].is_right, has_begun = false;
-    fprintf(f, "<path fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s' d='", colour,
-            is_right ? "3 3" : svg_dash(series));
-    for (size_t i = 0; i < sheet->column_count; i++) {
-        double value = sheet_value(sheet, series, i);
-        if (isfinite(value))
-            fprintf(f, "%c%.1f %.1f", has_begun ? 'L' : 'M', across(sheet, i), upwards(scale, value));
-        has_begun |= isfinite(value);
-    }
-    fputs("'/>\n", f);
+    struct svg_pen pen = pen_of(sheet, series);
+    struct svg_point *points = mem_alloc(sheet->column_count, sizeof *points);
+    char cell[CACHES_CELL];
+    size_t count = 0;
     for (size_t i = 0; i < sheet->column_count; i++) {
         double value = sheet_value(sheet, series, i);
         if (!isfinite(value))
             continue;
-        fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'>", across(sheet, i), upwards(scale, value),
-                colour);
-        draw_title(sheet, series, i, value, f);
-        fputs("</circle>\n", f);
+        points[count] = (struct svg_point){across(sheet, i), upwards(scale, value)};
+        svg_dot(f, points[count++], pen.colour, "%s, %s: %s", sheet->series[series].name, sheet->columns[i],
+                number_of(cell, value));
     }
+    svg_line(f, pen, points, count);
+    mem_free(points);
 }
 
-static void draw_bars(const struct sheet *sheet, const struct scale *scale, size_t series, FILE *f)
+static void draw_bars(const struct sheet *sheet, const struct svg_scale *scale, size_t series, FILE *f)
 {
-    double room = 0.86 * ACROSS / (double)sheet->column_count, wide = room / (double)sheet->series_count;
+    double room = 0.86 * field.width / (double)sheet->column_count, wide = room / (double)sheet->series_count;
+    char cell[CACHES_CELL];
     for (size_t i = 0; i < sheet->column_count; i++) {
         double value = sheet_value(sheet, series, i), y = upwards(scale, value);
         if (!isfinite(value))
             continue;
-        fprintf(f, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='%s' fill-opacity='%.2f'>",
-                across(sheet, i) - room / 2 + wide * (double)series, y, wide * 0.92, TOP + UP - y,
-                svg_colour(series / shades_of(sheet)), shade_of(sheet, series));
-        draw_title(sheet, series, i, value, f);
-        fputs("</rect>\n", f);
+        struct svg_bar bar = {.x = across(sheet, i) - room / 2 + wide * (double)series,
+                              .y = y,
+                              .width = wide * 0.92,
+                              .height = svg_y(&field, 0) - y,
+                              .colour = svg_pen(series / shades_of(sheet)).colour,
+                              .opacity = shade_of(sheet, series)};
+        svg_bar(f, &bar, "%s, %s: %s", sheet->series[series].name, sheet->columns[i], number_of(cell, value));
     }
 }
 
-static void draw_key(const struct sheet *sheet, int x, FILE *f)
+static void draw_key(const struct sheet *sheet, double x, FILE *f)
 {
     for (size_t i = 0; i < sheet->series_count; i++) {
-        int y = TOP + 8 + ROW * (int)i;
-        if (sheet->bars)
-            fprintf(f, "<rect x='%d' y='%d' width='24' height='10' fill='%s' fill-opacity='%.2f'/>", x, y - 5,
-                    svg_colour(i / shades_of(sheet)), shade_of(sheet, i));
-        else
-            fprintf(f, "<path stroke='%s' stroke-width='2' stroke-dasharray='%s' d='M%d %d h24'/>",
-                    svg_colour(i), sheet->series[i].is_right ? "3 3" : svg_dash(i), x, y);
-        fprintf(f, "<text x='%d' y='%d'>", x + 30, y + 4);
-        svg_text(f, sheet->series[i].name);
-        fputs("</text>\n", f);
+        double y = field.top + 8 + SVG_KEY_ROW * (double)i;
+        struct svg_bar bar = {.x = x,
+                              .y = y - 5,
+                              .width = SVG_KEY_WIDTH,
+                              .height = 10,
+                              .colour = svg_pen(i / shades_of(sheet)).colour,
+                              .opacity = shade_of(sheet, i)};
+        if (!sheet->bars) {
+            svg_key(f, x, y, pen_of(sheet, i), sheet->series[i].name);
+            continue;
+        }
+        svg_bar(f, &bar, "%s", sheet->series[i].name);
+        svg_label(f, x + SVG_KEY_WIDTH + 6, y + 4, SVG_START, "%s", sheet->series[i].name);
     }
 }
 
 void sheet_svg(const struct sheet *sheet, FILE *f)
 {
-    struct scale left = scale_of(sheet, false), right = scale_of(sheet, true);
-    int height = TOP + (int)fmax(UP + 64, ROW * (double)sheet->series_count + 24);
-    svg_begin(f, WIDTH, height);
-    fprintf(f, "<text x='%d' y='28' font-size='16'>", LEFT);
-    svg_text(f, sheet->title);
-    fputs("</text>\n", f);
+    struct svg_scale left = scale_of(sheet, false), right = scale_of(sheet, true);
+    double rows = SVG_KEY_ROW * (double)sheet->series_count;
+    svg_begin(f, WIDTH, field.top + (int)fmax(field.height + 64, rows + 24));
+    svg_heading(f, field.left, 28, SVG_START, "%s", sheet->title);
     draw_scale(&left, sheet->upwards, false, f);
     if (sheet->right)
         draw_scale(&right, sheet->right, true, f);
     draw_columns(sheet, f);
     for (size_t i = 0; i < sheet->series_count; i++)
         (sheet->bars ? draw_bars : draw_line)(sheet, sheet->series[i].is_right ? &right : &left, i, f);
-    draw_key(sheet, RIGHT + (sheet->right ? 76 : 24), f);
+    draw_key(sheet, svg_x(&field, 1) + (sheet->right ? 76 : 24), f);
     svg_end(f);
 }

@@ -6,13 +6,14 @@
 
 #include <math.h>
 
-enum { WIDTH = 900, LEFT = 70, TOP = 64, ACROSS = 560, UP = 380, LEGEND = LEFT + ACROSS + 24, ROW = 18 };
+enum { WIDTH = 900, KEY = 24 };
+static const struct svg_field field = {.left = 70, .top = 64, .width = 560, .height = 380};
 
 struct chart {
     const struct sweep *sweep;
     const struct sweep_axis *x;
     bool of_l2;
-    double most; /* of the scale upwards, in percent */
+    struct svg_scale scale; /* upwards, in percent */
 };
 
 /* Sizes first, then what has the most values. */
@@ -59,43 +60,43 @@ static double share_across(const struct sweep_axis *x, uint64_t value)
 
 static double across(const struct sweep_axis *x, uint64_t value)
 {
-    return LEFT + 16 + (ACROSS - 32) * share_across(x, value);
+    enum { MARGIN = 16 };
+    return svg_x(&field, (MARGIN + (field.width - 2 * MARGIN) * share_across(x, value)) / field.width);
 }
 
 static double upwards(const struct chart *chart, double rate)
 {
-    return TOP + UP * (1 - rate / chart->most);
+    return svg_y(&field, svg_share(&chart->scale, rate));
 }
 
 /* ---- drawing ---- */
 
 static void draw_axes(const struct chart *chart, FILE *f)
 {
+    enum { STEPS = 5, LABEL_WIDTH = 44 };
     const struct sweep_axis *x = chart->x;
-    for (int i = 0; i <= 5; i++) {
-        double rate = chart->most * i / 5, y = upwards(chart, rate);
-        fprintf(f, "<path class='g' d='M%d %.1f h%d'/>", LEFT, y, ACROSS);
-        fprintf(f, "<text x='%d' y='%.1f' text-anchor='end'>%.4g%%</text>\n", LEFT - 8, y + 4, rate);
+    struct text name = {0};
+    for (int i = 0; i <= STEPS; i++) {
+        char label[32];
+        double rate = chart->scale.to * i / STEPS;
+        snprintf(label, sizeof label, "%.4g%%", rate);
+        svg_grid_across(f, &field, upwards(chart, rate), label);
     }
-    double last = -1e9;
+    double last = -LABEL_WIDTH;
     for (size_t i = 0; i < x->count; i++) {
-        double at = across(x, x->values[i]);
-        fprintf(f, "<path class='g' d='M%.1f %d v%d'/>", at, TOP, UP);
-        if (fabs(at - last) < 44) /* no room for its label */
-            continue;
         struct text label = {0};
+        double at = across(x, x->values[i]);
+        bool has_room = fabs(at - last) >= LABEL_WIDTH;
         sweep_value_print(x->key, x->values[i], &label);
-        fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%s</text>\n", at, TOP + UP + 20, label.at);
+        svg_grid_upwards(f, &field, at, has_room ? label.at : NULL);
         text_fini(&label);
-        last = at;
+        last = has_room ? at : last;
     }
-    fprintf(f, "<rect class='f' x='%d' y='%d' width='%d' height='%d'/>\n", LEFT, TOP, ACROSS, UP);
-    fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>%s: %s</text>\n", LEFT + ACROSS / 2, TOP + UP + 44,
-            x->key->name, x->key->help);
-    fprintf(f,
-            "<text transform='translate(16 %d) rotate(-90)' text-anchor='middle'>%s misses, of accesses"
-            "</text>\n",
-            TOP + UP / 2, chart->of_l2 ? "L2" : "L1");
+    svg_frame(f, &field);
+    text_add(&name, "%s: %s", x->key->name, x->key->help);
+    svg_name_across(f, &field, name.at);
+    svg_name_upwards(f, &field, 16, chart->of_l2 ? "L2 misses, of accesses" : "L1 misses, of accesses");
+    text_fini(&name);
 }
 
 /* Both are of the same line. */
@@ -120,49 +121,35 @@ static void name_line(const struct chart *chart, const struct caches_spec *spec,
     }
 }
 
-static int compare_points(const void *a, const void *b)
+static int from_left(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const struct svg_point *)a)->x, y = ((const struct svg_point *)b)->x;
     return x < y ? -1 : x > y;
 }
-
-struct point {
-    double x, y, rate;
-};
 
 /* All that are on the line of this one, which is the first. */
 static void draw_line(const struct chart *chart, const struct configurations *all, size_t first,
                       size_t number, FILE *f)
 {
-    const char *colour = svg_colour(number);
-    const char *dash = svg_dash(number);
-    struct point *points = mem_alloc(all->count, sizeof *points);
+    struct svg_pen pen = svg_pen(number);
+    struct svg_point *points = mem_alloc(all->count, sizeof *points);
     struct text name = {0};
     size_t count = 0;
+    name_line(chart, &all->at[first].spec, &name);
     for (size_t i = first; i < all->count; i++) {
         const struct configuration *one = &all->at[i];
         if (!is_drawn(chart, one) || !same_line(chart, &all->at[first].spec, &one->spec))
             continue;
         double rate = rate_of(chart, one);
-        points[count++] = (struct point){across(chart->x, sweep_value_of(chart->x->key, &one->spec)),
-                                         upwards(chart, rate), rate};
+        points[count] = (struct svg_point){across(chart->x, sweep_value_of(chart->x->key, &one->spec)),
+                                           upwards(chart, rate)};
+        svg_dot(f, points[count++], pen.colour, "%s%s%.4g%%", name.length ? name.at : "",
+                name.length ? ": " : "", rate);
     }
-    qsort(points, count, sizeof *points, compare_points);
-    fprintf(f, "<path fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s' d='", colour, dash);
-    for (size_t i = 0; i < count; i++)
-        fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M', points[i].x, points[i].y);
-    fputs("'/>\n", f);
-    name_line(chart, &all->at[first].spec, &name);
-    for (size_t i = 0; i < count; i++)
-        fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'><title>%s%s%.4g%%</title></circle>\n",
-                points[i].x, points[i].y, colour, name.length ? name.at : "", name.length ? ": " : "",
-                points[i].rate);
-    if (name.length) {
-        int y = TOP + 8 + ROW * (int)number;
-        fprintf(f, "<path stroke='%s' stroke-width='2' stroke-dasharray='%s' d='M%d %d h24'/>", colour, dash,
-                LEGEND, y);
-        fprintf(f, "<text x='%d' y='%d'>%s</text>\n", LEGEND + 30, y + 4, name.at);
-    }
+    qsort(points, count, sizeof *points, from_left);
+    svg_line(f, pen, points, count);
+    if (name.length)
+        svg_key(f, svg_x(&field, 1) + KEY, field.top + 8 + SVG_KEY_ROW * (int)number, pen, name.at);
     text_fini(&name);
     mem_free(points);
 }
@@ -184,25 +171,26 @@ static size_t draw_lines(const struct chart *chart, const struct configurations 
 
 static void draw_titles(const struct chart *chart, const struct caches_request *r, FILE *f)
 {
-    fprintf(f, "<text x='%d' y='24' font-size='16'>%s miss rate by %s</text>\n", LEFT,
-            chart->of_l2 ? "L2" : "L1", chart->x->key->name);
-    fprintf(f, "<text x='%d' y='46'>", LEFT);
-    svg_text(f, r->generate ? r->generate : r->traces[0]);
+    const char *source = r->generate ? r->generate : r->traces[0];
+    svg_heading(f, field.left, 24, SVG_START, "%s miss rate by %s", chart->of_l2 ? "L2" : "L1",
+                chart->x->key->name);
     if (r->trace_count > 1)
-        fprintf(f, " and %u more", r->trace_count - 1);
-    fputs("</text>\n", f);
+        svg_label(f, field.left, 46, SVG_START, "%s and %u more", source, r->trace_count - 1);
+    else
+        svg_label(f, field.left, 46, SVG_START, "%s", source);
 }
 
 void sweep_svg(const struct caches_request *r, const struct configurations *all, FILE *f)
 {
     struct chart chart = {.sweep = &r->sweep, .x = choose_axis(&r->sweep)};
+    double most = 0;
     for (size_t i = 0; i < all->count && !strncmp(chart.x->key->name, "l2.", 3); i++)
         chart.of_l2 |= all->at[i].spec.machine != CACHES_L1;
     for (size_t i = 0; i < all->count; i++)
-        chart.most = fmax(chart.most, rate_of(&chart, &all->at[i]));
-    chart.most = svg_round_up(chart.most);
-    int rows = (int)draw_lines(&chart, all, NULL), height = TOP + (int)fmax(UP + 64, ROW * rows + 24);
-    svg_begin(f, WIDTH, height);
+        most = fmax(most, rate_of(&chart, &all->at[i]));
+    chart.scale.to = svg_round_up(most);
+    int rows = (int)draw_lines(&chart, all, NULL);
+    svg_begin(f, WIDTH, field.top + (int)fmax(field.height + 64, SVG_KEY_ROW * rows + 24));
     draw_titles(&chart, r, f);
     draw_axes(&chart, f);
     draw_lines(&chart, all, f);
