@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "report/cell.h"
 #include "system/system.h"
 #include "workloads/run.h"
 
@@ -134,7 +135,6 @@ void validation_json(const struct validation *validation, const struct summary *
 void validation_svg(const struct validation *validation, const struct summary *summary, FILE *stream);
 
 /* Pieces that both texts have. A cell for a number that is not known is "-". */
-enum { CELL = 32 };
 char *cell_count(char cell[CELL], double value);  /* 1,234,567 */
 char *cell_figure(char cell[CELL], double value); /* four digits */
 char *cell_error(char cell[CELL], double error, bool in_points);

@@ -6,17 +6,7 @@
 
 char *cell_count(char cell[CELL], double value)
 {
-    char digits[CELL];
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%.0f", value), at = 0;
-    if (isnan(value) || length > CELL / 2)
-        return strcpy(cell, "-");
-    for (size_t i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0)
-            cell[at++] = ',';
-        cell[at++] = digits[i];
-    }
-    cell[at] = 0;
-    return cell;
+    return value >= 0 && value < 0x1p63 ? cell_whole(cell, (uint64_t)llround(value)) : strcpy(cell, "-");
 }
 
 char *cell_figure(char cell[CELL], double value)

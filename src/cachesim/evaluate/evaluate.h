@@ -88,7 +88,7 @@ struct point {
 
 /* ---- sheets: what a figure shows, as a table, a drawing and JSON ---- */
 
-enum { SHEET_NAME = CACHES_CELL };
+enum { SHEET_NAME = CELL };
 
 struct sheet {
     const char *name, *title, *text; /* name: of the file, too */
@@ -115,7 +115,7 @@ void sheet_put_right(struct sheet *sheet, const char *series, const char *column
 double sheet_value(const struct sheet *sheet, size_t series, size_t column); /* or NAN: none was put */
 void sheet_fini(struct sheet *sheet);
 void sheet_svg(const struct sheet *sheet, FILE *f);
-char *number_of(char cell[CACHES_CELL], double value); /* three digits or more; "-" for no number */
+char *number_of(char cell[CELL], double value); /* three digits or more; "-" for no number */
 
 /* ---- all ---- */
 

@@ -279,7 +279,7 @@ static void quanta_of(struct evaluation *e, uint32_t workload, const char *file,
     static const enum evaluate_host hosts[] = {EVALUATE_CPU_ALL, EVALUATE_GPU};
     struct point_key key = {workload, CACHES_L1, scaled(e, 64), .host = EVALUATE_CPU_ALL};
     uint64_t exact = at(e, key)->result.l1.invalidations;
-    text_add(&sheet->note, " Exact, there are %s.", cell_of(column, exact));
+    text_add(&sheet->note, " Exact, there are %s.", cell_whole(column, exact));
     sheet_put(sheet, "error", "exact", 0);
     for (uint64_t quantum = 16; quantum <= 65536 && quantum <= e->accesses; quantum *= 4) {
         key.quantum = quantum;

@@ -62,20 +62,14 @@ void sheet_fini(struct sheet *sheet)
     text_fini(&sheet->commands);
 }
 
-char *number_of(char cell[CACHES_CELL], double value)
+char *number_of(char cell[CELL], double value)
 {
     double size = fabs(value);
     if (!isfinite(value))
-        snprintf(cell, CACHES_CELL, "-");
+        snprintf(cell, CELL, "-");
     else if (size >= 1000)
-        return cell_of(cell, (uint64_t)llround(value));
+        return cell_whole(cell, (uint64_t)llround(value));
     else
-        snprintf(cell, CACHES_CELL, "%.*f",
-                 size >= 100  ? 0
-                 : size >= 10 ? 1
-                 : size >= 1  ? 2
-                 : size       ? 4
-                              : 0,
-                 value);
+        snprintf(cell, CELL, "%.*f", size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size ? 4 : 0, value);
     return cell;
 }

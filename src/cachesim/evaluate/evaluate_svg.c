@@ -38,7 +38,7 @@ static double across(const struct sheet *sheet, size_t column)
 
 static void draw_step(const struct svg_scale *scale, double value, bool is_right, FILE *f)
 {
-    char cell[CACHES_CELL];
+    char cell[CELL];
     double y = upwards(scale, value);
     if (value < 1000)
         snprintf(cell, sizeof cell, "%.4g", value);
@@ -93,7 +93,7 @@ static void draw_line(const struct sheet *sheet, const struct svg_scale *scale, 
 {
     struct svg_pen pen = pen_of(sheet, series);
     struct svg_point *points = mem_alloc(sheet->column_count, sizeof *points);
-    char cell[CACHES_CELL];
+    char cell[CELL];
     size_t count = 0;
     for (size_t i = 0; i < sheet->column_count; i++) {
         double value = sheet_value(sheet, series, i);
@@ -110,7 +110,7 @@ static void draw_line(const struct sheet *sheet, const struct svg_scale *scale, 
 static void draw_bars(const struct sheet *sheet, const struct svg_scale *scale, size_t series, FILE *f)
 {
     double room = 0.86 * field.width / (double)sheet->column_count, wide = room / (double)sheet->series_count;
-    char cell[CACHES_CELL];
+    char cell[CELL];
     for (size_t i = 0; i < sheet->column_count; i++) {
         double value = sheet_value(sheet, series, i), y = upwards(scale, value);
         if (!isfinite(value))

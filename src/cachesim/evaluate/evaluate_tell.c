@@ -48,7 +48,7 @@ void point_command(struct text *text, const struct point_key *key)
 
 static void write_sheet(const struct sheet *sheet, FILE *f)
 {
-    char cell[CACHES_CELL];
+    char cell[CELL];
     fprintf(f, "\n## %s\n\n%s%s\n\n![%s](%s.svg)\n\n| %s |", sheet->title, sheet->text,
             sheet->note.length ? sheet->note.at : "", sheet->title, sheet->name, sheet->across);
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -87,13 +87,13 @@ static void write_workloads(FILE *f)
 
 void evaluation_markdown(const struct evaluation *e, FILE *f)
 {
-    char cell[CACHES_CELL];
+    char cell[CELL];
     fprintf(f, "# Many caches, measured\n\nBy `heddle caches --evaluate`%s: %zu points in %.0f s.\n\n",
             e->quick ? " --quick, which tells nothing but that it works" : "", e->point_count, e->seconds);
     fprintf(f, "- CPU: %s, %u cores, %u threads\n- GPU: %s%s\n", e->cpu, e->cores, e->r->host.threads,
             e->has_gpu ? "" : "none was measured: ", e->gpu);
     fprintf(f, "- Accesses of each tile: %s, or as many as make 134 million of all tiles together\n",
-            cell_of(cell, e->accesses));
+            cell_whole(cell, e->accesses));
     fputs(
         "- Caches: L1 64 KiB, 16 ways; L2 512 KiB of each tile, 16 ways; lines of 64 bytes; LRU\n"
         "- Times are of simulation alone, by the wall's clock: accesses are in the host's memory before, and "

@@ -6,6 +6,7 @@
 #include "cachesim/caches.h"
 #include "cachesim/feed.h"
 #include "cachesim_runs/sweep.h"
+#include "report/cell.h"
 
 #include <stdio.h>
 
@@ -63,12 +64,9 @@ bool caches_simulate(const struct caches_request *r, struct configurations *all,
 
 /* ---- told ---- */
 
-enum { CACHES_CELL = 40 };
-
 uint64_t accesses_of(const struct coherent_counters *count);
 uint64_t misses_of(const struct coherent_counters *count);
 double miss_rate(const struct coherent_counters *count); /* in percent */
-char *cell_of(char cell[CACHES_CELL], uint64_t value);   /* 1,234,567 */
 
 /* A key of sweeps, as this description has it. */
 void setting_print(const char *key, const struct caches_spec *spec, struct text *text);

@@ -37,19 +37,6 @@ double miss_rate(const struct coherent_counters *count)
     return accesses ? 100.0 * (double)misses_of(count) / (double)accesses : 0;
 }
 
-char *cell_of(char cell[CACHES_CELL], uint64_t value)
-{
-    char digits[CACHES_CELL];
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0)
-            cell[at++] = ',';
-        cell[at++] = digits[i];
-    }
-    cell[at] = 0;
-    return cell;
-}
-
 /* ---- one configuration ---- */
 
 static void describe_shape(struct text *text, const char *name, const struct cache_shape *shape)
@@ -87,14 +74,14 @@ static void print_heads(FILE *out, const char *first)
 
 static void print_counters(FILE *out, const char *name, const struct coherent_counters *count)
 {
-    char cells[COUNT_OF(columns)][CACHES_CELL];
-    cell_of(cells[0], accesses_of(count));
-    cell_of(cells[1], misses_of(count));
-    snprintf(cells[2], CACHES_CELL, "%.3f%%", miss_rate(count));
-    cell_of(cells[3], count->evictions);
-    cell_of(cells[4], count->write_backs);
-    cell_of(cells[5], count->invalidations);
-    cell_of(cells[6], count->put_backs);
+    char cells[COUNT_OF(columns)][CELL];
+    cell_whole(cells[0], accesses_of(count));
+    cell_whole(cells[1], misses_of(count));
+    snprintf(cells[2], CELL, "%.3f%%", miss_rate(count));
+    cell_whole(cells[3], count->evictions);
+    cell_whole(cells[4], count->write_backs);
+    cell_whole(cells[5], count->invalidations);
+    cell_whole(cells[6], count->put_backs);
     fprintf(out, "%-8s", name);
     for (size_t i = 0; i < COUNT_OF(columns); i++)
         fprintf(out, " %15s", cells[i]);
@@ -115,11 +102,11 @@ static void print_each(FILE *out, const char *level, const struct coherent_count
 static void print_error(FILE *out, const char *name, const struct coherent_counters *quanta,
                         const struct coherent_counters *exact)
 {
-    char cells[2][CACHES_CELL];
+    char cells[2][CELL];
 #define X(counter, help)                                                                                     \
     if (quanta->counter || exact->counter) {                                                                 \
-        fprintf(out, "%-3s %-14s %15s %15s ", name, #counter, cell_of(cells[0], quanta->counter),            \
-                cell_of(cells[1], exact->counter));                                                          \
+        fprintf(out, "%-3s %-14s %15s %15s ", name, #counter, cell_whole(cells[0], quanta->counter),         \
+                cell_whole(cells[1], exact->counter));                                                       \
         if (exact->counter)                                                                                  \
             fprintf(out, "%+10.4f%%\n",                                                                      \
                     100 * ((double)quanta->counter - (double)exact->counter) / (double)exact->counter);      \
@@ -144,10 +131,10 @@ static void print_errors(FILE *out, const struct configurations *all)
 static void closing_line(const struct caches_request *r, const struct configurations *all, FILE *out)
 {
     uint64_t accesses = 0;
-    char cell[CACHES_CELL];
+    char cell[CELL];
     for (size_t i = 0; i < all->count; i++)
         accesses += all->at[i].result.accesses;
-    fprintf(out, "%s accesses in %.2f s: %.1f million/s (%s, %u thread%s)\n", cell_of(cell, accesses),
+    fprintf(out, "%s accesses in %.2f s: %.1f million/s (%s, %u thread%s)\n", cell_whole(cell, accesses),
             all->wall_s, (double)accesses / 1e6 / fmax(all->wall_s, 1e-9), r->device->backend->name,
             r->host.threads, r->host.threads == 1 ? "" : "s");
 }
@@ -181,7 +168,7 @@ void caches_print(const struct caches_request *r, const struct configurations *a
 
 void sweep_print(const struct caches_request *r, const struct configurations *all, FILE *out)
 {
-    char cells[4][CACHES_CELL];
+    char cells[4][CELL];
     bool has_l2 = false;
     for (size_t i = 0; i < all->count; i++)
         has_l2 |= all->at[i].spec.machine != CACHES_L1;
@@ -197,12 +184,12 @@ void sweep_print(const struct caches_request *r, const struct configurations *al
             fprintf(out, "%-9s ", text.at);
             text_fini(&text);
         }
-        fprintf(out, "%15s %9.3f%% %15s %15s", cell_of(cells[0], misses_of(&one->result.l1)),
-                miss_rate(&one->result.l1), cell_of(cells[1], one->result.l1.write_backs),
-                cell_of(cells[2], one->result.l1.invalidations));
+        fprintf(out, "%15s %9.3f%% %15s %15s", cell_whole(cells[0], misses_of(&one->result.l1)),
+                miss_rate(&one->result.l1), cell_whole(cells[1], one->result.l1.write_backs),
+                cell_whole(cells[2], one->result.l1.invalidations));
         if (one->spec.machine != CACHES_L1)
-            fprintf(out, " %15s %9.3f%% %15s", cell_of(cells[3], misses_of(&one->result.l2)),
-                    miss_rate(&one->result.l2), cell_of(cells[0], one->result.l2.write_backs));
+            fprintf(out, " %15s %9.3f%% %15s", cell_whole(cells[3], misses_of(&one->result.l2)),
+                    miss_rate(&one->result.l2), cell_whole(cells[0], one->result.l2.write_backs));
         fputc('\n', out);
     }
     fputc('\n', out);

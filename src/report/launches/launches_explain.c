@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/demangle.h"
 #include "driver/result.h"
+#include "gpu/metrics.h"
+#include "report/cell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,12 +80,10 @@ static void groups_fini(struct groups *groups)
 
 /* ---- numbers ---- */
 
-static void add_whole(struct text *text, uint64_t number) /* 12,345,678 */
+static void add_whole(struct text *text, uint64_t number)
 {
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
-    for (int i = 0; i < length; i++)
-        text_add(text, "%s%c", i && (length - i) % 3 == 0 ? "," : "", digits[i]);
+    char cell[CELL];
+    text_add(text, "%s", cell_whole(cell, number));
 }
 
 static void add_time(struct text *text, uint64_t ps)
