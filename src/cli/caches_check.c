@@ -1,6 +1,6 @@
 #include "cli/caches_check.h"
 #include "base/file.h"
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "report/svg.h"
 #include "trace/source.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_CACHES_CHECK_H
 #define CLI_CACHES_CHECK_H
 
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 
 struct caches_asked {
     struct caches_request request;

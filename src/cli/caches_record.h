@@ -2,7 +2,7 @@
 #ifndef CLI_CACHES_RECORD_H
 #define CLI_CACHES_RECORD_H
 
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 
 bool caches_record(const struct trace_wish *wish, struct err *err);
 

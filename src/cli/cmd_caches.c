@@ -7,7 +7,7 @@
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/unit.h"
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 
 /* ---- options: one row each, and a function that takes its value ---- */
 

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/host.h"
 #include "cli/folder.h"
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "driver/driver.h"
 #include "workloads/run.h"
 

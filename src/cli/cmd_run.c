@@ -1,6 +1,6 @@
 /* heddle run: runs a CUDA program on a simulated system. */
 #include "cli/stats_launches.h"
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "cli/run.h"
 #include "cli/trace_mem.h"
 #include "base/file.h"

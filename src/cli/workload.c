@@ -4,7 +4,7 @@
 #include "base/unit.h"
 #include "cli/folder.h"
 #include "cli/stats_launches.h"
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "cli/timing.h"
 #include "cli/trace_mem.h"
 #include "driver/driver.h"

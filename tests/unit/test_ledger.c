@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "driver/driver.h"
 #include "driver/ledger.h"
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 
 #include <dirent.h>
 #include <string.h>

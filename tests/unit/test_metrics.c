@@ -1,7 +1,7 @@
 /* Metrics of launches: from counters to values, text and words. */
 #include "check.h"
 #include "driver/facts.h"
-#include "explain/bottleneck.h"
+#include "report/explain/bottleneck.h"
 
 /* A kernel of 10,000 cycles that filled an H200, and did nothing. */
 struct sample {

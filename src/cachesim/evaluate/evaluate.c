@@ -1,5 +1,5 @@
 /* Traces, points, figures, files. */
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/host.h"

@@ -6,7 +6,7 @@
 #define CACHESIM_EVALUATE_H
 
 #include "base/text.h"
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 
 /* ---- workloads ---- */
 

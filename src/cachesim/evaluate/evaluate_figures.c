@@ -1,5 +1,5 @@
 /* The figures: those of the paper by their numbers, and some beyond it. */
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/mem.h"
 

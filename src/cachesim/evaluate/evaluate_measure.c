@@ -1,7 +1,7 @@
 /* Points, measured. What is simulated is in memory before the clock starts: reading traces is no part of it.
  * The first quarter of the accesses is simulated before, too, when caches are empty and memory is being
  * found. */
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"

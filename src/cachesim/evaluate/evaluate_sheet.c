@@ -1,6 +1,6 @@
 #include "base/bits.h"
 #include "base/mem.h"
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 
 #include <math.h>
 

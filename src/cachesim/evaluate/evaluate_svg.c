@@ -1,5 +1,5 @@
 /* A sheet as a drawing: columns across, evenly; series as lines or as bars. */
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "base/mem.h"
 #include "report/svg.h"
 

@@ -1,5 +1,5 @@
 /* What was measured, for people (Markdown) and programs (JSON). */
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "report/json.h"
 
 /* ---- commands ---- */

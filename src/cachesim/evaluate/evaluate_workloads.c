@@ -1,5 +1,5 @@
 /* The workloads, as rows, and their traces. */
-#include "cachesim_evaluate/evaluate.h"
+#include "cachesim/evaluate/evaluate.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "trace/file.h"

@@ -5,7 +5,7 @@
 
 #include "cachesim/caches.h"
 #include "cachesim/feed.h"
-#include "cachesim_runs/sweep.h"
+#include "cachesim/runs/sweep.h"
 #include "report/cell.h"
 
 #include <stdio.h>

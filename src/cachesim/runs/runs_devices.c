@@ -1,4 +1,4 @@
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 #include "base/bits.h"
 
 const struct caches_device caches_devices[] = {

@@ -1,5 +1,5 @@
 /* What came of it, as JSON. All but "host" is the same for any threads, batches and devices. */
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 #include "report/json.h"
 
 static void write_shape(struct json_writer *json, const char *name, const struct cache_shape *shape)

@@ -1,5 +1,5 @@
 /* From what was asked for to what is simulated. */
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"

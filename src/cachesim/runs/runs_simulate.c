@@ -1,12 +1,12 @@
 /* Runs configurations over the accesses. Those that take them in the same order are run together: each batch
  * is read once. */
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/workers.h"
-#include "cachesim_cpu/stack.h"
+#include "cachesim/cpu/stack.h"
 #include "cachesim/plan.h"
 
 /* What accesses of a pass depend on. */

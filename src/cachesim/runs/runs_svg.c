@@ -1,5 +1,5 @@
 /* A sweep as a line chart: miss rates upwards, one key across, a line for each combination of the others. */
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 #include "report/svg.h"
 #include "base/bits.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* Tables for people. */
-#include "cachesim_runs/runs.h"
+#include "cachesim/runs/runs.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/unit.h"

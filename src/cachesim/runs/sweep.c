@@ -1,4 +1,4 @@
-#include "cachesim_runs/sweep.h"
+#include "cachesim/runs/sweep.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/unit.h"

@@ -1,4 +1,4 @@
-#include "explain/causes.h"
+#include "report/explain/causes.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

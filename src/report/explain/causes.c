@@ -1,4 +1,4 @@
-#include "explain/causes.h"
+#include "report/explain/causes.h"
 
 /* Percent, from which on something is a cause. */
 enum {

@@ -2,7 +2,7 @@
 #ifndef EXPLAIN_CAUSES_H
 #define EXPLAIN_CAUSES_H
 
-#include "explain/bottleneck.h"
+#include "report/explain/bottleneck.h"
 
 /* What causes are judged by, of one kernel. */
 struct evidence {

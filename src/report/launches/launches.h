@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "driver/ledger_format.h"
 #include "driver/ledger_places.h"
-#include "explain/bottleneck.h"
+#include "report/explain/bottleneck.h"
 #include "system/system.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What the kernels' time went into: a line for each, a table, and the places where warps waited. 100 columns.
  */
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "base/apart.h"
 #include "base/bits.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* The launches of processes as JSON: --stats FILE. */
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/file.h"

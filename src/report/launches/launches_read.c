@@ -1,5 +1,5 @@
 /* The launches of processes, from the files they left. */
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "base/file.h"
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* The launches of processes in words. */
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "driver/result.h"
 
 #include <signal.h>

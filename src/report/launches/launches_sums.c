@@ -1,5 +1,5 @@
 /* Sums of launches by kernel, from the files that processes left. */
-#include "launches/launches.h"
+#include "report/launches/launches.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
