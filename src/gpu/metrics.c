@@ -72,14 +72,18 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Of a unit, and of all that take its place. */
-static uint64_t instructions_of_pipe(const struct metric_source *source, enum isa_unit pipe)
+/* By unit: the profiler's pipe that it counts as. */
+static const char *const pipes[UNIT_COUNT] = {
+#define U(P, S, id, name, place, result, busy, does, pipe, ...) pipe,
+    ISA_UNITS(U, , )
+#undef U
+};
+
+static uint64_t instructions_of_pipe(const struct metric_source *source, const char *pipe)
 {
-    struct unit_cost costs[UNIT_COUNT];
     uint64_t sum = 0;
-    sm_unit_costs(source->sm, costs);
     for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
-        sum += costs[unit].pipe == pipe ? source->timing->sm.by_unit[unit] : 0;
+        sum += strcmp(pipes[unit], pipe) ? 0 : source->timing->sm.by_unit[unit];
     return sum;
 }
 
@@ -90,11 +94,21 @@ double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
     sm_unit_costs(source->sm, costs);
     double own = 0, shared = 0; /* cycles */
     for (uint32_t other = 0; other < UNIT_COUNT; other++)
-        if (costs[other].pipe == costs[unit].pipe) {
+        if (costs[other].place == costs[unit].place) {
             own += (double)k->sm.by_unit[other] * costs[other].interval;
             shared += (double)k->sm.by_unit[other] * costs[other].shared;
         }
     return larger(percent(own, scheduler_cycles(k)), percent(shared, (double)k->sm.cycles_active));
+}
+
+/* Of the pipe's units, the busiest. */
+static double pipe_busy(const struct metric_source *source, const char *pipe)
+{
+    double most = 0;
+    for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
+        if (!strcmp(pipes[unit], pipe))
+            most = larger(most, metric_unit_busy(source, (enum isa_unit)unit));
+    return most;
 }
 
 static double time_ps(const struct kernel_stats *k)
@@ -102,8 +116,8 @@ static double time_ps(const struct kernel_stats *k)
     return (double)(k->end_ps - k->start_ps);
 }
 
-#define done(name) instructions_of_pipe(source, UNIT_##name)
-#define busy(name) metric_unit_busy(source, UNIT_##name)
+#define done(pipe) instructions_of_pipe(source, #pipe)
+#define busy(pipe) pipe_busy(source, #pipe)
 
 /* ---- rows ---- */
 
@@ -179,8 +193,8 @@ static const struct {
 };
 
 static const char *const unit_names[] = {
-#define U(name) #name,
-    ISA_UNITS(U)
+#define U(P, S, id, ...) #id,
+    ISA_UNITS(U, , )
 #undef U
 };
 

@@ -373,7 +373,7 @@ static double of_unit_at(evidence_t *e, cause_t *cause, const struct metric_plac
     double own = 0, all = 0;
     for (int unit = 0; unit < UNIT_COUNT; unit++) {
         all += place->at->steps[unit];
-        own += e->costs[unit].pipe == e->costs[cause->which].pipe ? place->at->steps[unit] : 0;
+        own += e->costs[unit].place == e->costs[cause->which].place ? place->at->steps[unit] : 0;
     }
     return all > 0 ? (double)place->counts.issued * own / all : 0;
 }
