@@ -41,9 +41,11 @@ uint32_t bank_passes(struct banks *banks, uint32_t count, const struct request *
 {
     uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16;
     uint32_t first = request->shared_at[first_lane(request->shared)], differs = 0, offsets[ISA_LANES];
-    uint32_t width = request->of.width;
-    for (uint32_t i = 0; i < width; i++)
-        offsets[i] = request->shared_at[i] - first;
+    uint32_t width = request->of.width, half = 0;
+    do /* at least once: there are 32 lanes */
+        for (uint32_t i = half; i < half + 32; i++)
+            offsets[i] = request->shared_at[i] - first;
+    while ((half += 32) < width);
     struct bank_pattern *pattern = &banks->seen[place_of(offsets)];
     for (uint32_t i = 0; i < width; i++)
         differs |= offsets[i] ^ pattern->offsets[i];

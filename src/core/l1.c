@@ -140,7 +140,7 @@ static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint
 struct load *load_take(struct sm *sm)
 {
     if (sm->free_load == NO_SLOT) {
-        uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 256;
+        uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 64;
         sm->loads = mem_resize(sm->loads, sm->load_capacity, more, sizeof *sm->loads);
         for (uint32_t i = more; i-- > sm->load_capacity;) {
             sm->loads[i].next = sm->free_load;

@@ -127,12 +127,25 @@ static uint8_t sectors_of(const struct delivery *of, lane_mask who)
     return (uint8_t)(sectors & ((1u << MEM_SECTORS) - 1));
 }
 
-static uint32_t count_lines(const struct delivery *of)
+/* The lines that lanes go to, in the order of the first lane of each. */
+struct lines {
+    uint32_t count;
+    struct {
+        uint64_t line;
+        lane_mask who;
+    } at[ISA_LANES];
+};
+
+static void find_lines(const struct delivery *of, lane_mask lanes, struct lines *lines)
 {
-    uint32_t count = 0;
-    for (lane_mask rest = of->lanes; rest; count++)
-        rest &= ~same_line(of, rest, of->at[first_lane(rest)] / MEM_LINE);
-    return count;
+    lines->count = 0;
+    for (lane_mask rest = lanes; rest;) {
+        uint64_t line = of->at[first_lane(rest)] / MEM_LINE;
+        lane_mask who = same_line(of, rest, line);
+        lines->at[lines->count].line = line;
+        lines->at[lines->count++].who = who;
+        rest &= ~who;
+    }
 }
 
 /* Sectors that lanes' bytes would fill if they lay side by side. */
@@ -235,22 +248,19 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
                         const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint32_t lines = count_lines(&request->of);
+    struct lines lines; /* most of it is never looked at */
+    find_lines(&request->of, request->of.lanes, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_load_sectors;
-    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = begin_load(sm, w, request, timing, registers);
     warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     counters->l1_requests++;
-    counters->l1_wavefronts += lines;
-    note_passes(w, lines, 0);
+    counters->l1_wavefronts += lines.count;
+    note_passes(w, lines.count, 0);
     uint64_t tag_at = begins;
-    for (lane_mask rest = request->of.lanes; rest; tag_at += spec->l1_line_cycles) {
-        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
-        lane_mask who = same_line(&request->of, rest, line);
-        rest &= ~who;
-        l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), tag_at);
-    }
+    for (uint32_t i = 0; i < lines.count; i++, tag_at += spec->l1_line_cycles)
+        l1_load(sm, load, lines.at[i].line * MEM_LINE, sectors_of(&request->of, lines.at[i].who), tag_at);
     note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
@@ -258,17 +268,17 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint32_t lines = count_lines(&request->of);
+    struct lines lines;
+    find_lines(&request->of, request->of.lanes, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_store_sectors;
-    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     counters->l1_requests++;
-    for (lane_mask rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
-        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
-        lane_mask who = same_line(&request->of, rest, line);
+    for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
+        uint64_t line = lines.at[i].line;
+        lane_mask who = lines.at[i].who;
         unsigned char data[MEM_LINE];
         uint32_t masks[MEM_SECTORS] = {0};
-        rest &= ~who;
         w->kernel->isa->collect(request, line * MEM_LINE, who, data, masks);
         l1_store(sm, w, line * MEM_LINE, data, masks, begins);
     }
@@ -292,12 +302,12 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
                           const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint32_t lines = count_lines(&request->of);
-    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
+    struct lines lines;
+    find_lines(&request->of, request->of.lanes, &lines);
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = NULL;
-    lane_mask who_asks = request->of.lanes;
     if (timing->merged && atomic_merge(request)) {
-        who_asks &= -who_asks;
+        find_lines(&request->of, request->of.lanes & -request->of.lanes, &lines);
         begins += merging_takes(sm, w);
     }
     w->kernel->counters.l1_requests++;
@@ -305,10 +315,9 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
         load = begin_load(sm, w, request, timing, registers);
         warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     }
-    for (lane_mask rest = who_asks; rest; begins += spec->l1_line_cycles) {
-        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
-        lane_mask who = same_line(&request->of, rest, line);
-        rest &= ~who;
+    for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
+        uint64_t line = lines.at[i].line;
+        lane_mask who = lines.at[i].who;
         uint32_t sectors = (uint32_t)__builtin_popcount(sectors_of(&request->of, who));
         w->kernel->counters.l1_atomic_sectors += sectors;
         note_sectors(w, sectors, sectors);
