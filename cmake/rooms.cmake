@@ -60,8 +60,8 @@ function(heddle_room name)
     heddle_root(${name} ${name} ${ROOM_AS} ${folder})
     target_link_libraries(${name} PUBLIC heddle_flags PRIVATE ${ROOM_USES})
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_INTERPROCEDURAL_OPTIMIZATION)
-        # Machine code beside what LTO needs: tests are linked without LTO. Where snprintf cuts a text, it is meant to.
-        target_compile_options(${name} PRIVATE -ffat-lto-objects -Wno-format-truncation)
+        # Machine code beside what LTO needs: tests are linked without LTO. What gcc suspects at -O3 alone is mostly wrong.
+        target_compile_options(${name} PRIVATE -ffat-lto-objects -Wno-format-truncation -Wno-maybe-uninitialized)
     endif()
     if(NOT ROOM_FREE) # not allowed to allocate, print or exit on its own
         target_compile_options(${name} PRIVATE -include ${PROJECT_SOURCE_DIR}/src/base/forbid.h)

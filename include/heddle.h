@@ -17,6 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of this header. While the first number is 0, a new second number may change or remove functions, and
+ * CHANGELOG.md says what to do about it; a new third number only adds to them or mends them. From 1.0.0 on, what is here
+ * stays until the first number changes. */
+#define HEDDLE_VERSION_MAJOR 0
+#define HEDDLE_VERSION_MINOR 1
+#define HEDDLE_VERSION_PATCH 0
+#define HEDDLE_VERSION "0.1.0"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,6 +34,7 @@ extern "C" {
 struct heddle;        /* a system with its GPUs */
 struct heddle_module; /* kernels and variables */
 
+/* The version of the library, as HEDDLE_VERSION is that of the header. */
 HEDDLE_API const char *heddle_version(void);
 
 /* What the last failed call of this thread had to say. */

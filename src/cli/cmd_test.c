@@ -23,11 +23,14 @@ static int run(int count, char **words)
 
 const struct command test_command = {
     .name = "test",
-    .arguments = "[NAME|CTest options]",
+    .arguments = "[--quick] [NAME|CTest options]",
     .help = "build and run all tests",
-    .more = "Runs everything CTest has: unit tests under the address and undefined-behaviour sanitizers, the "
-            "engine's\n"
-            "under the thread sanitizer, short runs of the fuzzers, and the command line's. For one group: "
-            "-R NAME.",
+    .more =
+        "Runs everything CTest has: unit tests under the address and undefined-behaviour sanitizers, those "
+        "with\n"
+        "threads under the thread sanitizer, short runs of the fuzzers, and the command line's. With NAME, "
+        "the tests\n"
+        "with that in their name. --quick: one build and no slow tests, for the daily round; it lists what "
+        "it leaves out.",
     .run = run,
 };

@@ -1,4 +1,5 @@
 #include "cli/process.h"
+#include "base/home.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -63,18 +64,15 @@ char *process_find(const char *command, const char *name, int *status, struct er
 
 char *process_beside(const char *command, const char *name, struct err *err)
 {
-    char own[4096];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length < 0) {
+    struct text path = {0};
+    if (!home_add_part(&path, name)) {
         err_set(err, "%s: cannot tell where heddle is: %s", command, strerror(errno));
         return NULL;
     }
-    own[length] = 0;
-    char *path = joined(own, (size_t)(strrchr(own, '/') - own), name);
-    if (!access(path, R_OK))
-        return path;
-    err_set(err, "%s: %s is missing; build Heddle as a whole (./heddle does)", command, path);
-    mem_free(path);
+    if (!access(path.at, R_OK))
+        return path.at;
+    err_set(err, "%s: %s is missing; build Heddle as a whole (./heddle does)", command, path.at);
+    text_fini(&path);
     return NULL;
 }
 

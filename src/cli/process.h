@@ -13,7 +13,7 @@ enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 }; /* as shells have it */
  * that of heddle that asks: "run". */
 char *process_find(const char *command, const char *name, int *status, struct err *err);
 
-/* The path of a file of ours that lies beside the heddle program, to be freed; NULL: it is not there. */
+/* The path of a file of ours that was built with the heddle program, to be freed; NULL: it is not there. */
 char *process_beside(const char *command, const char *name, struct err *err);
 
 struct process {

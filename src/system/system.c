@@ -1,14 +1,11 @@
 #include "system/system.h"
 #include "base/bits.h"
+#include "base/home.h"
 #include "base/mem.h"
 #include "gpu/gpu.h"
 
 #include <dirent.h>
 #include <unistd.h>
-
-#ifndef HEDDLE_SYSTEMS
-#define HEDDLE_SYSTEMS "/usr/share/heddle/systems"
-#endif
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
@@ -59,13 +56,10 @@ static void add_known(const char *folder, struct err *err)
 
 static void add_folder(struct text *path, const char *folder)
 {
-    const char *home = getenv("HEDDLE_HOME");
     if (folder)
         text_add(path, "%s", folder);
-    else if (home && *home)
-        text_add(path, "%s/systems", home);
     else
-        text_add(path, "%s", HEDDLE_SYSTEMS);
+        home_add_data(path, "systems");
 }
 
 static bool read_named(struct system *system, const char *name, const char *folder, struct err *err)

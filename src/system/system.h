@@ -38,8 +38,8 @@ struct system {
 };
 
 /* `name` is a path (it has a slash or ends in .ini), or a name, such as "h200", of a description in `folder`;
- * NULL or "" is "h200". `folder` may be NULL: HEDDLE_HOME/systems, or the folder that
- * Heddle was built with. An unknown name's error lists those there are. */
+ * NULL or "" is "h200". `folder` may be NULL: the systems that come with Heddle (base/home.h). An unknown
+ * name's error lists those there are. */
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err);
 
 /* Changes one setting, "gpu.sm_count=4" or "system.gpus=8", before anything was made of the system. */

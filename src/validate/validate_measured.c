@@ -1,15 +1,12 @@
 /* Reads what tools/measure wrote: CSV without quotes, after a line that says on what and when. */
 #include "validate/validate.h"
 #include "base/file.h"
+#include "base/home.h"
 #include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifndef HEDDLE_SOURCES
-#define HEDDLE_SOURCES "/usr/share/heddle"
-#endif
 
 enum { COLUMNS_MOST = 256 };
 
@@ -232,13 +229,13 @@ static bool read_file(struct validation *validation, const char *folder, const c
                       bool (*take)(struct validation *validation, struct table *table, struct err *err),
                       struct err *err)
 {
-    const char *home = getenv("HEDDLE_HOME");
     struct text path = {0};
     struct table table;
     if (folder)
-        text_add(&path, "%s/%s", folder, name);
+        text_add(&path, "%s", folder);
     else
-        text_add(&path, "%s/bench/h200/%s", home && *home ? home : HEDDLE_SOURCES, name);
+        home_add_data(&path, "bench/h200");
+    text_add(&path, "/%s", name);
     bool good = table_open(&table, path.at, machine, err) && take(validation, &table, err);
     text_fini(&table.content);
     text_fini(&path);

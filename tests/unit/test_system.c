@@ -1,8 +1,11 @@
 /* Descriptions of systems: those that come with Heddle, and how one is found. */
 #include "check.h"
 #include "base/bits.h"
+#include "base/home.h"
 #include "cache/tags.h"
 #include "system/system.h"
+
+#include <unistd.h>
 
 static void load(struct system *system, const char *name, const char *folder)
 {
@@ -11,13 +14,16 @@ static void load(struct system *system, const char *name, const char *folder)
         fail_msg("%s", err.text);
 }
 
-/* The folder of Heddle's own descriptions, as seen from this file. */
+/* The folder of Heddle's own descriptions. */
 static const char *own_folder(void)
 {
-    static char folder[4096];
-    const char *end = strstr(__FILE__, "tests/unit/");
-    assert_non_null(end);
-    snprintf(folder, sizeof folder, "%.*ssystems", (int)(end - __FILE__), __FILE__);
+    static char folder[4096], file[4096];
+    struct text path = {0};
+    home_add_data(&path, "systems");
+    assert_true((size_t)snprintf(folder, sizeof folder, "%s", path.at) < sizeof folder);
+    text_fini(&path);
+    snprintf(file, sizeof file, "%.4000s/h200.ini", folder);
+    assert_int_equal(access(file, R_OK), 0); /* h200 would be found without a file, too */
     return folder;
 }
 

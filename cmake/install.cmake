@@ -1,0 +1,29 @@
+# cmake --install BUILD --prefix P. What is installed finds its files from where it is (src/base/home.c), so P can be moved.
+#
+#   bin/heddle
+#   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h
+#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, record/, threads/
+#   share/heddle/     systems/, bench/h200/ (what a real GPU gave)
+set(parts ${CMAKE_INSTALL_LIBDIR}/heddle)
+
+install(TARGETS heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS heddle_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS heddle_preload DESTINATION ${parts}/cuda)
+install(TARGETS heddle_record DESTINATION ${parts}/record)
+install(TARGETS ${threads_programs} DESTINATION ${parts}/threads)
+# NVIDIA's names have a folder of their own: only programs that `heddle run` starts should find them.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
+foreach(name ${cuda_names} libheddle.so)
+    file(CREATE_LINK ../../libheddle.so ${PROJECT_BINARY_DIR}/installed/${name} SYMBOLIC)
+    install(FILES ${PROJECT_BINARY_DIR}/installed/${name} DESTINATION ${parts}/cuda)
+endforeach()
+
+install(FILES include/heddle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY systems DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.ini")
+install(DIRECTORY bench/h200 DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench FILES_MATCHING PATTERN "*.csv")
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
