@@ -68,6 +68,33 @@ static void end_if_unused(struct driver *driver, struct physical *physical)
     mem_free(physical);
 }
 
+/* A part of the device's memory that no other has: behind the arena and all that lies there. */
+static uint64_t new_place(const struct device *device)
+{
+    const struct mappings *mappings = &device->driver->memory.mappings;
+    uint64_t next = device->arena.end - device->arena.base;
+    for (size_t i = 0; i < mappings->physical_count; i++) {
+        const struct physical *other = mappings->physical[i];
+        if (other && other->facts.device == device)
+            next = max_u64(next, other->place + other->facts.bytes);
+    }
+    return next;
+}
+
+/* That of the same memory, where this process exported it itself; or a new one. */
+static uint64_t place_of_file(const struct device *device, const struct stat *about)
+{
+    const struct mappings *mappings = &device->driver->memory.mappings;
+    struct stat other;
+    for (size_t i = 0; i < mappings->physical_count; i++) {
+        const struct physical *one = mappings->physical[i];
+        if (one && one->file != mappings->file && !fstat(one->file, &other) &&
+            other.st_ino == about->st_ino && other.st_dev == about->st_dev)
+            return one->place;
+    }
+    return new_place(device);
+}
+
 static bool open_own_file(struct physical *physical)
 {
     char name[32];
@@ -106,6 +133,7 @@ static enum result take(struct device *device, uint64_t bytes, bool shareable, u
         return driver_fail(RESULT_OUT_OF_MEMORY, "the host has no file for %llu bytes of memory: %s",
                            (unsigned long long)bytes, strerror(errno));
     device->used += bytes;
+    physical.place = new_place(device);
     *handle = add_physical(mappings, physical);
     return RESULT_SUCCESS;
 }
@@ -216,6 +244,7 @@ enum result physical_import(struct driver *driver, int file, uint64_t *handle)
     if (physical.file < 0)
         return driver_fail(RESULT_OUT_OF_MEMORY, "no file descriptor is left: %s", strerror(errno));
     pthread_mutex_lock(&driver->memory.lock);
+    physical.place = place_of_file(physical.facts.device, &about);
     *handle = add_physical(&driver->memory.mappings, physical);
     pthread_mutex_unlock(&driver->memory.lock);
     return RESULT_SUCCESS;
