@@ -35,13 +35,7 @@ enum {
     STEPS = 400, /* of a thread in a round */
 };
 
-#define BEGIN_STEP                                                                                           \
-    "    mad.lo.u32 %x, %x, 1664525, 1013904223;\n"                                                          \
-    "    mad.lo.u32 %y, %y, 1664525, 1013904223;\n"                                                          \
-    "    shr.u32 %kind, %y, 28;\n"                                                                           \
-    "    shr.u32 %any, %x, 12;\n"                                                                            \
-    "    mov.u32 %got, 0;\n"
-
+/* clang-format off */
 /* %at = the address of word `first` + %any % count. */
 #define FIND(first, count)                                                                                   \
     "    rem.u32 %r1, %any, " #count ";\n"                                                                   \
@@ -54,12 +48,13 @@ enum {
     "    setp.lt.u32 %p1, %kind, " #kind ";\n"                                                               \
     "    @%p1 bra " #label ";\n"
 
+/* Each step logs two words. */
 static const char ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry play(.param .u64 table, .param .u64 log, .param .u32 steps, .param .u32 seed,\n"
     "                     .param .u32 first)\n"
     "{\n"
-    "    .reg .b32 %r<9>, %x, %y, %kind, %any, %got, %step, %steps, %thread, %is_owner;\n"
+    "    .reg .b32 %r<9>, %x, %y, %kind, %any, %got, %more, %step, %steps, %thread, %own;\n"
     "    .reg .b64 %rd<5>, %table, %log, %at, %apart; .reg .pred %p<3>, %owner;\n"
     "    ld.param.u64 %table, [table];\n"
     "    ld.param.u64 %log, [log];\n"
@@ -72,67 +67,95 @@ static const char ptx[] =
     "    mov.u32 %r6, %nctaid.x;\n"
     "    mad.lo.u32 %r7, %r3, %r4, %r5;\n"
     "    add.u32 %thread, %r7, %r2;\n"
-    "    mul.wide.u32 %rd1, %r7, 4;\n"
+    "    mul.wide.u32 %rd1, %r7, 8;\n"
     "    add.s64 %log, %log, %rd1;\n"
     "    mul.lo.u32 %r6, %r6, %r4;\n"
-    "    mul.wide.u32 %apart, %r6, 4;\n"
+    "    mul.wide.u32 %apart, %r6, 8;\n"
     "    mad.lo.u32 %x, %thread, 40503, %r1;\n"
     "    shr.u32 %r2, %thread, 5;\n"
     "    mad.lo.u32 %y, %r2, 69069, %r1;\n"
-    "    and.b32 %is_owner, %thread, 3;\n"
-    "    setp.eq.u32 %owner, %is_owner, 0;\n"
+    "    and.b32 %r2, %thread, 3;\n"
+    "    setp.eq.u32 %owner, %r2, 0;\n"
+    "    shr.u32 %own, %thread, 2;\n"
     "    mov.u32 %step, 0;\n"
-    "next:\n" BEGIN_STEP IF_BELOW(3, add) IF_BELOW(4, reduce) IF_BELOW(7, load) IF_BELOW(10, load_weak)
-        IF_BELOW(13, store) IF_BELOW(14, release) IF_BELOW(15, acquire) FIND(344, 16) /* mirrors */
+    "next:\n"
+    "    mad.lo.u32 %x, %x, 1664525, 1013904223;\n"
+    "    mad.lo.u32 %y, %y, 1664525, 1013904223;\n"
+    "    shr.u32 %kind, %y, 28;\n"
+    "    shr.u32 %any, %x, 12;\n"
+    "    mov.u32 %got, 0;\n"
+    "    mov.u32 %more, 0;\n"
+    IF_BELOW(3, add)
+    IF_BELOW(4, reduce)
+    IF_BELOW(7, load)
+    IF_BELOW(10, load_weak)
+    IF_BELOW(12, store)
+    IF_BELOW(13, release)
+    IF_BELOW(15, acquire)
+    FIND(344, 16) /* mirrors */
     "    ld.relaxed.sys.global.u32 %got, [%at];\n"
     "    bra done;\n"
-    "add:\n" FIND(
-        0,
-        64) "    atom.relaxed.sys.global.add.u32 %got, [%at], 1;\n"
-            "    bra done;\n"
-            "reduce:\n" FIND(
-                328,
-                16) "    red.relaxed.sys.global.add.u32 [%at], 1;\n"
-                    "    bra done;\n"
-                    "load:\n" FIND(
-                        0,
-                        320) "    ld.relaxed.sys.global.u32 %got, [%at];\n"
-                             "    bra done;\n"
-                             "load_weak:\n" FIND(
-                                 0,
-                                 320) "    ld.global.u32 %got, [%at];\n"
-                                      "    bra done;\n"
-                                      "store:\n"
-                                      "    shr.u32 %any, %thread, 2;\n" FIND(
-                                          64,
-                                          256) "    @!%owner bra done;\n"
-                                               "    ld.global.u32 %got, [%at];\n"
-                                               "    add.u32 %r1, %got, 1;\n"
-                                               "    st.global.u32 [%at], %r1;\n"
-                                               "    bra done;\n"
-                                               "release:\n" FIND(
-                                                   320,
-                                                   8) "    membar.sys;\n"
-                                                      "    atom.relaxed.sys.global.add.u32 %got, [%at], 1;\n"
-                                                      "    bra done;\n"
-                                                      "acquire:\n" FIND(
-                                                          320,
-                                                          8) "    ld.relaxed.sys.global.u32 %got, [%at];\n"
-                                                             "    membar.sys;\n"
-                                                             "done:\n"
-                                                             "    st.global.u32 [%log], %got;\n"
-                                                             "    add.s64 %log, %log, %apart;\n"
-                                                             "    add.u32 %step, %step, 1;\n"
-                                                             "    setp.lt.u32 %p2, %step, %steps;\n"
-                                                             "    @%p2 bra next;\n"
-                                                             "    ret;\n"
-                                                             "}\n";
+    "add:\n"
+    FIND(0, 64)
+    "    atom.relaxed.sys.global.add.u32 %got, [%at], 1;\n"
+    "    bra done;\n"
+    "reduce:\n"
+    FIND(328, 16)
+    "    red.relaxed.sys.global.add.u32 [%at], 1;\n"
+    "    bra done;\n"
+    "load:\n"
+    FIND(0, 320)
+    "    ld.relaxed.sys.global.u32 %got, [%at];\n"
+    "    bra done;\n"
+    "load_weak:\n"
+    FIND(0, 320)
+    "    ld.global.u32 %got, [%at];\n"
+    "    bra done;\n"
+    "store:\n"
+    "    @!%owner bra done;\n"
+    "    mov.u32 %any, %own;\n"
+    FIND(64, 256)
+    "    ld.global.u32 %more, [%at];\n"
+    "    add.u32 %r1, %more, 1;\n"
+    "    st.global.u32 [%at], %r1;\n"
+    "    bra done;\n"
+    "release:\n" /* of the flag that goes with the mailbox */
+    "    mov.u32 %any, %own;\n"
+    "    @!%owner bra released;\n"
+    FIND(64, 256)
+    "    ld.global.u32 %more, [%at];\n"
+    "    add.u32 %r1, %more, 1;\n"
+    "    st.global.u32 [%at], %r1;\n"
+    "released:\n"
+    FIND(320, 8)
+    "    membar.sys;\n"
+    "    atom.relaxed.sys.global.add.u32 %got, [%at], 1;\n"
+    "    bra done;\n"
+    "acquire:\n" /* and a mailbox that goes with the flag */
+    FIND(320, 8)
+    "    ld.relaxed.sys.global.u32 %got, [%at];\n"
+    "    membar.sys;\n"
+    FIND(64, 256)
+    "    ld.global.u32 %more, [%at];\n"
+    "done:\n"
+    "    st.global.v2.u32 [%log], {%got, %more};\n"
+    "    add.s64 %log, %log, %apart;\n"
+    "    add.u32 %step, %step, 1;\n"
+    "    setp.lt.u32 %p2, %step, %steps;\n"
+    "    @%p2 bra next;\n"
+    "    ret;\n"
+    "}\n";
+/* clang-format on */
 _Static_assert(FIRST_FLAG == 320 && FIRST_REDUCED == 328 && FIRST_MIRROR == 344, "the kernel's numbers");
 
 enum kind { ADD, REDUCE, LOAD, LOAD_WEAK, STORE, RELEASE, ACQUIRE, LOOK };
 
-static const enum kind kinds[16] = {ADD,       ADD,       ADD,   REDUCE, LOAD,  LOAD,    LOAD,    LOAD_WEAK,
-                                    LOAD_WEAK, LOAD_WEAK, STORE, STORE,  STORE, RELEASE, ACQUIRE, LOOK};
+static const enum kind kinds[16] = {ADD,       ADD,       ADD,   REDUCE, LOAD,    LOAD,    LOAD,    LOAD_WEAK,
+                                    LOAD_WEAK, LOAD_WEAK, STORE, STORE,  RELEASE, ACQUIRE, ACQUIRE, LOOK};
+
+struct logged {
+    uint32_t got, more;
+};
 
 struct play {
     struct under_test t;
@@ -142,9 +165,8 @@ struct play {
     struct stream *copies[GPUS_MOST];
     uint64_t home[HOMES_AT_MOST]; /* memory of each: words side by side */
     uint64_t table[GPUS_MOST], log[GPUS_MOST];
-    uint32_t *seen; /* [GPU after GPU][step][thread] */
+    struct logged *seen; /* [GPU after GPU][step][thread] */
     uint32_t before[ALL], after[ALL];
-    unsigned sharers;
 };
 
 static unsigned homes(const struct play *play)
@@ -185,7 +207,8 @@ static void play_start(struct play *play, unsigned gpus, unsigned threads)
         play->device[i] = driver_device(play->t.driver, i);
         CHECK(memory_alloc(play->device[i], 4 * ALL, &play->home[i]));
         CHECK(memory_alloc(play->device[i], 8 * ALL, &play->table[i]));
-        CHECK(memory_alloc(play->device[i], 4 * STEPS * BLOCK * blocks_of(play, i), &play->log[i]));
+        CHECK(memory_alloc(play->device[i], sizeof(struct logged) * STEPS * BLOCK * blocks_of(play, i),
+                           &play->log[i]));
         CHECK(stream_new(play->device[i], STREAM_NON_BLOCKING, 0, &play->copies[i]));
         for (unsigned peer = 0; peer < i; peer++) {
             CHECK(device_enable_peer(play->device[i], play->device[peer]));
@@ -248,7 +271,7 @@ static void play_round(struct play *play, uint32_t seed)
         unsigned threads = BLOCK * blocks_of(play, i);
         CHECK(device_synchronize(play->device[i]));
         CHECK(stream_copy_bytes(play->t.first, address_of(play->seen + (size_t)first * STEPS), play->log[i],
-                                4 * STEPS * threads, true));
+                                sizeof *play->seen * STEPS * threads, true));
         first += threads;
     }
     read_words(play, play->after);
@@ -258,7 +281,7 @@ static void play_round(struct play *play, uint32_t seed)
 
 struct thread {
     uint32_t x, y, step;
-    const uint32_t *seen; /* [step * apart] */
+    const struct logged *seen; /* [step * apart] */
     uint32_t apart;
     uint32_t least[WORDS], least_weak[WORDS];
     uint32_t looked[MIRRORS];
@@ -329,12 +352,23 @@ static void pass_fence(struct thread *thread)
     memcpy(thread->least_weak, thread->least, sizeof thread->least);
 }
 
+/* One who has a mailbox read it, and wrote what comes next. */
+static void explain_store(const struct explanation *all, struct thread *thread, uint32_t got)
+{
+    unsigned number = (unsigned)(thread - all->threads), word = COUNTERS + number / 4;
+    if (number & 3)
+        return;
+    check_load(all, thread, word, got, true);
+    thread->least[word] = thread->least_weak[word] = got + 1;
+}
+
 /* Explains the thread's next step; false: others must come first. */
 static bool explain_step(struct explanation *all, struct thread *thread)
 {
     const struct play *play = all->play;
     uint32_t x = thread->x * 1664525 + 1013904223, y = thread->y * 1664525 + 1013904223, any = x >> 12;
-    uint32_t got = thread->seen[(size_t)thread->step * thread->apart];
+    struct logged logged = thread->seen[(size_t)thread->step * thread->apart];
+    uint32_t got = logged.got;
     unsigned number = (unsigned)(thread - all->threads), flag = any % FLAGS;
     switch (kinds[y >> 28]) {
     case ADD: {
@@ -354,13 +388,11 @@ static bool explain_step(struct explanation *all, struct thread *thread)
         check_load(all, thread, any % WORDS, got, kinds[y >> 28] == LOAD);
         break;
     case STORE:
-        if (number & 3)
-            break;
-        check_load(all, thread, COUNTERS + number / 4, got, true);
-        thread->least[COUNTERS + number / 4] = thread->least_weak[COUNTERS + number / 4] = got + 1;
+        explain_store(all, thread, logged.more);
         break;
     case RELEASE:
-        publish(all, flag, got, thread);
+        explain_store(all, thread, logged.more);
+        publish(all, number / 4 % FLAGS, got, thread);
         pass_fence(thread);
         break;
     case ACQUIRE: {
@@ -371,6 +403,7 @@ static bool explain_step(struct explanation *all, struct thread *thread)
         if (got > before)
             join(thread->least, all->releases[flag][got - before - 1].least);
         pass_fence(thread);
+        check_load(all, thread, COUNTERS + any % MAILBOXES, logged.more, false);
         break;
     }
     case LOOK: {
