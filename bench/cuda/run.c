@@ -1,6 +1,8 @@
 /* workload.h over Heddle's own execution. */
 #include "workloads/run.h"
 #include "workloads/timed.h"
+#include "ptx_run/program.h"
+#include "ptxas/ptxas.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -192,7 +194,7 @@ static bool load(struct gpu *gpu, struct err *err)
     snprintf(name, sizeof name, "%s.ptx", gpu->workload->name);
     struct ptx_module *module = ptx_parse(name, text, bytes, err);
     if (module)
-        gpu->program = program_new(&module, 1, place, gpu, err);
+        gpu->program = program_new(&module, 1, &ptxas, place, gpu, err);
     return gpu->program;
 }
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "exec/exec.h"
+#include "ptx_run/program.h"
 #include "base/unit.h"
 #include "ptx/ptx.h"
 #include "system/system.h"

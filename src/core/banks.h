@@ -3,12 +3,12 @@
 #ifndef CORE_BANKS_H
 #define CORE_BANKS_H
 
-#include "exec/request.h"
+#include "isa/request.h"
 
 /* Where lanes go, from the first of them: banks turn with it, so all else follows from that. */
 struct bank_pattern {
-    uint32_t offsets[WARP_LANES];
-    lanes who; /* 0: nothing is remembered here */
+    uint32_t offsets[ISA_LANES];
+    lane_mask who; /* 0: nothing is remembered here */
     uint8_t bytes, first_byte;
     uint32_t passes;
 };

@@ -24,15 +24,15 @@ void kernel_make(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
     const struct sm_launch *launch = &sm->config.launches[slot];
-    const struct kernel *code = launch->launch->kernel;
     kernel->serial = launch->serial;
-    kernel->code = code->codes[code->function];
+    kernel->isa = launch->launch->kernel->isa;
+    kernel->code = launch->launch->kernel->code;
     kernel->team = team_new(launch->launch, launch->serial, sm->number, launch->workspace, &sm->on_fault);
     kernel->team->worker->clock = &sm->cycle;
     kernel->team->worker->clock_hz = sm->config.clock_hz;
     kernel->team->worker->printed = &kernel->text;
     if (launch->profile)
-        kernel->profile = mem_alloc(kernel->code->op_count, sizeof *kernel->profile);
+        kernel->profile = mem_alloc(kernel->code->count, sizeof *kernel->profile);
 }
 
 static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
@@ -78,7 +78,7 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
     } else {
         memset(board, 0, (slots + 1) * sizeof *board);
     }
-    *w = (struct sm_warp){.exec = &block->exec->warps[index],
+    *w = (struct sm_warp){.exec = block_warp(block->exec, index),
                           .kernel = block->kernel,
                           .block = block,
                           .board = board,
@@ -87,7 +87,7 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
                           .since = sm->cycle,
                           .code_base = launch->code_at};
     w->state = WARP_BARRIER; /* until prepared */
-    if (!warp_settle(w->exec))
+    if (!w->kernel->isa->settle(w->exec))
         BUG("a warp waits before its first instruction");
     uint64_t starts = sm->cycle + after + index * sm->config.spec->warp_start_cycles;
     warp_account(sm, w, starts, STALL_no_instruction);
@@ -232,10 +232,7 @@ void block_wake_others(struct sm *sm, struct sm_block *block)
         struct sm_warp *w = &sm->warps[block->warps[i]];
         if (w->state != WARP_BARRIER || w->block != block)
             continue;
-        bool ready = !w->exec->fragment_count;
-        for (uint32_t f = 0; f < w->exec->fragment_count; f++)
-            ready |= w->exec->fragments[f]->state == FRAGMENT_READY;
-        if (!ready || !warp_settle(w->exec))
+        if (!w->kernel->isa->is_awake(w->exec) || !w->kernel->isa->settle(w->exec))
             continue;
         block->waiting--;
         w->state = WARP_READY; /* it is not waiting any more, whatever comes next */

@@ -69,9 +69,9 @@ enum stall {
 
 struct sm_counters {
     SM_COUNTERS(STAT_FIELD, sm_counters)
-    uint64_t by_unit[UNIT_COUNT]; /* instructions */
-    uint64_t stalls[STALL_COUNT]; /* warp cycles */
-    uint64_t lanes_active[33];    /* instructions by the number of active lanes */
+    uint64_t by_unit[UNIT_COUNT];         /* instructions */
+    uint64_t stalls[STALL_COUNT];         /* warp cycles */
+    uint64_t lanes_active[ISA_LANES + 1]; /* instructions by the number of active lanes */
 };
 
 /* Of one operation of a kernel's code, over all SMs. */

@@ -1,5 +1,6 @@
 /* The L1 data cache: sectors, misses under way, writes through; and the messages to and from memory. */
 #include "core/l1.h"
+#include "exec/atomics.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -134,7 +135,7 @@ static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint
 struct load *load_take(struct sm *sm)
 {
     if (sm->free_load == NO_SLOT) {
-        uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 256;
+        uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 64;
         sm->loads = mem_resize(sm->loads, sm->load_capacity, more, sizeof *sm->loads);
         for (uint32_t i = more; i-- > sm->load_capacity;) {
             sm->loads[i].next = sm->free_load;
@@ -167,7 +168,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     for (uint32_t i = 0; i < load->writes; i++)
         w->board[load->registers[i]] = load->ready_at * READY_KINDS + READY_LONG;
     if (load->of.is_async) {
-        request_complete(&load->of);
+        w->kernel->isa->complete(&load->of);
         if (!load->of.barrier)
             w->group_left[load->group]--;
     }
@@ -208,12 +209,16 @@ static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors,
         deliver_pieces(load, line, sectors, data);
         return;
     }
-    lanes who = 0;
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
-        uint64_t offset = of->at[i] - line;
-        who |= (lanes)(offset < MEM_LINE && (sectors >> (offset / MEM_SECTOR & 3) & 1)) << i;
+    lane_mask who = 0;
+    for (uint32_t half = 0; half < of->width; half += 32) {
+        uint32_t here = 0;
+        for (uint32_t i = 0; i < 32; i++) {
+            uint64_t offset = of->at[half + i] - line;
+            here |= (uint32_t)(offset < MEM_LINE && (sectors >> (offset / MEM_SECTOR & 3) & 1)) << i;
+        }
+        who |= (lane_mask)here << half;
     }
-    request_deliver(of, line, data, who & of->lanes);
+    load->warp->kernel->isa->deliver(of, line, data, who & of->lanes);
 }
 
 /* Lines do not cross blocks. A line may have several virtual addresses, all of which a load may have used. */
@@ -484,7 +489,7 @@ static uint32_t atoms_wire_bytes(const struct mem_atom *atoms, uint32_t count)
 }
 
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
-               uint64_t address, lanes who, uint64_t cycle)
+               uint64_t address, lane_mask who, uint64_t cycle)
 {
     struct {
         struct mem_request request;
@@ -494,10 +499,10 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     uint32_t slot = tags_find(sm->l1, line / MEM_LINE), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     close_miss(sm, line);
-    uint8_t floats = request_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
+    uint8_t floats = atomic_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
     message.request =
         (struct mem_request){.line = line, .id = id, .operation = (uint8_t)(request->of.operation | floats)};
-    for (lanes rest = who; rest; rest &= rest - 1) {
+    for (lane_mask rest = who; rest; rest &= rest - 1) {
         uint32_t lane = first_lane(rest);
         uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);
         message.request.sectors |= (uint8_t)(1 << offset / MEM_SECTOR);
@@ -548,7 +553,7 @@ void memory_reply(struct sm *sm, const struct event *event)
         for (uint32_t i = 0; i < reply.count; i++) {
             struct mem_old old;
             memcpy(&old, data + i * sizeof old, sizeof old);
-            request_deliver_old(&load->of, old.lane, old.value);
+            load->warp->kernel->isa->deliver_old(&load->of, old.lane, old.value);
         }
     } else {
         unsigned char line[MEM_LINE];

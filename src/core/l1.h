@@ -30,6 +30,6 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t line, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle);
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
-               uint64_t line, lanes who, uint64_t cycle);
+               uint64_t line, lane_mask who, uint64_t cycle);
 
 #endif

@@ -3,6 +3,7 @@
  * given, when the instruction issues; when it counts is computed from how busy the pipeline is. */
 #include "core/l1.h"
 #include "base/mem.h"
+#include "exec/atomics.h"
 #include "exec/watch.h"
 
 #include <string.h>
@@ -103,15 +104,19 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
 /* Global memory */
 
 /* The lanes of `rest` that go to the same line as its first. */
-static lanes same_line(const struct delivery *of, lanes rest, uint64_t line)
+static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line)
 {
-    lanes same = 0;
-    for (uint32_t i = 0; i < WARP_LANES; i++)
-        same |= (lanes)(of->at[i] / MEM_LINE == line) << i;
+    lane_mask same = 0;
+    for (uint32_t half = 0; half < of->width; half += 32) {
+        uint32_t here = 0;
+        for (uint32_t i = 0; i < 32; i++)
+            here |= (uint32_t)(of->at[half + i] / MEM_LINE == line) << i;
+        same |= (lane_mask)here << half;
+    }
     return same & rest;
 }
 
-static uint8_t sectors_of(const struct delivery *of, lanes who)
+static uint8_t sectors_of(const struct delivery *of, lane_mask who)
 {
     uint32_t sectors = 0;
     uint32_t last = (of->bytes - 1u);
@@ -122,12 +127,25 @@ static uint8_t sectors_of(const struct delivery *of, lanes who)
     return (uint8_t)(sectors & ((1u << MEM_SECTORS) - 1));
 }
 
-static uint32_t count_lines(const struct delivery *of)
+/* The lines that lanes go to, in the order of the first lane of each. */
+struct lines {
+    uint32_t count;
+    struct {
+        uint64_t line;
+        lane_mask who;
+    } at[ISA_LANES];
+};
+
+static void find_lines(const struct delivery *of, lane_mask lanes, struct lines *lines)
 {
-    uint32_t count = 0;
-    for (lanes rest = of->lanes; rest; count++)
-        rest &= ~same_line(of, rest, of->at[first_lane(rest)] / MEM_LINE);
-    return count;
+    lines->count = 0;
+    for (lane_mask rest = lanes; rest;) {
+        uint64_t line = of->at[first_lane(rest)] / MEM_LINE;
+        lane_mask who = same_line(of, rest, line);
+        lines->at[lines->count].line = line;
+        lines->at[lines->count++].who = who;
+        rest &= ~who;
+    }
 }
 
 /* Sectors that lanes' bytes would fill if they lay side by side. */
@@ -151,7 +169,7 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
                                const struct isa_timing *timing, const uint16_t *registers)
 {
     struct load *load = load_take(sm);
-    load->of = request->of;
+    delivery_copy(&load->of, &request->of);
     load->warp = w;
     load->lines_left = 1; /* until all were asked for */
     load->writes = 0;
@@ -182,12 +200,12 @@ static uint32_t local_lines(const struct sm *sm, const struct sm_warp *w, const 
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++)
-        for (lanes rest = request->local, same; rest; rest &= ~same) {
+        for (lane_mask rest = request->local, same; rest; rest &= ~same) {
             uint64_t word = request->local_at[first_lane(rest)] / 4;
             same = sectors[count] = 0;
             EACH_LANE (i, rest)
                 if (request->local_at[i] / 4 == word) {
-                    same |= UINT32_C(1) << i;
+                    same |= UINT64_C(1) << i;
                     sectors[count] |= (uint8_t)(1 << i * 4 / MEM_SECTOR);
                 }
             lines[count++] = local_line(sm, w, word + k);
@@ -202,8 +220,8 @@ static void issue_local(struct sm *sm, struct sm_warp *w, const struct request *
 {
     enum { WORDS_MOST = 8 };
     const struct sm_spec *spec = sm->config.spec;
-    uint64_t lines[WORDS_MOST * WARP_LANES];
-    uint8_t sectors[WORDS_MOST * WARP_LANES];
+    uint64_t lines[WORDS_MOST * ISA_LANES];
+    uint8_t sectors[WORDS_MOST * ISA_LANES];
     REQUIRE(request->local_bytes <= 4 * WORDS_MOST);
     uint32_t count = local_lines(sm, w, request, lines, sectors);
     uint64_t begins = take_pipeline(sm, w, passes_take(spec, count));
@@ -231,22 +249,19 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
                         const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint32_t lines = count_lines(&request->of);
+    struct lines lines; /* most of it is never looked at */
+    find_lines(&request->of, request->of.lanes, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_load_sectors;
-    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = begin_load(sm, w, request, timing, registers);
     warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     counters->l1_requests++;
-    counters->l1_wavefronts += lines;
-    note_passes(w, lines, 0);
+    counters->l1_wavefronts += lines.count;
+    note_passes(w, lines.count, 0);
     uint64_t tag_at = begins;
-    for (lanes rest = request->of.lanes; rest; tag_at += spec->l1_line_cycles) {
-        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
-        lanes who = same_line(&request->of, rest, line);
-        rest &= ~who;
-        l1_load(sm, load, line * MEM_LINE, sectors_of(&request->of, who), tag_at);
-    }
+    for (uint32_t i = 0; i < lines.count; i++, tag_at += spec->l1_line_cycles)
+        l1_load(sm, load, lines.at[i].line * MEM_LINE, sectors_of(&request->of, lines.at[i].who), tag_at);
     note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
@@ -254,18 +269,18 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint32_t lines = count_lines(&request->of);
+    struct lines lines;
+    find_lines(&request->of, request->of.lanes, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_store_sectors;
-    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     counters->l1_requests++;
-    for (lanes rest = request->of.lanes; rest; begins += spec->l1_line_cycles) {
-        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
-        lanes who = same_line(&request->of, rest, line);
+    for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
+        uint64_t line = lines.at[i].line;
+        lane_mask who = lines.at[i].who;
         unsigned char data[MEM_LINE];
         uint32_t masks[MEM_SECTORS] = {0};
-        rest &= ~who;
-        request_collect(request, line * MEM_LINE, who, data, masks);
+        w->kernel->isa->collect(request, line * MEM_LINE, who, data, masks);
         l1_store(sm, w, line * MEM_LINE, data, masks, begins);
     }
     note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
@@ -288,12 +303,12 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
                           const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
-    uint32_t lines = count_lines(&request->of);
-    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines));
+    struct lines lines;
+    find_lines(&request->of, request->of.lanes, &lines);
+    uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = NULL;
-    lanes who_asks = request->of.lanes;
-    if (timing->merged && request_merge(request)) {
-        who_asks &= -who_asks;
+    if (timing->merged && atomic_merge(request)) {
+        find_lines(&request->of, request->of.lanes & -request->of.lanes, &lines);
         begins += merging_takes(sm, w);
     }
     w->kernel->counters.l1_requests++;
@@ -301,10 +316,9 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
         load = begin_load(sm, w, request, timing, registers);
         warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     }
-    for (lanes rest = who_asks; rest; begins += spec->l1_line_cycles) {
-        uint64_t line = request->of.at[first_lane(rest)] / MEM_LINE;
-        lanes who = same_line(&request->of, rest, line);
-        rest &= ~who;
+    for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
+        uint64_t line = lines.at[i].line;
+        lane_mask who = lines.at[i].who;
         uint32_t sectors = (uint32_t)__builtin_popcount(sectors_of(&request->of, who));
         w->kernel->counters.l1_atomic_sectors += sectors;
         note_sectors(w, sectors, sectors);
@@ -366,11 +380,11 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
 static uint64_t issue_constant(struct sm *sm, const struct sm_warp *w, const struct request *request)
 {
     uint64_t more = 0, shared = sm->cost[UNIT_CONST].shared;
-    for (lanes rest = request->constant;; more++) {
+    for (lane_mask rest = request->constant;; more++) {
         uint64_t at = request->constant_at[first_lane(rest)];
         EACH_LANE (i, rest)
             if (request->constant_at[i] == at)
-                rest &= ~(UINT32_C(1) << i);
+                rest &= ~(UINT64_C(1) << i);
         if (!rest)
             break;
     }

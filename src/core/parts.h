@@ -36,29 +36,28 @@ enum warp_state {
 
 struct sm_warp {
     /* what every instruction needs: two lines of the host's cache */
-    _Alignas(64) struct warp *exec;
+    _Alignas(64) struct isa_warp *exec;
     struct sm_kernel *kernel;
     struct sm_block *block;
-    uint64_t *board;                 /* by register: cycle * READY_KINDS + kind */
-    uint64_t since;                  /* up to here its time is accounted for */
-    const struct isa_timing *timing; /* of its next operation, or of the one under way; */
-    const struct isa_step *steps;    /* the machine instructions that this becomes, */
-    uint16_t step;                   /* and how many of them were issued already */
-    uint8_t state;                   /* enum warp_state */
-    uint8_t place;                   /* sub-core * SUBCORE_WARPS + place in it */
-    struct op_profile *profile;      /* of the kernel's, what it does is counted in; or NULL */
-    uint64_t code_base;              /* of its kernel's code */
-    uint64_t code_line;              /* that was fetched last, + 1 */
-    const struct code *under_way;    /* whose operation was issued last */
-    uint32_t loads;                  /* under way: instructions */
-    uint32_t waits_for;              /* register */
-    uint8_t reason;                  /* of its waiting: enum stall */
-    bool fence_waited;               /* at a fence: there were writes under way */
+    uint64_t *board;                  /* by register: cycle * READY_KINDS + kind */
+    uint64_t since;                   /* up to here its time is accounted for */
+    const struct isa_timing *timing;  /* of its next operation, or of the one under way; */
+    const struct isa_step *steps;     /* the machine instructions that this becomes, */
+    uint16_t step;                    /* and how many of them were issued already */
+    uint8_t state;                    /* enum warp_state */
+    uint8_t place;                    /* sub-core * SUBCORE_WARPS + place in it */
+    struct op_profile *profile;       /* of the kernel's, what it does is counted in; or NULL */
+    uint64_t code_base;               /* of its kernel's code */
+    uint64_t code_line;               /* that was fetched last, + 1 */
+    const struct isa_code *under_way; /* whose operation was issued last */
+    uint32_t loads;                   /* under way: instructions */
+    uint32_t waits_for;               /* register */
+    uint8_t reason;                   /* of its waiting: enum stall */
+    bool fence_waited;                /* at a fence: there were writes under way */
     /* of an operation that becomes several machine instructions, while step > 0 */
     bool memory_result;
-    struct stepped stepped;
+    struct isa_stepped stepped;
     uint64_t result_at, chain_at; /* of all steps; of the last that others wait for: as on the board */
-    const struct op *op;
     /* what few need */
     uint32_t board_capacity;
     uint64_t code_at;                    /* when the line of code was there */
@@ -256,16 +255,15 @@ void sm_archive(struct component *self, void *state, struct archive *archive);
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
 enum {
-    CODE_BYTES = 16, /* of a machine instruction */
     CODE_LINE = 128, /* of a line of code; of constants, in the nearest cache and in the one behind it */
     CONSTANT_LINE = 64,
     CONSTANT_LINE_BEHIND = 256
 };
 
 /* The line of code that a step is in, + 1. */
-static inline uint64_t code_line(const struct sm_warp *w, const struct code *code, uint64_t step)
+static inline uint64_t code_line(const struct sm_warp *w, const struct isa_code *code, uint64_t step)
 {
-    return (w->code_base + code->code_at + step * CODE_BYTES) / CODE_LINE + 1;
+    return (w->code_base + code->code_at + step * code->step_bytes) / CODE_LINE + 1;
 }
 
 /* That of an operation of the warp's code. */

@@ -232,7 +232,7 @@ bool sm_where(const struct sm *sm, uint32_t slot, struct text *text)
         const struct sm_block *block = &sm->blocks[i];
         if (!block->exec || block->kernel != &sm->kernels[slot])
             continue;
-        block_describe(block->exec, text);
+        block->kernel->isa->describe(block->exec, text);
         return true;
     }
     return false;
@@ -244,14 +244,14 @@ static void unlock(struct sm *sm)
     bool some = false;
     for (uint32_t i = 0; i < sm->config.blocks; i++) {
         struct sm_block *block = &sm->blocks[i];
-        if (block->exec && block_force(block->exec)) {
+        if (block->exec && block->kernel->isa->force(block->exec)) {
             block_wake_others(sm, block);
             some = true;
         }
     }
     for (uint32_t i = 0; i < sm->config.blocks && !some; i++)
         if (sm->blocks[i].exec)
-            block_report_deadlock(sm->blocks[i].exec);
+            sm->blocks[i].kernel->isa->deadlock(sm->blocks[i].exec);
 }
 
 static void event(struct component *self, void *state, const struct event *event)

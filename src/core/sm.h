@@ -2,8 +2,8 @@
  * component on an island of its own; it talks to the memory system (mem/message.h) and to whoever hands out
  * blocks (messages below). Inside, time is counted in cycles of its clock.
  *
- * What an instruction does is exec's business (exec/step.h), which machine instructions it becomes the
- * instruction set's (isa_timing), and what these cost the description's (core/spec.h). */
+ * What an instruction does is the instruction set's business (isa/warp.h), which machine instructions it
+ * becomes, too (isa_timing), and what these cost the description's (core/spec.h). */
 #ifndef CORE_SM_H
 #define CORE_SM_H
 
@@ -11,7 +11,7 @@
 #include "cache/tags.h"
 #include "core/counters.h"
 #include "core/spec.h"
-#include "exec/step.h"
+#include "exec/team.h"
 #include "mem/mem.h"
 #include "mem/space.h"
 
@@ -61,7 +61,8 @@ struct printed { /* up to this byte it was printed at this time */
 /* What an SM knows of one kernel. */
 struct sm_kernel {
     struct team *team;
-    const struct code *code; /* of its own, without functions it calls */
+    const struct isa_ops *isa;
+    const struct isa_code *code; /* of its own, without functions it calls */
     uint64_t serial;
     struct sm_counters counters;
     struct op_profile *profile;

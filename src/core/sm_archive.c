@@ -49,10 +49,8 @@ static void archive_kernel(struct sm *sm, uint32_t slot, struct archive *archive
     ARCHIVE_VALUE(archive, kernel->warps_now);
     ARCHIVE_VALUE(archive, kernel->since);
     ARCHIVE_VALUE(archive, kernel->text_seen);
-    const struct kernel *code = launch->kernel;
     if (kernel->profile)
-        archive_bytes(archive, kernel->profile,
-                      code->codes[code->function]->op_count * sizeof *kernel->profile);
+        archive_bytes(archive, kernel->profile, kernel->code->count * sizeof *kernel->profile);
     archive_printed(kernel, archive);
 }
 
@@ -91,38 +89,25 @@ static uint64_t index_of(const struct sm *sm, const struct sm_warp *w)
     return index;
 }
 
-/* Of its next operation, or of the one under way: by function and number. */
-static void archive_timing(const struct kernel *kernel, struct sm_warp *w, const struct isa_timing *timing,
-                           struct archive *archive)
+/* Its next instruction, or the one under way, which may be of a function that it has left. */
+static void archive_timing(const struct kernel *kernel, struct sm_warp *w, struct archive *archive)
 {
-    const struct code *code = NULL;
-    for (size_t f = 0; timing && !code && f < kernel->program->function_count; f++) {
-        const struct code *one = kernel->codes[f];
-        if (one && timing >= one->timing && timing < one->timing + one->op_count)
-            code = one;
-    }
-    uint64_t number = code ? (uint64_t)(timing - code->timing) : 0;
-    code = code_archive(kernel, code, archive);
-    number = archive_number(archive, number, code ? code->op_count - 1 : 0);
+    const struct isa_ops *isa = kernel->isa;
+    const struct isa_code *code = w->step ? w->under_way : w->exec->code;
+    uint64_t number = w->timing ? (uint64_t)(w->timing - code->timing) : 0;
+    w->under_way = isa->archive_code(kernel, w->under_way, archive);
+    code = isa->archive_code(kernel, code, archive);
+    number = archive_number(archive, number, code ? code->count - 1 : 0);
     w->timing = code ? &code->timing[number] : NULL;
     w->steps = code ? &code->steps[w->timing->first_step] : NULL;
-    archive_check(archive, !w->step || (code && w->step < w->timing->steps));
-}
-
-/* What is under way, where it becomes several machine instructions. */
-static void archive_steps(const struct kernel *kernel, struct sm_warp *w, struct archive *archive)
-{
-    archive_timing(kernel, w, w->timing, archive);
-    w->under_way = code_archive(kernel, w->under_way, archive);
-    w->op = op_archive(w->under_way, w->step ? w->op : NULL, archive);
-    archive_check(archive, !w->step || w->op);
+    archive_check(archive, !w->step || (code && w->under_way && w->step < w->timing->steps));
 }
 
 static struct op_profile *profile_archive(const struct sm_kernel *kernel, const struct op_profile *profile,
                                           struct archive *archive)
 {
     uint64_t number = profile ? (uint64_t)(profile - kernel->profile) + 1 : 0;
-    number = archive_number(archive, number, kernel->profile ? kernel->code->op_count : 0);
+    number = archive_number(archive, number, kernel->profile ? kernel->code->count : 0);
     return number ? &kernel->profile[number - 1] : NULL;
 }
 
@@ -140,7 +125,6 @@ static struct sm_warp warp_without_pointers(const struct sm_warp *w)
     flat.block = NULL;
     flat.board = NULL;
     flat.under_way = NULL;
-    flat.op = NULL;
     flat.timing = NULL;
     flat.steps = NULL;
     flat.profile = NULL;
@@ -165,7 +149,7 @@ static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archi
     const struct kernel *kernel = block->kernel->team->grid.kernel;
     if (reading) {
         *w = flat;
-        w->exec = &block->exec->warps[index];
+        w->exec = block_warp(block->exec, (uint32_t)index);
         w->kernel = block->kernel;
         w->block = block;
         w->board_capacity = kernel->slots + 1;
@@ -174,7 +158,7 @@ static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archi
     }
     w->profile = profile_archive(block->kernel, w->profile, archive);
     archive_bytes(archive, w->board, (kernel->slots + 1) * sizeof *w->board);
-    archive_steps(kernel, w, archive);
+    archive_timing(kernel, w, archive);
 }
 
 /* Warps that are there, by number from 1 on; 0: none. */
@@ -207,7 +191,7 @@ static void archive_pieces(struct load *load, struct archive *archive)
     for (uint64_t i = 0; i < count && archive->good; i++) {
         if (archive->reading)
             mem_grow(load->pieces, i, load->piece_capacity);
-        piece_archive(load->warp->exec, &load->pieces[i], archive);
+        load->warp->kernel->isa->archive_piece(load->warp->exec, &load->pieces[i], archive);
     }
     load->piece_count = count;
 }
@@ -239,7 +223,7 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
         load->warp = warp;
     }
     load->profile = profile_archive(warp->kernel, load->profile, archive);
-    delivery_archive(warp->exec, &load->of, archive);
+    warp->kernel->isa->archive_delivery(warp->exec, &load->of, archive);
     archive_pieces(load, archive);
 }
 

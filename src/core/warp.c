@@ -38,12 +38,11 @@ void warp_block(struct sm *sm, struct sm_warp *w, enum warp_state state, enum st
  * calls. */
 static void note_op(struct sm_warp *w)
 {
-    const struct code *code = w->exec->code;
-    uint32_t number = (uint32_t)(w->exec->at - code->ops);
+    const struct isa_code *code = w->exec->code;
     struct op_profile *profile = w->kernel->profile;
-    w->profile = profile && code == w->kernel->code ? &profile[number] : NULL;
-    w->timing = &code->timing[number];
+    w->timing = w->exec->next;
     w->steps = &code->steps[w->timing->first_step];
+    w->profile = profile && code == w->kernel->code ? &profile[w->timing - code->timing] : NULL;
 }
 
 static bool copies_done(const struct sm_warp *w, int64_t allowed)
@@ -76,9 +75,10 @@ static uint64_t fence_left(struct sm *sm, struct sm_warp *w, bool is_system)
 /* What the operation waits for beside registers; true: it does wait. */
 static bool waits_for_role(struct sm *sm, struct sm_warp *w)
 {
-    const struct op *op = w->exec->at;
-    switch (op->role) {
+    const struct isa_timing *timing = w->timing;
+    switch ((enum isa_role)timing->role) {
     case ROLE_FENCE: /* what other threads of the block wrote counts, too: a barrier may stand before it */
+    case ROLE_FENCE_SYSTEM:
     case ROLE_RELEASE:
         if (!w->fence_from)
             w->fence_from = max_u64(sm->cycle, w->since);
@@ -94,7 +94,7 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
         return true;
     case ROLE_COPIES:
     case ROLE_ALL_COPIES:
-        if (copies_done(w, op->role == ROLE_COPIES ? op->value : -1))
+        if (copies_done(w, timing->role == ROLE_COPIES ? timing->role_count : -1))
             return false;
         warp_block(sm, w, WARP_COPIES, STALL_long_scoreboard);
         return true;
@@ -169,9 +169,9 @@ static void warp_ended(struct sm *sm, struct sm_warp *w)
 /* Goes to the next operation. False: it waits for others, or has ended. */
 static bool settle(struct sm *sm, struct sm_warp *w)
 {
-    if (warp_settle(w->exec))
+    if (w->kernel->isa->settle(w->exec))
         return true;
-    if (!w->exec->fragment_count)
+    if (w->exec->ended)
         warp_ended(sm, w);
     else {
         warp_block(sm, w, WARP_BARRIER, STALL_barrier);
@@ -180,35 +180,23 @@ static bool settle(struct sm *sm, struct sm_warp *w)
     return false;
 }
 
-/* Another warp's turn comes first, most often: time enough for the host to fetch what this one reads and
- * writes. */
-static void bring_near(const struct warp *exec)
-{
-    const struct op *op = exec->at;
-    const uint32_t places[] = {op->a, op->b, op->c, op->d};
-    for (uint32_t i = 0; i < COUNT_OF(places); i++) {
-        __builtin_prefetch(exec->registers + places[i]);
-        __builtin_prefetch(exec->registers + places[i] + 64);
-    }
-}
-
 void warp_prepare(struct sm *sm, struct sm_warp *w)
 {
     uint64_t earliest = max_u64(sm->cycle, w->since);
     for (uint32_t free_ops = 0;; free_ops++) {
         note_op(w);
-        const struct code *code = w->exec->code;
+        const struct isa_code *code = w->exec->code;
         const struct isa_timing *timing = w->timing;
-        const uint16_t *registers = code->timing_registers + timing->registers;
+        const uint16_t *registers = code->registers + timing->registers;
         uint64_t sources = 0, ready = operands_ready(sm, w, timing, registers, &sources);
         if (UNLIKELY(ready == PENDING)) {
             warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
             return;
         }
-        if (UNLIKELY(w->exec->at->role)) {
+        if (UNLIKELY(timing->role)) {
             if (waits_for_role(sm, w))
                 return;
-            if (w->exec->at->role == ROLE_RELEASE) { /* a fence stands before it */
+            if (timing->role == ROLE_RELEASE) { /* a fence stands before it */
                 earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
                 warp_account(sm, w, earliest, STALL_membar);
             }
@@ -225,13 +213,12 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
                 }
             }
             warp_ready(sm, w, at, stall_of(ready));
-            bring_near(w->exec);
             return;
         }
-        struct stepped stepped; /* it is part of another machine instruction, or of none */
+        struct isa_stepped stepped; /* it is part of another machine instruction, or of none */
         uint32_t slots_at = code->slots_at;
         struct sm_block *block = w->block;
-        warp_step(w->exec, &stepped);
+        w->kernel->isa->step(w->exec, &stepped);
         warp_set_results(w, slots_at, timing, registers, sources);
         bool goes_on = !stepped.moved || settle(sm, w);
         if (stepped.moved && block->waiting) /* it may have been the last that others waited for */
@@ -393,30 +380,22 @@ static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
     return begins;
 }
 
-/* A warp sleeps as long as the thread that asks for most. */
-static uint64_t sleep_cycles(const struct sm *sm, const struct sm_warp *w, const struct op *op, lanes who)
-{
-    static const uint32_t most_ns = 1000000; /* PTX: at most a millisecond */
-    const uint32_t *asked = warp_at(w->exec, op->a);
-    uint32_t ns = 0;
-    EACH_LANE (lane, who)
-        ns = asked[lane] > ns ? asked[lane] : ns;
-    return who ? clock_cycle(&sm->clock, min_u64(ns, most_ns) * 1000) + sm->config.spec->sleep_cycles : 0;
-}
-
 /* How long an operation with a role holds its warp up once it was issued, and as what that is counted. */
-static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op *op, lanes who,
-                              enum stall *why)
+static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role role,
+                              const struct isa_stepped *stepped, enum stall *why)
 {
     const struct sm_spec *spec = sm->config.spec;
-    switch (op->role) {
+    switch (role) {
     case ROLE_SLEEP:
         *why = STALL_sleeping;
-        return sleep_cycles(sm, w, op, who);
+        return stepped->mask
+                   ? clock_cycle(&sm->clock, stepped->sleep_ns * UINT64_C(1000)) + spec->sleep_cycles
+                   : 0;
     case ROLE_FENCE:
+    case ROLE_FENCE_SYSTEM:
         *why = STALL_membar;
         l1_forget(sm);
-        return fence_left(sm, w, op->value);
+        return fence_left(sm, w, role == ROLE_FENCE_SYSTEM);
     case ROLE_FENCE_BLOCK:
         *why = STALL_membar;
         return spec->fence_block_cycles;
@@ -432,24 +411,24 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, const struct op 
 }
 
 /* The warp stands behind the operation, or wherever it went; when can it go on? */
-static void go_on(struct sm *sm, struct sm_warp *w, const struct stepped *stepped, const struct op *op,
-                  uint32_t unit)
+static void go_on(struct sm *sm, struct sm_warp *w, const struct isa_stepped *stepped, uint32_t unit)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t wait = 0;
     enum stall why = STALL_branch_resolving;
+    enum isa_role role = w->timing->role;
     if (unit == UNIT_JUMP || unit == UNIT_CALL)
         wait = sm->cost[unit].latency;
-    if (op->kind == OP_BRANCH) {
+    if (role == ROLE_BRANCH) {
         counters->branches++;
         counters->divergent_branches += stepped->diverged;
         if (stepped->branched)
             wait = sm->cost[UNIT_CONTROL].latency + spec->branch_taken_cycles;
         if (stepped->diverged)
             wait += spec->diverge_cycles;
-    } else if (op->role) {
-        wait += wait_for_role(sm, w, op, stepped->mask, &why);
+    } else if (role) {
+        wait += wait_for_role(sm, w, role, stepped, &why);
     }
     struct sm_block *block = w->block;
     if (wait && !stepped->waits)
@@ -507,18 +486,17 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
         return;
     }
     w->step = 0;
-    const struct code *code = w->under_way;
+    const struct isa_code *code = w->under_way;
     w->code_line = code_line(w, code, timing->first_step + timing->steps - 1);
     if (!w->memory_result)
-        warp_set_results(w, code->slots_at, timing, code->timing_registers + timing->registers, w->result_at);
-    go_on(sm, w, &w->stepped, w->op, step->unit);
+        warp_set_results(w, code->slots_at, timing, code->registers + timing->registers, w->result_at);
+    go_on(sm, w, &w->stepped, step->unit);
 }
 
 bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
 {
-    struct warp *exec = w->exec;
-    const struct code *code = exec->code;
-    const struct op *op = exec->at;
+    struct isa_warp *exec = w->exec;
+    const struct isa_code *code = exec->code;
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
     uint64_t free_at = units_free(sm, sub, step->unit);
@@ -546,18 +524,18 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         issue_further(sm, w, begins);
         return true;
     }
-    struct stepped stepped;
+    struct isa_stepped stepped;
     struct request *request = &w->kernel->team->request;
-    const uint16_t *registers = code->timing_registers + timing->registers;
+    const uint16_t *registers = code->registers + timing->registers;
     if (timing->reads > sm->config.spec->register_ports)
         sub->dispatch_free = sm->cycle + 1 + bank_wait(sm, sub, w, registers, timing->reads);
     uint32_t active = count_lanes(exec->active);
-    warp_step(exec, &stepped);
+    w->kernel->isa->step(exec, &stepped);
     count_issue(w, step, active, count_lanes(stepped.mask));
     w->since = sm->cycle + 1;
     const struct unit_cost *cost = &sm->cost[step->unit];
     bool memory =
-        op->kind != OP_ALU && (request->of.kind || request->shared || request->local || request->constant);
+        !timing->plain && (request->of.kind || request->shared || request->local || request->constant);
     w->under_way = code;
     if (memory)
         memory_issue(sm, w, timing, registers);
@@ -569,13 +547,12 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     if (timing->steps > 1) {
         w->step = 1;
         w->stepped = stepped;
-        w->op = op;
         w->memory_result = memory;
         w->result_at = 0;
         note_step(sm, w, step, begins);
         prepare_step(sm, w);
         return true;
     }
-    go_on(sm, w, &stepped, op, step->unit);
+    go_on(sm, w, &stepped, step->unit);
     return true;
 }

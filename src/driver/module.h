@@ -5,7 +5,7 @@
 #define DRIVER_MODULE_H
 
 #include "driver/result.h"
-#include "exec/exec.h"
+#include "ptx_run/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "ptx/machine.h"
+#include "ptxas/ptxas.h"
 
 #include <elf.h>
 
@@ -52,7 +52,7 @@ static enum result add_text(struct making *making, const char *name, const char 
     mem_grow(making->modules, making->count, making->capacity);
     making->modules[making->count++] = ptx;
     if (making->module->driver->timeline)
-        ptx_optimize(ptx);
+        ptxas.optimize(ptx);
     if (!too_new && !can_run(ptx, making->arch))
         return driver_fail(RESULT_INVALID_PTX, "%s: its PTX is for sm_%u%s, and the device is an sm_%u", name,
                            ptx->target, ptx->target_specific ? "a" : "", making->arch);
@@ -256,7 +256,7 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     copy->uses_heap = uses_heap(making);
     size_t managed = module->managed_names.count;
     char *saved = save_managed(module);
-    copy->program = program_new(making->modules, making->count, place, making, &why);
+    copy->program = program_new(making->modules, making->count, &ptxas, place, making, &why);
     making->count = 0; /* they are the program's now */
     restore_managed(module, managed, saved);
     if (!copy->program)

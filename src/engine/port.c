@@ -145,13 +145,14 @@ void port_give_credit_back(struct port *port, const struct event *event)
 {
     struct island *island = port->island;
     struct link *link = port->link;
+    static const uint64_t nothing; /* a credit has no payload; gcc wants room for one of the common size */
     put(island, link->plugs[event->from].island,
         &(struct event){.time = island->now + link->latency,
                         .order = island->order++,
                         .target = link->plugs[event->from].port,
                         .from = port->plug,
                         .what = EVENT_CREDIT},
-        "");
+        &nothing);
 }
 
 inline void port_pop(struct port *port)

@@ -1,47 +1,21 @@
-/* Functional execution: PTX modules linked to a program, and kernels of it run on an image of memory.
+/* Kernels of any instruction set: what is known of one, how it is launched, what comes of it. Run here
+ * without time, on an image of memory; models that keep time run the same kernels one instruction at a time
+ * (exec/team.h).
  *
- *   struct program *program = program_new(modules, count, place, context, err);
- *   struct kernel *kernel = program_kernel(program, "saxpy");
  *   if (kernel_prepare(kernel, err)) launch_run(&(struct launch){.kernel = kernel, ...}, &result);
  *
- * A program is read by any number of launches at a time, from any thread. */
+ * A kernel is read by any number of launches at a time, from any thread. */
 #ifndef EXEC_EXEC_H
 #define EXEC_EXEC_H
 
 #include "base/err.h"
 #include "exec/image.h"
-#include "ptx/ptx.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
-/* Whether some kernel with this opcode ("ld.global.u32") could run. */
-bool exec_knows(const char *opcode);
-
-/* Where variables of the program live: gives zeroed memory for one, which outlives the program and is in the
- * image. The name is NULL for what has none. */
-typedef uint64_t program_place_fn(void *context, const struct ptx_variable *variable, uint64_t bytes,
-                                  uint64_t alignment);
-
-struct program;
-struct kernel;
-
-/* Links modules; they become the program's, also when it fails. Variables are placed and initialized. */
-struct program *program_new(struct ptx_module **modules, size_t count, program_place_fn *place, void *context,
-                            struct err *err);
-void program_free(struct program *program);
-void program_set_timed(
-    struct program *program); /* before its kernels are prepared: for models that keep time */
-
-struct kernel *program_kernel(const struct program *program, const char *name); /* or NULL */
-struct kernel *program_kernel_at(const struct program *program, size_t index);  /* or NULL beyond the last */
-
-struct symbol {
-    const char *name;
-    uint64_t address, bytes;
-    enum ptx_space space; /* PTX_GLOBAL or PTX_CONST */
-    bool managed;
-};
-bool program_symbol(const struct program *program, const char *name, struct symbol *symbol);
+struct isa_code;
+struct isa_ops;
 
 struct kernel_facts {
     const char *name;
@@ -56,18 +30,36 @@ struct kernel_facts {
     uint32_t ptx_version, target; /* 90, 75 */
     bool ordered; /* its result may depend on the order of blocks, so they run one after another */
 };
-const struct kernel_facts *kernel_facts(struct kernel *kernel);
-void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes);
-void kernel_set_registers(struct kernel *kernel, uint32_t registers); /* what a cubin says */
-uint64_t kernel_address(const struct kernel *kernel); /* what a function pointer to it holds */
 
-/* Where an operation of its own code comes from, by its number; it has been prepared. */
-struct code_place;
-void kernel_place(const struct kernel *kernel, uint32_t op, struct code_place *place);
+/* Each instruction set's own begins with it. */
+struct kernel {
+    const struct isa_ops *isa;
+    uint64_t number; /* another one for each kernel of the process */
+    struct kernel_facts facts;
+    /* Filled when it is prepared */
+    const struct isa_code *code; /* its own, without functions it calls; for models that keep time */
+    uint32_t slots;              /* registers of all its code, as timing numbers them */
+    uint64_t code_bytes;         /* of all its machine instructions */
+    uint32_t access_count;       /* places in its code that access memory */
+    uint64_t dynamic_shared_at;  /* where the launch's part of shared memory begins */
+    bool has_textures;
+    bool prepared, failed;
+    struct err why; /* it failed */
+    pthread_mutex_t lock;
+};
+
+void kernel_init(struct kernel *kernel, const struct isa_ops *isa, const char *name);
+void kernel_fini(struct kernel *kernel);
 
 /* Makes it ready to run; done once, by launch_run if not before. Fails when it holds what Heddle does not
  * know, which is named. */
 bool kernel_prepare(struct kernel *kernel, struct err *err);
+const struct kernel_facts *kernel_facts(struct kernel *kernel);       /* which prepares it */
+void kernel_set_registers(struct kernel *kernel, uint32_t registers); /* what a cubin says */
+
+/* Where an instruction of its own code comes from, by its number; it has been prepared. */
+struct code_place;
+void kernel_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
 
 enum fault_kind {
     FAULT_NONE,

@@ -1,149 +1,26 @@
-/* A launch: blocks spread over host threads. Each worker runs a block to its end before the next; one whose
- * threads wait for another block is put aside, as far as the GPU would hold both. */
-#include "exec/memory.h"
-#include "exec/step.h"
-#include "exec/sync.h"
+/* A launch without time: blocks spread over host threads. Each worker runs a block to its end before the
+ * next; one whose threads wait for another block is put aside, as far as the GPU would hold both. */
+#include "exec/block.h"
 #include "exec/turns.h"
-#include "exec/warp.h"
-#include "base/demangle.h"
 #include "base/bits.h"
+#include "base/demangle.h"
 #include "base/host.h"
 #include "base/mem.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <string.h>
-
-_Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum fault_kind kind,
-                          uint64_t address, const char *format, ...)
-{
-    struct block *block = w->block;
-    struct worker *worker = block->worker;
-    struct grid *grid = worker->grid;
-    const uint32_t *size = grid->launch->block;
-    if (op < w->code->ops || op >= w->code->ops + w->code->op_count)
-        op = op->more;
-    if (kind == FAULT_ADDRESS || kind == FAULT_MISALIGNED)
-        memory_blame(w, op);
-    uint32_t thread = w->index * WARP_LANES + first_lane(who);
-    char said[1400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(said, sizeof said, format, arguments);
-    va_end(arguments);
-    struct text where = {0};
-    code_where(w->code, op, &where);
-    pthread_mutex_lock(&grid->lock);
-    struct fault *fault = grid->fault;
-    if (fault->kind == FAULT_NONE) {
-        fault->kind = kind;
-        fault->address = address;
-        memcpy(fault->block, block->id, sizeof fault->block);
-        fault->thread[0] = thread % size[0];
-        fault->thread[1] = thread / size[0] % size[1];
-        fault->thread[2] = thread / size[0] / size[1];
-        snprintf(fault->text, sizeof fault->text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u), %s: %s",
-                 demangled(grid->kernel->facts.name), block->id[0], block->id[1], block->id[2],
-                 fault->thread[0], fault->thread[1], fault->thread[2], where.at, said);
-    }
-    pthread_mutex_unlock(&grid->lock);
-    text_fini(&where);
-    atomic_store(&grid->stop, 1);
-    longjmp(*worker->on_fault, 1);
-}
-
-/* Blocks */
-
-/* How often a warp looks whether another wrote what it waits for. Who waited in vain for another block looks
- * only now and then. */
-enum { PATIENCE = 128, IMPATIENCE = 4 };
-
-static void block_start(struct worker *worker, struct block *block, uint64_t number)
-{
-    const struct grid *grid = worker->grid;
-    const struct launch *launch = grid->launch;
-    block->worker = worker;
-    block->number = number;
-    block->id[0] = (uint32_t)(number % launch->grid[0]);
-    block->id[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
-    block->id[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
-    block->shared_bytes = grid->kernel->dynamic_shared_at + launch->shared_bytes;
-    if (block->shared_bytes > block->shared_capacity) {
-        mem_free(block->shared);
-        block->shared = mem_alloc_lines(block->shared_bytes, 1);
-        block->shared_capacity = block->shared_bytes;
-    } else if (block->shared_bytes) {
-        memset(block->shared, 0, block->shared_bytes);
-    }
-    block->alive = grid->threads_per_block;
-    block->patience = PATIENCE;
-    memset(block->barriers, 0, sizeof block->barriers);
-    block->opened = false;
-    block->instructions = block->clock_reads = 0;
-    if (block->warp_capacity < grid->warps_per_block) {
-        block->warps =
-            mem_resize(block->warps, block->warp_capacity, grid->warps_per_block, sizeof *block->warps);
-        block->warp_capacity = grid->warps_per_block;
-    }
-    block->warp_count = grid->warps_per_block;
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        uint32_t threads = grid->threads_per_block - i * WARP_LANES;
-        lanes exists = threads >= WARP_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
-        warp_start(&block->warps[i], block, i, exists);
-    }
-    worker->result.warps += block->warp_count;
-    worker->result.threads += grid->threads_per_block;
-}
-
-void block_free(struct block *block)
-{
-    for (uint32_t i = 0; i < block->warp_capacity; i++)
-        warp_fini(&block->warps[i]);
-    mem_free(block->warps);
-    mem_free(block->shared);
-    mem_free(block);
-}
-
-_Noreturn void block_report_deadlock(struct block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct warp *w = &block->warps[i];
-        for (uint32_t j = 0; j < w->fragment_count; j++) {
-            struct fragment *f = w->fragments[j];
-            w->now = f;
-            warp_use_frame(w);
-            const struct level *top = &f->levels[f->depth - 1];
-            struct text text = {0};
-            char where[1200];
-            block_describe(block, &text);
-            snprintf(where, sizeof where, "%s", text.at);
-            text_fini(&text);
-            warp_fault(w, &w->code->ops[top->pc], top->mask, FAULT_DEADLOCK, 0,
-                       "waits at a barrier that the block's other threads never reach; %s", where);
-        }
-    }
-    BUG("a block without threads waits");
-}
-
-static bool force_sync(struct block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (warp_check_sync(&block->warps[i], true))
-            return true;
-    return false;
-}
 
 enum block_ran { BLOCK_ENDED, BLOCK_WAITS, BLOCK_ONLY_WAITED };
 
 static enum block_ran block_run(struct block *block)
 {
+    const struct isa_ops *isa = block->worker->grid->kernel->isa;
     for (bool first = true;; first = false) {
         bool any_left = false, moved = false, spun = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {
-            struct warp *w = &block->warps[i];
-            if (!w->fragment_count)
+            struct isa_warp *warp = block_warp(block, i);
+            if (warp->ended)
                 continue;
-            enum ran ran = warp_run(w);
+            enum isa_ran ran = isa->run(warp);
             any_left |= ran != RAN_OUT;
             moved |= ran == RAN_OUT || ran == RAN_SLICE;
             spun |= ran == RAN_SPINS;
@@ -158,42 +35,10 @@ static enum block_ran block_run(struct block *block)
         }
         bool ready = false; /* a barrier may have let go warps that had their turn already */
         for (uint32_t i = 0; i < block->warp_count && !ready; i++)
-            for (uint32_t j = 0; j < block->warps[i].fragment_count; j++)
-                ready |= block->warps[i].fragments[j]->state == FRAGMENT_READY;
-        if (!ready && !force_sync(block))
-            block_report_deadlock(block);
+            ready = !block_warp(block, i)->ended && isa->is_awake(block_warp(block, i));
+        if (!ready && !isa->force(block))
+            isa->deadlock(block);
     }
-}
-
-/* Workers */
-
-struct block *worker_begin_block(struct worker *worker, uint64_t number)
-{
-    struct block *block = worker->pool;
-    if (block) {
-        worker->pool = block->next;
-    } else {
-        block = mem_alloc(1, sizeof *block);
-        block->made_before = worker->made;
-        worker->made = block;
-    }
-    block_start(worker, block, number);
-    return block;
-}
-
-void worker_end_block(struct worker *worker, struct block *block)
-{
-    block->next = worker->pool;
-    worker->pool = block;
-}
-
-void worker_show(struct worker *worker)
-{
-    enum { LOOK_EVERY = 1024 };
-    struct grid *grid = worker->grid;
-    if (worker->leads && ++worker->looks % LOOK_EVERY == 0)
-        grid->launch->show(grid->launch->user, min_u64(atomic_load(&grid->next_block), grid->block_count),
-                           worker->result.warp_instructions * grid->workers);
 }
 
 /* A block had its turn, in which nobody did anything but wait, or somebody did. */
@@ -215,7 +60,7 @@ static void note_waiting(struct worker *worker, const struct block *block, bool 
     struct text text = {0};
     text_add(&text, "kernel %s: for %g seconds its threads have only waited for others; ",
              demangled(worker->grid->kernel->facts.name), launch->stuck_seconds);
-    block_describe(block, &text);
+    worker->grid->kernel->isa->describe(block, &text);
     launch->stuck(launch->user, text.at);
     text_fini(&text);
 }
@@ -291,26 +136,6 @@ static void *worker_main(void *context)
     return NULL;
 }
 
-struct worker *worker_new(struct grid *grid)
-{
-    struct worker *worker = mem_alloc_lines(1, sizeof *worker);
-    worker->grid = grid;
-    worker->sm = UINT32_MAX;
-    worker->found = mem_alloc(grid->kernel->access_count + 1, sizeof *worker->found);
-    return worker;
-}
-
-void worker_free(struct worker *worker)
-{
-    for (struct block *block = worker->made, *next; block; block = next) {
-        next = block->made_before;
-        block_free(block);
-    }
-    text_fini(&worker->line);
-    mem_free(worker->found);
-    mem_free(worker);
-}
-
 static void add_counts(struct launch_result *sum, const struct launch_result *part)
 {
 #define C(name) sum->name += part->name;
@@ -373,28 +198,16 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
         snprintf(result->fault.text, sizeof result->fault.text, "%.2000s", err.text);
         return false;
     }
-    const struct kernel_facts *facts = &launch->kernel->facts;
-    struct grid grid = {.launch = launch,
-                        .kernel = launch->kernel,
-                        .serial = atomic_fetch_add(&serial, 1) + 1,
-                        .fault = &result->fault,
-                        .block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                        .threads_per_block = launch->block[0] * launch->block[1] * launch->block[2],
-                        .param_bytes = facts->param_bytes};
-    grid.warps_per_block = (grid.threads_per_block + WARP_LANES - 1) / WARP_LANES;
-    grid.params = mem_alloc(1, facts->param_bytes + 16);
-    if (facts->param_bytes)
-        memcpy(grid.params, launch->params, facts->param_bytes);
-    pthread_mutex_init(&grid.lock, NULL);
+    struct grid grid = {0};
+    grid_init(&grid, launch, atomic_fetch_add(&serial, 1) + 1, 0, &result->fault);
     void *workspace = workspace_new(&grid);
-    uint64_t threads = facts->ordered ? 1 : max_u64(launch->threads, 1);
+    uint64_t threads = launch->kernel->facts.ordered ? 1 : max_u64(launch->threads, 1);
     grid.workers = max_u64(min_u64(threads, grid.block_count), 1);
     if (launch->watch)
         turns_run(launch, grid.serial, grid.workspace, result);
     else
         run_workers(&grid, (unsigned)grid.workers, result);
     workspace_free(&grid, workspace);
-    pthread_mutex_destroy(&grid.lock);
-    mem_free(grid.params);
+    grid_fini(&grid);
     return result->fault.kind == FAULT_NONE && !(launch->interrupt && *launch->interrupt);
 }

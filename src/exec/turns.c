@@ -1,7 +1,8 @@
 /* See turns.h. SMs are run one after the other; where the order of blocks can be seen, a round of each in
  * turn, as their blocks may wait for each other. */
 #include "exec/turns.h"
-#include "exec/step.h"
+#include "exec/atomics.h"
+#include "exec/team.h"
 #include "exec/watch.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -32,41 +33,41 @@ struct turns_sm {
 
 /* ---- memory that answers at once ---- */
 
-static lanes same_line(const struct delivery *of, lanes rest, uint64_t line)
+static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line)
 {
-    lanes who = 0;
+    lane_mask who = 0;
     EACH_LANE (i, rest)
-        who |= (lanes)(of->at[i] / WATCH_LINE == line) << i;
+        who |= (lane_mask)(of->at[i] / WATCH_LINE == line) << i;
     return who;
 }
 
 /* Addresses are the host's: a line is where it is. */
-static void move_lanes(const struct request *request)
+static void move_lanes(const struct isa_ops *isa, const struct request *request)
 {
-    for (lanes rest = request->of.lanes, who; rest; rest &= ~who) {
+    for (lane_mask rest = request->of.lanes, who; rest; rest &= ~who) {
         uint64_t line = request->of.at[first_lane(rest)] / WATCH_LINE;
         unsigned char *data = (unsigned char *)(uintptr_t)(line * WATCH_LINE);
         uint32_t masks[WATCH_LINE / 32] = {0};
         who = same_line(&request->of, rest, line);
         if (request->of.kind == REQUEST_LOAD)
-            request_deliver(&request->of, line * WATCH_LINE, data, who);
+            isa->deliver(&request->of, line * WATCH_LINE, data, who);
         else
-            request_collect(request, line * WATCH_LINE, who, data, masks);
+            isa->collect(request, line * WATCH_LINE, who, data, masks);
     }
 }
 
-static void do_atomics(const struct request *request)
+static void do_atomics(const struct isa_ops *isa, const struct request *request)
 {
     const struct delivery *of = &request->of;
     EACH_LANE (i, of->lanes) {
-        uint64_t old = request_atomic(of->operation, (void *)(uintptr_t)of->at[i], request->operand[i],
+        uint64_t old = atomic_perform(of->operation, (void *)(uintptr_t)of->at[i], request->operand[i],
                                       request->compare[i]);
         if (of->returns)
-            request_deliver_old(of, i, old);
+            isa->deliver_old(of, i, old);
     }
 }
 
-static void move_pieces(const struct request *request)
+static void move_pieces(const struct isa_ops *isa, const struct request *request)
 {
     for (size_t i = 0; i < request->piece_count; i++) {
         const struct piece *piece = &request->pieces[i];
@@ -75,23 +76,23 @@ static void move_pieces(const struct request *request)
             memcpy(request->writes ? at : piece->host, request->writes ? piece->host : at, piece->bytes);
     }
     if (request->of.is_async)
-        request_complete(&request->of);
+        isa->complete(&request->of);
 }
 
-static void answer(struct request *request)
+static void answer(const struct isa_ops *isa, struct request *request)
 {
     switch ((enum request_kind)request->of.kind) {
     case REQUEST_NONE:
         break;
     case REQUEST_LOAD:
     case REQUEST_STORE:
-        move_lanes(request);
+        move_lanes(isa, request);
         break;
     case REQUEST_ATOMIC:
-        do_atomics(request);
+        do_atomics(isa, request);
         break;
     case REQUEST_PIECES:
-        move_pieces(request);
+        move_pieces(isa, request);
         break;
     }
     request_clear(request);
@@ -102,24 +103,25 @@ static void answer(struct request *request)
 /* False: it waits, or has ended. */
 static bool step(struct turns_sm *sm, struct resident *resident, uint32_t index)
 {
-    struct warp *w = &resident->block->warps[index];
-    struct stepped stepped;
-    if (!w->fragment_count || (!(resident->settled >> index & 1) && !warp_settle(w)))
+    const struct isa_ops *isa = sm->team->grid.kernel->isa;
+    struct isa_warp *w = block_warp(resident->block, index);
+    struct isa_stepped stepped;
+    if (w->ended || (!(resident->settled >> index & 1) && !isa->settle(w)))
         return false;
     if (UNLIKELY(sm->round % LOOK_EVERY == 0))
-        warp_check_limits(w, w->at, w->active);
-    warp_step(w, &stepped);
+        isa->check_limits(w);
+    isa->step(w, &stepped);
     uint64_t bit = UINT64_C(1) << index;
     resident->settled = stepped.moved || stepped.waits ? resident->settled & ~bit : resident->settled | bit;
     watch_request(sm->team);
-    answer(&sm->team->request);
+    answer(isa, &sm->team->request);
     return true;
 }
 
 static bool has_ended(const struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++)
-        if (block->warps[i].fragment_count)
+        if (!block_warp(block, i)->ended)
             return false;
     return true;
 }
@@ -161,7 +163,7 @@ static bool force(struct turns_sm *sm)
 {
     bool some = false;
     for (uint32_t i = 0; i < sm->count; i++)
-        some |= block_force(sm->blocks[i].block);
+        some |= sm->team->grid.kernel->isa->force(sm->blocks[i].block);
     return some;
 }
 
@@ -178,7 +180,7 @@ static void run_sms(struct turns_sm *sms, uint32_t count)
             moved |= force(&sms[i]);
         for (uint32_t i = 0; i < count && left && !moved; i++)
             if (sms[i].count)
-                block_report_deadlock(sms[i].blocks[0].block);
+                sms[i].team->grid.kernel->isa->deadlock(sms[i].blocks[0].block);
     }
 }
 

@@ -1,5 +1,5 @@
 #include "exec/watch.h"
-#include "exec/step.h"
+#include "exec/team.h"
 
 enum { LINES = 64, SECTORS = WATCH_LINE / WATCH_SECTOR };
 

@@ -77,8 +77,8 @@ static double lanes_filled(evidence_t *e)
 {
     const uint64_t *block = e->source->launch->block;
     double threads = (double)block[0] * (double)block[1] * (double)block[2];
-    uint64_t warps = ((uint64_t)threads + WARP_LANES - 1) / WARP_LANES;
-    return warps ? threads / (double)warps : WARP_LANES;
+    uint64_t lanes = e->source->gpu->warp_lanes, warps = ((uint64_t)threads + lanes - 1) / lanes;
+    return warps ? threads / (double)warps : (double)lanes;
 }
 
 /* Of instructions that were issued, on average. A profile knows which are branches: that a thread does not
@@ -93,18 +93,20 @@ static double lanes_active(evidence_t *e)
     }
     if (issued > 0)
         return threads / issued;
-    return sm->instructions ? (double)sm->thread_instructions / (double)sm->instructions : WARP_LANES;
+    return sm->instructions ? (double)sm->thread_instructions / (double)sm->instructions
+                            : (double)e->source->gpu->warp_lanes;
 }
 
 static double unfilled_share(evidence_t *e, cause_t *cause)
 {
     (void)cause;
-    return if_at_least(LOST, 100 - percent(lanes_filled(e), WARP_LANES));
+    return if_at_least(LOST, 100 - percent(lanes_filled(e), (double)e->source->gpu->warp_lanes));
 }
 
 static void tell_unfilled(evidence_t *e, cause_t *cause, struct text *text)
 {
-    text_add(text, "%s: %.3g of a warp's %d lanes have a thread", cause->words, lanes_filled(e), WARP_LANES);
+    text_add(text, "%s: %.3g of a warp's %d lanes have a thread", cause->words, lanes_filled(e),
+             (int)e->source->gpu->warp_lanes);
 }
 
 static double busiest_unit(evidence_t *e)

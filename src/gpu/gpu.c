@@ -1,6 +1,7 @@
 /* One GPU put together; kernels begun and ended. */
 #include "gpu/dispatch.h"
 #include "base/archive.h"
+#include "exec/atomics.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -87,7 +88,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
                              .clients_of_sms = gpu->sm_count,
                              .gpcs = dispatch_gpcs(gpu->config.dispatch, gpu->sm_count, gpc_of),
                              .gpc_of = gpc_of,
-                             .atomic = request_atomic};
+                             .atomic = atomic_perform};
     struct text name = {0};
     dispatcher_init(d, gpu->config.dispatch, spec);
     gpu->mem = mem_new(gpu->engine, path, &mem, err);
@@ -132,7 +133,7 @@ static bool check_bounds(const struct gpu_spec *gpu, struct err *err)
                            (unsigned long long)bounds[i].least, bounds[i].more,
                            (unsigned long long)bounds[i].most);
     }
-    return gpu->threads_per_block <= gpu->warps_per_sm * WARP_LANES ||
+    return gpu->threads_per_block <= gpu->warps_per_sm * gpu->warp_lanes ||
            err_set(err, "gpu.threads_per_block (%llu) cannot be more than %llu warps (gpu.warps_per_sm) hold",
                    (unsigned long long)gpu->threads_per_block, (unsigned long long)gpu->warps_per_sm);
 }
@@ -140,6 +141,8 @@ static bool check_bounds(const struct gpu_spec *gpu, struct err *err)
 bool gpu_check(const struct gpu_config *config, struct err *err)
 {
     const struct gpu_spec *gpu = config->gpu;
+    if (gpu->warp_lanes != 32 && gpu->warp_lanes != 64)
+        return err_set(err, "gpu.warp_lanes is 32 or 64, not %llu", (unsigned long long)gpu->warp_lanes);
     struct mem_config mem = {.l2 = config->l2, .dram = config->dram, .noc = config->noc};
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
@@ -259,7 +262,7 @@ static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked, 
     if (asked->shared_carveout_bytes)
         return (uint32_t)carveout_for(spec, max_u64(asked->shared_carveout_bytes, block));
     if (!used) {
-        uint64_t fit = spec->warps_per_sm / ((threads + WARP_LANES - 1) / WARP_LANES);
+        uint64_t fit = spec->warps_per_sm / ((threads + spec->warp_lanes - 1) / spec->warp_lanes);
         return (uint32_t)carveout_for(spec, block * min_u64(4 * fit, spec->blocks_per_sm));
     }
     uint64_t need = block * asked->blocks_per_sm;
@@ -294,6 +297,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
             sm_forget(gpu->sms[i]);
     }
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    uint32_t lanes = launch->kernel->isa->lanes;
     gpu->launches[slot] = (struct sm_launch){.launch = launch,
                                              .serial = ++gpu->serial,
                                              .workspace = (uintptr_t)workspace,
@@ -304,7 +308,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
         (struct dispatch_kernel){.used = true,
                                  .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
                                  .share = SHARES / (uint32_t)max_u64(asked->blocks_per_sm, 1),
-                                 .warps = (threads + WARP_LANES - 1) / WARP_LANES,
+                                 .warps = (threads + lanes - 1) / lanes,
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
@@ -356,7 +360,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
 {
     const struct gpu_spec *spec = gpu->config.gpu;
     const struct dispatch_kernel *kernel = &gpu->dispatcher.kernels[slot];
-    const struct kernel *code = gpu->launches[slot].launch->kernel;
+    const struct isa_code *code = gpu->launches[slot].launch->kernel->code;
     uint64_t end = kernel->end_ps == TIME_NEVER ? engine_time(gpu->engine) : kernel->end_ps;
     *result = (struct launch_result){0};
     *stats = (struct kernel_stats){.start_ps = kernel->start_ps,
@@ -364,6 +368,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
                                    .clock_hz = spec->clock,
                                    .sm_count = gpu->sm_count,
                                    .warps_per_sm = (uint32_t)spec->warps_per_sm,
+                                   .warp_lanes = (uint32_t)spec->warp_lanes,
                                    .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
                                    .idlest_sm_cycles = UINT64_MAX};
     stats->cycles = clock_cycle(&gpu->dispatcher.clock, end - kernel->start_ps);
@@ -377,7 +382,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
         LAUNCH_COUNTS(C)
 #undef C
         add_counters(&stats->sm, &part->counters);
-        add_profile(stats, part, code->codes[code->function]->op_count);
+        add_profile(stats, part, code->count);
         stats->sms_used++;
         stats->busiest_sm_cycles = max_u64(stats->busiest_sm_cycles, part->counters.cycles_active);
         stats->idlest_sm_cycles = min_u64(stats->idlest_sm_cycles, part->counters.cycles_active);

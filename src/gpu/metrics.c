@@ -21,9 +21,9 @@ static uint64_t product(const uint64_t sides[3])
     return sides[0] * sides[1] * sides[2];
 }
 
-static uint64_t block_warps(const struct launch_facts *l)
+static uint64_t block_warps(const struct launch_facts *l, const struct gpu_spec *g)
 {
-    return (product(l->block) + WARP_LANES - 1) / WARP_LANES;
+    return (product(l->block) + g->warp_lanes - 1) / g->warp_lanes;
 }
 
 static double scheduler_cycles(const struct kernel_stats *k)
@@ -222,7 +222,7 @@ void metrics_write_tables(const struct kernel_stats *stats, struct json *json)
         json_u64(json, stall_rows[i].name, stats->sm.stalls[i]);
     json_end(json);
     json_array(json, "active_lanes");
-    for (int i = 0; i <= WARP_LANES; i++)
+    for (uint32_t i = 0; i <= stats->warp_lanes; i++)
         json_u64(json, NULL, stats->sm.lanes_active[i]);
     json_end(json);
 }

@@ -17,6 +17,7 @@
     P(S, count, memory_bus_bits, "6016", "1..65536", "width of the memory's bus, likewise")                  \
     P(S, size, l2_persisting_max, "39321600B", "0..64GiB", "of L2, that may be set aside")                   \
     P(S, size, l2_window_max, "134217728B", "0..64GiB", "largest window of an access policy")                \
+    P(S, count, warp_lanes, "32", "32..64", "threads of a warp: 32 or 64")                                   \
     P(S, count, warps_per_sm, "64", "1..1024", "warps that an SM holds", SHOWS_IN_QUERIES_AND_TIME)          \
     P(S, count, blocks_per_sm, "32", "1..1024", "blocks that an SM holds", SHOWS_IN_QUERIES_AND_TIME)        \
     P(S, count, subcores_per_sm, "4", "1..64", "parts of an SM that have registers of their own",            \

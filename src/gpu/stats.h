@@ -9,7 +9,7 @@ struct kernel_stats {
     uint64_t start_ps, end_ps; /* simulated: from the command processor's start of it to its end */
     uint64_t cycles;           /* of the SMs' clock, in between */
     uint64_t clock_hz;
-    uint32_t sm_count, warps_per_sm, schedulers_per_sm;
+    uint32_t sm_count, warps_per_sm, warp_lanes, schedulers_per_sm;
     uint32_t sms_used;
     uint64_t busiest_sm_cycles, idlest_sm_cycles; /* cycles_active of one SM, of those used */
     uint64_t busiest_sm_instructions;

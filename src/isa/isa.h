@@ -6,8 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WARP_LANES = 32 };
-typedef uint32_t lanes; /* a bit per lane */
+enum { ISA_LANES = 64 };    /* of a warp, at most; an instruction set may have fewer (isa/warp.h) */
+typedef uint64_t lane_mask; /* a bit for each lane */
+
+/* Mostly all of 32 lanes. */
+static inline uint32_t count_lanes(lane_mask who)
+{
+    return who == UINT32_MAX ? 32 : (uint32_t)__builtin_popcountll(who);
+}
+
+static inline uint32_t first_lane(lane_mask who)
+{
+    return (uint32_t)__builtin_ctzll(who);
+}
+
+/* A loop over the lanes in a mask; break and continue work. */
+#define EACH_LANE(i, who)                                                                                    \
+    for (lane_mask rest_##i = (who), more_##i = 1; rest_##i && more_##i;)                                    \
+        for (uint32_t i = (more_##i = 0, first_lane(rest_##i)); !more_##i;                                   \
+             more_##i = 1, rest_##i &= rest_##i - 1)
 
 /* The unit of an SM that an instruction occupies. */
 #define ISA_UNITS(U)                                                                                         \
@@ -59,6 +76,22 @@ struct isa_step {
     uint8_t flags; /* enum isa_step_flag */
 };
 
+/* What an instruction is to a model that keeps time, beside its units. */
+enum isa_role {
+    ROLE_NONE,
+    ROLE_BRANCH,       /* isa_stepped says who went where */
+    ROLE_FENCE,        /* waits until what was written can be seen by the GPU */
+    ROLE_FENCE_SYSTEM, /* or by the whole system */
+    ROLE_FENCE_BLOCK,
+    ROLE_RELEASE,    /* waits as a fence of the GPU does, before it does what it does */
+    ROLE_COMMIT,     /* the asynchronous copies so far are a group */
+    ROLE_COPIES,     /* waits until no more than role_count groups are under way */
+    ROLE_ALL_COPIES, /* waits until no copy is */
+    ROLE_CALL,       /* enters a function */
+    ROLE_SLEEP,      /* isa_stepped says how long */
+    ROLE_BARRIER,    /* of a block */
+};
+
 /* What a model that keeps time is told of an instruction. Its registers are numbers in a list: those it
  * reads, then those it writes. */
 struct isa_timing {
@@ -66,8 +99,11 @@ struct isa_timing {
     uint8_t reads, writes;
     uint16_t steps; /* how many machine instructions it becomes */
     uint32_t first_step;
-    uint8_t guards; /* how many of the first registers that it reads are predicates it waits longer for */
-    bool merged;    /* one of its steps is STEP_MERGED */
+    uint8_t guards : 6; /* how many of the first registers that it reads are predicates it waits longer for */
+    uint8_t merged : 1; /* one of its steps is STEP_MERGED */
+    uint8_t plain : 1;  /* it wants nothing of memory, whatever its lanes hold */
+    uint8_t role;       /* enum isa_role */
+    uint16_t role_count;
 };
 
 /* Types of a lane's value. f16 and bf16 are held as their 16 bits; pred is one bit. */

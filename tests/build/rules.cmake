@@ -1,10 +1,70 @@
-# Rules that the build enforces: each of these snippets must not compile in the engine's room, and for the right reason.
-# (Run by CTest with SOURCE, BUILD and CC.)
-set(as_engine ${CC} -std=gnu17 -D_GNU_SOURCE -include ${SOURCE}/src/base/forbid.h
-    -I${BUILD}/rooms/engine -I${BUILD}/rooms/base -fsyntax-only)
+# Rules that the build enforces: what must not compile does not, and for the right reason. (Run by CTest with SOURCE, BUILD
+# and CC.)
+cmake_minimum_required(VERSION 3.22)
+include(${BUILD}/rooms.cmake) # what each room names, and the include roots it really has
+
+set(folder ${BUILD}/rules)
+file(MAKE_DIRECTORY ${folder})
+set(compile ${CC} -std=gnu17 -D_GNU_SOURCE -fsyntax-only)
+
+# ---- a room sees the rooms it names, and no others ----
+
+# Sets `seen` to the rooms whose headers the room finds, by one run of the preprocessor over a question for each.
+function(rooms_seen room)
+    set(text "")
+    foreach(other ${every_room})
+        list(GET headers_${other} 0 header)
+        get_filename_component(header ${header} NAME)
+        string(APPEND text "#if __has_include(\"${prefix_${other}}/${header}\")\nseen ${other}\n#endif\n")
+    endforeach()
+    file(WRITE ${folder}/${room}.c "${text}")
+    list(TRANSFORM roots_${room} PREPEND "-I" OUTPUT_VARIABLE roots)
+    execute_process(COMMAND ${CC} -E -P ${roots} ${folder}/${room}.c OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCHALL "seen [a-z0-9_]+" found "${output}")
+    list(TRANSFORM found REPLACE "seen " "")
+    set(seen ${found} PARENT_SCOPE)
+endfunction()
+
+get_cmake_property(variables VARIABLES)
+foreach(variable ${variables})
+    if(variable MATCHES "^headers_(.*)" AND NOT "${${variable}}" STREQUAL "")
+        list(APPEND every_room ${CMAKE_MATCH_1})
+    endif()
+endforeach()
+list(LENGTH every_room count)
+if(count LESS 10)
+    message(SEND_ERROR "${BUILD}/rooms.cmake names ${count} rooms: ${every_room}")
+endif()
+foreach(room ${rooms})
+    rooms_seen(${room})
+    foreach(other ${every_room})
+        if(other STREQUAL room OR (room STREQUAL "runtime" AND other MATCHES "^runtime_"))
+            continue() # a room sees itself; `runtime` is made of two folders
+        endif()
+        if(other IN_LIST uses_${room} AND NOT other IN_LIST seen)
+            message(SEND_ERROR "${room} names ${other} in USES, but does not find its headers")
+        elseif(other IN_LIST seen AND NOT other IN_LIST uses_${room})
+            message(SEND_ERROR "${room} finds headers of ${other}, which it does not name in USES")
+        endif()
+    endforeach()
+endforeach()
+
+# An include that climbs out of its folder would go around all that.
+file(GLOB_RECURSE sources ${SOURCE}/src/*.[ch] ${SOURCE}/bench/*.[ch])
+foreach(file ${sources})
+    file(STRINGS ${file} climbing REGEX "#include \"\\.\\./")
+    if(climbing)
+        message(SEND_ERROR "${file} includes by way of ..: ${climbing}")
+    endif()
+endforeach()
+
+# ---- snippets, compiled as the engine is ----
+
+list(TRANSFORM roots_engine PREPEND "-I" OUTPUT_VARIABLE roots)
+set(as_engine ${compile} -include ${SOURCE}/src/base/forbid.h ${roots})
 
 function(refuses name code reason)
-    set(file ${BUILD}/rules_${name}.c)
+    set(file ${folder}/refused_${name}.c)
     file(WRITE ${file} "${code}")
     execute_process(COMMAND ${as_engine} ${file} RESULT_VARIABLE status ERROR_VARIABLE output)
     if(status EQUAL 0)
@@ -15,7 +75,7 @@ function(refuses name code reason)
 endfunction()
 
 function(accepts name code)
-    set(file ${BUILD}/rules_${name}.c)
+    set(file ${folder}/accepted_${name}.c)
     file(WRITE ${file} "${code}")
     execute_process(COMMAND ${as_engine} ${file} RESULT_VARIABLE status ERROR_VARIABLE output)
     if(NOT status EQUAL 0)
@@ -24,17 +84,7 @@ function(accepts name code)
 endfunction()
 
 accepts(right_way "#include \"base/err.h\"\n#include \"engine/engine.h\"\n")
-refuses(wrong_way "#include \"bench/bench.h\"\n" "No such file|not found")
-refuses(wrong_way_cli "#include \"cli/cli.h\"\n" "No such file|not found")
+refuses(wrong_way "#include \"mem/mem.h\"\n" "No such file|not found")
 foreach(word malloc free realloc exit rand printf)
     refuses(${word} "void f(void);\nvoid f(void) { ${word}; }\n" "poisoned")
-endforeach()
-
-# An include that climbs out of its folder would go around all that.
-file(GLOB_RECURSE sources ${SOURCE}/src/*.[ch] ${SOURCE}/bench/*.[ch])
-foreach(file ${sources})
-    file(STRINGS ${file} climbing REGEX "#include \"\\.\\./")
-    if(climbing)
-        message(SEND_ERROR "${file} includes by way of ..: ${climbing}")
-    endif()
 endforeach()

@@ -33,10 +33,7 @@ PATH=$folder/none "$HEDDLE" caches --evaluate small --quick --device cpu >out 2>
 status=$? ran='heddle caches --evaluate without QEMU'
 expect_complaint 'small/traces has no traces of centres, and they cannot be made here: .*qemu-x86_64 is missing'
 
-if ! command -v qemu-x86_64 >/dev/null; then
-    echo 'qemu-x86_64 is not installed (the package qemu-user): no evaluation was tried'
-    exit 0
-fi
+needs qemu-x86_64
 
 # ---- on the CPU ----
 

@@ -1,7 +1,7 @@
 # What the scripts of this folder share. Each begins with
 #   source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 # and then stands in an empty folder of its own, which goes when the script ends. A script fails if any expectation
-# did; all of them are tried.
+# did; all of them are tried. One that lacks a tool ends with 77, which CTest shows as Skipped.
 # shellcheck shell=bash disable=SC2034 # the scripts use what is set here
 
 set -u
@@ -11,7 +11,7 @@ HEDDLE_HOME=$(realpath "$HEDDLE_HOME")
 unset HEDDLE_LOG
 export LC_ALL=C
 
-failures=0 child='' status=0
+failures=0 skips=0 child='' status=0
 folder=$(mktemp -d)
 trap 'end_script $?' EXIT
 cd "$folder" || exit 1
@@ -21,7 +21,26 @@ end_script() {
     [[ -z $child ]] || kill -KILL "$child" 2>/dev/null
     cd / && rm -rf "$folder"
     ((failures)) && exit 1
+    [[ $1 == 0 ]] && ((skips)) && exit 77
     exit "$1"
+}
+
+# skip TEXT...: notes what cannot be tried here, and why. The rest of the script runs; in the end it counts as skipped.
+skip() {
+    printf 'SKIPPED: %s\n' "$*"
+    skips=$((skips + 1))
+}
+
+# has TOOL WHAT: whether there is such a command. If not, WHAT is skipped.
+has() {
+    command -v "$1" >/dev/null && return
+    skip "$2: no $1 here"
+    return 1
+}
+
+# needs TOOL: without such a command the script ends here.
+needs() {
+    has "$1" 'the rest of the script' || exit 0
 }
 
 # fail TEXT...: tells what differed, and where in the script.

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
-    echo 'skipped: there is no script command (of util-linux) that could make a terminal'
+    skip 'all of it: no script command (of util-linux) here, which makes a terminal'
     exit 0
 fi
 

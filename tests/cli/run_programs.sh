@@ -1,12 +1,8 @@
 #!/usr/bin/env bash
-# Programs built by nvcc, unmodified: tests/programs, with the CUDA runtime as a library and inside the program. Without
-# nvcc there is nothing to do.
+# Programs built by nvcc, unmodified: tests/programs, with the CUDA runtime as a library and inside the program.
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
-if ! command -v nvcc >/dev/null; then
-    echo 'skipped: no nvcc here'
-    exit 0
-fi
+needs nvcc
 programs=$HEDDLE_HOME/tests/programs
 
 # build NAME WORD...: an object of NAME.cu, linked in both ways; for compute capability 7.5, as nvcc does by itself.

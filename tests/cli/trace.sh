@@ -55,7 +55,7 @@ z=$(cat z.03.htrace | "$HEDDLE" trace info - 2>&1) && fail 'a trace of ours from
 run trace convert z.csv part.htrace --skip 10 --accesses 20
 run trace print part.htrace
 expect_same_file 'a part' <(sed -n '1p;12,31p' z.csv) out
-if command -v zstd >/dev/null; then
+if has zstd 'compressed CSV files'; then
     zstd -q z.csv
     run trace convert z.csv.zst unpacked.htrace
     expect_same_file 'packed' z.03.htrace unpacked.htrace
@@ -63,7 +63,7 @@ fi
 
 # ---- a real program ----
 
-if command -v valgrind >/dev/null; then
+if has valgrind 'traces of lackey'; then
     valgrind --tool=lackey --trace-mem=yes --log-file=true.lackey /bin/true 2>/dev/null
     run trace convert true.lackey true.htrace
     expect_status 0
@@ -133,7 +133,7 @@ small 'cannot write x\.0\.htrace: File too large' trace generate random --access
 (ulimit -f 100 && run caches --generate stream --accesses 1 --tiles 3000 --json x.json && exit "$status")
 expect_same 'the status of --json' 1 $?
 expect_line err '^heddle: cannot write .*x\.json: File too large$'
-if command -v qemu-x86_64 >/dev/null; then
+if has qemu-x86_64 'a recording that may not grow'; then
     small 'trace record: .*: File too large' trace record --output x true
 fi
 

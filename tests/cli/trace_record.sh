@@ -2,10 +2,7 @@
 # heddle trace record: programs whose accesses are known, and all the ways in which programs end.
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
-if ! command -v qemu-x86_64 >/dev/null; then
-    echo 'qemu-x86_64 is not installed (the package qemu-user): not tried'
-    exit 0
-fi
+needs qemu-x86_64
 
 cat >threads.c <<'END_C'
 /* threads COUNT KIND N [END]: threads that each do N times what KIND says, and the way it ends. */

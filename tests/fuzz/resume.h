@@ -7,7 +7,8 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "ptx/ptx.h"
+#include "ptx_run/program.h"
+#include "ptxas/ptxas.h"
 #include "system/parts.h"
 
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static void resume_init(struct resume *resume)
         resume_require(system_set(&resume->system, settings[i], &err), &err);
     struct ptx_module *module = ptx_parse("resume.ptx", resume_ptx, strlen(resume_ptx), &err);
     resume_require(module, &err);
-    resume->program = program_new(&module, 1, resume_place, NULL, &err);
+    resume->program = program_new(&module, 1, &ptxas, resume_place, NULL, &err);
     resume_require(resume->program, &err);
     program_set_timed(resume->program);
     resume->image = image_new();

@@ -2,7 +2,7 @@
 #include "case_list.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "exec/alu.h"
+#include "ptx_run/alu.h"
 
 #include <stdio.h>
 #include <string.h>

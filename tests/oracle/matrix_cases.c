@@ -3,7 +3,7 @@
 #include "case_list.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "exec/matrix.h"
+#include "ptx_run/matrix.h"
 
 enum { GROUPS = 32 };
 

@@ -3,8 +3,8 @@
 #include "base/bits.h"
 #include "base/host.h"
 #include "base/mem.h"
-#include "exec/exec.h"
-#include "ptx/machine.h"
+#include "ptx_run/program.h"
+#include "ptxas/ptxas.h"
 #include "timed.h"
 
 #include <dlfcn.h>
@@ -210,9 +210,9 @@ static bool heddle_load(struct target *target, const char *ptx, struct err *err)
     heddle_unload(target);
     struct ptx_module *module = ptx_parse("oracle.ptx", ptx, strlen(ptx), err);
     if (module && target->timed)
-        ptx_optimize(module);
+        ptxas_optimize(module);
     if (module)
-        target->program = program_new(&module, 1, place, target, err);
+        target->program = program_new(&module, 1, &ptxas, place, target, err);
     if (target->program && target->timed)
         program_set_timed(target->program);
     return target->program;

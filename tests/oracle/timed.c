@@ -114,7 +114,7 @@ static bool run_cut(struct timed *timed, const struct launch *launch, struct lau
                     uint64_t *digest, struct err *err)
 {
     char *before = mem_alloc(timed->used, 1), path[64];
-    uint64_t cycles, straight, written, resumed, share = ++timed->cuts * 37 % 100;
+    uint64_t cycles = 0, straight = 0, written = 0, resumed = 0, share = ++timed->cuts * 37 % 100;
     memcpy(before, timed->arena, timed->used);
     snprintf(path, sizeof path, "oracle-%d.cut", (int)getpid());
     struct machine_options options = {.threads = 1, .max_cycles = MAX_CYCLES};

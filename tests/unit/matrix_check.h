@@ -6,7 +6,7 @@
 #include "check.h"
 #include "base/bits.h"
 #include "base/rng.h"
-#include "exec/matrix.h"
+#include "ptx_run/matrix.h"
 #include "exec/number.h"
 
 static inline struct matrix_form parse(const char *opcode)

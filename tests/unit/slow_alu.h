@@ -6,7 +6,7 @@
 
 #include "exact.h"
 #include "base/bits.h"
-#include "exec/convert.h"
+#include "ptx_run/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "check.h"
 #include "slow_alu.h"
 #include "base/rng.h"
-#include "exec/alu.h"
-#include "ptx/opcodes.h"
+#include "ptx_run/alu.h"
+#include "ptxas/opcodes.h"
 
 /* --- vectors of operands --- */
 

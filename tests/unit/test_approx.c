@@ -2,7 +2,7 @@
  * one for 2^17 results, made on the GPU; special cases are written out. */
 #include "check.h"
 #include "base/bits.h"
-#include "exec/approx.h"
+#include "ptx_run/approx.h"
 
 enum { BLOCK = 1024, CHUNK = 1 << 17 };
 

@@ -7,9 +7,9 @@ enum { BANKS = 32 };
 /* Of all lanes, lane i at at(i), so many bytes each. */
 static uint32_t passes(uint32_t (*at)(uint32_t lane), uint8_t bytes)
 {
-    struct request request = {.shared = UINT32_MAX, .shared_bytes = bytes};
+    struct request request = {.shared = UINT32_MAX, .shared_bytes = bytes, .of.width = 32};
     struct banks banks = {0};
-    for (uint32_t i = 0; i < WARP_LANES; i++)
+    for (uint32_t i = 0; i < 32; i++)
         request.shared_at[i] = at(i);
     uint32_t first = bank_passes(&banks, BANKS, &request);
     assert_int_equal(bank_passes(&banks, BANKS, &request), first); /* as it is remembered */

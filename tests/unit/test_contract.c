@@ -2,7 +2,8 @@
  * product, rounded, is just c: a difference that is not 0 was rounded once. */
 #include "check.h"
 #include "base/mem.h"
-#include "exec/exec.h"
+#include "ptx_run/program.h"
+#include "ptxas/ptxas.h"
 
 static uint32_t memory[8];
 
@@ -32,7 +33,7 @@ static void run(const char *target, const char *body)
     struct ptx_module *module = ptx_parse("test.ptx", text.at, text.length, &err);
     if (!module)
         fail_msg("%s", err.text);
-    struct program *program = program_new(&module, 1, no_place, NULL, &err);
+    struct program *program = program_new(&module, 1, &ptxas, no_place, NULL, &err);
     if (!program)
         fail_msg("%s", err.text);
     memory[0] = memory[1] = 0x3f800800; /* 1 + 2^-12; its square is half a place more than c */

@@ -1,7 +1,7 @@
 #include "check.h"
 #include "base/bits.h"
 #include "base/rng.h"
-#include "exec/convert.h"
+#include "ptx_run/convert.h"
 
 #include <fenv.h>
 #include <math.h>

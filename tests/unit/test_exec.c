@@ -1,7 +1,8 @@
 /* Kernels that go wrong, and those that only end when threads make progress on their own. */
 #include "check.h"
 #include "base/mem.h"
-#include "exec/exec.h"
+#include "ptx_run/program.h"
+#include "ptxas/ptxas.h"
 
 #include <stdlib.h>
 
@@ -53,7 +54,7 @@ static struct launch_result *go(struct run run)
     struct ptx_module *module = ptx_parse("test.ptx", text.at, text.length, &err);
     if (!module)
         fail_msg("%s", err.text);
-    struct program *program = program_new(&module, 1, place, image, &err);
+    struct program *program = program_new(&module, 1, &ptxas, place, image, &err);
     if (!program)
         fail_msg("%s", err.text);
     uint64_t pointer = (uintptr_t)memory;
@@ -569,7 +570,7 @@ static void test_pointers_of_other_kernels(void **state)
     struct err err;
     for (int i = 0; i < 2; i++) {
         struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &err);
-        if (!module || !(programs[i] = program_new(&module, 1, place, image, &err)))
+        if (!module || !(programs[i] = program_new(&module, 1, &ptxas, place, image, &err)))
             fail_msg("%s", err.text);
     }
     struct {

@@ -1,8 +1,8 @@
 /* What ptxas makes of PTX, as far as time is concerned: the steps that instructions become. */
 #include "check.h"
 #include "base/mem.h"
-#include "ptx/machine.h"
-#include "ptx/opcodes.h"
+#include "ptxas/ptxas.h"
+#include "ptxas/opcodes.h"
 
 enum { HEAD = 4 }; /* instructions before the body */
 
@@ -41,10 +41,10 @@ static void expect(const char *expected, const char *body)
     struct ptx_module *module = parse(body);
     const struct ptx_function *f = &module->functions[0];
     struct flow flow;
-    struct machine machine;
+    struct ptx_machine_code machine;
     struct text got = {0};
     flow_init(&flow, f);
-    machine_init(&machine, f, &flow, NULL);
+    ptxas_assemble(&machine, f, &flow, NULL);
     for (uint32_t i = HEAD; i + 1 < f->inst_count; i++) {
         text_add(&got, "%s%s", i > HEAD ? " " : "", machine.first[i] == machine.first[i + 1] ? "-" : "");
         for (uint32_t s = machine.first[i]; s < machine.first[i + 1]; s++) {
@@ -62,7 +62,7 @@ static void expect(const char *expected, const char *body)
     if (strcmp(got.at ? got.at : "", expected) != 0)
         fail_msg("%s\nbecame %s, not %s", body, got.at, expected);
     text_fini(&got);
-    machine_fini(&machine);
+    ptx_machine_code_fini(&machine);
     flow_fini(&flow);
     ptx_free(module);
 }
@@ -237,20 +237,16 @@ static void absorbed_products_are_free(void **state)
     struct ptx_module *module =
         parse("mul.f32 %f1, %f2, %f3; add.f32 %f4, %f1, %f5; st.global.f32 [%l0], %f4;");
     const struct ptx_function *f = &module->functions[0];
-    uint32_t *taken = mem_alloc(f->inst_count + 1, sizeof *taken);
-    bool *absorbed = mem_alloc(f->inst_count + 1, sizeof *absorbed);
+    struct ptx_taken *taken = mem_alloc(f->inst_count + 1, sizeof *taken);
     struct flow flow;
-    struct machine machine;
-    taken[HEAD + 1] = HEAD + 1;
-    machine_absorbed(f, taken, absorbed);
-    assert_true(absorbed[HEAD]);
+    struct ptx_machine_code machine;
+    taken[HEAD + 1].product = HEAD + 1;
     flow_init(&flow, f);
-    machine_init(&machine, f, &flow, absorbed);
+    ptxas_assemble(&machine, f, &flow, taken);
     assert_int_equal(machine.first[HEAD + 1], machine.first[HEAD]);
-    machine_fini(&machine);
+    ptx_machine_code_fini(&machine);
     flow_fini(&flow);
     mem_free(taken);
-    mem_free(absorbed);
     ptx_free(module);
 }
 
@@ -264,18 +260,18 @@ static void registers_are_those_that_hold_values(void **state)
     for (int i = 0; i < 20; i++)
         text_add(&body, "st.global.f32 [%%l0+%d], %%f%d; ", 4 * i, 19 - i);
     struct ptx_module *many = parse(body.at);
-    struct machine machine[2];
+    struct ptx_machine_code machine[2];
     struct flow flow;
     for (int i = 0; i < 2; i++) {
         const struct ptx_function *f = &(i ? many : few)->functions[0];
         flow_init(&flow, f);
-        machine_init(&machine[i], f, &flow, NULL);
+        ptxas_assemble(&machine[i], f, &flow, NULL);
         flow_fini(&flow);
     }
     assert_in_range(machine[0].registers, 6, 12);
     assert_in_range(machine[1].registers, 24, 32);
-    machine_fini(&machine[0]);
-    machine_fini(&machine[1]);
+    ptx_machine_code_fini(&machine[0]);
+    ptx_machine_code_fini(&machine[1]);
     text_fini(&body);
     ptx_free(few);
     ptx_free(many);
@@ -287,7 +283,7 @@ static void all_arithmetic_has_a_row(void **state)
     (void)state;
     static const char *const texts[] = {
 #define ROW(id, texts, ...) texts,
-#include "isa/ptx/alu.def"
+#include "ptx/alu.def"
 #undef ROW
     };
     struct opcodes opcodes = {0};

@@ -2,8 +2,8 @@
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "exec/exec.h"
-#include "ptx/machine.h"
+#include "ptx_run/program.h"
+#include "ptxas/ptxas.h"
 
 #define HEAD                                                                                                 \
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n)\n{\n"    \
@@ -29,7 +29,7 @@ static void expect_order(const char *expected, const char *body)
 {
     struct ptx_module *module = parse(body);
     struct text got = {0};
-    ptx_optimize(module);
+    ptxas_optimize(module);
     const struct ptx_function *f = &module->functions[0];
     for (uint32_t i = 0; i < f->inst_count; i++) {
         const struct ptx_inst *inst = &f->insts[i];
@@ -92,7 +92,7 @@ static uint32_t count_of(const char *body, const char *opcode)
 {
     struct ptx_module *module = parse(body);
     uint32_t count = 0;
-    ptx_optimize(module);
+    ptxas_optimize(module);
     for (uint32_t i = 0; i < module->functions[0].inst_count; i++)
         count += !strcmp(module->functions[0].insts[i].opcode, opcode);
     ptx_free(module);
@@ -130,7 +130,7 @@ static void run(struct ptx_module *module, uint32_t *words, uint32_t n, const ch
     static struct launch_result result;
     struct image *image = image_new();
     struct err err;
-    struct program *program = program_new(&module, 1, no_place, NULL, &err);
+    struct program *program = program_new(&module, 1, &ptxas, no_place, NULL, &err);
     if (!program)
         fail_msg("%s\n%s", body, err.text);
     image_add(image, (struct range){(uintptr_t)words, sizeof memory[0], "the test's memory", false});
@@ -245,7 +245,7 @@ static void what_is_computed_stays_the_same(void **state)
         }
         memcpy(memory[1], memory[0], sizeof memory[0]);
         struct ptx_module *changed = parse(body.at);
-        ptx_optimize(changed);
+        ptxas_optimize(changed);
         run(parse(body.at), memory[0], 40, body.at);
         run(changed, memory[1], 40, body.at);
         for (uint32_t i = 0; i < WORDS; i++)

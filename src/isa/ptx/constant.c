@@ -74,7 +74,7 @@ static bool parse_number(struct parser *parser, struct constant *c)
     if (token->kind == TOKEN_INTEGER || token->kind == TOKEN_FLOAT)
         *c = (struct constant){token->value, token->kind == TOKEN_FLOAT, token->single, token->is_unsigned};
     else if (token->kind == TOKEN_WORD && token_is(token, "WARP_SZ"))
-        *c = (struct constant){.value = WARP_LANES};
+        *c = (struct constant){.value = 32};
     else
         return parse_fail(parser, "a number");
     next(parser);

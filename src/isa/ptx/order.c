@@ -1,6 +1,6 @@
 /* The order of an opcode's modifiers. ptxas takes most of them in any order, as long as types keep theirs;
  * tables of opcodes have each in one: the usual one, with types last. */
-#include "ptx/opcodes.h"
+#include "ptx/ptx.h"
 #include "base/bits.h"
 
 #include <string.h>
@@ -78,4 +78,13 @@ bool ptx_order_opcode(const char *opcode, char *ordered, size_t room)
             }
     *to = 0;
     return true;
+}
+
+bool ptx_opcode_has(const char *opcode, const char *modifier)
+{
+    size_t length = strlen(modifier);
+    for (const char *dot = strchr(opcode, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (!strncmp(dot + 1, modifier, length) && (dot[1 + length] == '.' || !dot[1 + length]))
+            return true;
+    return false;
 }

@@ -298,4 +298,11 @@ enum ptx_special {
 };
 extern const char *const ptx_special_names[];
 
+/* Whether the opcode has this modifier: "volatile" in ld.volatile.u32. */
+bool ptx_opcode_has(const char *opcode, const char *modifier);
+
+/* Writes it with its modifiers in the usual order ("lg2.approx.ftz.f32" for lg2.approx.f32.ftz); false, and
+ * nothing is written, when they are. */
+bool ptx_order_opcode(const char *opcode, char *ordered, size_t room);
+
 #endif

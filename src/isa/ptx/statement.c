@@ -1,7 +1,6 @@
 /* Bodies of functions: statements, scopes, labels. */
 #include "parse.h"
 #include "base/bits.h"
-#include "ptx/opcodes.h"
 
 static bool declare_variable(struct parser *parser, struct ptx_variable *variable, const struct token *token)
 {

@@ -79,7 +79,7 @@ CU_ANY(cuDeviceGetProperties, (properties, device), struct CUdevprop *properties
         .maxGridSize = {(int)gpu->grid_x, (int)gpu->grid_y, (int)gpu->grid_z},
         .sharedMemPerBlock = (int)gpu->shared_per_block,
         .totalConstantMemory = (int)gpu->const_memory,
-        .SIMDWidth = WARP_LANES,
+        .SIMDWidth = (int)gpu->warp_lanes,
         .memPitch = (int)gpu->pitch_max,
         .regsPerBlock = (int)gpu->registers_per_block,
         .clockRate = (int)(gpu->clock / 1000),

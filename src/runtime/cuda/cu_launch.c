@@ -169,13 +169,13 @@ static CUresult best_block(struct function *function, size_t (*shared_of)(int th
                            int limit, int *grid, int *block)
 {
     const struct gpu_spec *gpu = device_spec(cuda_device());
-    int most, best = 0, blocks, full = (int)(gpu->warps_per_sm * WARP_LANES);
+    int most, best = 0, blocks, full = (int)(gpu->warps_per_sm * gpu->warp_lanes);
+    int warp = (int)gpu->warp_lanes;
     CUresult result = attribute_of(&most, 0, function, cuda_device());
     if (result)
         return result;
     most = limit > 0 && limit < most ? limit : most;
-    for (int threads = (most + WARP_LANES - 1) / WARP_LANES * WARP_LANES; threads > 0 && best < full;
-         threads -= WARP_LANES) {
+    for (int threads = (most + warp - 1) / warp * warp; threads > 0 && best < full; threads -= warp) {
         int tried = threads < most ? threads : most;
         result = cuda_occupancy(function, tried, shared_of ? shared_of(tried) : shared_bytes, &blocks);
         if (result)

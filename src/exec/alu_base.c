@@ -1,3 +1,0 @@
-/* The executors for any host. */
-#define LEVEL base
-#include "exec/alu_level.h"

@@ -1,8 +1,0 @@
-/* The executors for x86-64-v3: AVX2, FMA. */
-#ifdef ALU_X86_LEVELS
-#ifndef __AVX2__
-#error "compile this file with -march=x86-64-v3"
-#endif
-#define LEVEL v3
-#include "exec/alu_level.h"
-#endif

@@ -1,0 +1,128 @@
+#include "exec/atomics.h"
+#include "exec/number.h"
+
+#include <string.h>
+
+/* Floats are given by their bits. */
+static uint64_t sum_f32(uint64_t a, uint64_t b)
+{
+    return bits_f32(add_f32(f32_bits((uint32_t)a), f32_bits((uint32_t)b)));
+}
+
+static uint64_t sum_f64(uint64_t a, uint64_t b)
+{
+    return bits_f64(add_f64(f64_bits(b), f64_bits(a)));
+}
+
+/* Global memory adds on its own: subnormal numbers are 0 there, and a NaN of f64 stays as it is. */
+static uint64_t far_sum_f32(uint64_t a, uint64_t b)
+{
+    return bits_f32(ftz(add_f32(ftz(f32_bits((uint32_t)a)), ftz(f32_bits((uint32_t)b)))));
+}
+
+static uint64_t far_sum_f64(uint64_t a, uint64_t b)
+{
+    double x = f64_bits(a), y = f64_bits(b);
+    return y != y ? b : x != x ? a : bits_f64(add_f64(x, y));
+}
+
+static uint64_t sum_f16x2(uint64_t a, uint64_t b)
+{
+    return add_f16((uint16_t)a, (uint16_t)b) | (uint64_t)add_f16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
+                                                   << 16;
+}
+
+static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
+{
+    return add_bf16((uint16_t)a, (uint16_t)b) | (uint64_t)add_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
+                                                    << 16;
+}
+
+#define SIGNED32(x) ((int32_t)(uint32_t)(x))
+#define SIGNED64(x) ((int64_t)(x))
+
+/*      name, bytes, commutes (its final memory does not depend on the order), meaning */
+#define ATOMICS(A)                                                                                           \
+    A("add.u32", 4, true, a + b)                                                                             \
+    A("add.s32", 4, true, a + b)                                                                             \
+    A("add.u64", 8, true, a + b)                                                                             \
+    A("add.s64", 8, true, a + b)                                                                             \
+    A("add.f32", 4, false, far ? far_sum_f32(a, b) : sum_f32(a, b))                                          \
+    A("add.f64", 8, false, far ? far_sum_f64(a, b) : sum_f64(a, b))                                          \
+    A("add.noftz.f16", 2, false, add_f16((uint16_t)a, (uint16_t)b))                                          \
+    A("add.noftz.f16x2", 4, false, sum_f16x2(a, b))                                                          \
+    A("add.noftz.bf16", 2, false, add_bf16((uint16_t)a, (uint16_t)b))                                        \
+    A("add.noftz.bf16x2", 4, false, sum_bf16x2(a, b))                                                        \
+    A("inc.u32", 4, false, (uint32_t)a >= (uint32_t)b ? 0 : a + 1)                                           \
+    A("dec.u32", 4, false, !(uint32_t)a || (uint32_t)a > (uint32_t)b ? b : a - 1)                            \
+    A("min.u32", 4, true, (uint32_t)a < (uint32_t)b ? a : b)                                                 \
+    A("max.u32", 4, true, (uint32_t)a > (uint32_t)b ? a : b)                                                 \
+    A("min.s32", 4, true, SIGNED32(a) < SIGNED32(b) ? a : b)                                                 \
+    A("max.s32", 4, true, SIGNED32(a) > SIGNED32(b) ? a : b)                                                 \
+    A("min.u64", 8, true, a < b ? a : b)                                                                     \
+    A("max.u64", 8, true, a > b ? a : b)                                                                     \
+    A("min.s64", 8, true, SIGNED64(a) < SIGNED64(b) ? a : b)                                                 \
+    A("max.s64", 8, true, SIGNED64(a) > SIGNED64(b) ? a : b)                                                 \
+    A("and.b32", 4, true, a &b)                                                                              \
+    A("or.b32", 4, true, a | b)                                                                              \
+    A("xor.b32", 4, true, a ^ b)                                                                             \
+    A("and.b64", 8, true, a &b)                                                                              \
+    A("or.b64", 8, true, a | b)                                                                              \
+    A("xor.b64", 8, true, a ^ b)                                                                             \
+    A("exch.b32", 4, false, b)                                                                               \
+    A("exch.b64", 8, false, b)                                                                               \
+    A("cas.b16", 2, false, (uint16_t)a == (uint16_t)b ? c : a)                                               \
+    A("cas.b32", 4, false, (uint32_t)a == (uint32_t)b ? c : a)                                               \
+    A("cas.b64", 8, false, a == b ? c : a)
+
+/* Old value to new one: `a` is in memory, b and c are the operands; far: not in shared memory. */
+uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far)
+{
+    uint32_t at = 0;
+#define A(name, bytes, commutes, meaning)                                                                    \
+    if (row == at++)                                                                                         \
+        return meaning;
+    ATOMICS(A)
+#undef A
+    return a;
+}
+
+const struct atomic_row atomic_rows[] = {
+#define A(name, bytes, commutes, meaning) {name, bytes, commutes},
+    ATOMICS(A)
+#undef A
+};
+
+const uint32_t atomic_row_count = sizeof atomic_rows / sizeof *atomic_rows;
+
+uint64_t atomic_perform(uint8_t operation, void *at, uint64_t operand, uint64_t compare)
+{
+    uint64_t old = 0, new;
+    memcpy(&old, at, atomic_rows[operation].bytes);
+    new = atomic_apply(operation, old, operand, compare, true);
+    memcpy(at, &new, atomic_rows[operation].bytes);
+    return old;
+}
+
+bool atomic_is_float(uint8_t operation)
+{
+    return strstr(atomic_rows[operation].name, ".f") || strstr(atomic_rows[operation].name, ".bf");
+}
+
+bool atomic_merge(struct request *request)
+{
+    struct delivery *of = &request->of;
+    uint32_t first = first_lane(of->lanes);
+    uint64_t all = request->operand[first];
+    if (!atomic_rows[of->operation].commutes)
+        return false;
+    EACH_LANE (i, of->lanes & (of->lanes - 1)) {
+        if (of->at[i] != of->at[first] || (of->returns && request->operand[i] != request->operand[first]))
+            return false;
+        all = atomic_apply(of->operation, all, request->operand[i], 0, true);
+    }
+    of->operand = request->operand[first];
+    of->merged = true;
+    request->operand[first] = all;
+    return true;
+}

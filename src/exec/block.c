@@ -1,0 +1,159 @@
+/* Blocks of a launch, and the workers that run them. */
+#include "exec/block.h"
+#include "base/bits.h"
+#include "base/demangle.h"
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+void grid_init(struct grid *grid, const struct launch *launch, uint64_t serial, uint64_t workspace,
+               struct fault *fault)
+{
+    struct kernel *kernel = launch->kernel;
+    uint64_t param_bytes = kernel->facts.param_bytes;
+    grid->launch = launch;
+    grid->kernel = kernel;
+    grid->serial = serial;
+    grid->workspace = workspace;
+    grid->fault = fault;
+    grid->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    grid->threads_per_block = launch->block[0] * launch->block[1] * launch->block[2];
+    grid->warps_per_block = (grid->threads_per_block + kernel->isa->lanes - 1) / kernel->isa->lanes;
+    grid->param_bytes = param_bytes;
+    grid->params = mem_alloc(1, param_bytes + 16);
+    if (param_bytes)
+        memcpy(grid->params, launch->params, param_bytes);
+    pthread_mutex_init(&grid->lock, NULL);
+}
+
+void grid_fini(struct grid *grid)
+{
+    pthread_mutex_destroy(&grid->lock);
+    mem_free(grid->params);
+}
+
+_Noreturn void block_fault(struct block *block, uint32_t thread, enum fault_kind kind, uint64_t address,
+                           const char *where, const char *what)
+{
+    struct grid *grid = block->worker->grid;
+    const uint32_t *size = grid->launch->block;
+    pthread_mutex_lock(&grid->lock);
+    struct fault *fault = grid->fault;
+    if (fault->kind == FAULT_NONE) {
+        fault->kind = kind;
+        fault->address = address;
+        memcpy(fault->block, block->id, sizeof fault->block);
+        fault->thread[0] = thread % size[0];
+        fault->thread[1] = thread / size[0] % size[1];
+        fault->thread[2] = thread / size[0] / size[1];
+        snprintf(fault->text, sizeof fault->text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u), %s: %s",
+                 demangled(grid->kernel->facts.name), block->id[0], block->id[1], block->id[2],
+                 fault->thread[0], fault->thread[1], fault->thread[2], where, what);
+    }
+    pthread_mutex_unlock(&grid->lock);
+    atomic_store(&grid->stop, 1);
+    longjmp(*block->worker->on_fault, 1);
+}
+
+/* Blocks */
+
+static void block_start(struct worker *worker, struct block *block, uint64_t number)
+{
+    const struct grid *grid = worker->grid;
+    const struct launch *launch = grid->launch;
+    block->worker = worker;
+    block->number = number;
+    block->id[0] = (uint32_t)(number % launch->grid[0]);
+    block->id[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
+    block->id[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
+    block->shared_bytes = grid->kernel->dynamic_shared_at + launch->shared_bytes;
+    if (block->shared_bytes > block->shared_capacity) {
+        mem_free(block->shared);
+        block->shared = mem_alloc_lines(block->shared_bytes, 1);
+        block->shared_capacity = block->shared_bytes;
+    } else if (block->shared_bytes) {
+        memset(block->shared, 0, block->shared_bytes);
+    }
+    block->alive = grid->threads_per_block;
+    block->patience = PATIENCE;
+    memset(block->barriers, 0, sizeof block->barriers);
+    block->opened = false;
+    block->instructions = block->clock_reads = 0;
+    const struct isa_ops *isa = grid->kernel->isa;
+    if (block->warp_capacity < grid->warps_per_block) {
+        block->warps = mem_resize(block->warps, block->warp_capacity, grid->warps_per_block, isa->warp_bytes);
+        block->warp_capacity = grid->warps_per_block;
+    }
+    block->warp_count = grid->warps_per_block;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct isa_warp *warp = block_warp(block, i);
+        uint32_t threads = grid->threads_per_block - i * isa->lanes;
+        warp->block = block;
+        warp->index = i;
+        warp->ended = false;
+        isa->start(warp, UINT64_MAX >> (ISA_LANES - min_u64(threads, isa->lanes)));
+    }
+    worker->result.warps += block->warp_count;
+    worker->result.threads += grid->threads_per_block;
+}
+
+void block_free(struct block *block)
+{
+    for (uint32_t i = 0; i < block->warp_capacity; i++)
+        block->worker->grid->kernel->isa->fini(block_warp(block, i));
+    mem_free(block->warps);
+    mem_free(block->shared);
+    mem_free(block);
+}
+
+/* Workers */
+
+struct block *worker_begin_block(struct worker *worker, uint64_t number)
+{
+    struct block *block = worker->pool;
+    if (block) {
+        worker->pool = block->next;
+    } else {
+        block = mem_alloc(1, sizeof *block);
+        block->made_before = worker->made;
+        worker->made = block;
+    }
+    block_start(worker, block, number);
+    return block;
+}
+
+void worker_end_block(struct worker *worker, struct block *block)
+{
+    block->next = worker->pool;
+    worker->pool = block;
+}
+
+void worker_show(struct worker *worker)
+{
+    enum { LOOK_EVERY = 1024 };
+    struct grid *grid = worker->grid;
+    if (worker->leads && ++worker->looks % LOOK_EVERY == 0)
+        grid->launch->show(grid->launch->user, min_u64(atomic_load(&grid->next_block), grid->block_count),
+                           worker->result.warp_instructions * grid->workers);
+}
+
+struct worker *worker_new(struct grid *grid)
+{
+    struct worker *worker = mem_alloc_lines(1, sizeof *worker);
+    worker->grid = grid;
+    worker->sm = UINT32_MAX;
+    worker->found = mem_alloc(grid->kernel->access_count + 1, sizeof *worker->found);
+    return worker;
+}
+
+void worker_free(struct worker *worker)
+{
+    for (struct block *block = worker->made, *next; block; block = next) {
+        next = block->made_before;
+        block_free(block);
+    }
+    text_fini(&worker->line);
+    mem_free(worker->found);
+    mem_free(worker);
+}

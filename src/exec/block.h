@@ -1,0 +1,109 @@
+/* Blocks and workers while they run, of any instruction set. */
+#ifndef EXEC_BLOCK_H
+#define EXEC_BLOCK_H
+
+#include "base/text.h"
+#include "exec/exec.h"
+#include "isa/warp.h"
+
+#include <setjmp.h>
+
+enum { BARRIERS = 16 };
+
+/* How often a warp looks whether another wrote what it waits for. Who waited in vain for another block looks
+ * only now and then. */
+enum { PATIENCE = 128, IMPATIENCE = 4 };
+
+struct barrier {
+    uint32_t arrived, expected; /* threads; expected 0: all there are */
+    uint32_t count_true, count_all;
+};
+
+struct block {
+    struct worker *worker;
+    struct isa_warp *warps; /* of the instruction set's size: block_warp gives one */
+    uint32_t warp_count, warp_capacity;
+    uint32_t id[3];
+    uint64_t number;
+    char *shared;
+    uint64_t shared_bytes, shared_capacity;
+    uint32_t alive; /* threads */
+    uint64_t clock_from,
+        clock_reads;       /* the worker's count of instructions less the block's own; reads of it */
+    uint64_t instructions; /* its own, while others run */
+    struct barrier barriers[BARRIERS];
+    bool opened;               /* warps that waited may go on, since whoever resets this last looked */
+    uint32_t patience;         /* reads of what others write, before others have their turn */
+    struct block *next;        /* in the worker's list */
+    struct block *made_before; /* of the same worker */
+};
+
+/* The range that an access found last: the next one is mostly in it. */
+struct found {
+    uint64_t at, bytes;
+    bool read_only;
+};
+
+struct worker {
+    struct grid *grid;
+    struct launch_result result;
+    struct found *found; /* by memory operation */
+    struct found last;
+    jmp_buf *on_fault;
+    struct request *request; /* where a model that keeps time is told what is wanted of memory; or NULL */
+    const uint64_t *clock;   /* of that model, in cycles; or NULL */
+    uint64_t clock_hz;       /* its rate, for what tells the time of day */
+    struct text *printed;    /* what printf adds to; or NULL: it goes to the launch's file at once */
+    uint32_t sm;             /* that its blocks run on, or UINT32_MAX: as if spread evenly */
+    struct block *pool;      /* blocks to use again */
+    struct block *made;      /* all of them */
+    struct text line;        /* of printf */
+    bool leads;              /* it shows how far the launch is */
+    uint32_t looks;          /* whether it is time to show that */
+    uint32_t waits;          /* turns in which blocks only waited */
+    double waiting_from;     /* since when its blocks only waited; 0: they do not */
+};
+
+/* One launch. */
+struct grid {
+    const struct launch *launch;
+    struct kernel *kernel;
+    uint64_t block_count, serial;
+    _Atomic uint64_t next_block;
+    uint64_t workers;
+    _Atomic int stop;
+    _Atomic bool told_stuck;
+    pthread_mutex_t lock; /* of the fault and of printf */
+    struct fault *fault;
+    uint32_t warps_per_block, threads_per_block;
+    char *params;
+    uint64_t param_bytes;
+    uint64_t workspace; /* of a cooperative launch: zeroed memory for its barrier */
+};
+
+static inline struct isa_warp *block_warp(const struct block *block, uint32_t index)
+{
+    const struct isa_ops *isa = block->worker->grid->kernel->isa;
+    return (struct isa_warp *)(void *)((char *)block->warps + index * isa->warp_bytes);
+}
+
+/* Of a launch, before workers are made. Parameters are copied. */
+void grid_init(struct grid *grid, const struct launch *launch, uint64_t serial, uint64_t workspace,
+               struct fault *fault);
+void grid_fini(struct grid *grid);
+
+struct worker *worker_new(struct grid *grid);
+void worker_free(struct worker *worker);
+void worker_show(struct worker *worker); /* how far the launch is, if it is time */
+struct block *worker_begin_block(struct worker *worker, uint64_t number);
+void worker_end_block(struct worker *worker, struct block *block); /* to be used again */
+void block_free(struct block *block);
+
+/* Raises a fault of a thread (by its number in the block), unless there was one before. Does not return. */
+_Noreturn void block_fault(struct block *block, uint32_t thread, enum fault_kind kind, uint64_t address,
+                           const char *where, const char *what);
+
+/* For checkpoints: where it points to is written apart. */
+struct delivery delivery_without_pointers(const struct delivery *of);
+
+#endif

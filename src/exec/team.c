@@ -1,0 +1,37 @@
+#include "exec/team.h"
+#include "exec/watch.h"
+#include "base/mem.h"
+
+struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm, uint64_t workspace,
+                      jmp_buf *on_fault)
+{
+    struct team *team = mem_alloc(1, sizeof *team);
+    grid_init(&team->grid, launch, serial, workspace, &team->fault);
+    team->request.of.width = (uint8_t)launch->kernel->isa->lanes;
+    team->worker = worker_new(&team->grid);
+    team->worker->sm = sm;
+    team->worker->request = &team->request;
+    team->worker->on_fault = on_fault;
+    return team;
+}
+
+void team_free(struct team *team)
+{
+    if (!team)
+        return;
+    worker_free(team->worker);
+    grid_fini(&team->grid);
+    mem_free(team->request.pieces);
+    mem_free(team);
+}
+
+struct block *team_begin_block(struct team *team, uint64_t number)
+{
+    return worker_begin_block(team->worker, number);
+}
+
+void team_end_block(struct team *team, struct block *block)
+{
+    watch_leave(team);
+    worker_end_block(team->worker, block);
+}

@@ -1,0 +1,220 @@
+/* atom and red. A block runs on one host thread, so its shared memory needs no atomic instructions of the
+ * host; global memory does. */
+#include "ptx_run/memory.h"
+#include "isa/request.h"
+#include "exec/atomics.h"
+#include "base/bits.h"
+
+#include <string.h>
+
+struct atomic_form {
+    struct access access;
+    uint32_t row;
+    bool returns, has_c;
+    bool counts; /* adds whole numbers of 32 bits */
+    bool merges; /* adds 1 and wants no result: lanes with one address are as fast as one */
+};
+
+#define HOST_ATOMIC(type)                                                                                    \
+    {                                                                                                        \
+        type *at = (type *)(void *)place, old = __atomic_load_n(at, __ATOMIC_SEQ_CST), new;                  \
+        do                                                                                                   \
+            new = (type)atomic_apply(row, old, b, c, far);                                                   \
+        while (!__atomic_compare_exchange_n(at, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));      \
+        return old;                                                                                          \
+    }
+
+static uint64_t on_host(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c, bool far)
+{
+    switch (bytes) {
+    case 2:
+        HOST_ATOMIC(uint16_t)
+    case 4:
+        HOST_ATOMIC(uint32_t)
+    default:
+        HOST_ATOMIC(uint64_t)
+    }
+}
+
+static uint64_t alone(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c)
+{
+    uint64_t old = 0, new;
+    memcpy(&old, place, bytes);
+    new = atomic_apply(row, old, b, c, false);
+    memcpy(place, &new, bytes);
+    return old;
+}
+
+/* An address of any space may be one of the block's shared memory. */
+static bool is_shared(const struct warp *w, const char *place)
+{
+    const struct block *block = w->isa.block;
+    return place >= block->shared && place < block->shared + block->shared_bytes;
+}
+
+static bool is_local(const struct warp *w, const char *place)
+{
+    return place >= w->local && place < w->local + w->local_bytes * WARP_LANES;
+}
+
+static bool is_far(const struct warp *w, const char *place)
+{
+    return !is_local(w, place) && !is_shared(w, place);
+}
+
+/* A thread's own memory, where nobody else is. */
+static uint64_t at_home(char *place, uint32_t bytes, uint32_t row, uint64_t b, uint64_t c)
+{
+    uint64_t value = 0, old;
+    memcpy(&value, place, min_u64(bytes, 4));
+    if (bytes == 8)
+        memcpy((char *)&value + 4, place + LOCAL_STRIDE, 4);
+    old = alone((char *)&value, bytes, row, b, c);
+    memcpy(place, &value, min_u64(bytes, 4));
+    if (bytes == 8)
+        memcpy(place + LOCAL_STRIDE, (char *)&value + 4, 4);
+    return old;
+}
+
+/* Counting in shared memory is what most programs do most. */
+static void add_words(char *const places[WARP_LANES], const uint32_t *b, uint32_t *d, lanes active)
+{
+    EACH_LANE (i, active) {
+        uint32_t *at = (uint32_t *)(void *)places[i], old = *at;
+        *at = old + b[i];
+        d[i] = old;
+    }
+}
+
+static void request_atomics(struct warp *w, const struct op *op, char *const places[WARP_LANES], lanes who)
+{
+    const struct atomic_form *form = op->more;
+    struct request *request = w->isa.block->worker->request;
+    request->of.kind = REQUEST_ATOMIC;
+    request->of.lanes = who;
+    request->of.bytes = form->access.bytes;
+    request->of.registers = w->registers;
+    request->of.register_bytes = form->access.register_bytes;
+    request->of.operation = (uint8_t)form->row;
+    request->of.returns = form->returns;
+    request->of.acquires = form->access.acquires;
+    request->of.d = op->d;
+    EACH_LANE (i, who) {
+        request->of.at[i] = (uintptr_t)places[i];
+        request->operand[i] = lane_get(warp_at(w, op->b), form->access.register_bytes, i);
+        if (form->has_c)
+            request->compare[i] = lane_get(warp_at(w, op->c), form->access.register_bytes, i);
+    }
+}
+
+static void run_atomic(struct warp *w, const struct op *op, lanes active)
+{
+    const struct atomic_form *form = op->more;
+    const struct access *access = &form->access;
+    uint32_t bytes = access->bytes, register_bytes = access->register_bytes;
+    char *places[WARP_LANES], *d = warp_at(w, op->d);
+    const char *b = warp_at(w, op->b), *c = warp_at(w, op->c);
+    bool alone_there = access->space == PTX_SHARED;
+    w->spins += form->returns;
+    memory_resolve(w, op, access, active, places);
+    if (alone_there && w->isa.block->worker->request)
+        w->isa.block->worker->request->shared_atomic = !form->merges;
+    if (alone_there && form->counts) {
+        uint32_t old[WARP_LANES];
+        add_words(places, (const void *)b, old, active);
+        if (form->returns)
+            blend(d, old, 4, active);
+        return;
+    }
+    if (UNLIKELY(w->isa.block->worker->request)) {
+        lanes far = 0;
+        EACH_LANE (i, active)
+            far |= (lanes)is_far(w, places[i]) << i;
+        if (far)
+            request_atomics(w, op, places, far);
+        active &= ~far;
+    }
+    EACH_LANE (i, active) {
+        uint64_t with = lane_get(b, register_bytes, i);
+        uint64_t other = form->has_c ? lane_get(c, register_bytes, i) : 0;
+        uint64_t old = alone_there ? alone(places[i], bytes, form->row, with, other)
+                       : access->space == PTX_GENERIC && is_local(w, places[i])
+                           ? at_home(places[i], bytes, form->row, with, other)
+                           : on_host(places[i], bytes, form->row, with, other, !is_shared(w, places[i]));
+        if (form->returns)
+            lane_set(d, register_bytes, i, old);
+    }
+}
+
+static bool find_row(const char *opcode, uint32_t *row)
+{
+    for (uint32_t i = 0; i < atomic_row_count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s", atomic_rows[i].name);
+        bool all = true;
+        for (char *part = name, *dot; part && all; part = dot) {
+            dot = strchr(part, '.');
+            if (dot)
+                *dot++ = 0;
+            all = ptx_opcode_has(opcode, part);
+        }
+        if (all) {
+            *row = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool atomic_is_ordered(const char *opcode, bool result_used)
+{
+    uint32_t row;
+    if (opcode_space(opcode) == PTX_SHARED)
+        return false;
+    return !find_row(opcode, &row) || result_used || !atomic_rows[row].commutes;
+}
+
+enum lowered lower_atomic(struct lower *lower, struct op *op)
+{
+    const char *opcode = lower->inst->opcode;
+    struct atomic_form *form = lower_own(lower, sizeof *form);
+    struct access *access = &form->access;
+    uint32_t i = 0;
+    if (!find_row(opcode, &form->row) || ptx_opcode_has(opcode, "v2") || ptx_opcode_has(opcode, "v4") ||
+        ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128") || ptx_is(lower->inst, "red.async"))
+        return lower_fail(lower, "Heddle does not know this atomic operation");
+    op->unit = UNIT_LSU;
+    op->run.exec = run_atomic;
+    op->more = form;
+    access->acquires = opcode_acquires(opcode);
+    if (opcode_releases(opcode))
+        op->role = ROLE_RELEASE;
+    access->space = opcode_space(opcode);
+    access->bytes = access->register_bytes = atomic_rows[form->row].bytes;
+    access->count = 1;
+    access->writes = access->in_halves = true;
+    op->bytes = access->bytes;
+    enum isa_type type = isa_type_of(access->bytes);
+    if (ptx_opcode_has(opcode, "f32"))
+        type = TYPE_f32;
+    else if (ptx_opcode_has(opcode, "f64"))
+        type = TYPE_f64;
+    form->returns = ptx_is(lower->inst, "atom");
+    if (form->returns) {
+        const struct ptx_operand *d = lower_operand(lower, i++);
+        if (!lower_destination(lower, d, type, &op->d))
+            return LOWER_FAILED;
+        form->returns = d->kind == PTX_OP_REGISTER && lower_reads(lower, d->index);
+    }
+    if (!lower_address(lower, lower_operand(lower, i++), op, access) ||
+        !lower_source(lower, lower_operand(lower, i++), type, &op->b))
+        return LOWER_FAILED;
+    form->counts =
+        ptx_opcode_has(opcode, "add") && (ptx_opcode_has(opcode, "u32") || ptx_opcode_has(opcode, "s32"));
+    const struct ptx_operand *operand = lower_operand(lower, i - 1);
+    form->merges = form->counts && !form->returns && operand->kind == PTX_OP_INTEGER && operand->value == 1;
+    form->has_c = ptx_opcode_has(opcode, "cas");
+    if (form->has_c && !lower_source(lower, lower_operand(lower, i), type, &op->c))
+        return LOWER_FAILED;
+    return LOWERED;
+}

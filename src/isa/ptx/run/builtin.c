@@ -1,0 +1,311 @@
+#include "ptx_run/builtin.h"
+#include "exec/heap.h"
+#include "ptx_run/memory.h"
+#include "base/bits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Reads of a thread's memory at a generic address, byte by byte; for what is rare. */
+static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes)
+{
+    const struct launch *launch = w->isa.block->worker->grid->launch;
+    char *out = to;
+    for (size_t i = 0; i < bytes; i++, at++) {
+        enum ptx_space space = memory_space_of(at);
+        struct range range;
+        if (space == PTX_LOCAL) {
+            if (at - WINDOW_LOCAL >= w->local_bytes)
+                return false;
+            out[i] = *(const char *)memory_local(w, at - WINDOW_LOCAL, lane);
+        } else if (space == PTX_SHARED) {
+            if (at - WINDOW_SHARED >= w->isa.block->shared_bytes)
+                return false;
+            out[i] = w->isa.block->shared[at - WINDOW_SHARED];
+        } else {
+            if (!image_find(launch->image, at, &range))
+                return false;
+            size_t some = min_u64(bytes - i, range.at + range.bytes - at);
+            memcpy(out + i, (const char *)(uintptr_t)at, some);
+            i += some - 1, at += some - 1;
+        }
+    }
+    return true;
+}
+
+static bool read_text(const struct warp *w, uint32_t lane, uint64_t at, struct text *text)
+{
+    for (char byte;; at++) {
+        if (!read_generic(w, lane, at, &byte, 1) || text->length > 65536)
+            return false;
+        if (!byte)
+            return true;
+        text_add_bytes(text, &byte, 1);
+    }
+}
+
+static uint64_t read_local(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < bytes; i += 4)
+        value |= (uint64_t) * (const uint32_t *)memory_local(w, at + i, lane) << 8 * i;
+    return value;
+}
+
+static void write_local(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes, uint64_t value)
+{
+    for (uint32_t i = 0; i < bytes; i += 4)
+        *(uint32_t *)memory_local(w, at + i, lane) = (uint32_t)(value >> 8 * i);
+}
+
+/* printf */
+
+enum { PRINTF_ARGUMENTS = 32 }; /* that a GPU passes on, at most */
+
+struct format {
+    const struct warp *warp;
+    uint32_t lane;
+    uint64_t arguments; /* the next one's address */
+    uint32_t used;      /* of them */
+    struct text *out;
+    bool good;
+};
+
+static uint64_t next_argument(struct format *format, uint32_t bytes)
+{
+    uint64_t value = 0;
+    format->used++;
+    format->arguments = (format->arguments + bytes - 1) / bytes * bytes;
+    format->good &= read_generic(format->warp, format->lane, format->arguments, &value, bytes);
+    format->arguments += bytes;
+    return value;
+}
+
+/* One conversion: `spec` is its text from the % on, without the length modifiers. */
+static void add_number(struct format *format, const char *flags, char kind, int length)
+{
+    char spec[64];
+    bool wide = length > 0;
+    switch (kind) {
+    case 'd':
+    case 'i':
+        snprintf(spec, sizeof spec, "%sll%c", flags, kind);
+        uint64_t bits = next_argument(format, wide ? 8 : 4);
+        text_add(format->out, spec,
+                 wide          ? (long long)bits
+                 : length < -1 ? (long long)(int8_t)bits
+                 : length      ? (long long)(int16_t)bits
+                               : (long long)(int32_t)bits);
+        break;
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
+        snprintf(spec, sizeof spec, "%sll%c", flags, kind);
+        uint64_t number = next_argument(format, wide ? 8 : 4);
+        text_add(format->out, spec,
+                 (unsigned long long)(length < -1  ? (uint8_t)number
+                                      : length < 0 ? (uint16_t)number
+                                                   : number));
+        break;
+    case 'c':
+        snprintf(spec, sizeof spec, "%sc", flags);
+        text_add(format->out, spec, (int)next_argument(format, 4));
+        break;
+    case 'p':
+        snprintf(spec, sizeof spec, "%sp", flags);
+        text_add(format->out, spec, (void *)(uintptr_t)next_argument(format, 8));
+        break;
+    case 's': {
+        struct text text = {0};
+        uint64_t at = next_argument(format, 8);
+        snprintf(spec, sizeof spec, "%ss", flags);
+        if (at)
+            format->good &= read_text(format->warp, format->lane, at, &text);
+        text_add(format->out, spec, at ? (text.at ? text.at : "") : "(null)");
+        text_fini(&text);
+        break;
+    }
+    default: {
+        double value;
+        uint64_t double_bits = next_argument(format, 8);
+        memcpy(&value, &double_bits, 8);
+        snprintf(spec, sizeof spec, "%s%c", flags, kind);
+        text_add(format->out, spec, value);
+    }
+    }
+}
+
+/* The flags, width and precision of one conversion, at most so many characters; * is replaced by its value.
+ */
+static const char *copy_flags(struct format *format, const char *at, char *flags, size_t room)
+{
+    size_t used = 0;
+    flags[used++] = '%';
+    uint32_t digits = 0; /* wider than four digits would only fill memory */
+    while (*at && strchr("-+ #0123456789.*", *at) && used + 16 < room) {
+        digits = *at >= '0' && *at <= '9' ? digits + 1 : 0;
+        if (digits > 4)
+            ;
+        else if (*at == '*')
+            used += (size_t)snprintf(flags + used, room - used, "%d", (int)next_argument(format, 4) % 10000);
+        else
+            flags[used++] = *at;
+        at++;
+    }
+    flags[used] = 0;
+    return at;
+}
+
+static void add_formatted(struct format *format, const char *at)
+{
+    while (*at && format->good) {
+        size_t plain = strcspn(at, "%");
+        text_add_bytes(format->out, at, plain);
+        at += plain;
+        if (!*at)
+            break;
+        if (at[1] == '%') {
+            text_add_bytes(format->out, "%", 1);
+            at += 2;
+            continue;
+        }
+        char flags[48];
+        const char *kind = copy_flags(format, at + 1, flags, sizeof flags);
+        int length = 0; /* -2: hh, -1: h, else long */
+        for (; *kind && strchr("hlLqjzt", *kind); kind++)
+            length += *kind == 'h' ? -1 : 1;
+        if (!*kind || !strchr("diouxXcpsfFeEgGaA", *kind)) { /* as written */
+            text_add_bytes(format->out, at, 1);
+            at++;
+            continue;
+        }
+        add_number(format, flags, *kind, length);
+        at = kind + 1;
+    }
+}
+
+static void run_printf(struct warp *w, const struct op *op, lanes active,
+                       const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    struct worker *worker = w->isa.block->worker;
+    const struct launch *launch = worker->grid->launch;
+    EACH_LANE (lane, active) {
+        struct text text = {0};
+        struct format format = {.warp = w, .lane = lane, .out = &worker->line, .good = true};
+        uint64_t at = read_local(w, lane, params[0], 8);
+        format.arguments = read_local(w, lane, params[1], 8);
+        if (!at) { /* so does an H200 */
+            write_local(w, lane, result, 4, UINT32_MAX);
+            continue;
+        }
+        if (!read_text(w, lane, at, &text))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at, "the format of printf cannot be read");
+        worker->line.length = 0;
+        add_formatted(&format, text.at ? text.at : "");
+        text_fini(&text);
+        if (!format.good)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, format.arguments,
+                       "an argument of printf cannot be read");
+        if (worker->printed) {
+            text_add(worker->printed, "%s", worker->line.length ? worker->line.at : "");
+        } else if (launch->print && worker->line.length) {
+            pthread_mutex_lock(&worker->grid->lock);
+            fwrite(worker->line.at, 1, worker->line.length, launch->print);
+            pthread_mutex_unlock(&worker->grid->lock);
+        }
+        write_local(w, lane, result, 4, min_u64(format.used, PRINTF_ARGUMENTS)); /* so did an H200 */
+    }
+}
+
+/* assert */
+static void run_assert(struct warp *w, const struct op *op, lanes active,
+                       const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    uint32_t lane = first_lane(active);
+    struct text texts[3] = {0}; /* the condition, the file, the function */
+    static const int places[] = {0, 1, 3};
+    (void)result;
+    for (int i = 0; i < 3; i++)
+        if (!read_text(w, lane, read_local(w, lane, params[places[i]], 8), &texts[i]))
+            text_add(&texts[i], "?");
+    char said[1024];
+    snprintf(said, sizeof said, "%s:%u: %s: assertion `%s` failed", texts[1].at ? texts[1].at : "",
+             (uint32_t)read_local(w, lane, params[2], 4), texts[2].at ? texts[2].at : "",
+             texts[0].at ? texts[0].at : "");
+    for (int i = 0; i < 3; i++)
+        text_fini(&texts[i]);
+    warp_fault(w, op, active, FAULT_ASSERT, 0, "%s", said);
+}
+
+/* malloc and free */
+static void run_malloc(struct warp *w, const struct op *op, lanes active,
+                       const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    const struct worker *worker = w->isa.block->worker;
+    struct heap *heap = worker->grid->launch->heap;
+    (void)op;
+    EACH_LANE (lane, active) {
+        uint64_t bytes = read_local(w, lane, params[0], 8);
+        write_local(w, lane, result, 8, heap ? heap_take(heap, worker->sm, bytes) : 0);
+    }
+}
+
+static void run_free(struct warp *w, const struct op *op, lanes active, const uint64_t params[BUILTIN_PARAMS],
+                     uint64_t result)
+{
+    const struct worker *worker = w->isa.block->worker;
+    struct heap *heap = worker->grid->launch->heap;
+    (void)result;
+    EACH_LANE (lane, active) {
+        uint64_t at = read_local(w, lane, params[0], 8);
+        if (at && (!heap || !heap_give(heap, worker->sm, at)))
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
+                       "free of 0x%llx, which malloc of a kernel did not give", (unsigned long long)at);
+    }
+}
+
+static const struct builtin {
+    const char *name;
+    builtin_fn *run;
+    bool is_ordered;
+    uint8_t params[BUILTIN_PARAMS], result; /* bytes of each; 0: there is none */
+} rows[] = {{"vprintf", run_printf, true, {8, 8}, 4},
+            {"__assertfail", run_assert, false, {8, 8, 4, 8, 8}, 0},
+            {"malloc", run_malloc, true, {8}, 8},
+            {"free", run_free, true, {8}, 0}};
+
+static const struct builtin *find_row(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (!strcmp(rows[i].name, name))
+            return &rows[i];
+    return NULL;
+}
+
+builtin_fn *builtin_find(const char *name)
+{
+    const struct builtin *row = find_row(name);
+    return row ? row->run : NULL;
+}
+
+bool builtin_is_ordered(const char *name)
+{
+    const struct builtin *row = find_row(name);
+    return row && row->is_ordered;
+}
+
+bool builtin_fits(const char *name, const struct call_value *params, uint32_t param_count,
+                  const struct call_value *results, uint32_t result_count)
+{
+    const struct builtin *row = find_row(name);
+    uint32_t wanted = 0;
+    while (wanted < BUILTIN_PARAMS && row->params[wanted])
+        wanted++;
+    if (param_count != wanted || result_count != (row->result ? 1 : 0))
+        return false;
+    for (uint32_t i = 0; i < wanted; i++)
+        if (params[i].bytes != row->params[i])
+            return false;
+    return !row->result || results[0].bytes == row->result;
+}

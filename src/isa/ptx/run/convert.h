@@ -1,0 +1,28 @@
+/* Any cvt, one lane at a time. Those worth a vector are rows of alu.def, and give the same. */
+#ifndef PTX_RUN_CONVERT_H
+#define PTX_RUN_CONVERT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec/number.h"
+
+struct conversion_type;
+
+struct conversion {
+    const struct conversion_type *to, *from;
+    uint8_t to_bits, from_bits; /* 8 .. 64, of a whole operand: 32 for f16x2 */
+    bool to_signed;             /* a wider destination is filled with the sign */
+    bool two;                   /* has two sources; the first becomes the upper half */
+    enum rounding rounding;
+    bool whole; /* .rni, .rzi, .rmi, .rpi: to a whole number */
+    bool ftz, sat, satfinite, relu;
+};
+
+/* False if it is no conversion known here. */
+bool conversion_parse(const char *opcode, struct conversion *how);
+
+/* Only as many bits of the sources count as their type has; the result's other bits are 0. */
+uint64_t convert(const struct conversion *how, uint64_t a, uint64_t b);
+
+#endif

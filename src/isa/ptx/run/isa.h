@@ -1,0 +1,17 @@
+/* PTX as models see it: what the warp interface (isa/warp.h) asks for. */
+#ifndef PTX_RUN_ISA_H
+#define PTX_RUN_ISA_H
+
+#include "isa/warp.h"
+
+extern const struct isa_ops ptx_isa;
+
+bool ptx_prepare(struct kernel *kernel, struct err *err);
+void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who);
+void request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+                     uint32_t *masks);
+void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
+void request_complete(const struct delivery *of);
+void ptx_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
+
+#endif

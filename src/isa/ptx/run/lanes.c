@@ -1,0 +1,87 @@
+#include "ptx_run/lanes.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) &&              \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_LEVEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define FOR_EACH_LEVEL
+#endif
+
+FOR_EACH_LEVEL static void blend_words(uint32_t *to, const uint32_t *from, lanes who)
+{
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        to[i] = who >> i & 1 ? from[i] : to[i];
+}
+
+FOR_EACH_LEVEL static void blend_longs(uint64_t *to, const uint64_t *from, lanes who)
+{
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        to[i] = who >> i & 1 ? from[i] : to[i];
+}
+
+FOR_EACH_LEVEL static void blend_shorts(uint16_t *to, const uint16_t *from, lanes who)
+{
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        to[i] = who >> i & 1 ? from[i] : to[i];
+}
+
+void blend(void *to, const void *from, uint32_t bytes, lanes who)
+{
+    if (bytes == 4)
+        blend_words(to, from, who);
+    else if (bytes == 8)
+        blend_longs(to, from, who);
+    else if (bytes == 2)
+        blend_shorts(to, from, who);
+    else
+        *(uint32_t *)to = (*(uint32_t *)to & ~who) | (*(const uint32_t *)from & who);
+}
+
+FOR_EACH_LEVEL void lanes_fill(void *to, uint32_t bytes, uint64_t value, lanes who)
+{
+    if (bytes == 4) {
+        uint32_t *at = to;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? (uint32_t)value : at[i];
+    } else if (bytes == 8) {
+        uint64_t *at = to;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? value : at[i];
+    } else {
+        uint16_t *at = to;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? (uint16_t)value : at[i];
+    }
+}
+
+FOR_EACH_LEVEL void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes,
+                                    uint64_t offset, lanes who)
+{
+    if (bytes == 8) {
+        const uint64_t *a = base;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = a[i] + offset;
+    } else {
+        const uint32_t *a = base;
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = (uint32_t)(a[i] + (uint32_t)offset);
+    }
+    if (who == UINT32_MAX)
+        return;
+    uint64_t one = at[__builtin_ctz(who)];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = who >> i & 1 ? at[i] : one;
+}
+
+FOR_EACH_LEVEL struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes,
+                                          uint64_t size, uint64_t step)
+{
+    uint64_t first = at[0], most = bytes - size, any = 0, outside = 0, off = 0, differs = 0;
+    for (uint64_t i = 0; i < WARP_LANES; i++) {
+        any |= at[i];
+        outside |= at[i] - low > most ? 1 : 0;
+        off |= at[i] - first - i * step;
+        differs |= at[i] - first;
+    }
+    return (struct survey){.any = any, .within = bytes >= size && !outside, .dense = !off, .same = !differs};
+}

@@ -1,0 +1,33 @@
+/* Loops over the 32 lanes of a warp that every instruction needs, compiled for several levels of x86-64; the
+ * best one that the machine has is taken. */
+#ifndef PTX_RUN_LANES_H
+#define PTX_RUN_LANES_H
+
+#include "isa/isa.h"
+
+#include <stdbool.h>
+
+enum { WARP_LANES = 32 };
+typedef uint32_t lanes; /* a bit for each lane */
+
+/* Copies lanes of a register of 2, 4 or 8 bytes; of a predicate with 0. */
+void blend(void *to, const void *from, uint32_t bytes, lanes who);
+
+/* One value to lanes of a register of 2, 4 or 8 bytes. */
+void lanes_fill(void *to, uint32_t bytes, uint64_t value, lanes who);
+
+/* Lanes' addresses: register (of 4 or 8 bytes) plus offset. Those that do not count get the address of one
+ * that does, so that loops over all lanes are safe and fast. */
+void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes, uint64_t offset, lanes who);
+
+/* What all addresses have in common. */
+struct survey {
+    uint64_t any; /* bits that some address has */
+    bool within;  /* each access is in [low, low + bytes) */
+    bool dense;   /* one behind the other, by lane, `step` apart */
+    bool same;    /* all at one place */
+};
+struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes, uint64_t size,
+                           uint64_t step);
+
+#endif

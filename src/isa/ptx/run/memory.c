@@ -1,0 +1,745 @@
+/* Loads and stores: addresses of the lanes, checked to the byte, then the bytes. */
+#include "ptx_run/memory.h"
+#include "ptx_run/bytes.h"
+#include "isa/request.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static void gather(const struct warp *w, const struct op *op, const struct access *access, lanes active,
+                   uint64_t at[WARP_LANES])
+{
+    lanes_addresses(at, warp_at(w, op->a), access->address_bytes, (uint64_t)op->value, active);
+}
+
+static void check_alignment(struct warp *w, const struct op *op, lanes active, const uint64_t at[WARP_LANES],
+                            uint64_t any, uint64_t size)
+{
+    if (LIKELY(!(any & (size - 1))))
+        return;
+    EACH_LANE (i, active)
+        if (at[i] & (size - 1))
+            warp_fault(w, op, UINT32_C(1) << i, FAULT_MISALIGNED, at[i],
+                       "an access of %llu bytes at 0x%llx, which is not aligned to its size",
+                       (unsigned long long)size, (unsigned long long)at[i]);
+}
+
+static _Noreturn void bad_address(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,
+                                  uint64_t size, bool writes)
+{
+    struct text text = {0};
+    image_describe(w->isa.block->worker->grid->launch->image, at, &text);
+    char nearest[512];
+    snprintf(nearest, sizeof nearest, "%s", text.at ? text.at : "");
+    text_fini(&text);
+    warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at, "%s of %llu bytes at 0x%llx, %s",
+               writes ? "a write" : "a read", (unsigned long long)size, (unsigned long long)at, nearest);
+}
+
+/* The slow way: each lane's range is looked up. */
+static void check_each(struct warp *w, const struct op *op, const struct access *access, lanes active,
+                       const uint64_t at[WARP_LANES], uint64_t size)
+{
+    struct worker *worker = w->isa.block->worker;
+    struct found *found = &worker->last;
+    EACH_LANE (i, active) {
+        if (at[i] - found->at < found->bytes && found->bytes - (at[i] - found->at) >= size &&
+            !(access->writes && found->read_only))
+            continue;
+        struct range range;
+        const struct image *image = worker->grid->launch->image;
+        bool known = image_find(image, at[i], &range);
+        if (known && access->writes && range.read_only)
+            bad_address(w, op, i, at[i], size, true);
+        if (!known || range.bytes - (at[i] - range.at) < size) {
+            if (!image_in_spare(image, at[i], size))
+                bad_address(w, op, i, at[i], size, access->writes);
+            continue;
+        }
+        *found = (struct found){range.at, range.bytes, range.read_only};
+    }
+    worker->found[access->number] = *found;
+}
+
+static struct survey check_global(struct warp *w, const struct op *op, const struct access *access,
+                                  lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    const struct found *found = &w->isa.block->worker->found[access->number];
+    struct survey survey = lanes_survey(at, found->at, found->bytes, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, size);
+    if (UNLIKELY(!survey.within || (access->writes && found->read_only)))
+        check_each(w, op, access, active, at, size);
+    return survey;
+}
+
+static struct survey check_shared(struct warp *w, const struct op *op, const struct access *access,
+                                  lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    struct block *block = w->isa.block;
+    struct survey survey = lanes_survey(at, 0, block->shared_bytes, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, size);
+    if (UNLIKELY(!survey.within))
+        EACH_LANE (i, active)
+            if (at[i] > block->shared_bytes || block->shared_bytes - at[i] < size)
+                warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                           "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
+                           access->writes ? "a write" : "a read", (unsigned long long)size,
+                           (unsigned long long)at[i], (unsigned long long)block->shared_bytes);
+    return survey;
+}
+
+static struct survey check_local(struct warp *w, const struct op *op, const struct access *access,
+                                 lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    const struct frame *frame = &w->now->frames[w->now->frame_count - 1];
+    uint64_t top = frame->local_at + frame->code->local_bytes + frame->local_more;
+    struct survey survey = lanes_survey(at, 0, top, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, size);
+    if (UNLIKELY(!survey.within))
+        EACH_LANE (i, active)
+            if (at[i] > top || top - at[i] < size)
+                warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                           "%s of %llu bytes at 0x%llx of the thread's %llu bytes of local memory",
+                           access->writes ? "a write" : "a read", (unsigned long long)size,
+                           (unsigned long long)at[i], (unsigned long long)top);
+    return survey;
+}
+
+void *memory_local(const struct warp *w, uint64_t at, uint32_t lane)
+{
+    return w->local + at / 4 * LOCAL_STRIDE + 4 * lane + at % 4;
+}
+
+/* In which space a generic address is. */
+static enum ptx_space space_of(uint64_t at)
+{
+    if (LIKELY(at < WINDOW_SHARED))
+        return PTX_GLOBAL;
+    if (at - WINDOW_SHARED < WINDOW_BYTES)
+        return PTX_SHARED;
+    if (at - WINDOW_LOCAL < WINDOW_BYTES)
+        return PTX_LOCAL;
+    return at - WINDOW_PARAM < WINDOW_BYTES ? PTX_PARAM : PTX_GLOBAL;
+}
+
+enum ptx_space memory_space_of(uint64_t at)
+{
+    return space_of(at);
+}
+
+/* Finds the spaces of generic addresses; they may differ from lane to lane. */
+static lanes lanes_in(const uint64_t at[WARP_LANES], lanes active, enum ptx_space space)
+{
+    lanes in = 0;
+    EACH_LANE (i, active)
+        in |= (lanes)(space_of(at[i]) == space) << i;
+    return in;
+}
+
+/* Loads */
+
+static uint32_t word_at(const char *at)
+{
+    return *(const uint32_t *)(const void *)at;
+}
+
+static void gather_words(uint32_t got[WARP_LANES], const char *from, const uint64_t at[WARP_LANES])
+{
+    for (uint32_t i = 0; i < WARP_LANES; i += 4) { /* four at a time: compilers do not see that it pays */
+        uint32_t a = word_at(from + at[i]), b = word_at(from + at[i + 1]);
+        uint32_t c = word_at(from + at[i + 2]), d = word_at(from + at[i + 3]);
+        got[i] = a, got[i + 1] = b, got[i + 2] = c, got[i + 3] = d;
+    }
+}
+
+/* From `base` + at[i]; base is NULL for addresses of the host. */
+static void load_flat(struct warp *w, const struct access *access, const char *base,
+                      const uint64_t at[WARP_LANES], struct survey survey, lanes active)
+{
+    bool whole = access->bytes == access->register_bytes, dense = survey.dense, same = survey.same;
+    for (uint32_t v = 0; v < access->count; v++) {
+        char *d = warp_at(w, access->registers[v]);
+        const char *from = base + v * access->bytes;
+        if (dense && whole && active == UINT32_MAX && access->count == 1) {
+            memcpy(d, from + at[0], (size_t)WARP_LANES * access->bytes);
+        } else if (whole && access->bytes == 4) {
+            uint32_t some[WARP_LANES], *got = active == UINT32_MAX ? (uint32_t *)(void *)d : some;
+            if (same) {
+                uint32_t one = *(const uint32_t *)(const void *)(from + at[0]);
+                for (uint32_t i = 0; i < WARP_LANES; i++)
+                    got[i] = one;
+            } else {
+                gather_words(got, from, at);
+            }
+            if (got == some)
+                blend(d, got, 4, active);
+        } else if (whole && access->bytes == 8) {
+            uint64_t got[WARP_LANES];
+            for (uint32_t i = 0; i < WARP_LANES; i++)
+                got[i] = *(const uint64_t *)(const void *)(from + at[i]);
+            blend(d, got, 8, active);
+        } else {
+            EACH_LANE (i, active)
+                lane_set(d, access->register_bytes, i,
+                         widen(read_bytes(from + at[i], access->bytes), access));
+        }
+    }
+}
+
+static void load_local(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES], bool same,
+                       lanes active)
+{
+    for (uint32_t v = 0; v < access->count; v++) {
+        char *d = warp_at(w, access->registers[v]);
+        uint64_t offset = (uint64_t)v * access->bytes;
+        if (same && access->bytes == 4 && access->register_bytes == 4) {
+            blend(d, memory_local(w, at[0] + offset, 0), 4, active);
+            continue;
+        }
+        EACH_LANE (i, active) {
+            uint64_t value;
+            if (access->bytes == 8)
+                value = read_bytes(memory_local(w, at[i] + offset, i), 4) |
+                        read_bytes(memory_local(w, at[i] + offset + 4, i), 4) << 32;
+            else
+                value = read_bytes(memory_local(w, at[i] + offset, i), access->bytes);
+            lane_set(d, access->register_bytes, i, widen(value, access));
+        }
+    }
+}
+
+static void store_flat(struct warp *w, const struct access *access, char *base, const uint64_t at[WARP_LANES],
+                       bool dense, lanes active)
+{
+    bool whole = access->bytes == access->register_bytes;
+    for (uint32_t v = 0; v < access->count; v++) {
+        const char *s = warp_at(w, access->registers[v]);
+        char *to = base + v * access->bytes;
+        if (dense && whole && active == UINT32_MAX && access->count == 1)
+            memcpy(to + at[0], s, (size_t)WARP_LANES * access->bytes);
+        else if (whole && access->bytes == 4)
+            EACH_LANE (i, active)
+                *(uint32_t *)(void *)(to + at[i]) = ((const uint32_t *)(const void *)s)[i];
+        else
+            EACH_LANE (i, active)
+                write_bytes(to + at[i], access->bytes, lane_get(s, access->register_bytes, i));
+    }
+}
+
+static void store_local(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES], bool same,
+                        lanes active)
+{
+    for (uint32_t v = 0; v < access->count; v++) {
+        const char *s = warp_at(w, access->registers[v]);
+        uint64_t offset = (uint64_t)v * access->bytes;
+        if (same && access->bytes == 4 && access->register_bytes == 4) {
+            blend(memory_local(w, at[0] + offset, 0), s, 4, active);
+            continue;
+        }
+        EACH_LANE (i, active) {
+            uint64_t value = lane_get(s, access->register_bytes, i);
+            if (access->bytes == 8) {
+                write_bytes(memory_local(w, at[i] + offset, i), 4, value);
+                write_bytes(memory_local(w, at[i] + offset + 4, i), 4, value >> 32);
+            } else {
+                write_bytes(memory_local(w, at[i] + offset, i), access->bytes, value);
+            }
+        }
+    }
+}
+
+static void move_window(uint64_t at[WARP_LANES], lanes who, uint64_t window)
+{
+    uint64_t one = at[first_lane(who)];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = (who >> i & 1 ? at[i] : one) - window;
+}
+
+static struct survey check_param(struct warp *w, const struct op *op, const struct access *access,
+                                 lanes active, const uint64_t at[WARP_LANES], uint64_t size)
+{
+    const struct grid *grid = w->isa.block->worker->grid;
+    struct survey survey = lanes_survey(at, 0, grid->param_bytes, size, access->bytes);
+    check_alignment(w, op, active, at, survey.any, access->bytes);
+    if (!survey.within || access->writes)
+        warp_fault(w, op, active, FAULT_ADDRESS, at[first_lane(active)],
+                   "%s beyond the %llu bytes of the kernel's parameters",
+                   access->writes ? "a write" : "a read", (unsigned long long)grid->param_bytes);
+    return survey;
+}
+
+void memory_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes)
+{
+    struct request *request = w->isa.block->worker->request;
+    if (LIKELY(!request))
+        return;
+    request->shared_bytes = (uint8_t)bytes;
+    if (LIKELY(!request->shared)) /* what other lanes have there does not count */
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            request->shared_at[i] = (uint32_t)at[i];
+    else
+        EACH_LANE (i, who)
+            request->shared_at[i] = (uint32_t)at[i];
+    request->shared |= who;
+}
+
+static void note_far(const uint64_t at[WARP_LANES], lanes who, lane_mask *noted,
+                     uint64_t noted_at[WARP_LANES])
+{
+    *noted |= who;
+    EACH_LANE (i, who)
+        noted_at[i] = at[i];
+}
+
+/* Global memory is the model's: it is told what is wanted. */
+static void request_global(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES],
+                           uint64_t size, lanes who)
+{
+    struct request *request = w->isa.block->worker->request;
+    request->of.kind = access->writes ? REQUEST_STORE : REQUEST_LOAD;
+    request->of.how = access;
+    request->of.registers = w->registers;
+    request->of.bytes = (uint8_t)size;
+    request->of.keep = !access->passes_by;
+    request->of.acquires = access->acquires;
+    note_far(at, who, &request->of.lanes, request->of.at);
+}
+
+/* One space; `at` are offsets in it. */
+static void access_space(struct warp *w, const struct op *op, const struct access *access,
+                         enum ptx_space space, uint64_t at[WARP_LANES], lanes active)
+{
+    uint64_t size = (uint64_t)access->bytes * access->count;
+    struct survey survey;
+    char *base = NULL;
+    struct request *request = w->isa.block->worker->request;
+    switch (space) {
+    case PTX_SHARED:
+        survey = check_shared(w, op, access, active, at, size);
+        base = w->isa.block->shared;
+        memory_note_shared(w, active, at, size);
+        break;
+    case PTX_LOCAL:
+        survey = check_local(w, op, access, active, at, size);
+        if (UNLIKELY(request) && !access->by_register) {
+            request->local_bytes = (uint8_t)size;
+            request->local_writes = access->writes;
+            note_far(at, active, &request->local, request->local_at);
+        }
+        if (access->writes)
+            store_local(w, access, at, survey.same, active);
+        else
+            load_local(w, access, at, survey.same, active);
+        return;
+    case PTX_PARAM:
+        survey = check_param(w, op, access, active, at, size);
+        base = w->isa.block->worker->grid->params;
+        if (UNLIKELY(request)) {
+            request->constant_param = true;
+            note_far(at, active, &request->constant, request->constant_at);
+        }
+        break;
+    default:
+        survey = check_global(w, op, access, active, at, size);
+        if (LIKELY(!request))
+            break;
+        if (!access->is_const) {
+            request_global(w, access, at, size, active);
+            return;
+        }
+        request->constant_param = false;
+        note_far(at, active, &request->constant, request->constant_at);
+    }
+    if (access->writes)
+        store_flat(w, access, base, at, survey.dense, active);
+    else
+        load_flat(w, access, base, at, survey, active);
+}
+
+static void run_access(struct warp *w, const struct op *op, lanes active)
+{
+    const struct access *access = op->more;
+    uint64_t at[WARP_LANES];
+    w->spins += access->spins;
+    gather(w, op, access, active, at);
+    if (access->space != PTX_GENERIC) {
+        access_space(w, op, access, access->space, at, active);
+        return;
+    }
+    uint64_t high = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        high |= at[i];
+    if (LIKELY(high < WINDOW_SHARED)) {
+        access_space(w, op, access, PTX_GLOBAL, at, active);
+        return;
+    }
+    static const struct {
+        enum ptx_space space;
+        uint64_t window;
+    } windows[] = {
+        {PTX_GLOBAL, 0}, {PTX_SHARED, WINDOW_SHARED}, {PTX_LOCAL, WINDOW_LOCAL}, {PTX_PARAM, WINDOW_PARAM}};
+    for (uint32_t i = 0; i < COUNT_OF(windows); i++) {
+        lanes in = lanes_in(at, active, windows[i].space);
+        uint64_t part[WARP_LANES];
+        if (!in)
+            continue;
+        memcpy(part, at, sizeof part);
+        move_window(part, in, windows[i].window);
+        access_space(w, op, access, windows[i].space, part, in);
+    }
+}
+
+void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane)
+{
+    mem_grow(request->pieces, request->piece_count, request->piece_capacity);
+    request->pieces[request->piece_count++] = (struct piece){at, host, (uint32_t)bytes, lane};
+}
+
+char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
+                   uint64_t bytes, bool writes)
+{
+    const struct block *block = w->isa.block;
+    struct range range;
+    if (space == PTX_SHARED) {
+        if (at > block->shared_bytes || block->shared_bytes - at < bytes)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
+                       "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
+                       writes ? "a write" : "a read", (unsigned long long)bytes, (unsigned long long)at,
+                       (unsigned long long)block->shared_bytes);
+        return block->shared + at;
+    }
+    if (!image_find(block->worker->grid->launch->image, at, &range) ||
+        range.bytes - (at - range.at) < bytes || (writes && range.read_only))
+        bad_address(w, op, lane, at, bytes, writes);
+    return (char *)(uintptr_t)at;
+}
+
+const struct access *memory_access(const struct ptx_kernel *kernel, uint32_t number)
+{
+    for (size_t f = 0; f < kernel->program->function_count; f++) {
+        const struct code *code = kernel->codes[f];
+        for (uint32_t i = 0; code && i < code->op_count; i++) {
+            const struct op *op = &code->ops[i];
+            const struct access *access = op->more;
+            if (op->kind == OP_EXEC && op->run.exec == run_access && access->number == number)
+                return access;
+        }
+    }
+    return NULL;
+}
+
+bool memory_waits(const struct op *op)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return !access->writes && (access->space == PTX_GLOBAL || access->space == PTX_GENERIC);
+}
+
+static bool is_shared_access(const struct op *op, bool writes)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return access->writes == writes && access->space == PTX_SHARED;
+}
+
+bool memory_reads_shared(const struct op *op)
+{
+    return is_shared_access(op, false);
+}
+
+bool memory_writes_shared(const struct op *op)
+{
+    return is_shared_access(op, true);
+}
+
+/* One lane alone, for generic addresses that lie in different spaces. */
+static char *resolve_lane(struct warp *w, const struct op *op, const struct access *access, uint32_t lane,
+                          uint64_t at, uint64_t size)
+{
+    enum ptx_space space = space_of(at);
+    struct request *request = w->isa.block->worker->request;
+    uint64_t all[WARP_LANES];
+    lanes who = UINT32_C(1) << lane;
+    uint64_t offset = space == PTX_SHARED ? at - WINDOW_SHARED : space == PTX_LOCAL ? at - WINDOW_LOCAL : at;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        all[i] = offset;
+    if (space == PTX_SHARED) {
+        check_shared(w, op, access, who, all, size);
+        memory_note_shared(w, who, all, size);
+        return w->isa.block->shared + offset;
+    }
+    if (space == PTX_LOCAL) {
+        if (size > 4 && !access->in_halves) /* a thread's memory is not in one piece here */
+            warp_fault(w, op, who, FAULT_INSTRUCTION, at, "this instruction does not work on local memory");
+        check_local(w, op, access, who, all, size);
+        if (request) {
+            request->local_bytes = (uint8_t)size;
+            request->local_writes = access->writes;
+            request->local |= who;
+            request->local_at[lane] = offset;
+        }
+        return memory_local(w, offset, lane);
+    }
+    check_global(w, op, access, who, all, size);
+    return (char *)(uintptr_t)offset;
+}
+
+void memory_resolve(struct warp *w, const struct op *op, const struct access *access, lanes active,
+                    char *places[WARP_LANES])
+{
+    uint64_t at[WARP_LANES], size = (uint64_t)access->bytes * access->count, high = 0;
+    gather(w, op, access, active, at);
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        high |= at[i];
+    if (access->space == PTX_SHARED) {
+        check_shared(w, op, access, active, at, size);
+        memory_note_shared(w, active, at, size);
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            places[i] = w->isa.block->shared + at[i];
+    } else if (high < WINDOW_SHARED) {
+        check_global(w, op, access, active, at, size);
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            places[i] = (char *)(uintptr_t)at[i];
+    } else {
+        EACH_LANE (i, active)
+            places[i] = resolve_lane(w, op, access, i, at[i], size);
+    }
+}
+
+bool memory_is_access(const struct op *op)
+{
+    if (op->kind != OP_EXEC || op->run.exec != run_access)
+        return false;
+    const struct access *access = op->more;
+    return access->space != PTX_LOCAL && access->space != PTX_PARAM;
+}
+
+void memory_check(struct warp *w, const struct op *op, lanes who)
+{
+    struct access access = *(const struct access *)op->more;
+    char *places[WARP_LANES];
+    access.in_halves = true;
+    memory_resolve(w, op, &access, who, places);
+}
+
+/* Lowering */
+
+enum ptx_space opcode_space(const char *opcode)
+{
+    static const struct {
+        const char *name;
+        enum ptx_space space;
+    } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},    {"shared::cta", PTX_SHARED},
+                  {"local", PTX_LOCAL},        {"const", PTX_CONST},      {"param", PTX_PARAM},
+                  {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
+    for (size_t i = 0; i < COUNT_OF(spaces); i++)
+        if (ptx_opcode_has(opcode, spaces[i].name))
+            return spaces[i].space;
+    return PTX_GENERIC;
+}
+
+bool opcode_watches(const char *opcode)
+{
+    return ptx_opcode_has(opcode, "volatile") || ptx_opcode_has(opcode, "acquire") ||
+           ptx_opcode_has(opcode, "relaxed") || ptx_opcode_has(opcode, "cv") ||
+           ptx_opcode_has(opcode, "mmio");
+}
+
+bool opcode_releases(const char *opcode)
+{
+    return (ptx_opcode_has(opcode, "release") || ptx_opcode_has(opcode, "acq_rel")) &&
+           !ptx_opcode_has(opcode, "cta");
+}
+
+bool opcode_acquires(const char *opcode)
+{
+    return (ptx_opcode_has(opcode, "acquire") || ptx_opcode_has(opcode, "acq_rel")) &&
+           !ptx_opcode_has(opcode, "cta");
+}
+
+bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
+                   struct access *access)
+{
+    if (operand->kind != PTX_OP_MEMORY || !operand->count)
+        return lower_fail(lower, "an address in brackets was expected") == LOWERED;
+    const struct ptx_operand *base = lower_element(lower, operand, 0);
+    op->value = (int64_t)operand->value;
+    access->number = lower->kernel->base.access_count++;
+    struct lower_symbol symbol;
+    switch (base->kind) {
+    case PTX_OP_REGISTER:
+        access->address_bytes = (uint8_t)lower_register_bytes(lower, base);
+        if (access->address_bytes != 4 && access->address_bytes != 8)
+            return lower_fail(lower, "an address has 32 or 64 bits") == LOWERED;
+        op->a = lower->places[base->index];
+        return true;
+    case PTX_OP_INTEGER:
+        access->address_bytes = 8;
+        op->a = lower_constant(lower, CONSTANT_VALUE, base->value, 8);
+        return true;
+    case PTX_OP_SYMBOL:
+        if (!lower_symbol(lower, base, &symbol))
+            return false;
+        access->address_bytes = 8;
+        if (access->space == PTX_PARAM && symbol.space == PTX_LOCAL)
+            access->space = PTX_LOCAL;
+        if (access->space == PTX_GENERIC && symbol.space != PTX_GLOBAL && symbol.space != PTX_CONST)
+            access->space = symbol.space;
+        op->a = lower_constant(lower, symbol.kind == CONSTANT_PARAM ? CONSTANT_VALUE : symbol.kind,
+                               symbol.value + base->value, 8);
+        return true;
+    default:
+        return lower_fail(lower, "a register or a variable was expected in the address") == LOWERED;
+    }
+}
+
+static bool lower_values(struct lower *lower, const struct ptx_operand *operand, struct access *access)
+{
+    uint32_t count = operand->kind == PTX_OP_VECTOR ? operand->count : 1;
+    if (count > COUNT_OF(access->registers))
+        return lower_fail(lower, "more than %zu registers", COUNT_OF(access->registers)) == LOWERED;
+    access->count = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_operand *one =
+            operand->kind == PTX_OP_VECTOR ? lower_element(lower, operand, i) : operand;
+        uint32_t bytes;
+        if (one->kind == PTX_OP_REGISTER || one->kind == PTX_OP_SINK) {
+            if (!lower_register(lower, one, &access->registers[i], &bytes))
+                return false;
+            if (one->kind == PTX_OP_SINK)
+                continue;
+            if (access->register_bytes && access->register_bytes != bytes)
+                return lower_fail(lower, "registers of different widths") == LOWERED;
+        } else {
+            bytes = access->bytes < 2 ? 2 : access->bytes;
+            enum isa_type type = bytes == 8   ? (access->is_float ? TYPE_f64 : TYPE_u64)
+                                 : bytes == 4 ? (access->is_float ? TYPE_f32 : TYPE_u32)
+                                              : TYPE_u16;
+            if (!lower_source(lower, one, type, &access->registers[i]))
+                return false;
+        }
+        access->register_bytes = (uint8_t)bytes;
+    }
+    if (!access->register_bytes)
+        access->register_bytes = 8;
+    if (access->register_bytes < access->bytes)
+        return lower_fail(lower, "a register of %u bytes for a value of %u", access->register_bytes,
+                          access->bytes) == LOWERED;
+    return true;
+}
+
+/* A parameter of the kernel at a known offset is a constant of the launch. */
+static enum lowered lower_param_load(struct lower *lower, struct op *op, struct access *access,
+                                     const struct ptx_operand *base, uint64_t offset)
+{
+    struct lower_symbol symbol;
+    if (!lower_symbol(lower, base, &symbol))
+        return LOWER_FAILED;
+    if (symbol.kind != CONSTANT_PARAM || access->count != 1)
+        return NOT_MINE;
+    uint64_t at = symbol.value + base->value + offset;
+    if (at + access->bytes > lower->kernel->base.facts.param_bytes)
+        return lower_fail(lower, "reads beyond the parameters");
+    const char *mov = access->register_bytes == 8   ? "mov.b64"
+                      : access->register_bytes == 4 ? "mov.b32"
+                                                    : "mov.b16";
+    op->kind = OP_ALU;
+    op->run.alu = alu_executor(alu_find(mov));
+    op->a = lower_param(lower, at, access->bytes, access->is_signed, access->register_bytes);
+    op->d = access->registers[0];
+    op->bytes = access->register_bytes;
+    return LOWERED;
+}
+
+static struct access *new_access(struct lower *lower, struct op *op, bool writes)
+{
+    const char *opcode = lower->inst->opcode;
+    struct access *access = lower_own(lower, sizeof *access);
+    enum ptx_type type = opcode_type(opcode);
+    op->unit = UNIT_LSU;
+    op->run.exec = run_access;
+    op->more = access;
+    access->space = opcode_space(opcode);
+    access->bytes = (uint8_t)ptx_type_bytes(type);
+    access->is_signed = ptx_type_is_signed(type);
+    access->is_float = ptx_type_is_float(type);
+    access->writes = writes;
+    access->spins = opcode_watches(opcode) && !writes;
+    access->passes_by = opcode_watches(opcode) || ptx_opcode_has(opcode, "cg");
+    access->acquires = opcode_acquires(opcode);
+    if (opcode_releases(opcode))
+        op->role = ROLE_RELEASE;
+    if (!access->bytes || access->bytes > 8) {
+        lower_fail(lower, "Heddle does not know this type");
+        return NULL;
+    }
+    return access;
+}
+
+/* Parameters and results of calls are kept in local memory here, and in registers by a real compiler. */
+static void pass_by_register(struct lower *lower, struct op *op, struct access *access)
+{
+    if (opcode_space(lower->inst->opcode) != PTX_PARAM || access->space != PTX_LOCAL)
+        return;
+    access->by_register = true;
+    op->unit = UNIT_ALU;
+}
+
+enum lowered lower_load(struct lower *lower, struct op *op)
+{
+    struct access *access = new_access(lower, op, false);
+    const struct ptx_operand *address = lower_operand(lower, 1);
+    if (!access || !lower_values(lower, lower_operand(lower, 0), access))
+        return LOWER_FAILED;
+    if (access->space == PTX_PARAM && address->kind == PTX_OP_MEMORY && address->count &&
+        lower_element(lower, address, 0)->kind == PTX_OP_SYMBOL) {
+        enum lowered done =
+            lower_param_load(lower, op, access, lower_element(lower, address, 0), address->value);
+        if (done != NOT_MINE)
+            return done;
+    }
+    if (!lower_address(lower, address, op, access))
+        return LOWER_FAILED;
+    if (access->space == PTX_PARAM && !lower->function->is_kernel)
+        access->space = PTX_LOCAL;
+    pass_by_register(lower, op, access);
+    if (access->space == PTX_CONST) {
+        access->space = PTX_GLOBAL;
+        access->is_const = true;
+    }
+    return LOWERED;
+}
+
+enum lowered lower_store(struct lower *lower, struct op *op)
+{
+    struct access *access = new_access(lower, op, true);
+    if (!access || !lower_values(lower, lower_operand(lower, 1), access) ||
+        !lower_address(lower, lower_operand(lower, 0), op, access))
+        return LOWER_FAILED;
+    if (access->space == PTX_PARAM)
+        access->space = PTX_LOCAL;
+    pass_by_register(lower, op, access);
+    return LOWERED;
+}
+
+static void run_fence(struct warp *w, const struct op *op, lanes active)
+{
+    (void)op, (void)active;
+    w->spins++;
+#ifndef __SANITIZE_THREAD__ /* which does not know fences */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+enum lowered lower_fence(struct lower *lower, struct op *op)
+{
+    op->unit = UNIT_SYNC;
+    op->run.exec = run_fence;
+    op->role = ptx_opcode_has(lower->inst->opcode, "cta")   ? ROLE_FENCE_BLOCK
+               : ptx_opcode_has(lower->inst->opcode, "sys") ? ROLE_FENCE_SYSTEM
+                                                            : ROLE_FENCE;
+    return LOWERED;
+}

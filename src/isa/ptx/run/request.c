@@ -1,0 +1,53 @@
+/* What a model that keeps time brings to lanes' registers, and takes from them. */
+#include "ptx_run/bytes.h"
+#include "ptx_run/isa.h"
+#include "exec/atomics.h"
+
+#include <string.h>
+
+void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who)
+{
+    const struct access *access = of->how;
+    bool whole = access->bytes == access->register_bytes;
+    for (uint32_t v = 0; v < access->count; v++) {
+        char *d = of->registers + access->registers[v];
+        const unsigned char *from = data + (size_t)v * access->bytes - line;
+        if (whole && access->bytes == 4)
+            EACH_LANE (i, who)
+                memcpy(d + 4 * i, from + of->at[i], 4);
+        else
+            EACH_LANE (i, who)
+                lane_set(d, access->register_bytes, i,
+                         widen(read_bytes((const char *)from + of->at[i], access->bytes), access));
+    }
+}
+
+void request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+                     uint32_t *masks)
+{
+    const struct access *access = request->of.how;
+    EACH_LANE (i, who) {
+        uint32_t at = (uint32_t)(request->of.at[i] - line);
+        uint32_t bits = request->of.bytes == 32 ? UINT32_MAX : (UINT32_C(1) << request->of.bytes) - 1;
+        masks[at / 32] |= bits << at % 32;
+    }
+    for (uint32_t v = 0; v < access->count; v++) {
+        const char *s = request->of.registers + access->registers[v];
+        unsigned char *to = data + (size_t)v * access->bytes - line;
+        EACH_LANE (i, who)
+            write_bytes((char *)to + request->of.at[i], access->bytes,
+                        lane_get(s, access->register_bytes, i));
+    }
+}
+
+void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
+{
+    if (!of->merged) {
+        lane_set(of->registers + of->d, of->register_bytes, lane, old);
+        return;
+    }
+    EACH_LANE (i, of->lanes) {
+        lane_set(of->registers + of->d, of->register_bytes, i, old);
+        old = atomic_apply(of->operation, old, of->operand, 0, true);
+    }
+}

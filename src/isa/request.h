@@ -1,0 +1,83 @@
+/* What an instruction wants of memory, as a model that keeps time needs to know it. */
+#ifndef ISA_REQUEST_H
+#define ISA_REQUEST_H
+
+#include "isa/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum request_kind {
+    REQUEST_NONE,   /* nothing of global memory */
+    REQUEST_LOAD,   /* lanes' values to registers */
+    REQUEST_STORE,  /* and from them */
+    REQUEST_ATOMIC, /* and with old values back, if they are wanted */
+    REQUEST_PIECES, /* any bytes, from or to anywhere (matrices, asynchronous copies) */
+};
+
+/* Bytes of global memory, within a line, and where on the host they come from or go to. */
+struct piece {
+    uint64_t at;
+    char *host;
+    uint32_t bytes;
+    uint32_t lane;
+};
+
+/* What is needed until all values of a load are there. */
+struct delivery {
+    const void *how; /* bytes become registers: the instruction set's own */
+    char *registers; /* of the function that loads */
+    lane_mask lanes;
+    uint8_t kind;  /* enum request_kind */
+    uint8_t bytes; /* of a lane */
+    uint8_t width; /* lanes of the warp: 32 or 64 */
+    bool keep;     /* may be kept in the SM's own cache */
+    bool acquires; /* what is read after it must be as new */
+    /* of an atomic operation */
+    uint8_t operation; /* a row of exec/atomics.h */
+    bool returns;
+    uint8_t register_bytes;
+    uint32_t d;       /* place of the old values */
+    bool merged;      /* its first lane does it for all; with old values wanted, */
+    uint64_t operand; /* this is the operand of each */
+    /* of an asynchronous copy */
+    bool is_async;
+    char *barrier; /* that counts its bytes, or NULL */
+    uint64_t barrier_bytes;
+    uint64_t at[ISA_LANES]; /* last: `width` of them count */
+};
+
+struct request {
+    bool writes; /* REQUEST_PIECES */
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+    /* Shared and local memory: already done; here for the time it takes */
+    lane_mask shared, local, constant;
+    uint8_t shared_bytes, local_bytes;
+    bool shared_atomic, local_writes;
+    bool constant_param; /* offsets in the kernel's parameters, not addresses */
+    struct delivery of;
+    uint64_t operand[ISA_LANES], compare[ISA_LANES];
+    uint32_t shared_at[ISA_LANES];
+    uint64_t local_at[ISA_LANES], constant_at[ISA_LANES];
+};
+
+/* It was seen to. */
+static inline void request_clear(struct request *request)
+{
+    request->of.kind = REQUEST_NONE;
+    request->of.lanes = request->shared = request->local = request->constant = 0;
+    request->of.barrier = NULL;
+    request->of.is_async = request->of.merged = false;
+    request->shared_atomic = request->writes = false;
+    request->piece_count = 0;
+}
+
+/* A copy that outlives the request. */
+static inline void delivery_copy(struct delivery *to, const struct delivery *of)
+{
+    memcpy(to, of, offsetof(struct delivery, at) + of->width * sizeof *of->at);
+}
+
+#endif

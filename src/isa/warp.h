@@ -1,0 +1,119 @@
+/* The warp interface: how a model of a GPU runs warps without knowing their instruction set.
+ *
+ *   while (isa->settle(warp)) {                 goes to the warp's next instruction
+ *       look at warp->next, warp->active;       its row: units, registers, role; for which lanes
+ *       isa->step(warp, &stepped);              does it
+ *       see to the team's request;              what it wants of global memory (isa/request.h); later
+ *       isa->deliver(...);                      what memory brought
+ *   }
+ *
+ * PTX (ptx_run/isa.c) and a toy of the tests (tests/toy) implement it. What a warp does to registers, shared
+ * and local memory is done at once; what it wants of global memory is told, and done by the model. exec has
+ * what all instruction sets share: blocks, launches, memory. */
+#ifndef ISA_WARP_H
+#define ISA_WARP_H
+
+#include "isa/request.h"
+
+struct archive;
+struct block;
+struct code_place;
+struct err;
+struct kernel;
+struct text;
+
+/* A function's instructions, as a model that keeps time reads them. Constant once a kernel was prepared. */
+struct isa_code {
+    const struct isa_timing *timing; /* by instruction */
+    const uint16_t *registers;       /* the list of isa_timing */
+    const struct isa_step *steps;
+    uint32_t count;      /* instructions */
+    uint32_t slots_at;   /* added to numbers of registers: those of a kernel's functions do not overlap */
+    uint64_t code_at;    /* where its machine instructions are, from the kernel's first, in bytes */
+    uint32_t step_bytes; /* of each of them */
+};
+
+/* What the model sees of a warp; each instruction set's own begins with it. */
+struct isa_warp {
+    const struct isa_code *code;   /* of the function that runs */
+    const struct isa_timing *next; /* its next instruction, a row of code->timing; */
+    lane_mask active;              /* for these lanes */
+    struct block *block;
+    uint32_t index; /* in the block */
+    bool ended;     /* all its threads have */
+};
+
+struct isa_stepped {
+    lane_mask mask;    /* whose guard was true */
+    bool moved;        /* it is not simply behind the instruction: settle must be called */
+    bool branched;     /* some threads went elsewhere */
+    bool diverged;     /* not all of them */
+    bool waits;        /* at a barrier, or for others of the warp */
+    uint32_t sleep_ns; /* ROLE_SLEEP: asked for */
+};
+
+/* What came of running a warp for a while, without time. */
+enum isa_ran {
+    RAN_OUT,   /* all its threads have ended */
+    RAN_WAITS, /* for others */
+    RAN_SLICE, /* others should have their turn */
+    RAN_SPINS, /* it only looked at what others may be about to write */
+};
+
+struct isa_ops {
+    const char *name;
+    uint32_t lanes;    /* of a warp: 32 or 64 */
+    size_t warp_bytes; /* of the instruction set's own struct, which begins with a struct isa_warp */
+
+    bool (*prepare)(struct kernel *kernel, struct err *err); /* once, before its first launch */
+
+    /* A warp of a block that begins; its memory may have been another's before. */
+    void (*start)(struct isa_warp *warp, lane_mask exists);
+    void (*fini)(struct isa_warp *warp);
+
+    /* ---- without time ---- */
+
+    enum isa_ran (*run)(struct isa_warp *warp);
+
+    /* ---- one instruction at a time ---- */
+
+    /* Goes to the next instruction. False: all of the warp waits, or it has ended. */
+    bool (*settle)(struct isa_warp *warp);
+    void (*step)(struct isa_warp *warp, struct isa_stepped *stepped);
+    /* Whether settle may find something to do, though it did not before. */
+    bool (*is_awake)(const struct isa_warp *warp);
+    /* Now and then: may be a fault, as where more instructions ran than are allowed. */
+    void (*check_limits)(struct isa_warp *warp);
+
+    /* ---- memory ---- */
+
+    /* The lanes of `who` get their values from a line of memory, of which `data` is a copy. */
+    void (*deliver)(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who);
+    /* What the lanes of `who` write to a line: data, and a bit for each byte. */
+    void (*collect)(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+                    uint32_t *masks);
+    /* What was in memory before the lane's atomic operation. */
+    void (*deliver_old)(const struct delivery *of, uint32_t lane, uint64_t old);
+    void (*complete)(const struct delivery *of); /* all bytes of an asynchronous copy are there */
+
+    /* ---- blocks that cannot go on ---- */
+
+    bool (*force)(struct block *block); /* threads go on that wait for others of their warp in vain */
+    void (*describe)(const struct block *block, struct text *text); /* where its warps are */
+    void (*deadlock)(struct block *block); /* a fault that names where they wait; does not return */
+
+    /* ---- source ---- */
+
+    void (*place)(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
+
+    /* ---- checkpoints (base/archive.h): written, or read into what was just made ---- */
+
+    void (*archive_shape)(const struct kernel *kernel, struct archive *archive); /* that must be the same */
+    void (*archive_warp)(struct isa_warp *warp, struct archive *archive);
+    const struct isa_code *(*archive_code)(const struct kernel *kernel, const struct isa_code *code,
+                                           struct archive *archive);
+    void (*archive_delivery)(const struct isa_warp *warp, struct delivery *of, struct archive *archive);
+    void (*archive_piece)(const struct isa_warp *warp, struct piece *piece, struct archive *archive);
+};
+
+#endif
