@@ -1,6 +1,7 @@
 /* The simulated machine: GPUs on one engine, tasks that begin and end. */
 #include "base/demangle.h"
 #include "base/mem.h"
+#include "exec/atomics.h"
 #include "system/fabric.h"
 #include "system/journal.h"
 
@@ -8,7 +9,7 @@ static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
     machine->engine = engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST});
-    machine->host = host_memory_new(machine->engine, machine->gpu_count, request_atomic);
+    machine->host = host_memory_new(machine->engine, machine->gpu_count, atomic_perform);
     if (machine->journal)
         host_memory_note_writes(machine->host);
     struct gpu_config config = system_gpu(system);
