@@ -31,6 +31,11 @@ void mappings_init(struct mappings *mappings)
     mappings->file = -1;
 }
 
+uint64_t mapping_unit(const struct driver *driver)
+{
+    return driver->system.gpu.page;
+}
+
 /* ---- physical memory ---- */
 
 /* NULL when nobody holds it. */
@@ -142,9 +147,10 @@ enum result physical_new(struct device *device, uint64_t bytes, bool shareable, 
 {
     if (device->driver->ended)
         return RESULT_DEINITIALIZED;
-    if (!bytes || bytes % MAPPING_UNIT)
-        return driver_fail(RESULT_INVALID_VALUE, "%llu bytes are no multiple of 2 MiB",
-                           (unsigned long long)bytes);
+    uint64_t unit = mapping_unit(device->driver);
+    if (!bytes || bytes % unit)
+        return driver_fail(RESULT_INVALID_VALUE, "%llu bytes are no whole pages of %llu bytes",
+                           (unsigned long long)bytes, (unsigned long long)unit);
     pthread_mutex_lock(&device->driver->memory.lock);
     enum result result = take(device, bytes, shareable, handle);
     pthread_mutex_unlock(&device->driver->memory.lock);
@@ -274,12 +280,12 @@ static uint64_t reserve_anywhere(uint64_t bytes, uint64_t alignment)
 /* The next addresses where they are free, so that a program finds the same ones each time that it runs. */
 static uint64_t take_addresses(struct mappings *mappings, uint64_t bytes, uint64_t alignment)
 {
-    uint64_t hint = round_up(mappings->next, alignment);
+    uint64_t hint = round_up(mappings->next, alignment); /* of a page at least */
     void *memory = reserve(hint, bytes);
     if (memory == MAP_FAILED)
         return 0;
     if (memory == pointer(hint)) {
-        mappings->next = hint + bytes + MAPPING_UNIT;
+        mappings->next = hint + bytes + alignment;
         return hint;
     }
     munmap(memory, bytes);
@@ -291,12 +297,13 @@ enum result mapping_reserve(struct driver *driver, uint64_t bytes, uint64_t alig
     struct mappings *mappings = &driver->memory.mappings;
     if (driver->ended)
         return RESULT_DEINITIALIZED;
-    if (!bytes || bytes % MAPPING_UNIT || alignment & (alignment - 1))
+    uint64_t unit = mapping_unit(driver);
+    if (!bytes || bytes % unit || alignment & (alignment - 1))
         return driver_fail(RESULT_INVALID_VALUE,
-                           "%llu bytes are no multiple of 2 MiB, or their alignment is no power of two",
-                           (unsigned long long)bytes);
+                           "%llu bytes are no whole pages of %llu, or their alignment is no power of two",
+                           (unsigned long long)bytes, (unsigned long long)unit);
     pthread_mutex_lock(&driver->memory.lock);
-    uint64_t at = take_addresses(mappings, bytes, max_u64(alignment, MAPPING_UNIT));
+    uint64_t at = take_addresses(mappings, bytes, max_u64(alignment, unit));
     if (at) {
         mem_grow(mappings->reserved, mappings->reserved_count, mappings->reserved_capacity);
         mappings->reserved[mappings->reserved_count++] = (struct reservation){at, bytes};
@@ -358,7 +365,7 @@ static enum result add(struct driver *driver, uint64_t address, uint64_t bytes, 
     struct physical *physical = held(driver, handle);
     if (!physical)
         return no_handle(handle);
-    if (!bytes || address % MAPPING_UNIT || !reserved(driver, address, bytes) ||
+    if (!bytes || address % mapping_unit(driver) || !reserved(driver, address, bytes) ||
         memory_overlaps(driver, address, bytes))
         return not_reserved(address, bytes);
     if (bytes != physical->facts.bytes)

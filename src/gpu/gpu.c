@@ -138,6 +138,23 @@ static bool check_bounds(const struct gpu_spec *gpu, struct err *err)
                    (unsigned long long)gpu->threads_per_block, (unsigned long long)gpu->warps_per_sm);
 }
 
+static bool check_pages(const struct gpu_config *config, struct err *err)
+{
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } pages[] = {{"gpu.page", config->gpu->page},
+                 {"tlb.page", config->tlb->page},
+                 {"tlb.l2_page", config->tlb->l2_page}};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (pages[i].bytes & (pages[i].bytes - 1))
+            return err_set(err, "%s: a page is a power of two, and %llu bytes are not", pages[i].name,
+                           (unsigned long long)pages[i].bytes);
+    return config->gpu->page <= config->gpu->memory ||
+           err_set(err, "gpu.page (%llu) cannot be more than gpu.memory (%llu)",
+                   (unsigned long long)config->gpu->page, (unsigned long long)config->gpu->memory);
+}
+
 bool gpu_check(const struct gpu_config *config, struct err *err)
 {
     const struct gpu_spec *gpu = config->gpu;
@@ -156,7 +173,8 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     uint64_t end_ps = config->dispatch->end_cycles * (PS_PER_SECOND / gpu->clock);
     if (config->noc->host_latency > end_ps)
         return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
-    return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && mem_check(&mem, err);
+    return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && check_pages(config, err) &&
+           mem_check(&mem, err);
 }
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)
