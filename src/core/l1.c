@@ -21,18 +21,13 @@ enum { PARTIAL_BYTES = 12, LANE_BYTES = 12, SECTOR_BYTES = 48 };
 
 uint64_t memory_physical(struct sm *sm, uint64_t address)
 {
-    const struct sm_memory *memory = sm->config.memory;
-    const struct mem_region *region = &memory->regions[sm->last_region];
-    if (LIKELY(sm->last_region < memory->count && address - (uintptr_t)region->host < region->bytes))
-        return region->at + (address - (uintptr_t)region->host);
-    for (uint32_t i = 0; i < memory->count; i++) {
-        region = &memory->regions[i];
-        if (address - (uintptr_t)region->host < region->bytes) {
-            sm->last_region = i;
-            return region->at + (address - (uintptr_t)region->host);
-        }
+    if (UNLIKELY(address - sm->last_block.at >= sm->last_block.bytes)) {
+        struct space_block found = space_find(sm->config.space, address);
+        if (!found.bytes)
+            BUG("address 0x%llx is in no memory", (unsigned long long)address);
+        sm->last_block = found;
     }
-    BUG("address 0x%llx is in no memory of the GPU", (unsigned long long)address);
+    return sm->last_block.to.packed + (address - sm->last_block.at);
 }
 
 /* Messages */
@@ -190,18 +185,6 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
         warp_release(sm, w);
 }
 
-/* The address that kernels have for a physical one. Lines do not cross regions. */
-static uint64_t seen_by_kernels(const struct sm *sm, uint64_t line)
-{
-    const struct sm_memory *memory = sm->config.memory;
-    const struct mem_region *region = &memory->regions[sm->last_region];
-    if (line - region->at < region->bytes)
-        return (uintptr_t)region->host + (line - region->at);
-    for (region = memory->regions; line - region->at >= region->bytes;)
-        region++;
-    return (uintptr_t)region->host + (line - region->at);
-}
-
 static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sectors,
                            const unsigned char *data)
 {
@@ -218,14 +201,10 @@ static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sect
     }
 }
 
-/* What sectors of a line bring to those who wait for them. */
-static void deliver(struct sm *sm, struct load *load, uint64_t physical_line, uint32_t sectors,
-                    const unsigned char *data)
+/* What sectors of a line, whose virtual address this is, bring to those who wait for them. */
+static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors, const unsigned char *data)
 {
     const struct delivery *of = &load->of;
-    if (is_local(physical_line))
-        return; /* the values are there already */
-    uint64_t line = seen_by_kernels(sm, physical_line);
     if (of->kind == REQUEST_PIECES) {
         deliver_pieces(load, line, sectors, data);
         return;
@@ -240,6 +219,23 @@ static void deliver(struct sm *sm, struct load *load, uint64_t physical_line, ui
         who |= (lane_mask)here << half;
     }
     load->warp->kernel->isa->deliver(of, line, data, who & of->lanes);
+}
+
+/* Lines do not cross blocks. A line may have several virtual addresses, all of which a load may have used. */
+static void deliver(struct sm *sm, const struct load *load, uint64_t physical_line, uint32_t sectors,
+                    const unsigned char *data)
+{
+    const struct space_block *last = &sm->last_block;
+    if (is_local(physical_line))
+        return; /* the values are there already */
+    if (LIKELY(physical_line - last->to.packed < last->bytes && !last->has_aliases)) {
+        deliver_at(load, last->at + (physical_line - last->to.packed), sectors, data);
+        return;
+    }
+    struct physical_address line = physical_unpack(physical_line);
+    struct space_block name;
+    for (uint32_t i = 0; (name = space_name(sm->config.space, line, i)).bytes; i++)
+        deliver_at(load, name.at + (physical_line - name.to.packed), sectors, data);
 }
 
 /* Looking up, filling */

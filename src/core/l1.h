@@ -1,5 +1,5 @@
 /* The L1 data cache and what is under way from it; for this room only. Addresses here are those that kernels
- * see; tags and messages have physical ones. */
+ * see, virtual; tags and messages have physical ones, packed (base/address.h). */
 #ifndef CORE_L1_H
 #define CORE_L1_H
 
@@ -12,7 +12,7 @@ enum { LOCAL_SM_SHIFT = 32, LOCAL_PIECE = 64 * MEM_LINE };
 
 static inline bool is_local(uint64_t physical_line)
 {
-    return physical_line >= LOCAL_MEMORY;
+    return physical_offset(physical_unpack(physical_line)) >= LOCAL_MEMORY;
 }
 
 struct load *load_take(struct sm *sm);

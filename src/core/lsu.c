@@ -189,8 +189,9 @@ static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_
 {
     uint64_t pieces = sm->config.subcores * sm->config.warps_per_subcore, lines = LOCAL_PIECE / MEM_LINE;
     uint64_t piece = word / lines * pieces + (uint64_t)(w - sm->warps);
-    return LOCAL_MEMORY + ((uint64_t)sm->number << LOCAL_SM_SHIFT) + piece * LOCAL_PIECE +
-           word % lines * MEM_LINE;
+    uint64_t offset = LOCAL_MEMORY + ((uint64_t)sm->number << LOCAL_SM_SHIFT) + piece * LOCAL_PIECE +
+                      word % lines * MEM_LINE;
+    return physical_at(sm->config.home, offset).packed;
 }
 
 /* Lines of a local access, each with its sectors, in the order of lanes; gives how many. */

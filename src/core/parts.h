@@ -143,11 +143,11 @@ struct sm {
     uint64_t fence_free; /* when the next fence can begin */
     struct tags *l1;
     struct mshr *misses;
-    unsigned char *l1_data; /* by slot */
-    uint32_t l1_shared;     /* bytes that shared memory takes now */
-    bool l1_has_local;      /* lines of local memory may be there */
-    uint32_t l1_generation; /* misses of another one are not joined any more */
-    uint32_t last_region;   /* of memory, that an address was in */
+    unsigned char *l1_data;        /* by slot */
+    uint32_t l1_shared;            /* bytes that shared memory takes now */
+    bool l1_has_local;             /* lines of local memory may be there */
+    uint32_t l1_generation;        /* misses of another one are not joined any more */
+    struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
     uint32_t load_count, load_capacity, free_load;
     struct writes *writes;
@@ -237,7 +237,7 @@ void memory_send_waiting(struct sm *sm);
 void translation_came(struct sm *sm, uint64_t page); /* messages that waited for it leave */
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_forget(struct sm *sm);
-uint64_t memory_physical(struct sm *sm, uint64_t address); /* of one that kernels see */
+uint64_t memory_physical(struct sm *sm, uint64_t address); /* packed, of a virtual one */
 
 /* Checkpoints (sm_archive.c) */
 void sm_archive(struct component *self, void *state, struct archive *archive);

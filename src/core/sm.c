@@ -302,6 +302,11 @@ void sm_forget_data(struct sm *sm)
     l1_forget(sm);
 }
 
+void sm_forget_places(struct sm *sm)
+{
+    sm->last_block = (struct space_block){0};
+}
+
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot)
 {
     return &sm->kernels[slot];

@@ -13,6 +13,7 @@
 #include "core/spec.h"
 #include "exec/team.h"
 #include "mem/mem.h"
+#include "mem/space.h"
 
 enum {
     SM_SUBCORES = 8,     /* at most */
@@ -41,19 +42,14 @@ struct sm_launch {
     bool profile;                /* counts for each operation */
 };
 
-/* Where in physical memory the addresses are that kernels see, which are the host's. */
-struct sm_memory {
-    const struct mem_region *regions;
-    uint32_t count;
-};
-
 struct sm_config {
     const struct sm_spec *spec;
     const struct tlb_spec *tlb;
     uint64_t clock_hz;
     uint32_t subcores, warps_per_subcore, blocks;
     const struct sm_launch *launches; /* [SM_KERNELS] */
-    const struct sm_memory *memory;
+    const struct space *space;        /* which changes between runs alone */
+    uint32_t home;                    /* the GPU's own memory, in physical addresses */
     struct mem *mem;
 };
 
@@ -88,7 +84,8 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 
 /* Between runs: caches forget; what it knows of a kernel, whose slot is free afterwards. */
 void sm_forget(struct sm *sm);
-void sm_forget_data(struct sm *sm); /* code and constants stay */
+void sm_forget_data(struct sm *sm);   /* code and constants stay */
+void sm_forget_places(struct sm *sm); /* the page table has changed */
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);

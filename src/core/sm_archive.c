@@ -318,7 +318,6 @@ static void archive_l1(struct sm *sm, struct archive *archive)
     mshr_archive(sm->misses, sm->load_capacity, sm->l1->sets * sm->l1->ways, archive);
     archive_sparse(archive, sm->l1_data, sm->config.spec->l1);
     ARCHIVE_VALUE(archive, sm->l1_generation);
-    ARCHIVE_VALUE(archive, sm->last_region);
     ARCHIVE_VALUE(archive, sm->loads_under_way);
     ARCHIVE_VALUE(archive, sm->stores_under_way);
     ARCHIVE_VALUE(archive, sm->reductions_under_way);
@@ -326,8 +325,6 @@ static void archive_l1(struct sm *sm, struct archive *archive)
     ARCHIVE_VALUE(archive, sm->fence_free);
     ARCHIVE_VALUE(archive, sm->room_wanted);
     ARCHIVE_VALUE(archive, sm->lsu_free);
-    if (sm->last_region >= sm->config.memory->count) /* it is where to look first, no more */
-        sm->last_region = 0;
 }
 
 /* ---- the SM ---- */

@@ -115,7 +115,7 @@ static void touch(const struct side *side, const struct box *box, enum memory_us
 {
     uint64_t bytes;
     if (side->device && extent(side, box, &bytes))
-        timeline_touch(side->device, (uint64_t)(uintptr_t)side->at, bytes, use);
+        timeline_touch(side->device->driver, (uint64_t)(uintptr_t)side->at, bytes, use);
 }
 
 /* What it takes in simulated time; between places of the host nothing. */

@@ -66,7 +66,7 @@ static bool holds(const struct value_command *value)
 static void touch(const struct command *command, enum memory_use use)
 {
     const struct value_command *value = (const struct value_command *)command;
-    timeline_touch(command->stream->device, value->address, value->bytes, use);
+    timeline_touch(command->stream->device->driver, value->address, value->bytes, use);
 }
 
 static enum command_turn begin_wait_value(struct command *command, struct task *task)

@@ -22,6 +22,7 @@
 
 struct allocation {
     uint64_t at, bytes, spare_bytes;
+    uint64_t place; /* of MEMORY_REGISTERED: where in the host's memory, as a home (base/address.h) */
     enum memory_kind kind;
     unsigned flags;
     struct device *device; /* NULL: of the host */
@@ -39,7 +40,8 @@ struct physical {
     struct physical_facts facts;
     bool counted; /* of the device's memory */
     int file;
-    uint64_t offset;
+    uint64_t offset; /* in the file */
+    uint64_t place;  /* in the memory of its device, as a home */
 };
 
 struct reservation {
@@ -107,9 +109,6 @@ bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, boo
 void memory_give_all(struct device *device);
 /* In simulated time: nothing of it is left in caches, as its addresses may come again, or go. */
 void memory_forget(struct driver *driver, const struct allocation *allocation);
-/* In simulated time, when a kernel of the device has ended: the host and other devices see what it wrote to
- * memory that is theirs or that they may touch, and the device forgets what they may change. */
-void memory_show(struct device *device);
 void memory_add_peer(struct device *device, struct device *peer);
 void memory_remove_peer(struct device *device, struct device *peer);
 

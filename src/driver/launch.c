@@ -156,7 +156,7 @@ static void run_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     struct launch_result result;
-    timeline_touch(command->stream->device, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
+    timeline_touch(command->stream->device->driver, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
     struct driver *driver = command->stream->device->driver;
     struct view view = {.driver = driver, .launch = &own->launch, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -196,7 +196,6 @@ static enum command_turn begin_launch(struct command *command, struct task *task
 static void end_launch(struct command *command, struct task *task)
 {
     struct launch_command *own = (struct launch_command *)command;
-    memory_show(command->stream->device);
     own->record.interrupted = task->state == TASK_RUNNING;
     own->record.timing = mem_alloc(1, sizeof *own->record.timing);
     *own->record.timing = task->stats;

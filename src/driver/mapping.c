@@ -31,6 +31,11 @@ void mappings_init(struct mappings *mappings)
     mappings->file = -1;
 }
 
+uint64_t mapping_unit(const struct driver *driver)
+{
+    return driver->system.gpu.page;
+}
+
 /* ---- physical memory ---- */
 
 /* NULL when nobody holds it. */
@@ -66,6 +71,33 @@ static void end_if_unused(struct driver *driver, struct physical *physical)
         close(physical->file);
     mappings->physical[physical->handle - 1] = NULL;
     mem_free(physical);
+}
+
+/* A part of the device's memory that no other has: behind the arena and all that lies there. */
+static uint64_t new_place(const struct device *device)
+{
+    const struct mappings *mappings = &device->driver->memory.mappings;
+    uint64_t next = device->arena.end - device->arena.base;
+    for (size_t i = 0; i < mappings->physical_count; i++) {
+        const struct physical *other = mappings->physical[i];
+        if (other && other->facts.device == device)
+            next = max_u64(next, other->place + other->facts.bytes);
+    }
+    return next;
+}
+
+/* That of the same memory, where this process exported it itself; or a new one. */
+static uint64_t place_of_file(const struct device *device, const struct stat *about)
+{
+    const struct mappings *mappings = &device->driver->memory.mappings;
+    struct stat other;
+    for (size_t i = 0; i < mappings->physical_count; i++) {
+        const struct physical *one = mappings->physical[i];
+        if (one && one->file != mappings->file && !fstat(one->file, &other) &&
+            other.st_ino == about->st_ino && other.st_dev == about->st_dev)
+            return one->place;
+    }
+    return new_place(device);
 }
 
 static bool open_own_file(struct physical *physical)
@@ -106,6 +138,7 @@ static enum result take(struct device *device, uint64_t bytes, bool shareable, u
         return driver_fail(RESULT_OUT_OF_MEMORY, "the host has no file for %llu bytes of memory: %s",
                            (unsigned long long)bytes, strerror(errno));
     device->used += bytes;
+    physical.place = new_place(device);
     *handle = add_physical(mappings, physical);
     return RESULT_SUCCESS;
 }
@@ -114,9 +147,10 @@ enum result physical_new(struct device *device, uint64_t bytes, bool shareable, 
 {
     if (device->driver->ended)
         return RESULT_DEINITIALIZED;
-    if (!bytes || bytes % MAPPING_UNIT)
-        return driver_fail(RESULT_INVALID_VALUE, "%llu bytes are no multiple of 2 MiB",
-                           (unsigned long long)bytes);
+    uint64_t unit = mapping_unit(device->driver);
+    if (!bytes || bytes % unit)
+        return driver_fail(RESULT_INVALID_VALUE, "%llu bytes are no whole pages of %llu bytes",
+                           (unsigned long long)bytes, (unsigned long long)unit);
     pthread_mutex_lock(&device->driver->memory.lock);
     enum result result = take(device, bytes, shareable, handle);
     pthread_mutex_unlock(&device->driver->memory.lock);
@@ -216,6 +250,7 @@ enum result physical_import(struct driver *driver, int file, uint64_t *handle)
     if (physical.file < 0)
         return driver_fail(RESULT_OUT_OF_MEMORY, "no file descriptor is left: %s", strerror(errno));
     pthread_mutex_lock(&driver->memory.lock);
+    physical.place = place_of_file(physical.facts.device, &about);
     *handle = add_physical(&driver->memory.mappings, physical);
     pthread_mutex_unlock(&driver->memory.lock);
     return RESULT_SUCCESS;
@@ -245,12 +280,12 @@ static uint64_t reserve_anywhere(uint64_t bytes, uint64_t alignment)
 /* The next addresses where they are free, so that a program finds the same ones each time that it runs. */
 static uint64_t take_addresses(struct mappings *mappings, uint64_t bytes, uint64_t alignment)
 {
-    uint64_t hint = round_up(mappings->next, alignment);
+    uint64_t hint = round_up(mappings->next, alignment); /* of a page at least */
     void *memory = reserve(hint, bytes);
     if (memory == MAP_FAILED)
         return 0;
     if (memory == pointer(hint)) {
-        mappings->next = hint + bytes + MAPPING_UNIT;
+        mappings->next = hint + bytes + alignment;
         return hint;
     }
     munmap(memory, bytes);
@@ -262,12 +297,13 @@ enum result mapping_reserve(struct driver *driver, uint64_t bytes, uint64_t alig
     struct mappings *mappings = &driver->memory.mappings;
     if (driver->ended)
         return RESULT_DEINITIALIZED;
-    if (!bytes || bytes % MAPPING_UNIT || alignment & (alignment - 1))
+    uint64_t unit = mapping_unit(driver);
+    if (!bytes || bytes % unit || alignment & (alignment - 1))
         return driver_fail(RESULT_INVALID_VALUE,
-                           "%llu bytes are no multiple of 2 MiB, or their alignment is no power of two",
-                           (unsigned long long)bytes);
+                           "%llu bytes are no whole pages of %llu, or their alignment is no power of two",
+                           (unsigned long long)bytes, (unsigned long long)unit);
     pthread_mutex_lock(&driver->memory.lock);
-    uint64_t at = take_addresses(mappings, bytes, max_u64(alignment, MAPPING_UNIT));
+    uint64_t at = take_addresses(mappings, bytes, max_u64(alignment, unit));
     if (at) {
         mem_grow(mappings->reserved, mappings->reserved_count, mappings->reserved_capacity);
         mappings->reserved[mappings->reserved_count++] = (struct reservation){at, bytes};
@@ -329,7 +365,7 @@ static enum result add(struct driver *driver, uint64_t address, uint64_t bytes, 
     struct physical *physical = held(driver, handle);
     if (!physical)
         return no_handle(handle);
-    if (!bytes || address % MAPPING_UNIT || !reserved(driver, address, bytes) ||
+    if (!bytes || address % mapping_unit(driver) || !reserved(driver, address, bytes) ||
         memory_overlaps(driver, address, bytes))
         return not_reserved(address, bytes);
     if (bytes != physical->facts.bytes)

@@ -13,7 +13,8 @@
 struct driver;
 struct device;
 
-enum { MAPPING_UNIT = 2 << 20 };
+/* What programs map is made of whole pages of a device's memory. */
+uint64_t mapping_unit(const struct driver *driver);
 
 /* ---- physical memory, by a number that is never used again; it stays as long as it is held or mapped ----
  */

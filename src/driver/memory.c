@@ -8,6 +8,8 @@
 
 #define GIB UINT64_C(0x40000000)
 
+enum { HOST_PAGE = 4096 };
+
 static const uint64_t host_bytes = 1024 * GIB;
 
 bool memory_init(struct driver *driver, struct err *err)
@@ -211,43 +213,7 @@ static void leave_pool(struct memory_pool *pool, uint64_t bytes)
 
 void memory_forget(struct driver *driver, const struct allocation *allocation)
 {
-    for (unsigned i = 0; i < driver->device_count; i++)
-        timeline_touch(&driver->devices[i], allocation->at, allocation->bytes, MEMORY_CHANGED);
-}
-
-/* The same memory can be at another address, too. */
-static bool has_other_names(const struct allocation *one)
-{
-    return one->kind == MEMORY_MAPPED && (one->flags || one->physical->mapped > 1);
-}
-
-/* Kernels of another device may touch this one's memory. */
-static bool is_peer(const struct device *device)
-{
-    const struct driver *driver = device->driver;
-    for (unsigned i = 0; i < driver->device_count; i++) {
-        if (driver->devices[i].peers >> device->index & 1)
-            return true;
-    }
-    return false;
-}
-
-void memory_show(struct device *device)
-{
-    struct memory *memory = &device->driver->memory;
-    if (!device->driver->timeline)
-        return;
-    pthread_mutex_lock(&memory->lock);
-    for (size_t i = 0; i < memory->count; i++) {
-        const struct allocation *one = memory->table[i];
-        bool of_others = one->device != device || has_other_names(one);
-        if (of_others || is_peer(device))
-            timeline_touch(device, one->at, one->bytes, of_others ? MEMORY_CHANGED : MEMORY_SHOWN);
-        if (one->device && one->device != device && device->peers >> one->device->index & 1)
-            timeline_touch(one->device, one->at, one->bytes,
-                           MEMORY_CHANGED); /* the kernel may have written there */
-    }
-    pthread_mutex_unlock(&memory->lock);
+    timeline_touch(driver, allocation->at, allocation->bytes, MEMORY_CHANGED);
 }
 
 void memory_remove(struct driver *driver, struct allocation *allocation)
@@ -476,6 +442,17 @@ bool memory_overlaps(const struct driver *driver, uint64_t at, uint64_t bytes)
     return memory_holding(driver, at) || (place < memory->count && memory->table[place]->at - at < bytes);
 }
 
+/* Pages of the host's memory that no other has: behind the arena, and once none are left, from there again.
+ */
+static uint64_t host_place(const struct memory *memory, uint64_t at)
+{
+    uint64_t in_page = at % HOST_PAGE, next = memory->host.end - memory->host.base;
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->table[i]->kind == MEMORY_REGISTERED)
+            next = max_u64(next, memory->table[i]->place + memory->table[i]->bytes);
+    return (next + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + in_page;
+}
+
 enum result memory_host_register(struct driver *driver, void *pointer, uint64_t bytes, unsigned flags)
 {
     struct memory *memory = &driver->memory;
@@ -491,6 +468,7 @@ enum result memory_host_register(struct driver *driver, void *pointer, uint64_t 
         memory_insert(driver, &(struct allocation){.at = at,
                                                    .bytes = bytes,
                                                    .kind = MEMORY_REGISTERED,
+                                                   .place = host_place(memory, at),
                                                    .flags = flags,
                                                    .what = "registered host memory",
                                                    .read_only = flags & HOST_READ_ONLY});

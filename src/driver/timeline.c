@@ -161,13 +161,13 @@ uint64_t timeline_now(struct driver *driver)
     return now;
 }
 
-void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, enum memory_use use)
+void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum memory_use use)
 {
-    struct timeline *timeline = device->driver->timeline;
+    struct timeline *timeline = driver->timeline;
     if (!timeline)
         return;
     pthread_mutex_lock(&timeline->lock);
-    machine_sync_memory(timeline->machine, device->index, at, bytes, use);
+    machine_sync_memory(timeline->machine, at, bytes, use);
     pthread_mutex_unlock(&timeline->lock);
 }
 
@@ -195,44 +195,46 @@ struct ranges {
     size_t count, capacity;
 };
 
-static void add_range(struct ranges *ranges, uint64_t at, uint64_t bytes, bool remote)
+static void add_range(struct ranges *ranges, uint64_t at, uint64_t bytes, struct physical_address to)
 {
     mem_grow(ranges->at, ranges->count, ranges->capacity);
-    ranges->at[ranges->count++] = (struct memory_range){at, bytes, remote};
+    ranges->at[ranges->count++] = (struct memory_range){at, bytes, to};
 }
 
-/* As this device sees it; with the memory's lock held. */
-static void list_ranges(struct driver *driver, const struct device *device, struct ranges *ranges)
+/* Arenas are at the beginning of their homes; behind them is what came otherwise. With the memory's lock
+ * held.
+ */
+static void list_ranges(struct driver *driver, struct ranges *ranges)
 {
     const struct memory *memory = &driver->memory;
-    add_range(ranges, memory->host.base, memory->host.end - memory->host.base, true);
+    add_range(ranges, memory->host.base, memory->host.end - memory->host.base, physical_at(HOME_HOST, 0));
     for (unsigned i = 0; i < driver->device_count; i++) {
         const struct arena *arena = &driver->devices[i].arena;
-        add_range(ranges, arena->base, arena->end - arena->base, &driver->devices[i] != device);
+        add_range(ranges, arena->base, arena->end - arena->base, physical_at(i, 0));
     }
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
-        if (one->kind == MEMORY_REGISTERED || one->kind == MEMORY_MAPPED)
-            add_range(ranges, one->at, one->bytes, one->device != device);
+        if (one->kind == MEMORY_REGISTERED)
+            add_range(ranges, one->at, one->bytes, physical_at(HOME_HOST, one->place));
+        else if (one->kind == MEMORY_MAPPED)
+            add_range(ranges, one->at, one->bytes, physical_at(one->device->index, one->physical->place));
     }
 }
 
 static void tell_ranges(struct timeline *timeline)
 {
     struct driver *driver = timeline->driver;
+    struct ranges ranges = {0};
     if (timeline->ranges_told == atomic_load(&driver->memory.ranges_changed))
         return;
     pthread_mutex_lock(&driver->memory.lock);
     timeline->ranges_told = driver->memory.ranges_changed;
-    for (unsigned i = 0; i < driver->device_count; i++) {
-        struct ranges ranges = {0};
-        list_ranges(driver, &driver->devices[i], &ranges);
-        pthread_mutex_lock(&timeline->lock);
-        machine_set_memory(timeline->machine, i, ranges.at, (uint32_t)ranges.count);
-        pthread_mutex_unlock(&timeline->lock);
-        mem_free(ranges.at);
-    }
+    list_ranges(driver, &ranges);
+    pthread_mutex_lock(&timeline->lock);
+    machine_set_memory(timeline->machine, ranges.at, (uint32_t)ranges.count);
+    pthread_mutex_unlock(&timeline->lock);
     pthread_mutex_unlock(&driver->memory.lock);
+    mem_free(ranges.at);
 }
 
 /* ---- commands begin and end; all with the commands' lock held, which is open while one is run ---- */

@@ -34,7 +34,7 @@ bool timeline_is_driving(const struct driver *driver);
 
 /* To be called before the driver itself looks at, or changes, memory of a device. The memory's lock may be
  * held. Nothing where there is no simulated time. */
-void timeline_touch(struct device *device, uint64_t at, uint64_t bytes, enum memory_use use);
+void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum memory_use use);
 
 /* The program ends: what of checkpoints did not come to be is told. False: it did not go on from one. */
 bool timeline_ends(struct driver *driver);

@@ -10,8 +10,6 @@
 /* order = 20 bits: source island | 44 bits: sequence */
 enum { SEQUENCE_BITS = 44, ISLAND_BITS = 20 };
 
-enum { KINDS_MOST = 8 };
-
 struct island {
     struct queue queue;
     struct pool pool;
@@ -98,12 +96,12 @@ struct engine {
     bool ready, started;
     uint64_t time; /* all before it has happened */
     uint64_t windows, island_windows;
-    uint8_t *kind_of; /* by island: see kinds.c */
+    uint32_t *kind_of; /* by island: see kinds.c */
     uint32_t kind_count;
-    uint64_t reach[KINDS_MOST][KINDS_MOST]; /* the least time from an island of a kind to one of another */
-    _Atomic uint64_t stop_at;               /* of this run: component_stop */
-    struct err *failure;                    /* NULL while all is well */
-    struct crew *crew;                      /* threads and what they share; see window.c */
+    uint64_t *reach; /* [from kind][to kind]: the least time from an island of one to one of the other */
+    _Atomic uint64_t stop_at; /* of this run: component_stop */
+    struct err *failure;      /* NULL while all is well */
+    struct crew *crew;        /* threads and what they share; see window.c */
     bool watched;
 };
 

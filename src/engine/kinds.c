@@ -41,24 +41,29 @@ static bool are_alike(const struct plugged *all, const size_t *from, size_t a, s
     return count == from[b + 1] - from[b] && !memcmp(all + from[a], all + from[b], count * sizeof *all);
 }
 
-/* Numbers the kinds. False: there are too many. */
-static bool sort_islands(struct engine *engine)
+/* Beyond, finding how far each may run would take longer than running. */
+enum { KINDS_MOST = 512 };
+
+/* Numbers the kinds. */
+static void sort_islands(struct engine *engine)
 {
     size_t *from = mem_alloc(engine->island_count + 1, sizeof *from);
     struct plugged *all = list_plugs(engine, from);
-    size_t first[KINDS_MOST], count = 0;
+    size_t *first = mem_alloc(engine->island_count + 1, sizeof *first), count = 0; /* island of each kind */
     for (size_t i = 0; i < engine->island_count && count <= KINDS_MOST; i++) {
-        size_t kind = 0;
-        while (kind < count && !are_alike(all, from, first[kind], i))
-            kind++;
-        if (kind == count && count++ < KINDS_MOST)
-            first[kind] = i;
-        engine->kind_of[i] = (uint8_t)kind;
+        size_t kind = count; /* the last ones first: islands alike were made one after the other */
+        while (kind && !are_alike(all, from, first[kind - 1], i))
+            kind--;
+        if (!kind) {
+            first[count++] = i;
+            kind = count;
+        }
+        engine->kind_of[i] = (uint32_t)kind - 1;
     }
+    mem_free(first);
     mem_free(all);
     mem_free(from);
     engine->kind_count = (uint32_t)count;
-    return count <= KINDS_MOST;
 }
 
 static bool is_inside_an_island(const struct link *link)
@@ -69,47 +74,61 @@ static bool is_inside_an_island(const struct link *link)
     return same == link->plug_count;
 }
 
+static uint64_t *reach(struct engine *engine, uint32_t from, uint32_t to)
+{
+    return &engine->reach[(size_t)from * engine->kind_count + to];
+}
+
 static void add_way(struct engine *engine, const struct link *link, const struct link_plug *a,
                     const struct link_plug *b)
 {
-    uint64_t *reach = &engine->reach[engine->kind_of[a->island]][engine->kind_of[b->island]];
+    uint64_t *least = reach(engine, engine->kind_of[a->island], engine->kind_of[b->island]);
     bool goes = a->way != PORT_RECEIVES && b->way != PORT_SENDS;
     bool credit = link->credits && b->way != PORT_RECEIVES && a->way != PORT_SENDS;
     if (goes || credit)
-        *reach = min_u64(*reach, link->latency);
+        *least = min_u64(*least, link->latency);
 }
 
 /* One plug of each kind and way stands for all of them. */
 static void add_link(struct engine *engine, const struct link *link)
 {
-    const struct link_plug *some[KINDS_MOST][PORT_WAYS] = {{NULL}};
-    for (size_t p = 0; p < link->plug_count; p++)
-        some[engine->kind_of[link->plugs[p].island]][link->plugs[p].way] = &link->plugs[p];
-    const struct link_plug **all = &some[0][0];
-    for (size_t a = 0; a < KINDS_MOST * PORT_WAYS; a++)
-        for (size_t b = 0; b < KINDS_MOST * PORT_WAYS; b++)
-            if (all[a] && all[b])
-                add_way(engine, link, all[a], all[b]);
+    bool *seen = mem_alloc((size_t)engine->kind_count * PORT_WAYS, sizeof *seen);
+    const struct link_plug **some = mem_alloc(link->plug_count + 1, sizeof *some);
+    size_t count = 0;
+    for (size_t p = 0; p < link->plug_count; p++) {
+        const struct link_plug *plug = &link->plugs[p];
+        bool *is_seen = &seen[(size_t)engine->kind_of[plug->island] * PORT_WAYS + plug->way];
+        if (!*is_seen)
+            some[count++] = plug;
+        *is_seen = true;
+    }
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = 0; b < count; b++)
+            add_way(engine, link, some[a], some[b]);
+    mem_free(some);
+    mem_free(seen);
 }
 
 void engine_find_kinds(struct engine *engine)
 {
-    engine->kind_of = mem_alloc(engine->island_count, sizeof *engine->kind_of);
-    if (!sort_islands(engine)) { /* one kind, which may get a message at once */
-        memset(engine->kind_of, 0, engine->island_count);
+    engine->kind_of = mem_alloc(engine->island_count + 1, sizeof *engine->kind_of);
+    sort_islands(engine);
+    if (engine->kind_count > KINDS_MOST) { /* one kind, which may get a message at once */
+        memset(engine->kind_of, 0, engine->island_count * sizeof *engine->kind_of);
         engine->kind_count = 1;
+        engine->reach = mem_alloc(1, sizeof *engine->reach);
         return;
     }
     uint32_t count = engine->kind_count;
-    for (uint32_t a = 0; a < count; a++)
-        for (uint32_t b = 0; b < count; b++)
-            engine->reach[a][b] = TIME_NEVER;
+    engine->reach = mem_alloc((size_t)count * count + 1, sizeof *engine->reach);
+    for (size_t i = 0; i < (size_t)count * count; i++)
+        engine->reach[i] = TIME_NEVER;
     for (size_t l = 0; l < engine->link_count; l++)
         if (!is_inside_an_island(engine->links[l]))
             add_link(engine, engine->links[l]);
     for (uint32_t by = 0; by < count; by++)
         for (uint32_t a = 0; a < count; a++)
             for (uint32_t b = 0; b < count; b++)
-                engine->reach[a][b] =
-                    min_u64(engine->reach[a][b], add_saturating(engine->reach[a][by], engine->reach[by][b]));
+                *reach(engine, a, b) = min_u64(*reach(engine, a, b),
+                                               add_saturating(*reach(engine, a, by), *reach(engine, by, b)));
 }

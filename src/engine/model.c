@@ -57,6 +57,7 @@ void engine_free(struct engine *engine)
         mem_free(engine->links[i]);
     }
     mem_free(engine->kind_of);
+    mem_free(engine->reach);
     mem_free(engine->islands);
     mem_free(engine->components);
     mem_free(engine->ports);

@@ -19,8 +19,7 @@
 
 struct worker {
     struct mail *out; /* to each owner, of the window that runs now; one of `mail` */
-    uint64_t
-        least[KINDS_MOST]; /* by kind of island: the earliest event this worker knows to be still to come */
+    uint64_t *least;  /* by kind of island: the earliest event this worker knows to be still to come */
     struct crew *crew;
     struct mail *mail[2]; /* [window's parity][owner] */
     unsigned index;
@@ -46,10 +45,10 @@ struct crew {
     unsigned spins;  /* before a waiting worker yields its core */
     uint64_t widest; /* engine_widest_window */
     const struct engine_run *run;
-    uint64_t until; /* run->until, or just behind the first failure */
-    uint64_t start; /* T of this window */
-    uint64_t
-        ahead[KINDS_MOST]; /* by kind of island: how far it may run, if that is more than its lookahead */
+    uint64_t until;  /* run->until, or just behind the first failure */
+    uint64_t start;  /* T of this window */
+    uint64_t *ahead; /* by kind of island: how far it may run, if that is more than its lookahead */
+    uint64_t *least; /* over all workers, while the next window is found */
     bool stop;
     double told_progress;
     _Alignas(CACHE_LINE) _Atomic uint64_t window;
@@ -176,19 +175,24 @@ static void stop_at_failure(struct crew *crew)
 
 /* From when on, at the earliest, something happens on islands of each kind: the next window begins with that.
  */
-static void set_start(struct crew *crew, const uint64_t least[KINDS_MOST])
+static void set_start(struct crew *crew)
 {
     const struct engine *engine = crew->engine;
     uint32_t kinds = engine->kind_count;
     crew->start = TIME_NEVER;
     for (uint32_t k = 0; k < kinds; k++)
-        crew->start = min_u64(crew->start, least[k]);
+        crew->start = min_u64(crew->start, crew->least[k]);
     if (crew->count > 1)
         return;
-    for (uint32_t k = 0; k < kinds; k++) {
-        crew->ahead[k] = add_saturating(crew->start, crew->widest);
-        for (uint32_t from = 0; from < kinds; from++)
-            crew->ahead[k] = min_u64(crew->ahead[k], add_saturating(least[from], engine->reach[from][k]));
+    uint64_t most = add_saturating(crew->start, crew->widest);
+    for (uint32_t k = 0; k < kinds; k++)
+        crew->ahead[k] = most;
+    for (uint32_t from = 0; from < kinds; from++) {
+        const uint64_t *reach = &engine->reach[(size_t)from * kinds];
+        if (crew->least[from] >= most)
+            continue;
+        for (uint32_t k = 0; k < kinds; k++)
+            crew->ahead[k] = min_u64(crew->ahead[k], add_saturating(crew->least[from], reach[k]));
     }
 }
 
@@ -197,13 +201,12 @@ static void turn(struct crew *crew)
 {
     struct engine *engine = crew->engine;
     const struct engine_run *run = crew->run;
-    uint64_t least[KINDS_MOST];
     for (uint32_t k = 0; k < engine->kind_count; k++) {
-        least[k] = TIME_NEVER;
+        crew->least[k] = TIME_NEVER;
         for (unsigned i = 0; i < crew->count; i++)
-            least[k] = min_u64(least[k], crew->workers[i].least[k]);
+            crew->least[k] = min_u64(crew->least[k], crew->workers[i].least[k]);
     }
-    set_start(crew, least);
+    set_start(crew);
     engine->windows++;
     bool failed = atomic_load_explicit(&crew->failed, memory_order_relaxed);
     if (UNLIKELY(failed))
@@ -299,6 +302,7 @@ static void worker_init(struct worker *worker, struct crew *crew, unsigned index
     worker->turns = mem_alloc_lines(worker->owned_count, sizeof *worker->turns);
     for (uint32_t i = 0; i < worker->owned_count; i++)
         worker->turns[i].place = i;
+    worker->least = mem_alloc_lines(crew->engine->kind_count, sizeof *worker->least);
     worker->last_events = mem_alloc_lines(worker->owned_count, sizeof *worker->last_events);
     worker->active = mem_alloc_lines(worker->owned_count + 1, sizeof *worker->active);
     for (int parity = 0; parity < 2; parity++)
@@ -312,6 +316,8 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->engine = engine;
     crew->count = count;
     crew->widest = engine_widest_window(engine);
+    crew->ahead = mem_alloc_lines(engine->kind_count, sizeof *crew->ahead);
+    crew->least = mem_alloc_lines(engine->kind_count, sizeof *crew->least);
     crew->spins = count <= host_cores() ? SPINS : 0;
     atomic_store_explicit(&crew->window, 1,
                           memory_order_relaxed); /* 0 is in `listed`: nothing was listed yet */
@@ -353,11 +359,14 @@ void crew_free(struct crew *crew)
         mem_free(worker->next);
         mem_free(worker->width);
         mem_free(worker->turns);
+        mem_free(worker->least);
         mem_free(worker->last_events);
         mem_free(worker->active);
     }
     pthread_cond_destroy(&crew->called);
     pthread_mutex_destroy(&crew->lock);
+    mem_free(crew->ahead);
+    mem_free(crew->least);
     mem_free(crew->threads);
     mem_free(crew->workers);
     mem_free(crew);
@@ -398,19 +407,19 @@ static void begin(struct crew *crew, const struct engine_run *run)
     if (!engine->started)
         start_components(engine);
     read_all_mail(crew);
-    uint64_t least[KINDS_MOST];
     for (uint32_t k = 0; k < engine->kind_count; k++)
-        least[k] = TIME_NEVER;
+        crew->least[k] = TIME_NEVER;
     for (size_t i = 0; i < engine->island_count; i++) {
         struct worker *owner = &crew->workers[i % crew->count];
         struct island *island = engine->islands[i];
         uint64_t next = island->failure ? TIME_NEVER : island_next_time(island);
         owner->next[i / crew->count] = next;
-        least[engine->kind_of[i]] = min_u64(least[engine->kind_of[i]], next);
+        uint64_t *least = &crew->least[engine->kind_of[i]];
+        *least = min_u64(*least, next);
         if (island->failure)
             crew->until = 0; /* it failed in its `start`: nothing happens at all */
     }
-    set_start(crew, least);
+    set_start(crew);
     crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
 }
 

@@ -12,10 +12,7 @@ enum {
 }; /* bytes that grid-wide barriers of cooperative launches use: a line, as they
       are not to share one with anything */
 
-/* Physical addresses: the GPU's own memory from 0 on, then others, so that no host's address is in results.
- */
-#define REGION_ALIGN  (UINT64_C(1) << 21)
-#define REMOTE_FROM   (UINT64_C(1) << 42)
+/* Where the workspaces are in the GPU's memory: beyond all that there is for programs. */
 #define WORK_FROM     (UINT64_C(1) << 43)
 #define CODE_DISTANCE (UINT64_C(1) << 24)
 
@@ -33,11 +30,8 @@ struct gpu {
     struct sm_launch launches[SM_KERNELS];
     struct gpu_launch asked[SM_KERNELS];
     struct mem_counters before[SM_KERNELS];
-    char *workspaces; /* of grid-wide barriers: for each slot */
-    struct sm_memory memory;
-    struct mem_region *regions;
-    uint64_t next_own, next_remote; /* physical addresses, for further regions */
-    gpu_print_fn *print;            /* who is told what kernels print; NULL: it goes to their files */
+    char *workspaces;    /* of grid-wide barriers: for each slot */
+    gpu_print_fn *print; /* who is told what kernels print; NULL: it goes to their files */
     void *print_user;
     uint64_t serial;
 };
@@ -55,7 +49,8 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
                                .warps_per_subcore = (uint32_t)(spec->warps_per_sm / spec->subcores_per_sm),
                                .blocks = (uint32_t)spec->blocks_per_sm,
                                .launches = gpu->launches,
-                               .memory = &gpu->memory,
+                               .space = gpu->config.space,
+                               .home = gpu->config.number,
                                .mem = gpu->mem};
     struct sm *sm = gpu->sms[i] = sm_new(&config, i);
     struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
@@ -66,12 +61,25 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
            link_plug_one_way(reports, component_port(component, 3), PORT_SENDS, err);
 }
 
+static struct link *add_link(struct gpu *gpu, const char *path, const char *what,
+                             const struct link_spec *spec)
+{
+    struct text name = {0};
+    text_add(&name, "%s.%s", path, what);
+    struct link *link = engine_link(gpu->engine, name.at, spec);
+    text_fini(&name);
+    return link;
+}
+
 static bool build(struct gpu *gpu, const char *path, struct err *err)
 {
     struct dispatcher *d = &gpu->dispatcher;
     const struct gpu_spec *spec = gpu->config.gpu;
     uint8_t *gpc_of = mem_alloc(gpu->sm_count, 1);
-    struct mem_config mem = {.l2 = gpu->config.l2,
+    struct mem_config mem = {.home = gpu->config.number,
+                             .host = gpu->config.host,
+                             .has_peers = gpu->config.has_peers,
+                             .l2 = gpu->config.l2,
                              .dram = gpu->config.dram,
                              .noc = gpu->config.noc,
                              .tlb = gpu->config.tlb,
@@ -89,8 +97,8 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
         return false;
     text_add(&name, "%s.dispatcher", path);
     struct link_spec wires = {.latency_ps = d->latency_ps};
-    struct link *orders = engine_link(gpu->engine, "orders", &wires);
-    struct link *reports = engine_link(gpu->engine, "reports", &wires);
+    struct link *orders = add_link(gpu, path, "orders", &wires);
+    struct link *reports = add_link(gpu, path, "reports", &wires);
     d->component = engine_component(gpu->engine, engine_island(gpu->engine, name.at), name.at,
                                     &dispatcher_ops, d, 8, "orders,reports");
     text_fini(&name);
@@ -130,6 +138,23 @@ static bool check_bounds(const struct gpu_spec *gpu, struct err *err)
                    (unsigned long long)gpu->threads_per_block, (unsigned long long)gpu->warps_per_sm);
 }
 
+static bool check_pages(const struct gpu_config *config, struct err *err)
+{
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } pages[] = {{"gpu.page", config->gpu->page},
+                 {"tlb.page", config->tlb->page},
+                 {"tlb.l2_page", config->tlb->l2_page}};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (pages[i].bytes & (pages[i].bytes - 1))
+            return err_set(err, "%s: a page is a power of two, and %llu bytes are not", pages[i].name,
+                           (unsigned long long)pages[i].bytes);
+    return config->gpu->page <= config->gpu->memory ||
+           err_set(err, "gpu.page (%llu) cannot be more than gpu.memory (%llu)",
+                   (unsigned long long)config->gpu->page, (unsigned long long)config->gpu->memory);
+}
+
 bool gpu_check(const struct gpu_config *config, struct err *err)
 {
     const struct gpu_spec *gpu = config->gpu;
@@ -148,7 +173,8 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     uint64_t end_ps = config->dispatch->end_cycles * (PS_PER_SECOND / gpu->clock);
     if (config->noc->host_latency > end_ps)
         return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
-    return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && mem_check(&mem, err);
+    return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && check_pages(config, err) &&
+           mem_check(&mem, err);
 }
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)
@@ -166,7 +192,6 @@ struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_co
     gpu->sm_count = (uint32_t)config->gpu->sm_count;
     gpu->sms = mem_alloc(gpu->sm_count, sizeof *gpu->sms);
     gpu->workspaces = mem_map(WORKSPACES_HINT, SM_KERNELS * WORKSPACE);
-    gpu->next_remote = REMOTE_FROM;
     if (build(gpu, path, err)) {
         gpu_set_memory(gpu, NULL, 0);
         return gpu;
@@ -187,64 +212,44 @@ void gpu_free(struct gpu *gpu)
     dispatcher_fini(&gpu->dispatcher);
     mem_free(gpu->sms);
     mem_unmap(gpu->workspaces, SM_KERNELS * WORKSPACE);
-    mem_free(gpu->regions);
     mem_free(gpu);
 }
 
 /* Memory */
 
-/* Whole lines: memory that a program registered may begin and end anywhere. *end: where the last one ended.
- */
-static struct mem_region whole_lines(const struct mem_region *given, uint64_t *end)
+void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t count)
 {
-    uint64_t from = (uintptr_t)given->host / MEM_LINE * MEM_LINE;
-    uint64_t to = ((uintptr_t)given->host + given->bytes + MEM_LINE - 1) / MEM_LINE * MEM_LINE;
-    if (from + MEM_LINE == *end) /* the line is the last one's */
-        from = *end;
-    *end = to;
-    return (struct mem_region){
-        .bytes = to > from ? to - from : 0, .host = (char *)(uintptr_t)from, .remote = given->remote};
+    struct home_range *all = mem_alloc(count + 1, sizeof *all);
+    if (count)
+        memcpy(all, ranges, count * sizeof *all);
+    all[count] = (struct home_range){WORK_FROM, SM_KERNELS * WORKSPACE, gpu->workspaces};
+    mem_set_ranges(gpu->mem, all, count + 1);
+    mem_free(all);
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        sm_forget_places(gpu->sms[i]);
 }
 
-/* What was there before keeps its addresses: caches have them. */
-static uint64_t place(struct gpu *gpu, const struct mem_region *region)
+struct space_block gpu_workspaces(const struct gpu *gpu)
 {
-    for (uint32_t i = 0; i < gpu->memory.count; i++) {
-        const struct mem_region *known = &gpu->regions[i];
-        if (known->host == region->host && known->bytes == region->bytes && known->remote == region->remote)
-            return known->at;
-    }
-    uint64_t *next = region->remote ? &gpu->next_remote : &gpu->next_own, at = *next;
-    *next += (region->bytes + REGION_ALIGN - 1) / REGION_ALIGN * REGION_ALIGN;
-    return at;
-}
-
-void gpu_set_memory(struct gpu *gpu, const struct mem_region *given, uint32_t count)
-{
-    uint64_t end = 0;
-    struct mem_region *regions = mem_alloc(count + 1, sizeof *regions);
-    for (uint32_t i = 0; i < count; i++) {
-        regions[i] = whole_lines(&given[i], &end);
-        regions[i].at = place(gpu, &regions[i]);
-    }
-    regions[count] = (struct mem_region){WORK_FROM, SM_KERNELS * WORKSPACE, workspace_of(gpu, 0), false};
-    mem_free(gpu->regions);
-    gpu->regions = regions;
-    gpu->memory = (struct sm_memory){regions, count + 1};
-    mem_set_regions(gpu->mem, regions, count + 1);
+    return (struct space_block){.at = (uintptr_t)gpu->workspaces,
+                                .bytes = SM_KERNELS * WORKSPACE,
+                                .to = physical_at(gpu->config.number, WORK_FROM)};
 }
 
 void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
 {
-    for (uint32_t i = 0; i < gpu->memory.count; i++) {
-        const struct mem_region *region = &gpu->regions[i];
-        uint64_t host = (uintptr_t)region->host;
-        uint64_t from = max_u64(at, host), to = min_u64(add_saturating(at, bytes), host + region->bytes);
-        if (from < to)
-            mem_sync(gpu->mem, region->at + (from - host), to - from, changes);
-    }
-    for (uint32_t i = 0; i < gpu->sm_count && changes; i++)
+    mem_sync(gpu->mem, at, bytes, changes);
+}
+
+void gpu_forget_data(struct gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
         sm_forget_data(gpu->sms[i]);
+}
+
+bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err)
+{
+    return mem_attach_fabric(gpu->mem, fabric, err);
 }
 
 /* Kernels */
@@ -509,19 +514,6 @@ void gpu_unlock(struct gpu *gpu, uint64_t time)
 
 /* ---- checkpoints ---- */
 
-/* The same places are seen by kernels; where in the GPU's memory they are is what was. */
-static void archive_regions(struct gpu *gpu, struct archive *archive)
-{
-    bool same = archive_number(archive, gpu->memory.count, UINT32_MAX) == gpu->memory.count;
-    for (uint32_t i = 0; i + 1 < gpu->memory.count && same && archive->good; i++) { /* but the workspaces */
-        struct mem_region *region = &gpu->regions[i], flat = *region;
-        ARCHIVE_VALUE(archive, flat);
-        same = flat.host == region->host && flat.bytes == region->bytes && flat.remote == region->remote;
-        region->at = flat.at;
-    }
-    archive_require(archive, same, "memory is at other addresses than in this run");
-}
-
 static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *launch, struct archive *archive)
 {
     struct sm_launch begun = gpu->launches[slot];
@@ -549,27 +541,13 @@ void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS
 {
     archive_expect(archive, sizeof gpu->launches);
     ARCHIVE_VALUE(archive, gpu->serial);
-    ARCHIVE_VALUE(archive, gpu->next_own);
-    ARCHIVE_VALUE(archive, gpu->next_remote);
-    archive_regions(gpu, archive);
     for (uint32_t i = 0; i < SM_KERNELS && archive->good; i++)
         archive_slot(gpu, i, launches[i], archive);
     archive_sparse(archive, gpu->workspaces, SM_KERNELS * WORKSPACE);
-    mem_set_regions(gpu->mem, gpu->regions, gpu->memory.count);
 }
 
 void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user)
 {
     gpu->print = print;
     gpu->print_user = user;
-}
-
-void gpu_note_host_writes(struct gpu *gpu)
-{
-    mem_note_host_writes(gpu->mem);
-}
-
-void gpu_host_writes(struct gpu *gpu, void (*tell)(void *user, const char *at, uint32_t bytes), void *user)
-{
-    mem_host_writes(gpu->mem, tell, user);
 }

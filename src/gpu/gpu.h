@@ -11,6 +11,10 @@
 #include "gpu/stats.h"
 
 struct gpu_config {
+    uint32_t number;           /* of all GPUs: of its memory in physical addresses */
+    bool has_peers;            /* gpu_attach_fabric will follow */
+    struct host_memory *host;  /* the machine's */
+    const struct space *space; /* of the process; changes between runs alone */
     const struct gpu_spec *gpu;
     const struct sm_spec *sm;
     const struct l2_spec *l2;
@@ -67,10 +71,17 @@ void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress);
  */
 void gpu_unlock(struct gpu *gpu, uint64_t time);
 
-/* Where memory is: region addresses are made up here, in the order regions come; those that were there before
- * keep theirs. Between runs. */
-void gpu_set_memory(struct gpu *gpu, const struct mem_region *regions, uint32_t count);
+/* The link to other GPUs, in the order of their numbers; before the engine is ready. */
+bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err);
+
+/* Where its own memory is on the host; the page table may have changed, too. Between runs. */
+void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t count);
+struct space_block gpu_workspaces(const struct gpu *gpu); /* that kernels touch, beside programs' memory */
+
+/* Between runs: what is dirty in the L2 of a range of its own memory (offsets) is written to it, and where
+ * that changes, the L2 forgets it. And the L1s forget all data, be it whose it may. */
 void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes);
+void gpu_forget_data(struct gpu *gpu);
 
 /* Writes what it has besides its components, or reads it into a GPU that was just made and has the same
  * memory; before the engine is. `launches`: what is in each slot, or NULL. */
@@ -79,10 +90,5 @@ void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS
 /* What kernels print goes there, in its order, instead of to their files. */
 typedef void gpu_print_fn(void *user, const struct launch *launch, const char *text, size_t bytes);
 void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user);
-
-/* What kernels wrote to memory of the host since the last call, or since they are noted: calls `tell` for
- * each piece, in the order of addresses. Between runs. */
-void gpu_note_host_writes(struct gpu *gpu);
-void gpu_host_writes(struct gpu *gpu, void (*tell)(void *user, const char *at, uint32_t bytes), void *user);
 
 #endif

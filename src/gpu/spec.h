@@ -12,6 +12,8 @@
     P(S, count, sm_count, "132", "1..4096", "streaming multiprocessors", SHOWS_IN_QUERIES_AND_TIME)          \
     P(S, freq, clock, "1980MHz", "1MHz..100GHz", "clock of the SMs", SHOWS_IN_QUERIES_AND_TIME)              \
     P(S, size, memory, "150109880320B", "1MiB..16TiB", "global memory that programs see")                    \
+    P(S, size, page, "2MiB", "4KiB..1GiB",                                                                   \
+      "of its memory: programs that map memory themselves map whole ones")                                   \
     P(S, freq, memory_clock, "3201MHz", "1MHz..100GHz",                                                      \
       "clock of the memory, as properties tell it; timing has dram.bandwidth")                               \
     P(S, count, memory_bus_bits, "6016", "1..65536", "width of the memory's bus, likewise")                  \

@@ -1,4 +1,4 @@
-/* Memory behind slices: how long it takes. What it holds is in the regions. For this folder only.
+/* Memory behind slices: how long it takes. What it holds is in mem/home.h. For this folder only.
  *
  * A model is a row of dram_models: a file of its own, chosen by dram.model. */
 #ifndef MEM_DRAM_H

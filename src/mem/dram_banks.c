@@ -207,7 +207,7 @@ static void serve(const struct here *here, struct channel *channel, struct queue
 }
 
 /* Writes wait until there are many, or some and nothing else is to do; then there is a burst of them, as
- * turning costs more than a write. The last few may wait for ever: what they write is in the regions already.
+ * turning costs more than a write. The last few may wait for ever: what they write is in memory already.
  */
 static bool writes_are_next(const struct here *here, const struct channel *channel)
 {

@@ -1,52 +1,70 @@
-/* The host's own memory, beyond a link. It is not kept in the L2: the host reads and writes it without
- * telling. Slices send requests on, with the number of their work as id, and give the reply to the client. */
-#include "mem/partition.h"
+/* The host's memory, and the way there: slices send requests on, with the number of their work as id, and
+ * give the reply to the client. */
+#include "mem/host.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "mem/partition.h"
 
-static void host_read(const struct shape *shape, const struct mem_request *request, unsigned char *data,
+#include <stdlib.h>
+
+struct host_memory {
+    struct host_memory *self; /* what the component's spec points to: state is reached through it */
+    struct component *component;
+    struct home memory;
+    mem_atomic_fn *atomic;
+    bool notes_writes;
+    struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
+        char *at;
+        uint32_t mask;
+    } * writes;
+    size_t write_count, write_capacity;
+};
+
+static void host_read(const struct home *memory, const struct mem_request *request, unsigned char *data,
                       uint32_t *bytes)
 {
+    uint64_t offset = physical_offset(physical_unpack(request->line));
     for (uint32_t left = request->sectors; left; left &= left - 1, *bytes += MEM_SECTOR)
-        region_read(shape, request->line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, data + *bytes);
+        home_read(memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, data + *bytes);
 }
 
 /* Bytes of a sector, and, where that is wanted, a note of which. */
-static void write_sector(const struct shape *shape, uint64_t address, const unsigned char *sector,
+static void write_sector(struct host_memory *host, uint64_t offset, const unsigned char *sector,
                          uint32_t mask)
 {
-    struct host_writes *writes = shape->host_writes;
-    region_write(shape, address, sector, mask);
-    if (writes) {
-        mem_grow(writes->list, writes->count, writes->capacity);
-        writes->list[writes->count++] = (struct host_write){region_host(shape, address), mask};
+    home_write(&host->memory, offset, sector, mask);
+    if (host->notes_writes) {
+        mem_grow(host->writes, host->write_count, host->write_capacity);
+        host->writes[host->write_count++] = (struct host_write){home_host(&host->memory, offset), mask};
     }
 }
 
-static void host_write(const struct shape *shape, const struct mem_request *request,
+static void host_write(struct host_memory *host, const struct mem_request *request,
                        const unsigned char *payload)
 {
+    uint64_t offset = physical_offset(physical_unpack(request->line));
     for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct mem_write)) {
         struct mem_write write;
         memcpy(&write, payload, sizeof write);
-        write_sector(shape, request->line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data,
-                     write.mask);
+        write_sector(host, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data, write.mask);
     }
 }
 
-static void host_atomic(const struct shape *shape, const struct mem_request *request,
+static void host_atomic(struct host_memory *host, const struct mem_request *request,
                         const unsigned char *payload, struct mem_old *old, uint32_t *bytes)
 {
     uint32_t lanes = request->count & ~(uint32_t)MEM_WANTS_OLD;
+    uint64_t offset = physical_offset(physical_unpack(request->line));
     REQUIRE(lanes <= MEM_ATOMS);
     for (uint32_t i = 0; i < lanes; i++) {
         struct mem_atom atom;
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
-        uint64_t sector = request->line + atom.offset / MEM_SECTOR * MEM_SECTOR;
+        uint64_t sector = offset + atom.offset / MEM_SECTOR * MEM_SECTOR;
         _Alignas(16) unsigned char data[MEM_SECTOR];
-        region_read(shape, sector, data);
-        uint64_t was = shape->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
-                                     data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
-        write_sector(shape, sector, data, UINT32_MAX);
+        home_read(&host->memory, sector, data);
+        uint64_t was = host->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
+                                    data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
+        write_sector(host, sector, data, UINT32_MAX);
         old[i] = (struct mem_old){.value = was, .lane = atom.lane};
     }
     if (request->count & MEM_WANTS_OLD)
@@ -55,10 +73,10 @@ static void host_atomic(const struct shape *shape, const struct mem_request *req
 
 static void host_arrive(struct component *self, void *state, struct port *port)
 {
-    (void)state;
-    const struct shape *shape = component_spec(self);
+    struct host_memory *host = *(struct host_memory *const *)component_spec(self);
     const struct event *event = port_head(port);
     struct mem_request request;
+    (void)state;
     memcpy(&request, event->payload, sizeof request);
     const unsigned char *payload = event->payload + sizeof request;
     struct {
@@ -70,11 +88,11 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     } message = {.reply = {.line = request.line, .id = request.id, .sectors = request.sectors, .hit = 2}};
     uint32_t bytes = 0;
     if (event->kind == MEM_READ) {
-        host_read(shape, &request, message.data, &bytes);
+        host_read(&host->memory, &request, message.data, &bytes);
     } else if (event->kind == MEM_WRITE) {
-        host_write(shape, &request, payload);
+        host_write(host, &request, payload);
     } else {
-        host_atomic(shape, &request, payload, message.old, &bytes);
+        host_atomic(host, &request, payload, message.old, &bytes);
         message.reply.count = request.count & (uint8_t)~MEM_WANTS_OLD;
     }
     REQUIRE(port_send(port, event->from, 0, bytes ? MEM_DATA : MEM_DONE, &message,
@@ -82,13 +100,88 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     port_pop(port);
 }
 
-const struct component_ops host_ops = {.type = "host memory", .arrive = host_arrive};
+static const struct component_ops host_ops = {.type = "host memory", .arrive = host_arrive};
+
+struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_atomic_fn *atomic)
+{
+    struct host_memory *host = mem_alloc(1, sizeof *host);
+    struct text ports = {0};
+    for (uint32_t i = 0; i < gpus; i++)
+        text_add(&ports, "%sgpu%u", i ? "," : "", i);
+    host->atomic = atomic;
+    host->self = host;
+    host->component = engine_component(engine, engine_island(engine, "host.memory"), "host.memory", &host_ops,
+                                       &host->self, 0, ports.at);
+    text_fini(&ports);
+    return host;
+}
+
+void host_memory_free(struct host_memory *host)
+{
+    if (!host)
+        return;
+    home_fini(&host->memory);
+    mem_free(host->writes);
+    mem_free(host);
+}
+
+struct port *host_memory_port(const struct host_memory *host, uint32_t gpu)
+{
+    return component_port(host->component, gpu);
+}
+
+void host_memory_set(struct host_memory *host, const struct home_range *ranges, uint32_t count)
+{
+    home_set(&host->memory, ranges, count);
+}
+
+/* ---- what was written ---- */
+
+void host_memory_note_writes(struct host_memory *host)
+{
+    host->notes_writes = true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct host_write *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Runs of bytes of a sector. */
+static void tell_runs(const char *at, uint32_t mask, void (*tell)(void *user, const char *at, uint32_t bytes),
+                      void *user)
+{
+    while (at && mask) {
+        uint32_t from = (uint32_t)__builtin_ctz(mask);
+        uint64_t rest = ~((uint64_t)mask >> from);
+        uint32_t run = (uint32_t)__builtin_ctzll(rest);
+        tell(user, at + from, run);
+        mask &= run + from == 32 ? (UINT32_C(1) << from) - 1 : ~(((UINT32_C(1) << run) - 1) << from);
+    }
+}
+
+void host_memory_writes(struct host_memory *host, void (*tell)(void *user, const char *at, uint32_t bytes),
+                        void *user)
+{
+    if (!host->write_count)
+        return;
+    qsort(host->writes, host->write_count, sizeof *host->writes, by_address);
+    for (size_t i = 0; i < host->write_count;) {
+        const char *at = host->writes[i].at;
+        uint32_t mask = 0;
+        for (; i < host->write_count && host->writes[i].at == at; i++)
+            mask |= host->writes[i].mask;
+        tell_runs(at, mask, tell, user);
+    }
+    host->write_count = 0;
+}
 
 /* ---- at the slice ---- */
 
 void host_send(const struct here *here, const struct head *head, const unsigned char *payload)
 {
-    uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
+    uint32_t work = work_keep(here, head, payload);
     struct {
         struct mem_request request;
         unsigned char payload[sizeof(struct work_payload)];

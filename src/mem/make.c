@@ -40,10 +40,11 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
 {
     const struct l2_spec *l2 = config->l2;
     *shape = (struct shape){
+        .home = config->home,
         .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
-        .clients = config->clients,
+        .clients = config->clients + config->has_peers,
         .clients_of_sms = config->clients_of_sms,
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
@@ -222,8 +223,7 @@ static void make_links(struct mem *mem, const struct mem_config *config)
                                  &(struct link_spec){.latency_ps = noc->host_latency,
                                                      .bytes_per_s = noc->host_bandwidth,
                                                      .overhead_bytes = (uint32_t)noc->overhead_bytes});
-    mem->host = engine_component(mem->engine, engine_island(mem->engine, name), name, &host_ops, &mem->shape,
-                                 0, "gpu");
+    mem->host = host_memory_port(config->host, config->home);
 }
 
 bool system_make(struct mem *mem, const struct mem_config *config, struct err *err)
@@ -235,6 +235,9 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
     find_gpcs(&mem->shape, config);
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
+    mem->clients = config->clients;
+    if (config->has_peers)
+        mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients);
     if (config->tlb && config->tlb->l1_entries)
         translator_make(mem, config->tlb, config->sm_clock);
     make_blocks(mem, config->l2);
@@ -264,10 +267,8 @@ void system_free(struct mem *mem)
     mem_free_pages(mem->masks);
     mem_free(mem->specs);
     mem_free(mem->components);
-    mem_free(mem->shape.regions);
+    gateway_free(mem->gateway);
+    home_fini(&mem->shape.memory);
     mem_free(mem->shape.gpc_of);
     mem_free(mem->shape.side_of);
-    if (mem->shape.host_writes)
-        mem_free(mem->shape.host_writes->list);
-    mem_free(mem->shape.host_writes);
 }

@@ -2,8 +2,6 @@
 #include "base/mem.h"
 #include "mem/system.h"
 
-#include <stdlib.h>
-
 struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config, struct err *err)
 {
     struct mem *mem = mem_alloc(1, sizeof *mem);
@@ -27,7 +25,7 @@ void mem_delete(struct mem *mem)
 bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies,
                 struct err *err)
 {
-    REQUIRE(number == mem->attached && number < mem->shape.clients);
+    REQUIRE(number == mem->attached && number < mem->clients);
     mem->attached++;
     return link_plug_one_way(mem->requests, requests, PORT_SENDS, err) &&
            link_plug_one_way(mem->replies, replies, PORT_RECEIVES, err);
@@ -42,10 +40,34 @@ bool mem_attach_translations(struct mem *mem, struct port *translations, struct 
     return link_plug(mem->translations, translations, err);
 }
 
+bool mem_attach_fabric(struct mem *mem, struct link *fabric, struct err *err)
+{
+    return link_plug(fabric, gateway_port(mem->gateway, GATEWAY_FABRIC), err);
+}
+
+/* The gateway is the last of the clients. */
+static bool plug_client_gateway(struct mem *mem, struct err *err)
+{
+    return !mem->gateway ||
+           (link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_ASKS), PORT_SENDS, err) &&
+            link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_ANSWERS), PORT_RECEIVES, err));
+}
+
+/* And behind the slices it is who takes requests for peers. */
+static bool plug_serving_gateway(struct mem *mem, struct err *err)
+{
+    return !mem->gateway ||
+           (link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_REQUESTS), PORT_RECEIVES,
+                              err) &&
+            link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_REPLIES), PORT_SENDS, err));
+}
+
 /* Slices are plugged in behind the clients, in the order of their numbers; mem_target relies on it. */
 bool mem_ready(struct mem *mem, struct err *err)
 {
-    REQUIRE(mem->attached == mem->shape.clients);
+    REQUIRE(mem->attached == mem->clients);
+    if (!plug_client_gateway(mem, err))
+        return false;
     uint32_t per_side = mem->shape.per_side;
     for (uint32_t slice = 0; slice < mem->shape.map.slices; slice++) {
         uint32_t island = 0;
@@ -58,7 +80,7 @@ bool mem_ready(struct mem *mem, struct err *err)
             !link_plug_one_way(mem->replies, component_port(component, spec->here + here), PORT_SENDS, err))
             return false;
     }
-    if (!link_plug(mem->host_link, component_port(mem->host, 0), err))
+    if (!plug_serving_gateway(mem, err) || !link_plug(mem->host_link, mem->host, err))
         return false;
     for (uint32_t i = 0; i < mem->islands; i++) {
         if (!link_plug(mem->host_link, component_port(mem->components[i], 2 * mem->specs[i].here), err))
@@ -70,7 +92,10 @@ bool mem_ready(struct mem *mem, struct err *err)
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
 {
     const struct shape *shape = &mem->shape;
-    uint32_t slice = map_place(&shape->map, line / MEM_LINE).slice;
+    uint32_t home = physical_home(physical_unpack(line));
+    if (UNLIKELY(home != shape->home && home != HOME_HOST))
+        return shape->clients + shape->map.slices; /* the gateway */
+    uint32_t slice = map_place(&shape->map, local_line_number(shape, line)).slice;
     if (shape->copies) {
         uint32_t in_side = slice < shape->per_side ? slice : slice - shape->per_side;
         slice = system_side(shape, client) * shape->per_side + in_side;
@@ -83,13 +108,9 @@ uint32_t mem_overhead_bytes(const struct mem *mem)
     return mem->shape.overhead_bytes;
 }
 
-void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t count)
+void mem_set_ranges(struct mem *mem, const struct home_range *ranges, uint32_t count)
 {
-    struct shape *shape = &mem->shape;
-    shape->regions = mem_resize(shape->regions, shape->region_count, count, sizeof *regions);
-    shape->region_count = count;
-    if (count)
-        memcpy(shape->regions, regions, count * sizeof *regions);
+    home_set(&mem->shape.memory, ranges, count);
 }
 
 /* One line, wherever it is. */
@@ -139,39 +160,6 @@ void mem_count(const struct mem *mem, struct mem_counters *counters)
         stat_add(partition_ops.stats, component_state(mem->components[i]), (uint64_t *)counters);
     if (mem->walks)
         counters->tlb_walks = *(const uint64_t *)component_state(mem->walks);
-}
-
-/* ---- what was written to the host's memory ---- */
-
-void mem_note_host_writes(struct mem *mem)
-{
-    mem->shape.host_writes = mem_alloc(1, sizeof *mem->shape.host_writes);
-}
-
-static int by_address(const void *a, const void *b)
-{
-    const struct host_write *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-void mem_host_writes(struct mem *mem, void (*tell)(void *user, const char *at, uint32_t bytes), void *user)
-{
-    struct host_writes *writes = mem->shape.host_writes;
-    if (!writes || !writes->count)
-        return;
-    qsort(writes->list, writes->count, sizeof *writes->list, by_address);
-    for (size_t i = 0; i < writes->count;) {
-        const char *at = writes->list[i].at;
-        uint32_t mask = 0;
-        for (; i < writes->count && writes->list[i].at == at; i++)
-            mask |= writes->list[i].mask;
-        while (at && mask) { /* runs of bytes */
-            uint32_t from = (uint32_t)__builtin_ctz(mask);
-            uint64_t rest = ~((uint64_t)mask >> from);
-            uint32_t run = (uint32_t)__builtin_ctzll(rest);
-            tell(user, at + from, run);
-            mask &= run + from == 32 ? (UINT32_C(1) << from) - 1 : ~(((UINT32_C(1) << run) - 1) << from);
-        }
-    }
-    writes->count = 0;
+    if (mem->gateway)
+        counters->peer_bytes = gateway_peer_bytes(mem->gateway);
 }

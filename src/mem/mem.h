@@ -9,7 +9,9 @@
 #ifndef MEM_MEM_H
 #define MEM_MEM_H
 
+#include "base/address.h"
 #include "engine/engine.h"
+#include "mem/home.h"
 #include "mem/message.h"
 #include "mem/spec.h"
 #include "mem/tlb.h"
@@ -20,14 +22,12 @@ struct mem;
  * what the sender of the request put there. */
 typedef uint64_t mem_atomic_fn(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
 
-/* Where on the host a range of physical addresses is. Few; they change only while nothing runs. */
-struct mem_region {
-    uint64_t at, bytes;
-    char *host;
-    bool remote; /* the host's own memory, beyond the link to it */
-};
+struct host_memory; /* mem/host.h */
 
 struct mem_config {
+    uint32_t home;            /* the GPU's number: of its memory in physical addresses */
+    struct host_memory *host; /* what lies beyond the link to the host */
+    bool has_peers;           /* there are other GPUs, and mem_attach_fabric will tell the way to them */
     const struct l2_spec *l2;
     const struct dram_spec *dram;
     const struct noc_spec *noc;
@@ -52,29 +52,26 @@ bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct 
                 struct err *err);
 /* By which a client asks for translations (mem/tlb.h), where they take time: at plug 0. */
 bool mem_attach_translations(struct mem *mem, struct port *translations, struct err *err);
+/* The link to other GPUs (mem/gateway.h): in the order of their numbers, as plugs are homes. */
+bool mem_attach_fabric(struct mem *mem, struct link *fabric, struct err *err);
 bool mem_ready(struct mem *mem, struct err *err); /* after all clients; before engine_ready */
 
-/* Between runs. */
-void mem_set_regions(struct mem *mem, const struct mem_region *regions, uint32_t count);
+/* Where on the host the GPU's own memory is. Between runs. */
+void mem_set_ranges(struct mem *mem, const struct home_range *ranges, uint32_t count);
 
-/* The plug on the requests' link that a client sends requests for this line to. */
+/* The plug on the requests' link that a client sends requests for this line (packed) to. */
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
 
 /* Bytes on the crossbar that a message has beside its own. */
 uint32_t mem_overhead_bytes(const struct mem *mem);
 
 /* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
- * ncu's cache control does), or writes back only, so that the host sees it in the regions. Takes no time. */
+ * ncu's cache control does), or writes back only, so that the host sees it in memory. Takes no time. */
 void mem_flush(struct mem *mem, bool forget);
 
-/* The same for a range, also while requests for other bytes are under way. All memory: at 0, UINT64_MAX
- * bytes. */
+/* The same for a range of offsets in the GPU's memory, also while requests for other bytes are under way. All
+ * memory: at 0, UINT64_MAX bytes. */
 void mem_sync(struct mem *mem, uint64_t at, uint64_t bytes, bool forget);
-
-/* From now on it is noted what requests write to memory of the host (remote); and what they wrote since the
- * last call: `tell` is called for each piece, in the order of addresses. Between runs. */
-void mem_note_host_writes(struct mem *mem);
-void mem_host_writes(struct mem *mem, void (*tell)(void *user, const char *at, uint32_t bytes), void *user);
 
 /* Counters over all slices and channels: mem/spec.h names them. */
 void mem_count(const struct mem *mem, struct mem_counters *counters);

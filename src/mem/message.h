@@ -4,8 +4,7 @@
  *   MEM_WRITE   request, mem_write of each sector          -> MEM_DONE
  *   MEM_ATOMIC  request, mem_atom of each lane             -> MEM_DATA with mem_old of each lane, or MEM_DONE
  *
- * Addresses are physical: offsets in the memory of the GPU (struct mem_region says where on the host that
- * is). */
+ * Addresses are physical, packed (base/address.h). */
 #ifndef MEM_MESSAGE_H
 #define MEM_MESSAGE_H
 
@@ -19,7 +18,7 @@ enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC, MEM_DATA, MEM_DONE };
 enum mem_policy { MEM_NORMAL, MEM_EVICT_FIRST, MEM_EVICT_LAST, MEM_NO_ALLOCATE };
 
 struct mem_request {
-    uint64_t line;     /* its address; a multiple of MEM_LINE */
+    uint64_t line;     /* its physical address, packed; a multiple of MEM_LINE */
     uint32_t id;       /* the requester's own; comes back in the reply */
     uint8_t sectors;   /* a bit for each that is read or written */
     uint8_t policy;    /* enum mem_policy */

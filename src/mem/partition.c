@@ -26,7 +26,9 @@ void partition_reply(const struct here *here, const struct head *head, uint64_t 
     if (here->shape->gpc_byte_fs && here->shape->gpc_of[head->client] != NO_GPC)
         at = pass_gpc(here, head->entry, head->client, at, bytes);
     struct port *port = component_port(here->self, here->spec->here + head->entry);
-    REQUIRE(port_send(port, head->client, at - here->now + distance, kind, payload, (uint16_t)bytes));
+    bool is_sm = LIKELY(head->client < here->shape->clients_of_sms); /* others' ports are wide enough */
+    REQUIRE(port_send_sized(port, head->client, at - here->now + distance, kind, payload, (uint16_t)bytes,
+                            is_sm ? bytes + here->shape->overhead_bytes : 0));
 }
 
 uint64_t partition_cross(const struct here *here, uint32_t slice, uint64_t ready, uint32_t bytes)

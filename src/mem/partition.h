@@ -15,8 +15,9 @@
 
 enum { SLICES_HERE_MOST = 64, GPCS_MOST = 64, NO_GPC = GPCS_MOST - 1, NO_WORK = UINT32_MAX };
 
-/* All islands' common figures; const after set-up, but for the regions, which change between runs. */
+/* All islands' common figures; const after set-up, but for where memory is, which changes between runs. */
 struct shape {
+    uint32_t home; /* the GPU's number */
     struct map map;
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
     uint32_t clients, clients_of_sms;
@@ -33,19 +34,25 @@ struct shape {
     const struct dram_spec *dram_spec;
     struct dram_times times;
     uint32_t channels_per_slice;
-    struct mem_region *regions;
-    uint32_t region_count;
-    struct host_writes *host_writes; /* NULL: they are not noted */
+    struct home memory; /* the bytes */
 };
 
-/* Sectors of the host's memory that were written: the host's own island adds to it, while it runs. */
-struct host_writes {
-    struct host_write {
-        char *at; /* on the host, of the sector */
-        uint32_t mask;
-    } * list;
-    size_t count, capacity;
-};
+/* Slices send requests for the host's memory on, by their place among these lines: beyond all of the GPU's
+ * own.
+ */
+#define HOST_LINES_FROM (UINT64_C(1) << 42)
+
+static inline uint64_t local_line_number(const struct shape *shape, uint64_t line)
+{
+    struct physical_address address = physical_unpack(line);
+    uint64_t offset = physical_offset(address);
+    return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) / MEM_LINE;
+}
+
+static inline bool is_at_host(uint64_t line)
+{
+    return physical_home(physical_unpack(line)) == HOME_HOST;
+}
 
 /* What a request is, wherever it is. */
 struct head {
@@ -189,7 +196,7 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
 
 void slice_invalidate(const struct here *here, const struct invalidate *what);
 
-/* Between runs: writes what is dirty of lines first..last (addresses) to the regions, and forgets them. */
+/* Between runs: writes what is dirty of lines first..last (offsets) to memory, and forgets them. */
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last,
                 bool forget);
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
@@ -206,21 +213,8 @@ void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_
 
 /* ---- host.c ---- */
 
-extern const struct component_ops host_ops;
-
 /* Sends a request on to the host's memory; and what comes back from there. */
 void host_send(const struct here *here, const struct head *head, const unsigned char *payload);
 void host_replied(const struct here *here, struct port *port);
-
-/* ---- region.c ---- */
-
-bool region_is_remote(const struct shape *shape, uint64_t address);
-/* These bytes will be read soon. */
-void region_prefetch(const struct shape *shape, uint64_t line);
-void region_read(const struct shape *shape, uint64_t address, unsigned char *sector);
-void region_read_line(const struct shape *shape, uint64_t address, unsigned char *line);
-void region_write(const struct shape *shape, uint64_t address, const unsigned char *sector, uint32_t mask);
-/* Where on the host an address is; NULL: nowhere. */
-char *region_host(const struct shape *shape, uint64_t address);
 
 #endif

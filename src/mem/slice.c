@@ -7,26 +7,27 @@
  * that come after them. */
 #include "mem/dram.h"
 
-static uint64_t address_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
+/* The offset of a line in the GPU's memory. */
+static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
     const struct shape *shape = spec->shape;
     uint32_t home = key & 1 ? spec->global[counterpart(spec, slice)] : spec->global[slice];
     return map_line_number(&shape->map, (struct place){home, key >> 1}) * MEM_LINE;
 }
 
-/* The dirty sectors of a slot go to the regions; which, is returned. */
+/* The dirty sectors of a slot go to memory; which, is returned. */
 static uint32_t clean(const struct partition_spec *spec, uint32_t slice, uint32_t slot)
 {
     const struct store *store = &spec->stores[slice];
     uint16_t *dirty = tags_dirty(store->tags, slot);
     uint32_t sectors = *dirty;
-    uint64_t address = sectors ? address_of(spec, slice, tags_line(store->tags, slot)) : 0;
+    uint64_t offset = sectors ? offset_of(spec, slice, tags_line(store->tags, slot)) : 0;
     for (uint32_t left = sectors; left; left &= left - 1) {
         uint32_t sector = (uint32_t)__builtin_ctz(left);
         bool is_whole = *tags_valid(store->tags, slot) >> sector & 1;
         uint32_t whole = UINT32_MAX, *mask = is_whole ? &whole : &store->masks[slot * MEM_SECTORS + sector];
-        region_write(spec->shape, address + sector * MEM_SECTOR,
-                     store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR, *mask);
+        home_write(&spec->shape->memory, offset + sector * MEM_SECTOR,
+                   store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR, *mask);
         *mask = 0;
     }
     *dirty = 0;
@@ -93,11 +94,12 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
                   ~(uint32_t)(miss->pending | *tags_valid(here->spec->stores[slice].tags, miss->slot));
     miss->pending |= (uint16_t)sectors;
     if (is_home) {
-        region_prefetch(here->shape, address_of(here->spec, slice, miss->line));
+        home_prefetch(&here->shape->memory, offset_of(here->spec, slice, miss->line));
         here->shape->dram->read(here, slice, miss->line >> 1, sectors, entry);
         return;
     }
-    struct head head = {.request = {.line = address_of(here->spec, slice, miss->line),
+    uint64_t offset = offset_of(here->spec, slice, miss->line);
+    struct head head = {.request = {.line = physical_at(here->shape->home, offset).packed,
                                     .sectors = (uint8_t)sectors,
                                     .policy = policy},
                         .client = entry,
@@ -182,11 +184,23 @@ static bool wait_for(const struct here *here, uint32_t slice, uint32_t entry, co
     return mshr_wait(store->misses, entry, work);
 }
 
+/* The host's memory is not kept here. */
+static bool pass_to_host(const struct here *here, const struct head *head, const unsigned char *payload)
+{
+    if (!work_room(here))
+        return false;
+    host_send(here, head, payload);
+    return true;
+}
+
 bool slice_take(const struct here *here, uint32_t slice, const struct head *head,
                 const unsigned char *payload)
 {
     const struct store *store = &here->spec->stores[slice];
-    struct place place = map_place(&here->shape->map, head->request.line / MEM_LINE);
+    if (UNLIKELY(is_at_host(head->request.line)))
+        return pass_to_host(here, head, payload);
+    struct place place =
+        map_place(&here->shape->map, physical_offset(physical_unpack(head->request.line)) / MEM_LINE);
     bool is_home = place.slice == here->spec->global[slice];
     uint64_t key = place.index << 1 | !is_home;
     tags_prefetch(store->tags, tags_set_of(store->tags, key));
@@ -196,13 +210,6 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     bool moves_on = !is_home && (head->kind != MEM_READ || (miss && miss->stale & head->request.sectors));
     uint32_t absent = moves_on ? 0 : missing(store, slot, head, is_home);
     bool waits = absent || (miss && !moves_on && miss->asked & head->request.sectors);
-    if (UNLIKELY(slot == TAGS_NONE && entry == MSHR_NONE &&
-                 region_is_remote(here->shape, head->request.line))) {
-        bool room = head->work != NO_WORK || work_room(here);
-        if (room)
-            host_send(here, head, payload);
-        return room;
-    }
     if ((waits || moves_on) && head->work == NO_WORK && !work_room(here))
         return false;
     if (moves_on && miss) {
@@ -272,7 +279,7 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
     uint32_t partial = *tags_dirty(store->tags, slot) & ~(uint32_t)*valid;
     unsigned char line[MEM_LINE];
     if (!data) {
-        region_read_line(here->shape, address_of(here->spec, slice, miss->line), line);
+        home_read_line(&here->shape->memory, offset_of(here->spec, slice, miss->line), line);
         data = line;
     }
     for (uint32_t left = sectors & ~(uint32_t)*valid; left; left &= left - 1) {
@@ -330,8 +337,8 @@ void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t firs
     for (uint32_t slot = 0; slot < slots; slot++) {
         if ((!forget && !*tags_dirty(store->tags, slot)) || !tags_holds(store->tags, slot))
             continue;
-        uint64_t address = address_of(spec, slice, tags_line(store->tags, slot));
-        if (address >= first && address <= last)
+        uint64_t offset = offset_of(spec, slice, tags_line(store->tags, slot));
+        if (offset >= first && offset <= last)
             sync_slot(spec, slice, slot, forget);
     }
 }

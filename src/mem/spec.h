@@ -109,7 +109,8 @@ extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
     X(S, dram_refreshes, "commands", "refreshes")                                                            \
     X(S, dram_busy_ps, "ps", "channels were moving data, over all channels")                                 \
     X(S, tlb_walks, "walks", "walks through tables, for pages that it did not have")                         \
-    X(S, host_bytes, "bytes", "read from or written to the host's memory")
+    X(S, host_bytes, "bytes", "read from or written to the host's memory")                                   \
+    X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory")
 
 struct mem_counters {
     MEM_COUNTERS(STAT_FIELD, mem_counters)

@@ -3,6 +3,8 @@
 #define MEM_SYSTEM_H
 
 #include "mem/dram.h"
+#include "mem/gateway.h"
+#include "mem/host.h"
 #include "mem/tlb.h"
 
 struct mem {
@@ -11,7 +13,9 @@ struct mem {
     struct shape shape;
     struct dram_spec dram;
     struct link *requests, *replies, *host_link;
-    struct component *host;
+    struct port *host;          /* at the other end of its link */
+    struct gateway *gateway;    /* NULL: there are no other GPUs */
+    uint32_t clients;           /* that others attach; behind them comes the gateway */
     struct tags_spec tags_spec; /* of a slice */
     unsigned char *tags, *data; /* of all slices: see struct store */
     uint32_t *masks;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {4, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {5, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 
@@ -74,14 +74,12 @@ void machine_archive_memory(struct machine *machine, struct archive *archive)
 {
     struct contents_range *ranges = NULL;
     size_t count = 0, capacity = 0;
-    for (uint32_t i = 0; i < machine->gpu_count; i++) {
-        const struct gpu_slot *gpu = &machine->gpus[i];
-        for (uint32_t r = 0; r < gpu->region_count; r++) {
-            if (gpu->regions[r].remote)
-                continue;
-            mem_grow(ranges, count, capacity);
-            ranges[count++] = (struct contents_range){gpu->regions[r].host, gpu->regions[r].bytes};
-        }
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        if (range_is_of(range, HOME_HOST))
+            continue;
+        mem_grow(ranges, count, capacity);
+        ranges[count++] = (struct contents_range){(char *)(uintptr_t)range->at, range->bytes};
     }
     contents_archive(ranges, count, archive);
     mem_free(ranges);
@@ -137,8 +135,21 @@ static void archive_waiting(struct machine *machine, struct archive *archive)
     }
 }
 
+/* Registers and caches hold addresses: they must mean the same. */
+static void archive_ranges(const struct machine *machine, struct archive *archive)
+{
+    bool same = archive_number(archive, machine->range_count, UINT32_MAX) == machine->range_count;
+    for (uint32_t i = 0; i < machine->range_count && same && archive->good; i++) {
+        struct memory_range range = machine->ranges[i];
+        ARCHIVE_VALUE(archive, range);
+        same = !memcmp(&range, &machine->ranges[i], sizeof range);
+    }
+    archive_require(archive, same, "memory is at other addresses than in this run");
+}
+
 static void archive_state(struct machine *machine, struct archive *archive)
 {
+    archive_ranges(machine, archive);
     ARCHIVE_VALUE(archive, machine->now);
     ARCHIVE_VALUE(archive, machine->running);
     archive_expect(archive, machine->gpu_count);

@@ -10,7 +10,6 @@ enum { NAME_MOST = 200, PROFILE_MOST = 1 << 24, SECTOR_MOST = 32 };
 
 struct read { /* by the host, of device memory */
     uint64_t at, bytes;
-    uint32_t gpu;
 };
 
 struct journal {
@@ -333,21 +332,19 @@ static void note_write(void *user, const char *at, uint32_t bytes)
 void journal_note_writes(struct journal *journal, struct machine *machine)
 {
     struct archive content = archive_writer();
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
-        gpu_host_writes(machine->gpus[i].gpu, note_write, &content);
+    host_memory_writes(machine->host, note_write, &content);
     if (content.text.length)
         add(journal, ENTRY_WRITES, &content);
 }
 
 static bool is_known(const struct machine *machine, uint64_t at, uint64_t bytes)
 {
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
-        for (uint32_t r = 0; r < machine->gpus[i].region_count; r++) {
-            const struct mem_region *region = &machine->gpus[i].regions[r];
-            uint64_t offset = at - (uintptr_t)region->host;
-            if (offset < region->bytes && bytes <= region->bytes - offset)
-                return true;
-        }
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        uint64_t offset = at - range->at;
+        if (offset < range->bytes && bytes <= range->bytes - offset)
+            return true;
+    }
     return false;
 }
 
@@ -371,7 +368,7 @@ void journal_replay_writes(struct journal *journal, const struct machine *machin
 
 static bool same_read(const struct read *a, const struct read *b)
 {
-    return a->at == b->at && a->bytes == b->bytes && a->gpu == b->gpu;
+    return a->at == b->at && a->bytes == b->bytes;
 }
 
 /* Since time passed last. From now on it was. */
@@ -385,15 +382,14 @@ static bool was_read(struct journal *journal, const struct read *read)
     return false;
 }
 
-/* What of the range is memory of the GPU itself. */
+/* What of the range is memory of GPUs. */
 static void archive_read(const struct machine *machine, struct read *read, struct archive *archive)
 {
-    const struct gpu_slot *gpu = &machine->gpus[read->gpu];
-    for (uint32_t i = 0; i < gpu->region_count; i++) {
-        const struct mem_region *region = &gpu->regions[i];
-        uint64_t host = (uintptr_t)region->host, from = max_u64(read->at, host);
-        uint64_t to = min_u64(add_saturating(read->at, read->bytes), host + region->bytes);
-        if (from < to && !region->remote)
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        uint64_t from = max_u64(read->at, range->at);
+        uint64_t to = min_u64(add_saturating(read->at, read->bytes), range->at + range->bytes);
+        if (from < to && !range_is_of(range, HOME_HOST))
             archive_sparse(archive, (void *)(uintptr_t)from, to - from);
     }
 }
@@ -416,9 +412,9 @@ static void replay_read(struct journal *journal, const struct machine *machine, 
     text_fini(&does);
 }
 
-void journal_read(struct journal *journal, struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes)
+void journal_read(struct journal *journal, struct machine *machine, uint64_t at, uint64_t bytes)
 {
-    struct read read = {.at = at, .bytes = bytes, .gpu = gpu};
+    struct read read = {.at = at, .bytes = bytes};
     struct archive content = archive_writer();
     if (was_read(journal, &read))
         return;

@@ -28,8 +28,7 @@ uint64_t journal_task_count(const struct journal *journal);
 /* ---- while machine calls are made: noted, or, while replaying, compared and answered ---- */
 
 void journal_begin(struct journal *journal, struct task *task);
-void journal_read(struct journal *journal, struct machine *machine, uint32_t gpu, uint64_t at,
-                  uint64_t bytes);
+void journal_read(struct journal *journal, struct machine *machine, uint64_t at, uint64_t bytes);
 void journal_take_over(struct journal *journal, struct machine *machine); /* the host reads and changes all */
 
 /* `ps` of time passed, or less as something ended; the call gave `result`. */

@@ -1,27 +1,33 @@
 /* The simulated machine: GPUs on one engine, tasks that begin and end. */
 #include "base/demangle.h"
 #include "base/mem.h"
+#include "exec/atomics.h"
+#include "system/fabric.h"
 #include "system/journal.h"
 
 static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
-    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
-    struct gpu_config config = {&system->gpu, &system->sm,  &system->l2,      &system->dram,
-                                &system->noc, &system->tlb, &system->dispatch};
+    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST});
+    machine->host = host_memory_new(machine->engine, machine->gpu_count, atomic_perform);
+    if (machine->journal)
+        host_memory_note_writes(machine->host);
+    struct gpu_config config = system_gpu(system);
+    config.host = machine->host;
+    config.space = machine->space;
+    config.has_peers = machine->gpu_count > 1;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct text path = {0};
         text_add(&path, "gpu[%u]", i);
+        config.number = i;
         machine->gpus[i].gpu = gpu_new(machine->engine, path.at, &config, err);
         text_fini(&path);
         if (!machine->gpus[i].gpu)
             return false;
-        if (machine->journal) {
-            gpu_note_host_writes(machine->gpus[i].gpu);
+        if (machine->journal)
             gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
-        }
     }
-    return engine_ready(machine->engine, err);
+    return fabric_make(machine, err) && engine_ready(machine->engine, err);
 }
 
 struct machine *machine_new(const struct system *system, const struct machine_options *options,
@@ -32,6 +38,7 @@ struct machine *machine_new(const struct system *system, const struct machine_op
     machine->options = *options;
     machine->gpu_count = (uint32_t)system->spec.gpus;
     machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
+    machine->space = space_new();
     if (checkpoint_init(machine, err) && build(machine, err))
         return machine;
     machine_free(machine);
@@ -43,6 +50,7 @@ static void take_apart(struct machine *machine)
     engine_free(machine->engine);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         gpu_free(machine->gpus[i].gpu);
+    host_memory_free(machine->host);
 }
 
 void machine_free(struct machine *machine)
@@ -51,24 +59,50 @@ void machine_free(struct machine *machine)
         return;
     take_apart(machine);
     checkpoint_fini(machine);
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
-        mem_free(machine->gpus[i].regions);
+    space_free(machine->space);
+    mem_free(machine->ranges);
     mem_free(machine->gpus);
     mem_free(machine);
 }
 
-void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memory_range *ranges,
-                        uint32_t count)
+/* What is at home there; gives how many ranges. Kernels' addresses are the host's. */
+static uint32_t ranges_of(const struct machine *machine, uint32_t home, struct home_range *list)
 {
-    struct mem_region *regions = mem_alloc(count + 1, sizeof *regions);
-    for (uint32_t i = 0; i < count; i++)
-        regions[i] = (struct mem_region){.bytes = ranges[i].bytes,
-                                         .host = (char *)(uintptr_t)ranges[i].at, /* where kernels see it */
-                                         .remote = ranges[i].remote};
-    gpu_set_memory(machine->gpus[gpu].gpu, regions, count);
-    mem_free(machine->gpus[gpu].regions);
-    machine->gpus[gpu].regions = regions;
-    machine->gpus[gpu].region_count = count;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        if (range_is_of(range, home))
+            list[count++] = (struct home_range){.at = physical_offset(range->to),
+                                                .bytes = range->bytes,
+                                                .host = (char *)(uintptr_t)range->at};
+    }
+    return count;
+}
+
+/* Tells all homes, and the page table, where memory is. */
+static void place_memory(struct machine *machine)
+{
+    struct home_range *list = mem_alloc(machine->range_count + 1, sizeof *list);
+    space_clear(machine->space);
+    for (uint32_t i = 0; i < machine->range_count; i++)
+        space_map(machine->space, machine->ranges[i].at, machine->ranges[i].bytes, machine->ranges[i].to);
+    host_memory_set(machine->host, list, ranges_of(machine, HOME_HOST, list));
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct space_block workspaces = gpu_workspaces(machine->gpus[i].gpu);
+        space_map(machine->space, workspaces.at, workspaces.bytes, workspaces.to);
+        gpu_set_memory(machine->gpus[i].gpu, list, ranges_of(machine, i, list));
+    }
+    space_ready(machine->space);
+    mem_free(list);
+}
+
+void machine_set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count)
+{
+    machine->ranges = mem_resize(machine->ranges, machine->range_count, count, sizeof *ranges);
+    machine->range_count = count;
+    if (count)
+        memcpy(machine->ranges, ranges, count * sizeof *ranges);
+    place_memory(machine);
 }
 
 static bool is_replaying(const struct machine *machine)
@@ -76,13 +110,27 @@ static bool is_replaying(const struct machine *machine)
     return machine->journal && journal_is_replaying(machine->journal);
 }
 
-void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes,
-                         enum memory_use use)
+static void sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, bool changes)
 {
-    if (!is_replaying(machine) && !machine->gpus[gpu].stopped)
-        gpu_sync_memory(machine->gpus[gpu].gpu, at, bytes, use >= MEMORY_CHANGED);
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        uint32_t home = physical_home(range->to);
+        uint64_t from = max_u64(at, range->at),
+                 to = min_u64(add_saturating(at, bytes), range->at + range->bytes);
+        if (from < to && home != HOME_HOST)
+            gpu_sync_memory(machine->gpus[home].gpu, physical_offset(range->to) + (from - range->at),
+                            to - from, changes);
+    }
+    for (uint32_t i = 0; i < machine->gpu_count && changes; i++)
+        gpu_forget_data(machine->gpus[i].gpu);
+}
+
+void machine_sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use)
+{
+    if (!is_replaying(machine))
+        sync_memory(machine, at, bytes, use >= MEMORY_CHANGED);
     if (machine->journal && use == MEMORY_READ)
-        journal_read(machine->journal, machine, gpu, at, bytes);
+        journal_read(machine->journal, machine, at, bytes);
     if (machine->journal && use == MEMORY_TAKEN_OVER)
         journal_take_over(machine->journal, machine);
 }
@@ -233,15 +281,14 @@ static void begin_anew(struct machine *machine)
     if (machine->running || !has_stopped_gpu(machine))
         return;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
-        if (!machine->gpus[i].stopped)
-            gpu_sync_memory(machine->gpus[i].gpu, 0, UINT64_MAX, true);
+        gpu_sync_memory(machine->gpus[i].gpu, 0, UINT64_MAX,
+                        true); /* others may have written to a stopped one */
         machine->gpus[i].stopped = false;
     }
     take_apart(machine);
     if (!build(machine, &err))
         BUG("the machine cannot be built again: %s", err.text);
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
-        gpu_set_memory(machine->gpus[i].gpu, machine->gpus[i].regions, machine->gpus[i].region_count);
+    place_memory(machine);
 }
 
 static bool finish_kernels(struct machine *machine)

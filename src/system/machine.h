@@ -6,6 +6,7 @@
 #ifndef SYSTEM_MACHINE_H
 #define SYSTEM_MACHINE_H
 
+#include "base/address.h"
 #include "exec/exec.h"
 #include "gpu/stats.h"
 #include "system/system.h"
@@ -72,14 +73,14 @@ struct machine *machine_new(const struct system *system, const struct machine_op
                             struct err *err);
 void machine_free(struct machine *machine);
 
-/* Where the memory of a GPU is on the host: device addresses [at, at + bytes) as kernels see them. Remote:
- * the host's own memory. Call again when it changes. */
+/* All memory that there is: the virtual addresses [at, at + bytes), which are the host's own too, and where
+ * they are at home. Both addresses lie alike in pages of 4 KiB; pages that two ranges share are the first
+ * one's. Call again when it changes. */
 struct memory_range {
     uint64_t at, bytes;
-    bool remote;
+    struct physical_address to;
 };
-void machine_set_memory(struct machine *machine, uint32_t gpu, const struct memory_range *ranges,
-                        uint32_t count);
+void machine_set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count);
 
 /* Begins a task now. Kernels of one GPU share its SMs, in the order they were begun. */
 void machine_begin(struct machine *machine, struct task *task);
@@ -95,7 +96,7 @@ uint64_t machine_time(const struct machine *machine); /* ps since the beginning 
 
 /* To be called before the host looks at or changes these bytes of device memory, between calls of
  * machine_run; kernels that do not touch them may be under way. What kernels wrote there becomes visible to
- * the host. Takes no time. Memory of the host (remote) is not told of: no cache may keep any of it beyond a
+ * the host. Takes no time. Memory at home at the host need not be told of: no cache keeps any of it beyond a
  * kernel. */
 enum memory_use {
     MEMORY_SHOWN,      /* others than the host's program read it: kernels of other GPUs, copies on devices */
@@ -103,8 +104,7 @@ enum memory_use {
     MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
 };
-void machine_sync_memory(struct machine *machine, uint32_t gpu, uint64_t at, uint64_t bytes,
-                         enum memory_use use);
+void machine_sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use);
 
 void machine_set_limit(struct machine *machine, uint64_t max_cycles); /* of one kernel; 0: none */
 

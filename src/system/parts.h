@@ -3,22 +3,29 @@
 #define SYSTEM_PARTS_H
 
 #include "gpu/gpu.h"
+#include "mem/gateway.h"
+#include "mem/host.h"
 #include "system/machine.h"
+
+/* system.c: what a GPU of it is made from. */
+struct gpu_config system_gpu(const struct system *system);
 
 struct gpu_slot {
     struct gpu *gpu;
     struct task *kernels[SM_KERNELS];   /* by slot of the GPU */
     uint64_t copies_end[COPY_PEER + 1]; /* by direction: when the copies begun so far are done */
-    struct mem_region *regions;         /* what machine_set_memory said */
-    uint32_t region_count;
-    struct heap *heap; /* what machine_set_heap said */
-    bool stopped;      /* by a fault: it is made anew when no GPU is at work, and kernels wait for that */
+    struct heap *heap;                  /* what machine_set_heap said */
+    bool stopped; /* by a fault: it is made anew when no GPU is at work, and kernels wait for that */
 };
 
 struct machine {
     const struct system *system;
     struct machine_options options;
     struct engine *engine;
+    struct host_memory *host;
+    struct space *space;         /* the program's page table */
+    struct memory_range *ranges; /* what machine_set_memory said */
+    uint32_t range_count;
     struct gpu_slot *gpus;
     uint32_t gpu_count;
     struct task *waiting; /* kernels that no slot was free for, and copies under way */
@@ -42,6 +49,12 @@ bool checkpoint_write(struct machine *machine, struct err *err);
 
 /* The state that the file has, when all of its journal was gone through. */
 bool checkpoint_load(struct machine *machine, struct err *err);
+
+/* Of memory that is at home there, as the program sees it. */
+static inline bool range_is_of(const struct memory_range *range, uint32_t home)
+{
+    return physical_home(range->to) == home;
+}
 
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
 void machine_archive_memory(struct machine *machine, struct archive *archive);

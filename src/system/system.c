@@ -2,16 +2,16 @@
 #include "base/bits.h"
 #include "base/home.h"
 #include "base/mem.h"
-#include "gpu/gpu.h"
+#include "system/parts.h"
 
 #include <dirent.h>
 #include <unistd.h>
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {&gpu_params,      &sm_params,     &l2_params,
-                                                   &dram_params,     &noc_params,    &tlb_params,
-                                                   &dispatch_params, &system_params, NULL};
+static const struct param_group *const groups[] = {
+    &gpu_params, &sm_params,       &l2_params,     &dram_params,   &noc_params,
+    &tlb_params, &dispatch_params, &fabric_params, &system_params, NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
 
@@ -88,6 +88,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &noc_params, "noc", &system->noc);
     config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
+    config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
     config_fill(&system->config, &system_params, "system", &system->spec);
     system->gpu.l2 = system->l2.reported ? system->l2.bytes : 0;
 }
@@ -142,10 +143,20 @@ enum param_shows system_shows(const char *assignment)
     return shows;
 }
 
+struct gpu_config system_gpu(const struct system *system)
+{
+    return (struct gpu_config){.gpu = &system->gpu,
+                               .sm = &system->sm,
+                               .l2 = &system->l2,
+                               .dram = &system->dram,
+                               .noc = &system->noc,
+                               .tlb = &system->tlb,
+                               .dispatch = &system->dispatch};
+}
+
 bool system_check(const struct system *system, struct err *err)
 {
-    struct gpu_config config = {&system->gpu, &system->sm,  &system->l2,      &system->dram,
-                                &system->noc, &system->tlb, &system->dispatch};
+    struct gpu_config config = system_gpu(system);
     return gpu_check(&config, err);
 }
 

@@ -11,6 +11,7 @@
 #include "gpu/dispatch_spec.h"
 #include "gpu/spec.h"
 #include "mem/spec.h"
+#include "system/fabric_spec.h"
 
 #define SYSTEM_PARAMS(P, S)                                                                                  \
     P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
@@ -32,6 +33,7 @@ struct system {
     struct noc_spec noc;
     struct tlb_spec tlb;
     struct dispatch_spec dispatch;
+    struct fabric_spec fabric;
     struct system_spec spec;
     struct config config;  /* what both were made from; owns their texts */
     const char *inherited; /* says of what was not set whose it is, "inherited from h200"; NULL: its own */

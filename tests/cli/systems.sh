@@ -108,6 +108,13 @@ cannot 'gpu.threads_per_block \(1024\) cannot be more than 4 warps' --set gpu.wa
 cannot 'L2 slices cannot be spread over 2 partitions' --set l2.slices=93
 cannot 'a slice of [0-9]+ lines: expected' --set l2.bytes=64KiB
 cannot 'writes_low < writes_high <= writes' --set dram.writes_low=64
+cannot 'gpu.page: expected 4KiB..1GiB, not 0' --set gpu.page=0
+cannot 'gpu.page: a page is a power of two, and 12288 bytes are not' --set gpu.page=12KiB
+cannot 'gpu.page \(1073741824\) cannot be more than gpu.memory \(2097152\)' --set gpu.page=1GiB --set gpu.memory=2MiB
+cannot 'tlb.page: a page is a power of two' --set tlb.page=3MiB
+cannot 'fabric.bandwidth: expected' --set fabric.bandwidth=0
+cannot 'fabric.latency: expected' --set fabric.latency=0
+cannot 'system.gpus: expected 1..64' --set system.gpus=65
 cannot 'gpu.l2 is now l2.bytes' --set gpu.l2=16MiB
 cannot 'noc.request_bytes_per_cycle: expected 0\|1\.\.4096, not 1e-7' --set noc.request_bytes_per_cycle=1e-7
 cannot 'noc.gpc_bytes_per_cycle: expected 0\|1\.\.65536, not 0.5' --set noc.gpc_bytes_per_cycle=0.5

@@ -3,7 +3,7 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "mem/mem.h"
+#include "mem/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +135,9 @@ static struct figures measure(const struct config *config, struct client_spec ba
     config_fill(config, &dram_params, "dram", &dram);
     config_fill(config, &noc_params, "noc", &noc);
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1, .payload_bytes = MEM_PAYLOAD_MOST});
-    struct mem_config mem_config = {.l2 = &l2,
+    struct host_memory *host = host_memory_new(engine, 1, no_atomic);
+    struct mem_config mem_config = {.host = host,
+                                    .l2 = &l2,
                                     .dram = &dram,
                                     .noc = &noc,
                                     .sm_clock = clock_hz,
@@ -147,7 +149,7 @@ static struct figures measure(const struct config *config, struct client_spec ba
         fail(&err);
     const uint64_t bytes = UINT64_C(5) << 29;
     char *memory = mem_alloc(1, bytes);
-    mem_set_regions(mem, &(struct mem_region){.bytes = bytes, .host = memory}, 1);
+    mem_set_ranges(mem, &(struct home_range){.bytes = bytes, .host = memory}, 1);
     struct client_spec specs[SMS];
     struct component *clients[SMS];
     uint64_t total = base.lines;
@@ -203,6 +205,7 @@ static struct figures measure(const struct config *config, struct client_spec ba
     }
     engine_free(engine);
     mem_delete(mem);
+    host_memory_free(host);
     mem_free(memory);
     return figures;
 }

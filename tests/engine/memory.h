@@ -6,9 +6,12 @@
 #include "check.h"
 #include "base/mem.h"
 #include "mem/map.h"
-#include "mem/mem.h"
+#include "mem/host.h"
 
-enum { MOST_SENT = 64, CLIENTS = 4, MEMORY_BYTES = 1 << 20, REMOTE_AT = 1 << 30 };
+enum { MOST_SENT = 64, CLIENTS = 4, MEMORY_BYTES = 1 << 20 };
+
+/* The host's memory. */
+#define REMOTE_AT ((uint64_t)HOME_HOST << PHYSICAL_HOME_SHIFT)
 
 struct sent {
     uint64_t at;
@@ -104,6 +107,7 @@ struct system {
     uint32_t gpcs;
     uint8_t gpc_of[CLIENTS];
     struct engine *engine;
+    struct host_memory *host;
     struct mem *mem;
     struct script scripts[CLIENTS];
     struct component *clients[CLIENTS];
@@ -146,7 +150,9 @@ static inline void system_defaults(struct system *system)
 static inline void system_make(struct system *system)
 {
     system->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
-    struct mem_config config = {.l2 = &system->l2,
+    system->host = host_memory_new(system->engine, 1, add_words);
+    struct mem_config config = {.host = system->host,
+                                .l2 = &system->l2,
                                 .dram = &system->dram,
                                 .noc = &system->noc,
                                 .sm_clock = 1000000000,
@@ -158,10 +164,8 @@ static inline void system_make(struct system *system)
     must(system->mem = mem_new(system->engine, "gpu[0]", &config, err));
     system->memory = mem_alloc(MEMORY_BYTES, 1);
     system->remote = mem_alloc(MEMORY_BYTES, 1);
-    const struct mem_region regions[] = {
-        {.bytes = MEMORY_BYTES, .host = system->memory},
-        {.at = REMOTE_AT, .bytes = 1000, .host = system->remote, .remote = true}};
-    mem_set_regions(system->mem, regions, 2);
+    mem_set_ranges(system->mem, &(struct home_range){.bytes = MEMORY_BYTES, .host = system->memory}, 1);
+    host_memory_set(system->host, &(struct home_range){.bytes = 1000, .host = system->remote}, 1);
     for (uint32_t i = 0; i < CLIENTS; i++) {
         char name[32];
         snprintf(name, sizeof name, "client[%u]", i);
@@ -189,6 +193,7 @@ static inline void system_free(struct system *system)
 {
     engine_free(system->engine);
     mem_delete(system->mem);
+    host_memory_free(system->host);
     mem_free(system->memory);
     mem_free(system->remote);
 }

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "mem/mem.h"
+#include "mem/host.h"
 
 enum {
     OPERATIONS = 1500, /* of each client */
@@ -202,6 +202,7 @@ static uint64_t add_atomic(uint8_t operation, void *at, uint64_t operand, uint64
 
 struct system {
     struct engine *engine;
+    struct host_memory *host;
     struct mem *mem;
     struct client_spec *specs;
     struct component **clients;
@@ -242,7 +243,9 @@ static struct system system_make(const struct choice *choice, uint64_t seed)
     dram.model = choice->dram;
     dram.bandwidth = UINT64_C(100000000000);
     system.engine = engine_new(&(struct engine_spec){.seed = seed, .payload_bytes = MEM_PAYLOAD_MOST});
-    struct mem_config config = {.l2 = &l2,
+    system.host = host_memory_new(system.engine, 1, add_atomic);
+    struct mem_config config = {.host = system.host,
+                                .l2 = &l2,
                                 .dram = &dram,
                                 .noc = &noc,
                                 .sm_clock = 1980000000,
@@ -251,7 +254,7 @@ static struct system system_make(const struct choice *choice, uint64_t seed)
                                 .atomic = add_atomic};
     must(system.mem = mem_new(system.engine, "gpu[0]", &config, err));
     system.memory = mem_alloc(REGION, 1);
-    mem_set_regions(system.mem, &(struct mem_region){.bytes = REGION, .host = system.memory}, 1);
+    mem_set_ranges(system.mem, &(struct home_range){.bytes = REGION, .host = system.memory}, 1);
     system.specs = mem_alloc(choice->clients, sizeof *system.specs);
     system.clients = mem_alloc(choice->clients, sizeof(struct component *));
     for (uint32_t i = 0; i < choice->clients; i++) {
@@ -273,6 +276,7 @@ static void system_free(struct system *system)
 {
     engine_free(system->engine);
     mem_delete(system->mem);
+    host_memory_free(system->host);
     mem_free(system->specs);
     mem_free(system->clients);
     mem_free(system->memory);

@@ -69,7 +69,7 @@ static struct machine *resume_machine(struct resume *resume, const struct checkp
     struct machine_options options = {.threads = 1, .profile = true, .checkpoint = *checkpoint};
     struct machine *machine = machine_new(&resume->system, &options, err);
     if (machine)
-        machine_set_memory(machine, 0, &range, 1);
+        machine_set_memory(machine, &range, 1);
     return machine;
 }
 

@@ -23,7 +23,7 @@ static struct machine *new_machine(struct timed *timed, const struct machine_opt
     struct memory_range range = {.at = (uintptr_t)timed->arena, .bytes = ARENA};
     struct machine *machine = machine_new(&timed->system, options, err);
     if (machine)
-        machine_set_memory(machine, 0, &range, 1);
+        machine_set_memory(machine, &range, 1);
     return machine;
 }
 
@@ -67,7 +67,7 @@ void *timed_alloc(struct timed *timed, size_t bytes)
     timed->used += (bytes + 511) / 512 * 512;
     REQUIRE(timed->used <= ARENA);
     if (timed->machine)
-        machine_sync_memory(timed->machine, 0, (uintptr_t)memory, bytes, MEMORY_CHANGED);
+        machine_sync_memory(timed->machine, (uintptr_t)memory, bytes, MEMORY_CHANGED);
     memset(memory, 0, bytes);
     return memory;
 }
@@ -85,7 +85,7 @@ static bool run_on(struct machine *machine, const struct launch *launch, struct 
     while (task.state == TASK_RUNNING)
         if (!machine_run(machine, err) && task.state == TASK_RUNNING)
             return false;
-    machine_sync_memory(machine, 0, 0, UINT64_MAX, MEMORY_READ);
+    machine_sync_memory(machine, 0, UINT64_MAX, MEMORY_READ);
     *result = task.result;
     *cycles = task.stats.cycles;
     *digest = digest_word(*digest, task.stats.cycles);

@@ -10,7 +10,7 @@ CU_ANY(cuMemGetAllocationGranularity, (granularity, properties, option), size_t 
 {
     if (!granularity || !properties || option > 1)
         return cudaErrorInvalidValue;
-    *granularity = MAPPING_UNIT;
+    *granularity = mapping_unit(cuda_driver());
     return cudaSuccess;
 }
 
@@ -19,7 +19,7 @@ CU_ANY(cuMemAddressReserve, (address, bytes, alignment, hint, flags), CUdevicept
        size_t alignment, CUdeviceptr hint, unsigned long long flags)
 {
     uint64_t made = 0;
-    if (!address || flags || hint % MAPPING_UNIT)
+    if (!address || flags || hint % mapping_unit(cuda_driver()))
         return cudaErrorInvalidValue;
     CUresult result = mapping_reserve(cuda_driver(), bytes, alignment, &made);
     if (!result)

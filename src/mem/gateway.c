@@ -1,0 +1,229 @@
+#include "mem/gateway.h"
+#include "base/address.h"
+#include "base/archive.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "mem/mem.h"
+
+#include <string.h>
+
+enum { NOBODY = UINT32_MAX };
+
+/* A peer's request that is at this GPU's slices: its number there is its place among these. */
+struct guest {
+    uint32_t gpu, client, id;
+    uint32_t next; /* of the free ones */
+};
+
+struct gateway_state {
+    uint64_t peer_bytes; /* first */
+    uint32_t free_guest, guests_now;
+};
+
+struct gateway {
+    struct gateway *self; /* what the component's spec points to: guests are reached through it */
+    struct component *component;
+    const struct mem *mem;
+    uint32_t client;
+    struct guest *guests;
+    size_t guest_count;
+};
+
+static struct gateway *gateway_of(const struct component *self)
+{
+    return *(struct gateway *const *)component_spec(self);
+}
+
+static void gateway_start(struct component *self, void *at)
+{
+    struct gateway_state *state = at;
+    (void)self;
+    state->free_guest = NOBODY;
+}
+
+static uint32_t guest_take(struct gateway *gateway, struct gateway_state *state)
+{
+    if (state->free_guest == NOBODY) {
+        size_t more = gateway->guest_count ? 2 * gateway->guest_count : 256;
+        gateway->guests = mem_resize(gateway->guests, gateway->guest_count, more, sizeof *gateway->guests);
+        for (size_t i = more; i-- > gateway->guest_count;) {
+            gateway->guests[i].next = state->free_guest;
+            state->free_guest = (uint32_t)i;
+        }
+        gateway->guest_count = more;
+    }
+    uint32_t number = state->free_guest;
+    state->free_guest = gateway->guests[number].next;
+    state->guests_now++;
+    return number;
+}
+
+static void guest_give(struct gateway *gateway, struct gateway_state *state, uint32_t number)
+{
+    gateway->guests[number].next = state->free_guest;
+    state->free_guest = number;
+    state->guests_now--;
+}
+
+/* A request of an own SM, for a peer. */
+static void send_to_peer(struct component *self, struct gateway_state *state, const struct event *event)
+{
+    struct {
+        struct fabric_head head;
+        struct mem_request request;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_request)];
+    } message = {.head = {.client = event->from}};
+    memcpy(&message.request, event->payload, event->bytes);
+    state->peer_bytes += (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
+    uint32_t home = physical_home(physical_unpack(message.request.line));
+    REQUIRE(port_send(component_port(self, GATEWAY_FABRIC), home, 0, event->kind, &message,
+                      (uint16_t)(sizeof message.head + event->bytes)));
+}
+
+/* A reply of an own slice, to a peer's request. */
+static void answer_peer(struct component *self, struct gateway_state *state, const struct event *event)
+{
+    struct gateway *gateway = gateway_of(self);
+    struct {
+        struct fabric_head head;
+        struct mem_reply reply;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_reply)];
+    } message = {.head = {0}};
+    memcpy(&message.reply, event->payload, event->bytes);
+    struct guest guest = gateway->guests[message.reply.id];
+    guest_give(gateway, state, message.reply.id);
+    message.head.client = guest.client;
+    message.reply.id = guest.id;
+    REQUIRE(port_send(component_port(self, GATEWAY_FABRIC), guest.gpu, 0, event->kind, &message,
+                      (uint16_t)(sizeof message.head + event->bytes)));
+}
+
+/* A peer's request, for the slice that has the line; its port of the crossbar is as wide as the fabric.
+ * False: that slice has no room for it yet. */
+static bool ask_slice(struct component *self, struct gateway_state *state, const struct event *event)
+{
+    struct gateway *gateway = gateway_of(self);
+    struct fabric_head head;
+    struct {
+        struct mem_request request;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_request)];
+    } message;
+    uint16_t bytes = (uint16_t)(event->bytes - sizeof head);
+    memcpy(&head, event->payload, sizeof head);
+    memcpy(&message, event->payload + sizeof head, bytes);
+    struct port *port = component_port(self, GATEWAY_ASKS);
+    uint32_t to = mem_target(gateway->mem, gateway->client, message.request.line);
+    if (!port_room(port, to))
+        return port_send(port, to, 0, event->kind, &message, bytes); /* refused: `ready` will be called */
+    uint32_t number = guest_take(gateway, state);
+    gateway->guests[number] =
+        (struct guest){.gpu = event->from, .client = head.client, .id = message.request.id};
+    message.request.id = number;
+    return port_send_sized(port, to, 0, event->kind, &message, bytes, 0);
+}
+
+/* A peer's reply, for one of the own SMs. */
+static void answer_client(struct component *self, const struct event *event)
+{
+    struct fabric_head head;
+    memcpy(&head, event->payload, sizeof head);
+    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), head.client, 0, event->kind,
+                      event->payload + sizeof head, (uint16_t)(event->bytes - sizeof head)));
+}
+
+static void take_from_fabric(struct component *self, struct gateway_state *state)
+{
+    struct port *port = component_port(self, GATEWAY_FABRIC);
+    for (const struct event *event; (event = port_head(port)); port_pop(port)) {
+        if (event->kind == MEM_DATA || event->kind == MEM_DONE)
+            answer_client(self, event);
+        else if (!ask_slice(self, state, event))
+            return;
+    }
+}
+
+static void gateway_arrive(struct component *self, void *state, struct port *port)
+{
+    if (port_number(port) == GATEWAY_FABRIC) {
+        if (port_fill(port) == 1) /* else the first one waits for room */
+            take_from_fabric(self, state);
+        return;
+    }
+    if (port_number(port) == GATEWAY_REQUESTS)
+        send_to_peer(self, state, port_head(port));
+    else
+        answer_peer(self, state, port_head(port));
+    port_pop(port);
+}
+
+static void gateway_ready(struct component *self, void *state, struct port *port, uint32_t plug)
+{
+    (void)port, (void)plug;
+    take_from_fabric(self, state);
+}
+
+static bool gateway_waits(const struct component *self, const void *at, struct text *text)
+{
+    const struct gateway_state *state = at;
+    (void)self;
+    if (state->guests_now)
+        text_add(text, "slices' replies to %u requests of other GPUs", state->guests_now);
+    return state->guests_now;
+}
+
+static void gateway_archive(struct component *self, void *at, struct archive *archive)
+{
+    const struct gateway_state *state = at;
+    struct gateway *gateway = gateway_of(self);
+    size_t count = (size_t)archive_number(archive, gateway->guest_count, UINT32_MAX);
+    if (archive->reading && archive->good) {
+        gateway->guests = mem_resize(gateway->guests, gateway->guest_count, count, sizeof *gateway->guests);
+        gateway->guest_count = count;
+    }
+    archive_bytes(archive, gateway->guests, gateway->guest_count * sizeof *gateway->guests);
+    bool good = state->free_guest == NOBODY || state->free_guest < gateway->guest_count;
+    for (size_t i = 0; i < gateway->guest_count && good; i++)
+        good = gateway->guests[i].next == NOBODY || gateway->guests[i].next < gateway->guest_count;
+    archive_check(archive, good);
+}
+
+static const struct component_ops gateway_ops = {.type = "gateway",
+                                                 .start = gateway_start,
+                                                 .arrive = gateway_arrive,
+                                                 .ready = gateway_ready,
+                                                 .waits = gateway_waits,
+                                                 .archive = gateway_archive};
+
+struct gateway *gateway_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t client)
+{
+    struct gateway *gateway = mem_alloc(1, sizeof *gateway);
+    struct text name = {0};
+    text_add(&name, "%s.gateway", path);
+    gateway->self = gateway;
+    gateway->mem = mem;
+    gateway->client = client;
+    gateway->component =
+        engine_component(engine, engine_island(engine, name.at), name.at, &gateway_ops, &gateway->self,
+                         sizeof(struct gateway_state), "requests,replies,asks,answers,fabric");
+    text_fini(&name);
+    return gateway;
+}
+
+void gateway_free(struct gateway *gateway)
+{
+    if (!gateway)
+        return;
+    mem_free(gateway->guests);
+    mem_free(gateway);
+}
+
+struct port *gateway_port(const struct gateway *gateway, enum gateway_port port)
+{
+    return component_port(gateway->component, port);
+}
+
+uint64_t gateway_peer_bytes(const struct gateway *gateway)
+{
+    return ((const struct gateway_state *)component_state(gateway->component))->peer_bytes;
+}

@@ -1,0 +1,36 @@
+/* The way to other GPUs' memory and from them: a component of each GPU that has peers, between its crossbar
+ * and the fabric, which is the link to all the others' gateways.
+ *
+ *   SM -> own crossbar -> gateway -> fabric -> the home's gateway -> the home's crossbar -> slice, and back
+ *
+ * Requests of peers enter the home's crossbar as one more client's, so a line has one order of requests,
+ * whoever they come from, and atomics happen at home. Nothing of a peer's memory is kept in the own L2.
+ *
+ * It cannot deadlock: slices hold requests for their own GPU's memory and the host's only, and need nothing
+ * of the fabric to go on; replies are taken at once everywhere. */
+#ifndef MEM_GATEWAY_H
+#define MEM_GATEWAY_H
+
+#include "engine/engine.h"
+#include "mem/message.h"
+
+struct mem;
+struct gateway;
+
+/* What stands before requests and replies on the fabric. */
+struct fabric_head {
+    uint32_t client; /* whose request it is, on the crossbar of its GPU */
+    uint32_t unused; /* zero */
+};
+
+enum { FABRIC_PAYLOAD_MOST = sizeof(struct fabric_head) + MEM_PAYLOAD_MOST };
+
+enum gateway_port { GATEWAY_REQUESTS, GATEWAY_REPLIES, GATEWAY_ASKS, GATEWAY_ANSWERS, GATEWAY_FABRIC };
+
+/* `client`: the number it has on the GPU's crossbar. */
+struct gateway *gateway_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t client);
+void gateway_free(struct gateway *gateway); /* after the engine */
+struct port *gateway_port(const struct gateway *gateway, enum gateway_port port);
+uint64_t gateway_peer_bytes(const struct gateway *gateway); /* asked for and written, of peers, by this GPU */
+
+#endif

@@ -1,0 +1,33 @@
+/* A home: memory that owns bytes, a GPU's or the host's. Offsets in it are one half of a physical address.
+ * Only the home's own islands turn them into addresses of the host, where the simulator keeps the bytes, and,
+ * between runs, whoever looks after memory as a whole. */
+#ifndef MEM_HOME_H
+#define MEM_HOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where a part of a home is on the host. Few; they change only while nothing runs. */
+struct home_range {
+    uint64_t at, bytes; /* offsets */
+    char *host;
+};
+
+struct home {
+    struct home_range *ranges;
+    uint32_t count;
+};
+
+void home_set(struct home *home, const struct home_range *ranges, uint32_t count);
+void home_fini(struct home *home);
+
+/* The host's address of an offset; NULL: there is nothing. */
+char *home_host(const struct home *home, uint64_t offset);
+
+/* Bytes of a sector or a line. Beyond the ranges there is nothing: zeroes, and writes are lost. */
+void home_prefetch(const struct home *home, uint64_t line); /* they will be read soon */
+void home_read(const struct home *home, uint64_t offset, unsigned char *sector);
+void home_read_line(const struct home *home, uint64_t offset, unsigned char *line);
+void home_write(const struct home *home, uint64_t offset, const unsigned char *sector, uint32_t mask);
+
+#endif

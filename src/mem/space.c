@@ -1,0 +1,163 @@
+#include "mem/space.h"
+#include "base/bits.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+enum { TOP_SHIFT = 30, MIDDLE_SHIFT = 21, LEAF_SHIFT = 12, LEVEL_SHIFT = 9, ADDRESS_BITS = 47 };
+enum { ENTRIES = 1 << LEVEL_SHIFT };
+#define TOP_ENTRIES (UINT64_C(1) << (ADDRESS_BITS - TOP_SHIFT))
+
+/* Zero: nothing. Bit 0: the packed physical address of a block of this level's size. Else a table of the next
+ * level, by its number. */
+typedef uint64_t entry;
+enum { IS_BLOCK = 1, NEXT_SHIFT = 1 };
+
+struct table {
+    entry at[ENTRIES];
+};
+
+struct space {
+    entry *top; /* pages of the host that cost nothing until they are touched */
+    struct table **tables;
+    size_t table_count, table_capacity;
+    struct space_block *mapped; /* as they were given; once ready in the order of physical addresses */
+    size_t mapped_count, mapped_capacity;
+    bool has_aliases;
+};
+
+struct space *space_new(void)
+{
+    struct space *space = mem_alloc(1, sizeof *space);
+    space->top = mem_alloc_pages(TOP_ENTRIES, sizeof *space->top);
+    return space;
+}
+
+static void free_tables(struct space *space)
+{
+    for (size_t i = 0; i < space->table_count; i++)
+        mem_free(space->tables[i]);
+    space->table_count = 0;
+}
+
+void space_free(struct space *space)
+{
+    if (!space)
+        return;
+    free_tables(space);
+    mem_free(space->tables);
+    mem_free(space->mapped);
+    mem_free_pages(space->top);
+    mem_free(space);
+}
+
+void space_clear(struct space *space)
+{
+    free_tables(space);
+    space->mapped_count = 0;
+    mem_free_pages(space->top);
+    space->top = mem_alloc_pages(TOP_ENTRIES, sizeof *space->top);
+}
+
+static struct table *next_table(struct space *space, entry *at)
+{
+    if (!*at) {
+        mem_grow(space->tables, space->table_count, space->table_capacity);
+        space->tables[space->table_count] = mem_alloc(1, sizeof(struct table));
+        *at = (entry)++space->table_count << NEXT_SHIFT;
+    }
+    return space->tables[(*at >> NEXT_SHIFT) - 1];
+}
+
+/* Whether a block of this size can begin here. */
+static bool fits(uint64_t at, uint64_t bytes, struct physical_address to, unsigned shift)
+{
+    uint64_t rest = (UINT64_C(1) << shift) - 1;
+    return !((at | to.packed) & rest) && bytes > rest;
+}
+
+/* Maps a block, and gives how far that is. */
+static uint64_t map_block(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to)
+{
+    entry *place = &space->top[at >> TOP_SHIFT];
+    for (unsigned shift = TOP_SHIFT;; shift -= LEVEL_SHIFT) {
+        if (*place & IS_BLOCK)
+            return SPACE_PAGE_LEAST;
+        if (!*place && fits(at, bytes, to, shift)) {
+            *place = to.packed | IS_BLOCK;
+            return UINT64_C(1) << shift;
+        }
+        place = &next_table(space, place)->at[at >> (shift - LEVEL_SHIFT) & (ENTRIES - 1)];
+    }
+}
+
+void space_map(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to)
+{
+    uint64_t before = at % SPACE_PAGE_LEAST, end = at + bytes;
+    REQUIRE(end <= UINT64_C(1) << ADDRESS_BITS && physical_offset(to) % SPACE_PAGE_LEAST == before);
+    end = (end + SPACE_PAGE_LEAST - 1) / SPACE_PAGE_LEAST * SPACE_PAGE_LEAST;
+    at -= before;
+    to.packed -= before;
+    mem_grow(space->mapped, space->mapped_count, space->mapped_capacity);
+    space->mapped[space->mapped_count++] = (struct space_block){.at = at, .bytes = end - at, .to = to};
+    while (at < end) {
+        uint64_t step = map_block(space, at, end - at, to);
+        at += step;
+        to.packed += step;
+    }
+}
+
+static int by_physical(const void *a, const void *b)
+{
+    const struct space_block *x = a, *y = b;
+    if (x->to.packed != y->to.packed)
+        return x->to.packed < y->to.packed ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+void space_ready(struct space *space)
+{
+    uint64_t end = 0;
+    space->has_aliases = false;
+    if (space->mapped_count)
+        qsort(space->mapped, space->mapped_count, sizeof *space->mapped, by_physical);
+    for (size_t i = 0; i < space->mapped_count; i++) {
+        const struct space_block *one = &space->mapped[i];
+        space->has_aliases |= one->to.packed < end;
+        end = max_u64(end, one->to.packed + one->bytes);
+    }
+}
+
+struct space_block space_name(const struct space *space, struct physical_address address, uint32_t number)
+{
+    for (size_t i = 0; i < space->mapped_count && space->mapped[i].to.packed <= address.packed; i++) {
+        if (address.packed - space->mapped[i].to.packed < space->mapped[i].bytes && !number--)
+            return space->mapped[i];
+    }
+    return (struct space_block){0};
+}
+
+static struct space_block block(const struct space *space, entry found, uint64_t address, unsigned shift)
+{
+    uint64_t bytes = UINT64_C(1) << shift;
+    return found ? (struct space_block){.at = address & ~(bytes - 1),
+                                        .bytes = bytes,
+                                        .to = physical_unpack(found & ~(entry)IS_BLOCK),
+                                        .has_aliases = space->has_aliases}
+                 : (struct space_block){0};
+}
+
+struct space_block space_find(const struct space *space, uint64_t address)
+{
+    if (address >> ADDRESS_BITS)
+        return (struct space_block){0};
+    entry found = space->top[address >> TOP_SHIFT];
+    if (!found || found & IS_BLOCK)
+        return block(space, found, address, TOP_SHIFT);
+    found = space->tables[(found >> NEXT_SHIFT) - 1]->at[address >> MIDDLE_SHIFT & (ENTRIES - 1)];
+    if (!found || found & IS_BLOCK)
+        return block(space, found, address, MIDDLE_SHIFT);
+    found = space->tables[(found >> NEXT_SHIFT) - 1]->at[address >> LEAF_SHIFT & (ENTRIES - 1)];
+    return block(space, found, address, LEAF_SHIFT);
+}

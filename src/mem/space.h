@@ -1,0 +1,41 @@
+/* The page table of a process: where virtual addresses are at home. It is written between runs, and all SMs
+ * look at it while they run.
+ *
+ * A table of three levels, of 1 GiB, 2 MiB and 4 KiB. Pages side by side that are so in their home, too, are
+ * one entry of the largest level that they fill, so that memory of a GPU in one piece takes an entry for each
+ * GiB. Aliases (two virtual pages for one physical) are as good as any. */
+#ifndef MEM_SPACE_H
+#define MEM_SPACE_H
+
+#include "base/address.h"
+
+#include <stdbool.h>
+
+enum { SPACE_PAGE_LEAST = 4096 };
+
+struct space;
+
+struct space *space_new(void);
+void space_free(struct space *space);
+void space_clear(struct space *space);
+
+/* Maps whole pages of at least 4 KiB: both addresses must lie alike in theirs. What is mapped already stays.
+ * When all is mapped, space_ready. */
+void space_map(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to);
+void space_ready(struct space *space);
+
+/* An entry: what addresses around one that was looked up become. */
+struct space_block {
+    uint64_t at, bytes; /* virtual; 0 bytes: none */
+    struct physical_address to;
+    bool has_aliases; /* some physical address of the space has several names */
+};
+
+/* The entry for an address; of 0 bytes when it is not mapped. */
+struct space_block space_find(const struct space *space, uint64_t address);
+
+/* The other way round: entries that have this physical address, one after the other from number 0 on; of 0
+ * bytes when there are no more. Where nothing has two names, there is one at most. */
+struct space_block space_name(const struct space *space, struct physical_address address, uint32_t number);
+
+#endif

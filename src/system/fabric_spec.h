@@ -1,0 +1,19 @@
+/* What GPUs reach each other by, by rows. The defaults are the H200's in an HGX board; systems/h200.ini tells
+ * where each comes from. */
+#ifndef SYSTEM_FABRIC_SPEC_H
+#define SYSTEM_FABRIC_SPEC_H
+
+#include "base/param.h"
+
+#define FABRIC_PARAMS(P, S)                                                                                  \
+    P(S, rate, bandwidth, "450GB/s", "1MB/s..", "of a GPU's links to the others together, each way")         \
+    P(S, time, latency, "300ns", "1ns..1s", "from a GPU's crossbar to another GPU's")                        \
+    P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")
+
+struct fabric_spec {
+    FABRIC_PARAMS(PARAM_FIELD, fabric_spec)
+};
+
+extern const struct param_group fabric_params;
+
+#endif
