@@ -536,17 +536,17 @@ static void launches_are_counted_in_their_order(void **state)
 }
 
 /* The files are there, and right, before the driver ends: whatever ends the process. */
-static void launches_are_summed_and_those_asked_for_are_lines(void **state)
+static void launches_are_summed_and_those_asked_for_are_kept(void **state)
 {
     (void)state;
     struct under_test t;
     struct folder folder;
-    struct text sums = {0}, lines = {0};
+    struct text sums = {0}, launches = {0};
     struct err err;
-    char lines_name[64], sums_name[64];
+    char launches_name[64], sums_name[64];
     uint64_t out;
     folder_make(&folder);
-    snprintf(lines_name, sizeof lines_name, "%d.0.launches", (int)getpid());
+    snprintf(launches_name, sizeof launches_name, "%d.0.launches", (int)getpid());
     snprintf(sums_name, sizeof sums_name, "%d.0.sums", (int)getpid());
     start_with(&t, (struct driver_options){.run_dir = folder.path, .first_line = 1, .end_line = 3});
     struct function *add = find(load(&t, add_ptx), "add");
@@ -557,18 +557,18 @@ static void launches_are_summed_and_those_asked_for_are_lines(void **state)
     CHECK(launch_add(&t, add, 1, out, 16));
     CHECK(launch_add(&t, add, 1, 0x1000, 1));
     assert_int_equal(device_synchronize(t.device), RESULT_ILLEGAL_ADDRESS);
-    assert_true(file_read(folder_file(&folder, lines_name), 1 << 20, &lines, &err));
-    uint64_t layout = LEDGER_LAYOUT;
-    assert_memory_equal(lines.at, &layout, sizeof layout);
-    const struct ledger_launch *first = (const void *)(lines.at + sizeof layout);
-    assert_string_equal(ledger_kernel(first), "add");
-    assert_int_equal(first->numbers.launch, 1);
-    assert_int_equal(first->numbers.block[0], 16);
-    assert_int_equal(first->numbers.result, 0);
-    const struct ledger_launch *second = (const void *)((const char *)first + first->entry.bytes);
-    assert_int_equal(second->numbers.result, RESULT_ILLEGAL_ADDRESS);
-    assert_int_equal(sizeof layout + first->entry.bytes + second->entry.bytes, lines.length);
-    text_fini(&lines);
+    assert_true(file_read(folder_file(&folder, launches_name), 1 << 20, &launches, &err));
+    assert_true(*(const uint64_t *)launches.at == LEDGER_LAYOUT);
+    const struct ledger_launch *launch = (const struct ledger_launch *)(launches.at + sizeof(uint64_t));
+    assert_int_equal(launch->entry.kind, LEDGER_LAUNCH);
+    assert_string_equal(ledger_kernel(launch), "add");
+    assert_int_equal(launch->numbers.launch, 1);
+    assert_int_equal(launch->numbers.block[0], 16);
+    assert_int_equal(launch->numbers.result, 0);
+    launch = (const struct ledger_launch *)((const char *)launch + launch->entry.bytes);
+    assert_int_equal(launch->numbers.result, RESULT_ILLEGAL_ADDRESS);
+    assert_ptr_equal((const char *)launch + launch->entry.bytes, launches.at + launches.length);
+    text_fini(&launches);
     assert_true(file_read(folder_file(&folder, sums_name), 1 << 20, &sums, &err));
     const struct launch_process *process = (const struct launch_process *)sums.at;
     assert_true(process->layout == LEDGER_LAYOUT);
@@ -582,7 +582,7 @@ static void launches_are_summed_and_those_asked_for_are_lines(void **state)
     assert_int_equal(process->bytes + sum->bytes, sums.length);
     text_fini(&sums);
     stop(&t);
-    folder_remove(&folder, LIST(lines_name, sums_name));
+    folder_remove(&folder, LIST(launches_name, sums_name));
 }
 
 /* heddle.h: a child of fork cannot use the driver, and may end. */
@@ -753,7 +753,7 @@ int main(void)
         cmocka_unit_test(broken_modules_are_told_of),
         cmocka_unit_test(kernels_can_be_listed),
         cmocka_unit_test(launches_are_counted_in_their_order),
-        cmocka_unit_test(launches_are_summed_and_those_asked_for_are_lines),
+        cmocka_unit_test(launches_are_summed_and_those_asked_for_are_kept),
         cmocka_unit_test(a_forked_child_has_no_driver),
         cmocka_unit_test(what_a_kernel_prints_comes_with_the_next_wait),
         cmocka_unit_test(limits_are_kept),
