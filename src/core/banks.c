@@ -37,25 +37,39 @@ static uint32_t place_of(const uint32_t offsets[ISA_LANES])
     return mixed * UINT32_C(2654435761) >> 16 & (BANK_PATTERNS - 1);
 }
 
+/* Of 32 lanes, which the host's compiler makes a few vectors of: how far each is from the first; and whether
+ * that is as remembered. */
+static void offsets_from(uint32_t first, const uint32_t *at, uint32_t *offsets)
+{
+    for (uint32_t i = 0; i < 32; i++)
+        offsets[i] = at[i] - first;
+}
+
+static bool are_same(const uint32_t *offsets, const uint32_t *known)
+{
+    uint32_t differs = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        differs |= offsets[i] ^ known[i];
+    return !differs;
+}
+
 uint32_t bank_passes(struct banks *banks, uint32_t count, const struct request *request)
 {
     uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16;
-    uint32_t first = request->shared_at[first_lane(request->shared)], differs = 0, offsets[ISA_LANES];
-    uint32_t width = request->of.width, half = 0;
-    do /* at least once: there are 32 lanes */
-        for (uint32_t i = half; i < half + 32; i++)
-            offsets[i] = request->shared_at[i] - first;
-    while ((half += 32) < width);
+    uint32_t first = request->shared_at[first_lane(request->shared)], offsets[ISA_LANES];
+    bool wide = request->of.width > 32;
+    offsets_from(first, request->shared_at, offsets);
+    if (wide)
+        offsets_from(first, request->shared_at + 32, offsets + 32);
     struct bank_pattern *pattern = &banks->seen[place_of(offsets)];
-    for (uint32_t i = 0; i < width; i++)
-        differs |= offsets[i] ^ pattern->offsets[i];
-    if (LIKELY(!differs && pattern->who == request->shared && pattern->bytes == request->shared_bytes &&
-               pattern->first_byte == first % unit))
+    if (LIKELY(are_same(offsets, pattern->offsets) && pattern->who == request->shared &&
+               pattern->bytes == request->shared_bytes && pattern->first_byte == first % unit &&
+               (!wide || are_same(offsets + 32, pattern->offsets + 32))))
         return pattern->passes;
-    *pattern = (struct bank_pattern){.who = request->shared,
-                                     .bytes = request->shared_bytes,
-                                     .first_byte = (uint8_t)(first % unit),
-                                     .passes = count_passes(count, unit, request)};
-    memcpy(pattern->offsets, offsets, width * sizeof *offsets);
+    pattern->who = request->shared;
+    pattern->bytes = request->shared_bytes;
+    pattern->first_byte = (uint8_t)(first % unit);
+    pattern->passes = count_passes(count, unit, request);
+    memcpy(pattern->offsets, offsets, request->of.width * sizeof *offsets);
     return pattern->passes;
 }
