@@ -264,7 +264,7 @@ static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t 
     uint32_t slot = cache_victim(&sm->l1, line / MEM_LINE);
     if (slot == TAGS_NONE)
         return slot;
-    if (UNLIKELY(sm->l1_has_local) && cache_must_write_back(&sm->l1, slot)) {
+    if (UNLIKELY(sm->l1_has_local) && cache_holds(&sm->l1, slot) && *cache_dirty(&sm->l1, slot)) {
         struct cache_victim old = cache_take_dirty(&sm->l1, slot);
         write_back(sm, counters, old.line * MEM_LINE, old.sectors, cycle);
     }

@@ -112,6 +112,12 @@ static inline uint32_t cache_find(const struct cache *cache, uint64_t line) /* o
     return tags_find(cache->tags, line);
 }
 
+/* Asks the host for what is known of a line, for caches that the host's own do not hold. */
+static inline void cache_prefetch(const struct cache *cache, uint64_t line)
+{
+    tags_prefetch(cache->tags, tags_set_of(cache->tags, line));
+}
+
 static inline void cache_touch(struct cache *cache, uint32_t slot) /* it was used */
 {
     tags_touch(cache->tags, slot);
@@ -154,10 +160,15 @@ static inline uint32_t cache_victim(struct cache *cache, uint64_t line)
     return tags_victim(cache->tags, line);
 }
 
-/* Whether a line is in a slot, and dirty: to be taken before another is placed there. */
-static inline bool cache_must_write_back(const struct cache *cache, uint32_t slot)
+/* Whether a line is in a slot; and which. What is dirty of it must be taken before another is placed. */
+static inline bool cache_holds(const struct cache *cache, uint32_t slot)
 {
-    return *cache_dirty(cache, slot) && tags_holds(cache->tags, slot);
+    return tags_holds(cache->tags, slot);
+}
+
+static inline uint64_t cache_line_in(const struct cache *cache, uint32_t slot)
+{
+    return tags_line(cache->tags, slot);
 }
 
 /* What is dirty of a slot; it is clean from now on. */
@@ -175,6 +186,20 @@ static inline void cache_place(struct cache *cache, uint32_t slot, uint64_t line
 static inline uint32_t cache_miss(const struct cache *cache, uint64_t line)
 {
     return cache->misses->used ? mshr_find(cache->misses, line) : MSHR_NONE;
+}
+
+/* No more misses can begin. */
+static inline bool cache_is_busy(const struct cache *cache)
+{
+    return cache->misses->used == cache->misses->entries;
+}
+
+/* Of the set that a line falls to: ways that misses are under way to. */
+static inline uint32_t cache_ways_under_way(const struct cache *cache, uint64_t line)
+{
+    const struct tags_set *set = tags_set(cache->tags, tags_set_of(cache->tags, line));
+    bool is_old = set->generation != cache->tags->generation;
+    return is_old ? 0 : (uint32_t)__builtin_popcountll(set->pinned);
 }
 
 /* A miss begins; its line is in the slot, and cannot leave. MSHR_NONE when too many are under way. A lasting
@@ -257,11 +282,22 @@ static inline void cache_copy_sector(const struct cache *cache, void *to, const 
         memcpy(to, from, (size_t)1 << cache->sector_shift);
 }
 
+/* All of a usual line at once: true when that was all there was to copy. */
+static inline bool cache_copy_line(const struct cache *cache, void *to, const void *from, uint32_t sectors)
+{
+    if (sectors != 15 || cache->sector_shift != 5)
+        return false;
+    memcpy(to, from, 4 * CACHE_SECTOR_BYTES_USUAL);
+    return true;
+}
+
 /* Sectors side by side, as they travel, from a line; and back to their places. Gives their bytes. */
 static inline uint32_t cache_pack(const struct cache *cache, const unsigned char *line, uint32_t sectors,
                                   unsigned char *packed)
 {
     uint32_t bytes = 0;
+    if (cache_copy_line(cache, packed, line, sectors))
+        return 4 * CACHE_SECTOR_BYTES_USUAL;
     for (; sectors; sectors &= sectors - 1, bytes += UINT32_C(1) << cache->sector_shift)
         cache_copy_sector(cache, packed + bytes,
                           line + ((size_t)__builtin_ctz(sectors) << cache->sector_shift));
@@ -271,6 +307,8 @@ static inline uint32_t cache_pack(const struct cache *cache, const unsigned char
 static inline void cache_unpack(const struct cache *cache, const unsigned char *packed, uint32_t sectors,
                                 unsigned char *line)
 {
+    if (cache_copy_line(cache, line, packed, sectors))
+        return;
     for (; sectors; sectors &= sectors - 1, packed += (size_t)1 << cache->sector_shift)
         cache_copy_sector(cache, line + ((size_t)__builtin_ctz(sectors) << cache->sector_shift), packed);
 }
