@@ -1,42 +1,122 @@
 /* Instruction fetch and constants: which cache has what is next, and how long it takes. */
 #include "core/parts.h"
+#include "base/mem.h"
 
-/* Looks in a cache, and puts the line there. True: it was there. */
-static bool look(struct tags *tags, uint64_t line)
+/* What the description says of a level. */
+struct level_spec {
+    uint64_t bytes; /* 0: there is none */
+    uint32_t line_bytes, ways;
+    bool of_subcore; /* each has one of its own */
+    uint64_t latency, interval;
+};
+
+static void level_make(struct level *level, const struct level_spec *spec, uint32_t subcores)
 {
-    uint32_t slot = tags_find(tags, line);
-    if (slot != TAGS_NONE) {
-        tags_touch(tags, slot);
-        return true;
+    *level = (struct level){.latency = (uint32_t)spec->latency, .interval = (uint32_t)spec->interval};
+    level->count = spec->of_subcore ? subcores : 1;
+    level->caches = mem_alloc(level->count, sizeof *level->caches);
+    uint32_t sets = (uint32_t)max_u64(spec->bytes / spec->line_bytes / spec->ways, 1);
+    for (uint32_t i = 0; i < level->count; i++)
+        cache_init(&level->caches[i], &(struct cache_spec){.line_bytes = spec->line_bytes,
+                                                           .sector_bytes = spec->line_bytes,
+                                                           .tags = {.sets = sets, .ways = spec->ways}});
+}
+
+/* From the nearest on; the last row is what is behind all caches. */
+static void levels_make(struct levels *levels, const struct level_spec *specs, uint32_t count,
+                        uint32_t subcores)
+{
+    REQUIRE(count <= LEVELS_MOST + 1);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        if (specs[i].bytes)
+            level_make(&levels->at[levels->count++], &specs[i], subcores);
+    levels->at[levels->count] = (struct level){.latency = (uint32_t)specs[count - 1].latency,
+                                               .interval = (uint32_t)specs[count - 1].interval};
+}
+
+void fetch_make(struct sm *sm)
+{
+    const struct sm_spec *s = sm->config.spec;
+    const struct level_spec code[] = {
+        {s->l0_code, CODE_LINE, 4, true, 0, 0},
+        {s->l1_code, CODE_LINE, 4, false, s->l1_code_latency, s->l1_code_interval},
+        {s->l2_code, CODE_LINE, 8, false, s->l2_code_latency, s->l2_code_interval},
+        {0, 0, 0, false, s->memory_code_latency, s->memory_code_interval}};
+    const struct level_spec constants[] = {
+        {s->constant_cache, CONSTANT_LINE, 4, false, 0, 0},
+        {s->l2_constants, CONSTANT_LINE_BEHIND, 8, false, s->constant_miss_cycles, 0},
+        {0, 0, 0, false, s->constant_memory_cycles, 0}};
+    levels_make(&sm->code, code, COUNT_OF(code), sm->config.subcores);
+    levels_make(&sm->constants, constants, COUNT_OF(constants), sm->config.subcores);
+}
+
+/* Every cache of code and of constants. */
+#define EACH_CACHE(cache, levels)                                                                            \
+    for (struct level *level = (levels)->at; level < (levels)->at + (levels)->count; level++)                \
+        for (struct cache *cache = level->caches; cache < level->caches + level->count; cache++)
+
+static void levels_free(struct levels *levels)
+{
+    EACH_CACHE(cache, levels)
+    cache_fini(cache);
+    for (uint32_t i = 0; i < levels->count; i++)
+        mem_free(levels->at[i].caches);
+}
+
+static void levels_forget(struct levels *levels)
+{
+    EACH_CACHE(cache, levels)
+    cache_forget(cache, NULL);
+}
+
+static void levels_archive(struct levels *levels, struct archive *archive)
+{
+    EACH_CACHE(cache, levels)
+    cache_archive(cache, 0, archive);
+}
+
+void fetch_free(struct sm *sm)
+{
+    levels_free(&sm->code);
+    levels_free(&sm->constants);
+}
+
+void fetch_forget(struct sm *sm)
+{
+    levels_forget(&sm->code);
+    levels_forget(&sm->constants);
+}
+
+void fetch_archive(struct sm *sm, struct archive *archive)
+{
+    levels_archive(&sm->code, archive);
+    levels_archive(&sm->constants, archive);
+}
+
+/* The level that has what is at this address; the nearer ones have it from now on. */
+static const struct level *look(const struct levels *levels, uint32_t subcore, uint64_t address)
+{
+    const struct level *level = levels->at;
+    for (; level < levels->at + levels->count; level++) {
+        struct cache *cache = &level->caches[level->count == 1 ? 0 : subcore];
+        if (cache_touch_or_place(cache, cache_line(cache, address)))
+            break;
     }
-    slot = tags_victim(tags, line);
-    if (slot != TAGS_NONE)
-        tags_fill(tags, slot, line, TAGS_NORMAL);
-    return false;
+    return level;
 }
 
 /* Straight code streams: a line comes so long after the one before it. Elsewhere a line is waited for. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 {
-    const struct sm_spec *spec = sm->config.spec;
     bool follows = line == w->code_line + 1;
-    uint64_t now = max_u64(sm->cycle, w->since), before = w->code_at, latency, interval;
+    uint64_t now = max_u64(sm->cycle, w->since), before = w->code_at;
     w->code_line = line;
     w->code_at = now;
-    if (look(sm->subcores[w->place / SUBCORE_WARPS].code, line))
+    const struct level *level = look(&sm->code, w->place / SUBCORE_WARPS, line * CODE_LINE);
+    if (level->latency == 0)
         return 0;
     w->kernel->counters.fetch_misses++;
-    if (look(sm->code, line)) {
-        latency = spec->l1_code_latency;
-        interval = spec->l1_code_interval;
-    } else if (look(sm->code_behind, line)) {
-        latency = spec->l2_code_latency;
-        interval = spec->l2_code_interval;
-    } else {
-        latency = spec->memory_code_latency;
-        interval = spec->memory_code_interval;
-    }
-    w->code_at = follows ? max_u64(now, before + interval) : now + latency;
+    w->code_at = follows ? max_u64(now, before + level->interval) : now + level->latency;
     return (uint32_t)(w->code_at - now);
 }
 
@@ -44,9 +124,9 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 #define PARAMS_FROM  (UINT64_C(1) << 45)
 #define PARAMS_APART (UINT64_C(1) << 16)
 
-uint32_t constant_wait(struct sm *sm, struct sm_kernel *kernel, const struct request *request)
+uint32_t constant_wait(struct sm *sm, const struct sm_warp *w, const struct request *request)
 {
-    const struct sm_spec *spec = sm->config.spec;
+    struct sm_kernel *kernel = w->kernel;
     uint32_t most = 0;
     uint64_t last = UINT64_MAX;
     EACH_LANE (i, request->constant) {
@@ -57,11 +137,9 @@ uint32_t constant_wait(struct sm *sm, struct sm_kernel *kernel, const struct req
         if (line == last)
             continue;
         last = line;
-        if (look(sm->constants, line))
-            continue;
-        kernel->counters.const_misses++;
-        bool behind = look(sm->constants_behind, at / CONSTANT_LINE_BEHIND);
-        most = (uint32_t)max_u64(most, behind ? spec->constant_miss_cycles : spec->constant_memory_cycles);
+        uint32_t latency = look(&sm->constants, w->place / SUBCORE_WARPS, at)->latency;
+        kernel->counters.const_misses += latency > 0;
+        most = latency > most ? latency : most;
     }
     return most;
 }

@@ -390,7 +390,7 @@ static uint64_t issue_constant(struct sm *sm, const struct sm_warp *w, const str
     }
     uint64_t begins = max_u64(sm->cycle + shared, sm->shared_free[UNIT_CONST]) - shared;
     sm->shared_free[UNIT_CONST] = begins + (more + 1) * shared;
-    return begins + more * shared + sm->cost[UNIT_CONST].latency + constant_wait(sm, w->kernel, request);
+    return begins + more * shared + sm->cost[UNIT_CONST].latency + constant_wait(sm, w, request);
 }
 
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,

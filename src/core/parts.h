@@ -83,7 +83,20 @@ struct subcore {
     const struct sm_warp *reader;     /* whose instruction was the last, and what it read */
     uint16_t read[8];
     uint8_t read_count;
-    struct tags *code; /* L0 instruction cache */
+};
+
+/* Caches of code or of constants, from the nearest on. Only their tags and times are modelled. */
+enum { LEVELS_MOST = 3 };
+
+struct level {
+    struct cache *caches;       /* one, or one of each sub-core */
+    uint32_t count;             /* of them */
+    uint32_t latency, interval; /* cycles until what is found here comes; 0: it is at hand */
+};
+
+struct levels {
+    uint32_t count;
+    struct level at[LEVELS_MOST + 1]; /* the last one has no caches: what is behind them all */
 };
 
 /* A load, atomic or copy whose values are under way. */
@@ -160,7 +173,7 @@ struct sm {
     struct tlb tlb;
     struct untranslated *untranslated; /* in order */
     uint32_t untranslated_count, untranslated_capacity;
-    struct tags *code, *code_behind, *constants, *constants_behind;
+    struct levels code, constants;
 
     uint32_t next_subcore;
     struct sm_block *blocks;
@@ -261,6 +274,10 @@ static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_t
 {
     return code_line(w, w->exec->code, timing->first_step);
 }
-uint32_t constant_wait(struct sm *sm, struct sm_kernel *kernel, const struct request *request);
+uint32_t constant_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
+void fetch_make(struct sm *sm);
+void fetch_free(struct sm *sm);
+void fetch_forget(struct sm *sm);
+void fetch_archive(struct sm *sm, struct archive *archive);
 
 #endif

@@ -12,12 +12,6 @@ struct sm_state { /* the engine's part of it */
     uint64_t cycle;
 };
 
-/* One of code or constants. */
-static struct tags *cache_of(uint64_t bytes, uint32_t line_bytes, uint32_t ways)
-{
-    return tags_new(&(struct tags_spec){(uint32_t)max_u64(bytes / line_bytes / ways, 1), .ways = ways});
-}
-
 struct sm *sm_new(const struct sm_config *config, uint32_t number)
 {
     const struct sm_spec *spec = config->spec;
@@ -32,14 +26,9 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     warp_crossings(sm);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     l1_make(sm);
-    for (uint32_t s = 0; s < config->subcores; s++) {
-        sm->subcores[s].code = cache_of(spec->l0_code, CODE_LINE, 4);
+    fetch_make(sm);
+    for (uint32_t s = 0; s < config->subcores; s++)
         sm->next_at[s] = UINT64_MAX;
-    }
-    sm->code = cache_of(spec->l1_code, CODE_LINE, 4);
-    sm->code_behind = cache_of(spec->l2_code, CODE_LINE, 8);
-    sm->constants = cache_of(spec->constant_cache, CONSTANT_LINE, 4);
-    sm->constants_behind = cache_of(spec->l2_constants, CONSTANT_LINE_BEHIND, 8);
     if (config->tlb->l1_entries)
         tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
     return sm;
@@ -49,16 +38,11 @@ void sm_free(struct sm *sm)
 {
     for (uint32_t i = 0; i < SM_KERNELS; i++)
         sm_end_kernel(sm, i);
-    for (uint32_t s = 0; s < sm->config.subcores; s++)
-        tags_free(sm->subcores[s].code);
     for (uint32_t i = 0; i < warp_count(sm); i++)
         mem_free(sm->warps[i].board);
     for (uint32_t i = 0; i < sm->load_capacity; i++)
         mem_free(sm->loads[i].pieces);
-    tags_free(sm->code);
-    tags_free(sm->code_behind);
-    tags_free(sm->constants);
-    tags_free(sm->constants_behind);
+    fetch_free(sm);
     cache_fini(&sm->l1);
     mem_free(sm->loads);
     mem_free(sm->writes);
@@ -285,12 +269,7 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 void sm_forget(struct sm *sm)
 {
     cache_forget(&sm->l1, NULL);
-    tags_drop_all(sm->code);
-    tags_drop_all(sm->code_behind);
-    tags_drop_all(sm->constants);
-    tags_drop_all(sm->constants_behind);
-    for (uint32_t s = 0; s < sm->config.subcores; s++)
-        tags_drop_all(sm->subcores[s].code);
+    fetch_forget(sm);
 }
 
 void sm_forget_data(struct sm *sm)

@@ -172,14 +172,11 @@ static void archive_subcore(struct sm *sm, struct subcore *sub, struct archive *
 {
     struct subcore flat = *sub;
     flat.reader = NULL;
-    flat.code = NULL;
     ARCHIVE_VALUE(archive, flat);
     flat.reader = warp_archive(sm, sub->reader, archive);
-    flat.code = sub->code;
     archive_check(archive, flat.read_count <= COUNT_OF(flat.read) && flat.last < SUBCORE_WARPS);
     if (archive->reading)
         *sub = flat;
-    tags_archive(sub->code, archive);
 }
 
 /* ---- memory ---- */
@@ -356,8 +353,5 @@ void sm_archive(struct component *self, void *state, struct archive *archive)
     ARCHIVE_VALUE(archive, sm->next_start);
     ARCHIVE_VALUE(archive, sm->warps_begun);
     ARCHIVE_VALUE(archive, sm->shared_free);
-    tags_archive(sm->code, archive);
-    tags_archive(sm->code_behind, archive);
-    tags_archive(sm->constants, archive);
-    tags_archive(sm->constants_behind, archive);
+    fetch_archive(sm, archive);
 }

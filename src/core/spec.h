@@ -55,9 +55,9 @@
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
     P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
-    P(S, size, l0_code, "14KiB", "128B..1MiB", "instruction cache of a sub-core")                            \
-    P(S, size, l1_code, "32KiB", "128B..1MiB", "instruction cache of the SM")                                \
-    P(S, size, l2_code, "120KiB", "128B..16MiB", "instruction cache behind it (L1.5)")                       \
+    P(S, size, l0_code, "14KiB", "0|128B..1MiB", "instruction cache of a sub-core; 0: none")                 \
+    P(S, size, l1_code, "32KiB", "0|128B..1MiB", "instruction cache of the SM; 0: none")                     \
+    P(S, size, l2_code, "120KiB", "0|128B..16MiB", "instruction cache behind it (L1.5); 0: none")            \
     P(S, count, l1_code_latency, "20", "1..10000", "cycles of a fetch from the SM's instruction cache")      \
     P(S, count, l2_code_latency, "60", "1..10000", "cycles of a fetch from the cache behind it")             \
     P(S, count, memory_code_latency, "300", "1..100000", "cycles of a fetch from L2 or memory")              \
@@ -65,8 +65,9 @@
       "straight code: from one line to the next, from the SM's cache")                                       \
     P(S, count, l2_code_interval, "17", "1..10000", "straight code: the same, from the cache behind it")     \
     P(S, count, memory_code_interval, "26", "1..10000", "straight code: the same, from L2 or memory")        \
-    P(S, size, constant_cache, "2KiB", "64B..1MiB", "constant cache of the SM, nearest to the units")        \
-    P(S, size, l2_constants, "128KiB", "2KiB..16MiB", "constant cache behind it (L1.5)")                     \
+    P(S, size, constant_cache, "2KiB", "0|64B..1MiB",                                                        \
+      "constant cache of the SM, nearest to the units; 0: none")                                             \
+    P(S, size, l2_constants, "128KiB", "0|2KiB..16MiB", "constant cache behind it (L1.5); 0: none")          \
     P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \

@@ -42,6 +42,24 @@ static void a_miss_of_that_goes_to_memory(void **state)
     }
 }
 
+/* Without caches every load does; without the one behind, every miss. */
+static void a_cache_of_no_bytes_is_not_there(void **state)
+{
+    (void)state;
+    for (uint32_t memory = 300; memory <= 301; memory++) {
+        struct bench bench = bench_open("sm.const_latency=%u sm.constant_cache=0 sm.l2_constants=0 "
+                                        "sm.constant_memory_cycles=%u",
+                                        CONST, memory);
+        struct piece piece = {.module = TABLE, .body = LOAD, .after = USE, .inst = 3};
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + memory + 1);
+        bench_close(&bench);
+        bench =
+            bench_open("sm.const_latency=%u sm.constant_cache=0 sm.constant_miss_cycles=%u", CONST, memory);
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + memory + 1);
+        bench_close(&bench);
+    }
+}
+
 /* Lanes i from 0 to %arg have an address each, of one line; those behind them that of %arg. */
 static void addresses_come_one_after_the_other(void **state)
 {
@@ -67,6 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_miss_goes_to_the_cache_behind),
                                        cmocka_unit_test(a_miss_of_that_goes_to_memory),
+                                       cmocka_unit_test(a_cache_of_no_bytes_is_not_there),
                                        cmocka_unit_test(addresses_come_one_after_the_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

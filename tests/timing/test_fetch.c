@@ -1,5 +1,6 @@
-/* Code: lines of 128 bytes, 8 instructions, from one of four places. Where a kernel's lines begin is not
- * known here, so straight code is looked at by differences: 4 lines more take so many cycles more. */
+/* Code: lines of 128 bytes, 8 instructions, from one of four places; fewer where a cache has 0 bytes. Where a
+ * kernel's lines begin is not known here, so straight code is looked at by differences: 4 lines more take so
+ * many cycles more. */
 #include "timing.h"
 
 enum { LINE = 8, LINES = 4 };
@@ -21,7 +22,10 @@ static void straight_code_streams(void **state)
         bool once;
     } rows[] = {{"", "memory", true},
                 {"sm.l0_code=512B", "l1", false},
-                {"sm.l0_code=512B sm.l1_code=512B", "l2", false}};
+                {"sm.l0_code=512B sm.l1_code=512B", "l2", false},
+                {"sm.l0_code=0 sm.l1_code=0", "l2", false},
+                {"sm.l0_code=0", "l1", false},
+                {"sm.l0_code=0 sm.l1_code=0 sm.l2_code=0", "memory", false}};
     static const uint32_t intervals[] = {1, 8, 9, 10, 26, 27};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t k = 0; k < sizeof intervals / sizeof *intervals; k++) {
@@ -51,7 +55,10 @@ static void a_branch_waits_for_its_target(void **state)
     (void)state;
     static const struct {
         const char *caches, *parameter;
-    } rows[] = {{"", "l1"}, {"sm.l0_code=512B", "l1"}, {"sm.l0_code=512B sm.l1_code=512B", "l2"}};
+    } rows[] = {{"", "l1"},
+                {"sm.l0_code=512B", "l1"},
+                {"sm.l0_code=512B sm.l1_code=512B", "l2"},
+                {"sm.l0_code=512B sm.l1_code=0", "l2"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (uint32_t latency = 20; latency <= 21; latency++) {
             struct bench bench =
