@@ -2,9 +2,10 @@
 #include "bench/bench.h"
 #include "base/bits.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "report/json.h"
 #include "base/log.h"
 #include "base/host.h"
+#include "base/mem.h"
 #include "base/progress.h"
 
 struct running {
@@ -94,35 +95,85 @@ static enum engine_outcome run_all(struct running *r, struct err *err)
     return how;
 }
 
+/* ---- what came of it ---- */
+
+static bool is_first_of_its_type(const struct engine *engine, size_t index)
+{
+    const struct component_ops *type = component_type(engine_component_at(engine, index));
+    for (size_t i = 0; i < index; i++) {
+        if (component_type(engine_component_at(engine, i)) == type)
+            return false;
+    }
+    return true;
+}
+
+/* Counters of a type, added up over all components. */
+static void write_sums(const struct engine *engine, const struct component_ops *type,
+                       struct json_writer *json)
+{
+    uint64_t *sums = mem_alloc(type->stats->count, sizeof *sums);
+    for (size_t i = 0; i < engine_component_count(engine); i++) {
+        const struct component *component = engine_component_at(engine, i);
+        if (component_type(component) == type)
+            stat_add(type->stats, component_state(component), sums);
+    }
+    json_open_object(json, type->type);
+    for (size_t i = 0; i < type->stats->count; i++)
+        json_put_count(json, type->stats->rows[i].name, sums[i]);
+    json_close(json);
+    mem_free(sums);
+}
+
+static void write_stats(const struct engine *engine, struct json_writer *json)
+{
+    json_open_object(json, "sums");
+    for (size_t i = 0; i < engine_component_count(engine); i++) {
+        const struct component_ops *type = component_type(engine_component_at(engine, i));
+        if (type->stats && is_first_of_its_type(engine, i))
+            write_sums(engine, type, json);
+    }
+    json_close(json);
+    json_open_object(json, "components");
+    for (size_t i = 0; i < engine_component_count(engine); i++) {
+        const struct component *component = engine_component_at(engine, i);
+        if (!component_type(component)->stats)
+            continue;
+        json_open_object(json, component_name(component));
+        json_put_stats(json, component_type(component)->stats, component_state(component));
+        json_close(json);
+    }
+    json_close(json);
+}
+
 static bool write_json(struct running *r, const char *state, struct err *err)
 {
-    struct json json;
+    struct json_writer json;
     char checksum[32];
     const struct engine *engine = r->model.engine;
     snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)bench_checksum(engine));
-    json_init(&json, r->json.stream);
-    json_object(&json, NULL);
-    json_text(&json, "heddle", HEDDLE_VERSION);
-    json_text(&json, "bench", r->bench->name);
-    json_text(&json, "state", state);
-    json_object(&json, "config");
-    config_write_json(r->config, &json);
-    json_end(&json);
-    json_object(&json, "result");
-    json_u64(&json, "events", engine_events(engine));
-    json_u64(&json, "time_ps", engine_time(engine));
-    json_text(&json, "checksum", checksum);
-    json_end(&json);
-    json_object(&json, "stats");
-    engine_write_stats(engine, &json);
-    json_end(&json);
-    json_object(&json, "host");
-    json_u64(&json, "threads", r->options->threads ? r->options->threads : 1);
-    json_real(&json, "wall_s", r->seconds);
-    json_u64(&json, "windows", engine_windows(engine));
-    json_u64(&json, "island_windows", engine_island_windows(engine));
-    json_end(&json);
-    json_end(&json);
+    json_begin(&json, r->json.stream);
+    json_open_object(&json, NULL);
+    json_put_text(&json, "heddle", HEDDLE_VERSION);
+    json_put_text(&json, "bench", r->bench->name);
+    json_put_text(&json, "state", state);
+    json_open_object(&json, "config");
+    json_put_config(&json, r->config);
+    json_close(&json);
+    json_open_object(&json, "result");
+    json_put_count(&json, "events", engine_events(engine));
+    json_put_count(&json, "time_ps", engine_time(engine));
+    json_put_text(&json, "checksum", checksum);
+    json_close(&json);
+    json_open_object(&json, "stats");
+    write_stats(engine, &json);
+    json_close(&json);
+    json_open_object(&json, "host");
+    json_put_count(&json, "threads", r->options->threads ? r->options->threads : 1);
+    json_put_real(&json, "wall_s", r->seconds);
+    json_put_count(&json, "windows", engine_windows(engine));
+    json_put_count(&json, "island_windows", engine_island_windows(engine));
+    json_close(&json);
+    json_close(&json);
     return file_close(&r->json, err);
 }
 

@@ -1,7 +1,6 @@
 #include "base/config.h"
 #include "base/bits.h"
 #include "base/ini.h"
-#include "base/json.h"
 #include "base/mem.h"
 
 struct config_setting {
@@ -236,11 +235,10 @@ const char *config_where(const struct config *config, const char *path)
     return number == NO_NAME ? "" : config->sections[number].where;
 }
 
-/* Calls `each` for every section of the effective configuration: one for a plain group, those set for a
- * family. */
-static void for_each_section(const struct config *config, void *user,
-                             void (*each)(const struct param_group *, const char *path, const void *spec,
-                                          void *user))
+void config_each(const struct config *config,
+                 void (*take)(const struct param_group *group, const char *path, const void *spec,
+                              void *user),
+                 void *user)
 {
     for (const struct param_group *const *at = config->groups; *at; at++) {
         const struct param_group *group = *at;
@@ -249,7 +247,7 @@ static void for_each_section(const struct config *config, void *user,
         const char *path = family ? config_next(config, group, NULL) : group->path;
         for (; path; path = family ? config_next(config, group, path) : NULL) {
             config_fill(config, group, path, spec);
-            each(group, path, spec, user);
+            take(group, path, spec, user);
         }
         mem_free(spec);
     }
@@ -284,38 +282,10 @@ static void dump_section(const struct param_group *group, const char *path, cons
 void config_dump_marked(const struct config *config, const char *mark, struct text *text)
 {
     struct dump dump = {config, mark, text};
-    for_each_section(config, &dump, dump_section);
+    config_each(config, dump_section, &dump);
 }
 
 void config_dump(const struct config *config, struct text *text)
 {
     config_dump_marked(config, NULL, text);
-}
-
-static void write_section(const struct param_group *group, const char *path, const void *spec, void *user)
-{
-    struct json *json = user;
-    json_object(json, path);
-    for (size_t i = 0; i < group->row_count; i++) {
-        const struct param_row *row = &group->rows[i];
-        const void *field = (const char *)spec + row->offset;
-        struct text value = {0};
-        text_add_bytes(&value, "", 0);
-        param_print(row, field, &value);
-        if (row->type == PARAM_count)
-            json_u64(json, row->name, *(const uint64_t *)field);
-        else if (row->type == PARAM_real)
-            json_real(json, row->name, *(const double *)field);
-        else if (row->type == PARAM_flag)
-            json_bool(json, row->name, *(const bool *)field);
-        else
-            json_text(json, row->name, value.at);
-        text_fini(&value);
-    }
-    json_end(json);
-}
-
-void config_write_json(const struct config *config, struct json *json)
-{
-    for_each_section(config, json, write_section);
 }

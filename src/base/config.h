@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-struct json;
-
 struct config {
     const struct param_group *const *groups; /* what may be set; ends in NULL */
     struct names paths;                      /* of the sections that were set, by number */
@@ -50,10 +48,15 @@ bool config_is_set(const struct config *config, const char *path, const struct p
 /* "file:line" where the section came first, or --set. */
 const char *config_where(const struct config *config, const char *path);
 
-/* The effective configuration: every parameter of these sections, as a description that can be read again,
- * or as a JSON object of sections. config_dump_marked has a comment behind what was not set. */
+/* Every section of the effective configuration: one for a plain group, those set for a family. */
+void config_each(const struct config *config,
+                 void (*take)(const struct param_group *group, const char *path, const void *spec,
+                              void *user),
+                 void *user);
+
+/* The effective configuration as a description that can be read again. config_dump_marked has a comment
+ * behind what was not set. */
 void config_dump(const struct config *config, struct text *text);
 void config_dump_marked(const struct config *config, const char *mark, struct text *text);
-void config_write_json(const struct config *config, struct json *json);
 
 #endif

@@ -11,6 +11,9 @@
 #ifdef __x86_64__
 #include <mm_malloc.h> /* which immintrin.h brings in */
 #endif
+#ifdef USES_JANSSON
+#include <jansson.h>
+#endif
 
 #pragma GCC poison malloc calloc realloc free strdup exit abort rand srand random drand48 printf puts strtok
 

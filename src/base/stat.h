@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct json;
-
 struct stat_row {
     const char *name, *unit, *help;
     size_t offset; /* of the counter in the state */
@@ -30,8 +28,10 @@ struct stat_table {
     static const struct stat_table variable = {variable##_rows,                                              \
                                                sizeof variable##_rows / sizeof *variable##_rows}
 
-/* The counters of one state as members of the JSON object that is open. */
-void stat_write(const struct stat_table *table, const void *state, struct json *json);
+static inline uint64_t stat_value(const struct stat_row *row, const void *state)
+{
+    return *(const uint64_t *)((const char *)state + row->offset);
+}
 
 /* Adds the counters of a state to sums[0..count). */
 void stat_add(const struct stat_table *table, const void *state, uint64_t *sums);

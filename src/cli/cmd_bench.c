@@ -244,7 +244,7 @@ static bool configure(struct request *r, struct err *err)
 static bool makes_sense(const struct request *r, struct err *err)
 {
     if (r->options.save_at != TIME_NEVER && !r->options.save)
-        return err_set(err, "--at: expected --checkpoint FILE beside it");
+        return err_set(err, "--at needs --checkpoint FILE");
     if (r->options.resume && r->given_count)
         return err_set(err, "%s: a resumed run has the parameters it was saved with", r->given[0].option);
     return outputs_are_apart(r, err);

@@ -1,12 +1,13 @@
 /* heddle caches: many caches at once, over traces or generated accesses. */
-#include "cli/caches.h"
-#include "cli/cli.h"
-#include "cli/evaluate.h"
+#include "cli/caches_check.h"
+#include "cli/caches_record.h"
 #include "cli/trace.h"
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "cachesim/evaluate/evaluate.h"
 
 /* ---- options: one row each, and a function that takes its value ---- */
 
@@ -26,45 +27,45 @@ static bool take_number(const char *option, const char *value, uint64_t least, u
                    (unsigned long long)most, value);
 }
 
-static bool take_machine(struct caches_request *r, const char *value, struct err *err)
+static bool take_machine(struct caches_asked *asked, const char *value, struct err *err)
 {
     uint64_t machine;
     struct err why;
     bool good = machine_parse(value, &machine, &why);
-    r->spec.machine = (enum caches_machine)machine;
+    asked->request.spec.machine = (enum caches_machine)machine;
     return taken("--machine", good, &why, err);
 }
 
-static bool take_policy(struct caches_request *r, const char *value, struct err *err)
+static bool take_policy(struct caches_asked *asked, const char *value, struct err *err)
 {
     uint64_t policy;
     struct err why;
     bool good = policy_parse(value, &policy, &why);
-    r->spec.policy = (uint32_t)policy;
+    asked->request.spec.policy = (uint32_t)policy;
     return taken("--policy", good, &why, err);
 }
 
-static bool take_quantum(struct caches_request *r, const char *value, struct err *err)
+static bool take_quantum(struct caches_asked *asked, const char *value, struct err *err)
 {
     struct err why;
-    return taken("--quantum", quantum_parse(value, &r->spec.quantum, &why), &why, err);
+    return taken("--quantum", quantum_parse(value, &asked->request.spec.quantum, &why), &why, err);
 }
 
-static bool take_tiles(struct caches_request *r, const char *value, struct err *err)
+static bool take_tiles(struct caches_asked *asked, const char *value, struct err *err)
 {
     uint64_t tiles = 0;
     bool good = take_number("--tiles", value, 1, CACHES_TILES_MOST, &tiles, err);
-    r->spec.tiles = (uint32_t)tiles;
-    r->tiles_told = true;
+    asked->request.spec.tiles = (uint32_t)tiles;
+    asked->request.tiles_told = true;
     return good;
 }
 
-static bool take_snoop(struct caches_request *r, const char *value, struct err *err)
+static bool take_snoop(struct caches_asked *asked, const char *value, struct err *err)
 {
     uint64_t snoop = 0;
     bool good = take_number("--snoop", value, 1, CACHES_TILES_MOST, &snoop, err);
-    r->spec.snoop = (uint32_t)snoop;
-    r->snoop_told = true;
+    asked->request.spec.snoop = (uint32_t)snoop;
+    asked->request.snoop_told = true;
     return good;
 }
 
@@ -92,21 +93,21 @@ static bool take_shape(struct cache_shape *shape, const char *option, const char
                            option, value, why.text);
 }
 
-static bool take_l1(struct caches_request *r, const char *value, struct err *err)
+static bool take_l1(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return take_shape(&r->spec.l1, "--l1", value, err);
+    return take_shape(&asked->request.spec.l1, "--l1", value, err);
 }
 
-static bool take_l2(struct caches_request *r, const char *value, struct err *err)
+static bool take_l2(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return take_shape(&r->spec.l2, "--l2", value, err);
+    return take_shape(&asked->request.spec.l2, "--l2", value, err);
 }
 
-static bool take_device(struct caches_request *r, const char *value, struct err *err)
+static bool take_device(struct caches_asked *asked, const char *value, struct err *err)
 {
-    r->device_told = true;
-    for (r->device = caches_devices; r->device->backend; r->device++) {
-        if (!strcmp(r->device->backend->name, value))
+    asked->device_told = true;
+    for (asked->request.device = caches_devices; asked->request.device->backend; asked->request.device++) {
+        if (!strcmp(asked->request.device->backend->name, value))
             return true;
     }
     err_set(err, "--device: expected");
@@ -116,66 +117,66 @@ static bool take_device(struct caches_request *r, const char *value, struct err 
     return false;
 }
 
-static bool take_threads(struct caches_request *r, const char *value, struct err *err)
+static bool take_threads(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return threads_parse(value, &r->host.threads, err);
+    return threads_parse(value, &asked->request.host.threads, err);
 }
 
-static bool take_seed(struct caches_request *r, const char *value, struct err *err)
+static bool take_seed(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return take_number("--seed", value, 0, UINT64_MAX, &r->spec.seed, err);
+    return take_number("--seed", value, 0, UINT64_MAX, &asked->request.spec.seed, err);
 }
 
-static bool take_offset(struct caches_request *r, const char *value, struct err *err)
+static bool take_offset(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return take_number("--offset", value, 0, UINT64_C(1) << 47, &r->offset, err);
+    return take_number("--offset", value, 0, UINT64_C(1) << 47, &asked->request.offset, err);
 }
 
-static bool take_accesses(struct caches_request *r, const char *value, struct err *err)
+static bool take_accesses(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return take_number("--accesses", value, 1, UINT64_C(1) << 47, &r->accesses, err);
+    return take_number("--accesses", value, 1, UINT64_C(1) << 47, &asked->request.accesses, err);
 }
 
-static bool take_batch(struct caches_request *r, const char *value, struct err *err)
+static bool take_batch(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return take_number("--batch", value, 1, 1 << 24, &r->batch, err);
+    return take_number("--batch", value, 1, 1 << 24, &asked->request.batch, err);
 }
 
-static bool take_per_block(struct caches_request *r, const char *value, struct err *err)
+static bool take_per_block(struct caches_asked *asked, const char *value, struct err *err)
 {
     uint64_t many = 0;
     bool good = take_number("--per-block", value, 1, 1024, &many, err);
-    r->host.per_block = (uint32_t)many;
+    asked->request.host.per_block = (uint32_t)many;
     return good;
 }
 
-#define TAKE_TEXT(member)                                                                                    \
-    static bool take_##member(struct caches_request *r, const char *value, struct err *err)                  \
+#define TAKE_TEXT(name, member)                                                                              \
+    static bool take_##name(struct caches_asked *asked, const char *value, struct err *err)                  \
     {                                                                                                        \
         (void)err;                                                                                           \
-        r->member = value;                                                                                   \
+        asked->member = value;                                                                               \
         return true;                                                                                         \
     }
-TAKE_TEXT(generate)
-TAKE_TEXT(sweep_text)
-TAKE_TEXT(json)
-TAKE_TEXT(plot)
-TAKE_TEXT(evaluate)
+TAKE_TEXT(generate, request.generate)
+TAKE_TEXT(sweep_text, request.sweep_text)
+TAKE_TEXT(json, json)
+TAKE_TEXT(plot, plot)
+TAKE_TEXT(evaluate, evaluate)
 
 #define TAKE_SWITCH(name, member)                                                                            \
-    static bool take_##name(struct caches_request *r, const char *value, struct err *err)                    \
+    static bool take_##name(struct caches_asked *asked, const char *value, struct err *err)                  \
     {                                                                                                        \
         (void)value;                                                                                         \
         (void)err;                                                                                           \
-        r->member = true;                                                                                    \
+        asked->member = true;                                                                                \
         return true;                                                                                         \
     }
 TAKE_SWITCH(quick, quick)
-TAKE_SWITCH(per_cache, per_cache)
-TAKE_SWITCH(compare_exact, compare_exact)
-TAKE_SWITCH(no_progress, no_progress)
-TAKE_SWITCH(no_overlap, host.no_overlap)
-TAKE_SWITCH(resident, host.resident)
+TAKE_SWITCH(per_cache, request.per_cache)
+TAKE_SWITCH(compare_exact, request.compare_exact)
+TAKE_SWITCH(no_progress, request.no_progress)
+TAKE_SWITCH(no_overlap, request.host.no_overlap)
+TAKE_SWITCH(resident, request.host.resident)
 
 /*    option            value                    help, and what takes it */
 #define OPTIONS(X)                                                                                           \
@@ -217,7 +218,7 @@ static const struct option_row options[] = {
         {NULL, NULL, NULL},
 };
 
-static bool (*const takers[])(struct caches_request *r, const char *value, struct err *err) = {
+static bool (*const takers[])(struct caches_asked *asked, const char *value, struct err *err) = {
 #define X(option, value, help, take) take_##take,
     OPTIONS(X)
 #undef X
@@ -225,9 +226,10 @@ static bool (*const takers[])(struct caches_request *r, const char *value, struc
 
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
-    struct caches_request *r = user;
+    struct caches_asked *asked = user;
+    struct caches_request *r = &asked->request;
     if (row)
-        return takers[row - options](r, value, err);
+        return takers[row - options](asked, value, err);
     mem_grow(r->traces, r->trace_count, r->trace_capacity);
     r->traces[r->trace_count++] = value;
     return true;
@@ -254,12 +256,22 @@ static bool is_stdout(const char *path)
     return path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"));
 }
 
-static int simulate(struct caches_request *r, struct configurations *all)
+static void tell_left_out(const struct configurations *all)
 {
+    const char *line = all->left_out_why.length ? all->left_out_why.at : "";
+    for (size_t length; (length = strcspn(line, "\n")); line += length + 1)
+        fprintf(stderr, "heddle: left out: %.*s\n", (int)length, line);
+}
+
+static int simulate(struct caches_asked *asked, struct configurations *all)
+{
+    struct caches_request *r = &asked->request;
     struct err err;
-    if (!caches_prepare(r, all, &err))
+    bool good = caches_check_asked(asked, &err) && caches_prepare(r, all, &err);
+    tell_left_out(all);
+    if (!good)
         return complain(EXIT_USAGE, &err);
-    bool good = caches_simulate(r, all, &err);
+    good = caches_simulate(r, all, &err);
     if (interrupted) {
         err_set(&err, "interrupted: the counts of a part are no result, and none was written");
         return complain(EXIT_SIGNAL + interrupted, &err);
@@ -267,28 +279,60 @@ static int simulate(struct caches_request *r, struct configurations *all)
     if (!good)
         return complain(EXIT_FAILED, &err);
     /* a reader of the JSON gets nothing else */
-    FILE *out = is_stdout(r->json) || is_stdout(r->plot) ? stderr : stdout;
+    FILE *out = is_stdout(asked->json) || is_stdout(asked->plot) ? stderr : stdout;
     (r->sweep_text ? sweep_print : caches_print)(r, all, out);
-    return write_file(r->json, caches_json, r, all, &err) && write_file(r->plot, sweep_svg, r, all, &err)
+    return write_file(asked->json, caches_json, r, all, &err) &&
+                   write_file(asked->plot, sweep_svg, r, all, &err)
                ? EXIT_GOOD
                : complain(EXIT_FAILED, &err);
+}
+
+static int evaluate(struct caches_asked *asked)
+{
+    struct caches_request *r = &asked->request;
+    struct err err;
+    if (!caches_check_evaluate(asked, &err))
+        return complain(EXIT_USAGE, &err);
+    if (!r->host.threads)
+        r->host.threads = host_cores();
+    struct evaluation e = {.r = r,
+                           .folder = asked->evaluate,
+                           .accesses = r->accesses,
+                           .quick = asked->quick,
+                           .no_gpu = asked->device_told && r->device->backend != &caches_cuda,
+                           .needs_gpu = asked->device_told && r->device != caches_devices,
+                           .record = caches_record};
+    bool good = evaluation_run(&e, &err);
+    int status = EXIT_GOOD;
+    if (interrupted) {
+        err_set(&err, "interrupted: what was measured so far is no result, and was not written");
+        status = complain(EXIT_SIGNAL + interrupted, &err);
+    } else if (!good) {
+        status = complain(EXIT_FAILED, &err);
+    } else {
+        printf("%zu points, %zu figures in %.1f s: %s/evaluation.md\n", e.point_count, e.sheet_count,
+               e.seconds, e.folder);
+    }
+    evaluation_fini(&e);
+    return status;
 }
 
 static int run(int count, char **words)
 {
     struct err err;
-    struct caches_request r = {
-        .spec = {.l1 = {64 << 10, 16, 64}, .l2 = {512 << 10, 16, 64}, .seed = 1},
-        .device = caches_devices,
+    struct caches_asked asked = {
+        .request = {.spec = {.l1 = {64 << 10, 16, 64}, .l2 = {512 << 10, 16, 64}, .seed = 1},
+                    .device = caches_devices,
+                    .interrupt = &interrupted},
     };
     struct configurations all = {0};
     catch_interrupts();
-    int status = !options_parse(options, count, words, &r, took, &err) ? complain(EXIT_USAGE, &err)
-                 : r.evaluate                                          ? caches_evaluate(&r)
-                                                                       : simulate(&r, &all);
+    int status = !options_parse(options, count, words, &asked, took, &err) ? complain(EXIT_USAGE, &err)
+                 : asked.evaluate                                          ? evaluate(&asked)
+                                                                           : simulate(&asked, &all);
     configurations_fini(&all);
-    sweep_fini(&r.sweep);
-    mem_free(r.traces);
+    sweep_fini(&asked.request.sweep);
+    mem_free(asked.request.traces);
     return status;
 }
 

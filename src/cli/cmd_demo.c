@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/host.h"
 #include "cli/folder.h"
-#include "cli/launches.h"
+#include "report/launches/launches.h"
 #include "driver/driver.h"
 #include "workloads/run.h"
 
@@ -45,7 +45,7 @@ static int run_kernels(struct err *err)
 /* ---- in time ---- */
 
 /* Runs a workload on a simulated H200, and adds its launches to the lines. */
-static bool time_one(const char *name, unsigned threads, struct launch_lines *lines, struct err *err)
+static bool time_one(const char *name, unsigned threads, struct launches *lines, struct err *err)
 {
     const struct workload *workload = workload_find(name);
     uint64_t values[WORKLOAD_OPTIONS_MOST];
@@ -63,7 +63,7 @@ static bool time_one(const char *name, unsigned threads, struct launch_lines *li
     return good;
 }
 
-static bool time_all(unsigned threads, struct launch_lines *lines, double *seconds, struct err *err)
+static bool time_all(unsigned threads, struct launches *lines, double *seconds, struct err *err)
 {
     static const char *const names[] = {"saxpy", "matmul_tiled", "transpose", "spmv"};
     double start = host_seconds();
@@ -74,7 +74,7 @@ static bool time_all(unsigned threads, struct launch_lines *lines, double *secon
     return good;
 }
 
-static bool is_same(const struct launch_lines *a, const struct launch_lines *b)
+static bool is_same(const struct launches *a, const struct launches *b)
 {
     bool same = a->kernel_count == b->kernel_count && a->count == b->count;
     for (size_t i = 0; same && i < a->kernel_count; i++)
@@ -84,7 +84,7 @@ static bool is_same(const struct launch_lines *a, const struct launch_lines *b)
 
 static int run_timed(struct err *err)
 {
-    struct launch_lines serial = {0}, parallel = {0};
+    struct launches serial = {0}, parallel = {0};
     struct system system;
     struct text words = {0};
     unsigned all = host_cores();

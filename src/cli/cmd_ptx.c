@@ -3,7 +3,7 @@
 #include "cli/ptx_texts.h"
 #include "base/bits.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "report/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "ptx_run/program.h"
@@ -201,119 +201,121 @@ static void print_module(const struct ptx_module *module)
 
 /* ---- as JSON ---- */
 
-static void json_opcodes(struct json *json, const struct facts *facts, const char *name, bool only_unknown)
+static void json_opcodes(struct json_writer *json, const struct facts *facts, const char *name,
+                         bool only_unknown)
 {
-    json_array(json, name);
+    json_open_list(json, name);
     for (size_t i = 0; i < facts->opcode_count; i++) {
         const struct opcode_count *row = &facts->opcodes[i];
         if (only_unknown && row->known)
             continue;
-        json_object(json, NULL);
-        json_text(json, "opcode", row->opcode);
-        json_u64(json, "count", row->count);
-        json_u64(json, "first_line", row->line);
-        json_end(json);
+        json_open_object(json, NULL);
+        json_put_text(json, "opcode", row->opcode);
+        json_put_count(json, "count", row->count);
+        json_put_count(json, "first_line", row->line);
+        json_close(json);
     }
-    json_end(json);
+    json_close(json);
 }
 
-static void json_numbers(struct json *json, const char *name, const uint32_t *numbers, int count)
+static void json_numbers(struct json_writer *json, const char *name, const uint32_t *numbers, int count)
 {
     if (!numbers[0])
         return;
-    json_array(json, name);
+    json_open_list(json, name);
     for (int i = 0; i < count; i++)
-        json_u64(json, NULL, numbers[i]);
-    json_end(json);
+        json_put_count(json, NULL, numbers[i]);
+    json_close(json);
 }
 
-static void json_params(struct json *json, const struct ptx_function *function)
+static void json_params(struct json_writer *json, const struct ptx_function *function)
 {
-    json_array(json, "parameters");
+    json_open_list(json, "parameters");
     for (uint32_t i = 0; i < function->param_count; i++) {
-        json_object(json, NULL);
-        json_text(json, "name", function->params[i].name);
-        json_u64(json, "offset", function->params[i].offset);
-        json_u64(json, "bytes", function->params[i].bytes);
-        json_end(json);
+        json_open_object(json, NULL);
+        json_put_text(json, "name", function->params[i].name);
+        json_put_count(json, "offset", function->params[i].offset);
+        json_put_count(json, "bytes", function->params[i].bytes);
+        json_close(json);
     }
-    json_end(json);
+    json_close(json);
 }
 
-static void json_body(struct json *json, const struct ptx_module *module, const struct ptx_function *function)
+static void json_body(struct json_writer *json, const struct ptx_module *module,
+                      const struct ptx_function *function)
 {
     struct facts facts;
     facts_init(&facts, module, function);
-    json_u64(json, "line", function->line);
-    json_u64(json, "instructions", function->inst_count);
-    json_object(json, "registers");
+    json_put_count(json, "line", function->line);
+    json_put_count(json, "instructions", function->inst_count);
+    json_open_object(json, "registers");
     for (int type = 0; type < PTX_TYPE_COUNT; type++)
         if (facts.registers[type])
-            json_u64(json, ptx_type_name((enum ptx_type)type), facts.registers[type]);
-    json_end(json);
-    json_u64(json, "shared_bytes", facts.shared_bytes);
-    json_bool(json, "dynamic_shared", facts.dynamic_shared);
-    json_u64(json, "local_bytes", facts.local_bytes);
+            json_put_count(json, ptx_type_name((enum ptx_type)type), facts.registers[type]);
+    json_close(json);
+    json_put_count(json, "shared_bytes", facts.shared_bytes);
+    json_put_bool(json, "dynamic_shared", facts.dynamic_shared);
+    json_put_count(json, "local_bytes", facts.local_bytes);
     json_numbers(json, "maxntid", function->maxntid, 3);
     json_numbers(json, "reqntid", function->reqntid, 3);
     json_numbers(json, "minnctapersm", &function->minnctapersm, 1);
     json_numbers(json, "maxnreg", &function->maxnreg, 1);
     json_numbers(json, "cluster", function->reqnctapercluster, 3);
-    json_u64(json, "parameter_bytes", facts.param_bytes);
+    json_put_count(json, "parameter_bytes", facts.param_bytes);
     json_params(json, function);
     json_opcodes(json, &facts, "opcodes", false);
     json_opcodes(json, &facts, "unknown", true);
     mem_free(facts.opcodes);
 }
 
-static void json_variables(struct json *json, const struct ptx_module *module)
+static void json_variables(struct json_writer *json, const struct ptx_module *module)
 {
-    json_array(json, "variables");
+    json_open_list(json, "variables");
     for (uint32_t i = 0; i < module->variable_count; i++) {
         const struct ptx_variable *variable = &module->variables[i];
-        json_object(json, NULL);
-        json_text(json, "name", variable->name);
-        json_text(json, "space", space_names[variable->space]);
-        json_u64(json, "bytes", variable->bytes);
-        json_u64(json, "alignment", variable->alignment);
-        json_bool(json, "managed", variable->managed);
-        json_bool(json, "extern", variable->linkage == PTX_EXTERN);
-        json_end(json);
+        json_open_object(json, NULL);
+        json_put_text(json, "name", variable->name);
+        json_put_text(json, "space", space_names[variable->space]);
+        json_put_count(json, "bytes", variable->bytes);
+        json_put_count(json, "alignment", variable->alignment);
+        json_put_bool(json, "managed", variable->managed);
+        json_put_bool(json, "extern", variable->linkage == PTX_EXTERN);
+        json_close(json);
     }
-    json_end(json);
+    json_close(json);
 }
 
 static bool write_json(const struct ptx_module *module, const char *path, struct err *err)
 {
     struct file_writer writer;
-    struct json json;
+    struct json_writer json;
     char version[32];
     if (!file_open(&writer, path, err))
         return false;
     snprintf(version, sizeof version, "%" PRIu32 ".%" PRIu32, module->version / 10, module->version % 10);
-    json_init(&json, writer.stream);
-    json_object(&json, NULL);
-    json_text(&json, "heddle", HEDDLE_VERSION);
-    json_text(&json, "module", module->name);
-    json_text(&json, "version", version);
-    json_u64(&json, "target", module->target);
-    json_bool(&json, "target_specific", module->target_specific);
-    json_u64(&json, "address_bits", module->address_bits);
+    json_begin(&json, writer.stream);
+    json_open_object(&json, NULL);
+    json_put_text(&json, "heddle", HEDDLE_VERSION);
+    json_put_text(&json, "module", module->name);
+    json_put_text(&json, "version", version);
+    json_put_count(&json, "target", module->target);
+    json_put_bool(&json, "target_specific", module->target_specific);
+    json_put_count(&json, "address_bits", module->address_bits);
     json_variables(&json, module);
-    json_array(&json, "functions");
+    json_open_list(&json, "functions");
     for (uint32_t i = 0; i < module->function_count; i++) {
         const struct ptx_function *function = &module->functions[i];
-        json_object(&json, NULL);
-        json_text(&json, "name", function->name);
-        json_bool(&json, "kernel", function->is_kernel);
+        json_open_object(&json, NULL);
+        json_put_text(&json, "name", function->name);
+        json_put_bool(&json, "kernel", function->is_kernel);
         if (function->alias)
-            json_text(&json, "alias_of", function->alias);
+            json_put_text(&json, "alias_of", function->alias);
         else if (function->has_body)
             json_body(&json, module, function);
-        json_end(&json);
+        json_close(&json);
     }
-    json_end(&json);
-    json_end(&json);
+    json_close(&json);
+    json_close(&json);
     return file_close(&writer, err);
 }
 
@@ -396,7 +398,7 @@ static bool tell(const struct request *request, const struct ptx_texts *texts, s
     if (request->kernel)
         return ptx_texts_print_kernel(texts, first, last, request->kernel, err);
     if (first < last && request->json)
-        return err_set(err, "--json: expected --module N beside it, 1..%zu", texts->count);
+        return err_set(err, "--json needs --module N, 1..%zu", texts->count);
     if (first < last)
         ptx_texts_list(texts);
     else if (texts->embedded && !request->json)

@@ -1,5 +1,6 @@
 /* heddle run: runs a CUDA program on a simulated system. */
-#include "cli/launches.h"
+#include "cli/stats_launches.h"
+#include "report/launches/launches.h"
 #include "cli/run.h"
 #include "cli/trace_mem.h"
 #include "base/file.h"
@@ -81,7 +82,9 @@ static int tell(struct run *run, const struct system *system)
     const struct run_request *request = run->request;
     struct launch_run how = {.program = request->words[0],
                              .arguments = request->words + 1,
-                             .request = &request->timing,
+                             .kernels = request->timing.kernels,
+                             .max_cycles = timing_max_cycles(&request->timing),
+                             .cold_caches = request->timing.cold_caches,
                              .system_name = request->timing.system ? request->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&request->timing),
@@ -94,7 +97,7 @@ static int tell(struct run *run, const struct system *system)
                              .first_line = run->first_line,
                              .end_line = run->end_line,
                              .hot_places = timing_hot_places(&request->timing)};
-    struct launch_lines lines = {0};
+    struct launches lines = {0};
     struct text summary = {0};
     struct err err;
     int status = run->status;

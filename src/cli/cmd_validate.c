@@ -1,8 +1,9 @@
 /* heddle validate: the model beside a real GPU. */
-#include "cli/svg.h"
-#include "cli/validate.h"
+#include "cli/timing.h"
 #include "base/file.h"
 #include "base/unit.h"
+#include "report/svg.h"
+#include "validate/validate.h"
 
 #include <string.h>
 
@@ -141,7 +142,12 @@ static int validate(const struct request *r, struct validation *validation)
     struct summary summary;
     if (!prepare(r, validation, &err))
         return complain(EXIT_USAGE, &err);
-    validation_run(validation, &r->timing, r->threads, r->jobs);
+    validation_run(validation, &(struct validation_run){.system = validation->system_name,
+                                                        .settings = r->timing.settings,
+                                                        .threads = r->threads,
+                                                        .jobs = r->jobs,
+                                                        .no_progress = r->timing.no_progress,
+                                                        .interrupt = &interrupted});
     summary_make(&summary, validation);
     validation_print(validation, &summary, stdout);
     if (!write_files(r, validation, &summary, &err))

@@ -1,7 +1,7 @@
 #include "cli/folder.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/ledger.h"
+#include "driver/ledger_format.h"
 
 #include <dirent.h>
 #include <errno.h>

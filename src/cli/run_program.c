@@ -1,7 +1,7 @@
 /* heddle run: a program with our libraries. */
 #include "cli/folder.h"
 #include "cli/guard.h"
-#include "cli/launches.h"
+#include "cli/stats_launches.h"
 #include "cli/process.h"
 #include "cli/run.h"
 #include "base/bits.h"
@@ -254,7 +254,8 @@ static bool identify(struct run *run, struct err *err)
 static bool choose_lines(struct run *run, struct err *err)
 {
     const struct run_request *request = run->request;
-    return launches_choose(request->stats, request->stats_launches, &run->first_line, &run->end_line, err) ||
+    return stats_launches_choose(request->stats, request->stats_launches, &run->first_line, &run->end_line,
+                                 err) ||
            fail(run, EXIT_USAGE);
 }
 

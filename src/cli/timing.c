@@ -93,13 +93,13 @@ bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
     if (!request->checkpoint && (request->checkpoint_at || request->checkpoint_stop))
-        return err_set(err, "%s: expected --checkpoint FILE beside it",
+        return err_set(err, "%s needs --checkpoint FILE",
                        request->checkpoint_at ? "--checkpoint-at" : "--checkpoint-stop");
     if (request->checkpoint_at && !timing_checkpoint_at(request))
         return err_set(err, "--checkpoint-at: expected a cycle from 1 on");
     if (request->checkpoint_stop && !request->checkpoint_at)
-        return err_set(err, "--checkpoint-stop: expected --checkpoint-at CYCLES beside it");
-    return !alone || timing_is_on(request) || err_set(err, "%.120s: expected --mode timing beside it", alone);
+        return err_set(err, "--checkpoint-stop needs --checkpoint-at CYCLES");
+    return !alone || timing_is_on(request) || err_set(err, "%.120s needs --mode timing", alone);
 }
 
 void timing_tell_unseen(const struct timing_request *request)

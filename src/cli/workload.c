@@ -3,7 +3,8 @@
 #include "base/host.h"
 #include "base/unit.h"
 #include "cli/folder.h"
-#include "cli/launches.h"
+#include "cli/stats_launches.h"
+#include "report/launches/launches.h"
 #include "cli/timing.h"
 #include "cli/trace_mem.h"
 #include "driver/driver.h"
@@ -111,14 +112,16 @@ static void print_figures(const struct request *r, const struct workload_result 
 static bool report(const struct request *r, const struct system *system, const char *folder, double seconds,
                    bool good_run, bool *any, struct err *err)
 {
-    struct launch_lines lines = {0};
+    struct launches lines = {0};
     struct text words = {0};
     struct launch_option options[WORKLOAD_OPTIONS_MOST + 1] = {{0}};
     for (size_t i = 0; r->workload->options[i].name; i++)
         options[i] = (struct launch_option){r->workload->options[i].name, r->values[i]};
     struct launch_run how = {.program = r->workload->name,
                              .options = options,
-                             .request = &r->timing,
+                             .kernels = r->timing.kernels,
+                             .max_cycles = timing_max_cycles(&r->timing),
+                             .cold_caches = r->timing.cold_caches,
                              .system_name = r->timing.system ? r->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&r->timing),
@@ -246,7 +249,7 @@ int workload_command(int count, char **words)
     catch_interrupts();
     if (!timing_from_environment(&r.timing, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err) ||
-        !launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err))
+        !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err))
         status = complain(EXIT_USAGE, &err);
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem)
         status = run_timed(&r);

@@ -39,7 +39,7 @@
     X(S, bytes_to_l2, "bytes", "data that went to L2")
 
 /* Why a warp did not issue in a cycle; named as NVIDIA's profiler does. Last: what it is called when warps
- * wait for it most (gpu/causes.c); NULL: that is no waiting. */
+ * wait for it most (report/explain/causes.c); NULL: that is no waiting. */
 #define STALLS(X)                                                                                            \
     X(selected, "it issued", NULL)                                                                           \
     X(not_selected, "it could have issued, another one did", NULL)                                           \

@@ -171,7 +171,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     if (--load->lines_left)
         return;
     for (uint32_t i = 0; i < load->writes; i++)
-        w->board[load->registers[i]] = load->ready_at * READY_KINDS + READY_LONG;
+        w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + RESULT_LONG;
     if (load->of.is_async) {
         w->kernel->isa->complete(&load->of);
         if (!load->of.barrier)

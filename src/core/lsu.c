@@ -405,7 +405,7 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
         ready = max_u64(ready, issue_shared(sm, w, request, timing->merged));
     if (request->constant)
         ready = max_u64(ready, issue_constant(sm, w, request));
-    warp_set_results(w, w->under_way->slots_at, timing, registers, ready * READY_KINDS + READY_SHORT);
+    warp_set_results(w, w->under_way->slots_at, timing, registers, ready * RESULT_KINDS + RESULT_SHORT);
     if (request->local)
         issue_local(sm, w, request, timing, registers, ready);
     switch ((enum request_kind)request->of.kind) {

@@ -6,17 +6,8 @@
 #include "core/sm.h"
 #include "base/clock.h"
 
-/* A register's value can be used from this cycle on; below, where it comes from. PENDING: not known yet. */
-enum ready_kind {
-    READY_ALU, /* of fixed latency: integers and logic */
-    READY_FMA, /* products and floats */
-    READY_FP64,
-    READY_FIXED, /* others */
-    READY_QUEUE, /* of variable latency: special functions and conversions, which have a queue */
-    READY_SHORT, /* others of short latency */
-    READY_LONG,
-    READY_KINDS = 16
-};
+/* A register's value can be used from this cycle on, times RESULT_KINDS, plus its enum unit_result. PENDING:
+ * not known yet. */
 #define PENDING UINT64_MAX
 #define NO_SLOT UINT32_MAX
 
@@ -39,7 +30,7 @@ struct sm_warp {
     _Alignas(64) struct isa_warp *exec;
     struct sm_kernel *kernel;
     struct sm_block *block;
-    uint64_t *board;                  /* by register: cycle * READY_KINDS + kind */
+    uint64_t *board;                  /* by register: cycle * RESULT_KINDS + kind */
     uint64_t since;                   /* up to here its time is accounted for */
     const struct isa_timing *timing;  /* of its next operation, or of the one under way; */
     const struct isa_step *steps;     /* the machine instructions that this becomes, */
@@ -85,7 +76,7 @@ struct subcore {
     uint32_t active;                  /* two_level: those looked at */
     uint32_t memory_next;             /* of memory_begins: the oldest, which the next one replaces */
     uint64_t dispatch_free;           /* when its registers have been read for the last instruction */
-    uint64_t unit_free[UNIT_COUNT];   /* by the unit whose place is taken: unit_cost.pipe */
+    uint64_t unit_free[UNIT_COUNT];   /* by the unit whose place is taken: unit_cost.place */
     uint64_t memory_begins[16];       /* of the last memory instructions: a ring of lsu_queue */
     uint64_t ages[SUBCORE_WARPS];     /* by warp: a number that grows with each one that starts */
     const struct sm_warp *reader;     /* whose instruction was the last, and what it read */
@@ -141,7 +132,7 @@ struct sm {
     uint64_t lsu_free;                /* in parts of a cycle: LSU_PARTS */
     uint64_t shared_free[UNIT_COUNT]; /* likewise, where sub-cores share it */
     struct unit_cost cost[UNIT_COUNT];
-    uint8_t crossing[READY_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */
+    uint8_t crossing[RESULT_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */
     struct subcore subcores[SM_SUBCORES];
     struct banks banks;
 

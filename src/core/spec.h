@@ -3,38 +3,10 @@
 #define CORE_SPEC_H
 
 #include "base/param.h"
-#include "isa/isa.h"
+#include "core/counters.h"
 
-/* A unit, a row: its name in isa/isa.h and in descriptions; the unit whose place it takes (its own, or that
- * of one that does other things, too); cycles from issue to when a dependent instruction can issue; cycles a
- * sub-core's unit is busy with one instruction; cycles that the SM's is, where sub-cores share it (0: they do
- * not). */
-#define SM_UNITS(U, P, S)                                                                                    \
-    U(P, S, ALU, alu, ALU, "4", "2", "0", "integers and logic")                                              \
-    U(P, S, IMAD, imad, IMAD, "4", "2", "0", "integer products")                                             \
-    U(P, S, WIDE, wide, IMAD, "9", "4", "0", "integer products of 64 bits, by the same unit")                \
-    U(P, S, FMA, fma, FMA, "4", "1", "0", "single precision")                                                \
-    U(P, S, HALF, half, HALF, "8", "1", "0", "half precision")                                               \
-    U(P, S, FP64, fp64, FP64, "8", "2", "0", "double precision")                                             \
-    U(P, S, SFU, sfu, SFU, "17", "8", "0", "special functions")                                              \
-    U(P, S, CVT, cvt, SFU, "17", "8", "0", "conversions")                                                    \
-    U(P, S, CVT64, cvt64, SFU, "18", "9", "0", "conversions of double precision")                            \
-    U(P, S, TENSOR, tensor, TENSOR, "19", "7", "0", "matrices")                                              \
-    U(P, S, IMMA, imma, TENSOR, "13", "5", "0", "matrices of 8-bit integers, rows of 16")                    \
-    U(P, S, LSU, lsu, LSU, "20", "4", "0", "memory")                                                         \
-    U(P, S, TEX, tex, TEX, "40", "4", "2", "textures")                                                       \
-    U(P, S, CONTROL, control, CONTROL, "4", "2", "0", "branches")                                            \
-    U(P, S, JUMP, jump, CONTROL, "12", "2", "0", "branches taken inside divisions and roots")                \
-    U(P, S, CALL, call, CONTROL, "35", "2", "0", "calls and returns")                                        \
-    U(P, S, SYNC, sync, SYNC, "10", "2", "2", "barriers")                                                    \
-    U(P, S, SHUFFLE, shuffle, SHUFFLE, "24", "2", "1", "shuffles")                                           \
-    U(P, S, VOTE, vote, ALU, "4", "2", "0", "votes")                                                         \
-    U(P, S, MATCH, match, MATCH, "369", "64", "64", "comparisons with all lanes")                            \
-    U(P, S, UNIFORM, uniform, UNIFORM, "7", "1", "0", "what is the same for all lanes")                      \
-    U(P, S, SPECIAL, special, SPECIAL, "22", "2", "2", "special registers")                                  \
-    U(P, S, CONST, const, CONST, "28", "4", "2", "loads from constant memory")
-
-#define UNIT_PARAMS(P, S, unit, name, pipe, latency, interval, shared, what)                                 \
+#define UNIT_PARAMS(P, S, id, name, place, result, busy, does, pipe, letter, reckoned, latency, interval,    \
+                    shared, what)                                                                            \
     P(S, count, name##_latency, latency, "1..10000", what ": cycles until its result can be used")           \
     P(S, count, name##_interval, interval, "1..1000", what ": cycles until a sub-core can begin the next")   \
     P(S, count, name##_shared, shared, "0..1000", what ": the same for the whole SM, where it is shared")
@@ -42,7 +14,7 @@
 #define SM_PARAMS(P, S)                                                                                      \
     P(S, choice, scheduler, "gty", "gto|lrr|gty|two_level", "which of the warps that could issue does")      \
     P(S, count, two_level_active, "6", "1..32", "warps of a sub-core that two_level looks at")               \
-    SM_UNITS(UNIT_PARAMS, P, S)                                                                              \
+    ISA_UNITS(UNIT_PARAMS, P, S)                                                                             \
     P(S, count, queue, "4", "0..64",                                                                         \
       "instructions that wait for a unit of variable latency, when it is busy")                              \
     P(S, count, branch_taken_cycles, "4", "0..1000", "a warp waits behind a branch, beside its latency")     \
@@ -112,10 +84,13 @@ struct sm_spec {
 };
 extern const struct param_group sm_params;
 
-/* The rows of units, by unit. */
+/* The rows of units, by unit, with what the description says of each. */
 struct unit_cost {
     uint32_t latency, interval, shared;
-    uint32_t pipe; /* the unit whose place it takes: its own, or that of one that does other things, too */
+    uint8_t place;  /* enum isa_unit */
+    uint8_t result; /* enum unit_result */
+    uint8_t busy;   /* enum stall */
+    uint8_t does;   /* enum unit_does */
 };
 void sm_unit_costs(const struct sm_spec *spec, struct unit_cost costs[UNIT_COUNT]);
 

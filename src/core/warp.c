@@ -106,16 +106,16 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
 /* The cycle from which a unit can use what is ready as the board says. */
 static inline uint64_t when_at(const struct sm *sm, uint64_t ready, uint32_t unit)
 {
-    return ready / READY_KINDS + sm->crossing[ready % READY_KINDS][unit];
+    return ready / RESULT_KINDS + sm->crossing[ready % RESULT_KINDS][unit];
 }
 
 /* The same for a guard, whatever unit it guards. */
 static inline uint64_t guard_at(const struct sm *sm, uint64_t ready)
 {
-    return ready / READY_KINDS + sm->config.spec->guard_cycles;
+    return ready / RESULT_KINDS + sm->config.spec->guard_cycles;
 }
 
-/* The cycle from which all registers of the operation can be used, times READY_KINDS plus the kind; or
+/* The cycle from which all registers of the operation can be used, times RESULT_KINDS plus the kind; or
  * PENDING, with w->waits_for. */
 static uint64_t operands_ready(const struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
                                const uint16_t *registers, uint64_t *sources)
@@ -129,7 +129,7 @@ static uint64_t operands_ready(const struct sm *sm, struct sm_warp *w, const str
             return PENDING;
         }
         if (i < timing->guards && at)
-            at = guard_at(sm, at) * READY_KINDS + READY_FIXED;
+            at = guard_at(sm, at) * RESULT_KINDS + RESULT_FIXED;
         ready = max_u64(ready, at);
     }
     *sources = ready;
@@ -146,14 +146,14 @@ static uint64_t operands_ready(const struct sm *sm, struct sm_warp *w, const str
 
 static enum stall stall_of(uint64_t ready)
 {
-    static const uint8_t stalls[READY_KINDS] = {[READY_ALU] = STALL_wait,
-                                                [READY_FMA] = STALL_wait,
-                                                [READY_FP64] = STALL_wait,
-                                                [READY_FIXED] = STALL_wait,
-                                                [READY_QUEUE] = STALL_short_scoreboard,
-                                                [READY_SHORT] = STALL_short_scoreboard,
-                                                [READY_LONG] = STALL_long_scoreboard};
-    return (enum stall)stalls[ready % READY_KINDS];
+    static const uint8_t stalls[RESULT_KINDS] = {[RESULT_ALU] = STALL_wait,
+                                                 [RESULT_FMA] = STALL_wait,
+                                                 [RESULT_FP64] = STALL_wait,
+                                                 [RESULT_FIXED] = STALL_wait,
+                                                 [RESULT_QUEUE] = STALL_short_scoreboard,
+                                                 [RESULT_SHORT] = STALL_short_scoreboard,
+                                                 [RESULT_LONG] = STALL_long_scoreboard};
+    return (enum stall)stalls[ready % RESULT_KINDS];
 }
 
 static void warp_ended(struct sm *sm, struct sm_warp *w)
@@ -273,60 +273,26 @@ static void count_issue(struct sm_warp *w, const struct isa_step *step, uint32_t
     }
 }
 
-static enum stall throttle_of(const struct isa_step *step)
+static enum stall throttle_of(const struct sm *sm, const struct isa_step *step)
 {
-    uint32_t unit = step->unit;
-    if (unit == UNIT_LSU && step->flags & STEP_SHARED)
-        return STALL_mio_throttle;
-    return unit == UNIT_LSU                                                   ? STALL_lg_throttle
-           : unit == UNIT_TEX                                                 ? STALL_tex_throttle
-           : unit == UNIT_SHUFFLE || unit == UNIT_SPECIAL || unit == UNIT_SFU ? STALL_mio_throttle
-                                                                              : STALL_math_pipe_throttle;
-}
-
-static enum ready_kind kind_of(uint32_t unit)
-{
-    switch (unit) {
-    case UNIT_ALU:
-    case UNIT_VOTE:
-        return READY_ALU;
-    case UNIT_IMAD:
-    case UNIT_WIDE:
-    case UNIT_FMA:
-        return READY_FMA;
-    case UNIT_FP64:
-        return READY_FP64;
-    case UNIT_SFU:
-    case UNIT_CVT:
-    case UNIT_CVT64:
-        return READY_QUEUE;
-    case UNIT_SHUFFLE:
-    case UNIT_SPECIAL:
-    case UNIT_CONST:
-    case UNIT_LSU:
-    case UNIT_MATCH:
-        return READY_SHORT;
-    case UNIT_TEX:
-        return READY_LONG;
-    default:
-        return READY_FIXED;
-    }
+    return step->flags & STEP_SHARED ? STALL_mio_throttle : (enum stall)sm->cost[step->unit].busy;
 }
 
 /* Units near each other hand results on sooner; those with a queue read their operands later. */
-static uint32_t crossing(enum ready_kind from, enum ready_kind to)
+static uint32_t crossing(enum unit_result from, enum unit_result to)
 {
-    if (from == to || to == READY_QUEUE || from == READY_SHORT || from == READY_FIXED)
+    if (from == to || to == RESULT_QUEUE || from == RESULT_SHORT || from == RESULT_FIXED)
         return 0;
-    return from == READY_FP64 || to == READY_FP64 || from == READY_QUEUE ? 2 : 1;
+    return from == RESULT_FP64 || to == RESULT_FP64 || from == RESULT_QUEUE ? 2 : 1;
 }
 
 void warp_crossings(struct sm *sm)
 {
-    for (uint32_t from = READY_ALU; from < READY_LONG; from++)
+    for (uint32_t from = RESULT_ALU; from < RESULT_LONG; from++)
         for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
             sm->crossing[from][unit] =
-                (uint8_t)(crossing((enum ready_kind)from, kind_of(unit)) * sm->config.spec->cross_cycles);
+                (uint8_t)(crossing((enum unit_result)from, (enum unit_result)sm->cost[unit].result) *
+                          sm->config.spec->cross_cycles);
 }
 
 /* Cycles that reading an instruction's registers takes beyond the first: a bank gives so many at a time. What
@@ -356,12 +322,12 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
 /* When the units an instruction needs can take it: those of variable latency have a queue. */
 static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
-    uint32_t pipe = sm->cost[unit].pipe;
-    uint64_t when = max_u64(sub->unit_free[pipe], sm->shared_free[pipe]);
-    if (unit == UNIT_LSU) {
+    const struct unit_cost *cost = &sm->cost[unit];
+    uint64_t when = max_u64(sub->unit_free[cost->place], sm->shared_free[cost->place]);
+    if (cost->does == UNIT_DOES_MEMORY_QUEUE) {
         when = max_u64(when, memory_room_at(sub));
-    } else if (kind_of(unit) == READY_SHORT || kind_of(unit) == READY_QUEUE) {
-        uint64_t queued = sm->config.spec->queue * sm->cost[unit].interval;
+    } else if (cost->result == RESULT_SHORT || cost->result == RESULT_QUEUE) {
+        uint64_t queued = sm->config.spec->queue * cost->interval;
         when = when > queued ? when - queued : 0;
     }
     return when;
@@ -371,12 +337,12 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
 {
     const struct unit_cost *cost = &sm->cost[unit];
-    uint64_t begins = max_u64(sm->cycle, sub->unit_free[cost->pipe]);
+    uint64_t begins = max_u64(sm->cycle, sub->unit_free[cost->place]);
     if (cost->shared) {
-        begins = max_u64(begins, sm->shared_free[cost->pipe]);
-        sm->shared_free[cost->pipe] = begins + cost->shared;
+        begins = max_u64(begins, sm->shared_free[cost->place]);
+        sm->shared_free[cost->place] = begins + cost->shared;
     }
-    sub->unit_free[cost->pipe] = begins + cost->interval;
+    sub->unit_free[cost->place] = begins + cost->interval;
     return begins;
 }
 
@@ -418,7 +384,7 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct isa_stepped *st
     uint64_t wait = 0;
     enum stall why = STALL_branch_resolving;
     enum isa_role role = w->timing->role;
-    if (unit == UNIT_JUMP || unit == UNIT_CALL)
+    if (sm->cost[unit].does == UNIT_DOES_JUMP)
         wait = sm->cost[unit].latency;
     if (role == ROLE_BRANCH) {
         counters->branches++;
@@ -458,7 +424,7 @@ static void note_step(const struct sm *sm, struct sm_warp *w, const struct isa_s
         return;
     if (step->flags & STEP_FLOWS)
         begins = max_u64(begins, step_needs(sm, w, step));
-    w->chain_at = (begins + sm->cost[step->unit].latency) * READY_KINDS + kind_of(step->unit);
+    w->chain_at = (begins + sm->cost[step->unit].latency) * RESULT_KINDS + sm->cost[step->unit].result;
     w->result_at = max_u64(w->result_at, w->chain_at);
 }
 
@@ -502,12 +468,13 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     uint64_t free_at = units_free(sm, sub, step->unit);
     if (free_at > sm->cycle) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_ready(sm, w, free_at, throttle_of(step));
+        warp_ready(sm, w, free_at, throttle_of(sm, step));
         return false;
     }
-    if ((step->unit == UNIT_LSU || step->unit == UNIT_TEX) && UNLIKELY(memory_is_full(sm))) {
+    uint8_t does = sm->cost[step->unit].does;
+    if ((does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE) && UNLIKELY(memory_is_full(sm))) {
         warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_block(sm, w, WARP_ROOM, throttle_of(step));
+        warp_block(sm, w, WARP_ROOM, throttle_of(sm, step));
         sm->room_wanted = true;
         return false;
     }
@@ -518,7 +485,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     }
     warp_account(sm, w, sm->cycle, STALL_not_selected);
     uint64_t begins = take_units(sm, sub, step->unit);
-    if (step->unit == UNIT_WIDE)
+    if (does == UNIT_DOES_HOLDS_ISSUE)
         sub->dispatch_free = sm->cycle + sm->config.spec->wide_issue_cycles;
     if (w->step) {
         issue_further(sm, w, begins);
@@ -541,7 +508,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         memory_issue(sm, w, timing, registers);
     else if (timing->steps == 1)
         warp_set_results(w, code->slots_at, timing, registers,
-                         (begins + cost->latency) * READY_KINDS + kind_of(step->unit));
+                         (begins + cost->latency) * RESULT_KINDS + sm->cost[step->unit].result);
     if (UNLIKELY(w->kernel->text.length != w->kernel->text_seen))
         kernel_note_print(sm, w->kernel);
     if (timing->steps > 1) {

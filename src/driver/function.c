@@ -1,5 +1,6 @@
 /* Kernels: one handle for all devices, and what each device has of it. */
 #include "driver/modules.h"
+#include "isa/warp.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "system/occupancy.h"
@@ -81,6 +82,11 @@ static enum result find(struct function *function, struct device *device)
     if (!copy->kernel)
         return driver_fail(RESULT_INVALID_DEVICE_FUNCTION, "%s has no kernel %s", module->parts[0].name,
                            function->name);
+    const struct isa_ops *isa = copy->kernel->isa;
+    if (isa->lanes != device->spec->warp_lanes)
+        return driver_fail(RESULT_NO_BINARY_FOR_GPU,
+                           "%s has warps of %u lanes, and the GPU of %llu (gpu.warp_lanes)", isa->name,
+                           isa->lanes, (unsigned long long)device->spec->warp_lanes);
     copy->uses_heap = module->on[device->index].uses_heap;
     copy->name = ledger_name(&device->driver->ledger, function->name);
     return RESULT_SUCCESS;

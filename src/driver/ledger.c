@@ -9,6 +9,22 @@ struct kernel_places {
     const struct code_place **at;
 };
 
+static uint64_t length_of(struct launch_span span)
+{
+    return span.timing ? span.timing->end_ps - span.timing->start_ps : span.numbers->thread_instructions;
+}
+
+bool launch_is_longer(struct launch_span a, struct launch_span b)
+{
+    uint64_t x = length_of(a), y = length_of(b);
+    int order = (x > y) - (x < y);
+    for (int i = 0; i < 3 && !order; i++)
+        order = (a.numbers->grid[i] > b.numbers->grid[i]) - (a.numbers->grid[i] < b.numbers->grid[i]);
+    for (int i = 0; i < 3 && !order; i++)
+        order = (a.numbers->block[i] > b.numbers->block[i]) - (a.numbers->block[i] < b.numbers->block[i]);
+    return order ? order > 0 : a.numbers->launch < b.numbers->launch;
+}
+
 void ledger_init(struct ledger *ledger, const char *folder, uint64_t first, uint64_t end)
 {
     pthread_mutex_init(&ledger->lock, NULL);
@@ -68,7 +84,7 @@ static const struct code_place *const *places_of(struct ledger *ledger, const st
         struct code_place place;
         line.length = 0;
         kernel_place(record->timed_kernel, i, &place);
-        place_line_add(&line, &place);
+        place_text_add(&line, &place);
         at[i] = place_list_read(&ledger->places, line.at);
     }
     text_fini(&line);

@@ -1,26 +1,14 @@
 /* The launches of a driver. Each is counted when submitted, and summed by kernel when it ends. heddle.h keeps
- * all of them; `heddle run --stats` keeps some.
- *
- * A process that `heddle run` or `heddle bench` started leaves two files in their folder.
- *
- * PID.N.sums has the sums by kernel (struct launch_process, then a struct launch_sum each). The process
- * shares its memory with the file, so the sums survive whatever ends the process; only the launch that ends
- * at that moment may be missing in part. The file does not grow with the number of launches.
- *
- * PID.N.launches has the launches that are asked for, a line of JSON each: the numbers of struct
- * launch_numbers by their names, and what gpu/metrics_line.h and gpu/place_line.h write of those that were
- * timed.
- *
- * Launches that do not fit are counted in the file `losses`, whose room is taken when the folder is made. */
+ * all of them; a process that `heddle run` or `heddle bench` started leaves them in files (ledger_format.h).
+ */
 #ifndef DRIVER_LEDGER_H
 #define DRIVER_LEDGER_H
 
 #include "base/err.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "exec/exec.h"
-#include "gpu/place_line.h"
-#include "gpu/stats.h"
+#include "driver/ledger_format.h"
+#include "driver/ledger_places.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,103 +16,6 @@
 #include <stdint.h>
 
 struct launch_record;
-
-/* Kinds of copies, in the order of enum copy_direction, then fills: the name in files, words for people. */
-#define COPY_KINDS(K)                                                                                        \
-    K(to_device, "to the device")                                                                            \
-    K(to_host, "to the host")                                                                                \
-    K(on_device, "on a device")                                                                              \
-    K(peer, "between devices")                                                                               \
-    K(fill, "memset")
-
-enum copy_kind {
-#define K(name, words) COPIED_##name,
-    COPY_KINDS(K)
-#undef K
-        COPIED_KINDS
-};
-
-/* Each number of a launch is a row. */
-#define LAUNCH_NUMBERS(N)                                                                                    \
-    N(launch)                                                                                                \
-    N(device)                                                                                                \
-    N(stream)                                                                                                \
-    N(registers)                                                                                             \
-    N(shared_bytes)                                                                                          \
-    N(dynamic_shared_bytes)                                                                                  \
-    N(blocks_per_sm)                                                                                         \
-    N(result)                                                                                                \
-    LAUNCH_COUNTS(N)
-
-struct launch_numbers {
-    uint64_t grid[3], block[3];
-#define N(name) uint64_t name;
-    LAUNCH_NUMBERS(N)
-#undef N
-};
-
-/* ---- files ---- */
-
-/* Copies of one kind, and fills, in simulated time. */
-struct copy_sum {
-    uint64_t count, bytes;
-    uint64_t busy_ps; /* in which one was under way, over all devices */
-};
-
-/* What the file of sums begins with. */
-struct launch_process {
-    uint64_t bytes;   /* to the first launch_sum; likewise there, to the next */
-    uint64_t layout;  /* LEDGER_LAYOUT: both sides are of one build */
-    uint64_t busy_ns; /* of the host, in which a launch was under way */
-    uint64_t end_ps;  /* simulated time until the last launch or copy ended */
-    struct copy_sum copies[COPIED_KINDS];
-};
-
-/* Launches of one kernel: those that were timed, or those that were not. */
-struct launch_sum {
-    uint64_t bytes;
-    uint64_t profile_count, name_bytes; /* of what is behind it */
-    uint64_t is_timed;
-    uint64_t launches, failed, interrupted;
-    uint64_t error, error_launch;               /* of the first that failed */
-    struct launch_numbers longest;              /* launch: in simulated time, or by instructions of threads */
-    struct kernel_stats longest_timing, timing; /* timing: of all, as metrics_sum adds them */
-#define C(name) uint64_t name;
-    LAUNCH_COUNTS(C)
-#undef C
-};
-
-#define LEDGER_LAYOUT                                                                                        \
-    (UINT64_C(0x48656464) << 32 | sizeof(struct launch_sum) << 12 | sizeof(struct op_profile))
-
-/* Behind a sum: the profile by operation of the kernel, of all launches and of the longest; the kernel's
- * name; and for each operation its place in code, as place_line_add writes it. All texts end in a zero byte.
- */
-static inline struct op_profile *launch_sum_profile(const struct launch_sum *sum)
-{
-    return (struct op_profile *)(uintptr_t)(sum + 1);
-}
-
-static inline struct op_profile *launch_sum_longest_profile(const struct launch_sum *sum)
-{
-    return launch_sum_profile(sum) + sum->profile_count;
-}
-
-static inline char *launch_sum_name(const struct launch_sum *sum)
-{
-    return (char *)(launch_sum_profile(sum) + 2 * sum->profile_count);
-}
-
-static inline char *launch_sum_places(const struct launch_sum *sum)
-{
-    return launch_sum_name(sum) + sum->name_bytes;
-}
-
-#define LEDGER_LOSSES "losses"
-struct launch_losses {
-    _Atomic uint64_t lines, sums; /* launches */
-    _Atomic int error;            /* why: errno */
-};
 
 /* ---- the ledger ---- */
 

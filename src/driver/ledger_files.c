@@ -1,12 +1,10 @@
-/* The files of a ledger: see ledger.h. */
+/* The files of a ledger: see ledger_format.h. */
 #include "driver/ledger.h"
 #include "driver/driver.h"
 #include "base/bits.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "gpu/metrics.h"
-#include "gpu/metrics_line.h"
-#include "gpu/place_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_PLACES = 100, /* of a launch's line: those where warps waited longest */
+    MOST_PLACES = 100, /* of a launch: those where warps waited longest */
     MOST_DEVICES = 64,
 };
 
@@ -30,16 +28,16 @@ struct sum_entry {
 
 struct ledger_folder {
     char *path;
-    uint64_t first, end;          /* launches that get a line */
+    uint64_t first, end;          /* launches that are written one by one */
     struct launch_losses *losses; /* NULL: the folder is not one of `heddle run` */
     bool told;                    /* that something found no room */
-    int lines, sums;              /* files; -1 before the first launch or copy */
-    uint64_t line_bytes, sum_bytes;
+    int launches, sums;           /* files; -1 before the first launch or copy */
+    uint64_t launch_bytes, sum_bytes;
     struct launch_process *process;
     struct sum_entry *table; /* by the digest of its key, or the next free place behind it */
     size_t table_size, table_used;
-    struct names places; /* in code, that lines have named */
-    struct text line;
+    struct names places; /* in code, that have an entry */
+    struct text entries; /* of the launch that is written */
     uint64_t copy_ends[COPIED_KINDS][MOST_DEVICES];
     uint64_t running; /* launches */
     double busy_since;
@@ -63,8 +61,8 @@ static void map_losses(struct ledger_folder *folder)
 struct ledger_folder *ledger_folder_new(const char *path, uint64_t first, uint64_t end)
 {
     struct ledger_folder *folder = mem_alloc(1, sizeof *folder);
-    *folder =
-        (struct ledger_folder){.path = mem_text(path), .first = first, .end = end, .lines = -1, .sums = -1};
+    *folder = (struct ledger_folder){
+        .path = mem_text(path), .first = first, .end = end, .launches = -1, .sums = -1};
     map_losses(folder);
     return folder;
 }
@@ -81,13 +79,13 @@ void ledger_folder_free(struct ledger_folder *folder)
         munmap(folder->process, folder->process->bytes);
     if (folder->losses)
         munmap(folder->losses, sizeof *folder->losses);
-    if (folder->lines >= 0)
-        close(folder->lines);
+    if (folder->launches >= 0)
+        close(folder->launches);
     if (folder->sums >= 0)
         close(folder->sums);
     mem_free(folder->table);
     names_fini(&folder->places);
-    text_fini(&folder->line);
+    text_fini(&folder->entries);
     mem_free(folder->path);
     mem_free(folder);
 }
@@ -97,7 +95,7 @@ static void lose(struct ledger_folder *folder, bool is_sum)
 {
     int why = errno;
     if (folder->losses) {
-        atomic_fetch_add(is_sum ? &folder->losses->sums : &folder->losses->lines, 1);
+        atomic_fetch_add(is_sum ? &folder->losses->sums : &folder->losses->entries, 1);
         folder->losses->error = why;
     } else if (!folder->told) {
         log_warn("statistics of launches are not complete: cannot write to %s: %s", folder->path,
@@ -177,7 +175,7 @@ static struct launch_sum *new_sum(struct ledger_folder *folder, const struct lau
     for (uint32_t i = 0; i < profile_count; i++) {
         struct code_place place;
         kernel_place(record->timed_kernel, i, &place);
-        place_line_add(&texts, &place);
+        place_text_add(&texts, &place);
         text_add_bytes(&texts, "", 1);
     }
     struct launch_sum *sum =
@@ -256,19 +254,6 @@ static struct launch_numbers numbers_of(const struct launch_record *record)
     return numbers;
 }
 
-static uint64_t duration(const struct kernel_stats *stats)
-{
-    return stats->end_ps - stats->start_ps;
-}
-
-/* Of two that take the same, the one that was submitted first, so that it is the same in every run. */
-static bool is_longest(const struct launch_sum *sum, const struct launch_record *record)
-{
-    uint64_t most = sum->is_timed ? duration(&sum->longest_timing) : sum->longest.thread_instructions;
-    uint64_t own = record->timing ? duration(record->timing) : record->thread_instructions;
-    return !sum->launches || own > most || (own == most && record->launch < sum->longest.launch);
-}
-
 static struct kernel_stats without_profile(const struct kernel_stats *stats)
 {
     struct kernel_stats own = *stats;
@@ -289,8 +274,11 @@ static void add_timing(struct launch_sum *sum, const struct kernel_stats *timing
 static void add_to_sum(struct launch_sum *sum, const struct launch_record *record)
 {
     bool failed = record->result && record->result != RESULT_DEINITIALIZED; /* the end of its process */
-    if (is_longest(sum, record)) {
-        sum->longest = numbers_of(record);
+    struct launch_numbers numbers = numbers_of(record);
+    if (!sum->launches ||
+        launch_is_longer((struct launch_span){&numbers, record->timing},
+                         (struct launch_span){&sum->longest, sum->is_timed ? &sum->longest_timing : NULL})) {
+        sum->longest = numbers;
         if (record->timing)
             sum->longest_timing = without_profile(record->timing);
         if (sum->profile_count)
@@ -311,21 +299,7 @@ static void add_to_sum(struct launch_sum *sum, const struct launch_record *recor
     sum->launches++;
 }
 
-/* ---- lines ---- */
-
-/* Names of kernels are identifiers: nothing in them needs escaping. */
-static void format(struct text *line, const struct launch_record *record)
-{
-    line->length = 0;
-    text_add(line, "{\"kernel\":\"%s\"", record->kernel);
-    text_add(line, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", record->grid[0], record->grid[1],
-             record->grid[2], record->block[0], record->block[1], record->block[2]);
-#define N(name) text_add(line, ",\"" #name "\":%llu", (unsigned long long)record->name);
-    LAUNCH_NUMBERS(N)
-#undef N
-    if (record->interrupted)
-        text_add(line, ",\"interrupted\":1");
-}
+/* ---- launches, one by one ---- */
 
 static uint64_t waited(const struct op_profile *profile)
 {
@@ -342,71 +316,98 @@ static int by_wait(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : (*a > *b) - (*a < *b);
 }
 
-/* The number of this place; a new one gets a line of its own, before that of the launch. */
-static size_t place_of(struct ledger_folder *folder, struct kernel *kernel, uint32_t op, struct text *places)
+/* Ends an entry that began at `start` of the bytes. */
+static void end_entry(struct text *bytes, size_t start)
+{
+    static const char zeros[8];
+    text_add_bytes(bytes, zeros, (8 - bytes->length % 8) % 8);
+    ((struct ledger_entry *)(bytes->at + start))->bytes = bytes->length - start;
+}
+
+/* The number of this place; a new one gets an entry of its own. */
+static size_t place_of(struct ledger_folder *folder, struct kernel *kernel, uint32_t op)
 {
     struct code_place place;
     struct text fields = {0};
-    size_t known = folder->places.count;
+    size_t known = folder->places.count, start = folder->entries.length;
     kernel_place(kernel, op, &place);
-    place_line_add(&fields, &place);
+    place_text_add(&fields, &place);
     size_t number = names_add(&folder->places, fields.at);
-    if (number == known)
-        text_add(places, "{\"place\":%zu%s}\n", number, fields.at);
+    if (number == known) {
+        struct ledger_entry entry = {.kind = LEDGER_PLACE, .place = (uint32_t)number};
+        text_add_bytes(&folder->entries, (const char *)&entry, sizeof entry);
+        text_add_bytes(&folder->entries, fields.at, fields.length + 1);
+        end_entry(&folder->entries, start);
+    }
     text_fini(&fields);
     return number;
 }
 
-static void add_profile(struct ledger_folder *folder, const struct launch_record *record, struct text *line,
-                        struct text *places)
+/* Where warps waited longest, with entries for those places that are new. */
+static struct ledger_counted *count_places(struct ledger_folder *folder, const struct launch_record *record,
+                                           size_t *count)
 {
     const struct kernel_stats *stats = record->timing;
-    const struct op_profile **sorted = mem_alloc(stats->profile_count, sizeof *sorted);
-    for (uint32_t i = 0; i < stats->profile_count; i++)
+    size_t all = stats && stats->profile ? stats->profile_count : 0;
+    const struct op_profile **sorted = mem_alloc(all, sizeof *sorted);
+    for (size_t i = 0; i < all; i++)
         sorted[i] = &stats->profile[i];
-    if (stats->profile_count)
-        qsort(sorted, stats->profile_count, sizeof *sorted, by_wait);
-    text_add(line, ",\"profile\":[");
-    for (size_t i = 0; i < min_u64(stats->profile_count, MOST_PLACES) && waited(sorted[i]); i++) {
-        uint32_t op = (uint32_t)(sorted[i] - stats->profile);
-        text_add(line, "%s", i ? "," : "");
-        profile_line_add(line, place_of(folder, record->timed_kernel, op, places), sorted[i]);
+    if (all)
+        qsort(sorted, all, sizeof *sorted, by_wait);
+    struct ledger_counted *counted = mem_alloc(min_u64(all, MOST_PLACES), sizeof *counted);
+    for (*count = 0; *count < min_u64(all, MOST_PLACES) && waited(sorted[*count]); ++*count) {
+        uint32_t op = (uint32_t)(sorted[*count] - stats->profile);
+        counted[*count] =
+            (struct ledger_counted){place_of(folder, record->timed_kernel, op), *sorted[*count]};
     }
-    text_add(line, "]");
     mem_free(sorted);
+    return counted;
 }
 
-/* All of it, or nothing: a line that was cut would be taken for part of the next. */
-static bool append(struct ledger_folder *folder, const struct text *lines)
+/* All of the entries, or nothing: one that was cut would be taken for part of the next. */
+static bool append(struct ledger_folder *folder)
 {
-    if (folder->lines < 0)
-        folder->lines = open_file(folder, "launches");
-    if (folder->lines < 0 || !may_have(folder->line_bytes + lines->length))
+    const struct text *entries = &folder->entries;
+    if (folder->launches < 0)
+        folder->launches = open_file(folder, "launches");
+    if (folder->launches < 0 || !may_have(folder->launch_bytes + entries->length))
         return false;
-    ssize_t wrote = pwrite(folder->lines, lines->at, lines->length, (off_t)folder->line_bytes);
-    if (wrote == (ssize_t)lines->length) {
-        folder->line_bytes += lines->length;
+    ssize_t wrote = pwrite(folder->launches, entries->at, entries->length, (off_t)folder->launch_bytes);
+    if (wrote == (ssize_t)entries->length) {
+        folder->launch_bytes += entries->length;
         return true;
     }
     int why = wrote < 0 ? errno : ENOSPC;
-    if (ftruncate(folder->lines, (off_t)folder->line_bytes) == 0)
+    if (ftruncate(folder->launches, (off_t)folder->launch_bytes) == 0)
         errno = why;
     return false;
 }
 
-static void add_line(struct ledger_folder *folder, const struct launch_record *record)
+static void add_launch(struct ledger_folder *folder, const struct launch_record *record)
 {
-    struct text *line = &folder->line, places = {0};
-    format(line, record);
-    if (record->timing)
-        metrics_line_add(line, record->timing);
-    if (record->timing && record->timing->profile)
-        add_profile(folder, record, line, &places);
-    text_add(line, "}\n");
-    text_add_bytes(&places, line->at, line->length);
-    if (!append(folder, &places))
+    static const uint64_t layout = LEDGER_LAYOUT;
+    struct text *bytes = &folder->entries;
+    bytes->length = 0;
+    if (!folder->launch_bytes)
+        text_add_bytes(bytes, (const char *)&layout, sizeof layout);
+    struct ledger_launch launch = {.entry.kind = LEDGER_LAUNCH,
+                                   .numbers = numbers_of(record),
+                                   .is_timed = record->timing != NULL,
+                                   .interrupted = record->interrupted,
+                                   .name_bytes = strlen(record->kernel) + 1};
+    struct ledger_counted *counted = count_places(folder, record, &launch.place_count);
+    size_t start = bytes->length;
+    text_add_bytes(bytes, (const char *)&launch, sizeof launch);
+    if (record->timing) {
+        struct kernel_stats timing = without_profile(record->timing);
+        text_add_bytes(bytes, (const char *)&timing, sizeof timing);
+    }
+    text_add_bytes(bytes, (const char *)counted, launch.place_count * sizeof *counted);
+    text_add_bytes(bytes, record->kernel, launch.name_bytes);
+    end_entry(bytes, start);
+    if (!append(folder))
         lose(folder, false);
-    text_fini(&places);
+    mem_free(counted);
 }
 
 /* ---- what happens ---- */
@@ -434,7 +435,7 @@ void ledger_folder_add(struct ledger_folder *folder, const struct launch_record 
         folder->busy_since = now_s;
     folder->running--;
     if (record->launch >= folder->first && record->launch < folder->end)
-        add_line(folder, record);
+        add_launch(folder, record);
 }
 
 void ledger_folder_add_copy(struct ledger_folder *folder, const struct copy_record *copy)

@@ -5,7 +5,7 @@
 #include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
-#include "gpu/bottleneck.h"
+#include "report/explain/bottleneck.h"
 
 #include <math.h>
 

@@ -30,6 +30,11 @@ void *component_state(const struct component *self)
     return self->state;
 }
 
+const struct component_ops *component_type(const struct component *self)
+{
+    return self->ops;
+}
+
 const char *component_name(const struct component *self)
 {
     return self->name;

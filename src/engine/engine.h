@@ -25,7 +25,6 @@ struct component;
 struct port;
 struct link;
 struct archive;
-struct json;
 struct text;
 
 /* An event, also as it crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint and
@@ -136,6 +135,7 @@ uint64_t component_horizon(const struct component *self);
 const void *component_spec(const struct component *self);
 void *component_state(const struct component *self); /* the same as the handlers are given */
 const char *component_name(const struct component *self);
+const struct component_ops *component_type(const struct component *self); /* as given */
 uint32_t component_island(const struct component *self);
 uint64_t component_seed(const struct component *self); /* for rng_init, with the component's name as stream */
 struct port *component_port(const struct component *self, uint32_t number);
@@ -224,8 +224,9 @@ uint64_t engine_state_digest(const struct engine *engine);
 /* The sum of a counter over all components of a type; by the offset of its field in the state. */
 uint64_t engine_stat_sum(const struct engine *engine, const struct component_ops *type, size_t offset);
 
-/* Every component's counters: sums by type, then each by name. */
-void engine_write_stats(const struct engine *engine, struct json *json);
+/* All components, in the order they were made in. */
+size_t engine_component_count(const struct engine *engine);
+const struct component *engine_component_at(const struct engine *engine, size_t index);
 
 /* ---- checkpoints ---- */
 

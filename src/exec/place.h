@@ -14,6 +14,7 @@ struct code_place {
     const char *instruction;   /* "ld.global.f32"; "end": where threads end behind the last one */
     uint32_t line;             /* of the file */
     uint32_t ptx_line;         /* 0: of "end" */
+    bool is_atomic, is_shared; /* an atomic operation; one of shared memory */
     uint8_t steps[UNIT_COUNT]; /* machine instructions that it becomes, by unit; 255 stands for more, too */
 };
 

@@ -1,5 +1,5 @@
 #include "gpu/metrics.h"
-#include "base/json.h"
+#include "base/bits.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -72,14 +72,18 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Of a unit, and of all that take its place. */
-static uint64_t instructions_of_pipe(const struct metric_source *source, enum isa_unit pipe)
+/* By unit: the profiler's pipe that it counts as. */
+static const char *const pipes[UNIT_COUNT] = {
+#define U(P, S, id, name, place, result, busy, does, pipe, ...) pipe,
+    ISA_UNITS(U, , )
+#undef U
+};
+
+static uint64_t instructions_of_pipe(const struct metric_source *source, const char *pipe)
 {
-    struct unit_cost costs[UNIT_COUNT];
     uint64_t sum = 0;
-    sm_unit_costs(source->sm, costs);
     for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
-        sum += costs[unit].pipe == pipe ? source->timing->sm.by_unit[unit] : 0;
+        sum += strcmp(pipes[unit], pipe) ? 0 : source->timing->sm.by_unit[unit];
     return sum;
 }
 
@@ -90,11 +94,21 @@ double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
     sm_unit_costs(source->sm, costs);
     double own = 0, shared = 0; /* cycles */
     for (uint32_t other = 0; other < UNIT_COUNT; other++)
-        if (costs[other].pipe == costs[unit].pipe) {
+        if (costs[other].place == costs[unit].place) {
             own += (double)k->sm.by_unit[other] * costs[other].interval;
             shared += (double)k->sm.by_unit[other] * costs[other].shared;
         }
     return larger(percent(own, scheduler_cycles(k)), percent(shared, (double)k->sm.cycles_active));
+}
+
+/* Of the pipe's units, the busiest. */
+static double pipe_busy(const struct metric_source *source, const char *pipe)
+{
+    double most = 0;
+    for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
+        if (!strcmp(pipes[unit], pipe))
+            most = larger(most, metric_unit_busy(source, (enum isa_unit)unit));
+    return most;
 }
 
 static double time_ps(const struct kernel_stats *k)
@@ -102,8 +116,8 @@ static double time_ps(const struct kernel_stats *k)
     return (double)(k->end_ps - k->start_ps);
 }
 
-#define done(name) instructions_of_pipe(source, UNIT_##name)
-#define busy(name) metric_unit_busy(source, UNIT_##name)
+#define done(pipe) instructions_of_pipe(source, #pipe)
+#define busy(pipe) pipe_busy(source, #pipe)
 
 /* ---- rows ---- */
 
@@ -168,19 +182,7 @@ double metric_value(const struct metric_source *source, const struct metric_row 
     return values[row - metric_rows];
 }
 
-/* ---- JSON ---- */
-
-void metrics_write(const struct metric_source *source, struct json *json)
-{
-    double values[ROW_COUNT] = {0};
-    evaluate(source, values);
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (metric_applies(&metric_rows[i], source) && metric_rows[i].whole)
-            json_u64(json, metric_rows[i].name, (uint64_t)values[i]);
-        else if (metric_applies(&metric_rows[i], source))
-            json_real(json, metric_rows[i].name, values[i]);
-    }
-}
+/* ---- names ---- */
 
 static const struct {
     const char *name, *help;
@@ -191,8 +193,8 @@ static const struct {
 };
 
 static const char *const unit_names[] = {
-#define U(name) #name,
-    ISA_UNITS(U)
+#define U(P, S, id, ...) #id,
+    ISA_UNITS(U, , )
 #undef U
 };
 
@@ -211,18 +213,40 @@ const char *stall_help(enum stall stall)
     return stall_rows[stall].help;
 }
 
-void metrics_write_tables(const struct kernel_stats *stats, struct json *json)
+/* ---- sums ---- */
+
+STAT_TABLE(sm_rows, sm_counters, SM_COUNTERS);
+STAT_TABLE(mem_rows, mem_counters, MEM_COUNTERS);
+
+static void add_to(uint64_t *sum, const uint64_t *one, size_t count)
 {
-    json_object(json, "instructions_by_unit");
-    for (int i = 0; i < UNIT_COUNT; i++)
-        json_u64(json, unit_names[i], stats->sm.by_unit[i]);
-    json_end(json);
-    json_object(json, "stall_cycles");
-    for (int i = 0; i < STALL_COUNT; i++)
-        json_u64(json, stall_rows[i].name, stats->sm.stalls[i]);
-    json_end(json);
-    json_array(json, "active_lanes");
-    for (uint32_t i = 0; i <= stats->warp_lanes; i++)
-        json_u64(json, NULL, stats->sm.lanes_active[i]);
-    json_end(json);
+    for (size_t i = 0; i < count; i++)
+        sum[i] += one[i];
+}
+
+static void add_rows(const struct stat_table *table, void *sum, const void *one)
+{
+    for (size_t i = 0; i < table->count; i++)
+        *(uint64_t *)((char *)sum + table->rows[i].offset) +=
+            *(const uint64_t *)((const char *)one + table->rows[i].offset);
+}
+
+void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one)
+{
+    struct kernel_stats old = *sum;
+    *sum = *one; /* what is no count is that of the last one */
+    sum->profile = NULL;
+    sum->profile_count = 0;
+    sum->start_ps = 0;
+    sum->end_ps = old.end_ps + (one->end_ps - one->start_ps);
+    sum->cycles += old.cycles;
+    sum->sms_used = old.sms_used > one->sms_used ? old.sms_used : one->sms_used;
+    sum->busiest_sm_cycles += old.busiest_sm_cycles;
+    sum->idlest_sm_cycles += old.idlest_sm_cycles;
+    sum->busiest_sm_instructions += old.busiest_sm_instructions;
+    add_rows(&sm_rows, &sum->sm, &old.sm);
+    add_rows(&mem_rows, &sum->mem, &old.mem);
+    add_to(sum->sm.by_unit, old.sm.by_unit, UNIT_COUNT);
+    add_to(sum->sm.stalls, old.sm.stalls, STALL_COUNT);
+    add_to(sum->sm.lanes_active, old.sm.lanes_active, COUNT_OF(old.sm.lanes_active));
 }

@@ -10,8 +10,6 @@
 #include "gpu/spec.h"
 #include "gpu/stats.h"
 
-struct json;
-
 /* What is known of a launch before it ran, and what functional execution counted. */
 struct launch_facts {
     uint64_t grid[3], block[3];
@@ -56,12 +54,6 @@ const struct metric_row *metric_find(const struct metric_source *source, const c
 /* Of all rows, by their place; those that do not apply are 0. The caller frees them. */
 double *metric_values(const struct metric_source *source);
 double metric_value(const struct metric_source *source, const struct metric_row *row);
-
-/* Members of the JSON object that is open: all that apply. */
-void metrics_write(const struct metric_source *source, struct json *json);
-
-/* Tables beside them, as objects of their own: "instructions_by_unit", "stall_cycles", "active_lanes". */
-void metrics_write_tables(const struct kernel_stats *stats, struct json *json);
 
 const char *unit_name(enum isa_unit unit);
 const char *stall_name(enum stall stall);

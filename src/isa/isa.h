@@ -3,6 +3,8 @@
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
+#include "isa/units.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,37 +28,33 @@ static inline uint32_t first_lane(lane_mask who)
         for (uint32_t i = (more_##i = 0, first_lane(rest_##i)); !more_##i;                                   \
              more_##i = 1, rest_##i &= rest_##i - 1)
 
-/* The unit of an SM that an instruction occupies. */
-#define ISA_UNITS(U)                                                                                         \
-    U(ALU)     /* integers, logic, comparisons, moves */                                                     \
-    U(IMAD)    /* integer multiplication */                                                                  \
-    U(FMA)     /* single precision */                                                                        \
-    U(HALF)    /* f16, bf16, packed */                                                                       \
-    U(FP64)    /* double precision */                                                                        \
-    U(SFU)     /* special functions */                                                                       \
-    U(CVT)     /* conversions, population counts */                                                          \
-    U(TENSOR)  /* matrices */                                                                                \
-    U(LSU)     /* memory */                                                                                  \
-    U(TEX)     /* textures and surfaces */                                                                   \
-    U(CONTROL) /* branches, calls, where threads meet again */                                               \
-    U(SYNC)    /* barriers, fences */                                                                        \
-    U(SHUFFLE) /* between lanes, through the memory pipeline */                                              \
-    U(VOTE)    /* between lanes, one bit of each */                                                          \
-    U(UNIFORM) /* what is the same for all lanes, in a unit of its own */                                    \
-    U(SPECIAL) /* reads of special registers, such as the thread's number */                                 \
-    U(CONST)   /* loads from constant memory */                                                              \
-    U(WIDE)    /* integer products of 64 bits, or their upper half */                                        \
-    U(CVT64)   /* conversions from and to double precision */                                                \
-    U(IMMA)    /* matrices of short rows: 8 bits, 16 of them */                                              \
-    U(MATCH)   /* which lanes have the same value */                                                         \
-    U(JUMP)    /* taken branches inside of what an instruction becomes */                                    \
-    U(CALL)    /* calls and returns */
-
+/* The unit of an SM that an instruction occupies: a row of units.h. */
 enum isa_unit {
-#define U(name) UNIT_##name,
-    ISA_UNITS(U)
+#define U(P, S, id, ...) UNIT_##id,
+    ISA_UNITS(U, , )
 #undef U
         UNIT_COUNT
+};
+
+/* How others get a unit's result. */
+enum unit_result {
+    RESULT_ALU, /* of fixed latency: integers and logic */
+    RESULT_FMA, /* products and floats */
+    RESULT_FP64,
+    RESULT_FIXED, /* others */
+    RESULT_QUEUE, /* of variable latency: special functions and conversions, which have a queue */
+    RESULT_SHORT, /* others of short latency */
+    RESULT_LONG,  /* memory */
+    RESULT_KINDS = 16
+};
+
+/* What a unit does beside computing. */
+enum unit_does {
+    UNIT_DOES_NOTHING,
+    UNIT_DOES_MEMORY,       /* goes to memory, where there may be no room */
+    UNIT_DOES_MEMORY_QUEUE, /* so does it, by the sub-core's queue to the SM's memory pipeline */
+    UNIT_DOES_JUMP,         /* the warp waits until it is over */
+    UNIT_DOES_HOLDS_ISSUE,  /* the sub-core issues nothing for wide_issue_cycles */
 };
 
 /* A machine instruction. One of an instruction set that is not the machine's own (PTX) becomes none, one or

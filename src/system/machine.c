@@ -163,6 +163,16 @@ static void begin(struct machine *machine, struct task *task)
         append(&machine->waiting, task);
         return;
     }
+    const struct isa_ops *isa = task->launch->kernel->isa;
+    if (isa->lanes != machine->system->gpu.warp_lanes) {
+        char text[128];
+        snprintf(text, sizeof text, "%s has warps of %u lanes, and the GPU of %llu (gpu.warp_lanes)",
+                 isa->name, isa->lanes, (unsigned long long)machine->system->gpu.warp_lanes);
+        fail(task, FAULT_INSTRUCTION, text);
+        task->end_ps = machine->now;
+        append(&machine->waiting, task);
+        return;
+    }
     if (!begin_kernel(machine, task))
         append(&machine->waiting, task);
 }

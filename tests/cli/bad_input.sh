@@ -39,7 +39,7 @@ done
 refuses "'loud' is no log level" bench phold --log loud
 HEDDLE_LOG=loud refuses "HEDDLE_LOG: 'loud' is no log level" version
 
-refuses '--at: expected --checkpoint FILE' bench phold --at 5ns
+refuses '--at needs --checkpoint FILE' bench phold --at 5ns
 refuses "--at: expected a time with its unit, such as 50ns, not '5'" bench phold --checkpoint saved --at 5
 refuses "--at: .*'-5ns'" bench phold --checkpoint saved --at -5ns
 

@@ -171,7 +171,7 @@ expect_line err '^heddle: interrupted: the counts of a part are no result'
 
 refuses 'expected traces, or --generate' caches
 refuses 'there is a trace, too: a.csv' caches a.csv "${made[@]}"
-refuses 'expected --accesses N beside it' caches --generate zipf
+refuses '--generate needs --accesses N' caches --generate zipf
 refuses 'only traces have one' caches "${made[@]}" --offset 5
 refuses 'did you mean zipf' caches --generate zipfel --accesses 5
 refuses 'none.csv' caches none.csv
@@ -219,9 +219,9 @@ refuses 'l1.ways: expected a whole number' caches "${made[@]}" --sweep l1.ways=
 refuses 'l1.ways: 5000000000 is too large' caches "${made[@]}" --sweep l1.ways=5000000000
 refuses 'more than 4096 configurations' caches "${made[@]}" --sweep l1.size=1KiB..8TiB,l1.ways=1..64,l2.size=1KiB..8TiB,tiles=1..64
 refuses '--plot: a drawing is written as SVG, so its file is named .svg, not x.pdf' caches "${made[@]}" --sweep l1.ways=1 --plot x.pdf
-refuses '--plot: expected --sweep' caches "${made[@]}" --plot x.svg
+refuses '--plot needs --sweep' caches "${made[@]}" --plot x.svg
 refuses 'quantum=exact:N' caches "${made[@]}" --compare-exact --sweep l1.ways=1
-refuses 'expected --quantum N beside it' caches "${made[@]}" --compare-exact
+refuses '--compare-exact needs --quantum N' caches "${made[@]}" --compare-exact
 refuses 'name the same file' caches "${made[@]}" --sweep l1.ways=1 --json x --plot x
 refuses 'a.csv would be written over' caches a.csv --json a.csv
 refuses 'a.csv would be written over' caches csv:a.csv --json a.csv

@@ -15,10 +15,10 @@ done
 
 # ---- bad input ----
 
-refuses '^heddle: --quick: expected --evaluate beside it$' caches --quick --generate zipf --accesses 10
+refuses '^heddle: --quick needs --evaluate FOLDER$' caches --quick --generate zipf --accesses 10
 for words in '--machine shared' '--tiles 4' '--l1 32KiB' '--quantum 16' '--generate zipf' '--json x' a.htrace; do
     read -ra beside <<<"$words"
-    refuses '^heddle: --evaluate has machines and traces of its own; beside it go --accesses,' caches --evaluate small --quick "${beside[@]}"
+    refuses '^heddle: --evaluate has machines and traces of its own; it takes only --accesses,' caches --evaluate small --quick "${beside[@]}"
 done
 refuses '^heddle: --evaluate: expected a folder$' caches --evaluate ''
 refuses '^heddle: --evaluate: cannot make the folder out/x: Not a directory$' caches --evaluate out/x --quick --device cpu

@@ -18,3 +18,10 @@ for command in "./saxpy $ptx" "python3 $examples/saxpy.py $library/libheddle.so 
 done
 LD_LIBRARY_PATH=$library ./saxpy nowhere.ptx >out 2>err && fail "a missing file should be an error"
 expect_line err 'nowhere.ptx'
+
+# Programs may use a JSON library of their own: ours stays out of the library that they load.
+readelf -d "$library/libheddle.so" >needed || fail "readelf cannot read libheddle.so"
+grep -q 'NEEDED.*libc\.so' needed || fail "libheddle.so needs no C library: is this its list?"
+grep 'NEEDED.*jansson' needed && fail "libheddle.so needs jansson"
+nm "$library/libheddle.so" | grep -E ' [TtUu] json_' && fail "libheddle.so holds functions of jansson"
+true

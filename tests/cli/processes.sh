@@ -121,7 +121,7 @@ assert whole["launches_kept"] == "all" and len(whole["launches"]) == 10100
 END
 refuses "--stats-launches: expected numbers of launches from 0, such as 3-5, 3 or 3-, not 'few'" \
     run --stats x.json --stats-launches few ./processes
-refuses '--stats-launches: expected --stats FILE beside it' run --stats-launches all ./processes
+refuses '--stats-launches needs --stats FILE' run --stats-launches all ./processes
 run run ./processes "$ptx" streams 20000
 expect_status 0
 expect_line out '^processes: ok$'

@@ -158,7 +158,7 @@ refuses "^heddle: .* holds no PTX: nvcc put no kernels into it$" ptx main.o
 refuses "^heddle: ./both has no kernel 'third'" ptx ./both --kernel third
 refuses '^heddle: --module: expected 1..2, not 3$' ptx ./both --module 3
 refuses '^heddle: --module: expected a number from 1' ptx ./both --module 0
-refuses '^heddle: --json: expected --module N beside it, 1..2$' ptx ./both --json -
+refuses '^heddle: --json needs --module N, 1..2$' ptx ./both --json -
 size=$(stat -c %s both)
 for ((cut = 1; cut < size; cut += size / 40)); do # broken files end in one line
     head -c "$cut" both >broken

@@ -143,8 +143,8 @@ for at in 3 30 3000 $(($(wc -c <saved) - 9)); do
     expect_status 1
     expect_line err 'damaged '
 done
-refused 2 '--checkpoint-at: expected --checkpoint FILE' "${program[@]}" --checkpoint-at 5 ./useptx "$saxpy"
-refused 2 'expected --mode timing' run --mode functional --checkpoint saved ./useptx "$saxpy"
+refused 2 '--checkpoint-at needs --checkpoint FILE' "${program[@]}" --checkpoint-at 5 ./useptx "$saxpy"
+refused 2 'needs --mode timing' run --mode functional --checkpoint saved ./useptx "$saxpy"
 refused 2 'cannot write nowhere/saved' "${program[@]}" --checkpoint nowhere/saved ./useptx "$saxpy"
 
 # the same script, which starts something else

@@ -231,11 +231,11 @@ expect_line out 'gpc__cycles_elapsed.max'
 # ---- mistakes ----
 
 refuses "expected functional or timing, not 'fast'" run --mode fast ./useptx
-refuses '--kernels: expected --mode timing' run --mode functional --kernels 1 ./useptx
-refuses '--max-cycles: expected --mode timing' run --mode functional --max-cycles 5 ./useptx
+refuses '--kernels needs --mode timing' run --mode functional --kernels 1 ./useptx
+refuses '--max-cycles needs --mode timing' run --mode functional --max-cycles 5 ./useptx
 refuses '--max-cycles: ' run --max-cycles many ./useptx
 refuses '--limit: expected --max-cycles' run --mode timing --limit 5 ./useptx
-refuses 'dram.bandwidth=1TB/s: expected --mode timing' run --mode functional --set dram.bandwidth=1TB/s ./useptx
+refuses 'dram.bandwidth=1TB/s needs --mode timing' run --mode functional --set dram.bandwidth=1TB/s ./useptx
 for numbers in x 1-x 3-1 -2 1-2-3 ''; do
     refuses '--kernels: expected numbers of launches' run --kernels "$numbers" ./useptx
 done

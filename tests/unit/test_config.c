@@ -1,6 +1,6 @@
 #include "check.h"
 #include "base/config.h"
-#include "base/json.h"
+#include "report/json.h"
 
 #define LOOM_PARAMS(P, S)                                                                                    \
     P(S, count, shafts, "4", "2..32", "frames that lift threads")                                            \
@@ -389,12 +389,12 @@ static void json_has_numbers_flags_and_texts(void **state)
 {
     char *bytes;
     size_t length;
-    struct json json;
+    struct json_writer json;
     check_set(*state, "link.a.ends=say \"hi\"");
-    json_init(&json, open_memstream(&bytes, &length));
-    json_object(&json, NULL);
-    config_write_json(*state, &json);
-    json_end(&json);
+    json_begin(&json, open_memstream(&bytes, &length));
+    json_open_object(&json, NULL);
+    json_put_config(&json, *state);
+    json_close(&json);
     fclose(json.stream);
     assert_string_equal(bytes, "{\n"
                                "  \"mill.loom\": {\n"

@@ -30,7 +30,11 @@ static struct ptx_module *parse(const char *body)
 
 static char letter_of(struct isa_step step)
 {
-    static const char letters[] = "AIFHDSCTLXBYWVURKQENMJG";
+    static const char letters[UNIT_COUNT] = {
+#define U(P, S, id, name, place, result, busy, does, pipe, letter, ...) letter,
+        ISA_UNITS(U, , )
+#undef U
+    };
     return step.unit < UNIT_COUNT ? letters[step.unit] : '?';
 }
 

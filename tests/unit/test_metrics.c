@@ -1,9 +1,7 @@
 /* Metrics of launches: from counters to values, text and words. */
 #include "check.h"
 #include "driver/facts.h"
-#include "gpu/bottleneck.h"
-#include "gpu/metrics_line.h"
-#include "gpu/place_line.h"
+#include "report/explain/bottleneck.h"
 
 /* A kernel of 10,000 cycles that filled an H200, and did nothing. */
 struct sample {
@@ -106,79 +104,6 @@ static void names_are_unique(void **state)
     }
 }
 
-static void a_line_is_read_as_it_was_written(void **state)
-{
-    (void)state;
-    struct sample s;
-    struct text line = {0};
-    struct kernel_stats back;
-    sample_init(&s);
-    s.stats.sm.by_unit[UNIT_CONST] = 7;
-    s.stats.sm.stalls[STALL_drain] = UINT64_MAX;
-    s.stats.sm.lanes_active[32] = 9;
-    s.stats.mem.host_bytes = 11;
-    text_add(&line, "{\"launch\":0");
-    metrics_line_add(&line, &s.stats);
-    text_add(&line, "}");
-    assert_true(metrics_line_read(line.at, &back));
-    assert_memory_equal(&back, &s.stats, sizeof back);
-    line.at[line.length - 20] = 0; /* cut short */
-    assert_false(metrics_line_read(line.at, &back));
-    assert_false(metrics_line_read("{\"launch\":0}", &back));
-    text_fini(&line);
-    system_fini(&s.system);
-}
-
-static void places_are_read_as_they_were_written(void **state)
-{
-    (void)state;
-    struct code_place odd = {.file = "a \"quoted\",\"line\":7\\ \n name.cu",
-                             .function = "_Z1fv",
-                             .kernel = "k",
-                             .module = "./x",
-                             .instruction = "ld.global.f32",
-                             .line = 5,
-                             .ptx_line = 29,
-                             .steps = {[UNIT_LSU] = 255, [UNIT_CALL] = 1}};
-    struct code_place end = {.kernel = "k", .module = "./x", .instruction = "end"};
-    struct place_list list = {0};
-    struct text line = {0};
-    text_add(&line, "{\"place\":0");
-    place_line_add(&line, &odd);
-    text_add(&line, "}");
-    assert_null(strchr(line.at, '\n'));
-    const struct code_place *back = place_list_read(&list, line.at);
-    assert_string_equal(back->file, odd.file);
-    assert_string_equal(back->function, "_Z1fv");
-    assert_string_equal(back->instruction, "ld.global.f32");
-    assert_int_equal(back->line, 5);
-    assert_int_equal(back->ptx_line, 29);
-    assert_memory_equal(back->steps, odd.steps, sizeof odd.steps);
-    line.at[9] = '7'; /* another process has another number for it */
-    assert_ptr_equal(place_list_read(&list, line.at), back);
-    line.length = 0;
-    text_add(&line, "{\"place\":1");
-    place_line_add(&line, &end);
-    const struct code_place *last = place_list_read(&list, line.at);
-    assert_ptr_not_equal(last, back);
-    assert_null(last->file);
-    assert_null(place_list_read(&list, "{\"place\":1,\"line\":4"));
-    line.length = 0;
-    struct op_profile counts = {.issued = 5}, read;
-    uint64_t number;
-    counts.stalls[STALL_drain] = UINT64_MAX;
-    profile_line_add(&line, 3, &counts);
-    const char *rest = profile_line_read(line.at, &number, &read);
-    assert_non_null(rest);
-    assert_int_equal(*rest, 0);
-    assert_int_equal(number, 3);
-    assert_memory_equal(&read, &counts, sizeof read);
-    line.at[line.length - 3] = 0;
-    assert_null(profile_line_read(line.at, &number, &read));
-    text_fini(&line);
-    place_list_fini(&list);
-}
-
 static void launches_are_summed(void **state)
 {
     (void)state;
@@ -266,7 +191,8 @@ static void what_warps_wait_for_is_named_with_its_place(void **state)
                               .module = "./saxpy",
                               .instruction = "ld.global.f32"};
     struct code_place barrier = {.ptx_line = 40, .module = "./saxpy", .instruction = "bar.sync"};
-    struct code_place atomic = {.ptx_line = 7, .module = "./x", .instruction = "atom.global.add.u32"};
+    struct code_place atomic = {
+        .ptx_line = 7, .module = "./x", .instruction = "atom.global.add.u32", .is_atomic = true};
     struct metric_place places[] = {{.at = &load}, {.at = &barrier}};
     sample_init(&s);
     s.stats.sm.stalls[STALL_long_scoreboard] = 3000;
@@ -315,7 +241,7 @@ static void contended_atomics_are_named(void **state)
 {
     (void)state;
     struct sample s;
-    struct code_place add = {.ptx_line = 7, .instruction = "red.global.add.u32"};
+    struct code_place add = {.ptx_line = 7, .instruction = "red.global.add.u32", .is_atomic = true};
     struct metric_place places[] = {{.at = &add, .counts = {.threads = 32}}};
     sample_init(&s);
     s.stats.mem.l2_atomics = 1000;
@@ -334,8 +260,9 @@ static void accesses_of_l1_and_shared_memory_have_their_places(void **state)
     (void)state;
     struct sample s;
     struct code_place load = {.ptx_line = 5, .instruction = "ld.global.f32"};
-    struct code_place shared = {.ptx_line = 6, .instruction = "ld.shared.f32"};
-    struct code_place atomic = {.ptx_line = 7, .instruction = "atom.shared.add.u32"};
+    struct code_place shared = {.ptx_line = 6, .instruction = "ld.shared.f32", .is_shared = true};
+    struct code_place atomic = {
+        .ptx_line = 7, .instruction = "atom.shared.add.u32", .is_atomic = true, .is_shared = true};
     struct metric_place places[] = {{.at = &load, .counts = {.sectors = 900, .extra_sectors = 800}},
                                     {.at = &shared, .counts = {.passes = 9, .conflicts = 5}},
                                     {.at = &atomic, .counts = {.passes = 9, .conflicts = 4}}};
@@ -402,8 +329,6 @@ int main(void)
         cmocka_unit_test(values_follow_from_counters),
         cmocka_unit_test(every_unit_is_in_one_of_the_profilers),
         cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(a_line_is_read_as_it_was_written),
-        cmocka_unit_test(places_are_read_as_they_were_written),
         cmocka_unit_test(launches_are_summed),
         cmocka_unit_test(what_is_used_up_is_named),
         cmocka_unit_test(what_leaves_the_gpu_idle_is_named),

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "base/json.h"
+#include "report/json.h"
 #include "base/stat.h"
 
 #define LOOM_STATS(X, S)                                                                                     \
@@ -14,7 +14,7 @@ struct loom {
 
 STAT_TABLE(loom_stats, loom, LOOM_STATS);
 
-static const struct loom loom = {.before = 1, .threads = UINT64_MAX, .breaks = 3, .after = 4};
+static const struct loom loom = {.before = 1, .threads = INT64_MAX, .breaks = 3, .after = 4};
 
 static void a_row_makes_name_unit_and_help(void **state)
 {
@@ -30,13 +30,13 @@ static void counters_are_written_as_members(void **state)
     (void)state;
     char *bytes;
     size_t length;
-    struct json json;
-    json_init(&json, open_memstream(&bytes, &length));
-    json_object(&json, NULL);
-    stat_write(&loom_stats, &loom, &json);
-    json_end(&json);
+    struct json_writer json;
+    json_begin(&json, open_memstream(&bytes, &length));
+    json_open_object(&json, NULL);
+    json_put_stats(&json, &loom_stats, &loom);
+    json_close(&json);
     fclose(json.stream);
-    assert_string_equal(bytes, "{\n  \"threads\": 18446744073709551615,\n  \"breaks\": 3\n}\n");
+    assert_string_equal(bytes, "{\n  \"threads\": 9223372036854775807,\n  \"breaks\": 3\n}\n");
     free(bytes);
 }
 

@@ -8,8 +8,7 @@
 #include "base/bits.h"
 #include "base/err.h"
 
-#define ROW(id, texts, unit, d, a, b, c, e, meaning)                                                         \
-    {texts, UNIT_##unit, TYPE_##d, {TYPE_##a, TYPE_##b, TYPE_##c, TYPE_##e}},
+#define ROW(id, texts, d, a, b, c, e, meaning) {texts, TYPE_##d, {TYPE_##a, TYPE_##b, TYPE_##c, TYPE_##e}},
 const struct alu_row alu_rows[] = {
 #include "ptx/alu.def"
 };

@@ -6,7 +6,6 @@
 
 struct alu_row {
     const char *texts; /* opcodes, divided by | */
-    enum isa_unit unit;
     enum isa_type d, s[4];
 };
 

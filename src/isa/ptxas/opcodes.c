@@ -21,12 +21,10 @@ static const struct letter {
     enum isa_unit unit;
     uint8_t latency;
 } letters[] = {
-    {'A', UNIT_ALU, 5},      {'I', UNIT_IMAD, 5},  {'F', UNIT_FMA, 4},     {'H', UNIT_HALF, 5},
-    {'D', UNIT_FP64, 8},     {'S', UNIT_SFU, 20},  {'C', UNIT_CVT, 14},    {'T', UNIT_TENSOR, 33},
-    {'L', UNIT_LSU, 30},     {'X', UNIT_TEX, 250}, {'B', UNIT_CONTROL, 5}, {'Y', UNIT_SYNC, 20},
-    {'W', UNIT_SHUFFLE, 24}, {'V', UNIT_VOTE, 4},  {'U', UNIT_UNIFORM, 7}, {'R', UNIT_SPECIAL, 30},
-    {'K', UNIT_CONST, 30},   {'Q', UNIT_WIDE, 9},  {'E', UNIT_CVT64, 18},  {'N', UNIT_IMMA, 20},
-    {'M', UNIT_MATCH, 200},  {'J', UNIT_JUMP, 12}, {'G', UNIT_CALL, 35},
+#define U(P, S, id, name, place, result, busy, does, pipe, letter, reckoned, ...)                            \
+    {letter, UNIT_##id, reckoned},
+    ISA_UNITS(U, , )
+#undef U
 };
 
 enum { LATENCY_FAR = 200 }; /* of global memory: more than there mostly is to do meanwhile */

@@ -179,13 +179,13 @@ ISA_TYPES(T)
     WORD(te, e);                                                                                             \
     PUT_##td(ta, of_##id(GET_##ta(a), GET_##tb(b), GET_##tc(c), GET_##te(e)))
 
-#define EXECUTOR(id, texts, unit, td, ta, tb, tc, te, meaning)                                               \
+#define EXECUTOR(id, texts, td, ta, tb, tc, te, meaning)                                                     \
     MEANING(id, td, ta, tb, tc, te, meaning)                                                                 \
     static void run_##id(OPERANDS)                                                                           \
     {                                                                                                        \
         LOOP(id, td, ta, tb, tc, te);                                                                        \
     }
-#define EXECUTOR_ROUNDED(mode, id, texts, unit, td, ta, tb, tc, te, meaning)                                 \
+#define EXECUTOR_ROUNDED(mode, id, texts, td, ta, tb, tc, te, meaning)                                       \
     MEANING(id, td, ta, tb, tc, te, meaning)                                                                 \
     static void run_##id(OPERANDS)                                                                           \
     {                                                                                                        \
@@ -193,7 +193,7 @@ ISA_TYPES(T)
         LOOP(id, td, ta, tb, tc, te);                                                                        \
         rounding_reset();                                                                                    \
     }
-#define EXECUTOR_BITS(id, texts, unit, td, ta, tb, tc, te, meaning)                                          \
+#define EXECUTOR_BITS(id, texts, td, ta, tb, tc, te, meaning)                                                \
     static void run_##id(OPERANDS)                                                                           \
     {                                                                                                        \
         WORD(ta, a);                                                                                         \

@@ -47,7 +47,8 @@ struct op {
         control_fn *control; /* the active lanes */
     } run;
     uint32_t d, a, b, c, e; /* places of operands in the frame, bytes from its start */
-    uint8_t kind, flags, unit;
+    uint8_t kind, flags;
+    uint8_t unit; /* of memory, textures and control, where the assembler has no machine instruction for it */
     uint8_t bytes;         /* of a lane of d: 2, 4, 8; 0: d is a predicate */
     uint32_t guard;        /* place of a predicate */
     uint32_t target, join; /* of a branch: operations; NO_OP: none */

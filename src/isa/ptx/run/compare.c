@@ -97,7 +97,6 @@ enum lowered lower_setp(struct lower *lower, struct op *op)
     struct setp *setp = lower_own(lower, sizeof *setp);
     setp->compare = alu_executor(row);
     setp->combine = combine;
-    op->unit = (uint8_t)alu_rows[row].unit;
     op->run.exec = halves ? run_setp_halves : run_setp;
     op->more = setp;
     if (d->kind == PTX_OP_PAIR) {
@@ -167,7 +166,6 @@ enum lowered lower_cvt(struct lower *lower, struct op *op)
     struct cvt *cvt = lower_own(lower, sizeof *cvt);
     if (!conversion_parse(lower->inst->opcode, &cvt->how))
         return lower_fail(lower, "Heddle does not know this conversion");
-    op->unit = UNIT_CVT;
     op->run.exec = run_cvt;
     op->more = cvt;
     if (!lower_register(lower, lower_operand(lower, 0), &op->d, &cvt->to_bytes))
@@ -251,7 +249,6 @@ enum lowered lower_carry(struct lower *lower, struct op *op)
                             .is_signed = ptx_type_is_signed(type),
                             .takes = takes,
                             .gives = gives};
-    op->unit = carry->multiplies ? UNIT_IMAD : UNIT_ALU;
     op->run.exec = run_carry;
     op->more = carry;
     op->bytes = lane == TYPE_u64 ? 8 : 4;

@@ -328,7 +328,6 @@ static void run_alloca(struct warp *w, const struct op *op, lanes active)
 
 enum lowered lower_alloca(struct lower *lower, struct op *op)
 {
-    op->unit = UNIT_ALU;
     op->run.exec = run_alloca;
     return lower_destination(lower, lower_operand(lower, 0), TYPE_u64, &op->d) &&
                    lower_source(lower, lower_operand(lower, 1), TYPE_u64, &op->a)

@@ -414,7 +414,6 @@ static enum lowered lower_row(struct lower *lower, struct op *op, int row,
     op->kind = OP_ALU;
     op->run.alu = alu_executor(row);
     op->bytes = (uint8_t)isa_type_bytes(alu->d);
-    op->unit = (uint8_t)alu->unit;
     return LOWERED;
 }
 

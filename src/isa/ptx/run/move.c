@@ -55,7 +55,6 @@ static enum lowered lower_pack(struct lower *lower, struct op *op, bool packs)
     enum isa_type type = isa_type_of(pack->whole_bytes);
     if (packs ? !lower_destination(lower, whole, type, &op->d) : !lower_source(lower, whole, type, &op->a))
         return LOWER_FAILED;
-    op->unit = UNIT_ALU;
     op->run.exec = run_pack;
     op->more = pack;
     return LOWERED;
@@ -104,7 +103,6 @@ enum lowered lower_mov(struct lower *lower, struct op *op)
         return lower_fail(lower, "a clock has 32 or 64 bits");
     if (!lower_destination(lower, d, isa_type_of(bytes), &op->d))
         return LOWER_FAILED;
-    op->unit = UNIT_ALU;
     op->run.exec = run_clock;
     op->bytes = (uint8_t)bytes;
     op->value = a->index;
@@ -129,7 +127,6 @@ enum lowered lower_cvta(struct lower *lower, struct op *op)
     if (ptx_opcode_has(opcode, "to"))
         window = -window;
     op->kind = OP_ALU;
-    op->unit = UNIT_ALU;
     op->bytes = 8;
     op->run.alu = alu_executor(alu_find(window ? "add.u64" : "mov.b64"));
     op->b = lower_constant(lower, CONSTANT_VALUE, window, 8);
@@ -150,7 +147,6 @@ static void run_isspacep(struct warp *w, const struct op *op, lanes active)
 
 enum lowered lower_isspacep(struct lower *lower, struct op *op)
 {
-    op->unit = UNIT_ALU;
     op->run.exec = run_isspacep;
     op->value = ptx_opcode_has(lower->inst->opcode, "shared::cluster") /* of which a block is all */
                     ? PTX_SHARED

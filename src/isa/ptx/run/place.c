@@ -45,6 +45,8 @@ static void code_place(const struct code *code, const struct op *op, struct code
     const struct ptx_inst *inst = &f->insts[i];
     place->instruction = inst->opcode;
     place->ptx_line = inst->line;
+    place->is_atomic = !strncmp(inst->opcode, "atom.", 5) || !strncmp(inst->opcode, "red.", 4);
+    place->is_shared = strstr(inst->opcode, ".shared");
     for (uint32_t k = 0; code->isa.timing && k < code->isa.timing[i].steps; k++) {
         uint8_t *steps = &place->steps[code->isa.steps[code->isa.timing[i].first_step + k].unit];
         *steps += *steps < UINT8_MAX;

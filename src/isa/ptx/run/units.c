@@ -342,7 +342,6 @@ enum lowered lower_matrix(struct lower *lower, struct op *op)
 {
     struct matrix_access *x = (void *)lower_sync(lower, op, NULL, sizeof *x);
     x->sync.who = MEMBERS_ALL;
-    op->unit = UNIT_TENSOR;
     if (!matrix_parse(lower->inst->opcode, &x->form))
         return lower_fail(lower, "Heddle does not know this matrix instruction");
     const struct matrix_form *form = &x->form;

@@ -1,0 +1,22 @@
+/* Places in code as text and back, for the files of a ledger: fields with tabs between them. */
+#ifndef DRIVER_LEDGER_PLACES_H
+#define DRIVER_LEDGER_PLACES_H
+
+#include "base/names.h"
+#include "exec/place.h"
+
+void place_text_add(struct text *text, const struct code_place *place);
+
+/* Places that texts have named, each once: the same place is the same pointer. */
+struct place_list {
+    struct names keys;  /* texts of places */
+    struct names words; /* that places refer to */
+    struct code_place **at;
+    size_t capacity;
+};
+
+/* The place of a text, which lasts as long as the list; NULL: the text is none. */
+const struct code_place *place_list_read(struct place_list *list, const char *text);
+void place_list_fini(struct place_list *list);
+
+#endif
