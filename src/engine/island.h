@@ -47,8 +47,7 @@ struct component {
     char *name;
 };
 
-/* A pipe that passes a byte in so and so many picoseconds; the fraction is carried on, so that nothing
- * drifts. */
+/* A pipe with a fixed time per byte; fractions of a picosecond are carried over, so nothing drifts. */
 struct serializer {
     uint64_t free_at;
     uint32_t fraction; /* of a picosecond, Q0.32 */
@@ -138,8 +137,8 @@ static inline void copy_payload(struct event *event, const void *payload, uint16
         memcpy(event->payload, payload, bytes);
 }
 
-/* Writes the event where it is to be: fields stored and then copied as a whole would stall the host's
- * pipeline. */
+/* Writes the event in place: storing fields and then copying the whole event would stall the host's pipeline.
+ */
 static inline void write_event(struct event *event, const struct event *fields, const void *payload)
 {
     event->time = fields->time;
