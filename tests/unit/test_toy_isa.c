@@ -138,12 +138,12 @@ static uint64_t run(const struct launch *launch, const struct machine_options *o
     struct machine *machine = machine_new(&system, options, &err);
     if (!machine)
         fail_msg("%s", err.text);
-    machine_set_memory(machine, 0, &range, 1);
+    machine_set_memory(machine, &range, 1);
     fill();
     machine_begin(machine, &task);
     while (task.state == TASK_RUNNING && machine_run(machine, &err))
         ;
-    machine_sync_memory(machine, 0, 0, UINT64_MAX, MEMORY_READ);
+    machine_sync_memory(machine, 0, UINT64_MAX, MEMORY_READ);
     if (task.state != TASK_DONE && !options->checkpoint.stop)
         fail_msg("%s", task.result.fault.text);
     *cycles = task.stats.cycles;
