@@ -113,6 +113,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .max_cycles = timing->max_cycles,
                                       .cold_caches = timing->cold_caches,
                                       .profile = timing->profile,
+                                      .islands_apart = timing->islands_apart,
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
                                       .progress = made->watch.line.terminal ? watch_show : NULL,

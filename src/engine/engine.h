@@ -53,12 +53,20 @@ struct event {
 
 /* ---- making a model ---- */
 
+struct zone;
+
 struct engine_spec {
     uint64_t seed;          /* of all random streams */
     uint32_t payload_bytes; /* the largest payload; 0: 24, which fill a cache line with their header */
 
     /* More events than this on one island at the same time are an error: time stands still; 0: 10 million. */
     uint64_t same_time_limit;
+
+    /* For tests, or NULL: while an island runs, what belongs to other islands is out of reach, and a touch of
+     * it ends the process with both names. One thread runs them all. What an island's handlers allocate is
+     * the island's; for what its model makes before, see island_own. The caller's; freed after all that is in
+     * it. */
+    struct zone *apart;
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
@@ -89,6 +97,10 @@ struct component_ops {
 };
 
 struct island *engine_island(struct engine *engine, const char *name);
+
+/* Where islands are apart: what is allocated from now on belongs to this island; with NULL, to nobody again.
+ */
+void island_own(struct engine *engine, struct island *island);
 
 /* `ports` names the ports, separated by commas: "request,reply". The state is zeroed memory of `state_bytes`;
  * it must be plain data, without pointers, because a checkpoint is a copy of it. Anything else is kept

@@ -102,6 +102,7 @@ struct engine {
     struct err *failure;      /* NULL while all is well */
     struct crew *crew;        /* threads and what they share; see window.c */
     bool watched;
+    const struct island *running; /* where they are apart */
 };
 
 /* Puts a message at the end of the port's queue. */

@@ -9,6 +9,7 @@
  * first: every worker takes from its own list of islands that have something to do, then from the others'
  * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
 #include "engine/island.h"
+#include "base/zone.h"
 #include "base/host.h"
 #include "base/log.h"
 
@@ -145,6 +146,19 @@ static void list_active(struct worker *me, uint64_t window)
     atomic_store_explicit(&me->listed, window, memory_order_release);
 }
 
+/* With the state of all others out of reach. */
+static void run_apart(struct engine *engine, struct island *island, uint64_t limit)
+{
+    engine->running = island;
+    zone_close(engine->spec.apart);
+    zone_open_one(engine->spec.apart, island->index);
+    island_own(engine, island);
+    island_run(island, limit);
+    island_own(engine, NULL);
+    zone_open(engine->spec.apart);
+    engine->running = NULL;
+}
+
 static void run_from_list(struct worker *me, struct worker *owner)
 {
     for (;;) {
@@ -155,7 +169,10 @@ static void run_from_list(struct worker *me, struct worker *owner)
         struct island *island = owned_island(owner, i);
         island->worker = me;
         uint64_t events = island->events;
-        island_run(island, window_limit(owner, i));
+        if (UNLIKELY(me->crew->engine->spec.apart))
+            run_apart(me->crew->engine, island, window_limit(owner, i));
+        else
+            island_run(island, window_limit(owner, i));
         owner->last_events[i] = (uint32_t)(island->events - events);
         if (UNLIKELY(island->failure))
             atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
@@ -470,6 +487,8 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
     }
     unsigned threads =
         (unsigned)min_u64(max_u64(run->threads, 1), engine->island_count); /* more would idle */
+    if (engine->spec.apart)
+        threads = 1;
     log_debug("running from %llu to %llu ps on %u threads", (unsigned long long)engine->time,
               (unsigned long long)run->until, threads);
     if (engine->crew && engine->crew->count != threads) {

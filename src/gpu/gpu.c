@@ -52,8 +52,11 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
                                .space = gpu->config.space,
                                .home = gpu->config.number,
                                .mem = gpu->mem};
+    struct island *island = engine_island(gpu->engine, name.at);
+    island_own(gpu->engine, island);
     struct sm *sm = gpu->sms[i] = sm_new(&config, i);
-    struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
+    island_own(gpu->engine, NULL);
+    struct component *component = sm_component(sm, gpu->engine, island, name.at);
     text_fini(&name);
     return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
            mem_attach_translations(gpu->mem, component_port(component, 4), err) &&

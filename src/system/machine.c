@@ -1,14 +1,19 @@
 /* The simulated machine: GPUs on one engine, tasks that begin and end. */
 #include "base/demangle.h"
 #include "base/mem.h"
+#include "base/zone.h"
 #include "exec/atomics.h"
 #include "system/fabric.h"
 #include "system/journal.h"
 
+enum { ISLANDS_MOST = 1024 }; /* that can be apart */
+
 static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
-    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST});
+    machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
+    machine->engine =
+        engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart});
     machine->host = host_memory_new(machine->engine, machine->gpu_count, atomic_perform);
     if (machine->journal)
         host_memory_note_writes(machine->host);
@@ -51,6 +56,7 @@ static void take_apart(struct machine *machine)
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         gpu_free(machine->gpus[i].gpu);
     host_memory_free(machine->host);
+    zone_free(machine->apart);
 }
 
 void machine_free(struct machine *machine)

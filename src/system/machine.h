@@ -63,6 +63,7 @@ struct machine_options {
     uint64_t max_cycles; /* of one kernel; 0: no limit. Beyond: FAULT_LIMIT */
     bool cold_caches;    /* every kernel starts with empty caches, as under ncu --cache-control all */
     bool profile;        /* counts for each instruction */
+    bool islands_apart;  /* for tests: see engine_spec */
     const _Atomic int *interrupt;                                          /* or NULL */
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
