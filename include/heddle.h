@@ -113,6 +113,36 @@ HEDDLE_API const char *heddle_metric_name(size_t index);
  * function; NULL if the launch was not timed. */
 HEDDLE_API const char *heddle_bottleneck(struct heddle *heddle, size_t launch);
 
+/* What happens in the simulated machine, in timing mode: tasks begin, pass stops on their way, and end. */
+enum heddle_event_kind {
+    HEDDLE_KERNEL,      /* a launch on a GPU */
+    HEDDLE_BLOCK,       /* a block on an SM */
+    HEDDLE_REQUEST,     /* a memory request of an SM, from the SM and back to it; it passes "l1" (hits end there), "l2",
+                         * "dram", "fabric" (to another GPU), "host" */
+    HEDDLE_COPY,        /* a copy or fill */
+    HEDDLE_TRANSLATION, /* an SM waits for a page's translation */
+    HEDDLE_FAULT        /* a kernel fails, as `what` tells */
+};
+enum heddle_event_phase { HEDDLE_BEGINS, HEDDLE_PASSES, HEDDLE_ENDS };
+
+struct heddle_event {
+    uint32_t kind, phase;
+    uint64_t time_ps;
+    uint64_t id;         /* of one kind and GPU: the same from begin to end, free for others afterwards */
+    uint32_t gpu, place; /* place: SM, or slice of the L2 */
+    const char *stop;    /* "gpu", "sm", "l1", "l2", "dram", "fabric", "host" */
+    const char *what;    /* "read", "write", "atomic", "hit", "miss"; a kernel's name; a fault's text */
+    uint64_t address;    /* of a request's line: its home in the upper 16 bits (255: the host), its offset there */
+    uint64_t bytes;      /* of a copy */
+    unsigned char *data; /* that passes here: change it, and the machine goes on with that; or NULL */
+    uint32_t data_bytes;
+};
+
+/* From now on `call` is told of these kinds (1 << HEDDLE_KERNEL | ...; 0: of nothing any more). It must not call this
+ * library. Results stay the same unless data is changed; one thread runs the machine meanwhile. */
+HEDDLE_API int heddle_listen(struct heddle *heddle, unsigned kinds,
+                             void (*call)(void *user, struct heddle_event *event), void *user);
+
 #ifdef __cplusplus
 }
 #endif

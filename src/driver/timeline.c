@@ -182,6 +182,13 @@ void timeline_set_heap(struct device *device, struct heap *heap)
     pthread_mutex_unlock(&timeline->lock);
 }
 
+void timeline_listen(struct driver *driver, const struct probe *probe)
+{
+    pthread_mutex_lock(&driver->timeline->lock);
+    machine_listen(driver->timeline->machine, probe);
+    pthread_mutex_unlock(&driver->timeline->lock);
+}
+
 void timeline_set_limit(struct driver *driver, uint64_t cycles)
 {
     pthread_mutex_lock(&driver->timeline->lock);

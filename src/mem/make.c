@@ -41,6 +41,7 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
     const struct l2_spec *l2 = config->l2;
     *shape = (struct shape){
         .home = config->home,
+        .probe = config->probe ? config->probe : &probe_of_nobody,
         .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
