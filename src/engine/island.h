@@ -17,7 +17,7 @@ struct island {
     uint64_t order;      /* of the next event it makes: its index, then a sequence number */
     uint64_t events;
     uint64_t same_time, same_time_at; /* how many events there were at one time, and when */
-    struct worker *worker;            /* who runs it in this window; NULL between runs */
+    struct crew_worker *worker;       /* who runs it in this window; NULL between runs */
     struct component **wakes;         /* those that have asked to be woken: a heap, see wakes.h */
     uint32_t wake_count, component_count;
     uint64_t first_wake;
@@ -184,7 +184,7 @@ bool engine_is_stalled(const struct engine *engine, struct err *err);
 void engine_find_kinds(struct engine *engine);
 
 /* window.c: room in the mail to an island. */
-struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header);
+struct event *worker_append(struct crew_worker *worker, uint32_t island, const struct event *header);
 void crew_free(struct crew *crew);
 
 #endif
