@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MSHR_NONE = UINT32_MAX };
+enum { MSHR_NONE = UINT32_MAX, MSHR_LASTING = UINT32_MAX };
 
 struct mshr_spec {
     uint32_t entries; /* lines at once */
@@ -33,7 +33,7 @@ struct mshr_entry {
     uint16_t asked;       /* sectors that waiters want: the owner's */
     uint16_t stale;       /* sectors that others have changed since: the owner's */
     uint16_t pending;     /* sectors under way: the owner's */
-    uint32_t closed;      /* nobody may join: the owner's */
+    uint32_t generation;  /* of the cache, in which it began; or MSHR_LASTING: the owner's */
 };
 
 struct mshr_waiter {

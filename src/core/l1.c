@@ -247,11 +247,6 @@ static void deliver(struct sm *sm, const struct load *load, uint64_t physical_li
 
 /* Looking up, filling */
 
-static unsigned char *data_of(const struct sm *sm, uint32_t slot)
-{
-    return sm->l1_data + (size_t)slot * MEM_LINE;
-}
-
 /* Global memory is written through; what is dirty of local memory goes to L2 when its line leaves. */
 static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t line, uint32_t sectors,
                        uint64_t cycle)
@@ -273,24 +268,16 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
 /* Room for a line, or TAGS_NONE. */
 static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle)
 {
-    uint32_t slot = tags_victim(sm->l1, line / MEM_LINE);
+    uint32_t slot = cache_victim(&sm->l1, line / MEM_LINE);
     if (slot == TAGS_NONE)
         return slot;
-    if (UNLIKELY(sm->l1_has_local) && tags_holds(sm->l1, slot)) {
-        uint64_t old = tags_line(sm->l1, slot) * MEM_LINE;
-        if (is_local(old) && *tags_dirty(sm->l1, slot))
-            write_back(sm, counters, old, *tags_dirty(sm->l1, slot), cycle);
+    if (UNLIKELY(sm->l1_has_local) && cache_holds(&sm->l1, slot) && *cache_dirty(&sm->l1, slot)) {
+        struct cache_victim old = cache_take_dirty(&sm->l1, slot);
+        write_back(sm, counters, old.line * MEM_LINE, old.sectors, cycle);
     }
     sm->l1_has_local |= is_local(line);
-    tags_fill(sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
+    cache_place(&sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
     return slot;
-}
-
-/* A line whose sectors were asked for before the cache forgot all does not join what is asked for now. Local
- * memory is never forgotten. */
-static bool is_current(const struct sm *sm, const struct mshr_entry *miss)
-{
-    return miss->closed == sm->l1_generation || is_local(miss->line * MEM_LINE);
 }
 
 static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t *hits,
@@ -303,42 +290,36 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
         ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
-    uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
-    uint32_t missing = slot == TAGS_NONE ? sectors : sectors & ~(uint32_t)*tags_valid(sm->l1, slot);
+    struct cache *l1 = &sm->l1;
+    uint32_t slot = cache_find(l1, line / MEM_LINE), missing = cache_missing(l1, slot, sectors);
     if (!missing) {
         *hits += (uint32_t)__builtin_popcount(sectors);
-        tags_touch(sm->l1, slot);
+        cache_touch(l1, slot);
         if (probe_wants(sm->config.probe, PROBE_REQUEST))
             tell_hit(sm, TO_LOAD | (uint32_t)(load - sm->loads), line, cycle);
-        deliver(sm, load, line, sectors, data_of(sm, slot));
+        deliver(sm, load, line, sectors, cache_data(l1, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
         return;
     }
     if (sectors & ~missing) /* at once: what the thread itself writes next must not be read by it */
-        deliver(sm, load, line, sectors & ~missing, data_of(sm, slot));
-    uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
-    uint32_t coming = entry == MSHR_NONE ? 0 : mshr_at(sm->misses, entry)->pending; /* counts as a hit */
+        deliver(sm, load, line, sectors & ~missing, cache_data(l1, slot));
+    uint32_t entry = cache_miss(l1, line / MEM_LINE);
+    uint32_t coming = entry == MSHR_NONE ? 0 : cache_miss_at(l1, entry)->pending; /* counts as a hit */
     *hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
     if (entry == MSHR_NONE) {
         if (slot == TAGS_NONE)
             slot = make_room(sm, counters, line, cycle);
         else
-            tags_touch(sm->l1, slot);
-        entry = slot == TAGS_NONE ? MSHR_NONE : mshr_add(sm->misses, line / MEM_LINE);
-        if (entry != MSHR_NONE) {
-            tags_pin(sm->l1, slot);
-            mshr_at(sm->misses, entry)->slot = slot;
-            mshr_at(sm->misses, entry)->pending = 0;
-            mshr_at(sm->misses, entry)->closed = sm->l1_generation;
-        }
+            cache_touch(l1, slot);
+        if (slot != TAGS_NONE)
+            entry = cache_begin(l1, line / MEM_LINE, slot, is_local(line));
     }
-    struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(sm->misses, entry);
-    if (!miss || !is_current(sm, miss) || !mshr_wait(sm->misses, entry, (uint32_t)(load - sm->loads))) {
+    if (entry == MSHR_NONE || !cache_is_current(l1, cache_miss_at(l1, entry)) ||
+        !cache_wait(l1, entry, (uint32_t)(load - sm->loads))) {
         ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
-    uint8_t more = (uint8_t)(missing & ~(uint32_t)miss->pending);
-    miss->pending |= more;
+    uint8_t more = (uint8_t)cache_ask(l1, entry, missing);
     if (more)
         ask(sm, counters, line, more, TO_MISS | entry, cycle);
 }
@@ -361,42 +342,32 @@ void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sect
 void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,
                     uint64_t cycle)
 {
-    uint32_t slot = tags_find(sm->l1, line / MEM_LINE);
+    uint32_t slot = cache_find(&sm->l1, line / MEM_LINE);
     counters->l1_local_sectors += (uint32_t)__builtin_popcount(sectors);
     if (slot == TAGS_NONE) {
         slot = make_room(sm, counters, line, cycle);
     } else {
-        counters->l1_local_hits += (uint32_t)__builtin_popcount(sectors & *tags_valid(sm->l1, slot));
-        tags_touch(sm->l1, slot);
+        counters->l1_local_hits += (uint32_t)__builtin_popcount(sectors & *cache_valid(&sm->l1, slot));
+        cache_touch(&sm->l1, slot);
     }
     if (slot == TAGS_NONE) {
         write_back(sm, counters, line, sectors, cycle);
         return;
     }
-    *tags_valid(sm->l1, slot) |= sectors;
-    *tags_dirty(sm->l1, slot) |= sectors;
-}
-
-/* Sectors of a reply, in their places in a line. */
-static void unpack(uint32_t sectors, const unsigned char *data, unsigned char *line)
-{
-    for (uint32_t s = 0; s < MEM_SECTORS; s++)
-        if (sectors >> s & 1) {
-            memcpy(line + s * MEM_SECTOR, data, MEM_SECTOR);
-            data += MEM_SECTOR;
-        }
+    for (uint32_t left = sectors; left; left &= left - 1)
+        cache_write(&sm->l1, slot, (uint32_t)__builtin_ctz(left), UINT32_MAX, NULL, CACHE_WRITE_BACK);
 }
 
 /* Who waits for it goes on. It may ask again at once, so the entry is gone by then. */
 static void end_miss(struct sm *sm, uint32_t entry, uint64_t ready)
 {
     uint32_t count = 0;
-    for (uint32_t w = mshr_at(sm->misses, entry)->first; w != MSHR_NONE;
-         w = mshr_waiter(sm->misses, w)->next) {
+    for (uint32_t w = cache_miss_at(&sm->l1, entry)->first; w != MSHR_NONE;
+         w = mshr_waiter(sm->l1.misses, w)->next) {
         mem_grow(sm->ending, count, sm->ending_capacity);
-        sm->ending[count++] = mshr_waiter(sm->misses, w)->who;
+        sm->ending[count++] = mshr_waiter(sm->l1.misses, w)->who;
     }
-    mshr_remove(sm->misses, entry);
+    cache_end(&sm->l1, entry);
     for (uint32_t i = 0; i < count; i++)
         load_line_done(sm, &sm->loads[sm->ending[i]], ready);
 }
@@ -404,40 +375,37 @@ static void end_miss(struct sm *sm, uint32_t entry, uint64_t ready)
 static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned char *data)
 {
     uint32_t entry = reply->id & TO_MASK;
-    struct mshr_entry *miss = mshr_at(sm->misses, entry);
+    const struct mshr_entry *miss = cache_miss_at(&sm->l1, entry);
     unsigned char line[MEM_LINE];
-    unpack(reply->sectors, data, line);
-    miss->pending &= (uint16_t)~reply->sectors;
-    bool there = tags_find(sm->l1, miss->line) == miss->slot, kept = is_current(sm, miss);
-    if (there && kept) {
-        unpack(reply->sectors, data, data_of(sm, miss->slot));
-        *tags_valid(sm->l1, miss->slot) |= reply->sectors;
-    }
-    for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(sm->misses, w)->next)
-        deliver(sm, &sm->loads[mshr_waiter(sm->misses, w)->who], reply->line, reply->sectors, line);
-    if (miss->pending)
-        return;
-    if (there) {
-        tags_unpin(sm->l1, miss->slot);
-        if (!kept)
-            tags_drop(sm->l1, miss->slot);
-    }
-    end_miss(sm, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
+    cache_unpack(&sm->l1, data, reply->sectors, line);
+    if (cache_is_current(&sm->l1, miss) && cache_has_place(&sm->l1, miss))
+        cache_fill(&sm->l1, entry, reply->sectors, line);
+    else
+        cache_came(&sm->l1, entry, reply->sectors);
+    for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(sm->l1.misses, w)->next)
+        deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], reply->line, reply->sectors, line);
+    if (!miss->pending)
+        end_miss(sm, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
 }
 
-/* What is written while a line is under way would be older in it than it should be: who asks from now on asks
- * memory again, and the line is not kept. */
-static void close_miss(struct sm *sm, uint64_t line)
+/* The line is written while it is under way: who asks from now on asks memory again. */
+static void make_stale(struct sm *sm, uint64_t line)
 {
-    uint32_t entry = mshr_find(sm->misses, line / MEM_LINE);
+    uint32_t entry = cache_miss(&sm->l1, line / MEM_LINE);
     if (entry != MSHR_NONE)
-        mshr_at(sm->misses, entry)->closed = UINT32_MAX;
+        cache_miss_at(&sm->l1, entry)->stale = UINT16_MAX;
+}
+
+/* Sectors of a slot that stores went to, for counting: all of it is written through. */
+static uint8_t *written_before(const struct sm *sm, uint32_t slot)
+{
+    return cache_note(&sm->l1, slot);
 }
 
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle)
 {
-    enum { L1_UPDATE, L1_INVALIDATE, L1_ALLOCATE };
+    enum cache_write how = (enum cache_write)sm->config.spec->l1_write;
     struct sm_counters *counters = &w->kernel->counters;
     struct {
         struct mem_request request;
@@ -445,9 +413,9 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     } message;
     uint64_t line = memory_physical(sm, address);
     message.request = (struct mem_request){.line = line, .id = TO_BLOCK | w->block->writes};
-    uint32_t count = 0, partial = 0, slot = tags_find(sm->l1, line / MEM_LINE);
-    close_miss(sm, line);
-    if (slot == TAGS_NONE && sm->config.spec->l1_write == L1_ALLOCATE)
+    uint32_t count = 0, partial = 0, slot = cache_find(&sm->l1, line / MEM_LINE);
+    make_stale(sm, line);
+    if (slot == TAGS_NONE && how == CACHE_ALLOCATE)
         slot = make_room(sm, counters, line, cycle);
     for (uint32_t s = 0; s < MEM_SECTORS; s++) {
         if (!masks[s])
@@ -462,21 +430,9 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
                 write->data[b] = 0;
         if (slot == TAGS_NONE)
             continue;
-        uint32_t there = *tags_valid(sm->l1, slot), written = *tags_dirty(sm->l1, slot);
-        counters->l1_store_hits += (there | written) >> s & 1;
-        *tags_dirty(sm->l1, slot) |= (uint16_t)(1u << s); /* for counting: all is written through */
-        if (masks[s] == UINT32_MAX && sm->config.spec->l1_write == L1_ALLOCATE)
-            *tags_valid(sm->l1, slot) |= (uint16_t)(1u << s);
-        else if (!(there >> s & 1))
-            continue;
-        if (sm->config.spec->l1_write == L1_INVALIDATE) {
-            *tags_valid(sm->l1, slot) &= (uint16_t) ~(1u << s);
-            continue;
-        }
-        unsigned char *to = data_of(sm, slot) + s * MEM_SECTOR;
-        for (uint32_t b = 0; b < MEM_SECTOR; b++)
-            if (masks[s] >> b & 1)
-                to[b] = write->data[b];
+        counters->l1_store_hits += (*cache_valid(&sm->l1, slot) | *written_before(sm, slot)) >> s & 1;
+        *written_before(sm, slot) |= (uint8_t)(1u << s);
+        cache_write(&sm->l1, slot, s, masks[s], write->data, how);
     }
     counters->l1_store_sectors += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
@@ -505,9 +461,9 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         struct mem_atom atoms[MEM_ATOMS];
     } message;
     uint64_t line = memory_physical(sm, address);
-    uint32_t slot = tags_find(sm->l1, line / MEM_LINE), count = 0;
+    uint32_t slot = cache_find(&sm->l1, line / MEM_LINE), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
-    close_miss(sm, line);
+    make_stale(sm, line);
     uint8_t floats = atomic_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
     message.request =
         (struct mem_request){.line = line, .id = id, .operation = (uint8_t)(request->of.operation | floats)};
@@ -527,7 +483,7 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         else
             block_write_begins(sm, w, cycle), sm->reductions_under_way += count;
         if (slot != TAGS_NONE)
-            *tags_valid(sm->l1, slot) &= (uint16_t)~message.request.sectors;
+            cache_invalidate(&sm->l1, slot, message.request.sectors);
         w->kernel->counters.bytes_to_l2 += count * 8u;
         send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message,
              (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
@@ -569,35 +525,45 @@ void memory_reply(struct sm *sm, const struct event *event)
         }
     } else {
         unsigned char line[MEM_LINE];
-        unpack(reply.sectors, data, line);
+        cache_unpack(&sm->l1, data, reply.sectors, line);
         deliver(sm, load, reply.line, reply.sectors, line);
     }
     load_line_done(sm, load, ready);
 }
 
-/* All but local memory, which nobody else changes. A line under way leaves when it has come. */
-static void drop_global(struct sm *sm)
+/* Local memory stays: nobody else changes it. */
+static bool line_is_local(const struct cache *cache, uint64_t line)
 {
-    for (uint32_t slot = 0; slot < sm->l1->sets * sm->l1->ways; slot++) {
-        if (!tags_holds(sm->l1, slot) || is_local(tags_line(sm->l1, slot) * MEM_LINE))
-            continue;
-        if (mshr_find(sm->misses, tags_line(sm->l1, slot)) == MSHR_NONE)
-            tags_drop(sm->l1, slot);
-        else
-            *tags_valid(sm->l1, slot) = 0;
-    }
+    (void)cache;
+    return is_local(line * MEM_LINE);
 }
 
 /* What is read from now on must be as new as what others have made visible. */
 void l1_forget(struct sm *sm)
 {
-    if (UNLIKELY(sm->l1_has_local && sm->blocks_now)) {
-        drop_global(sm);
-    } else {
-        tags_drop_all(sm->l1);
-        sm->l1_has_local = false;
-    }
-    sm->l1_generation = (sm->l1_generation + 1) & INT32_MAX;
+    bool keeps_local = UNLIKELY(sm->l1_has_local && sm->blocks_now);
+    cache_forget(&sm->l1, keeps_local ? line_is_local : NULL);
+    sm->l1_has_local = keeps_local;
+}
+
+static uint32_t sets_of(const struct sm_spec *spec, uint64_t bytes)
+{
+    return (uint32_t)max_u64(bytes / MEM_LINE / spec->l1_ways, 1);
+}
+
+void l1_make(struct sm *sm)
+{
+    const struct sm_spec *spec = sm->config.spec;
+    uint32_t misses = (uint32_t)spec->l1_misses;
+    cache_init(&sm->l1, &(struct cache_spec){.line_bytes = MEM_LINE,
+                                             .sector_bytes = MEM_SECTOR,
+                                             .tags = {.sets = sets_of(spec, spec->l1),
+                                                      .ways = (uint32_t)spec->l1_ways,
+                                                      .policy = spec->l1_policy,
+                                                      .hashed = true,
+                                                      .seed = sm->number},
+                                             .misses = {.entries = misses, .waiters = 8 * misses},
+                                             .has_data = true});
 }
 
 /* Shared memory and L1 are one array: what one does not have, the other has. Changing it empties the cache.
@@ -605,16 +571,9 @@ void l1_forget(struct sm *sm)
 void memory_set_shared(struct sm *sm, uint32_t bytes)
 {
     const struct sm_spec *spec = sm->config.spec;
-    if (sm->l1 && (sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now))
+    if (sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now)
         return;
-    uint64_t left = spec->l1 > bytes ? spec->l1 - bytes : 0;
-    uint32_t lines = (uint32_t)max_u64(left / MEM_LINE, spec->l1_ways);
     sm->l1_shared = bytes;
     sm->l1_has_local = false;
-    tags_free(sm->l1);
-    sm->l1 = tags_new(&(struct tags_spec){.sets = lines / (uint32_t)spec->l1_ways,
-                                          .ways = (uint32_t)spec->l1_ways,
-                                          .policy = spec->l1_policy,
-                                          .hashed = true,
-                                          .seed = sm->number});
+    cache_resize(&sm->l1, sets_of(spec, spec->l1 > bytes ? spec->l1 - bytes : 0));
 }

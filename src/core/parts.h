@@ -5,6 +5,7 @@
 #include "core/banks.h"
 #include "core/sm.h"
 #include "base/clock.h"
+#include "mem/cache.h"
 
 /* A register's value can be used from this cycle on, times RESULT_KINDS, plus its enum unit_result. PENDING:
  * not known yet. */
@@ -141,12 +142,9 @@ struct sm {
     struct component *component;
     struct port *requests, *replies, *reports, *translations;
     uint64_t fence_free; /* when the next fence can begin */
-    struct tags *l1;
-    struct mshr *misses;
-    unsigned char *l1_data;        /* by slot */
+    struct cache l1;
     uint32_t l1_shared;            /* bytes that shared memory takes now */
     bool l1_has_local;             /* lines of local memory may be there */
-    uint32_t l1_generation;        /* misses of another one are not joined any more */
     struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
     uint32_t load_count, load_capacity, free_load;
@@ -236,6 +234,7 @@ void memory_reply(struct sm *sm, const struct event *event);
 void memory_send_waiting(struct sm *sm);
 void translation_came(struct sm *sm, uint64_t page); /* messages that waited for it leave */
 void memory_set_shared(struct sm *sm, uint32_t bytes);
+void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);
 uint64_t memory_physical(struct sm *sm, uint64_t address); /* packed, of a virtual one */
 

@@ -31,8 +31,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->warps = mem_alloc_lines(warp_count(sm), sizeof *sm->warps);
     warp_crossings(sm);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
-    sm->misses = mshr_new(&(struct mshr_spec){(uint32_t)spec->l1_misses, 8 * (uint32_t)spec->l1_misses});
-    sm->l1_data = mem_alloc_pages(spec->l1 / MEM_LINE, MEM_LINE);
+    l1_make(sm);
     for (uint32_t s = 0; s < config->subcores; s++) {
         sm->subcores[s].code = cache_of(spec->l0_code, CODE_LINE, 4);
         sm->next_at[s] = UINT64_MAX;
@@ -43,7 +42,6 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->constants_behind = cache_of(spec->l2_constants, CONSTANT_LINE_BEHIND, 8);
     if (config->tlb->l1_entries)
         tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
-    memory_set_shared(sm, 0);
     return sm;
 }
 
@@ -61,9 +59,7 @@ void sm_free(struct sm *sm)
     tags_free(sm->code_behind);
     tags_free(sm->constants);
     tags_free(sm->constants_behind);
-    tags_free(sm->l1);
-    mshr_free(sm->misses);
-    mem_free_pages(sm->l1_data);
+    cache_fini(&sm->l1);
     mem_free(sm->loads);
     mem_free(sm->writes);
     if (sm->tlb.entries)
@@ -288,7 +284,7 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 
 void sm_forget(struct sm *sm)
 {
-    tags_drop_all(sm->l1);
+    cache_forget(&sm->l1, NULL);
     tags_drop_all(sm->code);
     tags_drop_all(sm->code_behind);
     tags_drop_all(sm->constants);

@@ -314,10 +314,7 @@ static void archive_l1(struct sm *sm, struct archive *archive)
     uint32_t shared = (uint32_t)archive_number(archive, sm->l1_shared, sm->config.spec->l1);
     if (archive->reading)
         memory_set_shared(sm, shared);
-    tags_archive(sm->l1, archive);
-    mshr_archive(sm->misses, sm->load_capacity, sm->l1->sets * sm->l1->ways, archive);
-    archive_sparse(archive, sm->l1_data, sm->config.spec->l1);
-    ARCHIVE_VALUE(archive, sm->l1_generation);
+    cache_archive(&sm->l1, sm->load_capacity, archive);
     ARCHIVE_VALUE(archive, sm->loads_under_way);
     ARCHIVE_VALUE(archive, sm->stores_under_way);
     ARCHIVE_VALUE(archive, sm->reductions_under_way);

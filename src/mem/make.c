@@ -120,31 +120,19 @@ uint32_t system_first_pair(const struct mem *mem, uint32_t island)
     return (uint32_t)((uint64_t)mem->shape.per_side * island / mem->islands);
 }
 
-/* What slices hold, of all slices in a few blocks: large pages of the host make them much faster to reach. */
-static void make_blocks(struct mem *mem, const struct l2_spec *l2)
+/* A slice's. */
+static struct cache_spec cache_spec_of(const struct l2_spec *l2, uint32_t works)
 {
-    mem->tags_spec = (struct tags_spec){.sets = (uint32_t)(l2->bytes / l2->slices / MEM_LINE / l2->ways),
+    return (struct cache_spec){.line_bytes = MEM_LINE,
+                               .sector_bytes = MEM_SECTOR,
+                               .tags = {.sets = (uint32_t)(l2->bytes / l2->slices / MEM_LINE / l2->ways),
                                         .ways = (uint32_t)l2->ways,
                                         .policy = l2->policy,
                                         .scattered = l2->scattered,
-                                        .hashed = !l2->scattered};
-    uint64_t slots = l2->slices * mem->tags_spec.sets * mem->tags_spec.ways;
-    mem->tags = mem_alloc_pages(l2->slices, tags_bytes(&mem->tags_spec));
-    mem->data = mem_alloc_pages(slots, MEM_LINE);
-    mem->masks = mem_alloc_pages(slots * MEM_SECTORS, sizeof *mem->masks);
-}
-
-static void make_store(struct mem *mem, struct store *store, const struct l2_spec *l2, uint32_t number,
-                       uint32_t works)
-{
-    size_t first = (size_t)number * mem->tags_spec.sets * mem->tags_spec.ways;
-    struct tags_spec tags = mem->tags_spec;
-    tags.seed = number;
-    store->tags = (struct tags *)(mem->tags + number * tags_bytes(&tags));
-    tags_init(store->tags, &tags);
-    store->data = mem->data + first * MEM_LINE;
-    store->masks = mem->masks + first * MEM_SECTORS;
-    store->misses = mshr_new(&(struct mshr_spec){.entries = (uint32_t)l2->misses, .waiters = works});
+                                        .hashed = !l2->scattered},
+                               .misses = {.entries = (uint32_t)l2->misses, .waiters = works},
+                               .has_data = true,
+                               .has_masks = true};
 }
 
 static void make_dram(struct mem *mem, struct partition_spec *spec, uint32_t misses)
@@ -195,10 +183,12 @@ static void make_partition(struct mem *mem, const struct mem_config *config, uin
     spec->works = mem_alloc(spec->work_count, sizeof *spec->works);
     spec->payloads = mem_alloc(spec->work_count, sizeof *spec->payloads);
     spec->distance_ps = mem_alloc((size_t)shape->clients * spec->here, sizeof *spec->distance_ps);
+    spec->caches = mem_alloc(spec->here, sizeof *spec->caches);
+    struct cache_spec cache_spec = cache_spec_of(l2, spec->work_count);
     for (uint32_t i = 0; i < spec->here; i++) {
         uint32_t slice = i / spec->pairs * shape->per_side + spec->first_pair + i % spec->pairs;
         spec->global[i] = slice;
-        make_store(mem, &spec->stores[i], l2, slice, spec->work_count);
+        cache_init_in(&spec->caches[i], &cache_spec, &mem->blocks, slice);
         for (uint32_t client = 0; client < shape->clients; client++)
             spec->distance_ps[client * spec->here + i] = (uint32_t)distance_ps(shape, config, client, slice);
     }
@@ -245,7 +235,9 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients);
     if (config->tlb && config->tlb->l1_entries)
         translator_make(mem, config->tlb, config->sm_clock);
-    make_blocks(mem, config->l2);
+    /* of all slices in a few blocks: large pages of the host make them much faster to reach */
+    struct cache_spec cache_spec = cache_spec_of(config->l2, 0);
+    mem->blocks = cache_blocks_new(&cache_spec, (uint32_t)config->l2->slices);
     mem->islands = (uint32_t)config->l2->islands;
     mem->specs = mem_alloc(mem->islands, sizeof *mem->specs);
     mem->components = mem_alloc(mem->islands, sizeof(struct component *));
@@ -259,7 +251,8 @@ void system_free(struct mem *mem)
     for (uint32_t i = 0; i < mem->islands; i++) {
         struct partition_spec *spec = &mem->specs[i];
         for (uint32_t s = 0; s < spec->here; s++)
-            mshr_free(spec->stores[s].misses);
+            cache_fini(&spec->caches[s]);
+        mem_free(spec->caches);
         mem_free(spec->works);
         mem_free(spec->payloads);
         mem_free(spec->distance_ps);
@@ -267,9 +260,7 @@ void system_free(struct mem *mem)
         mem_free(spec->dram);
     }
     translator_free(mem->translator);
-    mem_free_pages(mem->tags);
-    mem_free_pages(mem->data);
-    mem_free_pages(mem->masks);
+    cache_blocks_free(&mem->blocks);
     mem_free(mem->specs);
     mem_free(mem->components);
     gateway_free(mem->gateway);

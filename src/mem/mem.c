@@ -145,8 +145,7 @@ void mem_sync(struct mem *mem, uint64_t at, uint64_t bytes, bool forget)
     uint64_t first = at / MEM_LINE, last = (at + min_u64(bytes - 1, UINT64_MAX - at)) / MEM_LINE;
     uint64_t all = 0;
     for (uint32_t i = 0; i < mem->islands; i++)
-        all += (uint64_t)mem->specs[i].here * mem->specs[i].stores[0].tags->sets *
-               mem->specs[i].stores[0].tags->ways;
+        all += (uint64_t)mem->specs[i].here * cache_slots(&mem->specs[i].caches[0]);
     if (last - first < all / 8) { /* it is less work to look for them */
         for (uint64_t line = first; line <= last; line++)
             sync_line(mem, line, forget);

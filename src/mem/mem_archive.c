@@ -18,16 +18,6 @@ static bool works_fit(const struct partition_spec *spec, const struct partition 
     return good;
 }
 
-static void archive_store(const struct partition_spec *spec, const struct store *store,
-                          struct archive *archive)
-{
-    size_t slots = (size_t)store->tags->sets * store->tags->ways;
-    tags_archive(store->tags, archive);
-    mshr_archive(store->misses, spec->work_count, (uint32_t)slots, archive);
-    archive_sparse(archive, store->data, slots * MEM_LINE);
-    archive_sparse(archive, store->masks, slots * MEM_SECTORS * sizeof *store->masks);
-}
-
 void partition_archive(struct component *self, void *state, struct archive *archive)
 {
     const struct partition_spec *spec = component_spec(self);
@@ -36,7 +26,7 @@ void partition_archive(struct component *self, void *state, struct archive *arch
     archive_expect(archive, spec->work_count);
     archive_expect(archive, dram->channel_bytes);
     for (uint32_t i = 0; i < spec->here && archive->good; i++)
-        archive_store(spec, &spec->stores[i], archive);
+        cache_archive(&spec->caches[i], spec->work_count, archive);
     archive_sparse(archive, spec->works, spec->work_count * sizeof *spec->works);
     archive_sparse(archive, spec->payloads, spec->work_count * sizeof *spec->payloads);
     archive_sparse(archive, dram->channels,

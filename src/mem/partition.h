@@ -7,8 +7,7 @@
 #define MEM_PARTITION_H
 
 #include "base/err.h"
-#include "cache/mshr.h"
-#include "cache/tags.h"
+#include "mem/cache.h"
 #include "mem/dram_timing.h"
 #include "mem/map.h"
 #include "mem/mem.h"
@@ -78,19 +77,16 @@ struct work_payload {
     unsigned char at[MEM_ATOMS * sizeof(struct mem_atom)];
 };
 
-/* What a slice holds. */
-struct store {
-    struct tags *tags;   /* of keys: place.index << 1, + 1 for copies */
-    unsigned char *data; /* MEM_LINE of each slot */
-    uint32_t
-        *masks; /* MEM_SECTORS of each slot: bytes written of a sector that is dirty and not valid; or 0 */
-    struct mshr *misses;
-};
+/* Lines of a slice's cache are keys: place.index << 1, + 1 for copies. */
+static inline bool key_is_copy(uint64_t key)
+{
+    return key & 1;
+}
 
 /* Sectors of a slot that the counterpart may have copies of. */
-static inline uint8_t *copied(const struct store *store, uint32_t slot)
+static inline uint8_t *copied(const struct cache *cache, uint32_t slot)
 {
-    return tags_note(store->tags, slot);
+    return cache_note(cache, slot);
 }
 
 /* How many sectors these are; faster than counting on hosts of old. */
@@ -126,7 +122,7 @@ struct partition_spec {
     const struct shape *shape;
     uint32_t first_pair, pairs, here;  /* slices of one side on this island, and of all sides */
     uint32_t global[SLICES_HERE_MOST]; /* slices by their number among all */
-    struct store stores[SLICES_HERE_MOST];
+    struct cache *caches;              /* of each slice here */
     struct work *works;
     struct work_payload *payloads;   /* of works */
     uint32_t work_count, works_kept; /* kept for fetches */

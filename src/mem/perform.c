@@ -11,19 +11,6 @@ static uint64_t occupy(const struct here *here, uint32_t slice, uint64_t takes)
     return it->free_at;
 }
 
-static uint32_t gather(const struct store *store, uint32_t slot, uint32_t sectors, unsigned char *to)
-{
-    const unsigned char *from = store->data + (size_t)slot * MEM_LINE;
-    if (sectors == (1u << MEM_SECTORS) - 1) {
-        memcpy(to, from, MEM_LINE);
-        return MEM_LINE;
-    }
-    uint32_t bytes = 0;
-    for (; sectors; sectors &= sectors - 1, bytes += MEM_SECTOR)
-        memcpy(to + bytes, from + __builtin_ctz(sectors) * MEM_SECTOR, MEM_SECTOR);
-    return bytes;
-}
-
 static struct mem_reply reply_to(const struct head *head)
 {
     return (struct mem_reply){.line = head->request.line,
@@ -34,12 +21,12 @@ static struct mem_reply reply_to(const struct head *head)
 
 static void read(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
-    const struct store *store = &here->spec->stores[slice];
+    struct cache *cache = &here->spec->caches[slice];
     struct {
         struct mem_reply reply;
         unsigned char data[MEM_LINE];
     } message = {.reply = reply_to(head)};
-    uint32_t bytes = gather(store, slot, head->request.sectors, message.data);
+    uint32_t bytes = cache_pack(cache, cache_data(cache, slot), head->request.sectors, message.data);
     bytes += (uint32_t)sizeof message.reply;
     uint64_t ready = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
                      here->shape->hit_ps;
@@ -51,9 +38,9 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
 /* The counterpart wants a copy. */
 static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
-    const struct store *store = &here->spec->stores[slice];
-    memcpy(here->spec->payloads[head->work].at, store->data + (size_t)slot * MEM_LINE, MEM_LINE);
-    *copied(store, slot) |= head->request.sectors;
+    struct cache *cache = &here->spec->caches[slice];
+    memcpy(here->spec->payloads[head->work].at, cache_data(cache, slot), MEM_LINE);
+    *copied(cache, slot) |= head->request.sectors;
     uint64_t through = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
                        here->shape->hit_ps;
     uint32_t bytes = (uint32_t)sizeof(struct mem_reply) + MEM_SECTOR * sector_count(head->request.sectors);
@@ -61,30 +48,16 @@ static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, co
     component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
 }
 
-static void blend(unsigned char *data, const struct mem_write *write)
+/* Writes all sectors of a request. At home, they are kept until the line leaves; a copy is written through.
+ */
+static void write_sectors(struct cache *cache, uint32_t slot, const struct head *head,
+                          const unsigned char *payload, enum cache_write how)
 {
-    for (uint32_t i = 0; i < MEM_SECTOR; i++)
-        data[i] = write->mask >> i & 1 ? write->data[i] : data[i];
-}
-
-/* What a write leaves of a copy here: sectors that it changes stay, or come to be, if all their bytes are
- * known. */
-static void write_copy(const struct store *store, uint32_t slot, const struct head *head,
-                       const unsigned char *payload)
-{
-    uint16_t *valid = tags_valid(store->tags, slot);
     for (uint32_t left = head->request.sectors; left; left &= left - 1) {
-        uint32_t sector = (uint32_t)__builtin_ctz(left);
         struct mem_write write;
         memcpy(&write, payload, sizeof write);
         payload += sizeof write;
-        unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
-        if (write.mask == UINT32_MAX) {
-            memcpy(data, write.data, MEM_SECTOR);
-            *valid |= (uint16_t)(1u << sector);
-        } else if (*valid >> sector & 1) {
-            blend(data, &write);
-        }
+        cache_write(cache, slot, (uint32_t)__builtin_ctz(left), write.mask, write.data, how);
     }
 }
 
@@ -104,16 +77,14 @@ static uint64_t writing_takes(const struct shape *shape, uint32_t sectors, const
 static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                     const unsigned char *payload)
 {
-    const struct store *store = &here->spec->stores[slice];
+    struct cache *cache = &here->spec->caches[slice];
     bool is_write = head->kind == MEM_WRITE;
     if (slot != TAGS_NONE) {
-        uint16_t *valid = tags_valid(store->tags, slot);
         if (is_write)
-            write_copy(store, slot, head, payload);
+            write_sectors(cache, slot, head, payload, CACHE_ALLOCATE);
         else
-            *valid &= (uint16_t)~head->request.sectors;
-        if (!*valid && mshr_find(store->misses, tags_line(store->tags, slot)) == MSHR_NONE)
-            tags_drop(store->tags, slot);
+            cache_invalidate(cache, slot, head->request.sectors);
+        cache_drop_if_empty(cache, slot);
     }
     uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
     here->spec->works[work].head.hit = 1;
@@ -137,7 +108,7 @@ void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_
 /* Sectors of this slot change. What comes across has changed the copies there, or dropped them. */
 static void recall_copies(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
-    uint8_t *copies = copied(&here->spec->stores[slice], slot);
+    uint8_t *copies = copied(&here->spec->caches[slice], slot);
     uint32_t stale = *copies & head->request.sectors;
     if (head->entry != slice && head->kind == MEM_WRITE) {
         *copies |= head->request.sectors;
@@ -145,7 +116,7 @@ static void recall_copies(const struct here *here, uint32_t slice, uint32_t slot
     }
     *copies &= (uint8_t)~stale;
     if (stale && head->entry == slice)
-        slice_recall(here, slice, tags_line(here->spec->stores[slice].tags, slot), stale);
+        slice_recall(here, slice, cache_line_in(&here->spec->caches[slice], slot), stale);
 }
 
 /* The reply to a change leaves when no stale copy can be read any more: one that came across has seen to that
@@ -163,44 +134,11 @@ static void reply_to_change(const struct here *here, uint32_t slice, const struc
     partition_reply(here, head, at, kind, payload, bytes);
 }
 
-static void write_sector(const struct store *store, uint32_t slot, uint32_t sector,
-                         const struct mem_write *write)
-{
-    unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
-    uint16_t bit = (uint16_t)(1u << sector), *valid = tags_valid(store->tags, slot);
-    uint16_t *dirty = tags_dirty(store->tags, slot);
-    bool is_partial = *dirty & ~*valid & bit; /* only then is its mask of interest */
-    uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
-    if (!write->mask)
-        return;
-    *dirty |= bit;
-    if (write->mask == UINT32_MAX) {
-        memcpy(data, write->data, MEM_SECTOR);
-    } else {
-        blend(data, write);
-        if (*valid & bit)
-            return;
-        *mask |= write->mask;
-        if (*mask != UINT32_MAX)
-            return;
-        is_partial = true;
-    }
-    if (is_partial)
-        *mask = 0;
-    *valid |= bit;
-}
-
 static void write(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                   const unsigned char *payload)
 {
-    const struct store *store = &here->spec->stores[slice];
     uint64_t takes = writing_takes(here->shape, head->request.sectors, payload);
-    for (uint32_t left = head->request.sectors; left; left &= left - 1) {
-        struct mem_write write;
-        memcpy(&write, payload, sizeof write);
-        payload += sizeof write;
-        write_sector(store, slot, (uint32_t)__builtin_ctz(left), &write);
-    }
+    write_sectors(&here->spec->caches[slice], slot, head, payload, CACHE_WRITE_BACK);
     recall_copies(here, slice, slot, head);
     struct mem_reply reply = reply_to(head);
     uint64_t through = occupy(here, slice, takes);
@@ -211,7 +149,7 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
                    const unsigned char *payload)
 {
     const struct shape *shape = here->shape;
-    const struct store *store = &here->spec->stores[slice];
+    struct cache *cache = &here->spec->caches[slice];
     uint32_t lanes = head->request.count & ~(uint32_t)MEM_WANTS_OLD;
     REQUIRE(lanes <= MEM_ATOMS);
     struct {
@@ -225,11 +163,11 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
         uint8_t same = ++of_word[atom.offset / 4];
         most = same > most ? same : most;
-        void *at = store->data + (size_t)slot * MEM_LINE + atom.offset;
+        void *at = cache_data(cache, slot) + atom.offset;
         message.old[i] = (struct mem_old){.value = shape->atomic(operation, at, atom.operand, atom.compare),
                                           .lane = atom.lane};
     }
-    *tags_dirty(store->tags, slot) |= head->request.sectors;
+    *cache_dirty(cache, slot) |= head->request.sectors;
     recall_copies(here, slice, slot, head);
     struct slice *it = &here->state->slices[slice];
     here->state->count.l2_atomics += lanes;
@@ -255,7 +193,7 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
         pass_on(here, slice, slot, head, payload);
         return true;
     }
-    tags_touch(here->spec->stores[slice].tags, slot);
+    cache_touch(&here->spec->caches[slice], slot);
     switch (head->kind) {
     case MEM_READ:
         read(here, slice, slot, head);

@@ -11,27 +11,20 @@
 static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
     const struct shape *shape = spec->shape;
-    uint32_t home = key & 1 ? spec->global[counterpart(spec, slice)] : spec->global[slice];
+    uint32_t home = key_is_copy(key) ? spec->global[counterpart(spec, slice)] : spec->global[slice];
     return map_line_number(&shape->map, (struct place){home, key >> 1}) * MEM_LINE;
 }
 
 /* The dirty sectors of a slot go to memory; which, is returned. */
 static uint32_t clean(const struct partition_spec *spec, uint32_t slice, uint32_t slot)
 {
-    const struct store *store = &spec->stores[slice];
-    uint16_t *dirty = tags_dirty(store->tags, slot);
-    uint32_t sectors = *dirty;
-    uint64_t offset = sectors ? offset_of(spec, slice, tags_line(store->tags, slot)) : 0;
-    for (uint32_t left = sectors; left; left &= left - 1) {
-        uint32_t sector = (uint32_t)__builtin_ctz(left);
-        bool is_whole = *tags_valid(store->tags, slot) >> sector & 1;
-        uint32_t whole = UINT32_MAX, *mask = is_whole ? &whole : &store->masks[slot * MEM_SECTORS + sector];
-        home_write(&spec->shape->memory, offset + sector * MEM_SECTOR,
-                   store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR, *mask);
-        *mask = 0;
+    struct cache_victim dirty = cache_take_dirty(&spec->caches[slice], slot);
+    uint64_t offset = dirty.sectors ? offset_of(spec, slice, dirty.line) : 0;
+    for (uint32_t left = dirty.sectors; left; left &= left - 1) {
+        uint32_t sector = (uint32_t)__builtin_ctz(left), at = sector * MEM_SECTOR;
+        home_write(&spec->shape->memory, offset + at, dirty.data + at, dirty.masks[sector]);
     }
-    *dirty = 0;
-    return sectors;
+    return dirty.sectors;
 }
 
 static enum tags_priority priority_of(uint8_t policy)
@@ -42,34 +35,32 @@ static enum tags_priority priority_of(uint8_t policy)
 /* A slot for a line that is not there, or TAGS_NONE when none can be had now. */
 static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key, uint8_t policy)
 {
-    const struct store *store = &here->spec->stores[slice];
-    uint32_t slot = tags_victim(store->tags, key);
+    struct cache *cache = &here->spec->caches[slice];
+    uint32_t slot = cache_victim(cache, key);
     if (slot == TAGS_NONE)
         return TAGS_NONE;
-    if (tags_holds(store->tags, slot)) {
-        uint64_t old = tags_line(store->tags, slot);
-        if (*tags_dirty(store->tags, slot)) {
+    if (cache_holds(cache, slot)) {
+        uint64_t old = cache_line_in(cache, slot);
+        if (*cache_dirty(cache, slot)) {
             if (!here->shape->dram->room(here, slice, old >> 1))
                 return TAGS_NONE;
             uint32_t sectors = clean(here->spec, slice, slot);
             here->state->count.l2_sectors_written_back += sector_count(sectors);
             here->shape->dram->write(here, slice, old >> 1, sectors);
         }
-        if (*copied(store, slot))
-            slice_recall(here, slice, old, *copied(store, slot));
+        if (*copied(cache, slot))
+            slice_recall(here, slice, old, *copied(cache, slot));
         here->state->count.l2_evictions++;
     }
-    tags_fill(store->tags, slot, key, priority_of(policy));
+    cache_place(cache, slot, key, priority_of(policy));
     return slot;
 }
 
 /* Sectors that must come before the request can be done. */
-static uint32_t missing(const struct store *store, uint32_t slot, const struct head *head, bool is_home)
+static uint32_t missing(const struct cache *cache, uint32_t slot, const struct head *head, bool is_home)
 {
     bool looks = head->kind == MEM_READ || head->kind == WORK_FETCH || (head->kind == MEM_ATOMIC && is_home);
-    if (!looks)
-        return 0;
-    return head->request.sectors & (slot == TAGS_NONE ? ~0u : ~(uint32_t)*tags_valid(store->tags, slot));
+    return looks ? cache_missing(cache, slot, head->request.sectors) : 0;
 }
 
 /* With what memory gives along with them. */
@@ -84,16 +75,14 @@ static uint32_t neighbours(const struct shape *shape, uint32_t sectors)
 /* Has the sectors come: from memory, or to a copy from home. */
 static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors, uint8_t policy)
 {
-    struct mshr_entry *miss = mshr_at(here->spec->stores[slice].misses, entry);
-    bool is_home = !(miss->line & 1);
-    sectors &= ~(uint32_t)miss->pending;
+    struct cache *cache = &here->spec->caches[slice];
+    const struct mshr_entry *miss = cache_miss_at(cache, entry);
+    sectors = cache_ask(cache, entry, sectors);
     if (!sectors)
         return;
-    if (is_home)
-        sectors = neighbours(here->shape, sectors) &
-                  ~(uint32_t)(miss->pending | *tags_valid(here->spec->stores[slice].tags, miss->slot));
-    miss->pending |= (uint16_t)sectors;
-    if (is_home) {
+    if (!key_is_copy(miss->line)) {
+        uint32_t beside = cache_missing(cache, miss->slot, neighbours(here->shape, sectors));
+        sectors |= cache_ask(cache, entry, beside);
         home_prefetch(&here->shape->memory, offset_of(here->spec, slice, miss->line));
         here->shape->dram->read(here, slice, miss->line >> 1, sectors, entry);
         return;
@@ -116,40 +105,26 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
  * here, which they may wait for. */
 static uint32_t begin(const struct here *here, uint32_t slice, uint64_t key, uint32_t slot, uint8_t policy)
 {
-    const struct store *store = &here->spec->stores[slice];
-    bool is_copy = key & 1;
-    if (store->misses->used == store->misses->entries)
+    struct cache *cache = &here->spec->caches[slice];
+    bool is_copy = key_is_copy(key);
+    if (cache_is_busy(cache))
         return MSHR_NONE;
-    if (is_copy) {
-        const struct tags_set *set = tags_set(store->tags, tags_set_of(store->tags, key));
-        bool set_is_taken = set->generation == store->tags->generation &&
-                            2 * (uint32_t)__builtin_popcountll(set->pinned) >= store->tags->ways;
-        if (set_is_taken || 2 * here->state->slices[slice].copies_coming >= store->misses->entries)
-            return MSHR_NONE;
-    }
+    if (is_copy && (2 * cache_ways_under_way(cache, key) >= cache->tags->ways ||
+                    2 * here->state->slices[slice].copies_coming >= cache->misses->entries))
+        return MSHR_NONE;
     if (slot == TAGS_NONE)
         slot = make_room(here, slice, key, policy);
     if (slot == TAGS_NONE)
         return MSHR_NONE;
-    tags_pin(store->tags, slot);
-    __builtin_prefetch(store->data + (size_t)slot * MEM_LINE, 1);
-    __builtin_prefetch(store->data + (size_t)slot * MEM_LINE + MEM_LINE / 2, 1);
-    uint32_t entry = mshr_add(store->misses, key);
-    mshr_at(store->misses, entry)->slot = slot;
     here->state->slices[slice].copies_coming += is_copy;
-    return entry;
+    return cache_begin(cache, key, slot, false);
 }
 
 static void end(const struct here *here, uint32_t slice, uint32_t entry)
 {
-    const struct store *store = &here->spec->stores[slice];
-    const struct mshr_entry *miss = mshr_at(store->misses, entry);
-    here->state->slices[slice].copies_coming -= miss->line & 1;
-    tags_unpin(store->tags, miss->slot);
-    *tags_valid(store->tags, miss->slot) &= (uint16_t)~miss->stale;
-    if (!*tags_valid(store->tags, miss->slot) && !*tags_dirty(store->tags, miss->slot))
-        tags_drop(store->tags, miss->slot);
-    mshr_remove(store->misses, entry);
+    struct cache *cache = &here->spec->caches[slice];
+    here->state->slices[slice].copies_coming -= key_is_copy(cache_miss_at(cache, entry)->line);
+    cache_end(cache, entry);
     here->state->freed = true;
 }
 
@@ -177,11 +152,11 @@ static void count(const struct here *here, uint32_t slice, const struct head *he
 static bool wait_for(const struct here *here, uint32_t slice, uint32_t entry, const struct head *head,
                      const unsigned char *payload, uint32_t absent)
 {
-    const struct store *store = &here->spec->stores[slice];
+    struct cache *cache = &here->spec->caches[slice];
     uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
-    mshr_at(store->misses, entry)->asked |= head->request.sectors;
+    cache_miss_at(cache, entry)->asked |= head->request.sectors;
     fetch(here, slice, entry, absent, head->request.policy);
-    return mshr_wait(store->misses, entry, work);
+    return cache_wait(cache, entry, work);
 }
 
 /* The host's memory is not kept here. */
@@ -229,19 +204,18 @@ static void tell_read(const struct here *here, uint32_t slice, uint64_t offset, 
 bool slice_take(const struct here *here, uint32_t slice, const struct head *head,
                 const unsigned char *payload)
 {
-    const struct store *store = &here->spec->stores[slice];
+    struct cache *cache = &here->spec->caches[slice];
     if (UNLIKELY(is_at_host(head->request.line)))
         return pass_to_host(here, head, payload);
     struct place place =
         map_place(&here->shape->map, physical_offset(physical_unpack(head->request.line)) / MEM_LINE);
     bool is_home = place.slice == here->spec->global[slice];
     uint64_t key = place.index << 1 | !is_home;
-    tags_prefetch(store->tags, tags_set_of(store->tags, key));
-    uint32_t slot = tags_find(store->tags, key);
-    uint32_t entry = store->misses->used ? mshr_find(store->misses, key) : MSHR_NONE;
-    struct mshr_entry *miss = entry == MSHR_NONE ? NULL : mshr_at(store->misses, entry);
+    cache_prefetch(cache, key);
+    uint32_t slot = cache_find(cache, key), entry = cache_miss(cache, key);
+    struct mshr_entry *miss = entry == MSHR_NONE ? NULL : cache_miss_at(cache, entry);
     bool moves_on = !is_home && (head->kind != MEM_READ || (miss && miss->stale & head->request.sectors));
-    uint32_t absent = moves_on ? 0 : missing(store, slot, head, is_home);
+    uint32_t absent = moves_on ? 0 : missing(cache, slot, head, is_home);
     bool waits = absent || (miss && !moves_on && miss->asked & head->request.sectors);
     if ((waits || moves_on) && head->work == NO_WORK && !work_room(here))
         return false;
@@ -265,7 +239,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         entry = begin(here, slice, key, slot, head->request.policy);
     if (entry == MSHR_NONE)
         return false;
-    count(here, slice, head, absent & ~(uint32_t)mshr_at(store->misses, entry)->pending);
+    count(here, slice, head, absent & ~(uint32_t)cache_miss_at(cache, entry)->pending);
     tell_pass(here, slice, head, false);
     REQUIRE(wait_for(here, slice, entry, head, payload, absent));
     return true;
@@ -274,17 +248,17 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
 /* Does what waits at a miss, in order, up to the first that needs more. */
 static void go_on(const struct here *here, uint32_t slice, uint32_t entry, uint8_t hit)
 {
-    const struct store *store = &here->spec->stores[slice];
-    struct mshr_entry *miss = mshr_at(store->misses, entry);
-    bool is_home = !(miss->line & 1);
+    struct cache *cache = &here->spec->caches[slice];
+    const struct mshr_entry *miss = cache_miss_at(cache, entry);
+    bool is_home = !key_is_copy(miss->line);
     while (miss->first != MSHR_NONE) {
-        struct work *work = &here->spec->works[mshr_waiter(store->misses, miss->first)->who];
-        uint32_t absent = missing(store, miss->slot, &work->head, is_home);
+        struct work *work = &here->spec->works[mshr_waiter(cache->misses, miss->first)->who];
+        uint32_t absent = missing(cache, miss->slot, &work->head, is_home);
         if (absent) {
             fetch(here, slice, entry, absent, work->head.request.policy);
             return;
         }
-        uint32_t number = mshr_next(store->misses, entry);
+        uint32_t number = mshr_next(cache->misses, entry);
         work->head.hit = work->head.hit > hit ? work->head.hit : hit;
         if (!slice_perform(here, slice, miss->slot, &work->head, here->spec->payloads[number].at, false))
             work_free(here, number);
@@ -293,89 +267,60 @@ static void go_on(const struct here *here, uint32_t slice, uint32_t entry, uint8
         end(here, slice, entry);
 }
 
-/* A sector that comes, but for the bytes that were written meanwhile. */
-static void merge(const struct store *store, uint32_t slot, uint32_t sector, const unsigned char *bytes)
-{
-    unsigned char *data = store->data + (size_t)slot * MEM_LINE + sector * MEM_SECTOR;
-    uint32_t *mask = &store->masks[slot * MEM_SECTORS + sector];
-    for (uint32_t i = 0; i < MEM_SECTOR; i++)
-        data[i] = *mask >> i & 1 ? data[i] : bytes[i];
-    *mask = 0;
-}
-
 void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors,
                   const unsigned char *data, uint8_t hit)
 {
-    const struct store *store = &here->spec->stores[slice];
-    struct mshr_entry *miss = mshr_at(store->misses, entry);
-    uint32_t slot = miss->slot;
-    tags_prefetch(store->tags, tags_set_of_slot(store->tags, slot));
-    uint16_t *valid = tags_valid(store->tags, slot);
-    uint32_t partial = *tags_dirty(store->tags, slot) & ~(uint32_t)*valid;
+    struct cache *cache = &here->spec->caches[slice];
+    uint64_t key = cache_miss_at(cache, entry)->line;
     unsigned char line[MEM_LINE];
+    cache_prefetch(cache, key);
     if (!data) {
-        uint64_t offset = offset_of(here->spec, slice, miss->line);
+        uint64_t offset = offset_of(here->spec, slice, key);
         home_read_line(&here->shape->memory, offset, line);
         if (probe_wants(here->shape->probe, PROBE_REQUEST))
             tell_read(here, slice, offset, line);
         data = line;
     }
-    for (uint32_t left = sectors & ~(uint32_t)*valid; left; left &= left - 1) {
-        uint32_t sector = (uint32_t)__builtin_ctz(left), at = sector * MEM_SECTOR;
-        if (UNLIKELY(partial >> sector & 1))
-            merge(store, slot, sector, data + at);
-        else
-            memcpy(store->data + (size_t)slot * MEM_LINE + at, data + at, MEM_SECTOR);
-    }
-    *valid |= (uint16_t)sectors;
-    miss->pending &= (uint16_t)~sectors;
+    cache_fill(cache, entry, sectors, data);
     go_on(here, slice, entry, hit);
 }
 
 void slice_invalidate(const struct here *here, const struct invalidate *what)
 {
-    const struct store *store = &here->spec->stores[what->slice];
-    uint32_t slot = tags_find(store->tags, what->key);
+    struct cache *cache = &here->spec->caches[what->slice];
+    uint32_t slot = cache_find(cache, what->key), entry = cache_miss(cache, what->key);
     if (slot == TAGS_NONE)
         return;
-    uint32_t entry = mshr_find(store->misses, what->key);
     if (entry != MSHR_NONE) {
-        mshr_at(store->misses, entry)->stale |= what->sectors;
+        cache_miss_at(cache, entry)->stale |= what->sectors;
         return;
     }
-    uint16_t *valid = tags_valid(store->tags, slot);
-    *valid &= (uint16_t)~what->sectors;
-    if (!*valid)
-        tags_drop(store->tags, slot);
+    cache_invalidate(cache, slot, what->sectors);
+    cache_drop_if_empty(cache, slot);
 }
 
 static void sync_slot(const struct partition_spec *spec, uint32_t slice, uint32_t slot, bool forget)
 {
-    const struct store *store = &spec->stores[slice];
     clean(spec, slice, slot);
-    if (!forget)
-        return;
-    if (mshr_find(store->misses, tags_line(store->tags, slot)) == MSHR_NONE)
-        tags_drop(store->tags, slot);
-    else
-        *tags_valid(store->tags, slot) = 0;
+    if (forget)
+        cache_drop(&spec->caches[slice], slot);
 }
 
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget)
 {
-    uint32_t slot = tags_find(spec->stores[slice].tags, key);
+    uint32_t slot = cache_find(&spec->caches[slice], key);
     if (slot != TAGS_NONE)
         sync_slot(spec, slice, slot, forget);
 }
 
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last, bool forget)
 {
-    const struct store *store = &spec->stores[slice];
-    uint32_t slots = store->tags->sets * store->tags->ways;
+    const struct cache *cache = &spec->caches[slice];
+    uint32_t slots = cache_slots(cache);
     for (uint32_t slot = 0; slot < slots; slot++) {
-        if ((!forget && !*tags_dirty(store->tags, slot)) || !tags_holds(store->tags, slot))
+        if ((!forget && !*cache_dirty(cache, slot)) || !cache_holds(cache, slot))
             continue;
-        uint64_t offset = offset_of(spec, slice, tags_line(store->tags, slot));
+        uint64_t offset = offset_of(spec, slice, cache_line_in(cache, slot));
         if (offset >= first && offset <= last)
             sync_slot(spec, slice, slot, forget);
     }

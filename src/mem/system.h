@@ -16,10 +16,8 @@ struct mem {
     struct port *host;          /* at the other end of its link */
     struct gateway *gateway;    /* NULL: there are no other GPUs */
     uint32_t clients;           /* that others attach; behind them comes the gateway */
-    struct tags_spec tags_spec; /* of a slice */
-    unsigned char *tags, *data; /* of all slices: see struct store */
-    uint32_t *masks;
-    struct link *translations; /* NULL: they take no time */
+    struct cache_blocks blocks; /* of all slices */
+    struct link *translations;  /* NULL: they take no time */
     struct component *walks;
     struct translator *translator;
     uint32_t attached;
