@@ -30,7 +30,7 @@ struct maker {
     bool careful; /* generate.h */
 };
 
-struct output_place {
+struct place {
     unsigned mask;  /* the number of the register; 0: not known who is here */
     unsigned depth; /* how many statements stand around */
     unsigned loop;  /* the label of the loop that may be left from here, and 1; 0: none */
@@ -84,7 +84,7 @@ static void fill_word(struct maker *maker, char what)
         text_add(maker->body, "%s", roundings[draw(maker, COUNT_OF(roundings))]);
 }
 
-static void fill_in(struct maker *maker, char what, const struct output_place *place)
+static void fill_in(struct maker *maker, char what, const struct place *place)
 {
     static const char registers[] = "rqfgp";
     static const uint8_t counts[] = {R, Q, F, G, P};
@@ -105,7 +105,7 @@ static void fill_in(struct maker *maker, char what, const struct output_place *p
 }
 
 /* A single instruction may have a guard. */
-static void pattern(struct maker *maker, const char *text, const struct output_place *place)
+static void pattern(struct maker *maker, const char *text, const struct place *place)
 {
     bool single = strchr(text, ';') == text + strlen(text) - 1 && !strstr(text, ".sync");
     if (single && draw(maker, 4) == 0) {
@@ -123,7 +123,7 @@ static void pattern(struct maker *maker, const char *text, const struct output_p
 #define ANY_OF(maker, list, place) pattern(maker, list[draw(maker, COUNT_OF(list))], place)
 
 /* Sets a new predicate and returns its number. */
-static unsigned condition(struct maker *maker, const struct output_place *place)
+static unsigned condition(struct maker *maker, const struct place *place)
 {
     static const char *const conditions[] = {
         "setp.$c.s32 %z0, $r, $r;",
@@ -168,18 +168,18 @@ static unsigned ballot(struct maker *maker, unsigned predicate, unsigned mask)
 /* --- statements
  * ----------------------------------------------------------------------------------------------------- */
 
-static void statements(struct maker *maker, struct output_place place, unsigned count);
+static void statements(struct maker *maker, struct place place, unsigned count);
 
 /* A place in a statement of this one, where only some of the threads come. */
-static struct output_place inside(struct output_place place, unsigned mask)
+static struct place inside(struct place place, unsigned mask)
 {
-    return (struct output_place){.mask = mask,
+    return (struct place){.mask = mask,
                           .depth = place.depth + 1,
                           .loop = mask ? 0 : place.loop,
                           .leaves = place.leaves && !place.mask};
 }
 
-static void make_if(struct maker *maker, struct output_place place)
+static void make_if(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, test = condition(maker, &place), then = 0, other = 0;
     if (place.mask) {
@@ -199,7 +199,7 @@ static void make_if(struct maker *maker, struct output_place place)
 }
 
 /* Two tests that lead to the same place: who is there is not known. */
-static void make_short_circuit(struct maker *maker, struct output_place place)
+static void make_short_circuit(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, first = condition(maker, &place);
     say(maker, "@%%b%u bra ELSE_%u;", first, label);
@@ -216,7 +216,7 @@ static void make_short_circuit(struct maker *maker, struct output_place place)
 }
 
 /* Some leave the loop: those who stay know it. */
-static void make_break(struct maker *maker, unsigned label, unsigned loop_mask, struct output_place *place)
+static void make_break(struct maker *maker, unsigned label, unsigned loop_mask, struct place *place)
 {
     unsigned test = condition(maker, place);
     if (loop_mask) {
@@ -227,7 +227,7 @@ static void make_break(struct maker *maker, unsigned label, unsigned loop_mask, 
 }
 
 /* Some go on to the next round: the others know it, until they meet again. */
-static void make_continue(struct maker *maker, unsigned label, struct output_place *place)
+static void make_continue(struct maker *maker, unsigned label, struct place *place)
 {
     unsigned test = condition(maker, place);
     if (place->mask) {
@@ -239,12 +239,12 @@ static void make_continue(struct maker *maker, unsigned label, struct output_pla
 }
 
 /* Of up to 7 rounds, by lane. Where nobody keeps track of who is in it, it can be left from anywhere. */
-static void make_loop(struct maker *maker, struct output_place place)
+static void make_loop(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, counter = maker->counters++, test = maker->branches++, mask = 0;
     unsigned from = draw(maker, R), most = draw(maker, 2) ? 7 : 3;
     bool loose = draw(maker, 3) == 0;
-    struct output_place body = inside(place, 0);
+    struct place body = inside(place, 0);
     say(maker, "and.b32 %%c%u, %%r%u, %u;", counter, from, most);
     if (!place.mask || loose) {
         bool outer = draw(maker, 3) == 0 && place.loop;
@@ -275,11 +275,11 @@ static void make_loop(struct maker *maker, struct output_place place)
 }
 
 /* The test is at the end: each comes through at least once. */
-static void make_do_loop(struct maker *maker, struct output_place place)
+static void make_do_loop(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, counter = maker->counters++, test = maker->branches++, mask = 0;
     unsigned from = draw(maker, R);
-    struct output_place body = inside(place, 0);
+    struct place body = inside(place, 0);
     say(maker, "and.b32 %%c%u, %%r%u, 3;", counter, from);
     if (place.mask) {
         body.mask = mask = maker->masks++;
@@ -296,11 +296,11 @@ static void make_do_loop(struct maker *maker, struct output_place place)
 }
 
 /* By the number of the block: all its threads go the same way. */
-static void make_uniform(struct maker *maker, struct output_place place)
+static void make_uniform(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, counter = maker->counters++, test = maker->branches++;
     unsigned most = draw(maker, 2) ? 3 : 1;
-    struct output_place body = place;
+    struct place body = place;
     body.depth++;
     say(maker, "add.u32 %%c%u, %%block, %u;", counter, draw(maker, 4));
     say(maker, "and.b32 %%c%u, %%c%u, %u;", counter, counter, most);
@@ -314,7 +314,7 @@ static void make_uniform(struct maker *maker, struct output_place place)
 }
 
 /* A table of places to go to. Some cases run on into the next one: who is there is not known then. */
-static void make_switch(struct maker *maker, struct output_place place)
+static void make_switch(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, from = draw(maker, R), cases = 2 + draw(maker, 4), mask = 0;
     bool falls = draw(maker, 3) == 0;
@@ -339,7 +339,7 @@ static void make_switch(struct maker *maker, struct output_place place)
 }
 
 /* Words go from thread to thread through shared memory. */
-static void make_exchange(struct maker *maker, struct output_place place)
+static void make_exchange(struct maker *maker, struct place place)
 {
     unsigned from = draw(maker, R), to = draw(maker, R), away = draw(maker, maker->threads);
     (void)place;
@@ -351,7 +351,7 @@ static void make_exchange(struct maker *maker, struct output_place place)
 }
 
 /* What the atomic operations made of the pool, or one of its words. */
-static void make_pool_read(struct maker *maker, struct output_place place)
+static void make_pool_read(struct maker *maker, struct place place)
 {
     unsigned to = draw(maker, R), word = draw(maker, 9);
     (void)place;
@@ -361,7 +361,7 @@ static void make_pool_read(struct maker *maker, struct output_place place)
 }
 
 /* The two ways meet at the same barrier, at different instructions. */
-static void make_parted_barrier(struct maker *maker, struct output_place place)
+static void make_parted_barrier(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, test = condition(maker, &place), from = draw(maker, R),
              to = draw(maker, R);
@@ -381,7 +381,7 @@ static void make_parted_barrier(struct maker *maker, struct output_place place)
     say(maker, "barrier.sync 0;");
 }
 
-static void make_barrier_vote(struct maker *maker, struct output_place place)
+static void make_barrier_vote(struct maker *maker, struct place place)
 {
     unsigned from = draw(maker, P), to = draw(maker, R), kind = draw(maker, 3);
     (void)place;
@@ -393,7 +393,7 @@ static void make_barrier_vote(struct maker *maker, struct output_place place)
 }
 
 /* Warps in part of the block wait for each other, or one for what the other has done. */
-static void make_counted_barrier(struct maker *maker, struct output_place place)
+static void make_counted_barrier(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, test = maker->branches++, from = draw(maker, R), to = draw(maker, R);
     unsigned warps = 1 + draw(maker, maker->threads / 32), away = draw(maker, 32);
@@ -421,7 +421,7 @@ static void make_counted_barrier(struct maker *maker, struct output_place place)
 }
 
 /* Out of loops, functions, the kernel, from any depth. */
-static void make_leave(struct maker *maker, struct output_place place)
+static void make_leave(struct maker *maker, struct place place)
 {
     unsigned test = condition(maker, &place);
     bool out = place.leaves && (!place.loop || draw(maker, 2));
@@ -437,7 +437,7 @@ static void make_leave(struct maker *maker, struct output_place place)
 }
 
 /* The same for a place where the others keep track of who is there. */
-static void make_return(struct maker *maker, struct output_place place)
+static void make_return(struct maker *maker, struct place place)
 {
     unsigned test = condition(maker, &place), result = draw(maker, R), gone = ballot(maker, test, place.mask);
     say(maker, "st.param.b32 [result], %%r%u;", result);
@@ -446,7 +446,7 @@ static void make_return(struct maker *maker, struct output_place place)
 }
 
 /* Some threads end, at once or through the kernel's end. */
-static void make_exit(struct maker *maker, struct output_place place)
+static void make_exit(struct maker *maker, struct place place)
 {
     static const char *const ways[] = {"exit", "ret", "bra FINISH"};
     unsigned test = condition(maker, &place), way = draw(maker, COUNT_OF(ways)), keep = draw(maker, 8);
@@ -458,7 +458,7 @@ static void make_exit(struct maker *maker, struct output_place place)
 }
 
 /* A word changed by compare and swap, again and again until nobody came in between. */
-static void make_swap_loop(struct maker *maker, struct output_place place)
+static void make_swap_loop(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, test = maker->branches++, value = draw(maker, R);
     bool shared = draw(maker, 2);
@@ -473,7 +473,7 @@ static void make_swap_loop(struct maker *maker, struct output_place place)
 }
 
 /* One after the other, under a lock that lanes of the same warp hold and wait for. */
-static void make_locked(struct maker *maker, struct output_place place)
+static void make_locked(struct maker *maker, struct place place)
 {
     unsigned label = maker->labels++, test = maker->branches++, value = draw(maker, R);
     (void)place;
@@ -516,7 +516,7 @@ static void make_call(struct maker *maker, const char *guard, const char *functi
 }
 
 /* Functions come in two kinds, told by the last letter: t uses the mask, s has none. */
-static void make_direct_call(struct maker *maker, struct output_place place)
+static void make_direct_call(struct maker *maker, struct place place)
 {
     char name[16], guard[16] = "";
     if (!maker->functions)
@@ -532,7 +532,7 @@ static void make_direct_call(struct maker *maker, struct output_place place)
 }
 
 /* Through a table: those who call the same function are those with the same entry. */
-static void make_indirect_call(struct maker *maker, struct output_place place)
+static void make_indirect_call(struct maker *maker, struct place place)
 {
     char prototype[24];
     unsigned label = maker->labels++, from = draw(maker, R), mask = 0;
@@ -566,34 +566,34 @@ enum needs {
     NEEDS_PARTS
 };
 
-static void make_plain(struct maker *maker, struct output_place place)
+static void make_plain(struct maker *maker, struct place place)
 {
     for (unsigned count = 1 + draw(maker, 5); count; count--)
         ANY_OF(maker, ops_plain, &place);
 }
 
-static void make_long(struct maker *maker, struct output_place place)
+static void make_long(struct maker *maker, struct place place)
 {
     ANY_OF(maker, ops_long, &place);
 }
 
-static void make_memory(struct maker *maker, struct output_place place)
+static void make_memory(struct maker *maker, struct place place)
 {
     ANY_OF(maker, ops_memory, &place);
 }
 
-static void make_atomic(struct maker *maker, struct output_place place)
+static void make_atomic(struct maker *maker, struct place place)
 {
     ANY_OF(maker, ops_atomic, &place);
 }
 
-static void make_together(struct maker *maker, struct output_place place)
+static void make_together(struct maker *maker, struct place place)
 {
     ANY_OF(maker, ops_together, &place);
 }
 
 /* With a guard, by those for whom it holds. */
-static void make_guarded(struct maker *maker, struct output_place place)
+static void make_guarded(struct maker *maker, struct place place)
 {
     unsigned test = condition(maker, &place);
     place.mask = ballot(maker, test, place.mask);
@@ -605,7 +605,7 @@ static const struct {
     unsigned weight;
     enum needs needs;
     bool nests;
-    void (*make)(struct maker *maker, struct output_place place);
+    void (*make)(struct maker *maker, struct place place);
 } kinds[] = {
     {24, ANYWHERE, false, make_plain},
     {1, ANYWHERE, false, make_long},
@@ -633,7 +633,7 @@ static const struct {
     {2, NEEDS_PARTS, false, make_indirect_call},
 };
 
-static bool fits(const struct maker *maker, size_t kind, const struct output_place *place)
+static bool fits(const struct maker *maker, size_t kind, const struct place *place)
 {
     if (kinds[kind].nests && (place->depth >= 4 || maker->room <= 4))
         return false;
@@ -658,7 +658,7 @@ static bool fits(const struct maker *maker, size_t kind, const struct output_pla
     return true;
 }
 
-static void statement(struct maker *maker, struct output_place place)
+static void statement(struct maker *maker, struct place place)
 {
     unsigned total = 0;
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
@@ -674,7 +674,7 @@ static void statement(struct maker *maker, struct output_place place)
     }
 }
 
-static void statements(struct maker *maker, struct output_place place, unsigned count)
+static void statements(struct maker *maker, struct place place, unsigned count)
 {
     for (; count && maker->room; count--) {
         maker->room--;
@@ -715,7 +715,7 @@ static void start_registers(struct maker *maker)
 }
 
 /* The recursive function goes up to three calls deep, by lane: the last bits of its argument count them. */
-static void make_recursion(struct maker *maker, const char *name, struct output_place place)
+static void make_recursion(struct maker *maker, const char *name, struct place place)
 {
     unsigned test = maker->branches++, label = maker->labels++, mask = 0;
     say(maker, "and.b32 %%t0, %%depth, 3; setp.ne.u32 %%b%u, %%t0, 0;", test);
@@ -742,7 +742,7 @@ static void begin_body(struct maker *maker, struct text *body, unsigned function
 static void make_function(struct maker *maker, unsigned number, bool masked, struct text *text)
 {
     struct text body = {0};
-    struct output_place place = {.mask = masked ? 1 : 0, .depth = 2, .leaves = true};
+    struct place place = {.mask = masked ? 1 : 0, .depth = 2, .leaves = true};
     char name[16];
     unsigned room = 4 + draw(maker, 5);
     snprintf(name, sizeof name, "f%u%c", number, masked ? 't' : 's');
@@ -860,9 +860,9 @@ void generate(uint64_t seed, bool careful, struct generated *generated)
     maker.counts = draw(&maker, 4) == 0;
     begin_body(&maker, &body, FUNCTIONS, room);
     start_kernel(&maker, seed);
-    statements(&maker, (struct output_place){.mask = 1, .uniform = true}, room);
+    statements(&maker, (struct place){.mask = 1, .uniform = true}, room);
     maker.room = tail; /* from here on nobody knows who is left */
-    statements(&maker, (struct output_place){.uniform = true, .leaves = true}, tail);
+    statements(&maker, (struct place){.uniform = true, .leaves = true}, tail);
     finish_kernel(&maker);
     text_add(text, ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n");
     declare_registers(&maker, text);
