@@ -9,21 +9,21 @@
  *
  * docs/examples has whole programs, in C and in Python. Functions that return int give 0 when all is well, or
  * the number of the CUDA error that the same mistake would be; heddle_error() says what was wrong. Functions
- * may be called from any thread. What heddle_open and heddle_load gave is yours to end; heddle_close ends all
- * that is left. */
+ * may be called from any thread. Close what heddle_open returned and unload what heddle_load returned;
+ * heddle_close also unloads all modules. */
 #ifndef HEDDLE_H
 #define HEDDLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The version of this header. While the first number is 0, a new second number may change or remove functions, and
- * CHANGELOG.md says what to do about it; a new third number only adds to them or mends them. From 1.0.0 on, what is here
- * stays until the first number changes. */
+/* The version of this header. While the first number is 0, a new second number may change or remove
+ * functions, and CHANGELOG.md says what to do about it; a new third number only adds to them or mends them.
+ * From 1.0.0 on, what is here stays until the first number changes. */
 #define HEDDLE_VERSION_MAJOR 0
 #define HEDDLE_VERSION_MINOR 1
 #define HEDDLE_VERSION_PATCH 0
-#define HEDDLE_VERSION "0.1.0"
+#define HEDDLE_VERSION       "0.1.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,42 +37,43 @@ struct heddle_module; /* kernels and variables */
 /* The version of the library, as HEDDLE_VERSION is that of the header. */
 HEDDLE_API const char *heddle_version(void);
 
-/* What the last failed call of this thread had to say. */
+/* The message of the last failed call of this thread. */
 HEDDLE_API const char *heddle_error(void);
 
-/* A system by its name ("h200", "a100") or by the path of a description; NULL: an H200. NULL when there is
- * none such. */
+/* A system by its name ("h200", "a100") or by the path of a description; NULL: an H200. Returns NULL if there
+ * is no such system. */
 HEDDLE_API struct heddle *heddle_open(const char *system);
 
 /* The same with settings, such as "gpu.sm_count=16" or "system.gpus=4" (a list that ends in NULL; or NULL),
- * and the number of the host's threads that run a kernel (0: all). Results are the same for every number. */
+ * and the number of host threads that run a kernel (0: all). Results do not depend on it. */
 HEDDLE_API struct heddle *heddle_open_with(const char *system, const char *const *settings, unsigned threads);
 
 /* The same in timing mode: kernels and copies take simulated time, on the GPUs that the system describes. */
-HEDDLE_API struct heddle *heddle_open_timed(const char *system, const char *const *settings, unsigned threads);
+HEDDLE_API struct heddle *heddle_open_timed(const char *system, const char *const *settings,
+                                            unsigned threads);
 HEDDLE_API void heddle_close(struct heddle *heddle);
 
-/* Simulated time since it was opened, in picoseconds; 0 without timing. It passes in calls that wait. */
+/* Simulated time since it was opened, in picoseconds; 0 without timing. Time passes in calls that wait. */
 HEDDLE_API uint64_t heddle_time_ps(struct heddle *heddle);
 
 HEDDLE_API unsigned heddle_device_count(const struct heddle *heddle);
 
-/* What the description says of its GPUs, by the key's name in [gpu]: "sm_count", "memory", "clock" (Hz). 0
- * for what it does not say, or not as a number. */
+/* A property of the GPUs, by its key in the section [gpu]: "sm_count", "memory", "clock" (Hz). 0 for an
+ * unknown key, and for one that is no number. */
 HEDDLE_API uint64_t heddle_property(const struct heddle *heddle, const char *name);
 
-/* Memory of a device, zeroed. 0 when it has none left. */
+/* Allocates zeroed memory of a device. Returns 0 when there is none left. */
 HEDDLE_API uint64_t heddle_alloc(struct heddle *heddle, unsigned device, size_t bytes);
 HEDDLE_API int heddle_release(struct heddle *heddle, uint64_t address);
 
-/* These wait for kernels that were launched before on the same device. */
+/* These wait for kernels that were launched earlier on the same device. */
 HEDDLE_API int heddle_upload(struct heddle *heddle, uint64_t to, const void *from, size_t bytes);
 HEDDLE_API int heddle_download(struct heddle *heddle, void *to, uint64_t from, size_t bytes);
 HEDDLE_API int heddle_copy(struct heddle *heddle, uint64_t to, uint64_t from, size_t bytes);
 HEDDLE_API int heddle_fill(struct heddle *heddle, uint64_t at, int byte, size_t bytes);
 
-/* Kernels from a file (PTX or a fatbin), or from PTX in memory, where `name` stands for it in messages. NULL
- * when it cannot be used. */
+/* Kernels from a file (PTX or a fatbin), or from PTX in memory, where `name` stands for the file in messages.
+ * NULL if it cannot be used. */
 HEDDLE_API struct heddle_module *heddle_load(struct heddle *heddle, const char *path);
 HEDDLE_API struct heddle_module *heddle_load_text(struct heddle *heddle, const char *name, const char *ptx);
 HEDDLE_API int heddle_unload(struct heddle *heddle, struct heddle_module *module);
@@ -86,31 +87,61 @@ HEDDLE_API int heddle_launch(struct heddle *heddle, unsigned device, struct hedd
                              const char *kernel, const uint32_t grid[3], const uint32_t block[3],
                              uint32_t shared_bytes, void *const *arguments);
 
-/* From now on a launch fails, with 702 (cudaErrorLaunchTimeout), after so many warp instructions, or in timing
- * mode, cycles; heddle_error() then says where its threads are. 0: there is no limit, as at first. */
+/* From now on a launch fails with 702 (cudaErrorLaunchTimeout) after `most` warp instructions or, in timing
+ * mode, cycles; heddle_error() then says where its threads are. 0: no limit, the default. */
 HEDDLE_API void heddle_limit(struct heddle *heddle, uint64_t most);
 
-/* For all kernels on all devices. A fault of one is told here, and by every call for its device from then on;
- * heddle_error() is the whole report, with the kernel, the thread and the address. */
+/* Waits for all kernels on all devices. A kernel's fault is returned here, and by every later call for its
+ * device; heddle_error() is the whole report, with the kernel, the thread and the address. */
 HEDDLE_API int heddle_wait(struct heddle *heddle);
 
-/* Launches that have ended, counted from 0 in the order they were submitted, and what is known of each:
+/* Launches that have ended, counted from 0 in the order they were submitted, and their statistics:
  * "warp_instructions", "thread_instructions", "branches", "registers", ... (heddle_statistic_name lists them;
- * NULL behind the last). 0 for what is not known. */
+ * NULL after the last). 0 for an unknown name. */
 HEDDLE_API size_t heddle_launch_count(struct heddle *heddle);
 HEDDLE_API const char *heddle_launch_kernel(struct heddle *heddle, size_t launch);
 HEDDLE_API uint64_t heddle_statistic(struct heddle *heddle, size_t launch, const char *name);
 HEDDLE_API const char *heddle_statistic_name(size_t index);
 
 /* A metric of a launch by the name that NVIDIA's profiler gives it: "gpc__cycles_elapsed.max",
- * "lts__t_sector_hit_rate.pct" (docs/statistics.md has all; heddle_metric_name lists them, NULL behind the
- * last). NaN for what is not known: most are known in timing mode only. */
+ * "lts__t_sector_hit_rate.pct" (docs/statistics.md has all; heddle_metric_name lists them, NULL after the
+ * last). NaN if it is not known; most are known in timing mode only. */
 HEDDLE_API double heddle_metric(struct heddle *heddle, size_t launch, const char *name);
 HEDDLE_API const char *heddle_metric_name(size_t index);
 
-/* What a timed launch's time went into, in a line of words that lives until the thread's next call of this;
- * NULL when it was not timed. */
+/* What bounds a timed launch, in one line of text, which is valid until this thread's next call of this
+ * function; NULL if the launch was not timed. */
 HEDDLE_API const char *heddle_bottleneck(struct heddle *heddle, size_t launch);
+
+/* What happens in the simulated machine, in timing mode: tasks begin, pass stops on their way, and end. */
+enum heddle_event_kind {
+    HEDDLE_KERNEL,      /* a launch on a GPU */
+    HEDDLE_BLOCK,       /* a block on an SM */
+    HEDDLE_REQUEST,     /* a memory request of an SM, from the SM and back to it; it passes "l1" (hits end there), "l2",
+                         * "dram", "fabric" (to another GPU), "host" */
+    HEDDLE_COPY,        /* a copy or fill */
+    HEDDLE_TRANSLATION, /* an SM waits for a page's translation */
+    HEDDLE_FAULT        /* a kernel fails, as `what` tells */
+};
+enum heddle_event_phase { HEDDLE_BEGINS, HEDDLE_PASSES, HEDDLE_ENDS };
+
+struct heddle_event {
+    uint32_t kind, phase;
+    uint64_t time_ps;
+    uint64_t id;         /* of one kind and GPU: the same from begin to end, free for others afterwards */
+    uint32_t gpu, place; /* place: SM, or slice of the L2 */
+    const char *stop;    /* "gpu", "sm", "l1", "l2", "dram", "fabric", "host" */
+    const char *what;    /* "read", "write", "atomic", "hit", "miss"; a kernel's name; a fault's text */
+    uint64_t address;    /* of a request's line: its home in the upper 16 bits (255: the host), its offset there */
+    uint64_t bytes;      /* of a copy */
+    unsigned char *data; /* that passes here: change it, and the machine goes on with that; or NULL */
+    uint32_t data_bytes;
+};
+
+/* From now on `call` is told of these kinds (1 << HEDDLE_KERNEL | ...; 0: of nothing any more). It must not call this
+ * library. Results stay the same unless data is changed; one thread runs the machine meanwhile. */
+HEDDLE_API int heddle_listen(struct heddle *heddle, unsigned kinds,
+                             void (*call)(void *user, struct heddle_event *event), void *user);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* State on its way into a file, or back out of it. One function for each struct does both, so that what is
- * written is what is read:
+/* Saves state to a file and restores it. One function for each struct does both, so reading always matches
+ * writing:
  *
  *   static void cache_archive(struct cache *cache, struct archive *archive)
  *   {
@@ -8,10 +8,10 @@
  *       archive_sparse(archive, cache->data, cache->bytes);
  *   }
  *
- * Pointers cannot travel: write what they point to as a number, and check the number when it is read. Once
- * something did not fit, `good` is false, nothing more is read, and zeroes are given instead: who made things
- * by what was read asks for it at the end. A file has a head, a note and a digest of all of it, so that one
- * that is cut short or damaged is refused before any of it is believed. */
+ * Pointers cannot be saved: write an index instead, and check it when it is read. After the first mismatch
+ * `good` is false, nothing more is read, and zeroes are returned; check `good` at the end, before using what
+ * was read. A file has a header, a note and a digest of its contents, so a truncated or damaged one is
+ * refused before any of it is used. */
 #ifndef BASE_ARCHIVE_H
 #define BASE_ARCHIVE_H
 
@@ -22,16 +22,16 @@
 
 struct archive {
     bool reading, good;
-    const char *why;      /* it is not good, where that can be said better than "it does not fit"; or NULL */
+    const char *why;      /* why it is not good, if there is more to say than "it does not fit"; or NULL */
     const char *at, *end; /* reading: what is left */
-    struct text text;     /* writing: what was not yet written to a file; all of it where there is none */
+    struct text text;     /* writing: bytes not yet written to the file; all of them if there is no file */
     struct file_writer writer; /* stream NULL: there is none */
     uint64_t digest;           /* of what was written to the file */
     void *mapped;
     size_t mapped_bytes;
 };
 
-/* Without a file. To write: begin with a zeroed archive that is good, and take its text. */
+/* Without a file. To write, start with a zeroed archive whose `good` is true, and take its text. */
 struct archive archive_writer(void);
 struct archive archive_reader(const void *bytes, size_t count);
 
@@ -40,19 +40,19 @@ struct archive archive_reader(const void *bytes, size_t count);
 void archive_bytes(struct archive *archive, void *bytes, size_t count);
 #define ARCHIVE_VALUE(archive, value) archive_bytes(archive, &(value), sizeof(value))
 
-/* Much of which most may be zero. Where it is read to must be that large. */
+/* A large array, most of which may be zero. The destination must have that size. */
 void archive_sparse(struct archive *archive, void *bytes, size_t count);
 
-/* A number that must be the same when it is read, such as a size. */
+/* A number that must have the same value when it is read, such as a size. */
 void archive_expect(struct archive *archive, uint64_t number);
 
-/* A number that is at most `most`: gives the one that was read, or 0 if it is not. */
+/* A number of at most `most`. Returns the number that was read, or 0 if it is larger. */
 uint64_t archive_number(struct archive *archive, uint64_t number, uint64_t most);
 
 /* A string of bytes: what was read replaces what is in the text. */
 void archive_text(struct archive *archive, struct text *text);
 
-/* Something that was read must hold. Gives whether all is good. */
+/* Checks a condition on what was read. Returns whether all is good so far. */
 bool archive_check(struct archive *archive, bool holds);
 bool archive_require(struct archive *archive, bool holds, const char *why); /* the same, with a reason */
 

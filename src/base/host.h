@@ -1,5 +1,4 @@
-/* What the host is and what time it is there: for reports to people and for the number of threads, never for
- * a result. */
+/* The host's clock, cores and memory: for reports and for the number of threads, never for a result. */
 #ifndef BASE_HOST_H
 #define BASE_HOST_H
 

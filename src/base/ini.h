@@ -1,10 +1,10 @@
 /* Reads descriptions: sections in brackets, `key = value` lines, comments after # or ;, and, before the first
  * section, `include = FILE` (relative to the including file), whose settings come first so that the including
- * file refines them. Strict: a line that is nothing of these, a section or key that comes twice in one file,
- * and a circle of includes are errors that name file and line.
+ * file refines them. Strict: any other line, a section or key that appears twice in one file, and circular
+ * includes are errors that name file and line.
  *
  * Our own reader, because inih gives no line numbers to its callback as Debian builds it, cuts long lines,
- * and takes a doubled key in silence. */
+ * and accepts duplicate keys silently. */
 #ifndef BASE_INI_H
 #define BASE_INI_H
 
@@ -17,8 +17,8 @@
 typedef bool ini_setting(void *user, const char *section, const char *key, const char *value,
                          const char *where, struct err *err);
 
-/* `folder` (or NULL): where included files are looked for that are not beside the one that includes them;
- * there they may be named without ".ini". */
+/* `folder` (or NULL): where to look for included files that are not beside the including file; there they may
+ * be named without ".ini". */
 bool ini_read_file(const char *path, const char *folder, ini_setting *setting, void *user, struct err *err);
 
 /* The same from memory; `name` stands for the file in errors, and includes are looked for beside it. */

@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "base/err.h"
+#include "base/zone.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,20 @@ static size_t product(size_t count, size_t bytes_each)
     return bytes;
 }
 
+/* Of the owner that this thread allocates for (base/zone.h). */
+static void *alloc_owned(size_t bytes, size_t alignment)
+{
+    void *memory = zone_alloc(bytes ? bytes : 1, alignment);
+    if (!memory)
+        exhausted(bytes);
+    return memory;
+}
+
 void *mem_alloc(size_t count, size_t bytes_each)
 {
     size_t bytes = product(count, bytes_each);
+    if (zone_is_owned())
+        return alloc_owned(bytes, 16);
     void *memory = calloc(1, bytes ? bytes : 1);
     if (!memory)
         exhausted(bytes);
@@ -42,6 +54,8 @@ void *mem_alloc_lines(size_t count, size_t bytes_each)
     if (bytes > SIZE_MAX - 2 * CACHE_LINE)
         exhausted(bytes);
     bytes = (bytes + CACHE_LINE) & ~(size_t)(CACHE_LINE - 1);
+    if (zone_is_owned())
+        return alloc_owned(bytes, CACHE_LINE);
     void *memory = aligned_alloc(CACHE_LINE, bytes);
     if (!memory)
         exhausted(bytes);
@@ -59,6 +73,8 @@ void *mem_alloc_pages(size_t count, size_t bytes_each)
     size_t bytes = product(count, bytes_each), page = bytes < large ? small : large;
     if (bytes > SIZE_MAX - 2 * page)
         exhausted(bytes);
+    if (zone_is_owned())
+        return alloc_owned(bytes, small);
     bytes = (bytes + page - 1) / page * page + page;
     char *from =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,7 +89,7 @@ void *mem_alloc_pages(size_t count, size_t bytes_each)
 
 void mem_free_pages(void *memory)
 {
-    if (!memory)
+    if (!memory || zone_has(memory))
         return;
     struct mapping mapping = ((struct mapping *)memory)[-1];
     munmap(mapping.from, mapping.bytes);
@@ -97,6 +113,14 @@ void mem_unmap(void *memory, size_t bytes)
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each)
 {
     size_t bytes = product(new_count, bytes_each);
+    if (zone_is_owned() || zone_has(memory)) {
+        void *old = memory;
+        memory = mem_alloc(new_count, bytes_each);
+        if (old_count && new_count)
+            memcpy(memory, old, (old_count < new_count ? old_count : new_count) * bytes_each);
+        mem_free(old);
+        return memory;
+    }
     memory = realloc(memory, bytes ? bytes : 1);
     if (!memory)
         exhausted(bytes);
@@ -113,5 +137,6 @@ char *mem_text(const char *text)
 
 void mem_free(void *memory)
 {
-    free(memory);
+    if (!zone_has(memory))
+        free(memory);
 }

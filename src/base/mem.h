@@ -1,5 +1,5 @@
-/* All memory of Heddle comes from here. Memory is zeroed. An allocation never returns NULL: when there is
- * none left, the handler that the cli set is called with the number of bytes, and does not return. */
+/* All memory of Heddle comes from here. Memory is zeroed. An allocation never returns NULL: when there is no
+ * memory left, the handler that the cli has set is called with the number of bytes, and does not return. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -11,8 +11,8 @@ void *mem_alloc(size_t count, size_t bytes_each);
 /* The same, starting at a cache line, so that two threads' data never share one. */
 void *mem_alloc_lines(size_t count, size_t bytes_each);
 
-/* Much that is used here and there, if at all: pages of the host that cost nothing until they are touched,
- * and large ones where it has them. Freed by mem_free_pages. */
+/* A large, sparsely used array: pages of the host that cost nothing until they are touched, and huge pages
+ * where the host has them. Freed by mem_free_pages. */
 void *mem_alloc_pages(size_t count, size_t bytes_each);
 void mem_free_pages(void *memory);
 

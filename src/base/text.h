@@ -17,7 +17,7 @@ void text_fini(struct text *text);
 /* The string without the blanks at both its ends, cut in place. */
 char *text_trim(char *string);
 
-/* How many letters must be put, taken, changed or swapped with their neighbour to turn a into b. */
+/* The number of letters to insert, delete, replace or swap with their neighbour to turn a into b. */
 size_t text_distance(const char *a, const char *b);
 
 /* Keeps the nearest name seen so far; `best` stays NULL while none is near enough to suggest. */

@@ -1,6 +1,6 @@
-/* Numbers in order, each with a weight: a treap, so that all that is done takes the logarithm of the count.
- * An element is known by a number of its own, from 1 on, until it is removed; who keeps more of it has an
- * array by that number, with room for `capacity`. */
+/* An ordered set of keys with weights: a treap, so every operation takes logarithmic time. An element has an
+ * index, from 1 on, until it is removed. To attach data to elements, keep an array of `capacity` entries, by
+ * that index. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 
@@ -9,7 +9,7 @@
 
 struct tree {
     struct tree_node {
-        uint64_t key, weight, most; /* most: of the weights of all below it and its own */
+        uint64_t key, weight, most; /* most: the largest weight in the subtree, its own included */
         uint32_t left, right;       /* 0: none */
     } * nodes;
     uint32_t root, unused; /* unused: removed elements, linked by `right` */
@@ -20,10 +20,10 @@ void tree_fini(struct tree *tree);
 
 uint32_t tree_add(struct tree *tree, uint64_t key, uint64_t weight); /* keys differ */
 void tree_remove(struct tree *tree, uint64_t key);
-void tree_weigh(struct tree *tree, uint64_t key, uint64_t weight); /* it has another weight now */
+void tree_weigh(struct tree *tree, uint64_t key, uint64_t weight); /* changes the weight */
 
-/* Elements, or 0 when there is none: the last up to a key; the first behind it; the first of this weight or
- * more. */
+/* These return an element, or 0 if there is none: the last one up to a key; the first one after it; the first
+ * one of at least this weight. */
 uint32_t tree_up_to(const struct tree *tree, uint64_t key);
 uint32_t tree_behind(const struct tree *tree, uint64_t key);
 uint32_t tree_heavy(const struct tree *tree, uint64_t weight);

@@ -2,8 +2,8 @@
  * write-allocate, and a dirty line is in one cache only (MSI: invalid, clean, dirty). Pure; CUDA compiles
  * this header as it stands.
  *
- * Lines of different sets never meet, so that a set with all accesses to it, in their order, is a world of
- * its own: what many-cache simulators run in parallel.
+ * Lines of different sets never interact, so a set with all its accesses, in order, can be simulated on its
+ * own. This is how simulators of many caches run in parallel.
  *
  * A set is a run of bytes: marks, the policy's row, dirty ways, the last access, tags. Zeroed bytes are an
  * empty one. */
@@ -58,7 +58,7 @@ struct coherent_counters {
 
 enum { COHERENT_NONE = 0xffffffffu };
 
-/* What came of it, to be counted and for the level below. */
+/* The outcome of an access, for the counters and the level below. */
 struct coherent_outcome {
     bool hit;
     bool evicts;

@@ -1,5 +1,5 @@
-/* A file of misses under way: for each line asked for one entry, and who waits for it. Pure and flat, like
- * cache/tags.h: one block of bytes without pointers.
+/* Miss status holding registers: one entry for each line that was requested from the next level, with its
+ * waiters. Pure and flat, like cache/tags.h: one block of bytes without pointers.
  *
  *   uint32_t entry = mshr_find(file, line);
  *   if (entry == MSHR_NONE)

@@ -1,8 +1,8 @@
-/* Which line of a set leaves when one more comes. Pure, and the same for the timed caches, for simulators of
- * many caches on the CPU, and on a GPU (CUDA compiles this header as it stands).
+/* Replacement policies: which line of a set is evicted. Pure, and the same for the timed caches, for
+ * simulators of many caches on the CPU, and on a GPU (CUDA compiles this header as it stands).
  *
- * What a policy knows of a set is its row: a byte for each way, up to whole words of eight (replace_words);
- * zeroed bytes are an empty set.
+ * The state of a policy for a set is its row: a byte for each way, up to whole words of eight
+ * (replace_words); zeroed bytes are an empty set.
  *
  *   lru, fifo   the byte is the way's place in the order: the smallest leaves
  *   srrip       how soon it is expected again: 0 (farthest) to 3

@@ -1,5 +1,5 @@
-/* A set-associative array of tags with sectors: which lines a cache holds, and which leaves when one more
- * comes. Pure: no time, no data; what a line holds is the owner's, in arrays indexed by slot.
+/* A set-associative array of tags with sectors: which lines a cache holds, and which one is evicted. Pure: no
+ * time and no data; the owner keeps the data of lines in arrays indexed by slot.
  *
  *   struct tags *tags = tags_new(&(struct tags_spec){.sets = 64, .ways = 16, .policy = REPLACE_LRU});
  *   uint32_t slot = tags_find(tags, address / 128);
@@ -67,8 +67,8 @@ void tags_free(struct tags *tags);
 struct archive;
 void tags_archive(struct tags *tags, struct archive *archive);
 
-/* The slot that `line` should go to, where nothing of it is. What leaves is still there, or the slot is
- * empty. TAGS_NONE when all ways are pinned. */
+/* The slot for a `line` that is not present. It is empty, or still holds the line to evict. TAGS_NONE when
+ * all ways are pinned. */
 uint32_t tags_victim(struct tags *tags, uint64_t line);
 
 /* The line is there from now on, without valid sectors. */
@@ -78,7 +78,7 @@ void tags_fill(struct tags *tags, uint32_t slot, uint64_t line, enum tags_priori
 void tags_drop(struct tags *tags, uint32_t slot);
 void tags_drop_all(struct tags *tags);
 
-/* A pinned line does not leave, such as one that a fill is under way to. */
+/* A pinned line is not evicted, such as one that waits for its fill. */
 void tags_pin(struct tags *tags, uint32_t slot);
 void tags_unpin(struct tags *tags, uint32_t slot);
 

@@ -19,7 +19,7 @@ struct recording {
     const struct record_request *request;
     int status;                     /* for heddle to end with */
     char *path, *emulator, *plugin; /* files */
-    struct place *place;            /* where the traces are */
+    struct output_place *place;     /* where the traces are */
     struct record_shared *shared;
     int shared_file;
     char **words; /* of QEMU */

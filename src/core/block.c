@@ -124,6 +124,7 @@ static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_m
     block->waiting = 0;
     block->drained_at = 0;
     block->writes = take_writes(sm, block, order->kernel);
+    tell_block(sm, block, PROBE_BEGINS);
     kernel->blocks_now++;
     kernel->warps_now += block->warps_left;
     kernel->counters.blocks++;
@@ -172,6 +173,7 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
     struct sm_block_message message = {.number = block->number,
                                        .kernel = (uint32_t)(kernel - sm->kernels),
                                        .writes = block_writes(sm, block) != 0};
+    tell_block(sm, block, PROBE_ENDS);
     team_end_block(kernel->team, block->exec);
     block->exec = NULL;
     kernel->blocks_now--;

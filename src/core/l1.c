@@ -73,6 +73,7 @@ static bool waits_for_page(struct sm *sm, uint64_t line, const struct outgoing *
             return false;
         uint64_t now = component_now(sm->component), wait = message->at > now ? message->at - now : 0;
         counters->tlb_misses++;
+        tell_translation(sm, PROBE_BEGINS, asked.page);
         REQUIRE(port_send(sm->translations, 0, wait, 0, &asked, sizeof asked));
     }
     mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
@@ -86,6 +87,7 @@ static bool waits_for_page(struct sm *sm, uint64_t line, const struct outgoing *
 void translation_came(struct sm *sm, uint64_t page)
 {
     uint32_t left = 0;
+    tell_translation(sm, PROBE_ENDS, page);
     tlb_add(&sm->tlb, page);
     for (uint32_t i = 0; i < sm->untranslated_count; i++) {
         const struct untranslated *one = &sm->untranslated[i];
@@ -107,6 +109,11 @@ static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uin
     message.bytes = (uint16_t)bytes;
     message.wire_bytes = wire_bytes + sm->overhead_bytes;
     message.kind = kind;
+    if (probe_wants(sm->config.probe, PROBE_REQUEST)) {
+        static const char *const kinds[] = {
+            [MEM_READ] = "read", [MEM_WRITE] = "write", [MEM_ATOMIC] = "atomic"};
+        tell_request(sm, PROBE_BEGINS, kinds[kind], cycle, payload, bytes);
+    }
     if (LIKELY(!sm->tlb.entries) || !waits_for_page(sm, line, &message, payload, counters))
         send_translated(sm, &message, payload);
 }
@@ -288,6 +295,8 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
     if (!missing) {
         *hits += (uint32_t)__builtin_popcount(sectors);
         cache_touch(l1, slot);
+        if (probe_wants(sm->config.probe, PROBE_REQUEST))
+            tell_hit(sm, TO_LOAD | (uint32_t)(load - sm->loads), line, cycle);
         deliver(sm, load, line, sectors, cache_data(l1, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
         return;
@@ -489,6 +498,9 @@ void memory_reply(struct sm *sm, const struct event *event)
     memcpy(&reply, event->payload, sizeof reply);
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t number = reply.id & TO_MASK;
+    if (probe_wants(sm->config.probe, PROBE_REQUEST))
+        tell_request(sm, PROBE_ENDS, event->kind == MEM_DONE ? "done" : "data", sm->cycle, &reply,
+                     sizeof reply);
     if (event->kind == MEM_DONE) {
         sm->stores_under_way--;
         sm->reductions_under_way -= reply.count;

@@ -251,6 +251,14 @@ void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);
 uint64_t memory_physical(struct sm *sm, uint64_t address); /* packed, of a virtual one */
 
+/* Who listens (tell.c). The message of a request begins with a struct mem_request or mem_reply: both have the
+ * line and the id. tell_request and tell_hit are for when somebody does. */
+void tell_block(const struct sm *sm, const struct sm_block *block, enum probe_phase phase);
+void tell_request(const struct sm *sm, enum probe_phase phase, const char *what, uint64_t cycle,
+                  const void *message, uint32_t bytes);
+void tell_hit(const struct sm *sm, uint32_t id, uint64_t line, uint64_t cycle); /* in L1: begins and ends */
+void tell_translation(const struct sm *sm, enum probe_phase phase, uint64_t page);
+
 /* Checkpoints (sm_archive.c) */
 void sm_archive(struct component *self, void *state, struct archive *archive);
 

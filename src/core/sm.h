@@ -11,6 +11,7 @@
 #include "cache/tags.h"
 #include "core/counters.h"
 #include "core/spec.h"
+#include "base/probe.h"
 #include "exec/team.h"
 #include "mem/mem.h"
 #include "mem/space.h"
@@ -51,6 +52,7 @@ struct sm_config {
     const struct space *space;        /* which changes between runs alone */
     uint32_t home;                    /* the GPU's own memory, in physical addresses */
     struct mem *mem;
+    const struct probe *probe; /* who is told of blocks, requests and translations */
 };
 
 struct printed { /* up to this byte it was printed at this time */

@@ -48,6 +48,7 @@ struct timing_options {
     const char *resume;                /* file of a checkpoint that the run goes on from; or NULL */
     const char *identity;              /* lines of what must be the same in both runs; or NULL */
     bool *stopped;                     /* set when the run ended as checkpoint_stop says; or NULL */
+    bool islands_apart;                /* for tests: see engine_spec */
     bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
 };
 

@@ -87,6 +87,7 @@ static bool options_of(struct driver_options *options)
         !count_of("HEDDLE_MAX_CYCLES", UINT64_MAX, &timing->max_cycles) ||
         !launches_of("HEDDLE_KERNELS", &timing->first_launch, &timing->end_launch, 0) ||
         !launches_of("HEDDLE_STATS_LAUNCHES", &options->first_line, &options->end_line, UINT64_MAX) ||
+        !word_of("HEDDLE_ISLANDS", "together", "apart", &timing->islands_apart) ||
         !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
         !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile) ||

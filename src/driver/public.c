@@ -13,6 +13,8 @@ struct heddle {
     struct driver *driver;
     pthread_mutex_t lock;
     struct text faults; /* reports of kernels that failed */
+    void (*listener)(void *user, struct heddle_event *event);
+    void *listener_user;
 };
 
 /* ---- errors ---- */
@@ -312,6 +314,50 @@ void heddle_limit(struct heddle *heddle, uint64_t most)
         timeline_set_limit(heddle->driver, most);
     else
         heddle->driver->instruction_limit = most;
+}
+
+/* ---- who listens ---- */
+
+#define SAME(field)                                                                                          \
+    _Static_assert(offsetof(struct heddle_event, field) == offsetof(struct probe_event, field), #field)
+SAME(kind);
+SAME(phase);
+SAME(time_ps);
+SAME(id);
+SAME(gpu);
+SAME(place);
+SAME(stop);
+SAME(what);
+SAME(address);
+SAME(bytes);
+SAME(data);
+SAME(data_bytes);
+_Static_assert((int)HEDDLE_FAULT == (int)PROBE_FAULT && (int)HEDDLE_ENDS == (int)PROBE_ENDS,
+               "numbers are the same");
+
+static void pass_on(void *user, struct probe_event *event)
+{
+    const struct heddle *heddle = user;
+    heddle->listener(heddle->listener_user, (struct heddle_event *)(void *)event);
+}
+
+int heddle_listen(struct heddle *heddle, unsigned kinds, void (*call)(void *user, struct heddle_event *event),
+                  void *user)
+{
+    enum result result = usable(heddle);
+    if (result)
+        return (int)result;
+    if (kinds && !call)
+        return missing("call");
+    if (kinds >> PROBE_KIND_COUNT)
+        return driver_fail(RESULT_INVALID_VALUE, "kinds 0x%x: there are %d, a bit each", kinds,
+                           PROBE_KIND_COUNT);
+    if (!heddle->driver->timeline)
+        return driver_fail(RESULT_NOT_SUPPORTED, "only what heddle_open_timed opens has events");
+    heddle->listener = call;
+    heddle->listener_user = user;
+    timeline_listen(heddle->driver, &(struct probe){.kinds = kinds, .call = pass_on, .user = heddle});
+    return 0;
 }
 
 int heddle_wait(struct heddle *heddle)

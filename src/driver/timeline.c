@@ -113,6 +113,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .max_cycles = timing->max_cycles,
                                       .cold_caches = timing->cold_caches,
                                       .profile = timing->profile,
+                                      .islands_apart = timing->islands_apart,
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
                                       .progress = made->watch.line.terminal ? watch_show : NULL,
@@ -179,6 +180,13 @@ void timeline_set_heap(struct device *device, struct heap *heap)
     pthread_mutex_lock(&timeline->lock);
     machine_set_heap(timeline->machine, device->index, heap);
     pthread_mutex_unlock(&timeline->lock);
+}
+
+void timeline_listen(struct driver *driver, const struct probe *probe)
+{
+    pthread_mutex_lock(&driver->timeline->lock);
+    machine_listen(driver->timeline->machine, probe);
+    pthread_mutex_unlock(&driver->timeline->lock);
 }
 
 void timeline_set_limit(struct driver *driver, uint64_t cycles)

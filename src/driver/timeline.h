@@ -40,6 +40,7 @@ void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum mem
 bool timeline_ends(struct driver *driver);
 
 /* Cycles of a kernel, from now on; 0: no limit. */
+void timeline_listen(struct driver *driver, const struct probe *probe);
 void timeline_set_limit(struct driver *driver, uint64_t cycles);
 
 /* The heap of malloc in the device's kernels; NULL: it ends. Its lock may be held. */

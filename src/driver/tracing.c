@@ -37,8 +37,8 @@ struct tracing {
     struct device_watch *devices;
     uint32_t sm_count; /* of a device */
     pthread_mutex_t launches;
-    pthread_mutex_t lock; /* of what follows */
-    struct place *place;  /* NULL: nothing came yet */
+    pthread_mutex_t lock;       /* of what follows */
+    struct output_place *place; /* NULL: nothing came yet */
     struct err err;
     _Atomic bool failed;
 };

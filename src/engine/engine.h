@@ -1,9 +1,10 @@
-/* The engine: simulated parts and the time they take, in parallel and yet the same to the last bit.
+/* The engine: parallel discrete-event simulation with the same results, bit for bit, on any number of
+ * threads.
  *
  * A model is made of islands, which hold components, which have ports, which are plugged into links. A
- * component touches its own state and nothing else; what it has to say to another goes as a message from port
- * to port. Every link between two islands has a latency above zero, and that is all the engine needs to run
- * islands at the same time: see docs/engine.md.
+ * component touches its own state and nothing else; components communicate by messages from port to port.
+ * Every link between two islands has a latency above zero, which lets the engine run islands at the same
+ * time: see docs/engine.md.
  *
  * Who owns what: the engine owns all that is made with it, until engine_free. A component's spec belongs to
  * the caller and must outlive the engine. Payloads are copied.
@@ -26,8 +27,8 @@ struct link;
 struct archive;
 struct text;
 
-/* What happens, and what crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint
- * and on a wire between machines. A change of its layout changes ENGINE_MESSAGE_VERSION. */
+/* An event, also as it crosses islands: flat, without pointers, the same bytes in memory, in a checkpoint and
+ * between machines. A change of its layout changes ENGINE_MESSAGE_VERSION. */
 enum { ENGINE_MESSAGE_VERSION = 1 };
 
 enum event_what {
@@ -52,19 +53,27 @@ struct event {
 
 /* ---- making a model ---- */
 
+struct zone;
+
 struct engine_spec {
     uint64_t seed;          /* of all random streams */
     uint32_t payload_bytes; /* the largest payload; 0: 24, which fill a cache line with their header */
 
-    /* Events of one island at one moment before time is said to stand still; 0: 10 million. */
+    /* More events than this on one island at the same time are an error: time stands still; 0: 10 million. */
     uint64_t same_time_limit;
+
+    /* For tests, or NULL: while an island runs, what belongs to other islands is out of reach, and a touch of
+     * it ends the process with both names. One thread runs them all. What an island's handlers allocate is
+     * the island's; for what its model makes before, see island_own. The caller's; freed after all that is in
+     * it. */
+    struct zone *apart;
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
 void engine_free(struct engine *engine);
 
-/* What a component does when something happens to it. A call may be NULL when it never happens; if it happens
- * all the same, that is a bug and is told with the component's name. */
+/* The handlers of a component. One may be NULL if it is never called; if it is called all the same, that is a
+ * bug, reported with the component's name. */
 struct component_ops {
     const char *type;
     /* At time 0, before all else. */
@@ -77,31 +86,35 @@ struct component_ops {
     void (*ready)(struct component *self, void *state, struct port *port, uint32_t plug);
     /* The moment of component_wake is here. */
     void (*wake)(struct component *self, void *state);
-    /* When nothing is left to happen: true if the component still waits for something, and adds what to
-     * `text`. */
+    /* Called when no event is left: returns true if the component still waits for something, and adds to
+     * `text` what that is. */
     bool (*waits)(const struct component *self, const void *state, struct text *text);
-    /* What it has besides its state: written to a checkpoint, and read from one into a component that was
-     * made the same way; behind its state. NULL: nothing. See base/archive.h. */
+    /* Saves what the component has besides its state to a checkpoint, and restores it into a component that
+     * was made the same way. NULL: nothing. See base/archive.h. */
     void (*archive)(struct component *self, void *state, struct archive *archive);
     const struct stat_table *stats; /* counters in the state */
-    bool runs_ahead; /* uses component_horizon: how often it is woken is then no part of the result */
+    bool runs_ahead; /* uses component_horizon: how often it is woken is then not part of the result */
 };
 
 struct island *engine_island(struct engine *engine, const char *name);
 
+/* Where islands are apart: what is allocated from now on belongs to this island; with NULL, to nobody again.
+ */
+void island_own(struct engine *engine, struct island *island);
+
 /* `ports` names the ports, separated by commas: "request,reply". The state is zeroed memory of `state_bytes`;
- * it must be plain data, without pointers, because a checkpoint is a copy of it; what cannot be is elsewhere,
- * and goes through ops.archive. */
+ * it must be plain data, without pointers, because a checkpoint is a copy of it. Anything else is kept
+ * elsewhere and saved by ops.archive. */
 struct component *engine_component(struct engine *engine, struct island *island, const char *name,
                                    const struct component_ops *ops, const void *spec, size_t state_bytes,
                                    const char *ports);
 
-/* Where a link's bandwidth is felt. On one that limits only what arrives, messages may overtake each other.
+/* Where a link's bandwidth is a limit. On a link that limits only arrivals, messages may overtake each other.
  */
 enum link_limits { LINK_BOTH, LINK_OUT, LINK_IN };
 
 struct link_spec {
-    uint64_t latency_ps;     /* from the last byte's leaving to its arrival; above 0 between islands */
+    uint64_t latency_ps;     /* from the departure of the last byte to its arrival; above 0 between islands */
     uint64_t bytes_per_s;    /* of each plug, out of it and into it; 0: no limit */
     enum link_limits limits; /* or only one of these */
     uint32_t overhead_bytes; /* that travel with each message beside its payload */
@@ -113,8 +126,8 @@ struct link_spec {
 struct link *engine_link(struct engine *engine, const char *name, const struct link_spec *spec);
 bool link_plug(struct link *link, struct port *port, struct err *err);
 
-/* The same for a port that only sends messages, or only gets them: islands that are far apart, because what
- * one says gets to the other by way of a third, may then run further ahead of each other. */
+/* The same for a port that only sends or only receives messages. Islands that influence each other only
+ * through a third one may then run further ahead of each other. */
 enum port_way { PORT_BOTH, PORT_SENDS, PORT_RECEIVES, PORT_WAYS };
 bool link_plug_one_way(struct link *link, struct port *port, enum port_way way, struct err *err);
 
@@ -126,9 +139,9 @@ bool engine_ready(struct engine *engine, struct err *err);
 uint64_t component_now(const struct component *self);
 
 /* How far a component may run on its own inside `wake`: nothing else happens on its island before this
- * moment. Where it lies depends on windows and cuts, so a component that uses it (runs_ahead) must come to
- * the same state whatever it is: do all that is due before the horizon, and wake up again for the rest. What
- * is to fail must do so at the moment the component was woken for. */
+ * moment. The horizon depends on windows and on where runs are cut, so a component that uses it (runs_ahead)
+ * must reach the same state for any horizon: do everything that is due before it, and wake up again for the
+ * rest. A failure must be raised at the time that the component was woken for. */
 uint64_t component_horizon(const struct component *self);
 
 const void *component_spec(const struct component *self);
@@ -143,11 +156,12 @@ struct port *component_port(const struct component *self, uint32_t number);
 void component_schedule(struct component *self, uint64_t delay, uint8_t kind, const void *payload,
                         uint16_t bytes);
 
-/* Calls `wake` at `time` (after now), behind all events of that moment; of several, the earliest counts. */
+/* Calls `wake` at `time` (after now), after all events of that time; of several requests, the earliest
+ * counts. */
 void component_wake(struct component *self, uint64_t time);
 
-/* Ends the run with this error: of several, that of the earliest time, then of the first island. The engine
- * can then neither run on nor be saved. */
+/* Ends the run with this error; of several, the earliest counts, then that of the first island. The engine
+ * can then neither continue nor be saved. */
 void component_fail(struct component *self, const char *format, ...)
     __attribute__((format(__printf__, 2, 3)));
 
@@ -163,15 +177,14 @@ uint32_t port_fill(const struct port *port);              /* messages waiting in
 uint32_t port_room(const struct port *port, uint32_t to); /* messages that may be sent there now */
 uint64_t port_free_at(const struct port *port);           /* when the last byte sent so far will have left */
 
-/* Sends to the plug `to` of the port's link. Returns false when the other side has no room (no credit):
- * nothing was sent then, and `ready` is called when a credit is back. On a link with bandwidth messages leave
- * one after the other in the order they were sent in; `delay` holds this one, and all behind it, back for so
- * long from now. (A latency that differs from message to message is an own event, after which the message is
- * sent.)
+/* Sends to the plug `to` of the port's link. Returns false when there is no credit, that is, no room at the
+ * other side: nothing is sent, and `ready` is called when a credit returns. On a link with bandwidth messages
+ * leave one after the other in the order they were sent in; `delay` holds this one, and all after it, back
+ * for that time. (For a latency that differs from message to message, schedule an own event and send then.)
  *
- * A payload is bytes, and all of them count in digests: no padding that is not set. On the wire the message
- * takes the payload's size and the link's overhead; port_send_sized says another size, for models whose data
- * is not all real. */
+ * All bytes of a payload count in digests: leave no padding unset. On the wire the message
+ * takes the payload's size and the link's overhead; port_send_sized takes another size, for models that do
+ * not carry all data. */
 bool port_send(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
                uint16_t bytes);
 bool port_send_sized(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, const void *payload,
@@ -207,8 +220,8 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
 void engine_post(struct engine *engine, struct component *component, uint64_t time, uint8_t kind,
                  const void *payload, uint16_t bytes);
 
-/* The time up to which all islands have run (when nothing is left: of the last thing that happened, which for
- * components that run ahead is when they were last woken), and the number of events so far. */
+/* The time up to which all islands have run, and the number of events so far. When no event is left, it is
+ * the time of the last one; for components that run ahead, the time they were last woken. */
 uint64_t engine_time(const struct engine *engine);
 uint64_t engine_events(const struct engine *engine);
 
@@ -229,14 +242,14 @@ const struct component *engine_component_at(const struct engine *engine, size_t 
 
 /* ---- checkpoints ---- */
 
-/* Writes all that is needed to go on from here, and `note` (such as the configuration). Between runs only. */
+/* Saves everything that is needed to continue, and `note` (such as the configuration). Between runs only. */
 bool engine_save(const struct engine *engine, const char *path, const char *note, struct err *err);
 
 /* Into a model that was made the same way and is ready; it must not have run. */
 bool engine_load(struct engine *engine, const char *path, struct err *err);
 
-/* The same as a part of something larger, both ways. Reading: archive->good tells whether it fitted; where it
- * did not, the engine can only be freed. */
+/* The same as a part of something larger, both ways. Reading: archive->good says whether it matched; if not,
+ * the engine can only be freed. */
 void engine_archive(struct engine *engine, struct archive *archive);
 
 bool engine_read_note(const char *path, struct text *note, struct err *err);
@@ -250,8 +263,8 @@ enum hook_point {
     HOOK_ARRIVE = 8, /* on a port: a message has arrived */
 };
 
-/* What a hook sees and may alter. It runs in the thread that runs the island: what it keeps must be apart for
- * each island (there is `island` to index by), and is not in checkpoints. */
+/* What a hook sees and may alter. It runs in the thread that runs the island, so its data must be separate
+ * for each island (index by `island`). Its data is not in checkpoints. */
 struct hook_context {
     enum hook_point point;
     enum event_what what;

@@ -17,7 +17,7 @@ struct island {
     uint64_t order;      /* of the next event it makes: its index, then a sequence number */
     uint64_t events;
     uint64_t same_time, same_time_at; /* how many events there were at one time, and when */
-    struct worker *worker;            /* who runs it in this window; NULL between runs */
+    struct crew_worker *worker;       /* who runs it in this window; NULL between runs */
     struct component **wakes;         /* those that have asked to be woken: a heap, see wakes.h */
     uint32_t wake_count, component_count;
     uint64_t first_wake;
@@ -47,8 +47,7 @@ struct component {
     char *name;
 };
 
-/* A pipe that passes a byte in so and so many picoseconds; the fraction is carried on, so that nothing
- * drifts. */
+/* A pipe with a fixed time per byte; fractions of a picosecond are carried over, so nothing drifts. */
 struct serializer {
     uint64_t free_at;
     uint32_t fraction; /* of a picosecond, Q0.32 */
@@ -103,6 +102,7 @@ struct engine {
     struct err *failure;      /* NULL while all is well */
     struct crew *crew;        /* threads and what they share; see window.c */
     bool watched;
+    const struct island *running; /* where they are apart */
 };
 
 /* Puts a message at the end of the port's queue. */
@@ -138,8 +138,8 @@ static inline void copy_payload(struct event *event, const void *payload, uint16
         memcpy(event->payload, payload, bytes);
 }
 
-/* Writes the event where it is to be: fields stored and then copied as a whole would stall the host's
- * pipeline. */
+/* Writes the event in place: storing fields and then copying the whole event would stall the host's pipeline.
+ */
 static inline void write_event(struct event *event, const struct event *fields, const void *payload)
 {
     event->time = fields->time;
@@ -184,7 +184,7 @@ bool engine_is_stalled(const struct engine *engine, struct err *err);
 void engine_find_kinds(struct engine *engine);
 
 /* window.c: room in the mail to an island. */
-struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header);
+struct event *worker_append(struct crew_worker *worker, uint32_t island, const struct event *header);
 void crew_free(struct crew *crew);
 
 #endif

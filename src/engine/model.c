@@ -2,11 +2,28 @@
 #include "engine/island.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/zone.h"
 
 #include <stdio.h>
 
 enum { PAYLOAD_BYTES = 24, SLOWEST_LINK = 1000 /* B/s */ };
 #define SAME_TIME_LIMIT UINT64_C(10000000)
+
+/* ---- islands apart ---- */
+
+static void touched(void *user, uint32_t owner)
+{
+    const struct engine *engine = user;
+    const struct island *running = engine->running;
+    BUG("island %s has touched memory of island %s", running ? running->name : "none",
+        owner < engine->island_count ? engine->islands[owner]->name : "none");
+}
+
+void island_own(struct engine *engine, struct island *island)
+{
+    if (engine->spec.apart)
+        zone_own(engine->spec.apart, island ? island->index : ZONE_NOBODY);
+}
 
 struct engine *engine_new(const struct engine_spec *spec)
 {
@@ -17,6 +34,8 @@ struct engine *engine_new(const struct engine_spec *spec)
     if (!engine->spec.same_time_limit)
         engine->spec.same_time_limit = SAME_TIME_LIMIT;
     REQUIRE(engine->spec.payload_bytes <= UINT16_MAX);
+    if (spec->apart)
+        zone_on_touch(spec->apart, touched, engine);
     return engine;
 }
 
@@ -70,6 +89,7 @@ struct island *engine_island(struct engine *engine, const char *name)
 {
     REQUIRE(!engine->ready);
     REQUIRE(engine->island_count < 1u << ISLAND_BITS);
+    REQUIRE(!engine->spec.apart || engine->island_count < zone_owners(engine->spec.apart));
     struct island *island = mem_alloc_lines(1, sizeof *island);
     island->engine = engine;
     island->index = (uint32_t)engine->island_count;
@@ -134,12 +154,15 @@ struct component *engine_component(struct engine *engine, struct island *island,
                                    const char *ports)
 {
     REQUIRE(!engine->ready);
+    island_own(engine, island);
+    void *state = mem_alloc_lines(1, state_bytes);
+    island_own(engine, NULL);
     struct component *component = mem_alloc_lines(1, sizeof *component);
     *component = (struct component){.island = island,
                                     .ops = ops,
                                     .on = with_all_calls(*ops),
                                     .spec = spec,
-                                    .state = mem_alloc_lines(1, state_bytes),
+                                    .state = state,
                                     .state_bytes = state_bytes,
                                     .wake_time = TIME_NEVER,
                                     .index = (uint32_t)engine->component_count,

@@ -20,7 +20,7 @@ void queue_fini(struct queue *queue)
 void queue_push_heap(struct queue *queue, struct pooled *pooled)
 {
     uint64_t slot = pooled->event.time >> queue->slot_shift;
-    heap_push(slot <= queue->slot ? &queue->near : &queue->far, pooled);
+    event_heap_push(slot <= queue->slot ? &queue->near : &queue->far, pooled);
 }
 
 static bool some_came_near(const struct queue *queue)
@@ -32,7 +32,7 @@ static bool some_came_near(const struct queue *queue)
 static void __attribute__((noinline)) bring_near(struct queue *queue)
 {
     while (some_came_near(queue))
-        queue_push(queue, heap_pop(&queue->far));
+        queue_push(queue, event_heap_pop(&queue->far));
 }
 
 struct pooled *queue_advance(struct queue *queue, uint64_t limit)
@@ -42,7 +42,7 @@ struct pooled *queue_advance(struct queue *queue, uint64_t limit)
             return NULL;
         queue->slot = queue->far.at[0].time >> queue->slot_shift;
         bring_near(queue);
-        return heap_pop(&queue->near);
+        return event_heap_pop(&queue->near);
     }
     uint64_t slot = queue_next_slot(queue);
     if (slot << queue->slot_shift >= limit)
@@ -61,11 +61,11 @@ struct pooled *queue_advance(struct queue *queue, uint64_t limit)
             later = first;
             first = at;
         }
-        heap_push(&queue->near, later);
+        event_heap_push(&queue->near, later);
     }
     if (first->event.time < limit)
         return first;
-    heap_push(&queue->near, first);
+    event_heap_push(&queue->near, first);
     return NULL;
 }
 

@@ -9,6 +9,7 @@
  * first: every worker takes from its own list of islands that have something to do, then from the others'
  * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
 #include "engine/island.h"
+#include "base/zone.h"
 #include "base/host.h"
 #include "base/log.h"
 
@@ -17,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-struct worker {
+struct crew_worker {
     struct mail *out; /* to each owner, of the window that runs now; one of `mail` */
     uint64_t *least;  /* by kind of island: the earliest event this worker knows to be still to come */
     struct crew *crew;
@@ -40,7 +41,7 @@ struct worker {
 
 struct crew {
     struct engine *engine;
-    struct worker *workers;
+    struct crew_worker *workers;
     unsigned count;
     unsigned spins;  /* before a waiting worker yields its core */
     uint64_t widest; /* engine_widest_window */
@@ -69,25 +70,25 @@ struct crew {
 enum { SPINS = 4000, RENEW_TURNS_WINDOWS = 64 };
 static const double progress_every = 0.1; /* seconds */
 
-static inline void note_next(struct worker *worker, uint32_t island, uint64_t time)
+static inline void note_next(struct crew_worker *worker, uint32_t island, uint64_t time)
 {
     uint64_t *least = &worker->least[worker->crew->engine->kind_of[island]];
     *least = min_u64(*least, time);
 }
 
-struct event *worker_append(struct worker *worker, uint32_t island, const struct event *header)
+struct event *worker_append(struct crew_worker *worker, uint32_t island, const struct event *header)
 {
     note_next(worker, island, header->time);
     return mail_append(&worker->out[island % worker->crew->count], header->bytes);
 }
 
-static struct island *owned_island(const struct worker *worker, uint32_t place)
+static struct island *owned_island(const struct crew_worker *worker, uint32_t place)
 {
     return worker->crew->engine->islands[place * worker->crew->count + worker->index];
 }
 
 /* Puts the mail of the last window into the queues of the islands this worker owns. */
-static void read_mail(struct worker *me, unsigned parity)
+static void read_mail(struct crew_worker *me, unsigned parity)
 {
     struct crew *crew = me->crew;
     struct engine *engine = crew->engine;
@@ -105,7 +106,7 @@ static void read_mail(struct worker *me, unsigned parity)
     }
 }
 
-static uint64_t window_limit(const struct worker *owner, uint32_t place)
+static uint64_t window_limit(const struct crew_worker *owner, uint32_t place)
 {
     const struct crew *crew = owner->crew;
     uint32_t island = place * crew->count + owner->index;
@@ -120,14 +121,14 @@ static int by_events(const void *a, const void *b)
 }
 
 /* Long islands first: what is begun last then ends soon, and the others wait little for it. */
-static void renew_turns(struct worker *me)
+static void renew_turns(struct crew_worker *me)
 {
     for (uint32_t i = 0; i < me->owned_count; i++)
         me->turns[i].events = me->last_events[me->turns[i].place];
     qsort(me->turns, me->owned_count, sizeof *me->turns, by_events);
 }
 
-static void list_active(struct worker *me, uint64_t window)
+static void list_active(struct crew_worker *me, uint64_t window)
 {
     uint32_t count = 0;
     if (me->crew->count > 1 && window % RENEW_TURNS_WINDOWS == 0)
@@ -145,7 +146,20 @@ static void list_active(struct worker *me, uint64_t window)
     atomic_store_explicit(&me->listed, window, memory_order_release);
 }
 
-static void run_from_list(struct worker *me, struct worker *owner)
+/* With the state of all others out of reach. */
+static void run_apart(struct engine *engine, struct island *island, uint64_t limit)
+{
+    engine->running = island;
+    zone_close(engine->spec.apart);
+    zone_open_one(engine->spec.apart, island->index);
+    island_own(engine, island);
+    island_run(island, limit);
+    island_own(engine, NULL);
+    zone_open(engine->spec.apart);
+    engine->running = NULL;
+}
+
+static void run_from_list(struct crew_worker *me, struct crew_worker *owner)
 {
     for (;;) {
         uint32_t place = atomic_fetch_add_explicit(&owner->taken, 1, memory_order_relaxed);
@@ -155,7 +169,10 @@ static void run_from_list(struct worker *me, struct worker *owner)
         struct island *island = owned_island(owner, i);
         island->worker = me;
         uint64_t events = island->events;
-        island_run(island, window_limit(owner, i));
+        if (UNLIKELY(me->crew->engine->spec.apart))
+            run_apart(me->crew->engine, island, window_limit(owner, i));
+        else
+            island_run(island, window_limit(owner, i));
         owner->last_events[i] = (uint32_t)(island->events - events);
         if (UNLIKELY(island->failure))
             atomic_store_explicit(&me->crew->failed, true, memory_order_relaxed);
@@ -241,7 +258,7 @@ static void meet(struct crew *crew, uint64_t window)
         wait_a_little(crew, &waited);
 }
 
-static void work(struct worker *me)
+static void work(struct crew_worker *me)
 {
     struct crew *crew = me->crew;
     while (!crew->stop) {
@@ -253,7 +270,7 @@ static void work(struct worker *me)
         list_active(me, window);
         for (unsigned i = 0; i < crew->count; i++) {
             unsigned other = me->index + i < crew->count ? me->index + i : me->index + i - crew->count;
-            struct worker *owner = &crew->workers[other];
+            struct crew_worker *owner = &crew->workers[other];
             if (atomic_load_explicit(&owner->listed, memory_order_acquire) == window)
                 run_from_list(me, owner);
         }
@@ -265,7 +282,7 @@ static void work(struct worker *me)
 
 static void *thread_main(void *argument)
 {
-    struct worker *me = argument;
+    struct crew_worker *me = argument;
     struct crew *crew = me->crew;
     for (uint64_t calls = 0;;) {
         pthread_mutex_lock(&crew->lock);
@@ -289,7 +306,7 @@ uint64_t engine_widest_window(const struct engine *engine)
     return widest;
 }
 
-static void worker_init(struct worker *worker, struct crew *crew, unsigned index)
+static void worker_init(struct crew_worker *worker, struct crew *crew, unsigned index)
 {
     size_t islands = crew->engine->island_count;
     worker->crew = crew;
@@ -350,7 +367,7 @@ void crew_free(struct crew *crew)
     for (unsigned i = 1; i < crew->count && crew->threads[i]; i++)
         pthread_join(crew->threads[i], NULL);
     for (unsigned i = 0; i < crew->count; i++) {
-        struct worker *worker = &crew->workers[i];
+        struct crew_worker *worker = &crew->workers[i];
         for (int parity = 0; parity < 2; parity++) {
             for (unsigned owner = 0; owner < crew->count; owner++)
                 mem_free(worker->mail[parity][owner].bytes);
@@ -410,7 +427,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
     for (uint32_t k = 0; k < engine->kind_count; k++)
         crew->least[k] = TIME_NEVER;
     for (size_t i = 0; i < engine->island_count; i++) {
-        struct worker *owner = &crew->workers[i % crew->count];
+        struct crew_worker *owner = &crew->workers[i % crew->count];
         struct island *island = engine->islands[i];
         uint64_t next = island->failure ? TIME_NEVER : island_next_time(island);
         owner->next[i / crew->count] = next;
@@ -470,6 +487,8 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
     }
     unsigned threads =
         (unsigned)min_u64(max_u64(run->threads, 1), engine->island_count); /* more would idle */
+    if (engine->spec.apart)
+        threads = 1;
     log_debug("running from %llu to %llu ps on %u threads", (unsigned long long)engine->time,
               (unsigned long long)run->until, threads);
     if (engine->crew && engine->crew->count != threads) {

@@ -51,9 +51,13 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
                                .launches = gpu->launches,
                                .space = gpu->config.space,
                                .home = gpu->config.number,
-                               .mem = gpu->mem};
+                               .mem = gpu->mem,
+                               .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody};
+    struct island *island = engine_island(gpu->engine, name.at);
+    island_own(gpu->engine, island);
     struct sm *sm = gpu->sms[i] = sm_new(&config, i);
-    struct component *component = sm_component(sm, gpu->engine, engine_island(gpu->engine, name.at), name.at);
+    island_own(gpu->engine, NULL);
+    struct component *component = sm_component(sm, gpu->engine, island, name.at);
     text_fini(&name);
     return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
            mem_attach_translations(gpu->mem, component_port(component, 4), err) &&
@@ -88,6 +92,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
                              .clients_of_sms = gpu->sm_count,
                              .gpcs = dispatch_gpcs(gpu->config.dispatch, gpu->sm_count, gpc_of),
                              .gpc_of = gpc_of,
+                             .probe = gpu->config.probe,
                              .atomic = atomic_perform};
     struct text name = {0};
     dispatcher_init(d, gpu->config.dispatch, spec);

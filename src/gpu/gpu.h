@@ -15,6 +15,7 @@ struct gpu_config {
     bool has_peers;            /* gpu_attach_fabric will follow */
     struct host_memory *host;  /* the machine's */
     const struct space *space; /* of the process; changes between runs alone */
+    const struct probe *probe; /* who listens; NULL: nobody */
     const struct gpu_spec *gpu;
     const struct sm_spec *sm;
     const struct l2_spec *l2;

@@ -77,6 +77,16 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
     memcpy(&message.request, event->payload, event->bytes);
     state->peer_bytes += (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
     uint32_t home = physical_home(physical_unpack(message.request.line));
+    const struct probe *probe = mem_probe(gateway_of(self)->mem);
+    if (probe_wants(probe, PROBE_REQUEST))
+        probe_tell(probe, (struct probe_event){.kind = PROBE_REQUEST,
+                                               .phase = PROBE_PASSES,
+                                               .time_ps = component_now(self),
+                                               .id = (uint64_t)event->from << 32 | message.request.id,
+                                               .gpu = mem_home(gateway_of(self)->mem),
+                                               .place = home,
+                                               .stop = "fabric",
+                                               .address = message.request.line});
     REQUIRE(port_send(component_port(self, GATEWAY_FABRIC), home, 0, event->kind, &message,
                       (uint16_t)(sizeof message.head + event->bytes)));
 }

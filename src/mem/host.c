@@ -12,6 +12,7 @@ struct host_memory {
     struct component *component;
     struct home memory;
     mem_atomic_fn *atomic;
+    const struct probe *probe;
     bool notes_writes;
     struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
         char *at;
@@ -89,6 +90,17 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     uint32_t bytes = 0;
     if (event->kind == MEM_READ) {
         host_read(&host->memory, &request, message.data, &bytes);
+        if (probe_wants(host->probe, PROBE_REQUEST))
+            probe_tell(host->probe, (struct probe_event){.kind = PROBE_REQUEST,
+                                                         .phase = PROBE_PASSES,
+                                                         .time_ps = component_now(self),
+                                                         .id = UINT64_MAX,
+                                                         .gpu = UINT32_MAX,
+                                                         .stop = "host",
+                                                         .what = "read",
+                                                         .address = request.line,
+                                                         .data = message.data,
+                                                         .data_bytes = bytes});
     } else if (event->kind == MEM_WRITE) {
         host_write(host, &request, payload);
     } else {
@@ -105,6 +117,7 @@ static const struct component_ops host_ops = {.type = "host memory", .arrive = h
 struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_atomic_fn *atomic)
 {
     struct host_memory *host = mem_alloc(1, sizeof *host);
+    host->probe = &probe_of_nobody;
     struct text ports = {0};
     for (uint32_t i = 0; i < gpus; i++)
         text_add(&ports, "%sgpu%u", i ? "," : "", i);
@@ -114,6 +127,11 @@ struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_at
                                        &host->self, 0, ports.at);
     text_fini(&ports);
     return host;
+}
+
+void host_memory_listen(struct host_memory *host, const struct probe *probe)
+{
+    host->probe = probe;
 }
 
 void host_memory_free(struct host_memory *host)

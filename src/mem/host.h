@@ -9,7 +9,8 @@ struct host_memory;
 
 /* For so many GPUs, with the links to them still to come (mem_new plugs them in). */
 struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_atomic_fn *atomic);
-void host_memory_free(struct host_memory *host); /* after the engine */
+void host_memory_listen(struct host_memory *host, const struct probe *probe); /* who is told of requests */
+void host_memory_free(struct host_memory *host);                              /* after the engine */
 struct port *host_memory_port(const struct host_memory *host, uint32_t gpu);
 
 /* Where it is. Between runs. */

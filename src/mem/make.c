@@ -41,6 +41,7 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
     const struct l2_spec *l2 = config->l2;
     *shape = (struct shape){
         .home = config->home,
+        .probe = config->probe ? config->probe : &probe_of_nobody,
         .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
@@ -149,18 +150,17 @@ static void make_dram(struct mem *mem, struct partition_spec *spec, uint32_t mis
         shape->dram->init(shape, dram->channels + i * dram->channel_bytes, reads);
 }
 
-static struct component *make_component(struct mem *mem, const struct partition_spec *spec, uint32_t number)
+static struct component *make_component(struct mem *mem, const struct partition_spec *spec,
+                                        struct island *island, const char *name)
 {
-    char name[256];
-    snprintf(name, sizeof name, "%s.memory[%u]", mem->path, number);
     struct text ports = {0};
     for (uint32_t i = 0; i < spec->here; i++)
         text_add(&ports, "requests%u,", i);
     for (uint32_t i = 0; i < spec->here; i++)
         text_add(&ports, "replies%u,", i);
     text_add(&ports, "host");
-    struct component *component = engine_component(mem->engine, engine_island(mem->engine, name), name,
-                                                   &partition_ops, spec, sizeof(struct partition), ports.at);
+    struct component *component =
+        engine_component(mem->engine, island, name, &partition_ops, spec, sizeof(struct partition), ports.at);
     text_fini(&ports);
     return component;
 }
@@ -170,6 +170,10 @@ static void make_partition(struct mem *mem, const struct mem_config *config, uin
     const struct shape *shape = &mem->shape;
     const struct l2_spec *l2 = config->l2;
     struct partition_spec *spec = &mem->specs[number];
+    char name[256];
+    snprintf(name, sizeof name, "%s.memory[%u]", mem->path, number);
+    struct island *island = engine_island(mem->engine, name);
+    island_own(mem->engine, island);
     spec->shape = shape;
     spec->first_pair = system_first_pair(mem, number);
     spec->pairs = system_first_pair(mem, number + 1) - spec->first_pair;
@@ -189,7 +193,8 @@ static void make_partition(struct mem *mem, const struct mem_config *config, uin
             spec->distance_ps[client * spec->here + i] = (uint32_t)distance_ps(shape, config, client, slice);
     }
     make_dram(mem, spec, (uint32_t)l2->misses);
-    mem->components[number] = make_component(mem, spec, number);
+    island_own(mem->engine, NULL);
+    mem->components[number] = make_component(mem, spec, island, name);
 }
 
 static void make_links(struct mem *mem, const struct mem_config *config)

@@ -103,6 +103,16 @@ uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
     return shape->clients + slice;
 }
 
+const struct probe *mem_probe(const struct mem *mem)
+{
+    return mem->shape.probe;
+}
+
+uint32_t mem_home(const struct mem *mem)
+{
+    return mem->shape.home;
+}
+
 uint32_t mem_overhead_bytes(const struct mem *mem)
 {
     return mem->shape.overhead_bytes;

@@ -10,6 +10,7 @@
 #define MEM_MEM_H
 
 #include "base/address.h"
+#include "base/probe.h"
 #include "engine/engine.h"
 #include "mem/home.h"
 #include "mem/message.h"
@@ -38,6 +39,7 @@ struct mem_config {
     uint32_t gpcs;              /* that SMs are in, and */
     const uint8_t *gpc_of;      /* by SM: which; from `gpcs` on: in none */
     mem_atomic_fn *atomic;
+    const struct probe *probe; /* who is told of requests; NULL: nobody */
 };
 
 /* Whether there can be such a memory: the L2, the DRAM and the crossbar alone are looked at. */
@@ -61,6 +63,9 @@ void mem_set_ranges(struct mem *mem, const struct home_range *ranges, uint32_t c
 
 /* The plug on the requests' link that a client sends requests for this line (packed) to. */
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
+
+const struct probe *mem_probe(const struct mem *mem);
+uint32_t mem_home(const struct mem *mem); /* the GPU's number */
 
 /* Bytes on the crossbar that a message has beside its own. */
 uint32_t mem_overhead_bytes(const struct mem *mem);

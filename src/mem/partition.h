@@ -29,6 +29,7 @@ struct shape {
     uint32_t overhead_bytes;            /* of a message */
     uint8_t *gpc_of, *side_of;          /* by client */
     mem_atomic_fn *atomic;
+    const struct probe *probe;
     const struct dram_model *dram;
     const struct dram_spec *dram_spec;
     struct dram_times times;

@@ -168,6 +168,39 @@ static bool pass_to_host(const struct here *here, const struct head *head, const
     return true;
 }
 
+/* A request passes the slice that its client asks. */
+static void tell_pass(const struct here *here, uint32_t slice, const struct head *head, bool hit)
+{
+    if (!probe_wants(here->shape->probe, PROBE_REQUEST) || head->kind == WORK_FETCH)
+        return;
+    probe_tell(here->shape->probe, (struct probe_event){.kind = PROBE_REQUEST,
+                                                        .phase = PROBE_PASSES,
+                                                        .time_ps = here->now,
+                                                        .id = (uint64_t)head->client << 32 | head->request.id,
+                                                        .gpu = here->shape->home,
+                                                        .place = here->spec->global[slice],
+                                                        .stop = "l2",
+                                                        .what = hit ? "hit" : "miss",
+                                                        .address = head->request.line});
+}
+
+/* Bytes that memory gives pass, and may be altered. */
+static void tell_read(const struct here *here, uint32_t slice, uint64_t offset, unsigned char *line)
+{
+    probe_tell(here->shape->probe,
+               (struct probe_event){.kind = PROBE_REQUEST,
+                                    .phase = PROBE_PASSES,
+                                    .time_ps = here->now,
+                                    .id = UINT64_MAX, /* several may wait for it */
+                                    .gpu = here->shape->home,
+                                    .place = here->spec->global[slice],
+                                    .stop = "dram",
+                                    .what = "read",
+                                    .address = physical_at(here->shape->home, offset).packed,
+                                    .data = line,
+                                    .data_bytes = MEM_LINE});
+}
+
 bool slice_take(const struct here *here, uint32_t slice, const struct head *head,
                 const unsigned char *payload)
 {
@@ -197,6 +230,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
             return false;
         if (!moves_on)
             count(here, slice, head, 0);
+        tell_pass(here, slice, head, true);
         if (!slice_perform(here, slice, slot, head, payload, moves_on) && head->work != NO_WORK)
             work_free(here, head->work);
         return true;
@@ -206,6 +240,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     if (entry == MSHR_NONE)
         return false;
     count(here, slice, head, absent & ~(uint32_t)cache_miss_at(cache, entry)->pending);
+    tell_pass(here, slice, head, false);
     REQUIRE(wait_for(here, slice, entry, head, payload, absent));
     return true;
 }
@@ -240,7 +275,10 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
     unsigned char line[MEM_LINE];
     cache_prefetch(cache, key);
     if (!data) {
-        home_read_line(&here->shape->memory, offset_of(here->spec, slice, key), line);
+        uint64_t offset = offset_of(here->spec, slice, key);
+        home_read_line(&here->shape->memory, offset, line);
+        if (probe_wants(here->shape->probe, PROBE_REQUEST))
+            tell_read(here, slice, offset, line);
         data = line;
     }
     cache_fill(cache, entry, sectors, data);

@@ -1,19 +1,26 @@
 /* The simulated machine: GPUs on one engine, tasks that begin and end. */
 #include "base/demangle.h"
 #include "base/mem.h"
+#include "base/zone.h"
 #include "exec/atomics.h"
 #include "system/fabric.h"
 #include "system/journal.h"
 
+enum { ISLANDS_MOST = 1024 }; /* that can be apart */
+
 static bool build(struct machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
-    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST});
+    machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
+    machine->engine =
+        engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart});
     machine->host = host_memory_new(machine->engine, machine->gpu_count, atomic_perform);
     if (machine->journal)
         host_memory_note_writes(machine->host);
     struct gpu_config config = system_gpu(system);
+    host_memory_listen(machine->host, &machine->probe);
     config.host = machine->host;
+    config.probe = &machine->probe;
     config.space = machine->space;
     config.has_peers = machine->gpu_count > 1;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -51,6 +58,7 @@ static void take_apart(struct machine *machine)
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         gpu_free(machine->gpus[i].gpu);
     host_memory_free(machine->host);
+    zone_free(machine->apart);
 }
 
 void machine_free(struct machine *machine)
@@ -163,6 +171,25 @@ static void append(struct task **list, struct task *task)
     *list = task;
 }
 
+static void tell(const struct machine *machine, const struct task *task, enum probe_kind kind,
+                 enum probe_phase phase, uint64_t time_ps, const char *what)
+{
+    if (probe_wants(&machine->probe, kind))
+        probe_tell(&machine->probe, (struct probe_event){.kind = kind,
+                                                         .phase = phase,
+                                                         .time_ps = time_ps,
+                                                         .id = task->number,
+                                                         .gpu = task->gpu,
+                                                         .stop = "gpu",
+                                                         .what = what,
+                                                         .bytes = task->launch ? 0 : task->copy_bytes});
+}
+
+void machine_listen(struct machine *machine, const struct probe *probe)
+{
+    machine->probe = *probe;
+}
+
 static bool begin_kernel(struct machine *machine, struct task *task)
 {
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
@@ -178,6 +205,7 @@ static bool begin_kernel(struct machine *machine, struct task *task)
         return false;
     gpu->kernels[slot] = task;
     machine->running++;
+    tell(machine, task, PROBE_KERNEL, PROBE_BEGINS, machine->now, task->launch->kernel->facts.name);
     return true;
 }
 
@@ -203,6 +231,7 @@ static void begin(struct machine *machine, struct task *task)
         uint64_t *end = &machine->gpus[task->gpu].copies_end[task->direction]; /* one at a time each way */
         task->end_ps = *end = max_u64(*end, machine->now) + copy_time(machine, task);
         append(&machine->waiting, task);
+        tell(machine, task, PROBE_COPY, PROBE_BEGINS, machine->now, "copy");
         return;
     }
     if (!kernel_prepare(task->launch->kernel, &err)) {
@@ -310,6 +339,9 @@ static bool finish_kernels(struct machine *machine)
             task->state = ended == GPU_FAILED ? TASK_FAILED : TASK_DONE;
             if (ended == GPU_FAILED)
                 failed = result.fault.kind;
+            if (ended == GPU_FAILED)
+                tell(machine, task, PROBE_FAULT, PROBE_BEGINS, task->end_ps, result.fault.text);
+            tell(machine, task, PROBE_KERNEL, PROBE_ENDS, task->end_ps, task->launch->kernel->facts.name);
             some = true;
         }
         if (failed)
@@ -326,8 +358,10 @@ static bool finish_waiting(struct machine *machine)
         bool is_kernel = task->launch && task->state == TASK_RUNNING;
         if (is_kernel ? begin_kernel(machine, task) : task->end_ps <= machine->now) {
             *link = task->next;
-            if (!is_kernel && task->state == TASK_RUNNING)
+            if (!is_kernel && task->state == TASK_RUNNING) {
                 task->state = TASK_DONE;
+                tell(machine, task, PROBE_COPY, PROBE_ENDS, task->end_ps, "copy");
+            }
             some |= !is_kernel;
             continue;
         }
@@ -492,7 +526,7 @@ static bool run(struct machine *machine, uint64_t until, struct err *err)
             return false;
         stop = min_u64(stop, machine->checkpoint_ps);
         struct engine_run run = {.until = stop,
-                                 .threads = machine->options.threads,
+                                 .threads = machine->probe.kinds ? 1 : machine->options.threads,
                                  .interrupt = machine->options.interrupt,
                                  .progress = machine->options.progress ? tell_progress : NULL,
                                  .user = machine};

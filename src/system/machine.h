@@ -7,6 +7,7 @@
 #define SYSTEM_MACHINE_H
 
 #include "base/address.h"
+#include "base/probe.h"
 #include "exec/exec.h"
 #include "gpu/stats.h"
 #include "system/system.h"
@@ -63,6 +64,7 @@ struct machine_options {
     uint64_t max_cycles; /* of one kernel; 0: no limit. Beyond: FAULT_LIMIT */
     bool cold_caches;    /* every kernel starts with empty caches, as under ncu --cache-control all */
     bool profile;        /* counts for each instruction */
+    bool islands_apart;  /* for tests: see engine_spec */
     const _Atomic int *interrupt;                                          /* or NULL */
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
@@ -81,6 +83,10 @@ struct memory_range {
     struct physical_address to;
 };
 void machine_set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count);
+
+/* From now on this tool is told of what happens, and one thread runs the machine; with no kinds, nobody is.
+ */
+void machine_listen(struct machine *machine, const struct probe *probe);
 
 /* Begins a task now. Kernels of one GPU share its SMs, in the order they were begun. */
 void machine_begin(struct machine *machine, struct task *task);

@@ -22,7 +22,9 @@ struct machine {
     const struct system *system;
     struct machine_options options;
     struct engine *engine;
+    struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct host_memory *host;
+    struct probe probe;          /* who listens; its address is in all parts */
     struct space *space;         /* the program's page table */
     struct memory_range *ranges; /* what machine_set_memory said */
     uint32_t range_count;

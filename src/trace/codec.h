@@ -1,11 +1,11 @@
 /* The accesses of a block as three streams of bytes, and back.
  *
- * An access is told by a token, a byte that names a pattern: how much the instruction count grows, bytes,
- * whether it writes, and its address as a distance from one of eight slots, which have the addresses of
- * accesses before: a distance that the pattern has itself, or one of so many bytes in the stream of deltas.
- * The slot then has this address. The patterns of a block are those that serve most of its accesses; the
- * encoder is free in its choice of patterns and slots. What has no pattern is told by the token TRACE_RARE,
- * and in whole in the third stream, behind the patterns.
+ * An access is coded by a token, a byte that names a pattern: how much the instruction count grows, bytes,
+ * whether it writes, and its address as a distance from one of eight slots, which hold the addresses of
+ * earlier accesses. The distance is part of the pattern, or stored in the stream of deltas with a number of
+ * bytes that the pattern states. The slot then holds this address. The patterns of a block are the most
+ * frequent ones; the encoder is free to choose patterns and slots. An access without a pattern has the token
+ * TRACE_RARE, and is stored in full in the third stream, after the patterns.
  *
  *   tokens   a byte of each access
  *   deltas   distances: little-endian, signed, of 1 to 8 bytes

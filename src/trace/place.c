@@ -8,15 +8,15 @@
 
 #define ENDING ".htrace"
 
-struct place {
+struct output_place {
     const char *prefix;
     struct text folder, beside; /* beside: the folder that the traces will be in */
     const char *base;           /* of the prefix, without its folder */
 };
 
-struct place *place_new(const char *prefix, struct err *err)
+struct output_place *place_new(const char *prefix, struct err *err)
 {
-    struct place *place = mem_alloc(1, sizeof *place);
+    struct output_place *place = mem_alloc(1, sizeof *place);
     const char *slash = strrchr(prefix, '/');
     place->prefix = prefix;
     place->base = slash ? slash + 1 : prefix;
@@ -33,12 +33,12 @@ struct place *place_new(const char *prefix, struct err *err)
     return NULL;
 }
 
-const char *place_folder(const struct place *place)
+const char *place_folder(const struct output_place *place)
 {
     return place->folder.at;
 }
 
-void place_name(const struct place *place, unsigned number, struct text *path)
+void place_name(const struct output_place *place, unsigned number, struct text *path)
 {
     text_add(path, "%s.%u" ENDING, place->prefix, number);
 }
@@ -76,7 +76,7 @@ static void remove_one(void *user, const char *path, const char *numbered)
 }
 
 struct moving {
-    const struct place *place;
+    const struct output_place *place;
     struct err *err;
     bool good;
 };
@@ -91,7 +91,7 @@ static void move_one(void *user, const char *path, const char *numbered)
     text_fini(&name);
 }
 
-bool place_commit(struct place *place, struct err *err)
+bool place_commit(struct output_place *place, struct err *err)
 {
     struct moving moving = {place, err, true};
     struct text dotted = {0};
@@ -102,7 +102,7 @@ bool place_commit(struct place *place, struct err *err)
     return moving.good;
 }
 
-void place_free(struct place *place)
+void place_free(struct output_place *place)
 {
     if (place->folder.at) {
         DIR *entries = opendir(place->folder.at);

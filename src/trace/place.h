@@ -6,15 +6,15 @@
 #include "base/err.h"
 #include "base/text.h"
 
-struct place;
+struct output_place;
 
-struct place *place_new(const char *prefix, struct err *err);
-const char *place_folder(const struct place *place); /* has to be filled with NUMBER.htrace */
+struct output_place *place_new(const char *prefix, struct err *err);
+const char *place_folder(const struct output_place *place); /* has to be filled with NUMBER.htrace */
 
 /* Gives them their names; false: err says why not. */
-bool place_commit(struct place *place, struct err *err);
+bool place_commit(struct output_place *place, struct err *err);
 
-void place_name(const struct place *place, unsigned number, struct text *path);
-void place_free(struct place *place); /* with the folder and all in it */
+void place_name(const struct output_place *place, unsigned number, struct text *path);
+void place_free(struct output_place *place); /* with the folder and all in it */
 
 #endif

@@ -16,6 +16,9 @@ for command in "./saxpy $ptx" "python3 $examples/saxpy.py $library/libheddle.so 
     expect_empty err
     expect_line out '[0-9]'
 done
+cc -Wall -Wextra -Werror "$examples/bitflip.c" -I "$HEDDLE_HOME/include" -L "$library" -lheddle -o bitflip || fail "bitflip.c does not compile"
+LD_LIBRARY_PATH=$library timeout 60 ./bitflip "$ptx" >out 2>err || fail "bitflip fails"
+expect_line out ': 1 of 100000 results are wrong'
 LD_LIBRARY_PATH=$library ./saxpy nowhere.ptx >out 2>err && fail "a missing file should be an error"
 expect_line err 'nowhere.ptx'
 

@@ -116,7 +116,7 @@ static struct outcome *run_two_gpus(unsigned threads)
 
 /* ---- the driver: two streams of a GPU, copies beside kernels, printf ---- */
 
-static struct outcome *run_two_streams(unsigned threads)
+static struct outcome *run_streams(unsigned threads, bool islands_apart)
 {
     struct outcome *outcome = mem_alloc(1, sizeof *outcome);
     struct under_test t;
@@ -128,8 +128,10 @@ static struct outcome *run_two_streams(unsigned threads)
     char *printed = NULL;
     size_t bytes = 0;
     FILE *print = open_memstream(&printed, &bytes);
-    start_with(&t, (struct driver_options){
-                       .settings = machine, .threads = threads, .timing.on = true, .print = print});
+    start_with(&t, (struct driver_options){.settings = machine,
+                                           .threads = threads,
+                                           .timing = {.on = true, .islands_apart = islands_apart},
+                                           .print = print});
     CHECK(module_load(t.driver, "mix.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "mix", &mix));
     CHECK(module_function(module, "say", &say));
@@ -155,6 +157,11 @@ static struct outcome *run_two_streams(unsigned threads)
     snprintf(outcome->printed, sizeof outcome->printed, "%s", printed);
     free(printed);
     return outcome;
+}
+
+static struct outcome *run_two_streams(unsigned threads)
+{
+    return run_streams(threads, false);
 }
 
 /* ---- one thread and several ---- */
@@ -188,8 +195,19 @@ static void two_streams(void **state)
     mem_free(outcome);
 }
 
+/* While an island runs, the state of all others is out of reach: none is touched, and all is as before. */
+static void islands_share_nothing(void **state)
+{
+    (void)state;
+    struct outcome *together = run_streams(1, false), *apart = run_streams(1, true);
+    assert_memory_equal(together, apart, sizeof *together);
+    mem_free(together);
+    mem_free(apart);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_gpus), cmocka_unit_test(two_streams)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_gpus), cmocka_unit_test(two_streams),
+                                       cmocka_unit_test(islands_share_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

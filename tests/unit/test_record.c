@@ -207,7 +207,7 @@ static void a_set_takes_the_place_of_an_earlier_one(void **state)
     for (size_t i = 0; i < 4; i++)
         touch(others[i]);
     touch("set.7.htrace");
-    struct place *place = place_new("set", &err);
+    struct output_place *place = place_new("set", &err);
     assert_non_null(place);
     snprintf(path, sizeof path, "%s/0.htrace", place_folder(place));
     touch(path);
@@ -229,7 +229,7 @@ static void what_is_not_committed_is_gone(void **state)
     (void)state;
     struct err err;
     char path[200];
-    struct place *place = place_new("./set", &err);
+    struct output_place *place = place_new("./set", &err);
     snprintf(path, sizeof path, "%s/0.htrace", place_folder(place));
     touch(path);
     place_free(place);

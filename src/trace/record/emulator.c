@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-static const struct machine {
+static const struct emulated {
     uint16_t number;
     uint8_t class, order;
     const char *emulator;

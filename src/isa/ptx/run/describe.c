@@ -4,25 +4,25 @@
 
 enum { PLACES = 4 }; /* that are named */
 
-struct place {
+struct warp_place {
     const struct code *code;
     uint32_t pc;
     enum fragment_state state;
     uint32_t warps, threads; /* warps: a bit each */
 };
 
-static struct place place_of(const struct warp *w, const struct fragment *f)
+static struct warp_place place_of(const struct warp *w, const struct fragment *f)
 {
     const struct level *top = &f->levels[f->depth - 1];
     const struct code *code = f->frames[f->frame_count - 1].code;
     bool stepped = f == w->now && w->at && w->isa.block->worker->request;
     bool waited =
         !stepped && f->state == FRAGMENT_READY && top->pc && code->ops[top->pc - 1].flags & OP_WAITS;
-    return (struct place){.code = code,
-                          .pc = stepped ? (uint32_t)(w->at - code->ops) : top->pc - waited,
-                          .state = f->state,
-                          .warps = UINT32_C(1) << w->isa.index % 32,
-                          .threads = count_lanes(top->mask)};
+    return (struct warp_place){.code = code,
+                               .pc = stepped ? (uint32_t)(w->at - code->ops) : top->pc - waited,
+                               .state = f->state,
+                               .warps = UINT32_C(1) << w->isa.index % 32,
+                               .threads = count_lanes(top->mask)};
 }
 
 /* 0-3,7 */
@@ -37,7 +37,7 @@ static void add_numbers(struct text *text, uint32_t bits)
     }
 }
 
-static void add_place(struct text *text, const struct place *place)
+static void add_place(struct text *text, const struct warp_place *place)
 {
     static const char *const what[] = {[FRAGMENT_READY] = "at",
                                        [FRAGMENT_AT_BARRIER] = "waiting at the barrier of",
@@ -50,11 +50,11 @@ static void add_place(struct text *text, const struct place *place)
 
 void block_describe(const struct block *block, struct text *text)
 {
-    struct place places[PLACES];
+    struct warp_place places[PLACES];
     uint32_t count = 0, others = 0;
     for (uint32_t i = 0; i < block->warp_count; i++)
         for (uint32_t j = 0; j < warp_of(block, i)->fragment_count; j++) {
-            struct place place = place_of(warp_of(block, i), warp_of(block, i)->fragments[j]);
+            struct warp_place place = place_of(warp_of(block, i), warp_of(block, i)->fragments[j]);
             uint32_t k = 0;
             while (k < count && (places[k].code != place.code || places[k].pc != place.pc ||
                                  places[k].state != place.state))
@@ -64,7 +64,7 @@ void block_describe(const struct block *block, struct text *text)
                 continue;
             }
             if (k == count)
-                places[count++] = (struct place){place.code, place.pc, place.state, 0, 0};
+                places[count++] = (struct warp_place){place.code, place.pc, place.state, 0, 0};
             places[k].warps |= place.warps;
             places[k].threads += place.threads;
         }

@@ -1,0 +1,66 @@
+/* What happens in a simulated machine, told to a tool that listens: tasks begin, pass stops on their way, and
+ * end. The tool may alter data that passes. Nobody listens: a test of one word.
+ *
+ * Events of one place (an SM, a slice) come in the order of their time; those of different places may be
+ * apart by a window. While somebody listens, one thread runs the machine, so the order is the same in every
+ * run. */
+#ifndef BASE_PROBE_H
+#define BASE_PROBE_H
+
+#include "base/bits.h"
+
+#include <stdbool.h>
+
+/*    id, what the task is; its id; its stops */
+#define PROBE_KINDS(K)                                                                                       \
+    K(KERNEL, "a launch on a GPU; its number there; none")                                                   \
+    K(BLOCK, "a block on an SM; its number in the grid; none")                                               \
+    K(REQUEST,                                                                                               \
+      "a memory request of an SM, from the SM and back to it; l1 (hits end there), l2, dram, fabric, host")  \
+    K(COPY, "a copy or fill; its number in the machine; none")                                               \
+    K(TRANSLATION, "an SM waits for a page's translation; the page; none")                                   \
+    K(FAULT, "a kernel fails, as `what` tells; its number; none")
+
+enum probe_kind {
+#define K(id, help) PROBE_##id,
+    PROBE_KINDS(K)
+#undef K
+        PROBE_KIND_COUNT
+};
+
+enum probe_phase { PROBE_BEGINS, PROBE_PASSES, PROBE_ENDS };
+
+struct probe_event {
+    uint32_t kind;  /* enum probe_kind */
+    uint32_t phase; /* enum probe_phase */
+    uint64_t time_ps;
+    uint64_t id;         /* of one kind and GPU: the same from begin to end, free for others afterwards */
+    uint32_t gpu;        /* number; UINT32_MAX: the host's memory */
+    uint32_t place;      /* SM, or slice where it passes the L2 or DRAM */
+    const char *stop;    /* "sm", "l1", "l2", "dram", "fabric", "host", "gpu" */
+    const char *what;    /* "read", "write", "atomic", "hit", "miss"; a kernel's name; a fault's text */
+    uint64_t address;    /* of a request's line: physical (base/address.h) */
+    uint64_t bytes;      /* of a copy */
+    unsigned char *data; /* that passes here, and may be altered; or NULL */
+    uint32_t data_bytes;
+};
+
+struct probe {
+    uint32_t kinds; /* a bit for each that is listened to */
+    void (*call)(void *user, struct probe_event *event);
+    void *user;
+};
+
+extern const struct probe probe_of_nobody;
+
+static inline bool probe_wants(const struct probe *probe, enum probe_kind kind)
+{
+    return UNLIKELY(probe->kinds >> kind & 1);
+}
+
+static inline void probe_tell(const struct probe *probe, struct probe_event event)
+{
+    probe->call(probe->user, &event);
+}
+
+#endif
