@@ -60,10 +60,41 @@ static void words_of_a_thread_are_lines(void **state)
                      1 + L1 + 3 * LINE + 1);
 }
 
+/* L1 has one set of eight lines. A line that was written leaves when eight others have come: its four sectors
+ * go to L2, and who reads it misses. With seven others it is still there. */
+static void lines_that_leave_are_written_back(void **state)
+{
+    (void)state;
+    for (unsigned others = 7; others <= 8; others++) {
+        struct bench bench = bench_open(
+            "gpu.shared_per_sm=0 gpu.shared_per_block=0 "
+            "gpu.shared_per_block_optin=0 gpu.shared_reserved=0 gpu.shared_carveouts=0 gpu.shared_ahead=0 "
+            "sm.l1=1KiB sm.l1_ways=8 sm.l1_policy=lru");
+        char before[2000];
+        char *words = repeated("bar.warp.sync -1;\nld.local.u32 %r2#, [%rd3+4*#+64];", others);
+        char *uses = repeated("st.global.u32 [%out+16], %r2#;", others), after[2000];
+        snprintf(before, sizeof before, "%sst.local.u32 [%%rd3], %%self;\n%s", FRAME, words);
+        snprintf(after, sizeof after, "%s%s", USE, uses);
+        struct piece piece = {.before = before,
+                              .body = LOAD,
+                              .after = after,
+                              .inst = FRAME_INST + 1 + 2 * others + 2 + 2 + others};
+        struct times times = bench_run(&bench, &piece);
+        bool left = others == 8;
+        assert_int_equal(times.cycles, 1 + (left ? MISS + 3 : L1) + 1);
+        assert_int_equal((int)bench_metric(&bench, &times, "heddle__l1_local_sectors_written_back.sum"),
+                         left ? 4 : 0);
+        free(words);
+        free(uses);
+        bench_close(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_is_found_in_l1), cmocka_unit_test(a_miss_goes_to_l2),
-        cmocka_unit_test(a_miss_of_l2_waits_for_memory), cmocka_unit_test(words_of_a_thread_are_lines)};
+        cmocka_unit_test(a_miss_of_l2_waits_for_memory), cmocka_unit_test(words_of_a_thread_are_lines),
+        cmocka_unit_test(lines_that_leave_are_written_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
