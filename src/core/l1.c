@@ -109,11 +109,8 @@ static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uin
     message.bytes = (uint16_t)bytes;
     message.wire_bytes = wire_bytes + sm->overhead_bytes;
     message.kind = kind;
-    if (probe_wants(sm->config.probe, PROBE_REQUEST)) {
-        static const char *const kinds[] = {
-            [MEM_READ] = "read", [MEM_WRITE] = "write", [MEM_ATOMIC] = "atomic"};
-        tell_request(sm, PROBE_BEGINS, kinds[kind], cycle, payload, bytes);
-    }
+    if (probe_wants(sm->config.probe, PROBE_REQUEST))
+        tell_request(sm, PROBE_BEGINS, mem_kinds[kind].name, cycle, payload, bytes);
     if (LIKELY(!sm->tlb.entries) || !waits_for_page(sm, line, &message, payload, counters))
         send_translated(sm, &message, payload);
 }
@@ -499,8 +496,7 @@ void memory_reply(struct sm *sm, const struct event *event)
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t number = reply.id & TO_MASK;
     if (probe_wants(sm->config.probe, PROBE_REQUEST))
-        tell_request(sm, PROBE_ENDS, event->kind == MEM_DONE ? "done" : "data", sm->cycle, &reply,
-                     sizeof reply);
+        tell_request(sm, PROBE_ENDS, mem_kinds[event->kind].name, sm->cycle, &reply, sizeof reply);
     if (event->kind == MEM_DONE) {
         sm->stores_under_way--;
         sm->reductions_under_way -= reply.count;
@@ -515,7 +511,7 @@ void memory_reply(struct sm *sm, const struct event *event)
     }
     struct load *load = &sm->loads[number];
     uint64_t ready = sm->cycle + sm->config.spec->l1_fill_cycles;
-    if (load->of.kind == REQUEST_ATOMIC) {
+    if (event->kind == MEM_OLD) {
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
         for (uint32_t i = 0; i < reply.count; i++) {

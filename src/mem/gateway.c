@@ -146,7 +146,7 @@ static void take_from_fabric(struct component *self, struct gateway_state *state
 {
     struct port *port = component_port(self, GATEWAY_FABRIC);
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
-        if (event->kind == MEM_DATA || event->kind == MEM_DONE)
+        if (mem_kinds[event->kind].way == MEM_TO_REQUESTER)
             answer_client(self, event);
         else if (!ask_slice(self, state, event))
             return;

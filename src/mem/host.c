@@ -88,7 +88,9 @@ static void host_arrive(struct component *self, void *state, struct port *port)
         };
     } message = {.reply = {.line = request.line, .id = request.id, .sectors = request.sectors, .hit = 2}};
     uint32_t bytes = 0;
+    enum mem_kind answer = MEM_DONE;
     if (event->kind == MEM_READ) {
+        answer = MEM_DATA;
         host_read(&host->memory, &request, message.data, &bytes);
         if (probe_wants(host->probe, PROBE_REQUEST))
             probe_tell(host->probe, (struct probe_event){.kind = PROBE_REQUEST,
@@ -106,9 +108,10 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     } else {
         host_atomic(host, &request, payload, message.old, &bytes);
         message.reply.count = request.count & (uint8_t)~MEM_WANTS_OLD;
+        answer = bytes ? MEM_OLD : MEM_DONE;
     }
-    REQUIRE(port_send(port, event->from, 0, bytes ? MEM_DATA : MEM_DONE, &message,
-                      (uint16_t)(sizeof message.reply + bytes)));
+    REQUIRE(
+        port_send(port, event->from, 0, (uint8_t)answer, &message, (uint16_t)(sizeof message.reply + bytes)));
     port_pop(port);
 }
 

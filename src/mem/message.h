@@ -1,18 +1,53 @@
-/* What SMs and memory say to each other. A message is about one line of memory; its data travels with it.
+/* What SMs, caches and memory say to each other. A message is about one line of memory; its data travels with
+ * it. Addresses are physical, packed (base/address.h).
  *
- *   MEM_READ    request                                    -> MEM_DATA
- *   MEM_WRITE   request, mem_write of each sector          -> MEM_DONE
- *   MEM_ATOMIC  request, mem_atom of each lane             -> MEM_DATA with mem_old of each lane, or MEM_DONE
- *
- * Addresses are physical, packed (base/address.h). */
+ * A kind of message is a row below. What handlers do follows from it: whether a request can be done with what
+ * a copy has, or must go to the line's home; whether the old bytes must be there; how long it is. A coherence
+ * protocol adds its kinds here: probes go to holders of copies, their acknowledgements to home, ownership is
+ * granted to the requester; and what each does is a case in perform.c. */
 #ifndef MEM_MESSAGE_H
 #define MEM_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { MEM_SECTOR = 32, MEM_LINE = 128, MEM_SECTORS = MEM_LINE / MEM_SECTOR, MEM_ATOMS = 16 };
 
-enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC, MEM_DATA, MEM_DONE };
+enum mem_way {
+    MEM_TO_HOME,      /* from who wants something: begins with struct mem_request */
+    MEM_TO_REQUESTER, /* the answer to that: begins with struct mem_reply */
+    MEM_TO_HOLDER     /* from home, to who may have a copy: begins with struct mem_request */
+};
+
+/* id, name, way, reads, changes; bytes that follow for each sector, and for each lane */
+#define MEM_KINDS(X)                                                                                         \
+    X(READ, "read", MEM_TO_HOME, true, false, 0, 0)                                                          \
+    X(WRITE, "write", MEM_TO_HOME, false, true, sizeof(struct mem_write), 0)                                 \
+    X(ATOMIC, "atomic", MEM_TO_HOME, true, true, 0, sizeof(struct mem_atom))                                 \
+    X(FETCH, "fetch", MEM_TO_HOME, true, false, 0, 0)                                                        \
+    X(DATA, "data", MEM_TO_REQUESTER, false, false, MEM_SECTOR, 0)                                           \
+    X(OLD, "old", MEM_TO_REQUESTER, false, false, 0, sizeof(struct mem_old))                                 \
+    X(DONE, "done", MEM_TO_REQUESTER, false, false, 0, 0)                                                    \
+    X(INVALIDATE, "invalidate", MEM_TO_HOLDER, false, true, 0, 0)
+
+/* MEM_READ is answered by MEM_DATA, MEM_WRITE by MEM_DONE, MEM_ATOMIC by MEM_OLD or, if nobody wants the old
+ * values, by MEM_DONE. MEM_FETCH is a read by a cache that keeps a copy, which home takes note of. After
+ * MEM_INVALIDATE the copy is gone. */
+enum mem_kind {
+#define X(id, ...) MEM_##id,
+    MEM_KINDS(X)
+#undef X
+        MEM_KIND_COUNT
+};
+
+struct mem_kind_row {
+    const char *name;
+    uint8_t way;                /* enum mem_way */
+    bool reads;                 /* needs the bytes of its sectors where it is done */
+    bool changes;               /* them; so it is done at home */
+    uint8_t of_sector, of_lane; /* bytes that follow the head */
+};
+extern const struct mem_kind_row mem_kinds[MEM_KIND_COUNT];
 
 /* How a request wants to be kept in caches. */
 enum mem_policy { MEM_NORMAL, MEM_EVICT_FIRST, MEM_EVICT_LAST, MEM_NO_ALLOCATE };
@@ -40,11 +75,11 @@ struct mem_atom { /* follows, one for each lane */
     uint8_t unused[6]; /* zero */
 };
 
-struct mem_reply { /* MEM_DATA: 32 bytes of each sector of `sectors` follow, in order; or for an atomic, */
-    uint64_t line; /* struct mem_old of each lane */
+struct mem_reply {
+    uint64_t line;
     uint32_t id;
     uint8_t sectors;
-    uint8_t count;     /* of an atomic: its lanes */
+    uint8_t count;     /* of an atomic operation: its lanes */
     uint8_t hit;       /* where the data was: 0 L2, 1 the other partition's L2, 2 memory */
     uint8_t unused[1]; /* zero */
 };
@@ -56,5 +91,26 @@ struct mem_old {
 };
 
 enum { MEM_PAYLOAD_MOST = sizeof(struct mem_request) + MEM_ATOMS * sizeof(struct mem_atom) };
+
+/* How many sectors these are; faster than counting on hosts of old. */
+static inline uint32_t sector_count(uint32_t sectors)
+{
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15;
+}
+_Static_assert(MEM_SECTORS == 4, "sector_count");
+
+/* Bytes that follow the head of a message: a struct mem_request or mem_reply with these in it. */
+static inline uint32_t mem_payload_bytes(enum mem_kind kind, uint32_t sectors, uint32_t count)
+{
+    const struct mem_kind_row *row = &mem_kinds[kind];
+    return sector_count(sectors) * row->of_sector + (count & ~(uint32_t)MEM_WANTS_OLD) * row->of_lane;
+}
+
+/* And those of all of it. */
+static inline uint32_t mem_message_bytes(enum mem_kind kind, uint32_t sectors, uint32_t count)
+{
+    return (uint32_t)sizeof(struct mem_request) + mem_payload_bytes(kind, sectors, count);
+}
+_Static_assert(sizeof(struct mem_request) == sizeof(struct mem_reply), "a head is as long either way");
 
 #endif

@@ -52,15 +52,6 @@ bool work_room(const struct here *here)
     return here->state->works_free > here->spec->works_kept;
 }
 
-uint32_t work_payload_bytes(const struct head *head)
-{
-    if (head->kind == MEM_WRITE)
-        return sector_count(head->request.sectors) * (uint32_t)sizeof(struct mem_write);
-    if (head->kind == MEM_ATOMIC)
-        return (head->request.count & ~(uint32_t)MEM_WANTS_OLD) * (uint32_t)sizeof(struct mem_atom);
-    return 0;
-}
-
 uint32_t work_keep(const struct here *here, const struct head *head, const unsigned char *payload)
 {
     uint32_t number = here->state->free_work;

@@ -57,15 +57,13 @@ static inline bool is_at_host(uint64_t line)
 /* What a request is, wherever it is. */
 struct head {
     struct mem_request request;
-    uint32_t client; /* of WORK_FETCH: the entry among the misses that it is for */
+    uint32_t client; /* of MEM_FETCH: the entry among the misses that it is for */
     uint32_t work;   /* where it is kept while it waits, or NO_WORK */
-    uint8_t kind;    /* enum mem_kind, or WORK_FETCH */
-    uint8_t entry;   /* the slice it came in by; of WORK_FETCH: that wants a copy */
+    uint8_t kind;    /* enum mem_kind */
+    uint8_t entry;   /* the slice it came in by; of MEM_FETCH: that wants a copy */
     uint8_t hit;     /* for the reply */
     uint8_t unused;
 };
-
-enum { WORK_FETCH = 100 }; /* a read of home by the slice that keeps a copy */
 
 struct work {
     struct head head;
@@ -88,13 +86,6 @@ static inline uint8_t *copied(const struct cache *cache, uint32_t slot)
 {
     return cache_note(cache, slot);
 }
-
-/* How many sectors these are; faster than counting on hosts of old. */
-static inline uint32_t sector_count(uint32_t sectors)
-{
-    return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15;
-}
-_Static_assert(MEM_SECTORS == 4, "sector_count");
 
 struct slice {
     uint64_t free_at; /* when it can give or take data again */
@@ -177,7 +168,10 @@ uint64_t partition_cross(const struct here *here, uint32_t slice, uint64_t ready
 /* Keeps a request that has to wait. There is room when work_room says so; fetches have room always. */
 bool work_room(const struct here *here);
 uint32_t work_keep(const struct here *here, const struct head *head, const unsigned char *payload);
-uint32_t work_payload_bytes(const struct head *head);
+static inline uint32_t work_payload_bytes(const struct head *head)
+{
+    return mem_payload_bytes((enum mem_kind)head->kind, head->request.sectors, head->request.count);
+}
 void work_free(const struct here *here, uint32_t work);
 
 /* ---- slice.c ---- */

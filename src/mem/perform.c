@@ -43,7 +43,7 @@ static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, co
     *copied(cache, slot) |= head->request.sectors;
     uint64_t through = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
                        here->shape->hit_ps;
-    uint32_t bytes = (uint32_t)sizeof(struct mem_reply) + MEM_SECTOR * sector_count(head->request.sectors);
+    uint32_t bytes = mem_message_bytes(MEM_DATA, head->request.sectors, 0);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
 }
@@ -99,7 +99,7 @@ void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_
 {
     struct invalidate what = {
         .key = key | 1, .slice = (uint8_t)counterpart(here->spec, slice), .sectors = (uint8_t)sectors};
-    uint64_t arrives = partition_cross(here, slice, here->now, sizeof(struct mem_request));
+    uint64_t arrives = partition_cross(here, slice, here->now, mem_message_bytes(MEM_INVALIDATE, sectors, 0));
     here->state->slices[slice].invalidated_at = arrives;
     here->state->count.l2_copies_invalidated++;
     component_schedule(here->self, arrives - here->now, EVENT_INVALIDATE, &what, sizeof what);
@@ -182,7 +182,7 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
     uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0)) + shape->atomic_ps;
     message.reply.count = (uint8_t)lanes;
-    reply_to_change(here, slice, head, at, wants_old ? MEM_DATA : MEM_DONE, &message,
+    reply_to_change(here, slice, head, at, wants_old ? MEM_OLD : MEM_DONE, &message,
                     (uint32_t)(sizeof message.reply + (wants_old ? lanes * sizeof *message.old : 0)));
 }
 
@@ -194,11 +194,11 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
         return true;
     }
     cache_touch(&here->spec->caches[slice], slot);
-    switch (head->kind) {
+    switch ((enum mem_kind)head->kind) {
     case MEM_READ:
         read(here, slice, slot, head);
         return false;
-    case WORK_FETCH:
+    case MEM_FETCH:
         give_copy(here, slice, slot, head);
         return true;
     case MEM_WRITE:
@@ -208,6 +208,6 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
         atomic(here, slice, slot, head, payload);
         return false;
     default:
-        BUG("request of kind %u", head->kind);
+        BUG("a slice was asked to do \"%s\"", mem_kinds[head->kind].name);
     }
 }

@@ -59,8 +59,8 @@ static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key,
 /* Sectors that must come before the request can be done. */
 static uint32_t missing(const struct cache *cache, uint32_t slot, const struct head *head, bool is_home)
 {
-    bool looks = head->kind == MEM_READ || head->kind == WORK_FETCH || (head->kind == MEM_ATOMIC && is_home);
-    return looks ? cache_missing(cache, slot, head->request.sectors) : 0;
+    const struct mem_kind_row *kind = &mem_kinds[head->kind];
+    return kind->reads && (is_home || !kind->changes) ? cache_missing(cache, slot, head->request.sectors) : 0;
 }
 
 /* With what memory gives along with them. */
@@ -93,11 +93,11 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
                                     .policy = policy},
                         .client = entry,
                         .work = NO_WORK,
-                        .kind = WORK_FETCH,
+                        .kind = MEM_FETCH,
                         .entry = (uint8_t)slice,
                         .hit = 1};
     uint32_t work = work_keep(here, &head, NULL);
-    uint64_t arrives = partition_cross(here, slice, here->now, sizeof(struct mem_request));
+    uint64_t arrives = partition_cross(here, slice, here->now, mem_message_bytes(MEM_FETCH, sectors, 0));
     component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
 }
 
@@ -171,7 +171,7 @@ static bool pass_to_host(const struct here *here, const struct head *head, const
 /* A request passes the slice that its client asks. */
 static void tell_pass(const struct here *here, uint32_t slice, const struct head *head, bool hit)
 {
-    if (!probe_wants(here->shape->probe, PROBE_REQUEST) || head->kind == WORK_FETCH)
+    if (!probe_wants(here->shape->probe, PROBE_REQUEST) || head->kind == MEM_FETCH)
         return;
     probe_tell(here->shape->probe, (struct probe_event){.kind = PROBE_REQUEST,
                                                         .phase = PROBE_PASSES,
@@ -214,7 +214,8 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     cache_prefetch(cache, key);
     uint32_t slot = cache_find(cache, key), entry = cache_miss(cache, key);
     struct mshr_entry *miss = entry == MSHR_NONE ? NULL : cache_miss_at(cache, entry);
-    bool moves_on = !is_home && (head->kind != MEM_READ || (miss && miss->stale & head->request.sectors));
+    bool changes = mem_kinds[head->kind].changes;
+    bool moves_on = !is_home && (changes || (miss && miss->stale & head->request.sectors));
     uint32_t absent = moves_on ? 0 : missing(cache, slot, head, is_home);
     bool waits = absent || (miss && !moves_on && miss->asked & head->request.sectors);
     if ((waits || moves_on) && head->work == NO_WORK && !work_room(here))
@@ -224,7 +225,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         slot = TAGS_NONE;
     }
     if (!waits) {
-        if (slot == TAGS_NONE && head->kind == MEM_WRITE && !miss)
+        if (slot == TAGS_NONE && changes && !mem_kinds[head->kind].reads && !miss)
             slot = make_room(here, slice, key, head->request.policy);
         if (slot == TAGS_NONE && is_home)
             return false;

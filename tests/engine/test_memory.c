@@ -153,12 +153,13 @@ static void client_arrive(struct component *self, void *state, struct port *port
     memcpy(&reply, event->payload, sizeof reply);
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t words = client->log[reply.id].words;
+    assert_int_equal(mem_kinds[event->kind].way, MEM_TO_REQUESTER);
+    assert_int_equal(event->bytes, sizeof reply + mem_payload_bytes(event->kind, reply.sectors, reply.count));
     if (client->log[reply.id].kind == MEM_READ) {
         assert_int_equal(event->kind, MEM_DATA);
-        assert_int_equal(event->bytes, sizeof reply + words * MEM_SECTOR);
         for (uint32_t i = 0; i < words; i++)
             memcpy(&client->log[reply.id].at[i].value, data + i * MEM_SECTOR, 4);
-    } else if (client->log[reply.id].kind == MEM_ATOMIC && event->kind == MEM_DATA) {
+    } else if (client->log[reply.id].kind == MEM_ATOMIC && event->kind == MEM_OLD) {
         struct mem_old old;
         memcpy(&old, data + (reply.count - 1) * sizeof old, sizeof old);
         client->old[reply.id] = (uint32_t)old.value + 1;
