@@ -1,22 +1,27 @@
+/* clang-format off */
 /* The units of an SM: a row says all about one.
  *
  *   U(P, S, id, name, place, result, busy, does, pipe, letter, reckoned, latency, interval, shared, what)
  *
- * id, name  in code (UNIT_ALU); in descriptions (sm.alu_latency)
- * place     the unit whose place an instruction takes: its own, or one that does other things, too
- * result    how others get its result (RESULT_... in isa/isa.h): of fixed latency and from which
- * neighbourhood, from a queue, or from memory busy      what a warp's waiting for it is called (STALL_... in
- * core/counters.h) does      what it does beside computing (UNIT_DOES_... in isa/isa.h) pipe      which of
- * the profiler's pipes it counts as (gpu/metrics.def) letter    in the rows of isa/ptxas/opcodes.c; reckoned:
- * cycles that the assembler takes its result to need latency, interval, shared   defaults of the description,
- * the H200's: cycles until a dependent instruction can issue; that a sub-core's unit is busy with one
- * instruction; that the SM's is, where sub-cores share it (0: they do not)
+ * id        its name in code: UNIT_ALU
+ * name      its name in descriptions: sm.alu_latency
+ * place     the unit that an instruction occupies: its own, or one that does other things as well
+ * result    how others get its result: RESULT_... of isa/isa.h
+ * busy      what waiting for it is called: STALL_... of core/counters.h
+ * does      what it does beside computing: UNIT_DOES_... of isa/isa.h
+ * pipe      the profiler's pipe that it counts as, in gpu/metrics.def
+ * letter    its letter in the rows of isa/ptxas/opcodes.c
+ * reckoned  cycles that the assembler assumes until its result can be used
+ * latency   cycles until a dependent instruction can issue
+ * interval  cycles that a sub-core's unit is busy with one instruction
+ * shared    cycles that the SM's unit is busy with it, where sub-cores share one; 0: they do not
+ * what      help, in words
  *
- * P and S go through, for rows of parameters. Another family of GPUs adds rows of its own. */
+ * The last three numbers are defaults of the description: the H200's. P and S are passed on, for rows of parameters.
+ * Another family of GPUs adds rows of its own. */
 #ifndef ISA_UNITS_H
 #define ISA_UNITS_H
 
-/* clang-format off */
 #define ISA_UNITS(U, P, S)                                                                                                                                                    \
     U(P, S, ALU,     alu,     ALU,     ALU,   math_pipe_throttle, NOTHING,      "alu",    'A', 5,   "4",   "2",  "0",  "integers and logic")                                  \
     U(P, S, IMAD,    imad,    IMAD,    FMA,   math_pipe_throttle, NOTHING,      "fma",    'I', 5,   "4",   "2",  "0",  "integer products")                                    \

@@ -7,9 +7,9 @@
  *       isa->deliver(...);                      what memory brought
  *   }
  *
- * PTX (ptx_run/isa.c) and a toy of the tests (tests/toy) implement it. What a warp does to registers, shared
- * and local memory is done at once; what it wants of global memory is told, and done by the model. exec has
- * what all instruction sets share: blocks, launches, memory. */
+ * PTX (ptx_run/isa.c) and a toy of the tests (tests/unit/toy_isa.h) implement it. What a warp does to
+ * registers, shared and local memory is done at once; what it wants of global memory is told, and done by the
+ * model. exec has what all instruction sets share: blocks, launches, memory. */
 #ifndef ISA_WARP_H
 #define ISA_WARP_H
 

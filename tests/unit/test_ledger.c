@@ -64,27 +64,19 @@ static void the_longest_launch_is_the_same_in_any_order(void **state)
 
 /* ---- files ---- */
 
-struct left {
-    char path[64];
-};
-
 static int left_make(void **state)
 {
-    static struct left folder;
-    snprintf(folder.path, sizeof folder.path, "/tmp/test_ledger.XXXXXX");
-    *state = &folder;
-    if (!mkdtemp(folder.path))
-        return -1;
-    char losses[100];
+    static struct folder folder;
     struct launch_losses none = {0};
-    snprintf(losses, sizeof losses, "%s/" LEDGER_LOSSES, folder.path);
-    FILE *file = fopen(losses, "w");
+    folder_make(&folder);
+    *state = &folder;
+    FILE *file = fopen(folder_file(&folder, LEDGER_LOSSES), "w");
     size_t wrote = file ? fwrite(&none, sizeof none, 1, file) : 0;
     return file && wrote && !fclose(file) ? 0 : -1;
 }
 
 /* The file of this ending; all of them, with the folder, when `remove` is set. */
-static void find_file(const struct left *folder, const char *ending, char path[400], bool remove)
+static void find_file(const struct folder *folder, const char *ending, char path[400], bool remove)
 {
     DIR *all = opendir(folder->path);
     assert_non_null(all);
@@ -107,7 +99,7 @@ static int left_remove(void **state)
     return 0;
 }
 
-static void write_launches(const struct left *folder, uint64_t count)
+static void write_launches(const struct folder *folder, uint64_t count)
 {
     struct ledger_folder *files = ledger_folder_new(folder->path, 0, UINT64_MAX);
     for (uint64_t i = 0; i < count; i++) {
@@ -142,7 +134,7 @@ static void launches_come_back_in_their_order(void **state)
     struct seen seen = {0};
     struct err err;
     write_launches(*state, 3);
-    assert_true(launches_read(((struct left *)*state)->path, &launches, &err));
+    assert_true(launches_read(((struct folder *)*state)->path, &launches, &err));
     launches_each(&launches, see, &seen);
     assert_int_equal(seen.count, 3);
     assert_int_equal(seen.grids, 1 + 2 + 3);
@@ -166,7 +158,7 @@ static void an_entry_that_was_cut_is_left_out(void **state)
     find_file(*state, ".launches", path, false);
     assert_true(file_read(path, 1 << 20, &content, &err));
     assert_int_equal(truncate(path, (off_t)content.length - 1), 0);
-    assert_true(launches_read(((struct left *)*state)->path, &launches, &err));
+    assert_true(launches_read(((struct folder *)*state)->path, &launches, &err));
     assert_int_equal(launches_kept(&launches), 2);
     launches_fini(&launches);
     text_fini(&content);
@@ -183,7 +175,7 @@ static void files_of_another_build_are_refused(void **state)
     assert_non_null(file);
     fputs("another!", file);
     fclose(file);
-    assert_false(launches_read(((struct left *)*state)->path, &launches, &err));
+    assert_false(launches_read(((struct folder *)*state)->path, &launches, &err));
     assert_non_null(strstr(err.text, "of another build"));
     launches_fini(&launches);
 }
