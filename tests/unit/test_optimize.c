@@ -1,4 +1,5 @@
-/* ptx_optimize gives the order and form that ptxas gives, and keeps what kernels compute to the last bit. */
+/* ptxas_optimize gives the order and form that ptxas gives, and keeps what kernels compute to the last bit.
+ */
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"

@@ -131,7 +131,7 @@ struct ptx_inst {
     int32_t guard;      /* register, or -1 */
     bool guard_not;
     uint32_t first, count; /* operands */
-    uint32_t order;        /* of a function that ptx_optimize put in another order: its place before */
+    uint32_t order;        /* of a function that an assembler put in another order: its place before */
 };
 
 struct ptx_label {

@@ -1,4 +1,4 @@
-/* The passes of ptx_optimize. */
+/* The passes of ptxas_optimize. */
 #ifndef PTXAS_OPTIMIZE_PARTS_H
 #define PTXAS_OPTIMIZE_PARTS_H
 

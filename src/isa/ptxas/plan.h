@@ -1,4 +1,4 @@
-/* The parts of machine_init: what each finds out about a function, for the others. */
+/* The parts of ptxas_assemble: what each finds out about a function, for the others. */
 #ifndef PTXAS_PLAN_H
 #define PTXAS_PLAN_H
 
