@@ -138,7 +138,7 @@ expect_same 'files of another run' 'one.0.htrace one.1.htrace' "$(echo one.*)"
 
 # ---- which part ----
 
-run trace record --output part --accesses 30000 --skip-until-threads 3 --only-threads 1- ./threads 2 write 3000000
+run trace record --output part --accesses 30000 --skip-until-threads 3 --only-threads 1- ./threads 2 write 300000000 # so long that neither ends before the other begins
 expect_status 0
 expect_same 'accesses of thread 1' 30000 "$(of 1 accesses)"
 expect_same 'accesses of thread 2' 30000 "$(of 2 accesses)"
