@@ -9,12 +9,12 @@
  * first: every worker takes from its own list of islands that have something to do, then from the others'
  * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
 #include "engine/island.h"
+#include "base/gate.h"
 #include "base/zone.h"
 #include "base/host.h"
 #include "base/log.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -36,14 +36,14 @@ struct crew_worker {
     uint64_t island_windows;
     /* touched by other workers */
     _Alignas(CACHE_LINE) _Atomic uint32_t taken; /* how many of `active` are taken */
-    _Atomic uint64_t listed;                     /* the window that `active` is for */
+    _Atomic uint32_t listed;                     /* the window that `active` is for */
 };
 
 struct crew {
     struct engine *engine;
     struct crew_worker *workers;
     unsigned count;
-    unsigned spins;  /* before a waiting worker yields its core */
+    unsigned spins;  /* before a waiting worker sleeps */
     uint64_t widest; /* engine_widest_window */
     const struct engine_run *run;
     uint64_t until;  /* run->until, or just behind the first failure */
@@ -52,7 +52,7 @@ struct crew {
     uint64_t *least; /* over all workers, while the next window is found */
     bool stop;
     double told_progress;
-    _Alignas(CACHE_LINE) _Atomic uint64_t window;
+    struct gate window; /* its number */
     _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
     _Alignas(CACHE_LINE) _Atomic bool failed;
     /* between runs the threads sleep here */
@@ -62,6 +62,7 @@ struct crew {
     uint64_t calls;
     bool dismissed;
     _Atomic uint32_t back;
+    struct gate ended; /* the last of `calls` that all came back from */
 };
 
 /* A window is no wider than this, so that interrupts are heard on islands that nothing reaches. */
@@ -128,7 +129,7 @@ static void renew_turns(struct crew_worker *me)
     qsort(me->turns, me->owned_count, sizeof *me->turns, by_events);
 }
 
-static void list_active(struct crew_worker *me, uint64_t window)
+static void list_active(struct crew_worker *me, uint32_t window)
 {
     uint32_t count = 0;
     if (me->crew->count > 1 && window % RENEW_TURNS_WINDOWS == 0)
@@ -237,32 +238,22 @@ static void turn(struct crew *crew)
     }
 }
 
-static void wait_a_little(const struct crew *crew, unsigned *waited)
-{
-    if (++*waited < crew->spins)
-        host_relax();
-    else
-        sched_yield();
-}
-
-static void meet(struct crew *crew, uint64_t window)
+static void meet(struct crew *crew, uint32_t window)
 {
     if (atomic_fetch_add_explicit(&crew->arrived, 1, memory_order_acq_rel) + 1 == crew->count) {
         turn(crew);
         atomic_store_explicit(&crew->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&crew->window, window + 1, memory_order_release);
-        return;
+        gate_set(&crew->window, window + 1);
+    } else {
+        gate_wait(&crew->window, window, crew->spins);
     }
-    unsigned waited = 0;
-    while (atomic_load_explicit(&crew->window, memory_order_acquire) == window)
-        wait_a_little(crew, &waited);
 }
 
 static void work(struct crew_worker *me)
 {
     struct crew *crew = me->crew;
     while (!crew->stop) {
-        uint64_t window = atomic_load_explicit(&crew->window, memory_order_relaxed);
+        uint32_t window = gate_number(&crew->window);
         for (uint32_t k = 0; k < crew->engine->kind_count; k++)
             me->least[k] = TIME_NEVER;
         me->out = me->mail[window & 1];
@@ -294,7 +285,8 @@ static void *thread_main(void *argument)
         if (dismissed)
             return NULL;
         work(me);
-        atomic_fetch_add_explicit(&crew->back, 1, memory_order_release);
+        if (atomic_fetch_add_explicit(&crew->back, 1, memory_order_acq_rel) + 1 == crew->count - 1)
+            gate_set(&crew->ended, (uint32_t)calls);
     }
 }
 
@@ -336,8 +328,7 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->ahead = mem_alloc_lines(engine->kind_count, sizeof *crew->ahead);
     crew->least = mem_alloc_lines(engine->kind_count, sizeof *crew->least);
     crew->spins = count <= host_cores() ? SPINS : 0;
-    atomic_store_explicit(&crew->window, 1,
-                          memory_order_relaxed); /* 0 is in `listed`: nothing was listed yet */
+    gate_set(&crew->window, 1); /* 0 is in `listed`: nothing was listed yet */
     crew->workers = mem_alloc_lines(count, sizeof *crew->workers);
     crew->threads = mem_alloc(count, sizeof *crew->threads);
     pthread_mutex_init(&crew->lock, NULL);
@@ -447,9 +438,8 @@ static void run_all(struct crew *crew)
     pthread_cond_broadcast(&crew->called);
     pthread_mutex_unlock(&crew->lock);
     work(&crew->workers[0]);
-    unsigned waited = 0;
-    while (atomic_load_explicit(&crew->back, memory_order_acquire) < crew->count - 1)
-        wait_a_little(crew, &waited);
+    if (crew->count > 1)
+        gate_wait(&crew->ended, (uint32_t)crew->calls - 1, crew->spins);
 }
 
 static enum engine_outcome fail(struct engine *engine, const struct err *why)

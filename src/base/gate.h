@@ -1,0 +1,27 @@
+/* A gate: a number that one thread changes and others wait for. Who waits spins for a while, then sleeps, so
+ * that threads that wait leave the cores to those that work, also where there are more threads than cores. */
+#ifndef BASE_GATE_H
+#define BASE_GATE_H
+
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct gate {
+    _Alignas(CACHE_LINE) _Atomic uint32_t number;
+    _Atomic uint32_t sleepers;
+};
+
+static inline uint32_t gate_number(struct gate *gate)
+{
+    return atomic_load_explicit(&gate->number, memory_order_acquire);
+}
+
+/* What was written before is seen by all who see the number. */
+void gate_set(struct gate *gate, uint32_t number);
+
+/* Returns when the number is no longer `passed`. */
+void gate_wait(struct gate *gate, uint32_t passed, unsigned spins);
+
+#endif
