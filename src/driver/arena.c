@@ -31,9 +31,27 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-static void *reserve(uint64_t bytes, uint64_t hint)
+static void *reserve_at(uint64_t bytes, uint64_t hint)
 {
     return mmap(pointer(hint), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* At the hint, or else at another place that begins a large page, which page tables (mem/space.h) have an
+ * entry for. */
+static void *reserve(uint64_t bytes, uint64_t hint)
+{
+    const uint64_t large = UINT64_C(1) << 30;
+    void *memory = reserve_at(bytes, hint);
+    if (memory == MAP_FAILED || (uintptr_t)memory % large == 0)
+        return memory;
+    munmap(memory, bytes);
+    memory = reserve_at(bytes + large, 0);
+    if (memory == MAP_FAILED)
+        return memory;
+    uint64_t at = (uintptr_t)memory, first = round_up(at, large);
+    munmap(memory, first - at);
+    munmap(pointer(first + bytes), at + large - first);
+    return pointer(first);
 }
 
 bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err)

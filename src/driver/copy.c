@@ -1,7 +1,6 @@
 /* Copies and fills, of one to three dimensions. All memory is the host's, so a copy is a copy; what matters
- * is when it happens, and which memory may be named. */
+ * is when it happens, and which memory may be named. In simulated time the machine moves the bytes. */
 #include "driver/internal.h"
-#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "system/machine.h"
@@ -66,6 +65,9 @@ static enum result place(struct driver *driver, const struct copy_side *from, co
     if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known) ||
         facts.kind == MEMORY_INTERNAL)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is no address of a device", (unsigned long long)at);
+    if (driver->timeline && !known && bytes > TASK_HOST_BYTES_MOST)
+        return driver_fail(RESULT_INVALID_VALUE, "%llu bytes from the first to the last are too many",
+                           (unsigned long long)bytes);
     if (known && !memory_reaches(driver, at, bytes, writes))
         return driver_fail(RESULT_INVALID_VALUE,
                            "%llu bytes at 0x%llx go beyond what may be touched of the %llu bytes at 0x%llx",
@@ -111,14 +113,20 @@ static void copy_rows(const struct side *to, const struct side *from, const stru
     }
 }
 
-static void touch(const struct side *side, const struct box *box, enum memory_use use)
+static struct task_side task_side(const struct side *side)
 {
-    uint64_t bytes;
-    if (side->device && extent(side, box, &bytes))
-        timeline_touch(side->device->driver, (uint64_t)(uintptr_t)side->at, bytes, use);
+    return (struct task_side){
+        .at = (uintptr_t)side->at, .pitch = side->pitch, .slice = side->slice, .is_host = !side->device};
 }
 
-/* What it takes in simulated time; between places of the host nothing. */
+static void set_box(struct task *task, const struct box *box)
+{
+    task->width = box->width;
+    task->height = box->height;
+    task->depth = box->depth;
+}
+
+/* Between places of the host it takes no simulated time. */
 static enum command_turn begin_copy(struct command *command, struct task *task)
 {
     const struct copy_command *copy = (struct copy_command *)command;
@@ -126,8 +134,11 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
     if (!to && !from)
         return TURN_NOW;
     task->gpu = to ? to->index : from->index;
-    task->copy_bytes = box_bytes(&copy->box);
     task->direction = !from ? COPY_TO_DEVICE : !to ? COPY_TO_HOST : to == from ? COPY_ON_DEVICE : COPY_PEER;
+    task->to = task_side(&copy->to);
+    task->from = task_side(&copy->from);
+    set_box(task, &copy->box);
+    expect_writes(&copy->to, &copy->box);
     return TURN_TASK;
 }
 
@@ -144,18 +155,15 @@ static void note(const struct command *command, const struct task *task, enum co
 static void run_copy(struct command *command)
 {
     struct copy_command *copy = (struct copy_command *)command;
-    touch(&copy->from, &copy->box, copy->to.device ? MEMORY_SHOWN : MEMORY_READ);
-    touch(&copy->to, &copy->box, MEMORY_CHANGED);
     expect_writes(&copy->to, &copy->box);
     copy_rows(&copy->to, &copy->from, &copy->box);
 }
 
 static void end_copy(struct command *command, struct task *task)
 {
-    if (task->state != TASK_DONE)
-        return;
-    run_copy(command);
-    note(command, task, (enum copy_kind)task->direction, task->copy_bytes);
+    const struct copy_command *copy = (const struct copy_command *)command;
+    if (task->state == TASK_DONE)
+        note(command, task, (enum copy_kind)task->direction, box_bytes(&copy->box));
 }
 
 static void fini_copy(struct command *command)
@@ -262,22 +270,25 @@ static void fill_row(const struct fill_command *fill, unsigned char *to, uint64_
         memcpy(to + i, &value, element_bytes);
 }
 
-/* A copy on the device without its reads. */
 static enum command_turn begin_fill(struct command *command, struct task *task)
 {
     const struct fill_command *fill = (struct fill_command *)command;
     if (!fill->to.device)
         return TURN_NOW;
+    static const uint32_t repeat[] = {[1] = 0x01010101, [2] = 0x00010001, [4] = 1};
+    uint32_t mask = fill->element_bytes == 4 ? UINT32_MAX : (1u << 8 * fill->element_bytes) - 1;
     task->gpu = fill->to.device->index;
     task->direction = COPY_ON_DEVICE;
-    task->copy_bytes = (box_bytes(&fill->box) + 1) / 2;
+    task->to = task_side(&fill->to);
+    task->is_fill = true;
+    task->fill_word = (fill->value & mask) * repeat[fill->element_bytes];
+    set_box(task, &fill->box);
     return TURN_TASK;
 }
 
 static void run_fill(struct command *command)
 {
     const struct fill_command *fill = (struct fill_command *)command;
-    touch(&fill->to, &fill->box, MEMORY_CHANGED);
     if (fill->value)
         expect_writes(&fill->to, &fill->box);
     bool tight = fill->to.pitch == fill->box.width && fill->to.slice == fill->box.width * fill->box.height;
@@ -290,10 +301,9 @@ static void run_fill(struct command *command)
 
 static void end_fill(struct command *command, struct task *task)
 {
-    if (task->state != TASK_DONE)
-        return;
-    run_fill(command);
-    note(command, task, COPIED_fill, box_bytes(&((const struct fill_command *)command)->box));
+    const struct fill_command *fill = (const struct fill_command *)command;
+    if (task->state == TASK_DONE)
+        note(command, task, COPIED_fill, box_bytes(&fill->box));
 }
 
 static const struct command_ops fill_ops = {

@@ -8,8 +8,6 @@
 
 #define GIB UINT64_C(0x40000000)
 
-enum { HOST_PAGE = 4096 };
-
 static const uint64_t host_bytes = 1024 * GIB;
 
 bool memory_init(struct driver *driver, struct err *err)
@@ -444,13 +442,14 @@ bool memory_overlaps(const struct driver *driver, uint64_t at, uint64_t bytes)
 
 /* Pages of the host's memory that no other has: behind the arena, and once none are left, from there again.
  */
-static uint64_t host_place(const struct memory *memory, uint64_t at)
+static uint64_t host_place(const struct driver *driver, uint64_t at)
 {
-    uint64_t in_page = at % HOST_PAGE, next = memory->host.end - memory->host.base;
+    const struct memory *memory = &driver->memory;
+    uint64_t page = driver->system.spec.host_page, next = memory->host.end - memory->host.base;
     for (size_t i = 0; i < memory->count; i++)
         if (memory->table[i]->kind == MEMORY_REGISTERED)
             next = max_u64(next, memory->table[i]->place + memory->table[i]->bytes);
-    return (next + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + in_page;
+    return (next + page - 1) / page * page + at % page;
 }
 
 enum result memory_host_register(struct driver *driver, void *pointer, uint64_t bytes, unsigned flags)
@@ -468,7 +467,7 @@ enum result memory_host_register(struct driver *driver, void *pointer, uint64_t 
         memory_insert(driver, &(struct allocation){.at = at,
                                                    .bytes = bytes,
                                                    .kind = MEMORY_REGISTERED,
-                                                   .place = host_place(memory, at),
+                                                   .place = host_place(driver, at),
                                                    .flags = flags,
                                                    .what = "registered host memory",
                                                    .read_only = flags & HOST_READ_ONLY});

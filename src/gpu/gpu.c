@@ -234,6 +234,11 @@ void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t c
         sm_forget_places(gpu->sms[i]);
 }
 
+struct mem *gpu_mem(const struct gpu *gpu)
+{
+    return gpu->mem;
+}
+
 struct space_block gpu_workspaces(const struct gpu *gpu)
 {
     return (struct space_block){.at = (uintptr_t)gpu->workspaces,

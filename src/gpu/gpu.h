@@ -75,6 +75,8 @@ void gpu_unlock(struct gpu *gpu, uint64_t time);
 /* The link to other GPUs, in the order of their numbers; before the engine is ready. */
 bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err);
 
+struct mem *gpu_mem(const struct gpu *gpu); /* its memory (mem/mem.h) */
+
 /* Where its own memory is on the host; the page table may have changed, too. Between runs. */
 void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t count);
 struct space_block gpu_workspaces(const struct gpu *gpu); /* that kernels touch, beside programs' memory */

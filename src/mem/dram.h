@@ -16,6 +16,10 @@ struct dram_model {
     /* Whether a write can be taken now; and one. When room comes back, partition.freed is set. */
     bool (*room)(const struct here *here, uint32_t slice, uint64_t index);
     void (*write)(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors);
+    /* Sectors of a copy: they take their time of the channel, in which rows come one after the other, and
+     * nothing else. Gives when they have passed. */
+    uint64_t (*pass)(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors,
+                     bool is_write);
     /* EVENT_DRAM with what the model scheduled. */
     void (*event)(const struct here *here, const void *payload);
 };
@@ -41,6 +45,12 @@ static inline uint32_t dram_place(const struct shape *shape, uint32_t slice, uin
     uint32_t channels = shape->channels_per_slice; /* a power of two */
     *place = index >> __builtin_ctz(channels);
     return slice * channels + (uint32_t)((index + *place) & (channels - 1));
+}
+
+static inline void dram_count(const struct here *here, uint32_t sectors, bool is_write)
+{
+    struct mem_counters *count = &here->state->count;
+    *(is_write ? &count->dram_bytes_written : &count->dram_bytes_read) += sector_count(sectors) * MEM_SECTOR;
 }
 
 /* EVENT_FILLED at `at`. */

@@ -276,6 +276,23 @@ static void banks_write(const struct here *here, uint32_t slice, uint64_t index,
     put(here, slice, index, sectors, 0, true);
 }
 
+static uint64_t banks_pass(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors,
+                           bool is_write)
+{
+    uint64_t place;
+    struct channel *channel = dram_channel(here, dram_place(here->shape, slice, index, &place));
+    if (here->now > channel->bus_free_at) {
+        channel->bus_free_at = here->now;
+        channel->bus_fs = 0;
+    }
+    uint64_t takes = sector_count(sectors) * here->spec->dram->sector_fs + channel->bus_fs;
+    channel->bus_free_at += takes / 1000;
+    channel->bus_fs = takes % 1000;
+    here->state->count.dram_busy_ps += takes / 1000;
+    dram_count(here, sectors, is_write);
+    return channel->bus_free_at;
+}
+
 static void banks_event(const struct here *here, const void *payload)
 {
     uint32_t number;
@@ -289,4 +306,5 @@ const struct dram_model dram_banks = {.name = "banks",
                                       .read = banks_read,
                                       .room = banks_room,
                                       .write = banks_write,
+                                      .pass = banks_pass,
                                       .event = banks_event};

@@ -22,7 +22,7 @@ static void fixed_read(const struct here *here, uint32_t slice, uint64_t index, 
                        uint32_t entry)
 {
     (void)index;
-    here->state->count.dram_bytes_read += MEM_SECTOR * sector_count(sectors);
+    dram_count(here, sectors, false);
     dram_filled(here, here->now + here->spec->dram->latency_ps, slice, sectors, entry);
 }
 
@@ -35,7 +35,15 @@ static bool fixed_room(const struct here *here, uint32_t slice, uint64_t index)
 static void fixed_write(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors)
 {
     (void)slice, (void)index;
-    here->state->count.dram_bytes_written += MEM_SECTOR * sector_count(sectors);
+    dram_count(here, sectors, true);
+}
+
+static uint64_t fixed_pass(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors,
+                           bool is_write)
+{
+    (void)slice, (void)index;
+    dram_count(here, sectors, is_write);
+    return here->now;
 }
 
 const struct dram_model dram_fixed = {.name = "fixed",
@@ -43,7 +51,8 @@ const struct dram_model dram_fixed = {.name = "fixed",
                                       .init = plain_init,
                                       .read = fixed_read,
                                       .room = fixed_room,
-                                      .write = fixed_write};
+                                      .write = fixed_write,
+                                      .pass = fixed_pass};
 
 /* When the sectors have passed. */
 static uint64_t move(const struct here *here, struct plain *channel, uint32_t sectors)
@@ -63,7 +72,7 @@ static void simple_read(const struct here *here, uint32_t slice, uint64_t index,
 {
     uint64_t place;
     struct plain *channel = dram_channel(here, dram_place(here->shape, slice, index, &place));
-    here->state->count.dram_bytes_read += MEM_SECTOR * sector_count(sectors);
+    dram_count(here, sectors, false);
     dram_filled(here, move(here, channel, sectors) + here->spec->dram->latency_ps, slice, sectors, entry);
 }
 
@@ -79,10 +88,19 @@ static void simple_write(const struct here *here, uint32_t slice, uint64_t index
     uint64_t place;
     uint32_t number = dram_place(here->shape, slice, index, &place);
     struct plain *channel = dram_channel(here, number);
-    here->state->count.dram_bytes_written += MEM_SECTOR * sector_count(sectors);
+    dram_count(here, sectors, true);
     channel->writes++;
     component_schedule(here->self, move(here, channel, sectors) - here->now, EVENT_DRAM, &number,
                        sizeof number);
+}
+
+static uint64_t simple_pass(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors,
+                            bool is_write)
+{
+    uint64_t place;
+    struct plain *channel = dram_channel(here, dram_place(here->shape, slice, index, &place));
+    dram_count(here, sectors, is_write);
+    return move(here, channel, sectors);
 }
 
 /* A write has passed. */
@@ -100,4 +118,5 @@ const struct dram_model dram_simple = {.name = "simple",
                                        .read = simple_read,
                                        .room = simple_room,
                                        .write = simple_write,
+                                       .pass = simple_pass,
                                        .event = simple_event};

@@ -75,7 +75,8 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_request)];
     } message = {.head = {.client = event->from}};
     memcpy(&message.request, event->payload, event->bytes);
-    state->peer_bytes += (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
+    uint32_t data = (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
+    state->peer_bytes += data;
     uint32_t home = physical_home(physical_unpack(message.request.line));
     const struct probe *probe = mem_probe(gateway_of(self)->mem);
     if (probe_wants(probe, PROBE_REQUEST))
@@ -87,8 +88,11 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
                                                .place = home,
                                                .stop = "fabric",
                                                .address = message.request.line});
-    REQUIRE(port_send(component_port(self, GATEWAY_FABRIC), home, 0, event->kind, &message,
-                      (uint16_t)(sizeof message.head + event->bytes)));
+    uint16_t bytes = (uint16_t)(sizeof message.head + event->bytes);
+    struct port *port = component_port(self, GATEWAY_FABRIC);
+    bool is_copy = message.request.policy == MEM_AROUND && event->kind == MEM_WRITE; /* in long messages */
+    REQUIRE(is_copy ? port_send_sized(port, home, 0, event->kind, &message, bytes, data)
+                    : port_send(port, home, 0, event->kind, &message, bytes));
 }
 
 /* A reply of an own slice, to a peer's request. */
@@ -123,7 +127,9 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     memcpy(&head, event->payload, sizeof head);
     memcpy(&message, event->payload + sizeof head, bytes);
     struct port *port = component_port(self, GATEWAY_ASKS);
-    uint32_t to = mem_target(gateway->mem, gateway->client, message.request.line);
+    uint32_t to = message.request.policy == MEM_AROUND
+                      ? mem_copy_target(gateway->mem, message.request.line)
+                      : mem_target(gateway->mem, gateway->client, message.request.line);
     if (!port_room(port, to))
         return port_send(port, to, 0, event->kind, &message, bytes); /* refused: `ready` will be called */
     uint32_t number = guest_take(gateway, state);

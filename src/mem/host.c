@@ -1,25 +1,11 @@
 /* The host's memory, and the way there: slices send requests on, with the number of their work as id, and
  * give the reply to the client. */
-#include "mem/host.h"
+#include "mem/host_parts.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "mem/partition.h"
 
 #include <stdlib.h>
-
-struct host_memory {
-    struct host_memory *self; /* what the component's spec points to: state is reached through it */
-    struct component *component;
-    struct home memory;
-    mem_atomic_fn *atomic;
-    const struct probe *probe;
-    bool notes_writes;
-    struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
-        char *at;
-        uint32_t mask;
-    } * writes;
-    size_t write_count, write_capacity;
-};
 
 static void host_read(const struct home *memory, const struct mem_request *request, unsigned char *data,
                       uint32_t *bytes)
@@ -79,6 +65,11 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     struct mem_request request;
     (void)state;
     memcpy(&request, event->payload, sizeof request);
+    if (request.policy == MEM_AROUND) {
+        host_copies_receive(host, port_number(port), event);
+        port_pop(port);
+        return;
+    }
     const unsigned char *payload = event->payload + sizeof request;
     struct {
         struct mem_reply reply;
@@ -115,19 +106,20 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     port_pop(port);
 }
 
-static const struct component_ops host_ops = {.type = "host memory", .arrive = host_arrive};
+static const struct component_ops host_ops = {
+    .type = "host memory", .arrive = host_arrive, .event = host_copies_event, .archive = host_copies_archive};
 
 struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_atomic_fn *atomic)
 {
     struct host_memory *host = mem_alloc(1, sizeof *host);
-    host->probe = &probe_of_nobody;
     struct text ports = {0};
     for (uint32_t i = 0; i < gpus; i++)
         text_add(&ports, "%sgpu%u", i ? "," : "", i);
-    host->atomic = atomic;
-    host->self = host;
+    *host = (struct host_memory){
+        .self = host, .engine = engine, .atomic = atomic, .probe = &probe_of_nobody, .gpus = gpus};
+    host->links = mem_alloc(gpus, sizeof *host->links);
     host->component = engine_component(engine, engine_island(engine, "host.memory"), "host.memory", &host_ops,
-                                       &host->self, 0, ports.at);
+                                       &host->self, gpus * sizeof(struct host_channel), ports.at);
     text_fini(&ports);
     return host;
 }
@@ -141,7 +133,10 @@ void host_memory_free(struct host_memory *host)
 {
     if (!host)
         return;
+    for (uint32_t i = 0; i < host->gpus; i++)
+        copy_list_fini(&host->links[i].list);
     home_fini(&host->memory);
+    mem_free(host->links);
     mem_free(host->writes);
     mem_free(host);
 }
@@ -149,6 +144,17 @@ void host_memory_free(struct host_memory *host)
 struct port *host_memory_port(const struct host_memory *host, uint32_t gpu)
 {
     return component_port(host->component, gpu);
+}
+
+uint32_t host_memory_gpus(const struct host_memory *host)
+{
+    return host->gpus;
+}
+
+void host_memory_attach(struct host_memory *host, uint32_t gpu, const struct mem *mem, uint64_t latency_ps)
+{
+    host->links[gpu].mem = mem;
+    host->links[gpu].latency_ps = latency_ps;
 }
 
 void host_memory_set(struct host_memory *host, const struct home_range *ranges, uint32_t count)
@@ -223,6 +229,11 @@ void host_replied(const struct here *here, struct port *port)
         struct mem_reply reply;
         unsigned char payload[MEM_PAYLOAD_MOST];
     } message;
+    if (event->kind == MEM_WRITE) {
+        around_pushed(here, event);
+        port_pop(port);
+        return;
+    }
     memcpy(&message, event->payload, event->bytes);
     uint32_t work = message.reply.id;
     const struct head *head = &here->spec->works[work].head;

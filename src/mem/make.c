@@ -45,7 +45,7 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
         .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
-        .clients = config->clients + config->has_peers,
+        .clients = config->clients + config->has_peers + 1, /* the DMA engine */
         .clients_of_sms = config->clients_of_sms,
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
@@ -235,10 +235,18 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients);
     if (config->tlb && config->tlb->l1_entries)
         translator_make(mem, config->tlb, config->sm_clock);
+    mem->dma = dma_new(mem->engine, mem->path, mem, host_memory_gpus(config->host));
+    host_memory_attach(config->host, config->home, mem, config->noc->host_latency);
     /* of all slices in a few blocks: large pages of the host make them much faster to reach */
     struct cache_spec cache_spec = cache_spec_of(config->l2, 0);
     mem->blocks = cache_blocks_new(&cache_spec, (uint32_t)config->l2->slices);
     mem->islands = (uint32_t)config->l2->islands;
+    mem->island_of = mem_alloc(mem->shape.per_side, sizeof *mem->island_of);
+    for (uint32_t slice = 0, island = 0; slice < mem->shape.per_side; slice++) {
+        while (slice >= system_first_pair(mem, island + 1))
+            island++;
+        mem->island_of[slice] = island;
+    }
     mem->specs = mem_alloc(mem->islands, sizeof *mem->specs);
     mem->components = mem_alloc(mem->islands, sizeof(struct component *));
     for (uint32_t i = 0; i < mem->islands; i++)
@@ -263,7 +271,9 @@ void system_free(struct mem *mem)
     cache_blocks_free(&mem->blocks);
     mem_free(mem->specs);
     mem_free(mem->components);
+    mem_free(mem->island_of);
     gateway_free(mem->gateway);
+    dma_free(mem->dma);
     home_fini(&mem->shape.memory);
     mem_free(mem->shape.gpc_of);
     mem_free(mem->shape.side_of);

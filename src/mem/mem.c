@@ -45,12 +45,15 @@ bool mem_attach_fabric(struct mem *mem, struct link *fabric, struct err *err)
     return link_plug(fabric, gateway_port(mem->gateway, GATEWAY_FABRIC), err);
 }
 
-/* The gateway is the last of the clients. */
-static bool plug_client_gateway(struct mem *mem, struct err *err)
+/* The gateway and the DMA engine are the last of the clients. */
+static bool plug_own_clients(struct mem *mem, struct err *err)
 {
-    return !mem->gateway ||
-           (link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_ASKS), PORT_SENDS, err) &&
-            link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_ANSWERS), PORT_RECEIVES, err));
+    if (mem->gateway &&
+        (!link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_ASKS), PORT_SENDS, err) ||
+         !link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_ANSWERS), PORT_RECEIVES, err)))
+        return false;
+    return link_plug_one_way(mem->requests, dma_port(mem->dma, DMA_REQUESTS), PORT_SENDS, err) &&
+           link_plug_one_way(mem->replies, dma_port(mem->dma, DMA_REPLIES), PORT_RECEIVES, err);
 }
 
 /* And behind the slices it is who takes requests for peers. */
@@ -66,13 +69,11 @@ static bool plug_serving_gateway(struct mem *mem, struct err *err)
 bool mem_ready(struct mem *mem, struct err *err)
 {
     REQUIRE(mem->attached == mem->clients);
-    if (!plug_client_gateway(mem, err))
+    if (!plug_own_clients(mem, err))
         return false;
     uint32_t per_side = mem->shape.per_side;
     for (uint32_t slice = 0; slice < mem->shape.map.slices; slice++) {
-        uint32_t island = 0;
-        while (slice % per_side >= system_first_pair(mem, island + 1))
-            island++;
+        uint32_t island = mem->island_of[slice % per_side];
         const struct partition_spec *spec = &mem->specs[island];
         uint32_t here = slice / per_side * spec->pairs + slice % per_side - spec->first_pair;
         struct component *component = mem->components[island];
@@ -86,7 +87,7 @@ bool mem_ready(struct mem *mem, struct err *err)
         if (!link_plug(mem->host_link, component_port(mem->components[i], 2 * mem->specs[i].here), err))
             return false;
     }
-    return true;
+    return link_plug_one_way(mem->host_link, dma_port(mem->dma, DMA_HOST), PORT_SENDS, err);
 }
 
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
@@ -101,6 +102,38 @@ uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
         slice = system_side(shape, client) * shape->per_side + in_side;
     }
     return shape->clients + slice;
+}
+
+uint32_t mem_copy_target(const struct mem *mem, uint64_t line)
+{
+    const struct shape *shape = &mem->shape;
+    struct physical_address address = physical_unpack(line);
+    bool is_own = physical_home(address) == shape->home;
+    return shape->clients +
+           (is_own ? map_place(&shape->map, physical_offset(address) / MEM_LINE).slice : shape->map.slices);
+}
+
+/* Behind the host itself, as mem_ready plugs them in. */
+uint32_t mem_push_target(const struct mem *mem, uint64_t line)
+{
+    const struct map *map = &mem->shape.map;
+    uint32_t slice = map_place(map, physical_offset(physical_unpack(line)) / MEM_LINE).slice;
+    return 1 + mem->island_of[slice % map->per_side];
+}
+
+uint64_t mem_pushed_until(const struct mem *mem)
+{
+    uint64_t until = 0;
+    for (uint32_t i = 0; i < mem->islands; i++) {
+        const struct partition *partition = component_state(mem->components[i]);
+        until = max_u64(until, partition->pushed_until);
+    }
+    return until;
+}
+
+struct dma *mem_dma(const struct mem *mem)
+{
+    return mem->dma;
 }
 
 const struct probe *mem_probe(const struct mem *mem)
@@ -128,10 +161,8 @@ static void sync_line(struct mem *mem, uint64_t number, bool forget)
 {
     const struct shape *shape = &mem->shape;
     struct place place = map_place(&shape->map, number);
-    uint32_t in_side = place.slice % shape->per_side, island = 0;
-    while (in_side >= system_first_pair(mem, island + 1))
-        island++;
-    const struct partition_spec *spec = &mem->specs[island];
+    uint32_t in_side = place.slice % shape->per_side;
+    const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
     for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs) {
         bool is_copy = spec->global[i] != place.slice;
         slice_sync_line(spec, i, place.index << 1 | is_copy, forget);

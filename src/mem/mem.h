@@ -12,6 +12,7 @@
 #include "base/address.h"
 #include "base/probe.h"
 #include "engine/engine.h"
+#include "mem/copy.h"
 #include "mem/home.h"
 #include "mem/message.h"
 #include "mem/spec.h"
@@ -64,11 +65,23 @@ void mem_set_ranges(struct mem *mem, const struct home_range *ranges, uint32_t c
 /* The plug on the requests' link that a client sends requests for this line (packed) to. */
 uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line);
 
+/* The same for requests of copies (MEM_AROUND), from any client: they go home at once. And the plug on the
+ * link to the host that such a request from there goes to. */
+uint32_t mem_copy_target(const struct mem *mem, uint64_t line);
+uint32_t mem_push_target(const struct mem *mem, uint64_t line);
+
 const struct probe *mem_probe(const struct mem *mem);
 uint32_t mem_home(const struct mem *mem); /* the GPU's number */
 
 /* Bytes on the crossbar that a message has beside its own. */
 uint32_t mem_overhead_bytes(const struct mem *mem);
+
+/* Between runs: when all that came of copies from the host has been taken. */
+uint64_t mem_pushed_until(const struct mem *mem);
+
+/* The DMA engine of this GPU (mem/dma.h). */
+struct dma;
+struct dma *mem_dma(const struct mem *mem);
 
 /* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
  * ncu's cache control does), or writes back only, so that the host sees it in memory. Takes no time. */

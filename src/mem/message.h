@@ -50,7 +50,13 @@ struct mem_kind_row {
 extern const struct mem_kind_row mem_kinds[MEM_KIND_COUNT];
 
 /* How a request wants to be kept in caches. */
-enum mem_policy { MEM_NORMAL, MEM_EVICT_FIRST, MEM_EVICT_LAST, MEM_NO_ALLOCATE };
+enum mem_policy {
+    MEM_NORMAL,
+    MEM_EVICT_FIRST,
+    MEM_EVICT_LAST,
+    MEM_NO_ALLOCATE,
+    MEM_AROUND, /* of copies: in none, and goes to the slice that is the line's home (mem_copy_target) */
+};
 
 struct mem_request {
     uint64_t line;     /* its physical address, packed; a multiple of MEM_LINE */

@@ -103,8 +103,9 @@ struct slice {
 struct partition {
     struct mem_counters count; /* first */
     uint32_t free_work, works_free;
-    bool freed;       /* something that a request may wait for */
-    uint64_t waiting; /* slices with such requests, a bit each */
+    uint64_t pushed_until; /* when all that the host sent to slices here has been taken */
+    bool freed;            /* something that a request may wait for */
+    uint64_t waiting;      /* slices with such requests, a bit each */
     struct slice slices[SLICES_HERE_MOST];
 };
 
@@ -192,7 +193,17 @@ void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t firs
                 bool forget);
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
 
+/* ---- around.c ---- */
+
+/* Does a request of a copy, which goes around the L2; and one that the host sends, which gets no reply. */
+void around_take(const struct here *here, uint32_t slice, const struct head *head,
+                 const unsigned char *payload);
+void around_pushed(const struct here *here, const struct event *event);
+
 /* ---- perform.c ---- */
+
+/* Takes the slice's data path for so long, at least for a request; gives when it is through. */
+uint64_t slice_occupy(const struct here *here, uint32_t slice, uint64_t takes);
 
 /* Does a request for which all that it needs is in the slot, or passes it on to its home. True when its work
  * lives on elsewhere. */

@@ -1,8 +1,7 @@
 /* What requests do to a slot when all is there: reads, writes, atomics, and their passing on to home. */
 #include "mem/partition.h"
 
-/* Takes the slice's data path for so long, at least for a request; returns when it is through. */
-static uint64_t occupy(const struct here *here, uint32_t slice, uint64_t takes)
+uint64_t slice_occupy(const struct here *here, uint32_t slice, uint64_t takes)
 {
     struct slice *it = &here->state->slices[slice];
     takes = max_u64(takes, here->shape->request_ps);
@@ -28,7 +27,7 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
     } message = {.reply = reply_to(head)};
     uint32_t bytes = cache_pack(cache, cache_data(cache, slot), head->request.sectors, message.data);
     bytes += (uint32_t)sizeof message.reply;
-    uint64_t ready = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
+    uint64_t ready = slice_occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
                      here->shape->hit_ps;
     if (head->entry != slice)
         ready = partition_cross(here, slice, ready, bytes);
@@ -41,8 +40,9 @@ static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, co
     struct cache *cache = &here->spec->caches[slice];
     memcpy(here->spec->payloads[head->work].at, cache_data(cache, slot), MEM_LINE);
     *copied(cache, slot) |= head->request.sectors;
-    uint64_t through = occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
-                       here->shape->hit_ps;
+    uint64_t through =
+        slice_occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
+        here->shape->hit_ps;
     uint32_t bytes = mem_message_bytes(MEM_DATA, head->request.sectors, 0);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
@@ -90,7 +90,7 @@ static void pass_on(const struct here *here, uint32_t slice, uint32_t slot, cons
     here->spec->works[work].head.hit = 1;
     uint32_t bytes = (uint32_t)sizeof head->request + work_payload_bytes(head);
     uint64_t through =
-        occupy(here, slice, is_write ? writing_takes(here->shape, head->request.sectors, payload) : 0);
+        slice_occupy(here, slice, is_write ? writing_takes(here->shape, head->request.sectors, payload) : 0);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
 }
@@ -141,7 +141,7 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
     write_sectors(&here->spec->caches[slice], slot, head, payload, CACHE_WRITE_BACK);
     recall_copies(here, slice, slot, head);
     struct mem_reply reply = reply_to(head);
-    uint64_t through = occupy(here, slice, takes);
+    uint64_t through = slice_occupy(here, slice, takes);
     reply_to_change(here, slice, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
 
@@ -180,7 +180,7 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
     if (it->atomics_free_at > here->now)
         here->state->count.l2_atomic_wait_ps += lanes * (it->atomics_free_at - here->now);
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
-    uint64_t at = max_u64(it->atomics_free_at, occupy(here, slice, 0)) + shape->atomic_ps;
+    uint64_t at = max_u64(it->atomics_free_at, slice_occupy(here, slice, 0)) + shape->atomic_ps;
     message.reply.count = (uint8_t)lanes;
     reply_to_change(here, slice, head, at, wants_old ? MEM_OLD : MEM_DONE, &message,
                     (uint32_t)(sizeof message.reply + (wants_old ? lanes * sizeof *message.old : 0)));

@@ -207,6 +207,10 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     struct cache *cache = &here->spec->caches[slice];
     if (UNLIKELY(is_at_host(head->request.line)))
         return pass_to_host(here, head, payload);
+    if (UNLIKELY(head->request.policy == MEM_AROUND)) {
+        around_take(here, slice, head, payload);
+        return true;
+    }
     struct place place =
         map_place(&here->shape->map, physical_offset(physical_unpack(head->request.line)) / MEM_LINE);
     bool is_home = place.slice == here->spec->global[slice];

@@ -2,6 +2,7 @@
 #ifndef MEM_SYSTEM_H
 #define MEM_SYSTEM_H
 
+#include "mem/dma.h"
 #include "mem/dram.h"
 #include "mem/gateway.h"
 #include "mem/host.h"
@@ -13,15 +14,17 @@ struct mem {
     struct shape shape;
     struct dram_spec dram;
     struct link *requests, *replies, *host_link;
-    struct port *host;          /* at the other end of its link */
-    struct gateway *gateway;    /* NULL: there are no other GPUs */
-    uint32_t clients;           /* that others attach; behind them comes the gateway */
+    struct port *host;       /* at the other end of its link */
+    struct gateway *gateway; /* NULL: there are no other GPUs */
+    struct dma *dma;
+    uint32_t clients;           /* that others attach; behind them come the gateway and the DMA engine */
     struct cache_blocks blocks; /* of all slices */
     struct link *translations;  /* NULL: they take no time */
     struct component *walks;
     struct translator *translator;
     uint32_t attached;
     uint32_t islands;
+    uint32_t *island_of; /* by slice of a side */
     struct partition_spec *specs;
     struct component **components;
 };

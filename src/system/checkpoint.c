@@ -3,12 +3,13 @@
 #include "base/archive.h"
 #include "base/mem.h"
 #include "system/contents.h"
+#include "system/copies.h"
 #include "system/journal.h"
 
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {5, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {6, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 
@@ -105,7 +106,6 @@ static struct task *task_archive(const struct machine *machine, const struct tas
 static void archive_slot(struct machine *machine, struct gpu_slot *gpu, struct archive *archive)
 {
     const struct launch *launches[SM_KERNELS] = {0};
-    ARCHIVE_VALUE(archive, gpu->copies_end);
     for (uint32_t i = 0; i < SM_KERNELS; i++) {
         gpu->kernels[i] = task_archive(machine, gpu->kernels[i], archive);
         if (!gpu->kernels[i])
@@ -129,6 +129,8 @@ static void archive_waiting(struct machine *machine, struct archive *archive)
             return;
         ARCHIVE_VALUE(archive, task->start_ps);
         ARCHIVE_VALUE(archive, task->end_ps);
+        if (!task->launch && task->end_ps != TIME_NEVER)
+            copies_archive(machine, task, archive);
         link = &task->next;
         if (archive->reading)
             *link = NULL;

@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "system/contents.h"
+#include "system/copies.h"
 
 #include <string.h>
 
@@ -161,7 +162,7 @@ static struct begun begun_of(const struct task *task)
     struct begun begun = {.is_kernel = task->launch != NULL, .gpu = task->gpu};
     const struct launch *launch = task->launch;
     if (!launch) {
-        begun.copy_bytes = task->copy_bytes;
+        begun.copy_bytes = task->width * task->height * task->depth;
         begun.direction = task->direction;
         return begun;
     }
@@ -242,6 +243,8 @@ static void archive_ended(struct task *task, struct archive *archive)
     }
     task->stats = stats;
     archive_bytes(archive, task->stats.profile, count * sizeof *task->stats.profile);
+    if (!task->launch && task->state == TASK_DONE)
+        copies_archive_ended(task, archive);
 }
 
 static void drop_running(struct journal *journal, size_t place)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/zone.h"
 #include "exec/atomics.h"
+#include "system/copies.h"
 #include "system/fabric.h"
 #include "system/journal.h"
 
@@ -155,14 +156,6 @@ void machine_set_limit(struct machine *machine, uint64_t max_cycles)
 
 /* Tasks */
 
-static uint64_t copy_time(const struct machine *machine, const struct task *task)
-{
-    const struct noc_spec *noc = &machine->system->noc;
-    uint64_t rate =
-        task->direction == COPY_ON_DEVICE ? machine->system->dram.bandwidth / 2 : noc->host_bandwidth;
-    return noc->host_latency + (uint64_t)((unsigned __int128)task->copy_bytes * PS_PER_SECOND / rate);
-}
-
 static void append(struct task **list, struct task *task)
 {
     while (*list)
@@ -182,7 +175,7 @@ static void tell(const struct machine *machine, const struct task *task, enum pr
                                                          .gpu = task->gpu,
                                                          .stop = "gpu",
                                                          .what = what,
-                                                         .bytes = task->launch ? 0 : task->copy_bytes});
+                                                         .bytes = task->width * task->height * task->depth});
 }
 
 void machine_listen(struct machine *machine, const struct probe *probe)
@@ -228,10 +221,9 @@ static void begin(struct machine *machine, struct task *task)
         return;
     }
     if (!task->launch) {
-        uint64_t *end = &machine->gpus[task->gpu].copies_end[task->direction]; /* one at a time each way */
-        task->end_ps = *end = max_u64(*end, machine->now) + copy_time(machine, task);
         append(&machine->waiting, task);
         tell(machine, task, PROBE_COPY, PROBE_BEGINS, machine->now, "copy");
+        copies_begin(machine);
         return;
     }
     if (!kernel_prepare(task->launch->kernel, &err)) {
@@ -307,7 +299,7 @@ static bool has_stopped_gpu(const struct machine *machine)
 static void begin_anew(struct machine *machine)
 {
     struct err err;
-    if (machine->running || !has_stopped_gpu(machine))
+    if (machine->running || copies_run(machine) || !has_stopped_gpu(machine))
         return;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         gpu_sync_memory(machine->gpus[i].gpu, 0, UINT64_MAX,
@@ -350,23 +342,31 @@ static bool finish_kernels(struct machine *machine)
     return some;
 }
 
+/* What becomes of a task that waits: true when it does so no more. A kernel goes on elsewhere. */
+static bool is_over(struct machine *machine, struct task *task)
+{
+    if (task->launch && task->state == TASK_RUNNING)
+        return begin_kernel(machine, task);
+    if (task->end_ps > machine->now)
+        return false;
+    return task->launch || copies_take_end(machine, task);
+}
+
 /* Copies that are done, kernels that could not be prepared; and kernels that a slot is free for now. */
 static bool finish_waiting(struct machine *machine)
 {
     bool some = false;
     for (struct task **link = &machine->waiting, *task; (task = *link);) {
-        bool is_kernel = task->launch && task->state == TASK_RUNNING;
-        if (is_kernel ? begin_kernel(machine, task) : task->end_ps <= machine->now) {
-            *link = task->next;
-            if (!is_kernel && task->state == TASK_RUNNING) {
-                task->state = TASK_DONE;
-                tell(machine, task, PROBE_COPY, PROBE_ENDS, task->end_ps, "copy");
-            }
-            some |= !is_kernel;
+        if (!is_over(machine, task)) {
+            link = &task->next;
             continue;
         }
-        link = &task->next;
+        *link = task->next;
+        if (!task->launch)
+            tell(machine, task, PROBE_COPY, PROBE_ENDS, task->end_ps, "copy");
+        some |= task->state != TASK_RUNNING;
     }
+    copies_begin(machine);
     return some;
 }
 
@@ -512,6 +512,14 @@ static bool stopped_by(struct machine *machine, enum engine_outcome outcome, str
     return give_up(machine, MACHINE_BROKEN);
 }
 
+/* Probes are told by one. Long copies alone are quicker on one, too: little happens at a time. (Short ones
+ * are not worth another crew.) */
+static unsigned threads(const struct machine *machine)
+{
+    bool one = machine->probe.kinds || (!machine->running && copies_are_long(machine));
+    return one ? 1 : machine->options.threads;
+}
+
 /* Runs until something ends, or `until`. True: something ended. */
 static bool run(struct machine *machine, uint64_t until, struct err *err)
 {
@@ -526,12 +534,13 @@ static bool run(struct machine *machine, uint64_t until, struct err *err)
             return false;
         stop = min_u64(stop, machine->checkpoint_ps);
         struct engine_run run = {.until = stop,
-                                 .threads = machine->probe.kinds ? 1 : machine->options.threads,
+                                 .threads = threads(machine),
                                  .interrupt = machine->options.interrupt,
                                  .progress = machine->options.progress ? tell_progress : NULL,
                                  .user = machine};
-        enum engine_outcome outcome =
-            machine->running ? engine_run(machine->engine, &run, err) : ENGINE_FINISHED;
+        enum engine_outcome outcome = machine->running || copies_run(machine)
+                                          ? engine_run(machine->engine, &run, err)
+                                          : ENGINE_FINISHED;
         if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
             return stopped_by(machine, outcome, err);
         uint64_t ended = next_end(machine);

@@ -18,17 +18,25 @@ enum task_state { TASK_RUNNING, TASK_DONE, TASK_FAILED };
 
 enum copy_direction { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, COPY_PEER };
 
+/* One side of a copy: rows of bytes, and slices of rows, at the program's addresses. */
+struct task_side {
+    uint64_t at, pitch, slice;
+    bool is_host; /* any memory of the program's; else that of a GPU, which machine_set_memory knows */
+};
+
 /* The caller owns it and keeps it until it is done. */
 struct task {
-    /* What to do: a kernel when launch is set, or else a copy (the bytes are moved by the caller when it is
-     * done; here it takes time) */
+    /* What to do: a kernel when launch is set, or else a copy, or a fill. */
     const struct launch *launch;
     uint32_t gpu;
     uint32_t blocks_per_sm; /* of a kernel: that fit on an SM (occupancy) */
     uint32_t
         shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
-    enum copy_direction direction;
-    uint64_t copy_bytes;
+    enum copy_direction direction; /* of a copy to another GPU: `gpu` is that one */
+    struct task_side to, from;
+    uint64_t width, height, depth; /* of what is copied, width in bytes */
+    bool is_fill;                  /* on a device: there is no source, but */
+    uint32_t fill_word;            /* what all aligned words become */
     /* What came of it */
     enum task_state state;
     uint64_t start_ps, end_ps;
@@ -36,8 +44,12 @@ struct task {
     struct kernel_stats stats;
     /* The machine's */
     struct task *next;
-    uint64_t number; /* in the order they were begun */
+    uint64_t number;       /* in the order they were begun */
+    uint64_t device_place; /* of a copy under way: a side that is a GPU's, the source before the other */
 };
+
+/* A copy's side that is the host's has no more than this, from the first byte to behind the last. */
+#define TASK_HOST_BYTES_MOST (UINT64_C(1) << 39)
 
 struct machine_progress {         /* shown while it runs */
     uint64_t time_ps, cycles;     /* since the oldest running kernel began */
@@ -100,13 +112,12 @@ bool machine_pass(struct machine *machine, uint64_t ps, struct err *err);
 
 uint64_t machine_time(const struct machine *machine); /* ps since the beginning */
 
-/* To be called before the host looks at or changes these bytes of device memory, between calls of
+/* To be called before the host looks at or changes these bytes of device memory itself, between calls of
  * machine_run; kernels that do not touch them may be under way. What kernels wrote there becomes visible to
  * the host. Takes no time. Memory at home at the host need not be told of: no cache keeps any of it beyond a
  * kernel. */
 enum memory_use {
-    MEMORY_SHOWN,      /* others than the host's program read it: kernels of other GPUs, copies on devices */
-    MEMORY_READ,       /* the host's program does */
+    MEMORY_READ,       /* the host's program reads it */
     MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
 };

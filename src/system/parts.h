@@ -3,6 +3,7 @@
 #define SYSTEM_PARTS_H
 
 #include "gpu/gpu.h"
+#include "mem/dma.h"
 #include "mem/gateway.h"
 #include "mem/host.h"
 #include "system/machine.h"
@@ -12,9 +13,8 @@ struct gpu_config system_gpu(const struct system *system);
 
 struct gpu_slot {
     struct gpu *gpu;
-    struct task *kernels[SM_KERNELS];   /* by slot of the GPU */
-    uint64_t copies_end[COPY_PEER + 1]; /* by direction: when the copies begun so far are done */
-    struct heap *heap;                  /* what machine_set_heap said */
+    struct task *kernels[SM_KERNELS]; /* by slot of the GPU */
+    struct heap *heap;                /* what machine_set_heap said */
     bool stopped; /* by a fault: it is made anew when no GPU is at work, and kernels wait for that */
 };
 
@@ -30,7 +30,7 @@ struct machine {
     uint32_t range_count;
     struct gpu_slot *gpus;
     uint32_t gpu_count;
-    struct task *waiting; /* kernels that no slot was free for, and copies under way */
+    struct task *waiting; /* kernels that no slot was free for; and copies, which take turns */
     uint64_t now;
     uint64_t running;
     bool broken;              /* a run was interrupted: nothing can begin any more */

@@ -157,6 +157,10 @@ struct gpu_config system_gpu(const struct system *system)
 bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
+    uint64_t page = system->spec.host_page;
+    if (page & (page - 1))
+        return err_set(err, "system.host_page: a page is a power of two, and %llu bytes are not",
+                       (unsigned long long)page);
     return gpu_check(&config, err);
 }
 

@@ -15,6 +15,7 @@
 
 #define SYSTEM_PARAMS(P, S)                                                                                  \
     P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
+    P(S, size, host_page, "4KiB", "4KiB..1GiB", "of the host's memory")                                      \
     P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host", SHOWS_IN_TIME)                \
     P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions",   \
       SHOWS_IN_TIME)

@@ -1,5 +1,8 @@
-/* Copies beside kernels and beside each other, by the driver's streams: one at a time each way, and none
- * waits for a kernel of another stream. */
+/* Copies alone, beside kernels and beside each other, by the driver's streams: one at a time each way, and
+ * none waits for a kernel of another stream.
+ *
+ * A copy takes a latency and its bytes at a bandwidth, unless something of it comes later than that: then the
+ * host looks again every 100 ns. */
 #include "timing.h"
 #include "driver/driver.h"
 
@@ -9,7 +12,8 @@
             fail_msg("%s: %s", #call, driver_detail());                                                      \
     } while (0)
 
-enum { PS = 1000, LATENCY_NS = 500, BYTES = 40000 /* at a byte in a nanosecond */ };
+enum { PS = 1000, LATENCY_NS = 500, BYTES = 40000 /* at a byte in a nanosecond */, LATE_NS = 100 };
+enum { L2_NS = 10, DRAM_NS = 100 };
 
 static const char sleeper[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                               ".visible .entry sleeper(.param .u32 ns)\n{\n.reg .b32 %r1;\n"
@@ -27,9 +31,11 @@ struct copier {
 /* Calls take the host no time, so what is submitted is submitted at once. */
 static struct copier copier_open(const char *const *more)
 {
-    const char *settings[32] = {"gpu.sm_count=1", "gpu.clock=1GHz", "system.call_time=0",
-                                "system.launch_time=0", "noc.host_bandwidth=1GB/s"};
-    size_t count = 5;
+    const char *settings[32] = {"gpu.sm_count=1",       "gpu.clock=1GHz",           "system.call_time=0",
+                                "system.launch_time=0", "noc.host_bandwidth=1GB/s", "noc.spread_cycles=0",
+                                "l2.clock=1GHz",        "l2.hit_cycles=10",         "dram.model=fixed",
+                                "dram.latency=100ns",   "dram.bandwidth=8GB/s",     "noc.latency_cycles=50"};
+    size_t count = 12;
     while (*more)
         settings[count++] = *more++;
     struct driver_options options = {.settings = settings, .timing.on = true, .threads = 1};
@@ -79,14 +85,84 @@ static void a_copy_takes_the_links_latency_and_its_bytes(void **state)
     (void)state;
     for (uint64_t more = 0; more < 2; more++) {
         struct copier c = copier_open(more ? latency_501 : latency_500);
-        uint64_t now = driver_time_ps(c.driver);
-        to_device(&c, c.a, BYTES);
-        assert_int_equal(passed(&c, now), (LATENCY_NS + more + BYTES) * PS);
-        now = driver_time_ps(c.driver);
-        to_host(&c, c.a, BYTES + 1);
-        assert_int_equal(passed(&c, now), (LATENCY_NS + more + BYTES + 1) * PS);
+        for (uint64_t bytes = BYTES; bytes < BYTES + 2; bytes++) {
+            uint64_t now = driver_time_ps(c.driver);
+            to_device(&c, c.a, bytes);
+            assert_int_equal(passed(&c, now), (LATENCY_NS + more + bytes) * PS);
+        }
         driver_free(c.driver);
     }
+}
+
+/* The DMA engine reads each line before it sends it: over the crossbar, in memory, through the slice and
+ * back. The first has so much longer to go, and the link is never idle from then on, so the copy is late by
+ * that. It must be there before the host looks. */
+static void a_copy_to_the_host_is_read_first(void **state)
+{
+    (void)state;
+    for (uint64_t cycles = 44; cycles < 46; cycles++) {
+        char crossbar[64];
+        snprintf(crossbar, sizeof crossbar, "noc.latency_cycles=%u", (unsigned)cycles);
+        struct copier c = copier_open((const char *const[]){latency_500[0], crossbar, NULL});
+        uint64_t reading = cycles + DRAM_NS + L2_NS + cycles, looks = reading / LATE_NS + 1;
+        assert_int_equal(looks, cycles == 44 ? 2 : 3);
+        uint64_t now = driver_time_ps(c.driver);
+        to_host(&c, c.a, BYTES + 1);
+        assert_int_equal(passed(&c, now), (LATENCY_NS + BYTES + 1 + looks * LATE_NS) * PS);
+        driver_free(c.driver);
+    }
+}
+
+/* Read and written at half of what memory gives each; a fill is only written. */
+static void copies_on_the_device_take_memorys_bandwidth(void **state)
+{
+    (void)state;
+    enum { COPIED_NS = BYTES / 4, FILLED_NS = BYTES / 8 };
+    struct copier c = copier_open(latency_500);
+    uint64_t now = driver_time_ps(c.driver);
+    CHECK(stream_copy_bytes(c.a, c.at + 2 * BYTES, c.at, BYTES, false));
+    assert_int_equal(passed(&c, now), (LATENCY_NS + COPIED_NS) * PS);
+    now = driver_time_ps(c.driver);
+    struct fill fill = {.to.address = c.at, .width = BYTES, .height = 1, .depth = 1, .element_bytes = 1};
+    CHECK(stream_fill(c.a, &fill, false));
+    assert_int_equal(passed(&c, now), (LATENCY_NS + FILLED_NS) * PS);
+    driver_free(c.driver);
+}
+
+/* One channel takes two nanoseconds for a byte, from when the first line is there on. It holds 64 sectors
+ * that it has not written yet. */
+static void a_copy_waits_for_slow_memory(void **state)
+{
+    (void)state;
+    struct copier c = copier_open((const char *const[]){
+        latency_500[0], "l2.slices=1", "l2.islands=1", "l2.partitions=1", "dram.channels_per_slice=1",
+        "dram.model=simple", "dram.bandwidth=500MB/s", "dram.writes=64", "l2.bytes=1MiB", NULL});
+    uint64_t now = driver_time_ps(c.driver);
+    to_device(&c, c.a, BYTES);
+    uint64_t planned = LATENCY_NS + BYTES, taken = LATENCY_NS + 128 + 2 * BYTES - 2 * 64 * 32;
+    uint64_t looks = (taken - planned + LATE_NS - 1) / LATE_NS;
+    assert_int_equal(passed(&c, now), (planned + looks * LATE_NS) * PS);
+    driver_free(c.driver);
+}
+
+/* Planned are the bytes over the fabric, and the way of the word that all is there, back over it. Later than
+ * that by: reading (two crossings of the own crossbar, memory, a slice), the own crossbar to the gateway, the
+ * peer's to a slice, which takes its time, and back, and the own one from the gateway. */
+static void copies_to_peers_take_the_fabrics_bandwidth(void **state)
+{
+    (void)state;
+    enum { FABRIC_NS = 300, CROSSBAR_NS = 50 };
+    struct copier c =
+        copier_open((const char *const[]){latency_500[0], "system.gpus=2", "fabric.latency=300ns",
+                                          "fabric.bandwidth=2GB/s", "fabric.overhead_bytes=0", NULL});
+    uint64_t far;
+    CHECK(memory_alloc(driver_device(c.driver, 1), BYTES, &far));
+    uint64_t now = driver_time_ps(c.driver);
+    CHECK(stream_copy_bytes(c.a, far, c.at, BYTES, false));
+    uint64_t late = 6 * CROSSBAR_NS + DRAM_NS + 2 * L2_NS, looks = late / LATE_NS + 1;
+    assert_in_range(late % LATE_NS, 10, 80); /* headers on the fabric take less than what is left */
+    assert_int_equal(passed(&c, now), (2 * FABRIC_NS + BYTES / 2 + looks * LATE_NS) * PS);
+    driver_free(c.driver);
 }
 
 /* Two ways at a time, one copy each. */
@@ -135,6 +211,10 @@ static void a_copy_goes_on_beside_a_kernel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_copy_takes_the_links_latency_and_its_bytes),
+                                       cmocka_unit_test(a_copy_to_the_host_is_read_first),
+                                       cmocka_unit_test(copies_on_the_device_take_memorys_bandwidth),
+                                       cmocka_unit_test(a_copy_waits_for_slow_memory),
+                                       cmocka_unit_test(copies_to_peers_take_the_fabrics_bandwidth),
                                        cmocka_unit_test(copies_one_way_follow_each_other),
                                        cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,107 @@
+/* What copies do at a slice: they go around the L2, to the memory of the line's home. A read gives, and
+ * cleans, what the L2 has, and a write drops it; neither takes a place there, nor waits for a miss: what a
+ * miss brings is read from memory when it comes. So a copy is never held up by what kernels wait for. */
+#include "mem/dram.h"
+
+/* What is dirty of the line goes to memory. Gives the slot that it is in, or TAGS_NONE. */
+static uint32_t clean(const struct here *here, uint32_t slice, uint64_t key)
+{
+    const struct cache *cache = &here->spec->caches[slice];
+    uint32_t slot = cache_find(cache, key);
+    uint32_t dirty = slot == TAGS_NONE ? 0 : *cache_dirty(cache, slot);
+    if (dirty) {
+        here->shape->dram->pass(here, slice, key >> 1, dirty, true);
+        slice_sync_line(here->spec, slice, key, false);
+    }
+    return slot;
+}
+
+static void read(const struct here *here, uint32_t slice, uint64_t index, const struct head *head)
+{
+    const struct mem_request *request = &head->request;
+    const struct shape *shape = here->shape;
+    uint64_t offset = physical_offset(physical_unpack(request->line));
+    uint32_t slot = clean(here, slice, index << 1);
+    uint32_t absent = cache_missing(&here->spec->caches[slice], slot, request->sectors);
+    struct {
+        struct mem_reply reply;
+        unsigned char data[MEM_LINE];
+    } message = {
+        .reply = {
+            .line = request->line, .id = request->id, .sectors = request->sectors, .hit = absent ? 2 : 0}};
+    uint32_t bytes = 0;
+    for (uint32_t left = request->sectors; left; left &= left - 1, bytes += MEM_SECTOR)
+        home_read(&shape->memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, message.data + bytes);
+    uint64_t ready = slice_occupy(here, slice, sector_count(request->sectors) * shape->sector_ps);
+    if (absent)
+        ready = max_u64(ready,
+                        shape->dram->pass(here, slice, index, absent, false) + here->spec->dram->latency_ps);
+    partition_reply(here, head, ready + shape->hit_ps, MEM_DATA, &message,
+                    (uint32_t)sizeof message.reply + bytes);
+}
+
+/* Sectors go to memory. Gives when the channel has taken them: it holds some that it has no time for yet. */
+static uint64_t keep(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors)
+{
+    uint64_t passed = here->shape->dram->pass(here, slice, index, sectors, true);
+    uint64_t ahead = here->shape->dram_spec->writes * here->spec->dram->sector_fs / 1000;
+    return passed - min_u64(passed, ahead);
+}
+
+/* Gives when memory has taken it; and when the slice has. */
+static uint64_t write(const struct here *here, uint32_t slice, uint64_t index,
+                      const struct mem_request *request, const unsigned char *payload, uint64_t *through)
+{
+    const struct cache *cache = &here->spec->caches[slice];
+    uint64_t offset = physical_offset(physical_unpack(request->line)), key = index << 1;
+    uint32_t slot = clean(here, slice, key);
+    if (slot != TAGS_NONE) {
+        if (*copied(cache, slot))
+            slice_recall(here, slice, key, *copied(cache, slot));
+        *copied(cache, slot) = 0;
+        slice_sync_line(here->spec, slice, key, true);
+    }
+    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct mem_write)) {
+        struct mem_write write;
+        memcpy(&write, payload, sizeof write);
+        home_write(&here->shape->memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data,
+                   write.mask);
+    }
+    *through = slice_occupy(here, slice, sector_count(request->sectors) * here->shape->sector_write_ps);
+    return keep(here, slice, index, request->sectors);
+}
+
+void around_take(const struct here *here, uint32_t slice, const struct head *head,
+                 const unsigned char *payload)
+{
+    uint64_t line = physical_offset(physical_unpack(head->request.line)) / MEM_LINE;
+    struct place place = map_place(&here->shape->map, line);
+    REQUIRE(place.slice == here->spec->global[slice]); /* copies ask home: mem_copy_target */
+    if (head->kind == MEM_READ) {
+        read(here, slice, place.index, head);
+        return;
+    }
+    uint64_t through;
+    uint64_t taken = write(here, slice, place.index, &head->request, payload, &through);
+    through = max_u64(through, taken);
+    uint64_t invalidated_at = here->state->slices[slice].invalidated_at;
+    if (invalidated_at > here->now) /* nobody reads a stale copy of the line when this is acknowledged */
+        through = max_u64(through, invalidated_at + here->shape->cross_ps);
+    struct mem_reply reply = {
+        .line = head->request.line, .id = head->request.id, .sectors = head->request.sectors};
+    partition_reply(here, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
+}
+
+void around_pushed(const struct here *here, const struct event *event)
+{
+    struct mem_request request;
+    memcpy(&request, event->payload, sizeof request);
+    uint64_t line = physical_offset(physical_unpack(request.line)) / MEM_LINE;
+    struct place place = map_place(&here->shape->map, line);
+    uint32_t per_side = here->shape->per_side, side = place.slice >= per_side;
+    uint32_t slice = side * here->spec->pairs + place.slice - side * per_side - here->spec->first_pair;
+    uint64_t through;
+    uint64_t taken = write(here, slice, place.index, &request, event->payload + sizeof request, &through);
+    taken = max_u64(taken, here->state->slices[slice].invalidated_at); /* nor can a stale copy be read */
+    here->state->pushed_until = max_u64(here->state->pushed_until, taken);
+}

@@ -1,0 +1,33 @@
+/* The DMA engine of a GPU: a component that copies in time, beside kernels. It reads lines of its GPU's
+ * memory over the crossbar and writes them there, to the host over its link, or to another GPU over the
+ * fabric. (Copies from the host are the host's to send: mem/host.h.)
+ *
+ * It has a channel for each way, and each does one copy at a time. Reads and writes go around caches
+ * (mem/around.c). A line on its way is an entry here, until it was written. */
+#ifndef MEM_DMA_H
+#define MEM_DMA_H
+
+#include "engine/engine.h"
+#include "mem/copy.h"
+
+struct dma;
+struct mem;
+
+enum dma_port { DMA_REQUESTS, DMA_REPLIES, DMA_HOST };
+
+/* Channels: in the GPU's own memory, to the host, and to each GPU. */
+enum { DMA_ON_DEVICE, DMA_TO_HOST, DMA_TO_PEER };
+
+/* The last client of the crossbar. */
+struct dma *dma_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t gpus);
+void dma_free(struct dma *dma); /* after the engine */
+struct port *dma_port(const struct dma *dma, enum dma_port port);
+
+/* Between runs: begins a copy at this time, on a channel that is done with the last one. */
+void dma_begin(struct dma *dma, uint32_t channel, const struct copy_order *order, uint64_t time);
+
+/* All has been read and written, as far as it is known here: a write to the host is not acknowledged. */
+bool dma_is_done(const struct dma *dma, uint32_t channel);
+uint64_t dma_pieces(const struct dma *dma, uint32_t channel); /* of this copy, that were sent */
+
+#endif

@@ -1,0 +1,49 @@
+/* What the host's memory is made of. For host.c and host_copies.c only. */
+#ifndef MEM_HOST_PARTS_H
+#define MEM_HOST_PARTS_H
+
+#include "mem/host.h"
+
+#include <string.h>
+
+/* Of each GPU, beside the component's state. */
+struct host_link {
+    const struct mem *mem;
+    uint64_t latency_ps;
+    struct copy_list list; /* the copy from the host */
+    struct host_window {
+        char *at;
+        uint64_t first; /* its place in a line */
+    } windows[2];       /* from the host, to it */
+};
+
+/* The component's state: of each GPU. */
+struct host_channel {
+    struct copy_course course; /* of the copy from the host */
+    uint64_t there_at;         /* when all that was sent of it is there */
+    uint64_t received;         /* pieces of the copy to the host */
+};
+
+struct host_memory {
+    struct host_memory *self; /* what the component's spec points to: state is reached through it */
+    struct engine *engine;
+    struct component *component;
+    struct home memory;
+    mem_atomic_fn *atomic;
+    const struct probe *probe;
+    uint32_t gpus;
+    struct host_link *links; /* by GPU */
+    bool notes_writes;
+    struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
+        char *at;
+        uint32_t mask;
+    } * writes;
+    size_t write_count, write_capacity;
+};
+
+/* ---- host_copies.c ---- */
+void host_copies_event(struct component *self, void *state, const struct event *event);
+void host_copies_receive(struct host_memory *host, uint32_t gpu, const struct event *event);
+void host_copies_archive(struct component *self, void *state, struct archive *archive);
+
+#endif

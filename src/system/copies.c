@@ -1,0 +1,295 @@
+#include "system/copies.h"
+#include "base/archive.h"
+#include "base/mem.h"
+
+_Static_assert(TASK_HOST_BYTES_MOST < HOST_WINDOW_MOST, "what may be copied fits a window");
+
+/* ---- how long ---- */
+
+struct course_plan {
+    uint64_t latency_ps, bytes_per_s;
+};
+
+static struct course_plan plan_of(const struct machine *machine, const struct task *task)
+{
+    const struct noc_spec *noc = &machine->system->noc;
+    const struct fabric_spec *fabric = &machine->system->fabric;
+    switch (task->direction) {
+    case COPY_ON_DEVICE: /* each byte is read and written */
+        return (struct course_plan){noc->host_latency, machine->system->dram.bandwidth / 2};
+    case COPY_PEER: /* there, and the word that all is there */
+        return (struct course_plan){2 * fabric->latency, fabric->bandwidth};
+    default:
+        return (struct course_plan){noc->host_latency, noc->host_bandwidth};
+    }
+}
+
+static uint64_t task_bytes(const struct task *task)
+{
+    return task->width * task->height * task->depth;
+}
+
+/* ---- parts: where it goes ---- */
+
+struct parts {
+    struct copy_part *at;
+    size_t count, capacity;
+};
+
+/* A side of a copy, as physical addresses. */
+struct place {
+    uint64_t packed; /* of its first byte */
+    uint64_t bytes;  /* from there on that lie side by side */
+};
+
+/* Beyond all memory of a GPU: there is nothing. A program may take away what it still copies. */
+#define NOWHERE (UINT64_C(1) << 46)
+
+static struct place place_of(const struct machine *machine, uint64_t at)
+{
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        if (at - range->at < range->bytes)
+            return (struct place){range->to.packed + (at - range->at), range->bytes - (at - range->at)};
+    }
+    return (struct place){physical_at(0, NOWHERE).packed, UINT64_MAX};
+}
+
+/* Where the bytes of a side are: `window` is the place of the first ones of the host's. */
+static struct place side_place(const struct machine *machine, const struct task_side *side, uint64_t offset,
+                               uint64_t window)
+{
+    if (side->is_host)
+        return (struct place){window + offset, UINT64_MAX};
+    return place_of(machine, side->at + offset);
+}
+
+static void add_part(struct parts *parts, const struct copy_part *part)
+{
+    mem_grow(parts->at, parts->count, parts->capacity);
+    parts->at[parts->count++] = *part;
+}
+
+/* A row, which may be in several pieces of memory. */
+static void add_row(const struct machine *machine, const struct task *task, uint64_t to, uint64_t from,
+                    uint64_t window, struct parts *parts)
+{
+    for (uint64_t at = 0, bytes; at < task->width; at += bytes) {
+        struct place here = side_place(machine, &task->to, to + at, window);
+        struct place there = here;
+        if (!task->is_fill)
+            there = side_place(machine, &task->from, from + at, window);
+        bytes = min_u64(min_u64(here.bytes, there.bytes), task->width - at);
+        add_part(parts,
+                 &(struct copy_part){.to = here.packed, .from = there.packed, .bytes = bytes, .rows = 1});
+    }
+}
+
+/* The bytes from the first to behind the last of a plane. */
+static uint64_t plane_extent(const struct task *task, const struct task_side *side)
+{
+    return (task->height - 1) * side->pitch + task->width;
+}
+
+/* A plane of rows: one part, where it is in one piece of memory. */
+static void add_plane(const struct machine *machine, const struct task *task, uint64_t z, uint64_t window,
+                      struct parts *parts)
+{
+    const struct task_side *to = &task->to, *from = task->is_fill ? &task->to : &task->from;
+    struct place here = side_place(machine, to, z * to->slice, window);
+    struct place there = side_place(machine, from, z * from->slice, window);
+    if (here.bytes >= plane_extent(task, to) && there.bytes >= plane_extent(task, from)) {
+        struct copy_part plane = {.to = here.packed,
+                                  .from = there.packed,
+                                  .bytes = task->width,
+                                  .rows = task->height,
+                                  .to_pitch = to->pitch,
+                                  .from_pitch = from->pitch};
+        if (plane.to_pitch == task->width && plane.from_pitch == task->width) {
+            plane.bytes *= plane.rows;
+            plane.rows = 1;
+        }
+        add_part(parts, &plane);
+        return;
+    }
+    for (uint64_t y = 0; y < task->height; y++)
+        add_row(machine, task, z * to->slice + y * to->pitch, z * from->slice + y * from->pitch, window,
+                parts);
+}
+
+/* ---- beginning ---- */
+
+static bool is_copy(const struct task *task)
+{
+    return !task->launch && task->state == TASK_RUNNING;
+}
+
+static bool is_under_way(const struct task *task)
+{
+    return is_copy(task) && task->end_ps != TIME_NEVER;
+}
+
+/* Sets the window on the side that is the host's, to lie in lines as the other side does; its physical
+ * address, or 0. */
+static uint64_t open_window(struct machine *machine, const struct task *task)
+{
+    const struct task_side *host = task->to.is_host ? &task->to : &task->from;
+    if (!host->is_host)
+        return 0;
+    return host_memory_window(machine->host, task->gpu, task->to.is_host, (char *)(uintptr_t)host->at,
+                              task->device_place)
+        .packed;
+}
+
+/* The engine that a copy is done by: that of the GPU which the bytes come from, or, of a fill, go to. */
+static struct dma *engine_of(const struct machine *machine, const struct task *task)
+{
+    uint32_t gpu = physical_home(physical_unpack(task->device_place));
+    return mem_dma(gpu_mem(machine->gpus[gpu].gpu));
+}
+
+static uint32_t channel_of(const struct task *task)
+{
+    switch (task->direction) {
+    case COPY_TO_HOST:
+        return DMA_TO_HOST;
+    case COPY_ON_DEVICE:
+        return DMA_ON_DEVICE;
+    default:
+        return DMA_TO_PEER + task->gpu;
+    }
+}
+
+static void begin(struct machine *machine, struct task *task)
+{
+    struct course_plan plan = plan_of(machine, task);
+    struct parts parts = {0};
+    bool from_device = !task->is_fill && !task->from.is_host;
+    task->device_place = place_of(machine, from_device ? task->from.at : task->to.at).packed;
+    uint64_t window = open_window(machine, task);
+    for (uint64_t z = 0; z < task->depth; z++)
+        add_plane(machine, task, z, window, &parts);
+    struct copy_order order = {.parts = parts.at,
+                               .count = parts.count,
+                               .bytes_per_s = plan.bytes_per_s * (1 + task->is_fill),
+                               .is_fill = task->is_fill,
+                               .word = task->fill_word};
+    uint64_t bytes = task->is_fill ? (task_bytes(task) + 1) / 2 : task_bytes(task); /* that is only written */
+    task->end_ps = machine->now + plan.latency_ps +
+                   (uint64_t)((unsigned __int128)bytes * PS_PER_SECOND / plan.bytes_per_s);
+    if (task->direction == COPY_TO_DEVICE) {
+        host_memory_push(machine->host, task->gpu, &order, machine->now);
+    } else {
+        if (task->direction == COPY_TO_HOST)
+            host_memory_receive(machine->host, task->gpu);
+        dma_begin(engine_of(machine, task), channel_of(task), &order, machine->now);
+    }
+    mem_free(parts.at);
+}
+
+static bool is_free(const struct machine *machine, const struct task *task)
+{
+    const struct task *before = machine->waiting;
+    for (; before != task; before = before->next)
+        if (is_copy(before) && before->gpu == task->gpu && before->direction == task->direction)
+            return false;
+    return true;
+}
+
+void copies_begin(struct machine *machine)
+{
+    for (struct task *task = machine->waiting; task; task = task->next)
+        if (is_copy(task) && !is_under_way(task) && is_free(machine, task))
+            begin(machine, task);
+}
+
+static bool some_run(const struct machine *machine, uint64_t least_bytes)
+{
+    for (const struct task *task = machine->waiting; task; task = task->next)
+        if (is_under_way(task) && task_bytes(task) >= least_bytes)
+            return true;
+    return false;
+}
+
+bool copies_run(const struct machine *machine)
+{
+    return some_run(machine, 0);
+}
+
+bool copies_are_long(const struct machine *machine)
+{
+    return some_run(machine, 4 << 20);
+}
+
+/* ---- ending ---- */
+
+static bool is_all_there(const struct machine *machine, const struct task *task)
+{
+    if (task->direction == COPY_TO_DEVICE)
+        return host_memory_has_pushed(machine->host, task->gpu, machine->now) &&
+               mem_pushed_until(gpu_mem(machine->gpus[task->gpu].gpu)) <= machine->now;
+    const struct dma *engine = engine_of(machine, task);
+    return dma_is_done(engine, channel_of(task)) &&
+           (task->direction != COPY_TO_HOST ||
+            host_memory_received(machine->host, task->gpu) == dma_pieces(engine, DMA_TO_HOST));
+}
+
+bool copies_take_end(struct machine *machine, struct task *task)
+{
+    if (!is_all_there(machine, task)) {
+        task->end_ps = machine->now + COPY_LATE_PS;
+        return false;
+    }
+    task->state = TASK_DONE;
+    for (uint32_t i = 0; i < machine->gpu_count && !task->to.is_host; i++)
+        gpu_forget_data(machine->gpus[i].gpu); /* L1s may have what it was before */
+    return true;
+}
+
+/* ---- checkpoints ---- */
+
+static char *row_at(const struct task_side *side, uint64_t z, uint64_t y)
+{
+    return (char *)(uintptr_t)(side->at + z * side->slice + y * side->pitch);
+}
+
+/* What the host's memory that a copy goes to holds. */
+static void archive_rows(const struct task *task, struct archive *archive)
+{
+    archive_expect(archive, task_bytes(task));
+    for (uint64_t z = 0; z < task->depth; z++)
+        for (uint64_t y = 0; y < task->height && archive->good; y++)
+            archive_sparse(archive, row_at(&task->to, z, y), task->width);
+}
+
+void copies_archive(struct machine *machine, struct task *task, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, task->device_place);
+    archive_check(archive, physical_home(physical_unpack(task->device_place)) < machine->gpu_count);
+    if (task->to.is_host)
+        archive_rows(task, archive);
+    if (archive->reading && archive->good)
+        open_window(machine, task);
+}
+
+static void move_row(const struct task *task, uint64_t z, uint64_t y)
+{
+    char *to = row_at(&task->to, z, y);
+    if (!task->is_fill) {
+        memmove(to, row_at(&task->from, z, y), task->width);
+        return;
+    }
+    for (uint64_t i = 0; i < task->width; i++)
+        to[i] = (char)(task->fill_word >> ((uintptr_t)to + i) % 4 * 8);
+}
+
+void copies_archive_ended(const struct task *task, struct archive *archive)
+{
+    if (task->to.is_host) {
+        archive_rows(task, archive);
+        return;
+    }
+    for (uint64_t z = 0; z < task->depth && archive->reading; z++)
+        for (uint64_t y = 0; y < task->height; y++)
+            move_row(task, z, y);
+}

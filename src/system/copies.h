@@ -1,0 +1,29 @@
+/* Copies and fills as tasks of a machine: queues, the DMA engines' orders, and when one is over. For this
+ * room only.
+ *
+ * One at a time goes each way of a GPU. A copy with nothing else in its way takes what the description says
+ * (a latency, and its bytes at the bandwidth), so its end is planned when it begins; if all is not there by
+ * then, as kernels use the same links and memory, the machine looks again every COPY_LATE_PS. */
+#ifndef SYSTEM_COPIES_H
+#define SYSTEM_COPIES_H
+
+#include "system/parts.h"
+
+enum { COPY_LATE_PS = 100 * 1000 };
+
+/* Tells the engines of the copies among machine->waiting that can begin now. */
+void copies_begin(struct machine *machine);
+
+/* A copy whose planned end is here: true when all is there. Else it has another end. */
+bool copies_take_end(struct machine *machine, struct task *task);
+
+/* Some copy is on its way; one that takes the simulator as long as a small kernel. */
+bool copies_run(const struct machine *machine);
+bool copies_are_long(const struct machine *machine);
+
+/* Checkpoints: what the machine has of a copy that is on its way, beside its engine; and of one that ended,
+ * which replayed moves its bytes at once. */
+void copies_archive(struct machine *machine, struct task *task, struct archive *archive);
+void copies_archive_ended(const struct task *task, struct archive *archive);
+
+#endif
