@@ -81,11 +81,47 @@ static void addresses_come_one_after_the_other(void **state)
     }
 }
 
+/* Lines that a load misses are waited for together, as long as the slowest: one that the cache behind has
+ * (line 0, which lines 1 to 5 have driven out of the nearest, with room for four), and one that nobody has.
+ */
+static void a_warp_waits_for_the_slowest_of_its_misses(void **state)
+{
+    (void)state;
+    enum { BEHIND = 70, MEMORY = 300, SHARED = 2 };
+    for (uint32_t far = 0; far <= 1; far++) {
+        struct bench bench = bench_open("sm.const_latency=%u sm.const_shared=%u sm.const_interval=1 "
+                                        "sm.constant_cache=256B sm.constant_miss_cycles=%u "
+                                        "sm.constant_memory_cycles=%u sm.memory_code_latency=1 "
+                                        "sm.memory_code_interval=1",
+                                        CONST, SHARED, BEHIND, MEMORY);
+        char *others = repeated("ld.const.u32 %r1#, [table+64*#];\nbar.warp.sync -1;", 6);
+        char *uses = repeated("st.global.u32 [%out+24], %r1#;", 6);
+        char before[1000], after[1000];
+        snprintf(before, sizeof before,
+                 "%smov.u64 %%rd1, table;\nand.b32 %%r1, %%self, 1;\nmul.lo.u32 %%r2, %%r1, %%arg;\n"
+                 "mad.wide.u32 %%rd2, %%r2, 4, %%rd1;",
+                 others);
+        snprintf(after, sizeof after, "%s%s", USE, uses);
+        struct piece piece = {.module = TABLE,
+                              .before = before,
+                              .body = "ld.const.u32 %r3, [%rd2];\nshr.u32 %r4, %r3, 1;",
+                              .after = after,
+                              .inst = 12 + 4 + 2 + 7,
+                              .arg = far ? 512 : 16, /* words: line 32, or line 1 */
+                              .once = true};
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + CONST + SHARED + (far ? MEMORY : BEHIND) + 1);
+        free(others);
+        free(uses);
+        bench_close(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_miss_goes_to_the_cache_behind),
                                        cmocka_unit_test(a_miss_of_that_goes_to_memory),
                                        cmocka_unit_test(a_cache_of_no_bytes_is_not_there),
-                                       cmocka_unit_test(addresses_come_one_after_the_other)};
+                                       cmocka_unit_test(addresses_come_one_after_the_other),
+                                       cmocka_unit_test(a_warp_waits_for_the_slowest_of_its_misses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
