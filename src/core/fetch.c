@@ -3,16 +3,16 @@
 #include "base/mem.h"
 
 /* What the description says of a level. */
-struct level_spec {
+struct fetch_level_spec {
     uint64_t bytes; /* 0: there is none */
     uint32_t line_bytes, ways;
     bool of_subcore; /* each has one of its own */
     uint64_t latency, interval;
 };
 
-static void level_make(struct level *level, const struct level_spec *spec, uint32_t subcores)
+static void level_make(struct fetch_level *level, const struct fetch_level_spec *spec, uint32_t subcores)
 {
-    *level = (struct level){.latency = (uint32_t)spec->latency, .interval = (uint32_t)spec->interval};
+    *level = (struct fetch_level){.latency = (uint32_t)spec->latency, .interval = (uint32_t)spec->interval};
     level->count = spec->of_subcore ? subcores : 1;
     level->caches = mem_alloc(level->count, sizeof *level->caches);
     uint32_t sets = (uint32_t)max_u64(spec->bytes / spec->line_bytes / spec->ways, 1);
@@ -23,26 +23,26 @@ static void level_make(struct level *level, const struct level_spec *spec, uint3
 }
 
 /* From the nearest on; the last row is what is behind all caches. */
-static void levels_make(struct levels *levels, const struct level_spec *specs, uint32_t count,
+static void levels_make(struct fetch_levels *levels, const struct fetch_level_spec *specs, uint32_t count,
                         uint32_t subcores)
 {
-    REQUIRE(count <= LEVELS_MOST + 1);
+    REQUIRE(count <= FETCH_LEVELS_MOST + 1);
     for (uint32_t i = 0; i + 1 < count; i++)
         if (specs[i].bytes)
             level_make(&levels->at[levels->count++], &specs[i], subcores);
-    levels->at[levels->count] = (struct level){.latency = (uint32_t)specs[count - 1].latency,
-                                               .interval = (uint32_t)specs[count - 1].interval};
+    levels->at[levels->count] = (struct fetch_level){.latency = (uint32_t)specs[count - 1].latency,
+                                                     .interval = (uint32_t)specs[count - 1].interval};
 }
 
 void fetch_make(struct sm *sm)
 {
     const struct sm_spec *s = sm->config.spec;
-    const struct level_spec code[] = {
+    const struct fetch_level_spec code[] = {
         {s->l0_code, CODE_LINE, 4, true, 0, 0},
         {s->l1_code, CODE_LINE, 4, false, s->l1_code_latency, s->l1_code_interval},
         {s->l2_code, CODE_LINE, 8, false, s->l2_code_latency, s->l2_code_interval},
         {0, 0, 0, false, s->memory_code_latency, s->memory_code_interval}};
-    const struct level_spec constants[] = {
+    const struct fetch_level_spec constants[] = {
         {s->constant_cache, CONSTANT_LINE, 4, false, 0, 0},
         {s->l2_constants, CONSTANT_LINE_BEHIND, 8, false, s->constant_miss_cycles, 0},
         {0, 0, 0, false, s->constant_memory_cycles, 0}};
@@ -52,10 +52,10 @@ void fetch_make(struct sm *sm)
 
 /* Every cache of code and of constants. */
 #define EACH_CACHE(cache, levels)                                                                            \
-    for (struct level *level = (levels)->at; level < (levels)->at + (levels)->count; level++)                \
+    for (struct fetch_level *level = (levels)->at; level < (levels)->at + (levels)->count; level++)          \
         for (struct cache *cache = level->caches; cache < level->caches + level->count; cache++)
 
-static void levels_free(struct levels *levels)
+static void levels_free(struct fetch_levels *levels)
 {
     EACH_CACHE(cache, levels)
     cache_fini(cache);
@@ -63,13 +63,13 @@ static void levels_free(struct levels *levels)
         mem_free(levels->at[i].caches);
 }
 
-static void levels_forget(struct levels *levels)
+static void levels_forget(struct fetch_levels *levels)
 {
     EACH_CACHE(cache, levels)
     cache_forget(cache, NULL);
 }
 
-static void levels_archive(struct levels *levels, struct archive *archive)
+static void levels_archive(struct fetch_levels *levels, struct archive *archive)
 {
     EACH_CACHE(cache, levels)
     cache_archive(cache, 0, archive);
@@ -94,9 +94,9 @@ void fetch_archive(struct sm *sm, struct archive *archive)
 }
 
 /* The level that has what is at this address; the nearer ones have it from now on. */
-static const struct level *look(const struct levels *levels, uint32_t subcore, uint64_t address)
+static const struct fetch_level *look(const struct fetch_levels *levels, uint32_t subcore, uint64_t address)
 {
-    const struct level *level = levels->at;
+    const struct fetch_level *level = levels->at;
     for (; level < levels->at + levels->count; level++) {
         struct cache *cache = &level->caches[level->count == 1 ? 0 : subcore];
         if (cache_touch_or_place(cache, cache_line(cache, address)))
@@ -112,7 +112,7 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
     uint64_t now = max_u64(sm->cycle, w->since), before = w->code_at;
     w->code_line = line;
     w->code_at = now;
-    const struct level *level = look(&sm->code, w->place / SUBCORE_WARPS, line * CODE_LINE);
+    const struct fetch_level *level = look(&sm->code, w->place / SUBCORE_WARPS, line * CODE_LINE);
     if (level->latency == 0)
         return 0;
     w->kernel->counters.fetch_misses++;

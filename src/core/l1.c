@@ -171,11 +171,10 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
         return;
     for (uint32_t i = 0; i < load->writes; i++)
         w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + RESULT_LONG;
-    if (load->of.is_async) {
-        w->kernel->isa->complete(&load->of);
-        if (!load->of.barrier)
-            w->group_left[load->group]--;
-    }
+    if (load->of.is_async || load->of.stage_bytes)
+        w->kernel->isa->complete(w->exec, &load->of, load->stage);
+    if (load->of.is_async && !load->of.barrier)
+        w->group_left[load->group]--;
     if (load->of.acquires)
         l1_forget(sm);
     load->ready_at = 0;
@@ -194,13 +193,12 @@ static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sect
 {
     for (size_t i = 0; i < load->piece_count; i++) {
         const struct piece *piece = &load->pieces[i];
-        if (!piece->host) /* a texel, whose value is there already */
-            continue;
+        char *host = piece->host ? piece->host : (char *)load->stage + piece->stage_at;
         uint64_t from = max_u64(piece->at, line), to = min_u64(piece->at + piece->bytes, line + MEM_LINE);
         for (uint64_t next; from < to; from = next) { /* sector by sector */
             next = min_u64((from / MEM_SECTOR + 1) * MEM_SECTOR, to);
             if (sectors >> (from - line) / MEM_SECTOR & 1)
-                memcpy(piece->host + (from - piece->at), data + (from - line), next - from);
+                memcpy(host + (from - piece->at), data + (from - line), next - from);
         }
     }
 }

@@ -344,6 +344,12 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
             mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
         memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
         load->piece_count = request->piece_count;
+        if (load->stage_capacity < request->of.stage_bytes) {
+            load->stage = mem_resize(load->stage, load->stage_capacity, request->of.stage_bytes, 1);
+            load->stage_capacity = request->of.stage_bytes;
+        }
+        if (request->of.stage_bytes)
+            memcpy(load->stage, request->stage, request->of.stage_bytes);
     }
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, 1));
     for (size_t i = 0; i < request->piece_count; i++) {

@@ -86,17 +86,17 @@ struct subcore {
 };
 
 /* Caches of code or of constants, from the nearest on. Only their tags and times are modelled. */
-enum { LEVELS_MOST = 3 };
+enum { FETCH_LEVELS_MOST = 3 };
 
-struct level {
+struct fetch_level {
     struct cache *caches;       /* one, or one of each sub-core */
     uint32_t count;             /* of them */
     uint32_t latency, interval; /* cycles until what is found here comes; 0: it is at hand */
 };
 
-struct levels {
+struct fetch_levels {
     uint32_t count;
-    struct level at[LEVELS_MOST + 1]; /* the last one has no caches: what is behind them all */
+    struct fetch_level at[FETCH_LEVELS_MOST + 1]; /* the last one has no caches: what is behind them all */
 };
 
 /* A load, atomic or copy whose values are under way. */
@@ -112,6 +112,8 @@ struct load {
     uint32_t registers[8]; /* numbers */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
+    unsigned char *stage; /* of.stage_bytes */
+    size_t stage_capacity;
 };
 
 /* Writes of a block that are under way. A block ends before they arrive, a kernel does not. */
@@ -173,7 +175,7 @@ struct sm {
     struct tlb tlb;
     struct untranslated *untranslated; /* in order */
     uint32_t untranslated_count, untranslated_capacity;
-    struct levels code, constants;
+    struct fetch_levels code, constants;
 
     uint32_t next_subcore;
     struct sm_block *blocks;

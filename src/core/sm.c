@@ -41,7 +41,7 @@ void sm_free(struct sm *sm)
     for (uint32_t i = 0; i < warp_count(sm); i++)
         mem_free(sm->warps[i].board);
     for (uint32_t i = 0; i < sm->load_capacity; i++)
-        mem_free(sm->loads[i].pieces);
+        mem_free(sm->loads[i].pieces), mem_free(sm->loads[i].stage);
     fetch_free(sm);
     cache_fini(&sm->l1);
     mem_free(sm->loads);

@@ -7,7 +7,13 @@
 
 #include <string.h>
 
-enum { MOST_LOADS = 1 << 24, MOST_OUTGOING = 1 << 24, MOST_PRINTED = 1 << 28, MOST_PIECES = 1 << 24 };
+enum {
+    MOST_LOADS = 1 << 24,
+    MOST_OUTGOING = 1 << 24,
+    MOST_PRINTED = 1 << 28,
+    MOST_PIECES = 1 << 24,
+    MOST_STAGE = 1 << 20
+};
 
 static bool kernel_is_there(const struct sm *sm, uint64_t slot)
 {
@@ -188,9 +194,24 @@ static void archive_pieces(struct load *load, struct archive *archive)
     for (uint64_t i = 0; i < count && archive->good; i++) {
         if (archive->reading)
             mem_grow(load->pieces, i, load->piece_capacity);
+        const struct piece *piece = &load->pieces[i];
         load->warp->kernel->isa->archive_piece(load->warp->exec, &load->pieces[i], archive);
+        archive_check(archive, piece->host || (piece->stage_at <= load->of.stage_bytes &&
+                                               piece->bytes <= load->of.stage_bytes - piece->stage_at));
     }
     load->piece_count = count;
+}
+
+static void archive_stage(struct load *load, struct archive *archive)
+{
+    uint64_t bytes = archive_number(archive, load->of.stage_bytes, MOST_STAGE);
+    if (archive->reading && bytes) {
+        load->stage = mem_alloc(bytes, 1);
+        load->stage_capacity = bytes;
+    }
+    archive_check(archive, bytes == load->of.stage_bytes);
+    if (bytes)
+        archive_bytes(archive, load->stage, bytes);
 }
 
 static struct load load_without_pointers(const struct load *load)
@@ -201,6 +222,8 @@ static struct load load_without_pointers(const struct load *load)
     flat.profile = NULL;
     flat.pieces = NULL;
     flat.piece_count = flat.piece_capacity = 0;
+    flat.stage = NULL;
+    flat.stage_capacity = 0;
     return flat;
 }
 
@@ -221,6 +244,7 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
     }
     load->profile = profile_archive(warp->kernel, load->profile, archive);
     warp->kernel->isa->archive_delivery(warp->exec, &load->of, archive);
+    archive_stage(load, archive);
     archive_pieces(load, archive);
 }
 

@@ -104,6 +104,8 @@ static struct request request_without_pointers(const struct request *request)
     flat.of = delivery_without_pointers(&request->of);
     flat.pieces = NULL;
     flat.piece_count = flat.piece_capacity = 0;
+    flat.stage = NULL;
+    flat.stage_capacity = 0;
     return flat;
 }
 

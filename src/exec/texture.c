@@ -2,6 +2,7 @@
  * are rounded was read off an H200. */
 #include "exec/texel.h"
 
+#include "base/err.h"
 #include "exec/number.h"
 
 #include <math.h>
@@ -63,13 +64,24 @@ struct spot {
     double at[3];
     int offset[3];
     struct texture_touched *touched;
+    const unsigned char **texels; /* the next one */
 };
 
-static void touch(const struct texture *t, struct texture_touched *touched, const unsigned char *at)
+static void take_texel(const struct texture *t, const struct spot *spot, const unsigned char *at,
+                       uint32_t raw[4])
 {
-    touched->bytes = texel_bytes(t);
-    if (touched->count < sizeof touched->at / sizeof *touched->at)
+    struct texture_touched *touched = spot->touched;
+    if (touched) {
+        REQUIRE(touched->count < TEXTURE_TOUCHED_MOST);
+        touched->bytes = texel_bytes(t);
         touched->at[touched->count++] = at;
+        memset(raw, 0, 4 * sizeof *raw);
+    } else if (*spot->texels) {
+        texel_read(t, *spot->texels, raw);
+        *spot->texels += texel_bytes(t);
+    } else {
+        texel_read(t, at, raw);
+    }
 }
 
 static void texel_at(const struct texture *t, const struct texture_level *level, const struct spot *spot,
@@ -82,9 +94,7 @@ static void texel_at(const struct texture *t, const struct texture_level *level,
         texel_border(t, raw);
         return;
     }
-    texel_read(t, level->memory + offset, raw);
-    if (spot->touched)
-        touch(t, spot->touched, level->memory + offset);
+    take_texel(t, spot, level->memory + offset, raw);
 }
 
 static void find_axes(const struct texture *t, const struct texture_level *level, const struct spot *spot,
@@ -250,17 +260,14 @@ unsigned texture_coordinates(const struct texture_form *form)
 }
 
 /* Linear memory is not filtered, and beyond it is 0. */
-static void fetch_buffer(const struct texture *t, const struct texture_request *r, uint32_t out[4])
+static void fetch_buffer(const struct texture *t, const struct texture_request *r, const struct spot *spot,
+                         uint32_t out[4])
 {
     int64_t x = r->form->integer_coordinates ? (int32_t)r->at[0] : (int64_t)floor(within(f32_bits(r->at[0])));
     x += r->offset[0];
     memset(out, 0, 4 * sizeof *out);
-    if (x >= 0 && x < t->levels[0].width) {
-        const unsigned char *at = t->levels[0].memory + (uint64_t)x * texel_bytes(t);
-        texel_read(t, at, out);
-        if (r->touched)
-            touch(t, r->touched, at);
-    }
+    if (x >= 0 && x < t->levels[0].width)
+        take_texel(t, spot, t->levels[0].memory + (uint64_t)x * texel_bytes(t), out);
     for (unsigned c = 0; c < 4; c++)
         out[c] = texel_result(t, c, out[c]);
 }
@@ -292,9 +299,11 @@ bool texture_fetch(const struct texture *t, const struct texture_request *r, uin
     const struct texture_form *form = r->form;
     if (!(geometries[form->geometry].kinds >> t->kind & 1))
         return false;
-    const struct spot spot = find_spot(t, r);
+    const unsigned char *texels = r->texels;
+    struct spot spot = find_spot(t, r);
+    spot.texels = &texels;
     if (t->kind == TEXTURE_BUFFER)
-        fetch_buffer(t, r, out);
+        fetch_buffer(t, r, &spot, out);
     else if (form->op == TEXTURE_TLD4)
         gather(t, &spot, form->component, out);
     else if (form->integer_coordinates)

@@ -137,10 +137,11 @@ bool texture_parse(const char *opcode, struct texture_form *form); /* false: not
 /* How many registers of the operand count as coordinates, the layer with them: 1 to 4. */
 unsigned texture_coordinates(const struct texture_form *form);
 
-/* Which texels a fetch read, for models that keep time; not more than there is room for. */
+/* Which texels a fetch needs, for models that keep time: at most 8 of each of two levels. */
+enum { TEXTURE_TOUCHED_MOST = 16 };
 struct texture_touched {
     uint32_t count, bytes; /* of texels; of one */
-    const unsigned char *at[16];
+    const unsigned char *at[TEXTURE_TOUCHED_MOST];
 };
 
 /* A lane's request. The words are as in the operands' registers: at[] begins with the layer where there are
@@ -148,10 +149,13 @@ struct texture_touched {
 struct texture_request {
     const struct texture_form *form;
     uint32_t at[4];
-    uint32_t level;                  /* LOD_LEVEL: f32, or s32 with integer coordinates */
-    float dx[3], dy[3];              /* LOD_GRADIENT */
-    int32_t offset[3];               /* in texels; from the optional operand */
+    uint32_t level;     /* LOD_LEVEL: f32, or s32 with integer coordinates */
+    float dx[3], dy[3]; /* LOD_GRADIENT */
+    int32_t offset[3];  /* in texels; from the optional operand */
+    /* Where texels come from: memory; or with `touched`, nowhere (they are only noted, and the result is of
+     * no use); or with `texels`, from there, side by side in the order that they were noted in. */
     struct texture_touched *touched; /* or NULL */
+    const unsigned char *texels;     /* or NULL */
 };
 
 /* out: the result's form->elements registers (all four are written). False: the texture is not of the kind

@@ -67,19 +67,19 @@ static void do_atomics(const struct isa_ops *isa, const struct request *request)
     }
 }
 
-static void move_pieces(const struct isa_ops *isa, const struct request *request)
+static void move_pieces(const struct isa_ops *isa, struct isa_warp *w, const struct request *request)
 {
     for (size_t i = 0; i < request->piece_count; i++) {
         const struct piece *piece = &request->pieces[i];
         void *at = (void *)(uintptr_t)piece->at;
-        if (piece->host) /* else it was, already */
-            memcpy(request->writes ? at : piece->host, request->writes ? piece->host : at, piece->bytes);
+        void *host = piece->host ? piece->host : (char *)request->stage + piece->stage_at;
+        memcpy(request->writes ? at : host, request->writes ? host : at, piece->bytes);
     }
-    if (request->of.is_async)
-        isa->complete(&request->of);
+    if (request->of.is_async || request->of.stage_bytes)
+        isa->complete(w, &request->of, request->stage);
 }
 
-static void answer(const struct isa_ops *isa, struct request *request)
+static void answer(const struct isa_ops *isa, struct isa_warp *w, struct request *request)
 {
     switch ((enum request_kind)request->of.kind) {
     case REQUEST_NONE:
@@ -92,7 +92,7 @@ static void answer(const struct isa_ops *isa, struct request *request)
         do_atomics(isa, request);
         break;
     case REQUEST_PIECES:
-        move_pieces(isa, request);
+        move_pieces(isa, w, request);
         break;
     }
     request_clear(request);
@@ -114,7 +114,7 @@ static bool step(struct turns_sm *sm, struct resident *resident, uint32_t index)
     uint64_t bit = UINT64_C(1) << index;
     resident->settled = stepped.moved || stepped.waits ? resident->settled & ~bit : resident->settled | bit;
     watch_request(sm->team);
-    answer(isa, &sm->team->request);
+    answer(isa, w, &sm->team->request);
     return true;
 }
 

@@ -19,9 +19,10 @@ enum request_kind {
 /* Bytes of global memory, within a line, and where on the host they come from or go to. */
 struct piece {
     uint64_t at;
-    char *host;
+    char *host; /* NULL: to the stage, */
     uint32_t bytes;
     uint32_t lane;
+    uint64_t stage_at; /* at this offset */
 };
 
 /* What is needed until all values of a load are there. */
@@ -45,6 +46,7 @@ struct delivery {
     bool is_async;
     char *barrier; /* that counts its bytes, or NULL */
     uint64_t barrier_bytes;
+    uint64_t stage_bytes;   /* of the request's stage; 0: it has none */
     uint64_t at[ISA_LANES]; /* last: `width` of them count */
 };
 
@@ -52,6 +54,10 @@ struct request {
     bool writes; /* REQUEST_PIECES */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
+    /* Where pieces gather whose bytes are of use only together, such as texels, with what else the
+     * instruction set wants to know then: plain data, without pointers. */
+    unsigned char *stage;
+    size_t stage_capacity;
     /* Shared and local memory: already done; here for the time it takes */
     lane_mask shared, local, constant;
     uint8_t shared_bytes, local_bytes;
@@ -72,6 +78,7 @@ static inline void request_clear(struct request *request)
     request->of.is_async = request->of.merged = false;
     request->shared_atomic = request->writes = false;
     request->piece_count = 0;
+    request->of.stage_bytes = 0;
 }
 
 /* A copy that outlives the request. */

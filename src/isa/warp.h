@@ -94,7 +94,8 @@ struct isa_ops {
                     uint32_t *masks);
     /* What was in memory before the lane's atomic operation. */
     void (*deliver_old)(const struct delivery *of, uint32_t lane, uint64_t old);
-    void (*complete)(const struct delivery *of); /* all bytes of an asynchronous copy are there */
+    /* All bytes are there: of an asynchronous copy, or on the stage of a request that has one. */
+    void (*complete)(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 
     /* ---- blocks that cannot go on ---- */
 

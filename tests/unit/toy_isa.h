@@ -343,9 +343,9 @@ static void toy_deliver_old(const struct delivery *of, uint32_t lane, uint64_t o
     memcpy(of->registers + 4 * lane, &word, 4);
 }
 
-static void toy_complete(const struct delivery *of)
+static void toy_complete(struct isa_warp *isa, const struct delivery *of, const unsigned char *stage)
 {
-    (void)of; /* nothing is asynchronous */
+    (void)isa, (void)of, (void)stage; /* nothing is asynchronous, nor staged */
 }
 
 /* ---- blocks that cannot go on ---- */

@@ -193,6 +193,19 @@ static bool registers_fit(const struct delivery *of, uint64_t room)
     return end <= room;
 }
 
+/* An operation of any of the kernel's functions. */
+static const struct op *any_op_archive(const struct ptx_kernel *kernel, const struct op *op,
+                                       struct archive *archive)
+{
+    const struct code *code = NULL;
+    for (size_t i = 0; op && i < kernel->program->function_count && !code; i++) {
+        const struct code *one = kernel->codes[i];
+        code = one && op >= one->ops && op < one->ops + one->op_count ? one : NULL;
+    }
+    code = code_archive(kernel, code, archive);
+    return code ? op_archive(code, op, archive) : NULL;
+}
+
 void ptx_archive_delivery(const struct isa_warp *isa, struct delivery *of, struct archive *archive)
 {
     const struct warp *w = (const struct warp *)(const void *)isa;
@@ -210,6 +223,12 @@ void ptx_archive_delivery(const struct isa_warp *isa, struct delivery *of, struc
         uint64_t room = flat.registers ? (uint64_t)(w->file + w->file_bytes - flat.registers) : 0;
         archive_check(archive, archive->good && registers_fit(&flat, room));
     }
+    if (flat.kind == REQUEST_PIECES && flat.stage_bytes) {
+        flat.how = any_op_archive(kernel, of->how, archive);
+        flat.registers = place_archive(w, of->registers, 0, archive);
+        uint64_t room = flat.registers ? (uint64_t)(w->file + w->file_bytes - flat.registers) : 0;
+        archive_check(archive, flat.how && texture_results_fit(flat.how, room));
+    }
     flat.barrier = place_archive(w, of->barrier, 8, archive);
     if (archive->reading)
         *of = flat;
@@ -221,6 +240,7 @@ void ptx_archive_piece(const struct isa_warp *isa, struct piece *piece, struct a
     ARCHIVE_VALUE(archive, piece->at);
     ARCHIVE_VALUE(archive, piece->bytes);
     ARCHIVE_VALUE(archive, piece->lane);
+    ARCHIVE_VALUE(archive, piece->stage_at);
     piece->host = place_archive(w, piece->host, piece->bytes, archive);
 }
 

@@ -339,8 +339,10 @@ static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uin
     }
 }
 
-void request_complete(const struct delivery *of)
+void request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
+    if (of->stage_bytes)
+        texture_complete(ptx_warp(warp), of, stage);
     if (of->barrier)
         store(of->barrier, finish(expect_bytes(load(of->barrier), -of->barrier_bytes)));
 }

@@ -11,7 +11,7 @@ void request_deliver(const struct delivery *of, uint64_t line, const unsigned ch
 void request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
                      uint32_t *masks);
 void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
-void request_complete(const struct delivery *of);
+void request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 void ptx_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
 
 #endif

@@ -393,7 +393,8 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
 void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane)
 {
     mem_grow(request->pieces, request->piece_count, request->piece_capacity);
-    request->pieces[request->piece_count++] = (struct piece){at, host, (uint32_t)bytes, lane};
+    request->pieces[request->piece_count++] =
+        (struct piece){.at = at, .host = host, .bytes = (uint32_t)bytes, .lane = lane};
 }
 
 char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,

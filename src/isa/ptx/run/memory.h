@@ -55,6 +55,11 @@ void memory_blame(struct warp *warp, const struct op *op);
 void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes);
 void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
 
+/* A texture fetch (units.c) whose texels are all on the stage: its results, to its registers. And whether
+ * these are within so many bytes; false if the operation is no fetch. */
+void texture_complete(struct warp *warp, const struct delivery *of, const unsigned char *stage);
+bool texture_results_fit(const struct op *op, uint64_t room);
+
 /* The load or store of this number; NULL when there is none. */
 const struct access *memory_access(const struct ptx_kernel *kernel, uint32_t number);
 

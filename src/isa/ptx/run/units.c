@@ -6,6 +6,7 @@
 #include "ptx_run/sync.h"
 #include "exec/texture.h"
 #include "base/bits.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -32,39 +33,135 @@ static float float_at(const struct warp *w, uint32_t place, uint32_t lane)
     return ((const float *)warp_at(w, place))[lane];
 }
 
+/* What a lane asks for, as its registers are now. */
+static struct texture_request request_of(const struct warp *w, const struct texture_access *x, uint32_t lane)
+{
+    struct texture_request request = {.form = &x->form};
+    for (uint32_t i = 0; i < x->coordinate_count; i++)
+        request.at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
+    if (x->form.lod == LOD_LEVEL)
+        request.level = ((const uint32_t *)warp_at(w, x->level))[lane];
+    for (uint32_t i = 0; i < x->gradient_count; i++) {
+        request.dx[i] = float_at(w, x->gradients[i], lane);
+        request.dy[i] = float_at(w, x->gradients[4 + i], lane);
+    }
+    return request;
+}
+
+static void fetch(struct warp *w, const struct op *op, uint32_t lane, const struct texture_request *request,
+                  uint32_t out[4])
+{
+    if (!texture_fetch(find_texture(w, op, lane), request, out))
+        warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0,
+                   "the texture is of another kind than the instruction");
+}
+
+/* A lane's fetch on a request's stage, where its texels follow as memory brings them. */
+struct staged_fetch {
+    uint64_t handle;
+    uint32_t lane, texels, texel_bytes;
+    uint32_t at[4], level;
+    float dx[3], dy[3];
+};
+
+static void stage_fetch(struct warp *w, const struct op *op, uint32_t lane, struct request *told)
+{
+    struct texture_touched touched = {0};
+    struct texture_request request = request_of(w, op->more, lane);
+    struct staged_fetch staged = {
+        .handle = ((const uint64_t *)warp_at(w, op->a))[lane], .lane = lane, .level = request.level};
+    uint32_t unused[4];
+    request.touched = &touched;
+    fetch(w, op, lane, &request, unused);
+    staged.texels = touched.count;
+    staged.texel_bytes = touched.bytes;
+    memcpy(staged.at, request.at, sizeof staged.at);
+    memcpy(staged.dx, request.dx, sizeof staged.dx);
+    memcpy(staged.dy, request.dy, sizeof staged.dy);
+    uint64_t at = told->of.stage_bytes + sizeof staged, end = at + touched.count * touched.bytes;
+    if (end > told->stage_capacity) {
+        told->stage = mem_resize(told->stage, told->stage_capacity, 2 * end, 1);
+        told->stage_capacity = 2 * end;
+    }
+    memcpy(told->stage + told->of.stage_bytes, &staged, sizeof staged);
+    for (uint32_t i = 0; i < touched.count; i++) {
+        memory_add_piece(told, (uintptr_t)touched.at[i], NULL, touched.bytes, lane);
+        told->pieces[told->piece_count - 1].stage_at = at + i * touched.bytes;
+    }
+    told->of.stage_bytes = end;
+}
+
+void texture_complete(struct warp *w, const struct delivery *of, const unsigned char *stage)
+{
+    const struct op *op = of->how;
+    const struct texture_access *x = op->more;
+    struct staged_fetch staged;
+    for (uint64_t at = 0; at < of->stage_bytes;) {
+        REQUIRE(of->stage_bytes - at >= sizeof staged);
+        memcpy(&staged, stage + at, sizeof staged);
+        at += sizeof staged;
+        REQUIRE(staged.lane < WARP_LANES &&
+                (uint64_t)staged.texels * staged.texel_bytes <= of->stage_bytes - at);
+        struct texture_request request = {.form = &x->form, .level = staged.level, .texels = stage + at};
+        memcpy(request.at, staged.at, sizeof staged.at);
+        memcpy(request.dx, staged.dx, sizeof staged.dx);
+        memcpy(request.dy, staged.dy, sizeof staged.dy);
+        at += (uint64_t)staged.texels * staged.texel_bytes;
+        uint32_t out[4];
+        const struct texture *texture =
+            image_texture(w->isa.block->worker->grid->launch->image, staged.handle);
+        REQUIRE(texture && texture_fetch(texture, &request, out));
+        for (uint32_t i = 0; i < x->form.elements; i++)
+            lane_set(of->registers + x->results[i], x->result_bytes, staged.lane, out[i]);
+    }
+}
+
+/* A model that keeps time brings the texels, and the value is made of them when all are there. */
+static void request_fetch(struct warp *w, const struct op *op, lanes active, struct request *told)
+{
+    EACH_LANE (lane, active)
+        stage_fetch(w, op, lane, told);
+    told->of.how = op;
+    told->of.registers = w->registers;
+    if (told->piece_count) {
+        told->of.kind = REQUEST_PIECES;
+        told->of.keep = true;
+    } else { /* all of them outside of the texture */
+        texture_complete(w, &told->of, told->stage);
+        told->of.stage_bytes = 0;
+    }
+}
+
 static void run_fetch(struct warp *w, const struct op *op, lanes active)
 {
     const struct texture_access *x = op->more;
-    uint32_t out[4][WARP_LANES];
     struct request *told = w->isa.block->worker->request;
+    if (told) {
+        request_fetch(w, op, active, told);
+        return;
+    }
+    uint32_t out[4][WARP_LANES];
     EACH_LANE (lane, active) {
-        struct texture_touched touched = {0};
-        struct texture_request request = {.form = &x->form, .touched = told ? &touched : NULL};
-        for (uint32_t i = 0; i < x->coordinate_count; i++)
-            request.at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
-        if (x->form.lod == LOD_LEVEL)
-            request.level = ((const uint32_t *)warp_at(w, x->level))[lane];
-        for (uint32_t i = 0; i < x->gradient_count; i++) {
-            request.dx[i] = float_at(w, x->gradients[i], lane);
-            request.dy[i] = float_at(w, x->gradients[4 + i], lane);
-        }
         uint32_t got[4];
-        if (!texture_fetch(find_texture(w, op, lane), &request, got))
-            warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0,
-                       "the texture is of another kind than the instruction");
+        struct texture_request request = request_of(w, x, lane);
+        fetch(w, op, lane, &request, got);
         for (uint32_t i = 0; i < 4; i++)
             out[i][lane] = got[i];
-        for (uint32_t i = 0; i < touched.count; i++)
-            memory_add_piece(told, (uintptr_t)touched.at[i], NULL, touched.bytes, lane);
-    }
-    if (told &&
-        told->piece_count) { /* the values are there already: only the time they take is the model's */
-        told->of.kind = REQUEST_PIECES;
-        told->of.keep = true;
     }
     for (uint32_t i = 0; i < x->form.elements; i++)
         EACH_LANE (lane, active)
             lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, out[i][lane]);
+}
+
+bool texture_results_fit(const struct op *op, uint64_t room)
+{
+    if (op->run.exec != run_fetch)
+        return false;
+    const struct texture_access *x = op->more;
+    for (uint32_t i = 0; i < x->form.elements; i++)
+        if (x->results[i] + (uint64_t)x->result_bytes * WARP_LANES > room)
+            return false;
+    return true;
 }
 
 static void run_query(struct warp *w, const struct op *op, lanes active)
