@@ -144,6 +144,7 @@ static void a_run_cut_in_the_middle_is_the_same(void **state)
     }
     unlink(path);
     munmap(all, 4 * GPU_BYTES);
+    system_fini(&scene.system);
 }
 
 int main(void)
