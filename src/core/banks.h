@@ -1,5 +1,5 @@
-/* The banks of shared memory: in how many passes the lanes of a warp get to their words. Pure, but for what
- * it remembers of patterns it has seen: few of them come again and again. */
+/* The banks of shared memory: how many passes the lanes of a warp need to access their words. Pure, except
+ * that it caches the results of recent patterns, because few patterns recur again and again. */
 #ifndef CORE_BANKS_H
 #define CORE_BANKS_H
 

@@ -1,4 +1,4 @@
-/* Blocks on an SM: they come with an order of the dispatcher, and leave when all their warps have. */
+/* Blocks on an SM: they start with an order of the dispatcher, and end when all their warps have ended. */
 #include "core/parts.h"
 #include "base/mem.h"
 

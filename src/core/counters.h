@@ -1,5 +1,5 @@
-/* What an SM counts, for each kernel apart. Sums over SMs and over time; ratios are made of them in
- * gpu/metrics. */
+/* The counters of an SM, separate for each kernel. They are sums over SMs and time; gpu/metrics computes
+ * ratios from them. */
 #ifndef CORE_COUNTERS_H
 #define CORE_COUNTERS_H
 

@@ -1,4 +1,4 @@
-/* The L1 data cache: sectors, misses under way, writes through; and the messages to and from memory. */
+/* The L1 data cache: sectors, misses in flight, write-through; and the messages to and from memory. */
 #include "core/l1.h"
 #include "exec/atomics.h"
 #include "base/mem.h"

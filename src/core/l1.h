@@ -1,5 +1,5 @@
-/* The L1 data cache and what is under way from it; for this room only. Addresses here are those that kernels
- * see, virtual; tags and messages have physical ones, packed (base/address.h). */
+/* The L1 data cache and its requests in flight; for this room only. Addresses here are virtual, as kernels
+ * use them; tags and messages have physical addresses, packed (base/address.h). */
 #ifndef CORE_L1_H
 #define CORE_L1_H
 

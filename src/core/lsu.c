@@ -1,6 +1,7 @@
-/* Memory instructions: lanes' addresses become lines and sectors, which go through the SM's memory pipeline
- * to shared memory, the L1 cache, or the crossbar. What a store carries is taken, and what a hit brings is
- * given, when the instruction issues; when it counts is computed from how busy the pipeline is. */
+/* Memory instructions: the lanes' addresses become lines and sectors, which go through the SM's memory
+ * pipeline to shared memory, the L1 cache, or the crossbar. A store's data is read, and a hit's data is
+ * delivered, when the instruction issues; when the result can be used is computed from how busy the pipeline
+ * is. */
 #include "core/l1.h"
 #include "base/mem.h"
 #include "exec/atomics.h"

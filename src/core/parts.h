@@ -1,4 +1,4 @@
-/* What an SM is made of; for this room only. */
+/* The data structures of an SM; for this room only. */
 #ifndef CORE_PARTS_H
 #define CORE_PARTS_H
 

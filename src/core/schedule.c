@@ -1,4 +1,4 @@
-/* Warp schedulers: which of the warps that could issue does. A new one is a function and a row. */
+/* Warp schedulers: which of the ready warps issues. A new scheduler is a function and a row. */
 #include "core/parts.h"
 
 static uint32_t by_age(const struct subcore *sub, uint32_t ready, bool oldest)

@@ -1,5 +1,4 @@
-/* The SM as a component: it runs on its own from one event to the next, and sleeps while nothing can issue.
- */
+/* The SM as a component: it runs ahead from one event to the next, and sleeps while nothing can issue. */
 #include "core/parts.h"
 #include "base/mem.h"
 

@@ -1,9 +1,9 @@
 /* A streaming multiprocessor: sub-cores that issue warps' instructions, the memory pipeline, caches. It is a
- * component on an island of its own; it talks to the memory system (mem/message.h) and to whoever hands out
- * blocks (messages below). Inside, time is counted in cycles of its clock.
+ * component on its own island. It exchanges messages with the memory system (mem/message.h) and with the
+ * dispatcher (messages below). Inside, time is counted in cycles of its clock.
  *
- * What an instruction does is the instruction set's business (isa/warp.h), which machine instructions it
- * becomes, too (isa_timing), and what these cost the description's (core/spec.h). */
+ * The instruction set defines what an instruction does (isa/warp.h) and which machine instructions it becomes
+ * (isa_timing). The description says what these cost (core/spec.h). */
 #ifndef CORE_SM_H
 #define CORE_SM_H
 

@@ -1,6 +1,6 @@
-/* An SM written to a checkpoint, and read from one into an SM that was just made. What is plain is copied
- * struct by struct, with its pointers left out; these follow as numbers. (What a file has in the place of a
- * pointer is never believed.) */
+/* Writes an SM to a checkpoint, and reads it into a newly made SM. Plain data is copied struct by struct,
+ * with pointers cleared; their targets follow as numbers. (A pointer that is read from a file is never used.)
+ */
 #include "core/parts.h"
 #include "base/archive.h"
 #include "base/mem.h"

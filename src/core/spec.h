@@ -1,4 +1,4 @@
-/* What an SM is like, by rows. The defaults are the H200's; systems/h200.ini tells where each comes from. */
+/* The parameters of an SM, as rows. The defaults are the H200's; systems/h200.ini has their sources. */
 #ifndef CORE_SPEC_H
 #define CORE_SPEC_H
 

@@ -1,4 +1,4 @@
-/* What an SM tells who listens (base/probe.h). */
+/* What an SM reports to listeners (base/probe.h). */
 #include "core/l1.h"
 
 #include <string.h>

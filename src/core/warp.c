@@ -1,4 +1,4 @@
-/* A warp in time: when its next operation can issue, what it waits for, and its issue. */
+/* The timing of a warp: when its next operation can issue, what it waits for, and its issue. */
 #include "core/parts.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* A range of the host's addresses that allocations are cut from. It is reserved whole and costs memory only
- * where it is touched. What is taken reads as zero; there is a gap behind each piece, so that an address just
- * behind one is never in the next; what is given back goes to the host at once, but its addresses wait a
- * while before they are used again, so that a stale pointer points to nothing. */
+/* A range of host addresses from which allocations are made. It is reserved as a whole and uses memory only
+ * where it is touched. New allocations read as zero. There is a gap after each, so that an address just past
+ * the end of one is never in the next. Freed memory is returned to the host at once, but its addresses are
+ * not reused for a while, so that a stale pointer points to nothing. */
 #ifndef DRIVER_ARENA_H
 #define DRIVER_ARENA_H
 

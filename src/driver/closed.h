@@ -1,4 +1,4 @@
-/* NVIDIA's libraries of kernels that come without PTX: what they are, and what to use in their place. */
+/* NVIDIA's libraries of kernels that come without PTX: their names, and what to use instead. */
 #ifndef DRIVER_CLOSED_H
 #define DRIVER_CLOSED_H
 

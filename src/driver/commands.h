@@ -1,10 +1,11 @@
-/* Commands of streams: who runs which, and when. Rules that hold here:
- *   - a stream's commands run one after another, in the order they were submitted
- *   - a command may wait for commands of other streams, submitted before it: so there is no circle
- *   - who waits for a stream runs its commands himself when nobody else does
- *   - threads of the driver run the rest: one for each stream that has work, since a kernel may run until the
- *     host does something
- * In timing mode the last two do not hold: there commands run in simulated time (timeline.h). */
+/* Commands of streams: who runs which, and when. The rules:
+ * - A stream's commands run one after another, in the order of submission.
+ * - A command may wait only for commands of other streams that were submitted before it, so there is no
+ *   cycle.
+ * - A thread that waits for a stream runs its commands itself if nobody else does.
+ * - Threads of the driver run the rest: one for each stream with work, because a kernel may run until the
+ *   host does something.
+ * In timing mode the last two do not apply: commands run in simulated time (timeline.h). */
 #ifndef DRIVER_COMMANDS_H
 #define DRIVER_COMMANDS_H
 

@@ -1,5 +1,6 @@
-/* Copies and fills, of one to three dimensions. All memory is the host's, so a copy is a copy; what matters
- * is when it happens, and which memory may be named. In simulated time the machine moves the bytes. */
+/* Copies and fills, of one to three dimensions. All memory is in the host's address space, so a copy is a
+ * plain copy; what matters is when it happens, and which memory may be accessed. In simulated time the
+ * machine moves the bytes. */
 #include "driver/internal.h"
 #include "base/bits.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What machine code says of its kernels: an ELF file with a section .nv.info, a list of attributes. */
+/* What machine code contains about its kernels: an ELF file with a section .nv.info, a list of attributes. */
 #include "driver/fatbin.h"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-/* The driver: what stands between an API (CUDA's, heddle.h) and the execution of kernels. Devices and their
+/* The driver: the layer between an API (CUDA's, heddle.h) and the execution of kernels. Devices and their
  * memory, modules, streams and events, launches, faults, statistics.
  *
  *   struct driver *driver = driver_get(&err);               the process's own, made at the first call
@@ -9,13 +9,13 @@
  *   stream_launch(device_default_stream(device), function, &config, arguments);
  *   device_synchronize(device);
  *
- * Calls return an enum result (CUDA's numbers; driver/result.h), and may come from any thread. What a human
- * should know about a failed call is driver_detail(), of the calling thread.
+ * Calls return an enum result (CUDA's numbers; driver/result.h), and may come from any thread.
+ * driver_detail() describes the calling thread's last failed call in words.
  *
- * Addresses are the host's own. All structs but those with visible fields are owned by the driver, made and
- * ended by the calls here; handles that were ended must not be used again.
+ * Addresses are the host's own. The driver owns all structs except those with visible fields; they are
+ * created and destroyed by the calls here. A destroyed handle must not be used again.
  *
- * Where there are several libraries in a process (libcudart, libcuda), one of them must hold the driver. */
+ * If a process has several libraries (libcudart, libcuda), one of them must hold the driver. */
 #ifndef DRIVER_DRIVER_H
 #define DRIVER_DRIVER_H
 

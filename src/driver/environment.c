@@ -1,4 +1,4 @@
-/* The process's own driver, by what the environment says. */
+/* The process's own driver, configured by environment variables. */
 #include "driver/internal.h"
 #include "driver/timeline.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What the metrics of a launch are made from, on a system. */
+/* The inputs from which the metrics of a launch are computed, on a system. */
 #ifndef DRIVER_FACTS_H
 #define DRIVER_FACTS_H
 

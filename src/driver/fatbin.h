@@ -1,5 +1,5 @@
-/* Fatbins: what nvcc puts into programs, a list of images (PTX, machine code) for several architectures.
- * Every function takes the bytes with their length and reads nothing beyond; broken ones are errors. */
+/* Fatbins, which nvcc embeds in programs: a list of images (PTX, machine code) for several architectures.
+ * Every function takes the bytes with their length and reads nothing beyond; malformed ones are errors. */
 #ifndef DRIVER_FATBIN_H
 #define DRIVER_FATBIN_H
 

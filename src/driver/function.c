@@ -1,4 +1,4 @@
-/* Kernels: one handle for all devices, and what each device has of it. */
+/* Kernels: one handle for all devices, and the state on each device. */
 #include "driver/modules.h"
 #include "isa/warp.h"
 #include "base/bits.h"

@@ -1,5 +1,5 @@
-/* What a stream does besides kernels and copies: functions of the host, and values that are waited for or
- * written. */
+/* Commands of a stream besides kernels and copies: host functions, and values that are waited for or written.
+ */
 #include "driver/internal.h"
 #include "driver/timeline.h"
 #include "base/host.h"

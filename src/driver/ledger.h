@@ -1,6 +1,6 @@
-/* The launches of a driver. Each is counted when submitted, and summed by kernel when it ends. heddle.h keeps
- * all of them; a process that `heddle run` or `heddle bench` started leaves them in files (ledger_format.h).
- */
+/* The launches of a driver. Each is counted when submitted, and added to the sums of its kernel when it ends.
+ * heddle.h keeps all of them; a process started by `heddle run` or `heddle bench` writes them to files
+ * (ledger_format.h). */
 #ifndef DRIVER_LEDGER_H
 #define DRIVER_LEDGER_H
 

@@ -1,14 +1,16 @@
-/* The files that a process leaves of its launches, for the process that started it (`heddle run`, `heddle
- * bench`). Both are of one build, so structures are written as they are; LEDGER_LAYOUT says if they are not.
+/* The files in which a process leaves its launches to the process that started it (`heddle run`, `heddle
+ * bench`). Both are of the same build, so structures are written as they are; LEDGER_LAYOUT detects other
+ * layouts.
  *
- * PID.N.sums has the sums by kernel (struct launch_process, then a struct launch_sum each). The process
- * shares its memory with the file, so the sums survive whatever ends the process; only the launch that ends
- * at that moment may be missing in part. The file does not grow with the number of launches.
+ * PID.N.sums has the sums by kernel (struct launch_process, then a struct launch_sum each). The process maps
+ * the file, so the sums survive any end of the process; only a launch that ends at that moment may be partly
+ * missing. The file does not grow with the number of launches.
  *
- * PID.N.launches has the launches that are asked for: LEDGER_LAYOUT, then entries, each a struct ledger_entry
- * and what is behind it. An entry is written as a whole or not at all.
+ * PID.N.launches has the requested launches: LEDGER_LAYOUT, then entries, each a struct ledger_entry followed
+ * by its data. An entry is written as a whole or not at all.
  *
- * Launches that do not fit are counted in the file `losses`, whose room is taken when the folder is made. */
+ * Launches that do not fit are counted in the file `losses`, whose space is allocated when the folder is
+ * made. */
 #ifndef DRIVER_LEDGER_FORMAT_H
 #define DRIVER_LEDGER_FORMAT_H
 

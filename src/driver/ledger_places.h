@@ -1,4 +1,4 @@
-/* Places in code as text and back, for the files of a ledger: fields with tabs between them. */
+/* Converts places in code to text and back, for the files of a ledger: fields separated by tabs. */
 #ifndef DRIVER_LEDGER_PLACES_H
 #define DRIVER_LEDGER_PLACES_H
 

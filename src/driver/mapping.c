@@ -1,7 +1,7 @@
-/* Physical memory that is not made to be shared is all in one file, so that a program may have more of it
- * than a process may have files; what is shareable has a file of its own, whose name tells the device to
- * whoever imports it. The host maps all of it for reading and writing: who of the devices may touch it is for
- * their images, and for copies, to say. */
+/* Physical memory that cannot be shared is all in one file, so that a program may have more such pieces than
+ * a process may have open files. Shareable memory has its own file, whose name tells an importer the device.
+ * The host maps all of it for reading and writing; the devices' images, and copies, decide which device may
+ * access it. */
 #include "driver/internal.h"
 #include "base/bits.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
-/* Memory that a program maps itself (cuMemMap and the like). It takes physical memory of a device, reserves
- * addresses, maps the one at the other, and says which devices may touch it there. Physical memory is a file
- * without a name: it can be mapped at several addresses, and a file descriptor of it shares it with another
- * process. All is in units of 2 MiB. */
+/* Memory that a program maps itself (cuMemMap and the like). The program allocates physical memory of a
+ * device, reserves addresses, maps the memory there, and says which devices may access it there. Physical
+ * memory is an unnamed file: it can be mapped at several addresses, and its file descriptor shares it with
+ * another process. The unit is 2 MiB. */
 #ifndef DRIVER_MAPPING_H
 #define DRIVER_MAPPING_H
 

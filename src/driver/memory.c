@@ -1,4 +1,4 @@
-/* Allocations: a table of all of them, by address, and what kernels of each device may touch. */
+/* Allocations: a table of all of them, by address, and which memory the kernels of each device may access. */
 #include "driver/internal.h"
 #include "driver/timeline.h"
 #include "base/bits.h"

@@ -1,7 +1,7 @@
 /* Memory of devices and of the host: allocations, arrays, pools, and what is known about a pointer.
  *
  * Device memory starts at a multiple of 512 bytes, has gaps between allocations, and reads as zero when new.
- * Kernels may touch exactly the bytes that were asked for. Freed addresses are not used again soon. */
+ * Kernels may access exactly the bytes that were allocated. Freed addresses are not reused soon. */
 #ifndef DRIVER_MEMORY_H
 #define DRIVER_MEMORY_H
 

@@ -1,6 +1,6 @@
-/* Modules: PTX, alone or in fatbins, and the kernels and variables of it. A module is of all devices: each
- * device gets a copy of its own (program, variables) at the first use of it there, and only then is the PTX
- * read; so registering is cheap. */
+/* Modules: PTX, alone or in fatbins, with its kernels and variables. A module belongs to all devices. Each
+ * device gets its own copy (program, variables) at the first use there; only then is the PTX parsed, so
+ * registering a module is cheap. */
 #ifndef DRIVER_MODULE_H
 #define DRIVER_MODULE_H
 

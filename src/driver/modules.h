@@ -1,4 +1,4 @@
-/* Modules inside: their parts as they came, and the copy that each device has. */
+/* Internals of modules: their parts as they were loaded, and the copy of each device. */
 #ifndef DRIVER_MODULES_H
 #define DRIVER_MODULES_H
 

@@ -1,5 +1,5 @@
-/* Memory pools, and memory that is allocated and freed in the order of a stream. Addresses are given at once:
- * what a stream does with them comes later anyway. */
+/* Memory pools and stream-ordered allocation. Addresses are assigned at once, because the stream uses them
+ * only later. */
 #include "driver/internal.h"
 #include "base/bits.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What kernels print: kept until someone waits for the device, as CUDA does it. */
+/* Output of kernels: kept until the program waits for the device, as in CUDA. */
 #include "driver/internal.h"
 
 /* Without losing any: what is more than the limit goes out at once. */

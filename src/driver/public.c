@@ -1,4 +1,4 @@
-/* heddle.h over the driver. */
+/* heddle.h, implemented with the driver. */
 #include "heddle.h"
 #include "driver/facts.h"
 #include "driver/internal.h"

@@ -1,6 +1,6 @@
-/* Recordings: what stream capture makes. One is the list of what was submitted while it was made, in the
- * order that it was submitted in: an order that respects all that streams and events ask for. It is played by
- * submitting copies in that order to one stream. */
+/* Recordings: the result of stream capture. A recording is the list of what was submitted while it was made,
+ * in the order of submission, which respects all dependences of streams and events. To play it, copies of its
+ * commands are submitted in that order to one stream. */
 #include "driver/internal.h"
 #include "base/mem.h"
 

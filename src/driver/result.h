@@ -1,5 +1,6 @@
-/* How calls of the driver end: CUDA's numbers, which are the same for its runtime (cudaError_t) and its
- * driver (CUresult). These are the ones that Heddle gives; which one, in which case, was tried on an H200. */
+/* Results of the driver's calls: CUDA's numbers, which are the same for its runtime (cudaError_t) and its
+ * driver (CUresult). Only those that Heddle returns are here; which case gives which one was verified on an
+ * H200. */
 #ifndef DRIVER_RESULT_H
 #define DRIVER_RESULT_H
 

@@ -1,12 +1,12 @@
-/* Streams, events, and what can be submitted to a stream. Work of a stream is done in order, by threads of
- * the driver or by the thread that waits for it; work of different streams side by side, as far as events and
- * the default stream allow.
+/* Streams, events, and what can be submitted to a stream. The work of a stream is done in order, by threads
+ * of the driver or by the thread that waits for it. Work of different streams runs concurrently, as far as
+ * events and the default stream allow.
  *
  * The default stream is CUDA's legacy one: its work waits for all work submitted before to blocking streams
- * of the device, and theirs for its. A stream of flag STREAM_NON_BLOCKING stands apart; per-thread default
- * streams are blocking ones.
+ * of the device, and their work waits for its work. A stream with the flag STREAM_NON_BLOCKING is independent
+ * of it; per-thread default streams are blocking.
  *
- * Every submission gives the sticky error when the device has one. */
+ * Every submission returns the sticky error if the device has one. */
 #ifndef DRIVER_STREAM_H
 #define DRIVER_STREAM_H
 

@@ -1,10 +1,10 @@
-/* Traces of what kernels want of global memory: one of each SM, of all launches. They are in their place when
- * tracing_finish returns, and not before.
+/* Traces of kernels' accesses to global memory: one for each SM, over all launches. They appear under their
+ * names when tracing_finish returns, and not before.
  *
- * Processes of one program, which have a run folder in common, are numbered as they come to their first
- * access: the first has traces PREFIX.SM.htrace, the next ones PREFIX.pNUMBER.SM.htrace. Each leaves a file
- * traces.NUMBER in that folder: "unfinished FOLDER" (where its traces are meanwhile), and when all is written
- * "whole FIRST LAST SMS ACCESSES BYTES PREFIX"; or "failed WHY", and its folder is gone when it ends. */
+ * Processes of one program share a run folder and are numbered in the order of their first access. The first
+ * writes traces PREFIX.SM.htrace, the next ones PREFIX.pNUMBER.SM.htrace. Each leaves a file traces.NUMBER in
+ * the run folder: "unfinished FOLDER" (where its traces are meanwhile), and when all is written "whole FIRST
+ * LAST SMS ACCESSES BYTES PREFIX"; or "failed WHY", and then its folder is removed when it ends. */
 #ifndef DRIVER_TRACING_H
 #define DRIVER_TRACING_H
 

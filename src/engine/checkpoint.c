@@ -1,6 +1,6 @@
 /* Checkpoints: the state of all islands in a file, and back.
  *
- * The archive: a digest of the model's shape, the islands with their queues in order, the ports, the
+ * The archive has a digest of the model's structure, the islands with their sorted queues, the ports, and the
  * components. Events are written as they are (struct event). */
 #include "engine/island.h"
 #include "base/archive.h"

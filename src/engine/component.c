@@ -1,4 +1,4 @@
-/* What a component can do, and what the engine can do to one from outside. */
+/* The functions that a component can call, and those that the engine offers for a component from outside. */
 #include "engine/island.h"
 #include "engine/wakes.h"
 

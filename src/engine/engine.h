@@ -1,14 +1,13 @@
 /* The engine: parallel discrete-event simulation with the same results, bit for bit, on any number of
  * threads.
  *
- * A model is made of islands, which hold components, which have ports, which are plugged into links. A
- * component touches its own state and nothing else; components communicate by messages from port to port.
- * Every link between two islands has a latency above zero, which lets the engine run islands at the same
- * time: see docs/engine.md.
+ * A model consists of islands, which hold components; components have ports, which are plugged into links. A
+ * component accesses only its own state; components communicate by messages from port to port. Every link
+ * between two islands has a latency above zero, so the engine can run islands at the same time: see
+ * docs/engine.md.
  *
- * Who owns what: the engine owns all that is made with it, until engine_free. A component's spec belongs to
- * the caller and must outlive the engine. Payloads are copied.
- */
+ * Ownership: the engine owns everything that is made with it, until engine_free. A component's spec belongs
+ * to the caller and must outlive the engine. Payloads are copied. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 

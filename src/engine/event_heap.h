@@ -1,5 +1,5 @@
-/* A heap with four children to a node, of events ordered by (time, order). The order is a property of the
- * event, not of when it was put in, so what comes out next never depends on threads or windows. */
+/* A four-ary heap of events ordered by (time, order). The order is a property of the event, not of its
+ * insertion, so the next event never depends on threads or windows. */
 #ifndef ENGINE_EVENT_HEAP_H
 #define ENGINE_EVENT_HEAP_H
 

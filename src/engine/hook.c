@@ -1,4 +1,4 @@
-/* Hooks: code of the user's that sees, and may alter, what happens. */
+/* Hooks: user code that observes, and may alter, what happens. */
 #include "engine/island.h"
 
 bool hooks_call(struct hook *hooks, struct hook_context *context)

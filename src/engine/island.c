@@ -1,4 +1,4 @@
-/* One island: the loop in which everything happens. */
+/* One island: the event loop. */
 #include "engine/island.h"
 #include "engine/wakes.h"
 

@@ -1,4 +1,4 @@
-/* What islands, components, ports and links are made of. For the engine's own files only. */
+/* The data structures of islands, components, ports and links. For the engine's own files only. */
 #ifndef ENGINE_ISLAND_H
 #define ENGINE_ISLAND_H
 

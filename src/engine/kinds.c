@@ -1,6 +1,6 @@
-/* Kinds of islands: those that are plugged into the same links the same way. Between kinds, and around
- * through others, a message takes a least time, which may be much longer than the shortest link: an SM hears
- * from another SM's island by way of memory only. See window.c for what comes of it. */
+/* Kinds of islands: those that are plugged into the same links in the same way. A message between two kinds,
+ * possibly through others, has a minimum latency, which may be much longer than the shortest link: an SM can
+ * influence another SM's island only through memory. window.c uses this. */
 #include "engine/island.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Mail between islands: events one behind the other in a growing block of memory, written by one thread in
- * one window and read by one in the next. Sent between machines, it would be these very bytes. */
+/* Mail between islands: events stored one after the other in a growing block of memory, written by one thread
+ * in one window and read by one thread in the next. Between machines, the same bytes would be sent. */
 #ifndef ENGINE_MAIL_H
 #define ENGINE_MAIL_H
 

@@ -1,4 +1,4 @@
-/* Making a model: islands, components, ports, links; and the check that it can work. */
+/* Builds a model: islands, components, ports, links; and checks that it can work. */
 #include "engine/island.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Events in an island's memory. They come from chunks that never move (a handler may hold an event while it
- * makes others), and go back to a list of unused ones: in the steady state nothing is allocated. */
+/* The event storage of an island. Events come from chunks that never move (a handler may hold an event while
+ * it creates others), and return to a free list: in the steady state nothing is allocated. */
 #ifndef ENGINE_POOL_H
 #define ENGINE_POOL_H
 

@@ -1,4 +1,4 @@
-/* What a port can do: sending, and taking what arrived. */
+/* The functions of a port: sending, and receiving what arrived. */
 #include "engine/island.h"
 
 uint32_t port_number(const struct port *port)

@@ -1,8 +1,8 @@
-/* The event queue of an island. Time is cut into slots, a few to a window. The events of the slot that runs
- * are in a heap; those of the next 63 slots are in unsorted buckets, one a slot, where putting one in is
- * three instructions; those still later are in a second heap. When a slot begins, its bucket is emptied into
- * the first heap, which therefore stays small. What comes out is the same as from one big heap; how wide a
- * slot is changes nothing but the speed. */
+/* The event queue of an island. Time is divided into slots, a few to a window. The events of the current slot
+ * are in a heap. Those of the next 63 slots are in unsorted buckets, one for each slot, where an insertion
+ * takes three instructions. Later events are in a second heap. When a slot begins, its bucket is emptied into
+ * the first heap, which therefore stays small. Events leave in the same order as from one big heap; the width
+ * of a slot affects only the speed. */
 #ifndef ENGINE_QUEUE_H
 #define ENGINE_QUEUE_H
 

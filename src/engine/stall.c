@@ -1,4 +1,4 @@
-/* When nothing will happen any more although something waits: who waits for whom. */
+/* Reports of a stall: no event is left, but something still waits. Says who waits for whom. */
 #include "engine/island.h"
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
-/* The wake-ups of an island: a heap of its components by (time, index), each at most once in it. A later
- * wake-up is simply brought forward when an earlier one is asked for, so nothing piles up however often a
+/* The pending wake-ups of an island: a heap of its components by (time, index), each at most once. If an
+ * earlier wake-up is requested, the pending one is moved forward, so nothing accumulates however often a
  * component asks. */
 #ifndef ENGINE_WAKES_H
 #define ENGINE_WAKES_H

@@ -1,13 +1,13 @@
-/* Windows: all islands run at once, each up to where nothing can reach it from outside; then mail is swapped.
+/* Windows: all islands run at once, each up to the time before which no message can reach it; then mail is
+ * exchanged.
  *
- * Let T be the earliest time at which anything at all can happen. Whatever an island is sent, is sent at T or
- * later and takes the latency of a link into it, so it may handle all events before T + (least latency of a
- * link into it) with no word to the others. Then all meet, T is found anew, and quiet time is skipped by that
- * alone.
+ * Let T be the earliest time of any pending event. Every message is sent at T or later and takes the latency
+ * of a link into its island. So an island may handle all events before T + (least latency of a link into it)
+ * without communication. Then all threads meet at a barrier and a new T is found, which skips idle time.
  *
- * A worker is a thread. Each island has an owner among them, who reads its mail; who runs it is whoever comes
- * first: every worker takes from its own list of islands that have something to do, then from the others'
- * lists. Mail written in one window is read in the next, so that each window needs one meeting only. */
+ * A worker is a thread. Each island is owned by one worker, which reads its mail. Any worker may run it: each
+ * takes islands with work from its own list first, then from the others' lists. Mail written in one window is
+ * read in the next, so each window needs only one barrier. */
 #include "engine/island.h"
 #include "base/gate.h"
 #include "base/zone.h"

@@ -1,5 +1,5 @@
-/* Atomic operations on memory, by rows (atomics.c): what they do to it, wherever that happens. Rows have
- * PTX's names; other instruction sets name them in their own tables. */
+/* Atomic operations on memory, as rows (atomics.c), wherever they are performed. Rows have PTX's names; other
+ * instruction sets refer to them in their own tables. */
 #ifndef EXEC_ATOMICS_H
 #define EXEC_ATOMICS_H
 

@@ -1,4 +1,4 @@
-/* Blocks and workers while they run, of any instruction set. */
+/* Running blocks and the workers that run them, for any instruction set. */
 #ifndef EXEC_BLOCK_H
 #define EXEC_BLOCK_H
 

@@ -1,10 +1,9 @@
-/* Kernels of any instruction set: what is known of one, how it is launched, what comes of it. Run here
- * without time, on an image of memory; models that keep time run the same kernels one instruction at a time
- * (exec/team.h).
+/* Kernels of any instruction set: their properties, launches and results. Here they run untimed, on an image
+ * of memory; timing models run the same kernels one instruction at a time (exec/team.h).
  *
  *   if (kernel_prepare(kernel, err)) launch_run(&(struct launch){.kernel = kernel, ...}, &result);
  *
- * A kernel is read by any number of launches at a time, from any thread. */
+ * Any number of launches, on any threads, may use a kernel at a time. */
 #ifndef EXEC_EXEC_H
 #define EXEC_EXEC_H
 

@@ -1,4 +1,5 @@
-/* The heap of malloc in kernels. Each piece is a range of the image, so that accesses beyond it are found. */
+/* The heap of malloc in kernels. Each allocation is a range of the image, so that out-of-bounds accesses are
+ * detected. */
 #ifndef EXEC_HEAP_H
 #define EXEC_HEAP_H
 

@@ -1,6 +1,6 @@
-/* The memory that kernels see: which addresses are theirs. A simulated address is the host's own, so pinned,
- * managed and mapped memory needs no translation, but a kernel may touch only what was added here: every
- * access is checked against these ranges, to the byte. */
+/* The memory that kernels may access. A simulated address is the host's own, so pinned, managed and mapped
+ * memory needs no translation. But a kernel may access only ranges that were added here: every access is
+ * checked against them, to the byte. */
 #ifndef EXEC_IMAGE_H
 #define EXEC_IMAGE_H
 

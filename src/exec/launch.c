@@ -1,5 +1,5 @@
-/* A launch without time: blocks spread over host threads. Each worker runs a block to its end before the
- * next; one whose threads wait for another block is put aside, as far as the GPU would hold both. */
+/* An untimed launch: blocks spread over host threads. Each worker runs a block to its end before the next. A
+ * block whose threads wait for another block is set aside, as long as the GPU could hold both. */
 #include "exec/block.h"
 #include "exec/turns.h"
 #include "base/bits.h"

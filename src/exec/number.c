@@ -1,4 +1,4 @@
-/* Numbers of any format: taken apart, rounded, put together. */
+/* Numbers of any format: unpacked, rounded, packed. */
 #include "exec/number.h"
 
 const struct format format_f16 = {16, 10, 0x7bff, NAN_F16, true};

@@ -1,5 +1,5 @@
-/* Numbers as a GPU has them: what x86 and C do not already do alike. The functions of one lane are small and
- * without branches, so that the loops of alu_level.h become vectors. f16 and bf16 are their 16 bits. */
+/* Arithmetic where GPUs differ from x86 and C. The functions of one lane are small and branch-free, so that
+ * the loops of alu_level.h can be vectorized. f16 and bf16 are represented by their 16 bits. */
 #ifndef EXEC_NUMBER_H
 #define EXEC_NUMBER_H
 

@@ -1,5 +1,5 @@
-/* A place in a kernel's code: what debug information and PTX tell of an operation. Text for people is made
- * from it here alone. */
+/* A place in a kernel's code: what debug information and PTX say about an operation. Only this file turns it
+ * into text. */
 #ifndef EXEC_PLACE_H
 #define EXEC_PLACE_H
 

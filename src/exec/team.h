@@ -1,10 +1,9 @@
-/* The blocks of one launch on one SM, for models that say when each instruction happens:
+/* The blocks of one launch on one SM, for timing models, which decide when each instruction happens:
  *
  *   struct team *team = team_new(&launch, ...);
  *   struct block *block = team_begin_block(team, number);
- *   for each warp of the block, by the functions of kernel->isa (isa/warp.h): settle, step, see to
- * team->request team_end_block(team, block);
- */
+ *   for each warp of the block: settle, step (of kernel->isa: isa/warp.h), handle team->request;
+ *   team_end_block(team, block); */
 #ifndef EXEC_TEAM_H
 #define EXEC_TEAM_H
 

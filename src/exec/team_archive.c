@@ -1,5 +1,5 @@
-/* The state of a launch's blocks on an SM, written and read. Warps, and what is under way to their registers,
- * are the instruction set's business. */
+/* Writes and reads the state of a launch's blocks on an SM. The instruction set archives warps, and data in
+ * flight to their registers. */
 #include "exec/team.h"
 #include "base/archive.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Texels of every format. What filtering makes of them was read off an H200: integers are weighed as 16-bit
- * ones, f16 and sRGB give f16. */
+/* Texels of every format. The results of filtering were determined on an H200: integers are weighted as
+ * 16-bit values, f16 and sRGB give f16. */
 #include "exec/texel.h"
 
 #include "exec/number.h"

@@ -1,4 +1,5 @@
-/* Inside texture.c and texel.c: texels of every format, and the numbers that filtering makes of them. */
+/* Internals of texture.c and texel.c: texels of every format, and the numbers that filtering computes from
+ * them. */
 #ifndef EXEC_TEXEL_H
 #define EXEC_TEXEL_H
 

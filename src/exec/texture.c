@@ -1,5 +1,5 @@
-/* Texture fetches: from coordinates to texels, and from their weights to a value. How coordinates and weights
- * are rounded was read off an H200. */
+/* Texture fetches: from coordinates to texels, and from texels and weights to a value. The rounding of
+ * coordinates and weights was determined on an H200. */
 #include "exec/texel.h"
 
 #include "base/err.h"

@@ -1,10 +1,9 @@
-/* Textures and surfaces: what a fetch at some coordinates gives. Pure: reads and writes only the memory that
- * a texture describes. Pitch-linear memory is a 2D texture with its pitch; an array is one without holes.
+/* Textures and surfaces: the result of a fetch at given coordinates. Pure: accesses only the memory that a
+ * texture describes. Pitch-linear memory is a 2D texture with its pitch; an array is one without padding.
  *
  *   struct texture_form form;
  *   if (texture_parse("tex.2d.v4.f32.f32", &form)) ...            once for an instruction
- *   if (!texture_fetch(texture, &(struct texture_request){.form = &form, .at = {x, y}}, out)) fault;
- */
+ *   if (!texture_fetch(texture, &(struct texture_request){.form = &form, .at = {x, y}}, out)) fault; */
 #ifndef EXEC_TEXTURE_H
 #define EXEC_TEXTURE_H
 

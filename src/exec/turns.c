@@ -1,5 +1,5 @@
-/* See turns.h. SMs are run one after the other; where the order of blocks can be seen, a round of each in
- * turn, as their blocks may wait for each other. */
+/* See turns.h. SMs run one after the other. If the order of blocks matters, each SM runs one round in turn
+ * instead, because their blocks may wait for each other. */
 #include "exec/turns.h"
 #include "exec/atomics.h"
 #include "exec/team.h"

@@ -1,6 +1,6 @@
-/* A launch whose accesses are watched: block b is on SM b % sm_count, as many at a time as fit, and warps of
- * an SM take turns, an instruction each; memory answers at once. On one thread of the host, so that programs
- * with races have the same traces in each run, too. */
+/* A launch whose accesses are observed: block b runs on SM b % sm_count, with as many resident blocks as fit.
+ * Warps of an SM take turns, one instruction each; memory replies at once. It uses one host thread, so that
+ * even programs with races give the same traces in each run. */
 #ifndef EXEC_TURNS_H
 #define EXEC_TURNS_H
 

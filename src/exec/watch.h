@@ -1,5 +1,5 @@
-/* Who is told of what kernels want of global memory, as the caches of the SMs see it: textures, surfaces,
- * matrices and asynchronous copies, too, but neither constants nor shared and local memory. */
+/* An observer of kernels' accesses to global memory, as the caches of the SMs see them: including textures,
+ * surfaces, matrices and asynchronous copies, but not constants, shared or local memory. */
 #ifndef EXEC_WATCH_H
 #define EXEC_WATCH_H
 

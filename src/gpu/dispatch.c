@@ -1,4 +1,5 @@
-/* The dispatcher as a component. It knows what each SM has free, sends orders, and hears of ends. */
+/* The dispatcher as a component. It tracks the free resources of each SM, sends orders, and is notified of
+ * ends. */
 #include "gpu/dispatch.h"
 #include "base/archive.h"
 #include "base/mem.h"

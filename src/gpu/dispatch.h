@@ -1,4 +1,4 @@
-/* The dispatcher: which block goes to which SM, when. For this room only. */
+/* The dispatcher: which block goes to which SM, and when. For this room only. */
 #ifndef GPU_DISPATCH_H
 #define GPU_DISPATCH_H
 

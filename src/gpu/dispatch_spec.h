@@ -1,4 +1,4 @@
-/* How blocks come to SMs, by rows. The defaults are the H200's, measured: systems/h200.ini. */
+/* The parameters of the dispatcher, as rows. The defaults are the H200's, measured: systems/h200.ini. */
 #ifndef GPU_DISPATCH_SPEC_H
 #define GPU_DISPATCH_SPEC_H
 

@@ -1,4 +1,4 @@
-/* One GPU put together; kernels begun and ended. */
+/* One GPU: construction, start and end of kernels. */
 #include "gpu/dispatch.h"
 #include "base/archive.h"
 #include "exec/atomics.h"

@@ -1,7 +1,7 @@
-/* One GPU: its SMs, its memory, and the dispatcher that hands blocks to SMs.
+/* One GPU: its SMs, its memory, and the dispatcher that assigns blocks to SMs.
  *
- * Kernels are put into slots and begun with an event of the dispatcher; when the last block of one has ended,
- * the dispatcher stops the engine's run at the kernel's end, and gpu_take_ended gives its slot. */
+ * A kernel is put into a slot and started by an event of the dispatcher. After its last block has ended, the
+ * dispatcher stops the engine's run at the kernel's end time, and gpu_take_ended returns its slot. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 

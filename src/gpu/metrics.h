@@ -1,6 +1,6 @@
-/* Metrics of a launch: what NVIDIA's profiler shows, under its names where it has one, made of what was
- * counted. A metric is a row of metrics.def; JSON, `heddle stats`, heddle.h and docs/statistics.md are made
- * from the rows. Those that begin with heddle__ are our own. */
+/* Metrics of a launch, computed from counters, with the names of NVIDIA's profiler where it has one. A metric
+ * is a row of metrics.def; JSON, `heddle stats`, heddle.h and docs/statistics.md are generated from the rows.
+ * Names that begin with heddle__ are our own. */
 #ifndef GPU_METRICS_H
 #define GPU_METRICS_H
 

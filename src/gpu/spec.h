@@ -1,5 +1,5 @@
-/* What a GPU is, as CUDA's own queries tell it; what its parts are like is in core/spec.h and mem/spec.h. The
- * defaults are an H200. */
+/* The properties of a GPU that CUDA's queries report; core/spec.h and mem/spec.h have those of its parts. The
+ * defaults are an H200's. */
 #ifndef GPU_SPEC_H
 #define GPU_SPEC_H
 

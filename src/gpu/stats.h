@@ -1,4 +1,4 @@
-/* What is known of a kernel after it ran in time. */
+/* The counters of a kernel after it ran in timing mode. */
 #ifndef GPU_STATS_H
 #define GPU_STATS_H
 

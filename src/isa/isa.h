@@ -1,4 +1,4 @@
-/* What an instruction is, whatever instruction set it comes from: the unit that does it and the types of its
+/* An instruction, independent of its instruction set: the unit that executes it and the types of its
  * operands. Costs are not here: they come from the description of a GPU. */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H

@@ -1,4 +1,4 @@
-/* What an instruction wants of memory, as a model that keeps time needs to know it. */
+/* The memory request of an instruction, for timing models. */
 #ifndef ISA_REQUEST_H
 #define ISA_REQUEST_H
 

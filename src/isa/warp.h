@@ -2,14 +2,14 @@
  *
  *   while (isa->settle(warp)) {                 goes to the warp's next instruction
  *       look at warp->next, warp->active;       its row: units, registers, role; for which lanes
- *       isa->step(warp, &stepped);              does it
- *       see to the team's request;              what it wants of global memory (isa/request.h); later
- *       isa->deliver(...);                      what memory brought
+ *       isa->step(warp, &stepped);              executes it
+ *       handle the team's request;              its access to global memory (isa/request.h); later
+ *       isa->deliver(...);                      the data from memory
  *   }
  *
- * PTX (ptx_run/isa.c) and a toy of the tests (tests/unit/toy_isa.h) implement it. What a warp does to
- * registers, shared and local memory is done at once; what it wants of global memory is told, and done by the
- * model. exec has what all instruction sets share: blocks, launches, memory. */
+ * PTX (ptx_run/isa.c) and a toy of the tests (tests/unit/toy_isa.h) implement it. Effects on registers,
+ * shared and local memory happen at once; accesses to global memory are reported, and the model performs
+ * them. exec has what all instruction sets share: blocks, launches, memory. */
 #ifndef ISA_WARP_H
 #define ISA_WARP_H
 

@@ -1,6 +1,6 @@
-/* What copies do at a slice: they go around the L2, to the memory of the line's home. A read gives, and
- * cleans, what the L2 has, and a write drops it; neither takes a place there, nor waits for a miss: what a
- * miss brings is read from memory when it comes. So a copy is never held up by what kernels wait for. */
+/* Copies at a slice: they bypass the L2 and access the memory of the line's home. A read returns, and writes
+ * back, what the L2 has of the line; a write drops it. Neither allocates in the L2 or waits for a miss,
+ * because a miss reads memory when its data arrives. So a copy is never delayed by misses of kernels. */
 #include "mem/dram.h"
 
 /* What is dirty of the line goes to memory. Gives the slot that it is in, or TAGS_NONE. */

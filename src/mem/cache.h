@@ -1,28 +1,28 @@
-/* A cache: its tags, the misses under way, the bytes it holds, and what a write does to it. Every cache of a
- * GPU is one of these; a spec says how large it is and what it can do. It has no clock and sends nothing: its
- * owner says when, and moves what comes and goes, so that an SM can run ahead by cycles and the L2 go from
- * event to event.
+/* A cache: its tags, the misses in flight, its data, and the effect of writes. Every cache of a GPU is one of
+ * these; a spec has its size and features. It has no clock and sends nothing. Its owner decides when things
+ * happen and moves the data, so that an SM can run ahead by cycles while the L2 goes from event to event.
  *
  *   uint32_t slot = cache_find(cache, line), missing = cache_missing(cache, slot, sectors);
  *   if (!missing)
  *       cache_touch(cache, slot);                              // a hit: the bytes are at cache_data
  *   else {
- *       uint32_t entry = cache_miss(cache, line);              // under way already?
+ *       uint32_t entry = cache_miss(cache, line);              // in flight already?
  *       if (entry == MSHR_NONE)
  *           entry = cache_begin(cache, line, slot, false);     // slot: found, or victim and place
  *       cache_wait(cache, entry, who);
- *       uint32_t ask = cache_ask(cache, entry, missing);       // sectors that nobody has asked for yet
+ *       uint32_t ask = cache_ask(cache, entry, missing);       // sectors that were not requested yet
  *   }
  *   ...
- *   cache_fill(cache, entry, sectors, data);                   // what came; when nothing more is pending:
+ *   cache_fill(cache, entry, sectors, data);                   // data arrived; when nothing more is pending:
  *   cache_end(cache, entry);
  *
- * A line is a number that names one, such as its address divided by its size; a slot is a place for one. Of a
- * line, some sectors may be valid, and some dirty: changed, and to be written back. A sector that is dirty
- * but not valid was written in part: a mask says which of its bytes.
+ * A line is identified by a number, such as its address divided by its size; a slot is a place for a line.
+ * Some sectors of a line may be valid, and some dirty: modified, and to be written back. A sector that is
+ * dirty but not valid was written in part; a mask says which of its bytes.
  *
- * A line that is written while it is under way would be older in the cache than it should be. So the owner
- * makes it stale: who waits for it receives it, nobody joins any more, and it is not kept. */
+ * If a line is written elsewhere while its fill is in flight, the fill would bring old data. So the owner
+ * marks the miss stale: requests already waiting receive the data, no more requests join, and the line is not
+ * kept. */
 #ifndef MEM_CACHE_H
 #define MEM_CACHE_H
 

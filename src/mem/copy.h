@@ -1,8 +1,8 @@
-/* A copy, cut into messages. Pure: addresses and bytes, and the pace at which pieces may leave; who reads and
- * writes them is a DMA engine (mem/dma.h) or the host (mem/host.h).
+/* A copy, split into messages. Pure: addresses and bytes, and the rate at which pieces may leave. A DMA
+ * engine (mem/dma.h) or the host (mem/host.h) reads and writes the pieces.
  *
- * A copy is a list of parts, each some rows of bytes. A piece is what lies in one line of the source and in
- * one of the destination. */
+ * A copy is a list of parts, each some rows of bytes. A piece lies in one line of the source and in one line
+ * of the destination. */
 #ifndef MEM_COPY_H
 #define MEM_COPY_H
 

@@ -1,9 +1,9 @@
-/* The DMA engine of a GPU: a component that copies in time, beside kernels. It reads lines of its GPU's
- * memory over the crossbar and writes them there, to the host over its link, or to another GPU over the
- * fabric. (Copies from the host are the host's to send: mem/host.h.)
+/* The DMA engine of a GPU: a component that copies in simulated time, concurrently with kernels. It reads
+ * lines of its GPU's memory over the crossbar and writes them to the same memory, to the host over its link,
+ * or to another GPU over the fabric. (The host sends copies from the host: mem/host.h.)
  *
- * It has a channel for each way, and each does one copy at a time. Reads and writes go around caches
- * (mem/around.c). A line on its way is an entry here, until it was written. */
+ * It has a channel for each direction; each channel does one copy at a time. Reads and writes bypass caches
+ * (mem/around.c). A line in flight has an entry here until it is written. */
 #ifndef MEM_DMA_H
 #define MEM_DMA_H
 

@@ -1,6 +1,6 @@
-/* Memory behind slices: how long it takes. What it holds is in mem/home.h. For this folder only.
+/* DRAM behind slices: its timing. mem/home.h has its contents. For this folder only.
  *
- * A model is a row of dram_models: a file of its own, chosen by dram.model. */
+ * A model is a row of dram_models in its own file, selected by dram.model. */
 #ifndef MEM_DRAM_H
 #define MEM_DRAM_H
 

@@ -1,8 +1,8 @@
-/* Banks with rows: a channel opens rows, moves data, and turns between reading and writing.
+/* DRAM with banks and rows: a channel opens rows, moves data, and turns between reading and writing.
  *
- * Nothing ticks. When the bus is not spoken for far enough ahead, the channel chooses a request: of the
- * oldest some, the one whose data can be on the bus first (so a row that is open wins). Its commands get
- * their times, which bank, bank group and bus remember. */
+ * Nothing ticks. When the bus is not reserved far enough ahead, the channel chooses a request: among the
+ * oldest few, the one whose data can be on the bus first (so an open row wins). Its commands are assigned
+ * times, which the bank, bank group and bus remember. */
 #include "mem/dram.h"
 
 enum { BANKS_MOST = 64, GROUPS_MOST = 8, PATIENCE = 64 };

@@ -1,5 +1,5 @@
-/* Two plain models: fixed, where every access takes as long as every other; and simple, where a channel moves
- * one sector after the other. */
+/* Two simple models: fixed, where every access takes the same time; and simple, where a channel moves one
+ * sector after the other. */
 #include "mem/dram.h"
 
 struct plain {

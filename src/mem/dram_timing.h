@@ -1,5 +1,4 @@
-/* How DRAM behaves: bank groups, rows, and what takes how long. Sets of timings are the rows of
- * dram_timing.c. */
+/* The parameters of DRAM: bank groups, rows, and timings. Sets of timings are the rows of dram_timing.c. */
 #ifndef MEM_DRAM_TIMING_H
 #define MEM_DRAM_TIMING_H
 

@@ -1,13 +1,14 @@
-/* The way to other GPUs' memory and from them: a component of each GPU that has peers, between its crossbar
- * and the fabric, which is the link to all the others' gateways.
+/* Access to other GPUs' memory, and from other GPUs: a component of each GPU that has peers, between its
+ * crossbar and the fabric, the link to all other gateways.
  *
  *   SM -> own crossbar -> gateway -> fabric -> the home's gateway -> the home's crossbar -> slice, and back
  *
- * Requests of peers enter the home's crossbar as one more client's, so a line has one order of requests,
- * whoever they come from, and atomics happen at home. Nothing of a peer's memory is kept in the own L2.
+ * Requests of peers enter the home's crossbar like those of one more client. So all requests for a line have
+ * one order, whoever sends them, and atomics are performed at the home. A peer's memory is never cached in
+ * the own L2.
  *
- * It cannot deadlock: slices hold requests for their own GPU's memory and the host's only, and need nothing
- * of the fabric to go on; replies are taken at once everywhere. */
+ * This cannot deadlock: slices hold only requests for their own GPU's memory and the host's, and need nothing
+ * from the fabric to make progress; replies are accepted at once everywhere. */
 #ifndef MEM_GATEWAY_H
 #define MEM_GATEWAY_H
 

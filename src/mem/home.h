@@ -1,6 +1,6 @@
-/* A home: memory that owns bytes, a GPU's or the host's. Offsets in it are one half of a physical address.
- * Only the home's own islands turn them into addresses of the host, where the simulator keeps the bytes, and,
- * between runs, whoever looks after memory as a whole. */
+/* A home: memory that owns bytes, a GPU's or the host's. A physical address is a home and an offset in it.
+ * Only the home's own islands translate offsets into host addresses, where the simulator keeps the bytes;
+ * between runs, so does the code that manages memory as a whole. */
 #ifndef MEM_HOME_H
 #define MEM_HOME_H
 

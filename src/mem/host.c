@@ -1,5 +1,5 @@
-/* The host's memory, and the way there: slices send requests on, with the number of their work as id, and
- * give the reply to the client. */
+/* The host's memory, and the path to it: slices forward requests, with the number of their work as id, and
+ * pass the reply to the client. */
 #include "mem/host_parts.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,8 +1,8 @@
-/* The host's own memory: one home, on an island of its own, with a port for each GPU's link to it. It is not
- * kept in any L2: the host reads and writes it without telling.
+/* The host's own memory: one home, on its own island, with a port for each GPU's link to it. It is not cached
+ * in any L2, because the host accesses it without notice.
  *
- * Copies from and to the host name memory of the program that may be no part of this home. Each GPU's copies
- * have a window on it, one each way, in its place: a range of physical addresses. */
+ * Copies from and to the host may use memory of the program that is not part of this home. For this, each
+ * GPU's copies have a window on it, one for each direction: a range of physical addresses. */
 #ifndef MEM_HOST_H
 #define MEM_HOST_H
 

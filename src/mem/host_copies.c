@@ -1,4 +1,4 @@
-/* Copies from the host's memory and to it, at the host. */
+/* The host's side of copies from and to its memory. */
 #include "mem/host_parts.h"
 #include "base/archive.h"
 #include "base/bits.h"

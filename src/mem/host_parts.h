@@ -1,4 +1,4 @@
-/* What the host's memory is made of. For host.c and host_copies.c only. */
+/* The data structures of the host's memory. For host.c and host_copies.c only. */
 #ifndef MEM_HOST_PARTS_H
 #define MEM_HOST_PARTS_H
 

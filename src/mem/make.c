@@ -1,4 +1,4 @@
-/* Makes a GPU's memory of what the specs say. */
+/* Builds a GPU's memory from the specs. */
 #include "base/mem.h"
 #include "mem/system.h"
 

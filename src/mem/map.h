@@ -1,7 +1,7 @@
-/* Which slice a line belongs to. Of two neighbouring pieces of 4 KiB one is at home on either side
- * (partition) of the L2, as an H200 was seen to do it; which, is a hash. On a side each run of as many lines
- * as it has slices goes to all of them, in an order that differs from run to run, so that no stride meets few
- * of them only. */
+/* Which slice a line belongs to. Of two adjacent pieces of 4 KiB, one has its home on each side (partition)
+ * of the L2, as observed on an H200; a hash decides which. On a side, each run of as many lines as it has
+ * slices uses all of them, in an order that differs from run to run, so that no stride uses only a few
+ * slices. */
 #ifndef MEM_MAP_H
 #define MEM_MAP_H
 

@@ -1,11 +1,11 @@
-/* The memory of a GPU: L2 slices with what lies behind them, in islands of their own, and the crossbar that
- * SMs reach them by. The parameters are in mem/spec.h.
+/* The memory of a GPU: L2 slices with the memory behind them, on their own islands, and the crossbar that
+ * connects SMs to them. The parameters are in mem/spec.h.
  *
  *   struct mem *mem = mem_new(engine, "gpu[0]", &config, err);
  *   mem_attach(mem, 0, requests_port_of_sm_0, replies_port_of_sm_0, err);   ... each SM, the copy engine
  *   mem_ready(mem, err);
  *
- * Then a component asks mem_target where an address lives, and sends its request there. */
+ * Then a component asks mem_target where to send requests for an address, and sends them there. */
 #ifndef MEM_MEM_H
 #define MEM_MEM_H
 

@@ -1,4 +1,4 @@
-/* An island of memory written to a checkpoint, and read from one. */
+/* Writes an island of memory to a checkpoint, and reads it back. */
 #include "mem/dram.h"
 #include "base/archive.h"
 

@@ -1,10 +1,10 @@
-/* What SMs, caches and memory say to each other. A message is about one line of memory; its data travels with
- * it. Addresses are physical, packed (base/address.h).
+/* The messages between SMs, caches and memory. A message is about one line of memory and carries its data.
+ * Addresses are physical, packed (base/address.h).
  *
- * A kind of message is a row below. What handlers do follows from it: whether a request can be done with what
- * a copy has, or must go to the line's home; whether the old bytes must be there; how long it is. A coherence
- * protocol adds its kinds here: probes go to holders of copies, their acknowledgements to home, ownership is
- * granted to the requester; and what each does is a case in perform.c. */
+ * A kind of message is a row below. Handlers follow the row: whether a copy of the line can serve the
+ * request, or it must go to the line's home; whether the old bytes must be present; how long it is. A
+ * coherence protocol adds its kinds here: probes go to holders of copies, acknowledgements to the home,
+ * ownership is granted to the requester. The effect of each is a case in perform.c. */
 #ifndef MEM_MESSAGE_H
 #define MEM_MESSAGE_H
 

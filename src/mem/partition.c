@@ -1,4 +1,4 @@
-/* The component of an island: takes requests from ports and events, and sends replies. */
+/* The component of an island: receives requests from ports and events, and sends replies. */
 #include "mem/dram.h"
 
 static struct here where(struct component *self, void *state)

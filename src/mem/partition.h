@@ -1,8 +1,8 @@
 /* An island of memory: some slices of the L2 and the DRAM channels behind them. For this folder only.
  *
- * With two partitions of the L2, a slice and its counterpart in the other one lie on the same island, and are
- * the only ones that speak to each other: what crosses between partitions are events of the island's own,
- * `cross_ps` later and in order. */
+ * With two partitions of the L2, a slice and its counterpart in the other partition are on the same island,
+ * and only these two communicate. So traffic between partitions is events within the island, `cross_ps` later
+ * and in order. */
 #ifndef MEM_PARTITION_H
 #define MEM_PARTITION_H
 

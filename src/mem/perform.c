@@ -1,4 +1,5 @@
-/* What requests do to a slot when all is there: reads, writes, atomics, and their passing on to home. */
+/* The effect of requests on a slot whose data is present: reads, writes, atomics, and forwarding to the home
+ * slice. */
 #include "mem/partition.h"
 
 uint64_t slice_occupy(const struct here *here, uint32_t slice, uint64_t takes)

@@ -1,10 +1,10 @@
-/* A slice: finds what is asked for, has requests wait for what is not there, and makes room.
+/* A slice: looks up lines, makes requests wait for missing data, and evicts lines.
  *
- * Requests for a line are done in the order they came in by. One that needs what is not there waits at the
- * miss of its line, and those behind it that touch the same sectors wait there too, be they reads or writes:
- * a load does not see what its own thread stores after it. At a copy of another slice's line, writes and
- * atomics do not wait: they go home behind the request for the copy, which is stale from then on; so do reads
- * that come after them. */
+ * Requests for a line are performed in the order of arrival. A request with missing data waits at the miss of
+ * its line, and later requests for the same sectors wait there too, both reads and writes: a load does not
+ * see what its own thread stores after it. At a copy of another slice's line, writes and atomics do not wait.
+ * They follow the request for the copy to the home slice, and the copy is stale from then on; later reads
+ * follow them. */
 #include "mem/dram.h"
 
 /* The offset of a line in the GPU's memory. */

@@ -1,5 +1,5 @@
-/* What memory is like, by rows, and what it counts. The defaults are the H200's;
- * systems/h200.ini tells where each comes from. */
+/* The parameters and counters of memory, as rows. The defaults are the H200's; systems/h200.ini has their
+ * sources. */
 #ifndef MEM_SPEC_H
 #define MEM_SPEC_H
 

@@ -1,4 +1,4 @@
-/* All of a GPU's memory, as made.c makes it and mem.c gives it away. For this folder only. */
+/* All of a GPU's memory, as make.c builds it and mem.c offers it. For this folder only. */
 #ifndef MEM_SYSTEM_H
 #define MEM_SYSTEM_H
 

@@ -1,5 +1,5 @@
-/* Checkpoints of a machine: a file with what it was made of, the journal of what the program was told, the
- * state of all parts, and what memory holds. */
+/* Checkpoints of a machine: a file with its configuration, the journal of what the program was told, the
+ * state of all parts, and the contents of memory. */
 #include "base/archive.h"
 #include "base/mem.h"
 #include "system/contents.h"

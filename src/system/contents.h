@@ -1,5 +1,5 @@
-/* What memory holds, in a checkpoint. Only what was touched and is not zero is written. For this room only.
- */
+/* The contents of memory in a checkpoint. Only pages that were touched and are not zero are written. For this
+ * room only. */
 #ifndef SYSTEM_CONTENTS_H
 #define SYSTEM_CONTENTS_H
 

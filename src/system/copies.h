@@ -1,9 +1,8 @@
-/* Copies and fills as tasks of a machine: queues, the DMA engines' orders, and when one is over. For this
- * room only.
+/* Copies and fills as tasks of a machine: queues, orders to DMA engines, and ends. For this room only.
  *
- * One at a time goes each way of a GPU. A copy with nothing else in its way takes what the description says
- * (a latency, and its bytes at the bandwidth), so its end is planned when it begins; if all is not there by
- * then, as kernels use the same links and memory, the machine looks again every COPY_LATE_PS. */
+ * Each direction of a GPU does one copy at a time. A copy without interference takes the time that the
+ * description gives (a latency, and its bytes at the bandwidth), so its end is planned when it begins. If it
+ * is late, because kernels use the same links and memory, the machine checks again every COPY_LATE_PS. */
 #ifndef SYSTEM_COPIES_H
 #define SYSTEM_COPIES_H
 

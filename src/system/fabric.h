@@ -1,4 +1,4 @@
-/* How GPUs are connected: the one place that knows. For this room only. */
+/* How GPUs are connected; only this file knows. For this room only. */
 #ifndef SYSTEM_FABRIC_H
 #define SYSTEM_FABRIC_H
 

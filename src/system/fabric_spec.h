@@ -1,5 +1,5 @@
-/* What GPUs reach each other by, by rows. The defaults are the H200's in an HGX board; systems/h200.ini tells
- * where each comes from. */
+/* The parameters of the fabric between GPUs, as rows. The defaults are the H200's on an HGX board;
+ * systems/h200.ini has their sources. */
 #ifndef SYSTEM_FABRIC_SPEC_H
 #define SYSTEM_FABRIC_SPEC_H
 

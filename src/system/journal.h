@@ -1,10 +1,11 @@
-/* The host's side of a checkpoint: all that a machine ever told the program that uses it. To go on from a
- * checkpoint the program runs again from its beginning; it makes the same calls, and is given the same
- * answers, without anything being simulated, until the journal is at its end. There the machine's saved state
- * is loaded, and simulation goes on. For this room only.
+/* The host's side of a checkpoint: everything that a machine told the program that uses it. To resume, the
+ * program runs again from its beginning. It makes the same calls and gets the same answers, without
+ * simulation, until the journal ends. Then the machine's saved state is loaded, and simulation continues. For
+ * this room only.
  *
- * It knows: each task that was begun; each time that passed, with the tasks that ended, what their kernels
- * printed and wrote to the host's own memory; the bytes of device memory that the host read. */
+ * It records each task that was started; each span of time that passed, with the tasks that ended, and what
+ * their kernels printed and wrote to the host's own memory; and the bytes of device memory that the host
+ * read. */
 #ifndef SYSTEM_JOURNAL_H
 #define SYSTEM_JOURNAL_H
 

@@ -1,4 +1,4 @@
-/* How many blocks of a kernel an SM holds: pure functions, exact as CUDA's occupancy API (compared with an
+/* How many blocks of a kernel an SM holds: pure functions, exactly as CUDA's occupancy API (compared with an
  * H200's answers in tests/unit/test_occupancy.c). */
 #ifndef SYSTEM_OCCUPANCY_H
 #define SYSTEM_OCCUPANCY_H

@@ -1,4 +1,4 @@
-/* What a machine is made of; for this room only. */
+/* The data structures of a machine; for this room only. */
 #ifndef SYSTEM_PARTS_H
 #define SYSTEM_PARTS_H
 

@@ -1,8 +1,6 @@
-/* A system: which GPUs there are, and what each is like. A description (INI) has a section [gpu], which is
- * what every GPU of it is, and [system]. The defaults of the rows are an H200, so no file is needed.
- * Figures are what CUDA's own queries give on that GPU; comments in the folder systems say where they come
- * from.
- */
+/* A system: its GPUs and their parameters. A description (INI) has a section [gpu], which applies to every
+ * GPU, and [system]. The defaults of the rows are an H200, so no file is needed. The values are what CUDA's
+ * queries return on that GPU; comments in the folder systems have their sources. */
 #ifndef SYSTEM_SYSTEM_H
 #define SYSTEM_SYSTEM_H
 

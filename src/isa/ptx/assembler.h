@@ -1,5 +1,5 @@
-/* What the machine's assembler (ptxas) makes of PTX: asked for through a table, so that the language does not
- * depend on a model of an assembler. isa/ptxas has the one there is. */
+/* The interface of an assembler: what the machine's assembler (ptxas) generates from PTX. It is a table of
+ * functions, so that the language does not depend on a model of an assembler. isa/ptxas has the only one. */
 #ifndef PTX_ASSEMBLER_H
 #define PTX_ASSEMBLER_H
 

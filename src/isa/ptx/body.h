@@ -1,4 +1,4 @@
-/* The function being parsed: lists that grow, and names that wait for their meaning. */
+/* The function being parsed: growing lists, and names that are not resolved yet. */
 #ifndef PTX_BODY_H
 #define PTX_BODY_H
 

@@ -1,4 +1,4 @@
-/* Constant expressions: integers of 64 bits, signed or not as in C, and floats. */
+/* Constant expressions: 64-bit integers, signed or unsigned as in C, and floats. */
 #include "parse.h"
 #include "base/bits.h"
 

@@ -1,4 +1,4 @@
-/* What only tells about the source: .file, .loc, debug sections, pragmas. */
+/* Information about the source only: .file, .loc, debug sections, pragmas. */
 #include "parse.h"
 
 #include <string.h>

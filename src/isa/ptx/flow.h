@@ -1,5 +1,5 @@
-/* Control flow and lifetimes of a function's registers: basic blocks, where diverged threads meet again
- * (immediate post-dominators), and from where to where each register holds a value. */
+/* Control flow and lifetimes of a function's registers: basic blocks, where diverged threads reconverge
+ * (immediate post-dominators), and where each register is live. */
 #ifndef PTX_FLOW_H
 #define PTX_FLOW_H
 

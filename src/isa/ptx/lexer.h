@@ -1,5 +1,5 @@
-/* PTX text as tokens, one at a time. A WORD ends before a dot, so that the parser can choose: behind an
- * opcode `lex_opcode` takes the dotted rest, behind a register `lex_part` takes .x. */
+/* PTX text as tokens, one at a time. A WORD ends before a dot, so that the parser can choose: after an opcode
+ * `lex_opcode` takes the dotted rest, after a register `lex_part` takes .x. */
 #ifndef PTX_LEXER_H
 #define PTX_LEXER_H
 

@@ -1,4 +1,4 @@
-/* Modules: what stands outside of functions. */
+/* Modules: declarations outside of functions. */
 #include "parse.h"
 #include "base/bits.h"
 

@@ -1,5 +1,5 @@
-/* Operands. The elements of a list are put into the function's operands when the list is complete, so they
- * stand side by side there; until then they are on a stack. */
+/* Operands. The elements of a list are on a stack until the list is complete; then they are moved to the
+ * function's operands, so that they are contiguous there. */
 #include "parse.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The order of an opcode's modifiers. ptxas takes most of them in any order, as long as types keep theirs;
- * tables of opcodes have each in one: the usual one, with types last. */
+/* The order of an opcode's modifiers. ptxas accepts most of them in any order, as long as types keep theirs;
+ * tables of opcodes have each in one order: the usual one, with types last. */
 #include "ptx/ptx.h"
 #include "base/bits.h"
 

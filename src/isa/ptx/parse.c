@@ -1,4 +1,4 @@
-/* Tokens, expected and found. */
+/* Matching of expected tokens. */
 #include "parse.h"
 #include "base/bits.h"
 

@@ -1,5 +1,5 @@
-/* What the parts of the parser share. Each parse_ function starts at the current token and ends behind what
- * it parsed; false: the error is set. */
+/* Shared by the parts of the parser. Each parse_ function starts at the current token and ends after what it
+ * parsed; false: the error is set. */
 #ifndef PTX_PARSE_H
 #define PTX_PARSE_H
 

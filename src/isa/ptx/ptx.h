@@ -1,5 +1,5 @@
-/* A PTX module as written: directives, functions, instructions and operands, with names resolved. What an
- * instruction means is not known here; the parser takes any opcode. */
+/* A PTX module as written: directives, functions, instructions and operands, with names resolved. The meaning
+ * of instructions is not known here; the parser accepts any opcode. */
 #ifndef PTX_PTX_H
 #define PTX_PTX_H
 

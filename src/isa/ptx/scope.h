@@ -1,7 +1,7 @@
-/* Names and what they mean. A name is kept once, so two that are the same are the same pointer; it knows what
- * it is bound to in the innermost scope that binds it. Scope 0 is the module, 1 a function, more are { }.
+/* Names and their bindings. A name is interned, so equal names are equal pointers; it knows its binding in
+ * the innermost scope that binds it. Scope 0 is the module, 1 a function, more are { }.
  *
- * `.reg .b32 %r<1000>` binds %r as a range; %r7 is bound when it is looked up first. */
+ * `.reg .b32 %r<1000>` binds %r as a range; %r7 is bound when it is first looked up. */
 #ifndef PTX_SCOPE_H
 #define PTX_SCOPE_H
 

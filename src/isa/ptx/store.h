@@ -1,4 +1,4 @@
-/* Memory of a module: handed out in pieces that live as long as the module, freed all at once. */
+/* Memory of a module: allocated in pieces that live as long as the module, freed all at once. */
 #ifndef PTX_STORE_H
 #define PTX_STORE_H
 

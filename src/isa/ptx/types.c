@@ -1,4 +1,4 @@
-/* What the rows of PTX_TYPES and PTX_SPECIALS say. */
+/* The contents of the rows of PTX_TYPES and PTX_SPECIALS. */
 #include "ptx/ptx.h"
 
 #include <string.h>

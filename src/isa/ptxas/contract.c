@@ -1,15 +1,15 @@
-/* Products and sums that become one operation. PTX leaves it to the compiler whether a mul and an add (or
- * sub) with no rounding written out are rounded twice or, as an fma, once. nvcc fuses most of them itself and
- * leaves the rest to ptxas; so results are those of a GPU, to the last bit, only if that is done here, too.
- * What ptxas (13.0, for sm_90) does was found by looking at the code it makes:
+/* Fusion of products and sums. PTX leaves it to the compiler whether a mul and an add (or sub) without an
+ * explicit rounding are rounded twice or, as an fma, once. nvcc fuses most of them itself and leaves the rest
+ * to ptxas. So results equal those of a GPU, bit for bit, only if fusion is done here in the same way. The
+ * rules of ptxas (13.0, for sm_90) were found in the code it generates:
  *
  * - Both have the same type, and both or none have .ftz. The sum may have .sat and a guard, the product not.
- * - Both stand in one stretch of straight code, or one factor is a constant. An instruction that becomes a
- *   branch or a call ends a stretch, too.
- * - Nothing but such sums reads the product, each of them once.
- * - Sums choose in the order they stand in, all among products that they alone read before any among others.
- *   Of two products a sum takes the one that fewer sums read, else the first. What it then reads whole,
- * beside the one it took, cannot be taken any more.
+ * - Both are in one stretch of straight-line code, or one factor is a constant. An instruction that becomes a
+ *   branch or a call also ends a stretch.
+ * - Only such sums read the product, each of them once.
+ * - Sums choose in program order: first all among products that they alone read, then among others. Of two
+ *   products a sum takes the one that fewer sums read, else the first. A product that it then reads as a
+ *   plain operand, beside the one it took, cannot be fused any more.
  *
  * The product itself is computed all the same: its register has the value that PTX gives it. */
 #include "ptxas/ptxas.h"

@@ -1,5 +1,5 @@
-/* Which registers hold values that are still needed, as the machine has them: what is folded away needs none,
- * but keeps its sources alive until the instruction that it is folded into. */
+/* Which registers are live, as the machine has them: a folded instruction needs none, but keeps its sources
+ * alive until the instruction that it is folded into. */
 #ifndef PTXAS_LIVES_H
 #define PTXAS_LIVES_H
 

@@ -1,4 +1,4 @@
-/* What ptxas makes of each family of opcodes, and what may be moved past it: a row of opcodes.c says all. */
+/* The machine instructions of each family of opcodes, and what may be moved past it, as rows of opcodes.c. */
 #ifndef PTXAS_OPCODES_H
 #define PTXAS_OPCODES_H
 

@@ -1,5 +1,5 @@
-/* Small bodies of branches become guarded instructions, as ptxas has it: with up to eight machine
- * instructions (seven when the branch goes the same way for the whole warp), loads not counted. */
+/* Small bodies of branches become guarded instructions, as in ptxas: up to eight machine instructions (seven
+ * when the branch is uniform for the warp), not counting loads. */
 #include "ptxas/optimize_parts.h"
 #include "base/mem.h"
 

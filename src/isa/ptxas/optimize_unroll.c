@@ -1,4 +1,4 @@
-/* Writes an unrolled loop: its rounds with names of their own, and the tests between them (optimize_loop.c).
+/* Writes an unrolled loop: its rounds with renamed registers, and the tests between them (optimize_loop.c).
  */
 #include "ptxas/optimize_loop.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* Loads of shared memory that stand side by side there become one, as ptxas has it: it knows where variables
- * are, and so whether addresses are aligned. Variables that it counts on are aligned by this, too. */
+/* Adjacent loads from shared memory become one, as in ptxas: it knows where variables are, and so whether
+ * addresses are aligned. Variables that it relies on become aligned here, too. */
 #include "ptxas/optimize_parts.h"
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-/* Which unit does what several could do. */
+/* Chooses the unit for instructions that several units can execute. */
 #include "ptxas/plan.h"
 
 #include <string.h>

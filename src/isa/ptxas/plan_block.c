@@ -1,5 +1,5 @@
-/* What ptxas sees within a block, however registers are named: a choice that is a minimum, divisors whose
- * reciprocal is known already, sums of 64 bits in a row. */
+/* Patterns that ptxas recognizes within a basic block, independent of register names: a selection that is a
+ * minimum, divisors whose reciprocal is already known, chains of 64-bit sums. */
 #include "ptxas/plan.h"
 
 #include <string.h>

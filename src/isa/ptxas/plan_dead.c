@@ -1,4 +1,4 @@
-/* What nobody needs: ptxas leaves it out. */
+/* Dead code, which ptxas removes. */
 #include "ptxas/plan.h"
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-/* Which values differ from lane to lane, and so where threads may part. Where they do, ptxas sets up the
- * place where they meet again (BSSY) and lets them wait there (BSYNC). */
+/* Which values differ from lane to lane, and so where threads may diverge. There, ptxas sets up the
+ * reconvergence point (BSSY) and makes threads wait at it (BSYNC). */
 #include "ptxas/plan.h"
 #include "base/mem.h"
 

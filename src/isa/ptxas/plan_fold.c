@@ -1,6 +1,7 @@
-/* Instructions that become part of others. A machine instruction takes more operands than one of PTX: it adds
- * three integers, multiplies and adds, shifts and adds, does any logic of three operands, negates what it
- * reads, adds a number to an address. And what is the same for a whole block comes from constant memory. */
+/* Instructions that are folded into others. A machine instruction has more operands than one of PTX: it adds
+ * three integers, multiplies and adds, shifts and adds, does any logic of three operands, negates its
+ * operands, adds a number to an address. Values that are the same for a whole block come from constant
+ * memory. */
 #include "ptxas/plan.h"
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
-/* Atomic operations of a warp on one address. Where the address is the same for all lanes by how it is
- * computed, ptxas lets one of them do it for all (seen in its code for sm_90): the operands are put together
- * first (REDUX, or for a sum of equal ones how many lanes there are), a vote finds who does it. With a
- * result, that goes back to all (SHFL), and each adds what the lanes before it did; only sums of equal
- * operands are done so. Floats, 64 bits, and all other operations are left as they are. */
+/* Atomic operations of a warp on one address. If the address is provably the same for all lanes, ptxas lets
+ * one lane perform the operation for all (seen in the code it generates for sm_90). The operands are combined
+ * first (REDUX, or, for a sum of equal ones, the number of lanes), and a vote selects the lane. With a
+ * result, it is sent back to all lanes (SHFL), and each adds the operands of the lanes before it; only sums
+ * of equal operands are merged in this case. Floats, 64 bits, and all other operations are not changed. */
 #include "ptxas/plan.h"
 #include "base/bits.h"
 

@@ -1,4 +1,4 @@
-/* Values of 64 bits of which nobody needs the upper half: ptxas computes the lower one alone. */
+/* 64-bit values whose upper half is unused: ptxas computes only the lower half. */
 #include "ptxas/plan.h"
 #include "base/bits.h"
 #include "base/mem.h"

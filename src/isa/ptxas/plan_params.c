@@ -1,5 +1,5 @@
-/* Parameters are in constant memory. Code that needs one loads it in the block where it is used; loops have
- * it loaded before them, but for what is guarded. */
+/* Parameters are in constant memory. Code loads a parameter in the block where it is used; for loops it is
+ * loaded before the loop, except for guarded uses. */
 #include "ptxas/plan.h"
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-/* How many registers a thread needs: the most that hold values at one time. Not in registers are numbers,
- * parameters, predicates, and what is the same for all lanes, which has registers of its own. */
+/* How many registers a thread needs: the largest number that are live at one time. Literals, parameters and
+ * predicates need none; values that are uniform for all lanes have separate registers. */
 #include "ptxas/lives.h"
 #include "base/bits.h"
 #include "base/mem.h"

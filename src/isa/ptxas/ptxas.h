@@ -1,9 +1,9 @@
-/* What NVIDIA's assembler (ptxas) makes of PTX, as far as results and time are concerned. PTX is not the
- * machine's code: addresses are folded into loads, products into sums, small branches become predicates,
- * divisions become subroutines, loads are moved ahead of what waits for them (ptx/assembler.h).
+/* A model of NVIDIA's assembler (ptxas), as far as results and timing are concerned. PTX is not machine code:
+ * addresses are folded into loads, products into sums, small branches become predicates, divisions become
+ * subroutines, loads are moved ahead of their uses (ptx/assembler.h).
  *
- * Before the steps of an instruction's own may be those of a place where threads meet (CONTROL) and of
- * parameters that are loaded for it (CONST, UNIFORM); the first of its own is then chained to them. */
+ * The steps of an instruction may be preceded by those of a reconvergence point (CONTROL) and of parameters
+ * that are loaded for it (CONST, UNIFORM); its own first step is then chained to them. */
 #ifndef PTXAS_PTXAS_H
 #define PTXAS_PTXAS_H
 

@@ -1,4 +1,4 @@
-/* Makes a function anew: instructions copied, left out or added, with labels that follow. */
+/* Rewrites a function: instructions are copied, left out or added, and labels follow. */
 #ifndef PTXAS_REWRITE_H
 #define PTXAS_REWRITE_H
 

@@ -1,5 +1,6 @@
-/* Lists of what is ready, cycle by cycle: of all that can be issued the one goes first that most depends on.
- * When registers become scarce, the one that needs the fewest. */
+/* List scheduling, cycle by cycle: of the ready instructions, loads from far memory go first, then the one
+ * with the longest path to the end of the region. When registers become scarce, the one that needs the
+ * fewest. */
 #include "ptxas/schedule_parts.h"
 #include "base/mem.h"
 
@@ -24,8 +25,8 @@ static uint32_t later(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Whether a is to be issued before b in this cycle. What is ready sooner comes first; of those that are ready
- * loads from far away, whose addresses need registers as long as they wait; then what most depends on. */
+/* Whether a is to be issued before b in this cycle. What is ready sooner comes first; then loads from far
+ * memory, whose addresses occupy registers while they wait; then the longest path to the region's end. */
 static bool is_better(const struct schedule *s, uint32_t a, uint32_t b, uint32_t cycle)
 {
     const struct node *x = &s->nodes[a], *y = &s->nodes[b];

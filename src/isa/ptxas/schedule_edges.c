@@ -1,4 +1,4 @@
-/* Who has to wait for whom: for registers, for memory, for other lanes, and so that contraction stays. */
+/* Dependences between instructions: by registers, by memory, by other lanes, and to preserve contraction. */
 #include "ptxas/schedule_parts.h"
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-/* How many registers are in use, while a region is put in order. */
+/* How many registers are live while a region is scheduled. */
 #include "ptxas/schedule_parts.h"
 #include "base/mem.h"
 

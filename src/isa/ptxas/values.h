@@ -1,4 +1,4 @@
-/* Who writes and who reads each register of a function. */
+/* The writers and readers of each register of a function. */
 #ifndef PTXAS_VALUES_H
 #define PTXAS_VALUES_H
 

@@ -1,4 +1,4 @@
-/* Which version of a row's executor this machine gets. */
+/* Chooses the version of the executors for this machine. */
 #include "ptx_run/alu.h"
 #include "base/err.h"
 

@@ -1,9 +1,9 @@
 /* The executors of alu.def's rows. A register is a vector of 32 lanes (uint16_t[32], uint32_t[32] or
  * uint64_t[32]), best aligned to 64 bytes; a predicate is one word, a bit per lane. An executor writes all 32
- * lanes (or bits) of its destination; who wants fewer blends afterwards. The destination may be one of the
- * sources, if it is as wide.
+ * lanes (or bits) of its destination; a caller that wants fewer blends afterwards. The destination may be one
+ * of the sources, if it has the same width.
  *
- * A row's types say how wide its vectors are. PTX lets some registers be wider than the type of the
+ * A row's types define the widths of its vectors. PTX allows some registers to be wider than the type of the
  * instruction (those of cvt and mov): the caller narrows such a source, and extends the result by the sign of
  * the destination's type. 8-bit types of cvt are rows of 16. */
 #ifndef PTX_RUN_ALU_H

@@ -1,6 +1,6 @@
 /* The executors of alu.def for one kind of host, LEVEL. Included by alu_base.c, alu_v3.c and alu_v4.c, which
  * are compiled for different processors, and by alu_rare.c for the rare rows. A row becomes a loop over the
- * lanes, which the compiler turns into vectors. */
+ * lanes, which the compiler vectorizes. */
 #include "ptx_run/alu.h"
 #include "ptx_run/approx.h"
 #include "ptx_run/integer.h"

@@ -1,10 +1,10 @@
-/* Functions that a GPU only approximates: to the last bit what an H200 computes.
+/* Functions that a GPU only approximates, bit for bit as an H200 computes them.
  *
- * One unit computes all of them. The upper bits of its argument choose a part of the curve, the other 17 are
- * x, and the result is c0 + c1 x + c2 x^2, cut off after 24 bits. The square is not a whole one: its lower
+ * One unit computes all of them. The upper bits of its argument select a segment of the curve, the other 17
+ * are x, and the result is c0 + c1 x + c2 x^2, truncated to 24 bits. The square is not exact: its lower
  * partial products are left out. Around the unit there are operations on f32, those that NVIDIA's assembler
- * puts there for sm_90. Subnormal numbers count; rows with .ftz flush them outside, but those of quotients.
- */
+ * puts there for sm_90. Subnormal numbers are not flushed here; rows with .ftz flush them outside, except for
+ * those of quotients. */
 #ifndef PTX_RUN_APPROX_H
 #define PTX_RUN_APPROX_H
 

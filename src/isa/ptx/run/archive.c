@@ -1,6 +1,6 @@
-/* The state of warps in checkpoints: registers, memory, where each thread is. Code is made anew by whoever
- * reads, from the same program: pointers into it travel as numbers of functions and operations, those into
- * registers and shared memory as offsets. */
+/* The state of warps in checkpoints: registers, memory, the position of each thread. The reader generates the
+ * code again from the same program. So pointers into code are saved as numbers of functions and operations,
+ * those into registers and shared memory as offsets. */
 #include "ptx_run/archive.h"
 #include "ptx_run/memory.h"
 #include "base/archive.h"

@@ -1,5 +1,5 @@
-/* Asynchronous copies and their barriers. Copies are done at once: who waits for them never waits long, and
- * no program can tell, as it must not look before it waited. */
+/* Asynchronous copies and their barriers. Copies are performed at once: waiting for them is short, and no
+ * program can tell, because it must not look before it has waited. */
 #include "ptx_run/memory.h"
 #include "ptx_run/isa.h"
 #include "ptx_run/warp.h"

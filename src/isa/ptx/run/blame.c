@@ -1,5 +1,6 @@
-/* In time, instructions are in the order that ptxas would give them, so a load may run before a store that
- * the program has before it. When both are wrong, the one that comes first in the program is to be named. */
+/* In timing mode, instructions are in the order that ptxas would give them, so a load may run before a store
+ * that precedes it in the program. If both are faulty, the one that comes first in the program is reported.
+ */
 #include "ptx_run/memory.h"
 #include "base/mem.h"
 

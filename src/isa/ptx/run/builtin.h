@@ -1,4 +1,4 @@
-/* Functions that a GPU's system software gives to kernels: printf, assert, malloc, free. */
+/* Functions that a GPU's system software provides to kernels: printf, assert, malloc, free. */
 #ifndef PTX_RUN_BUILTIN_H
 #define PTX_RUN_BUILTIN_H
 

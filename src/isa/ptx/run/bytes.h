@@ -1,4 +1,4 @@
-/* A value of a lane in memory, and on its way to a register. */
+/* A lane's value in memory, and its conversion to a register. */
 #ifndef PTX_RUN_BYTES_H
 #define PTX_RUN_BYTES_H
 

@@ -1,8 +1,8 @@
-/* A function made ready to run: an array of operations whose operands are places in a warp's register frame.
+/* A function in executable form: an array of operations whose operands are slots in a warp's register frame.
  *
  * A frame holds, from its start: a scratch register, the predicates (a word each), the constants (values
- * written once before a warp runs: literals, parameters, special registers), and the registers. Lifetimes
- * that do not overlap share a place, so that a frame stays small enough for the host's nearest cache. */
+ * written once before a warp runs: literals, parameters, special registers), and the registers. Registers
+ * with disjoint lifetimes share a slot, so that a frame stays small enough for the host's L1 cache. */
 #ifndef PTX_RUN_CODE_H
 #define PTX_RUN_CODE_H
 

@@ -1,5 +1,5 @@
-/* Instructions around the rows of alu.def: comparisons with two results or a third operand, conversions
- * between registers of other widths, and sums with a carry. */
+/* Instructions built around the rows of alu.def: comparisons with two results or a third operand, conversions
+ * between registers of different widths, and sums with a carry. */
 #include "ptx_run/convert.h"
 #include "ptx_run/lower.h"
 #include "ptx_run/warp.h"

@@ -1,4 +1,4 @@
-/* Conversions between all types that PTX has: the value is taken apart, rounded once, and put together. */
+/* Conversions between all types of PTX: the value is unpacked, rounded once, and packed. */
 #include "ptx_run/convert.h"
 
 #include <string.h>

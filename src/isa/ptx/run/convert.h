@@ -1,4 +1,4 @@
-/* Any cvt, one lane at a time. Those worth a vector are rows of alu.def, and give the same. */
+/* Any cvt, one lane at a time. Frequent ones are also rows of alu.def, with vectors and the same results. */
 #ifndef PTX_RUN_CONVERT_H
 #define PTX_RUN_CONVERT_H
 

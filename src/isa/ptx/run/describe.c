@@ -1,4 +1,4 @@
-/* Where the warps of a block are, for reports of what does not end. */
+/* Describes where the warps of a block are, for reports of kernels that do not end. */
 #include "ptx_run/warp.h"
 #include "base/text.h"
 

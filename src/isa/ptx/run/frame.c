@@ -1,5 +1,5 @@
-/* A function's frame in a warp's register file: its constants, what must start as zeros, and how functions
- * are entered and left. */
+/* A function's frame in a warp's register file: its constants, the registers that must start as zeros, and
+ * how functions are entered and left. */
 #include "ptx_run/warp.h"
 #include "base/bits.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* PTX as models see it: what the warp interface (isa/warp.h) asks for. */
+/* The implementation of the warp interface (isa/warp.h) for PTX. */
 #ifndef PTX_RUN_ISA_H
 #define PTX_RUN_ISA_H
 

@@ -1,5 +1,4 @@
-/* Makes a kernel ready to run: the functions it reaches, the block's shared memory, and what is known of it.
- */
+/* Prepares a kernel: the functions it can call, the block's shared memory, and its properties. */
 #include "ptx_run/builtin.h"
 #include "ptx_run/code.h"
 #include "ptx_run/isa.h"

@@ -1,5 +1,5 @@
 /* Loops over the 32 lanes of a warp that every instruction needs, compiled for several levels of x86-64; the
- * best one that the machine has is taken. */
+ * best one that the machine supports is used. */
 #ifndef PTX_RUN_LANES_H
 #define PTX_RUN_LANES_H
 

@@ -1,4 +1,4 @@
-/* Makes operations of a function's instructions: places for registers and constants, and a row for each
+/* Translates a function's instructions to operations: slots for registers and constants, and a row for each
  * family of instructions. */
 #include "ptx_run/lower.h"
 #include "ptx_run/memory.h"

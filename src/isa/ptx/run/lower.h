@@ -1,5 +1,5 @@
 /* From PTX instructions to operations. Each family of instructions has a function that lowers one, in the
- * file of its executors, and a row in lower.c; what has none is looked up among the rows of alu.def. */
+ * file of its executors, and a row in lower.c. Other instructions are looked up among the rows of alu.def. */
 #ifndef PTX_RUN_LOWER_H
 #define PTX_RUN_LOWER_H
 

@@ -1,9 +1,9 @@
-/* Matrix instructions of a warp: ldmatrix, stmatrix, movmatrix, mma.sync and wmma. Which element of a matrix
- * a lane holds in which register, and what a multiplication gives. Pure: the caller does all memory accesses.
+/* Matrix instructions of a warp: ldmatrix, stmatrix, movmatrix, mma.sync and wmma. Which lane and register
+ * hold an element of a matrix, and the result of a multiplication. Pure: the caller does all memory accesses.
  *
  * Registers are vectors of 32 lanes: uint32_t[32], or uint64_t[32] for elements of type f64. An operand is an
- * array of pointers to its registers; a destination may be one of the sources. Of several elements in a
- * register the first is in the low bits. */
+ * array of pointers to its registers; a destination may be one of the sources. If a register has several
+ * elements, the first is in the low bits. */
 #ifndef PTX_RUN_MATRIX_H
 #define PTX_RUN_MATRIX_H
 

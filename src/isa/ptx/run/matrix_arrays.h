@@ -1,4 +1,4 @@
-/* Inside matrix_*.c: matrices as plain arrays. */
+/* Internals of matrix_*.c: matrices as plain arrays. */
 #ifndef PTX_RUN_MATRIX_ARRAYS_H
 #define PTX_RUN_MATRIX_ARRAYS_H
 

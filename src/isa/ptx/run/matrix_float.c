@@ -1,4 +1,4 @@
-/* Products of floating-point matrices, as tensor cores compute them: not as IEEE 754 has it. */
+/* Products of floating-point matrices, as tensor cores compute them; this is not IEEE 754 arithmetic. */
 #include "ptx_run/matrix_arrays.h"
 
 #include "base/bits.h"

@@ -1,5 +1,5 @@
-/* Products of matrices. Fragments become plain arrays, rows and columns in order, which small loops over 8
- * columns multiply; the result goes back into registers. */
+/* Products of matrices. Fragments become plain arrays, with rows and columns in order, which small loops over
+ * 8 columns multiply; the result is moved back into registers. */
 #include "ptx_run/matrix_arrays.h"
 
 #include "exec/number.h"

@@ -1,4 +1,4 @@
-/* Loads and stores: addresses of the lanes, checked to the byte, then the bytes. */
+/* Loads and stores: the addresses of the lanes, checked to the byte, then the data. */
 #include "ptx_run/memory.h"
 #include "ptx_run/bytes.h"
 #include "isa/request.h"

@@ -1,4 +1,4 @@
-/* Linking: the names of all modules, the variables' places and their initial values. */
+/* Linking: the names of all modules, the variables' addresses and their initial values. */
 #include "ptx_run/code.h"
 #include "ptx_run/isa.h"
 #include "base/bits.h"

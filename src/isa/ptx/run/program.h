@@ -1,4 +1,4 @@
-/* PTX modules linked to a program, whose kernels can be launched (exec/exec.h).
+/* PTX modules linked into a program, whose kernels can be launched (exec/exec.h).
  *
  *   struct program *program = program_new(modules, count, &ptxas, place, context, err);
  *   struct kernel *kernel = program_kernel(program, "saxpy");

@@ -1,4 +1,4 @@
-/* What a model that keeps time brings to lanes' registers, and takes from them. */
+/* Data that a timing model delivers to lanes' registers, and takes from them. */
 #include "ptx_run/bytes.h"
 #include "ptx_run/isa.h"
 #include "exec/atomics.h"

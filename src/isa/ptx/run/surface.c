@@ -1,4 +1,4 @@
-/* Surfaces: memory by coordinates, the first in bytes, without formats or filters. And what can be asked of
+/* Surfaces: memory addressed by coordinates, the first in bytes, without formats or filters; and queries of
  * textures and surfaces. */
 #include "exec/texel.h"
 

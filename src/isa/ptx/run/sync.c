@@ -1,5 +1,5 @@
-/* What the threads of a warp do together: shuffles, votes, matches, reductions, matrices. The instruction
- * names its members; who comes early waits, in a fragment of its own, for the others. */
+/* Collective operations of a warp: shuffles, votes, matches, reductions, matrices. The instruction names its
+ * members; those that arrive early wait for the others, in a separate fragment. */
 #include "ptx_run/sync.h"
 #include "base/bits.h"
 #include "base/mem.h"

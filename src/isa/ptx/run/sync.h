@@ -1,4 +1,4 @@
-/* Instructions that the threads of a warp do together. */
+/* Collective instructions of a warp. */
 #ifndef PTX_RUN_SYNC_H
 #define PTX_RUN_SYNC_H
 

@@ -1,4 +1,4 @@
-/* Texture and surface instructions: from the text of an opcode to what it says. */
+/* Texture and surface instructions: parses the text of an opcode. */
 #include "exec/texture.h"
 
 #include "base/bits.h"

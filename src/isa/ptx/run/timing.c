@@ -1,5 +1,5 @@
-/* What a model that keeps time is told of a function: for each operation the registers it reads and writes,
- * numbered densely by their places, and the machine instructions it becomes. */
+/* What a timing model knows about a function: for each operation the registers it reads and writes, numbered
+ * densely by their slots, and the machine instructions it becomes. */
 #include "ptx_run/lower.h"
 #include "base/bits.h"
 #include "base/mem.h"

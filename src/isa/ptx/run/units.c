@@ -1,5 +1,5 @@
-/* Textures, surfaces and matrices: lanes' operands to and from the pure functions of texture.h and matrix.h.
- */
+/* Textures, surfaces and matrices: moves lanes' operands to and from the pure functions of texture.h and
+ * matrix.h. */
 #include "ptx_run/matrix.h"
 #include "ptx_run/memory.h"
 #include "isa/request.h"

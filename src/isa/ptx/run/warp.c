@@ -1,4 +1,4 @@
-/* A warp's way through its code: straight runs, branches, divergence and meeting again. */
+/* The execution of a warp: straight-line code, branches, divergence and reconvergence. */
 #include "ptx_run/warp.h"
 #include "ptx_run/sync.h"
 #include "base/bits.h"

@@ -1,10 +1,10 @@
-/* Warps, blocks and workers while they run.
+/* Running warps, blocks and workers.
  *
- * A warp's threads run together. Where they diverge, a stack of levels remembers who is where: the top level
- * runs, and ends where its threads meet the others again (rpc), so that the level below goes on with all.
- * That is one fragment. When threads of a lower level must not wait for those above (a lock held by one lane
- * that another spins on; a barrier in one branch), they become a fragment of their own, with a stack of its
- * own; fragments take turns, and join again when they stand at the same place. */
+ * A warp's threads run together. Where they diverge, a stack of levels records the position of each part: the
+ * top level runs, and ends where its threads reconverge with the others (rpc); then the level below continues
+ * with all. That is one fragment. When threads of a lower level must not wait for those above (a lock held by
+ * one lane that another spins on; a barrier in one branch), they become a separate fragment, with its own
+ * stack. Fragments take turns, and join again when they are at the same place. */
 #ifndef PTX_RUN_WARP_H
 #define PTX_RUN_WARP_H
 
