@@ -110,9 +110,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     made->driver = driver;
     watch_init(&made->watch, timing->progress);
     struct machine_options options = {.threads = driver->threads,
-                                      .max_cycles = timing->max_cycles,
-                                      .cold_caches = timing->cold_caches,
-                                      .profile = timing->profile,
+                                      .wishes = {.max_cycles = timing->max_cycles,
+                                                 .cold_caches = timing->cold_caches,
+                                                 .profile = timing->profile},
                                       .islands_apart = timing->islands_apart,
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
@@ -182,11 +182,12 @@ void timeline_set_heap(struct device *device, struct heap *heap)
     pthread_mutex_unlock(&timeline->lock);
 }
 
-void timeline_listen(struct driver *driver, const struct probe *probe)
+bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err)
 {
     pthread_mutex_lock(&driver->timeline->lock);
-    machine_listen(driver->timeline->machine, probe);
+    bool good = machine_listen(driver->timeline->machine, probe, err);
     pthread_mutex_unlock(&driver->timeline->lock);
+    return good;
 }
 
 void timeline_set_limit(struct driver *driver, uint64_t cycles)
