@@ -203,21 +203,13 @@ static void fail(struct task *task, enum fault_kind kind, const char *text)
     snprintf(task->result.fault.text, sizeof task->result.fault.text, "%.2000s", text);
 }
 
-static void add_wishes(struct task_wishes *wishes, const struct task_wishes *all)
-{
-    if (!wishes->max_cycles)
-        wishes->max_cycles = all->max_cycles;
-    wishes->cold_caches |= all->cold_caches;
-    wishes->profile |= all->profile;
-}
-
 static void begin(struct local_machine *machine, struct task *task)
 {
     struct err err;
     task->state = TASK_RUNNING;
     task->start_ps = machine->now;
     task->end_ps = TIME_NEVER;
-    add_wishes(&task->wishes, &machine->options.wishes);
+    task_add_wishes(task, &machine->options.wishes);
     if (is_replaying(machine)) { /* what comes of it is known already, or its state is */
         if (task->launch && !kernel_prepare(task->launch->kernel, &err))
             fail(task, FAULT_INSTRUCTION, err.text);

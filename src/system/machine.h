@@ -53,6 +53,14 @@ struct task {
     uint64_t device_place; /* of a copy under way: a side that is a GPU's, the source before the other */
 };
 
+static inline void task_add_wishes(struct task *task, const struct task_wishes *more)
+{
+    if (!task->wishes.max_cycles)
+        task->wishes.max_cycles = more->max_cycles;
+    task->wishes.cold_caches |= more->cold_caches;
+    task->wishes.profile |= more->profile;
+}
+
 /* A copy's side that is the host's has no more than this, from the first byte to behind the last. */
 #define TASK_HOST_BYTES_MOST (UINT64_C(1) << 39)
 
