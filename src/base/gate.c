@@ -6,24 +6,36 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LENT_SECONDS 1e-3
 enum { SLEEPS_AFTER_LONG_LOAN = 256 };
 
 /* The kernel sleeps on a 32-bit word; glibc has no call for it. */
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *most)
 {
-    syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+    syscall(SYS_futex, word, operation, value, most, NULL, 0);
 }
 
 /* A thread about to sleep writes `sleepers`, then reads the number; this one writes the number, then reads
  * `sleepers`. In sequential order one of the two sees the other. */
+static void wake(struct gate *gate)
+{
+    if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
+        futex(&gate->number, FUTEX_WAKE, INT_MAX, NULL);
+}
+
 void gate_set(struct gate *gate, uint32_t number)
 {
     atomic_store_explicit(&gate->number, number, memory_order_seq_cst);
-    if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
-        futex(&gate->number, FUTEX_WAKE, INT_MAX);
+    wake(gate);
+}
+
+void gate_advance(struct gate *gate)
+{
+    atomic_fetch_add_explicit(&gate->number, 1, memory_order_seq_cst);
+    wake(gate);
 }
 
 /* Lends the core to others, for as long as they hand it back soon. Where other programs want it, too, a lent
@@ -46,16 +58,40 @@ static void lend_core(struct gate *gate, uint32_t passed)
     }
 }
 
-void gate_wait(struct gate *gate, uint32_t passed, unsigned spins)
+static void spin(struct gate *gate, uint32_t passed, unsigned spins)
 {
     for (; spins && gate_number(gate) == passed; spins--)
         host_relax();
     if (gate_number(gate) == passed)
         lend_core(gate, passed);
-    while (gate_number(gate) == passed) {
-        atomic_fetch_add_explicit(&gate->sleepers, 1, memory_order_seq_cst);
-        if (atomic_load_explicit(&gate->number, memory_order_seq_cst) == passed)
-            futex(&gate->number, FUTEX_WAIT, passed);
-        atomic_fetch_sub_explicit(&gate->sleepers, 1, memory_order_relaxed);
+}
+
+/* May return before. */
+static void sleep_once(struct gate *gate, uint32_t passed, const struct timespec *most)
+{
+    atomic_fetch_add_explicit(&gate->sleepers, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&gate->number, memory_order_seq_cst) == passed)
+        futex(&gate->number, FUTEX_WAIT, passed, most);
+    atomic_fetch_sub_explicit(&gate->sleepers, 1, memory_order_relaxed);
+}
+
+void gate_wait(struct gate *gate, uint32_t passed, unsigned spins)
+{
+    spin(gate, passed, spins);
+    while (gate_number(gate) == passed)
+        sleep_once(gate, passed, NULL);
+}
+
+bool gate_wait_for(struct gate *gate, uint32_t passed, unsigned spins, double seconds)
+{
+    double end = host_seconds() + seconds;
+    spin(gate, passed, spins);
+    for (double left; gate_number(gate) == passed;) {
+        if ((left = end - host_seconds()) <= 0)
+            return false;
+        sleep_once(gate, passed,
+                   &(struct timespec){.tv_sec = (time_t)left,
+                                      .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)});
     }
+    return true;
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct gate {
@@ -23,5 +24,10 @@ void gate_set(struct gate *gate, uint32_t number);
 
 /* Returns when the number is no longer `passed`. */
 void gate_wait(struct gate *gate, uint32_t passed, unsigned spins);
+
+/* The same, for so long at most: false when nothing has changed by then. */
+bool gate_wait_for(struct gate *gate, uint32_t passed, unsigned spins, double seconds);
+
+void gate_advance(struct gate *gate); /* the number becomes the next one; several threads may do it */
 
 #endif

@@ -29,8 +29,8 @@ struct command {
 extern const struct command *const commands[]; /* ends in NULL */
 
 extern const struct command caches_command, validate_command, bench_command, params_command, stats_command,
-    demo_command, test_command, ptx_command, trace_command, program_command, help_command, version_command,
-    completion_command;
+    demo_command, test_command, ptx_command, trace_command, program_command, serve_command, help_command,
+    version_command, completion_command;
 
 const struct command *command_find(const char *name);
 void command_print_help(const struct command *command);

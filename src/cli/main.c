@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &program_command,    &demo_command, &bench_command, &validate_command,
-    &caches_command,     &ptx_command,  &trace_command, &params_command,
-    &stats_command,      &test_command, &help_command,  &version_command,
-    &completion_command, NULL};
+    &program_command, &serve_command, &demo_command,    &bench_command,      &validate_command,
+    &caches_command,  &ptx_command,   &trace_command,   &params_command,     &stats_command,
+    &test_command,    &help_command,  &version_command, &completion_command, NULL};
 
 _Atomic int interrupted;
 

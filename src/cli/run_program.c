@@ -154,6 +154,8 @@ static void set_environment(const struct run *run)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
     set_timing(timing);
     set_checkpoint(run);
+    set_path("HEDDLE_ATTACH", timing->attach);
+    set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
         unsetenv("HEDDLE_THREADS");

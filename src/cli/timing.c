@@ -1,10 +1,13 @@
 #include "cli/timing.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/unit.h"
+#include "mailbox/door.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool take_count(const struct option_row *row, const char *value, const char **kept, struct err *err)
 {
@@ -37,6 +40,10 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         add_setting(request, value);
     else if (!strcmp(row->name, "--dump-config"))
         request->dump = value;
+    else if (!strcmp(row->name, "--attach"))
+        request->attach = value;
+    else if (!strcmp(row->name, "--seat"))
+        return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))
         return take_count(row, value, &request->max_cycles, err);
     else if (!strcmp(row->name, "--checkpoint"))
@@ -75,6 +82,7 @@ static const char *timed_setting(const struct timing_request *request)
 static const char *timing_alone(const struct timing_request *request)
 {
     return timed_setting(request) ? timed_setting(request)
+           : request->attach      ? "--attach"
            : request->max_cycles  ? "--max-cycles"
            : request->kernels     ? "--kernels"
            : request->hot_places  ? "--profile"
@@ -89,9 +97,30 @@ bool timing_is_on(const struct timing_request *request)
     return request->mode ? !strcmp(request->mode, "timing") : request->system || timing_alone(request);
 }
 
+/* The machine is what `heddle serve` was told. */
+static bool attach_makes_sense(const struct timing_request *request, struct err *err)
+{
+    const char *both = request->system          ? "--system"
+                       : request->setting_count ? "--set"
+                       : request->checkpoint    ? "--checkpoint"
+                       : request->resume        ? "--resume"
+                                                : NULL;
+    uint64_t seat = timing_seat(request);
+    if (!request->attach)
+        return !request->seat || err_set(err, "--seat needs --attach PATH");
+    if (both)
+        return err_set(err, "%s does not go with --attach: %s", both,
+                       request->system || request->setting_count ? "it is for `heddle serve` to say"
+                                                                 : "that machine writes no checkpoints");
+    return !request->seat || (seat >= 1 && seat <= SEATS_MOST) ||
+           err_set(err, "--seat: expected 1 to %d, not %s", SEATS_MOST, request->seat);
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
+    if (!attach_makes_sense(request, err))
+        return false;
     if (!request->checkpoint && (request->checkpoint_at || request->checkpoint_stop))
         return err_set(err, "%s needs --checkpoint FILE",
                        request->checkpoint_at ? "--checkpoint-at" : "--checkpoint-stop");
@@ -132,9 +161,16 @@ static bool dump(const struct system *system, const char *path, struct err *err)
 
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
 {
-    if (!system_load(system, request->system, NULL, err))
+    struct text beside = {0};
+    if (request->attach)
+        text_add(&beside, "%s.ini", request->attach);
+    bool good = !request->attach || access(beside.at, F_OK) == 0 ||
+                err_set(err, "there is no machine at %.200s (`heddle serve %.200s` makes one)",
+                        request->attach, request->attach);
+    good = good && system_load(system, request->attach ? beside.at : request->system, NULL, err);
+    text_fini(&beside);
+    if (!good)
         return false;
-    bool good = true;
     for (size_t i = 0; good && i < request->setting_count; i++)
         good = system_set(system, request->settings[i], err);
     good = good && system_check(system, err) && (!request->dump || dump(system, request->dump, err));
@@ -182,6 +218,11 @@ uint64_t timing_checkpoint_at(const struct timing_request *request)
 uint64_t timing_max_cycles(const struct timing_request *request)
 {
     return count_of(request->max_cycles);
+}
+
+uint64_t timing_seat(const struct timing_request *request)
+{
+    return count_of(request->seat);
 }
 
 uint64_t timing_hot_places(const struct timing_request *request)

@@ -9,6 +9,7 @@
 
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
+    const char *attach, *seat;
     const char *checkpoint, *checkpoint_at, *resume;
     bool checkpoint_stop;
     bool cold_caches, no_progress;
@@ -26,6 +27,8 @@ struct timing_request {
          "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
+        {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
+        {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
@@ -63,6 +66,7 @@ bool launch_range(const char *option, const char *text, uint64_t *first, uint64_
 bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err);
 uint64_t timing_checkpoint_at(const struct timing_request *request);
 uint64_t timing_max_cycles(const struct timing_request *request);
+uint64_t timing_seat(const struct timing_request *request);
 uint64_t timing_hot_places(const struct timing_request *request);
 void timing_fini(struct timing_request *request);
 

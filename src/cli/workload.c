@@ -182,6 +182,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .trace_mem = r->trace_mem,
                                  .interrupt = &interrupted,
                                  .timing = {.on = timing_is_on(&r->timing),
+                                            .attach = r->timing.attach,
+                                            .seat = (uint32_t)timing_seat(&r->timing),
                                             .max_cycles = timing_max_cycles(&r->timing),
                                             .cold_caches = r->timing.cold_caches,
                                             .profile = true,

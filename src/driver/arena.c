@@ -54,6 +54,14 @@ static void *reserve(uint64_t bytes, uint64_t hint)
     return pointer(first);
 }
 
+static void begin(struct arena *arena, const void *memory, uint64_t bytes)
+{
+    arena->base = arena->committed = (uint64_t)(uintptr_t)memory;
+    arena->next = arena->base + 2 * MIB; /* so that there is something before the first piece, too */
+    arena->end = arena->base + bytes;
+    arena->resting = mem_alloc(RESTING, sizeof *arena->resting);
+}
+
 bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err)
 {
     *arena = (struct arena){0};
@@ -64,10 +72,19 @@ bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *
     if (memory == MAP_FAILED)
         return err_set(err, "cannot reserve addresses for device memory: %s", strerror(errno));
     madvise(memory, bytes, MADV_HUGEPAGE); /* for what is small, see arena_take */
-    arena->base = arena->committed = (uint64_t)(uintptr_t)memory;
-    arena->next = arena->base + 2 * MIB; /* so that there is something before the first piece, too */
-    arena->end = arena->base + bytes;
-    arena->resting = mem_alloc(RESTING, sizeof *arena->resting);
+    begin(arena, memory, bytes);
+    return true;
+}
+
+bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, struct err *err)
+{
+    *arena = (struct arena){0};
+    void *memory =
+        mmap(pointer(at), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
+    if (memory == MAP_FAILED)
+        return err_set(err, "the machine's memory cannot be at its address 0x%llx in this program: %s",
+                       (unsigned long long)at, strerror(errno));
+    begin(arena, memory, bytes);
     return true;
 }
 
@@ -202,11 +219,19 @@ uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment)
     return at;
 }
 
+/* These pages go back to the host, and read as zero from then on. The first call is for memory of a file, and
+ * is refused for any other. False: neither can be. */
+static bool drop_pages(uint64_t at, uint64_t bytes)
+{
+    return !madvise(pointer(at), bytes, MADV_REMOVE) ||
+           (errno == EINVAL && !madvise(pointer(at), bytes, MADV_DONTNEED));
+}
+
 /* So that it reads as zero when it is taken again. */
 static void wipe(uint64_t at, uint64_t bytes)
 {
     uint64_t first = round_up(at, page), last = (at + bytes) / page * page;
-    if (bytes < by_pages || madvise(pointer(first), last - first, MADV_DONTNEED)) {
+    if (bytes < by_pages || !drop_pages(first, last - first)) {
         memset(pointer(at), 0, bytes);
         return;
     }
@@ -221,7 +246,7 @@ static void zero_pages(uint64_t at, uint64_t pages, const unsigned char *there)
     for (uint64_t i = 0, n; i < pages; i += n) {
         for (n = 1; i + n < pages && (there[i + n] & 1) == (there[i] & 1);)
             n++;
-        if ((there[i] & 1) || madvise(pointer(at + i * page), n * page, MADV_DONTNEED))
+        if ((there[i] & 1) || !drop_pages(at + i * page, n * page))
             memset(pointer(at + i * page), 0, n * page);
     }
 }

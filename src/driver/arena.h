@@ -31,6 +31,9 @@ struct arena {
 /* Reserves `bytes`, near the address `hint` if that is free (so that addresses are the same in each run);
  * less where the host limits address space. */
 bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err);
+
+/* An arena that another process has, too: at this address, with the bytes of this file. */
+bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, struct err *err);
 void arena_fini(struct arena *arena);
 
 /* 0 when there is no room. */

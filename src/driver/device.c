@@ -1,5 +1,6 @@
 #include "driver/internal.h"
 #include "driver/timeline.h"
+#include "attach/attach.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -26,6 +27,15 @@ static void set_limits(struct device *device)
     device->limits[LIMIT_SHARED_MEMORY_SIZE] = device->spec->shared_per_block_optin;
 }
 
+static bool init_arena(struct device *device, struct err *err)
+{
+    const struct attach *attach = device->driver->attach;
+    const struct seat_memory *shared = attach ? &attach_seat(attach)->gpus[device->index] : NULL;
+    uint64_t hint = UINT64_C(0x500000000000) + device->index * UINT64_C(0x10000000000);
+    return shared ? arena_init_shared(&device->arena, shared->at, shared->bytes, shared->file, err)
+                  : arena_init(&device->arena, SEAT_GPU_BYTES(device->spec->memory), hint, err);
+}
+
 bool device_init(struct device *device, struct driver *driver, unsigned index, struct err *err)
 {
     device->driver = driver;
@@ -35,9 +45,7 @@ bool device_init(struct device *device, struct driver *driver, unsigned index, s
     pthread_mutex_init(&device->heap_lock, NULL);
     pthread_mutex_init(&device->print_lock, NULL);
     set_limits(device);
-    /* room for all of its memory, for gaps, and for freed addresses that rest */
-    uint64_t bytes = 2 * device->spec->memory + 64 * GIB;
-    if (!arena_init(&device->arena, bytes, UINT64_C(0x500000000000) + index * UINT64_C(0x10000000000), err))
+    if (!init_arena(device, err))
         return false;
     stream_new(device, 0, 0, &device->default_stream);
     memory_pool_new(device, 0, &device->default_pool);

@@ -1,6 +1,7 @@
 #include "driver/internal.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
+#include "attach/attach.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -141,6 +142,29 @@ static bool load_system(struct driver *driver, struct err *err)
     return good;
 }
 
+/* The machine's system is told by a file beside its socket. */
+static bool enter_machine(struct driver *driver, struct err *err)
+{
+    const struct timing_options *timing = &driver->options.timing;
+    struct text path = {0};
+    driver->attach = attach_new(timing->attach, timing->seat ? timing->seat - 1 : SEAT_ANY, err);
+    if (!driver->attach)
+        return false;
+    text_add(&path, "%s.ini", timing->attach);
+    driver->options.system = path.at;
+    driver->options.settings = NULL;
+    bool good = load_system(driver, err);
+    driver->options.system = NULL;
+    text_fini(&path);
+    if (good && driver->system.spec.gpus != attach_seat(driver->attach)->gpu_count) {
+        good = err_set(err, "%s.ini is not of the machine that is there", timing->attach);
+        system_fini(&driver->system);
+    }
+    if (!good)
+        attach_free(driver->attach);
+    return good;
+}
+
 static void release(struct driver *driver)
 {
     while (driver->modules)
@@ -166,7 +190,7 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     struct driver *driver = mem_alloc(1, sizeof *driver);
     driver->options = *options;
     driver->instruction_limit = options->instruction_limit;
-    if (!load_system(driver, err)) {
+    if (!(options->timing.attach ? enter_machine(driver, err) : load_system(driver, err))) {
         mem_free(driver);
         return NULL;
     }
@@ -216,6 +240,7 @@ void driver_free(struct driver *driver)
     commands_fini(driver);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
+    attach_free(driver->attach);
     driver_finish_tracing(driver);
     release(driver);
 }

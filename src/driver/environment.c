@@ -1,6 +1,7 @@
 /* The process's own driver, configured by environment variables. */
 #include "driver/internal.h"
 #include "driver/timeline.h"
+#include "attach/attach.h"
 #include "base/mem.h"
 #include "base/unit.h"
 
@@ -79,8 +80,9 @@ static bool options_of(struct driver_options *options)
 {
     struct timing_options *timing = &options->timing;
     uint64_t threads = 0;
+    uint64_t seat = 0;
     bool quiet, no_profile;
-    if (!count_of("HEDDLE_THREADS", 65536, &threads) ||
+    if (!count_of("HEDDLE_SEAT", SEATS_MOST, &seat) || !count_of("HEDDLE_THREADS", 65536, &threads) ||
         !word_of("HEDDLE_BOUNDS", "exact", "padded", &options->padded_bounds) ||
         !count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options->instruction_limit) ||
         !word_of("HEDDLE_MODE", "functional", "timing", &timing->on) ||
@@ -98,10 +100,13 @@ static bool options_of(struct driver_options *options)
         return err_set(&own_err,
                        "HEDDLE_INSTRUCTION_LIMIT: expected HEDDLE_MAX_CYCLES instead of it in timing mode");
     options->threads = (unsigned)threads;
+    timing->seat = (uint32_t)seat;
     timing->progress = !quiet;
     timing->profile = !no_profile;
     timing->watch_host = true;
     options->trace_mem = text_of("HEDDLE_TRACE_MEM");
+    timing->attach = text_of("HEDDLE_ATTACH");
+    timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");
     timing->identity = text_of("HEDDLE_IDENTITY");

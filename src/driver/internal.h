@@ -18,6 +18,8 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+struct attach;
+
 /* ---- memory ---- */
 
 struct allocation {
@@ -195,8 +197,9 @@ struct driver {
     pthread_mutex_t module_lock;
     struct module *modules;
     pthread_mutex_t report_lock;
-    struct tracing *tracing;                     /* or NULL */
-    struct timeline *timeline;                   /* NULL: kernels run at once, and nothing has a time */
+    struct tracing *tracing;   /* or NULL */
+    struct attach *attach;     /* to a machine elsewhere, until the timeline has it; or NULL */
+    struct timeline *timeline; /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
     _Atomic uint64_t instruction_limit; /* of launches that are submitted from now on; 0: none */

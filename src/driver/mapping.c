@@ -3,6 +3,7 @@
  * The host maps all of it for reading and writing; the devices' images, and copies, decide which device may
  * access it. */
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -151,6 +152,10 @@ enum result physical_new(struct device *device, uint64_t bytes, bool shareable, 
     if (!bytes || bytes % unit)
         return driver_fail(RESULT_INVALID_VALUE, "%llu bytes are no whole pages of %llu bytes",
                            (unsigned long long)bytes, (unsigned long long)unit);
+    if (timeline_is_elsewhere(device->driver))
+        return driver_fail(RESULT_NOT_SUPPORTED,
+                           "a machine in another process (--attach) does not see memory that is "
+                           "mapped: take it from cudaMalloc");
     pthread_mutex_lock(&device->driver->memory.lock);
     enum result result = take(device, bytes, shareable, handle);
     pthread_mutex_unlock(&device->driver->memory.lock);

@@ -1,6 +1,7 @@
 /* Allocations: a table of all of them, by address, and which memory the kernels of each device may access. */
 #include "driver/internal.h"
 #include "driver/timeline.h"
+#include "attach/attach.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -15,7 +16,9 @@ bool memory_init(struct driver *driver, struct err *err)
     pthread_mutex_init(&driver->memory.lock, NULL);
     mappings_init(&driver->memory.mappings);
     driver->memory.ranges_changed = 1;
-    return arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
+    const struct seat_memory *shared = driver->attach ? &attach_seat(driver->attach)->host : NULL;
+    return shared ? arena_init_shared(&driver->memory.host, shared->at, shared->bytes, shared->file, err)
+                  : arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
 }
 
 /* The first allocation that begins behind the address. */
@@ -461,6 +464,10 @@ enum result memory_host_register(struct driver *driver, void *pointer, uint64_t 
     if (!pointer || !bytes || at + bytes < at)
         return driver_fail(RESULT_INVALID_VALUE, "%llu bytes at %p cannot be registered",
                            (unsigned long long)bytes, pointer);
+    if (timeline_is_elsewhere(driver))
+        return driver_fail(RESULT_NOT_SUPPORTED,
+                           "a machine in another process (--attach) does not see memory that is "
+                           "registered: take it from cudaHostAlloc");
     pthread_mutex_lock(&memory->lock);
     bool taken = memory_overlaps(driver, at, bytes);
     if (!taken)

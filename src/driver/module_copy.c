@@ -2,9 +2,11 @@
 #include "driver/closed.h"
 #include "driver/fatbin.h"
 #include "driver/modules.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "ptx_run/object.h"
 #include "ptxas/ptxas.h"
 
 #include <elf.h>
@@ -24,6 +26,7 @@ struct making {
     struct names registers;          /* of kernels, as machine code has them, and how many: */
     uint32_t *register_counts;
     size_t register_capacity;
+    struct ptx_object object; /* the same, for a machine in another process */
 };
 
 static void note_registers(void *user, const char *name, uint32_t registers)
@@ -46,13 +49,16 @@ static enum result add_text(struct making *making, const char *name, const char 
                             bool too_new)
 {
     struct err why;
-    struct ptx_module *ptx = ptx_parse(name, text, strnlen(text, bytes), &why);
+    bytes = strnlen(text, bytes);
+    struct ptx_module *ptx = ptx_parse(name, text, bytes, &why);
     if (!ptx)
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
     mem_grow(making->modules, making->count, making->capacity);
     making->modules[making->count++] = ptx;
     if (making->module->driver->timeline)
         ptxas.optimize(ptx);
+    if (timeline_is_elsewhere(making->module->driver))
+        ptx_object_add(&making->object, name, text, bytes);
     if (!too_new && !can_run(ptx, making->arch))
         return driver_fail(RESULT_INVALID_PTX, "%s: its PTX is for sm_%u%s, and the device is an sm_%u", name,
                            ptx->target, ptx->target_specific ? "a" : "", making->arch);
@@ -195,9 +201,9 @@ static uint64_t place_managed(struct making *making, const struct ptx_variable *
     return managed->address;
 }
 
-static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
+static uint64_t place_own(struct making *making, const struct ptx_variable *variable, uint64_t bytes,
+                          uint64_t alignment)
 {
-    struct making *making = context;
     struct module_copy *copy = &making->module->on[making->device->index];
     struct memory_request request = {.kind = MEMORY_VARIABLE,
                                      .bytes = max_u64(bytes, 1),
@@ -211,6 +217,14 @@ static uint64_t place(void *context, const struct ptx_variable *variable, uint64
         return 0;
     mem_grow(copy->variables, copy->variable_count, copy->variable_capacity);
     copy->variables[copy->variable_count++] = address;
+    return address;
+}
+
+static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
+{
+    struct making *making = context;
+    uint64_t address = place_own(making, variable, bytes, alignment);
+    text_add_bytes(&making->object.places, (const char *)&address, sizeof address);
     return address;
 }
 
@@ -249,6 +263,24 @@ static bool uses_heap(const struct making *making)
     return false;
 }
 
+/* Sends it where its kernels will run. */
+static void load_elsewhere(struct making *making, struct module_copy *copy)
+{
+    struct archive archive = archive_writer();
+    struct ptx_object *object = &making->object;
+    for (size_t i = 0; i < making->registers.count; i++)
+        names_add(&object->kernels, making->registers.at[i]);
+    text_add_bytes(&object->registers, (const char *)making->register_counts,
+                   making->registers.count * sizeof *making->register_counts);
+    ptx_object_archive(object, &archive);
+    copy->object = timeline_load(making->module->driver,
+                                 &(struct code_object){"ptx", archive.text.at, archive.text.length});
+    text_fini(&archive.text);
+    struct kernel *kernel;
+    for (size_t i = 0; (kernel = program_kernel_at(copy->program, i)); i++)
+        kernel->object = copy->object;
+}
+
 static enum result link_parts(struct making *making, struct module_copy *copy)
 {
     struct module *module = making->module;
@@ -258,6 +290,8 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     char *saved = save_managed(module);
     copy->program = program_new(making->modules, making->count, &ptxas, place, making, &why);
     making->count = 0; /* they are the program's now */
+    if (copy->program && timeline_is_elsewhere(module->driver))
+        load_elsewhere(making, copy); /* which sets variables, too */
     restore_managed(module, managed, saved);
     if (!copy->program)
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
@@ -297,6 +331,7 @@ static enum result make(struct module *module, struct device *device)
     mem_free(making.modules);
     names_fini(&making.registers);
     mem_free(making.register_counts);
+    ptx_object_fini(&making.object);
     return result;
 }
 
@@ -323,6 +358,8 @@ void module_unmake(struct module *module, struct device *device)
     struct module_copy *copy = &module->on[device->index];
     if (copy->program)
         program_free(copy->program);
+    if (copy->object && timeline_is_elsewhere(module->driver))
+        timeline_unload(module->driver, copy->object);
     for (size_t i = 0; i < copy->variable_count; i++)
         memory_give(module->driver, copy->variables[i]);
     mem_free(copy->variables);

@@ -15,6 +15,7 @@ struct part {
 struct module_copy {
     struct program *program; /* NULL: not made yet */
     bool tried;
+    uint64_t object;    /* of a machine in another process: what it is there */
     bool uses_heap;     /* something in it calls malloc */
     enum result result; /* of the try */
     char *why;

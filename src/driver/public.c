@@ -356,8 +356,10 @@ int heddle_listen(struct heddle *heddle, unsigned kinds, void (*call)(void *user
         return driver_fail(RESULT_NOT_SUPPORTED, "only what heddle_open_timed opens has events");
     heddle->listener = call;
     heddle->listener_user = user;
-    timeline_listen(heddle->driver, &(struct probe){.kinds = kinds, .call = pass_on, .user = heddle});
-    return 0;
+    struct err why;
+    bool good = timeline_listen(heddle->driver,
+                                &(struct probe){.kinds = kinds, .call = pass_on, .user = heddle}, &why);
+    return good ? 0 : (int)driver_fail(RESULT_NOT_SUPPORTED, "%s", why.text);
 }
 
 int heddle_wait(struct heddle *heddle)

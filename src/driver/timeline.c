@@ -1,6 +1,7 @@
 #include "driver/timeline.h"
 #include "driver/internal.h"
 #include "driver/watch.h"
+#include "attach/attach.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/host.h"
@@ -110,22 +111,26 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     made->driver = driver;
     watch_init(&made->watch, timing->progress);
     struct machine_options options = {.threads = driver->threads,
-                                      .max_cycles = timing->max_cycles,
-                                      .cold_caches = timing->cold_caches,
-                                      .profile = timing->profile,
+                                      .wishes = {.max_cycles = timing->max_cycles,
+                                                 .cold_caches = timing->cold_caches,
+                                                 .profile = timing->profile},
                                       .islands_apart = timing->islands_apart,
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
                                       .progress = made->watch.line.terminal ? watch_show : NULL,
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made)};
-    made->machine = machine_new(&driver->system, &options, err);
+    made->machine = driver->attach ? attach_machine(driver->attach, &options, err)
+                                   : machine_new(&driver->system, &options, err);
     if (!made->machine) {
         free_texts(made);
         mem_free(made);
         return NULL;
     }
     pthread_mutex_init(&made->lock, NULL);
+    driver->attach = NULL;
+    for (unsigned i = 0; i < driver->device_count && machine_is_elsewhere(made->machine); i++)
+        machine_set_image(made->machine, i, driver->devices[i].image);
     driver->timeline = made; /* which the thread looks at */
     made->is_watching = timing->watch_host && !pthread_create(&made->watcher, NULL, watch_host, driver);
     return made;
@@ -182,10 +187,31 @@ void timeline_set_heap(struct device *device, struct heap *heap)
     pthread_mutex_unlock(&timeline->lock);
 }
 
-void timeline_listen(struct driver *driver, const struct probe *probe)
+bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err)
 {
     pthread_mutex_lock(&driver->timeline->lock);
-    machine_listen(driver->timeline->machine, probe);
+    bool good = machine_listen(driver->timeline->machine, probe, err);
+    pthread_mutex_unlock(&driver->timeline->lock);
+    return good;
+}
+
+bool timeline_is_elsewhere(const struct driver *driver)
+{
+    return driver->timeline && machine_is_elsewhere(driver->timeline->machine);
+}
+
+uint64_t timeline_load(struct driver *driver, const struct code_object *object)
+{
+    pthread_mutex_lock(&driver->timeline->lock);
+    uint64_t number = machine_load(driver->timeline->machine, object);
+    pthread_mutex_unlock(&driver->timeline->lock);
+    return number;
+}
+
+void timeline_unload(struct driver *driver, uint64_t object)
+{
+    pthread_mutex_lock(&driver->timeline->lock);
+    machine_unload(driver->timeline->machine, object);
     pthread_mutex_unlock(&driver->timeline->lock);
 }
 

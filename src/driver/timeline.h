@@ -39,8 +39,11 @@ void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum mem
 /* The program ends: what of checkpoints did not come to be is told. False: it did not go on from one. */
 bool timeline_ends(struct driver *driver);
 
-/* Cycles of a kernel, from now on; 0: no limit. */
-void timeline_listen(struct driver *driver, const struct probe *probe);
+/* As machine_ops says; loading is for a machine in another process. */
+bool timeline_is_elsewhere(const struct driver *driver);
+uint64_t timeline_load(struct driver *driver, const struct code_object *object);
+void timeline_unload(struct driver *driver, uint64_t object);
+bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err);
 void timeline_set_limit(struct driver *driver, uint64_t cycles);
 
 /* The heap of malloc in the device's kernels; NULL: it ends. Its lock may be held. */

@@ -34,6 +34,7 @@ struct kernel_facts {
 struct kernel {
     const struct isa_ops *isa;
     uint64_t number; /* another one for each kernel of the process */
+    uint64_t object; /* where the machine is in another process: what it is of there (machine_ops.load) */
     struct kernel_facts facts;
     /* Filled when it is prepared */
     const struct isa_code *code; /* its own, without functions it calls; for models that keep time */
@@ -84,6 +85,7 @@ struct fault {
 struct heap;
 struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uint32_t part_count);
 void heap_free(struct heap *heap);
+void heap_shape(const struct heap *heap, uint64_t *at, uint64_t *part_bytes, uint32_t *part_count);
 void heap_settle(struct heap *heap); /* no kernel runs: what SMs gave back of others' parts is free */
 struct archive;
 void heap_archive(struct heap *heap, struct archive *archive); /* see base/archive.h */

@@ -37,6 +37,13 @@ struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uin
     return heap;
 }
 
+void heap_shape(const struct heap *heap, uint64_t *at, uint64_t *part_bytes, uint32_t *part_count)
+{
+    *at = heap->at;
+    *part_bytes = heap->part_bytes;
+    *part_count = heap->part_count;
+}
+
 /* A loop over the pieces, in order. */
 #define EACH_PIECE(piece, part)                                                                              \
     for (const struct tree_node *piece = node_of(part, tree_behind(&(part)->pieces, 0)); piece;              \

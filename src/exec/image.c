@@ -20,6 +20,7 @@ struct image {
     size_t removed_count;
     const struct texture **textures;
     size_t texture_count, texture_capacity;
+    const struct image_observer *observer; /* or NULL */
 };
 
 struct image *image_new(void)
@@ -63,6 +64,8 @@ void image_add(struct image *image, struct range range)
         image->range_capacity = image->places.capacity;
     }
     image->ranges[number] = range;
+    if (image->observer)
+        image->observer->added(image->observer->user, &range);
     pthread_rwlock_unlock(&image->lock);
 }
 
@@ -74,6 +77,8 @@ bool image_remove(struct image *image, uint64_t at)
     if (found) {
         image->removed[image->removed_count++ % REMEMBERED] = *range;
         tree_remove(&image->places, at);
+        if (image->observer)
+            image->observer->removed(image->observer->user, at);
     }
     pthread_rwlock_unlock(&image->lock);
     return found;
@@ -83,6 +88,8 @@ void image_set_spare(struct image *image, struct range range)
 {
     pthread_rwlock_wrlock(&image->lock);
     image->spare = range;
+    if (image->observer)
+        image->observer->spare(image->observer->user, &range);
     pthread_rwlock_unlock(&image->lock);
 }
 
@@ -166,6 +173,8 @@ uint64_t image_add_texture(struct image *image, const struct texture *texture)
         image->texture_count++;
     }
     image->textures[index] = texture;
+    if (image->observer)
+        image->observer->texture(image->observer->user, HANDLE_MARK + index + 1, texture);
     pthread_rwlock_unlock(&image->lock);
     return HANDLE_MARK + index + 1;
 }
@@ -180,8 +189,11 @@ void image_remove_texture(struct image *image, uint64_t handle)
 {
     pthread_rwlock_wrlock(&image->lock);
     size_t index;
-    if (handle_index(image, handle, &index))
+    if (handle_index(image, handle, &index)) {
         image->textures[index] = NULL;
+        if (image->observer)
+            image->observer->texture(image->observer->user, handle, NULL);
+    }
     pthread_rwlock_unlock(&image->lock);
 }
 
@@ -193,4 +205,26 @@ const struct texture *image_texture(const struct image *image, uint64_t handle)
     const struct texture *texture = handle_index(image, handle, &index) ? image->textures[index] : NULL;
     pthread_rwlock_unlock(&shared->lock);
     return texture;
+}
+
+static void tell_all(const struct image *image)
+{
+    const struct image_observer *observer = image->observer;
+    for (const struct range *range = range_behind(image, 0); range; range = range_behind(image, range->at))
+        observer->added(observer->user, range);
+    if (image->spare.bytes)
+        observer->spare(observer->user, &image->spare);
+    for (size_t i = 0; i < image->texture_count; i++) {
+        if (image->textures[i])
+            observer->texture(observer->user, HANDLE_MARK + i + 1, image->textures[i]);
+    }
+}
+
+void image_observe(struct image *image, const struct image_observer *observer)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    image->observer = observer;
+    if (observer)
+        tell_all(image);
+    pthread_rwlock_unlock(&image->lock);
 }

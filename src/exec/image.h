@@ -47,4 +47,15 @@ uint64_t image_add_texture(struct image *image, const struct texture *texture);
 void image_remove_texture(struct image *image, uint64_t handle);
 const struct texture *image_texture(const struct image *image, uint64_t handle); /* or NULL */
 
+/* Someone who keeps a copy of an image, as a machine in another process does: told of what there is, and of
+ * every change. One for each image; NULL: nobody any more. */
+struct image_observer {
+    void (*added)(void *user, const struct range *range);
+    void (*removed)(void *user, uint64_t at);
+    void (*spare)(void *user, const struct range *range);
+    void (*texture)(void *user, uint64_t handle, const struct texture *texture); /* NULL: it has gone */
+    void *user;
+};
+void image_observe(struct image *image, const struct image_observer *observer);
+
 #endif

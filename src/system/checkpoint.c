@@ -13,13 +13,14 @@ static const struct archive_kind kind = {
 
 /* ---- what must be the same: a line each ---- */
 
-static void add_note(const struct machine *machine, struct text *note)
+static void add_note(const struct local_machine *machine, struct text *note)
 {
     const struct machine_options *options = &machine->options;
     text_add(note, "heddle = %s\n%s", HEDDLE_VERSION,
              options->checkpoint.note ? options->checkpoint.note : "");
     text_add(note, "max_cycles = %llu\ncold_caches = %d\nprofile = %d\n",
-             (unsigned long long)options->max_cycles, options->cold_caches, options->profile);
+             (unsigned long long)options->wishes.max_cycles, options->wishes.cold_caches,
+             options->wishes.profile);
     config_dump(&machine->system->config, note);
 }
 
@@ -71,7 +72,7 @@ bool machine_check_checkpoint(const char *path, const char *note, struct err *er
 
 /* ---- state ---- */
 
-void machine_archive_memory(struct machine *machine, struct archive *archive)
+void machine_archive_memory(struct local_machine *machine, struct archive *archive)
 {
     struct contents_range *ranges = NULL;
     size_t count = 0, capacity = 0;
@@ -93,7 +94,7 @@ void machine_archive_memory(struct machine *machine, struct archive *archive)
 }
 
 /* A task that runs, by its number plus one; NULL: none. */
-static struct task *task_archive(const struct machine *machine, const struct task *task,
+static struct task *task_archive(const struct local_machine *machine, const struct task *task,
                                  struct archive *archive)
 {
     uint64_t number =
@@ -103,7 +104,7 @@ static struct task *task_archive(const struct machine *machine, const struct tas
     return found;
 }
 
-static void archive_slot(struct machine *machine, struct gpu_slot *gpu, struct archive *archive)
+static void archive_slot(struct local_machine *machine, struct gpu_slot *gpu, struct archive *archive)
 {
     const struct launch *launches[SM_KERNELS] = {0};
     for (uint32_t i = 0; i < SM_KERNELS; i++) {
@@ -118,7 +119,7 @@ static void archive_slot(struct machine *machine, struct gpu_slot *gpu, struct a
         gpu_archive(gpu->gpu, launches, archive);
 }
 
-static void archive_waiting(struct machine *machine, struct archive *archive)
+static void archive_waiting(struct local_machine *machine, struct archive *archive)
 {
     struct task **link = &machine->waiting;
     for (uint64_t most = journal_task_count(machine->journal) + 1; most && archive->good; most--) {
@@ -138,7 +139,7 @@ static void archive_waiting(struct machine *machine, struct archive *archive)
 }
 
 /* Registers and caches hold addresses: they must mean the same. */
-static void archive_ranges(const struct machine *machine, struct archive *archive)
+static void archive_ranges(const struct local_machine *machine, struct archive *archive)
 {
     bool same = archive_number(archive, machine->range_count, UINT32_MAX) == machine->range_count;
     for (uint32_t i = 0; i < machine->range_count && same && archive->good; i++) {
@@ -149,7 +150,7 @@ static void archive_ranges(const struct machine *machine, struct archive *archiv
     archive_require(archive, same, "memory is at other addresses than in this run");
 }
 
-static void archive_state(struct machine *machine, struct archive *archive)
+static void archive_state(struct local_machine *machine, struct archive *archive)
 {
     archive_ranges(machine, archive);
     ARCHIVE_VALUE(archive, machine->now);
@@ -166,7 +167,7 @@ static void archive_state(struct machine *machine, struct archive *archive)
 
 /* ---- files ---- */
 
-bool checkpoint_init(struct machine *machine, struct err *err)
+bool checkpoint_init(struct local_machine *machine, struct err *err)
 {
     const struct checkpoint_options *options = &machine->options.checkpoint;
     struct clock_domain clock;
@@ -192,7 +193,7 @@ bool checkpoint_init(struct machine *machine, struct err *err)
     return good;
 }
 
-static void end_resuming(struct machine *machine)
+static void end_resuming(struct local_machine *machine)
 {
     if (machine->resuming)
         archive_close(machine->resuming);
@@ -200,13 +201,13 @@ static void end_resuming(struct machine *machine)
     machine->resuming = NULL;
 }
 
-void checkpoint_fini(struct machine *machine)
+void checkpoint_fini(struct local_machine *machine)
 {
     end_resuming(machine);
     journal_free(machine->journal);
 }
 
-bool checkpoint_write(struct machine *machine, struct err *err)
+bool checkpoint_write(struct local_machine *machine, struct err *err)
 {
     struct archive archive;
     struct text note = {0};
@@ -222,7 +223,7 @@ bool checkpoint_write(struct machine *machine, struct err *err)
     return good;
 }
 
-bool checkpoint_load(struct machine *machine, struct err *err)
+bool checkpoint_load(struct local_machine *machine, struct err *err)
 {
     const char *path = machine->options.checkpoint.resume;
     struct archive *archive = machine->resuming;

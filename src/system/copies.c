@@ -10,7 +10,7 @@ struct course_plan {
     uint64_t latency_ps, bytes_per_s;
 };
 
-static struct course_plan plan_of(const struct machine *machine, const struct task *task)
+static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
 {
     const struct noc_spec *noc = &machine->system->noc;
     const struct fabric_spec *fabric = &machine->system->fabric;
@@ -45,7 +45,7 @@ struct place {
 /* Beyond all memory of a GPU: there is nothing. A program may take away what it still copies. */
 #define NOWHERE (UINT64_C(1) << 46)
 
-static struct place place_of(const struct machine *machine, uint64_t at)
+static struct place place_of(const struct local_machine *machine, uint64_t at)
 {
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
@@ -56,8 +56,8 @@ static struct place place_of(const struct machine *machine, uint64_t at)
 }
 
 /* Where the bytes of a side are: `window` is the place of the first ones of the host's. */
-static struct place side_place(const struct machine *machine, const struct task_side *side, uint64_t offset,
-                               uint64_t window)
+static struct place side_place(const struct local_machine *machine, const struct task_side *side,
+                               uint64_t offset, uint64_t window)
 {
     if (side->is_host)
         return (struct place){window + offset, UINT64_MAX};
@@ -71,7 +71,7 @@ static void add_part(struct parts *parts, const struct copy_part *part)
 }
 
 /* A row, which may be in several pieces of memory. */
-static void add_row(const struct machine *machine, const struct task *task, uint64_t to, uint64_t from,
+static void add_row(const struct local_machine *machine, const struct task *task, uint64_t to, uint64_t from,
                     uint64_t window, struct parts *parts)
 {
     for (uint64_t at = 0, bytes; at < task->width; at += bytes) {
@@ -92,8 +92,8 @@ static uint64_t plane_extent(const struct task *task, const struct task_side *si
 }
 
 /* A plane of rows: one part, where it is in one piece of memory. */
-static void add_plane(const struct machine *machine, const struct task *task, uint64_t z, uint64_t window,
-                      struct parts *parts)
+static void add_plane(const struct local_machine *machine, const struct task *task, uint64_t z,
+                      uint64_t window, struct parts *parts)
 {
     const struct task_side *to = &task->to, *from = task->is_fill ? &task->to : &task->from;
     struct place here = side_place(machine, to, z * to->slice, window);
@@ -131,7 +131,7 @@ static bool is_under_way(const struct task *task)
 
 /* Sets the window on the side that is the host's, to lie in lines as the other side does; its physical
  * address, or 0. */
-static uint64_t open_window(struct machine *machine, const struct task *task)
+static uint64_t open_window(struct local_machine *machine, const struct task *task)
 {
     const struct task_side *host = task->to.is_host ? &task->to : &task->from;
     if (!host->is_host)
@@ -142,7 +142,7 @@ static uint64_t open_window(struct machine *machine, const struct task *task)
 }
 
 /* The engine that a copy is done by: that of the GPU which the bytes come from, or, of a fill, go to. */
-static struct dma *engine_of(const struct machine *machine, const struct task *task)
+static struct dma *engine_of(const struct local_machine *machine, const struct task *task)
 {
     uint32_t gpu = physical_home(physical_unpack(task->device_place));
     return mem_dma(gpu_mem(machine->gpus[gpu].gpu));
@@ -160,7 +160,7 @@ static uint32_t channel_of(const struct task *task)
     }
 }
 
-static void begin(struct machine *machine, struct task *task)
+static void begin(struct local_machine *machine, struct task *task)
 {
     struct course_plan plan = plan_of(machine, task);
     struct parts parts = {0};
@@ -187,7 +187,7 @@ static void begin(struct machine *machine, struct task *task)
     mem_free(parts.at);
 }
 
-static bool is_free(const struct machine *machine, const struct task *task)
+static bool is_free(const struct local_machine *machine, const struct task *task)
 {
     const struct task *before = machine->waiting;
     for (; before != task; before = before->next)
@@ -196,14 +196,14 @@ static bool is_free(const struct machine *machine, const struct task *task)
     return true;
 }
 
-void copies_begin(struct machine *machine)
+void copies_begin(struct local_machine *machine)
 {
     for (struct task *task = machine->waiting; task; task = task->next)
         if (is_copy(task) && !is_under_way(task) && is_free(machine, task))
             begin(machine, task);
 }
 
-static bool some_run(const struct machine *machine, uint64_t least_bytes)
+static bool some_run(const struct local_machine *machine, uint64_t least_bytes)
 {
     for (const struct task *task = machine->waiting; task; task = task->next)
         if (is_under_way(task) && task_bytes(task) >= least_bytes)
@@ -211,19 +211,19 @@ static bool some_run(const struct machine *machine, uint64_t least_bytes)
     return false;
 }
 
-bool copies_run(const struct machine *machine)
+bool copies_run(const struct local_machine *machine)
 {
     return some_run(machine, 0);
 }
 
-bool copies_are_long(const struct machine *machine)
+bool copies_are_long(const struct local_machine *machine)
 {
     return some_run(machine, 4 << 20);
 }
 
 /* ---- ending ---- */
 
-static bool is_all_there(const struct machine *machine, const struct task *task)
+static bool is_all_there(const struct local_machine *machine, const struct task *task)
 {
     if (task->direction == COPY_TO_DEVICE)
         return host_memory_has_pushed(machine->host, task->gpu, machine->now) &&
@@ -234,7 +234,7 @@ static bool is_all_there(const struct machine *machine, const struct task *task)
             host_memory_received(machine->host, task->gpu) == dma_pieces(engine, DMA_TO_HOST));
 }
 
-bool copies_take_end(struct machine *machine, struct task *task)
+bool copies_take_end(struct local_machine *machine, struct task *task)
 {
     if (!is_all_there(machine, task)) {
         task->end_ps = machine->now + COPY_LATE_PS;
@@ -262,7 +262,7 @@ static void archive_rows(const struct task *task, struct archive *archive)
             archive_sparse(archive, row_at(&task->to, z, y), task->width);
 }
 
-void copies_archive(struct machine *machine, struct task *task, struct archive *archive)
+void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, task->device_place);
     archive_check(archive, physical_home(physical_unpack(task->device_place)) < machine->gpu_count);

@@ -11,18 +11,18 @@
 enum { COPY_LATE_PS = 100 * 1000 };
 
 /* Tells the engines of the copies among machine->waiting that can begin now. */
-void copies_begin(struct machine *machine);
+void copies_begin(struct local_machine *machine);
 
 /* A copy whose planned end is here: true when all is there. Else it has another end. */
-bool copies_take_end(struct machine *machine, struct task *task);
+bool copies_take_end(struct local_machine *machine, struct task *task);
 
 /* Some copy is on its way; one that takes the simulator as long as a small kernel. */
-bool copies_run(const struct machine *machine);
-bool copies_are_long(const struct machine *machine);
+bool copies_run(const struct local_machine *machine);
+bool copies_are_long(const struct local_machine *machine);
 
 /* Checkpoints: what the machine has of a copy that is on its way, beside its engine; and of one that ended,
  * which replayed moves its bytes at once. */
-void copies_archive(struct machine *machine, struct task *task, struct archive *archive);
+void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive);
 void copies_archive_ended(const struct task *task, struct archive *archive);
 
 #endif

@@ -3,7 +3,7 @@
 PARAM_GROUP(fabric_params, "fabric", "what GPUs reach each other by", fabric_spec, FABRIC_PARAMS);
 
 /* A switch that all GPUs are plugged into: each reaches each, with all the bandwidth of its links. */
-bool fabric_make(struct machine *machine, struct err *err)
+bool fabric_make(struct local_machine *machine, struct err *err)
 {
     const struct fabric_spec *spec = &machine->system->fabric;
     if (machine->gpu_count == 1)

@@ -5,6 +5,6 @@
 #include "system/parts.h"
 
 /* Connects the GPUs of a machine, where there are several; before its engine is ready. */
-bool fabric_make(struct machine *machine, struct err *err);
+bool fabric_make(struct local_machine *machine, struct err *err);
 
 #endif

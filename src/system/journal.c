@@ -290,7 +290,7 @@ static void replay_ended(struct journal *journal, struct archive *in)
 
 void journal_printed(void *user, const struct launch *launch, const char *text, size_t bytes)
 {
-    struct journal *journal = ((struct machine *)user)->journal;
+    struct journal *journal = ((struct local_machine *)user)->journal;
     uint64_t number = UINT64_MAX;
     for (size_t i = 0; i < journal->running_count; i++)
         if (journal->running[i]->launch == launch)
@@ -332,7 +332,7 @@ static void note_write(void *user, const char *at, uint32_t bytes)
     archive_bytes(out, (char *)(uintptr_t)at, bytes);
 }
 
-void journal_note_writes(struct journal *journal, struct machine *machine)
+void journal_note_writes(struct journal *journal, struct local_machine *machine)
 {
     struct archive content = archive_writer();
     host_memory_writes(machine->host, note_write, &content);
@@ -340,7 +340,7 @@ void journal_note_writes(struct journal *journal, struct machine *machine)
         add(journal, ENTRY_WRITES, &content);
 }
 
-static bool is_known(const struct machine *machine, uint64_t at, uint64_t bytes)
+static bool is_known(const struct local_machine *machine, uint64_t at, uint64_t bytes)
 {
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
@@ -351,7 +351,7 @@ static bool is_known(const struct machine *machine, uint64_t at, uint64_t bytes)
     return false;
 }
 
-void journal_replay_writes(struct journal *journal, const struct machine *machine)
+void journal_replay_writes(struct journal *journal, const struct local_machine *machine)
 {
     struct archive in;
     skip_reads(journal);
@@ -386,7 +386,7 @@ static bool was_read(struct journal *journal, const struct read *read)
 }
 
 /* What of the range is memory of GPUs. */
-static void archive_read(const struct machine *machine, struct read *read, struct archive *archive)
+static void archive_read(const struct local_machine *machine, struct read *read, struct archive *archive)
 {
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
@@ -397,7 +397,7 @@ static void archive_read(const struct machine *machine, struct read *read, struc
     }
 }
 
-static void replay_read(struct journal *journal, const struct machine *machine, struct read *read)
+static void replay_read(struct journal *journal, const struct local_machine *machine, struct read *read)
 {
     struct archive content;
     struct read found = {0};
@@ -415,7 +415,7 @@ static void replay_read(struct journal *journal, const struct machine *machine, 
     text_fini(&does);
 }
 
-void journal_read(struct journal *journal, struct machine *machine, uint64_t at, uint64_t bytes)
+void journal_read(struct journal *journal, struct local_machine *machine, uint64_t at, uint64_t bytes)
 {
     struct read read = {.at = at, .bytes = bytes};
     struct archive content = archive_writer();
@@ -430,7 +430,7 @@ void journal_read(struct journal *journal, struct machine *machine, uint64_t at,
     add(journal, ENTRY_READ, &content);
 }
 
-void journal_take_over(struct journal *journal, struct machine *machine)
+void journal_take_over(struct journal *journal, struct local_machine *machine)
 {
     struct archive content = archive_writer();
     if (!journal->has_run)
@@ -452,7 +452,7 @@ void journal_take_over(struct journal *journal, struct machine *machine)
 
 /* ---- time ---- */
 
-void journal_passed(struct journal *journal, struct machine *machine, uint64_t ps, bool result)
+void journal_passed(struct journal *journal, struct local_machine *machine, uint64_t ps, bool result)
 {
     struct archive content = archive_writer();
     journal->read_count = 0;
@@ -465,7 +465,7 @@ void journal_passed(struct journal *journal, struct machine *machine, uint64_t p
     add(journal, ENTRY_PASS, &content);
 }
 
-static void replay_pass(struct journal *journal, struct machine *machine, uint64_t ps, bool *result)
+static void replay_pass(struct journal *journal, struct local_machine *machine, uint64_t ps, bool *result)
 {
     struct archive content;
     journal_replay_writes(journal, machine);
@@ -482,7 +482,7 @@ static void replay_pass(struct journal *journal, struct machine *machine, uint64
     close_entry(journal, &content);
 }
 
-bool journal_pass(struct journal *journal, struct machine *machine, uint64_t ps, bool *result,
+bool journal_pass(struct journal *journal, struct local_machine *machine, uint64_t ps, bool *result,
                   struct err *err)
 {
     journal->read_count = 0;

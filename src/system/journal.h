@@ -29,20 +29,21 @@ uint64_t journal_task_count(const struct journal *journal);
 /* ---- while machine calls are made: noted, or, while replaying, compared and answered ---- */
 
 void journal_begin(struct journal *journal, struct task *task);
-void journal_read(struct journal *journal, struct machine *machine, uint64_t at, uint64_t bytes);
-void journal_take_over(struct journal *journal, struct machine *machine); /* the host reads and changes all */
+void journal_read(struct journal *journal, struct local_machine *machine, uint64_t at, uint64_t bytes);
+void journal_take_over(struct journal *journal,
+                       struct local_machine *machine); /* the host reads and changes all */
 
 /* `ps` of time passed, or less as something ended; the call gave `result`. */
-void journal_passed(struct journal *journal, struct machine *machine, uint64_t ps, bool result);
+void journal_passed(struct journal *journal, struct local_machine *machine, uint64_t ps, bool result);
 void journal_printed(void *machine, const struct launch *launch, const char *text, size_t bytes);
 
 /* What kernels wrote to the host's memory since the last time; and replaying, what is next of it. */
-void journal_note_writes(struct journal *journal, struct machine *machine);
-void journal_replay_writes(struct journal *journal, const struct machine *machine);
+void journal_note_writes(struct journal *journal, struct local_machine *machine);
+void journal_replay_writes(struct journal *journal, const struct local_machine *machine);
 
 /* Replaying: gives what machine_run or machine_pass gave. False: the program does something else than it did,
  * and err says what. */
-bool journal_pass(struct journal *journal, struct machine *machine, uint64_t ps, bool *result,
+bool journal_pass(struct journal *journal, struct local_machine *machine, uint64_t ps, bool *result,
                   struct err *err);
 
 #endif

@@ -9,7 +9,13 @@
 
 enum { ISLANDS_MOST = 1024 }; /* that can be apart */
 
-static bool build(struct machine *machine, struct err *err)
+/* Of a machine that machine_new made. */
+static struct local_machine *local(const struct machine *machine)
+{
+    return (struct local_machine *)(uintptr_t)machine;
+}
+
+static bool build(struct local_machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
     machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
@@ -38,22 +44,7 @@ static bool build(struct machine *machine, struct err *err)
     return fabric_make(machine, err) && engine_ready(machine->engine, err);
 }
 
-struct machine *machine_new(const struct system *system, const struct machine_options *options,
-                            struct err *err)
-{
-    struct machine *machine = mem_alloc(1, sizeof *machine);
-    machine->system = system;
-    machine->options = *options;
-    machine->gpu_count = (uint32_t)system->spec.gpus;
-    machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
-    machine->space = space_new();
-    if (checkpoint_init(machine, err) && build(machine, err))
-        return machine;
-    machine_free(machine);
-    return NULL;
-}
-
-static void take_apart(struct machine *machine)
+static void take_apart(struct local_machine *machine)
 {
     engine_free(machine->engine);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
@@ -62,10 +53,9 @@ static void take_apart(struct machine *machine)
     zone_free(machine->apart);
 }
 
-void machine_free(struct machine *machine)
+static void free_local(struct machine *base)
 {
-    if (!machine)
-        return;
+    struct local_machine *machine = local(base);
     take_apart(machine);
     checkpoint_fini(machine);
     space_free(machine->space);
@@ -75,7 +65,7 @@ void machine_free(struct machine *machine)
 }
 
 /* What is at home there; gives how many ranges. Kernels' addresses are the host's. */
-static uint32_t ranges_of(const struct machine *machine, uint32_t home, struct home_range *list)
+static uint32_t ranges_of(const struct local_machine *machine, uint32_t home, struct home_range *list)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < machine->range_count; i++) {
@@ -89,7 +79,7 @@ static uint32_t ranges_of(const struct machine *machine, uint32_t home, struct h
 }
 
 /* Tells all homes, and the page table, where memory is. */
-static void place_memory(struct machine *machine)
+static void place_memory(struct local_machine *machine)
 {
     struct home_range *list = mem_alloc(machine->range_count + 1, sizeof *list);
     space_clear(machine->space);
@@ -105,8 +95,9 @@ static void place_memory(struct machine *machine)
     mem_free(list);
 }
 
-void machine_set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count)
+static void set_memory(struct machine *base, const struct memory_range *ranges, uint32_t count)
 {
+    struct local_machine *machine = local(base);
     machine->ranges = mem_resize(machine->ranges, machine->range_count, count, sizeof *ranges);
     machine->range_count = count;
     if (count)
@@ -114,12 +105,12 @@ void machine_set_memory(struct machine *machine, const struct memory_range *rang
     place_memory(machine);
 }
 
-static bool is_replaying(const struct machine *machine)
+static bool is_replaying(const struct local_machine *machine)
 {
     return machine->journal && journal_is_replaying(machine->journal);
 }
 
-static void sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, bool changes)
+static void sync_ranges(struct local_machine *machine, uint64_t at, uint64_t bytes, bool changes)
 {
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
@@ -134,24 +125,25 @@ static void sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, bo
         gpu_forget_data(machine->gpus[i].gpu);
 }
 
-void machine_sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use)
+static void sync_memory(struct machine *base, uint64_t at, uint64_t bytes, enum memory_use use)
 {
+    struct local_machine *machine = local(base);
     if (!is_replaying(machine))
-        sync_memory(machine, at, bytes, use >= MEMORY_CHANGED);
+        sync_ranges(machine, at, bytes, use >= MEMORY_CHANGED);
     if (machine->journal && use == MEMORY_READ)
         journal_read(machine->journal, machine, at, bytes);
     if (machine->journal && use == MEMORY_TAKEN_OVER)
         journal_take_over(machine->journal, machine);
 }
 
-void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap)
+static void set_heap(struct machine *base, uint32_t gpu, struct heap *heap)
 {
-    machine->gpus[gpu].heap = heap;
+    local(base)->gpus[gpu].heap = heap;
 }
 
-void machine_set_limit(struct machine *machine, uint64_t max_cycles)
+static void set_limit(struct machine *base, uint64_t max_cycles)
 {
-    machine->options.max_cycles = max_cycles;
+    local(base)->options.wishes.max_cycles = max_cycles;
 }
 
 /* Tasks */
@@ -164,7 +156,7 @@ static void append(struct task **list, struct task *task)
     *list = task;
 }
 
-static void tell(const struct machine *machine, const struct task *task, enum probe_kind kind,
+static void tell(const struct local_machine *machine, const struct task *task, enum probe_kind kind,
                  enum probe_phase phase, uint64_t time_ps, const char *what)
 {
     if (probe_wants(&machine->probe, kind))
@@ -178,12 +170,14 @@ static void tell(const struct machine *machine, const struct task *task, enum pr
                                                          .bytes = task->width * task->height * task->depth});
 }
 
-void machine_listen(struct machine *machine, const struct probe *probe)
+static bool listen_to(struct machine *base, const struct probe *probe, struct err *err)
 {
-    machine->probe = *probe;
+    (void)err;
+    local(base)->probe = *probe;
+    return true;
 }
 
-static bool begin_kernel(struct machine *machine, struct task *task)
+static bool begin_kernel(struct local_machine *machine, struct task *task)
 {
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
     if (gpu->stopped)
@@ -191,8 +185,8 @@ static bool begin_kernel(struct machine *machine, struct task *task)
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
-                                .cold_caches = machine->options.cold_caches && !machine->running,
-                                .profile = machine->options.profile};
+                                .cold_caches = task->wishes.cold_caches && !machine->running,
+                                .profile = task->wishes.profile};
     uint32_t slot = gpu_begin(gpu->gpu, &launch, machine->now);
     if (slot == SM_KERNELS)
         return false;
@@ -209,12 +203,13 @@ static void fail(struct task *task, enum fault_kind kind, const char *text)
     snprintf(task->result.fault.text, sizeof task->result.fault.text, "%.2000s", text);
 }
 
-static void begin(struct machine *machine, struct task *task)
+static void begin(struct local_machine *machine, struct task *task)
 {
     struct err err;
     task->state = TASK_RUNNING;
     task->start_ps = machine->now;
     task->end_ps = TIME_NEVER;
+    task_add_wishes(task, &machine->options.wishes);
     if (is_replaying(machine)) { /* what comes of it is known already, or its state is */
         if (task->launch && !kernel_prepare(task->launch->kernel, &err))
             fail(task, FAULT_INSTRUCTION, err.text);
@@ -246,14 +241,15 @@ static void begin(struct machine *machine, struct task *task)
         append(&machine->waiting, task);
 }
 
-void machine_begin(struct machine *machine, struct task *task)
+static void begin_task(struct machine *base, struct task *task)
 {
+    struct local_machine *machine = local(base);
     begin(machine, task);
     if (machine->journal)
         journal_begin(machine->journal, task);
 }
 
-static void end_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t slot)
+static void end_kernel(struct local_machine *machine, struct gpu_slot *gpu, uint32_t slot)
 {
     gpu->kernels[slot] = NULL;
     machine->running--;
@@ -264,8 +260,8 @@ static void end_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t s
         heap_settle(gpu->heap);
 }
 
-static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t slot, enum fault_kind kind,
-                        const char *why)
+static void stop_kernel(struct local_machine *machine, struct gpu_slot *gpu, uint32_t slot,
+                        enum fault_kind kind, const char *why)
 {
     struct task *task = gpu->kernels[slot];
     char text[sizeof task->result.fault.text];
@@ -277,7 +273,7 @@ static void stop_kernel(struct machine *machine, struct gpu_slot *gpu, uint32_t 
 }
 
 /* After a fault nothing of a GPU can go on, and what was on its way is of no use: memory stays as it is. */
-static void stop_gpu(struct machine *machine, struct gpu_slot *gpu, enum fault_kind why)
+static void stop_gpu(struct local_machine *machine, struct gpu_slot *gpu, enum fault_kind why)
 {
     for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
         if (gpu->kernels[slot])
@@ -287,7 +283,7 @@ static void stop_gpu(struct machine *machine, struct gpu_slot *gpu, enum fault_k
     gpu->stopped = true;
 }
 
-static bool has_stopped_gpu(const struct machine *machine)
+static bool has_stopped_gpu(const struct local_machine *machine)
 {
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         if (machine->gpus[i].stopped)
@@ -296,7 +292,7 @@ static bool has_stopped_gpu(const struct machine *machine)
 }
 
 /* GPUs that a fault stopped can be used again: the machine is made anew, as soon as nothing runs on it. */
-static void begin_anew(struct machine *machine)
+static void begin_anew(struct local_machine *machine)
 {
     struct err err;
     if (machine->running || copies_run(machine) || !has_stopped_gpu(machine))
@@ -312,7 +308,7 @@ static void begin_anew(struct machine *machine)
     place_memory(machine);
 }
 
-static bool finish_kernels(struct machine *machine)
+static bool finish_kernels(struct local_machine *machine)
 {
     bool some = false;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -343,7 +339,7 @@ static bool finish_kernels(struct machine *machine)
 }
 
 /* What becomes of a task that waits: true when it does so no more. A kernel goes on elsewhere. */
-static bool is_over(struct machine *machine, struct task *task)
+static bool is_over(struct local_machine *machine, struct task *task)
 {
     if (task->launch && task->state == TASK_RUNNING)
         return begin_kernel(machine, task);
@@ -353,7 +349,7 @@ static bool is_over(struct machine *machine, struct task *task)
 }
 
 /* Copies that are done, kernels that could not be prepared; and kernels that a slot is free for now. */
-static bool finish_waiting(struct machine *machine)
+static bool finish_waiting(struct local_machine *machine)
 {
     bool some = false;
     for (struct task **link = &machine->waiting, *task; (task = *link);) {
@@ -371,14 +367,14 @@ static bool finish_waiting(struct machine *machine)
 }
 
 /* All that has ended by now. */
-static bool finish(struct machine *machine)
+static bool finish(struct local_machine *machine)
 {
     bool kernels = finish_kernels(machine);
     begin_anew(machine);
     return finish_waiting(machine) || kernels;
 }
 
-static uint64_t next_copy(const struct machine *machine)
+static uint64_t next_copy(const struct local_machine *machine)
 {
     uint64_t next = TIME_NEVER;
     for (const struct task *task = machine->waiting; task; task = task->next)
@@ -386,19 +382,29 @@ static uint64_t next_copy(const struct machine *machine)
     return next;
 }
 
+/* When a kernel has taken too long. */
+static uint64_t limit_of(const struct local_machine *machine, const struct task *task)
+{
+    struct clock_domain clock;
+    clock_init(&clock, machine->system->gpu.clock);
+    return task->wishes.max_cycles
+               ? add_saturating(task->start_ps, clock_time(&clock, task->wishes.max_cycles))
+               : TIME_NEVER;
+}
+
 /* Kernels that took too long fail. True: some did. */
-static bool stop_late(struct machine *machine, uint64_t limit_ps)
+static bool stop_late(struct local_machine *machine)
 {
     bool some = false;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         bool late = false;
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
             struct task *task = machine->gpus[i].kernels[slot];
-            if (!task || machine->now - task->start_ps < limit_ps)
+            if (!task || machine->now < limit_of(machine, task))
                 continue;
             struct text text = {0};
             text_add(&text, "more than %llu cycles, the limit given; ",
-                     (unsigned long long)machine->options.max_cycles);
+                     (unsigned long long)task->wishes.max_cycles);
             gpu_where(machine->gpus[i].gpu, slot, &text);
             stop_kernel(machine, &machine->gpus[i], slot, FAULT_LIMIT, text.at);
             text_fini(&text);
@@ -412,26 +418,18 @@ static bool stop_late(struct machine *machine, uint64_t limit_ps)
     return some;
 }
 
-static uint64_t limit_ps(const struct machine *machine)
-{
-    struct clock_domain clock;
-    clock_init(&clock, machine->system->gpu.clock);
-    return machine->options.max_cycles ? clock_time(&clock, machine->options.max_cycles) : TIME_NEVER;
-}
-
-static uint64_t first_limit(const struct machine *machine)
+static uint64_t first_limit(const struct local_machine *machine)
 {
     uint64_t first = TIME_NEVER;
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
             if (machine->gpus[i].kernels[slot])
-                first = min_u64(first,
-                                add_saturating(machine->gpus[i].kernels[slot]->start_ps, limit_ps(machine)));
+                first = min_u64(first, limit_of(machine, machine->gpus[i].kernels[slot]));
     return first;
 }
 
 /* When the first of the kernels ends whose last block has ended already. */
-static uint64_t next_end(const struct machine *machine)
+static uint64_t next_end(const struct local_machine *machine)
 {
     uint64_t end = TIME_NEVER;
     for (uint32_t i = 0; i < machine->gpu_count; i++)
@@ -441,7 +439,7 @@ static uint64_t next_end(const struct machine *machine)
 
 static void tell_progress(void *user, uint64_t time, uint64_t events)
 {
-    struct machine *machine = user;
+    struct local_machine *machine = user;
     struct machine_progress sum = {.time_ps = time};
     (void)events;
     uint64_t since = TIME_NEVER;
@@ -459,7 +457,7 @@ static void tell_progress(void *user, uint64_t time, uint64_t events)
     machine->options.progress(machine->options.user, &sum);
 }
 
-static void look_at_all(struct machine *machine)
+static void look_at_all(struct local_machine *machine)
 {
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
@@ -470,7 +468,7 @@ static void look_at_all(struct machine *machine)
 }
 
 /* Nothing goes on any more. */
-static bool give_up(struct machine *machine, enum machine_end end)
+static bool give_up(struct local_machine *machine, enum machine_end end)
 {
     machine->broken = true;
     machine->end = end;
@@ -479,7 +477,7 @@ static bool give_up(struct machine *machine, enum machine_end end)
 }
 
 /* Writes the checkpoint. False: that was all. */
-static bool write_checkpoint(struct machine *machine, struct err *err)
+static bool write_checkpoint(struct local_machine *machine, struct err *err)
 {
     const struct checkpoint_options *options = &machine->options.checkpoint;
     machine->checkpoint_ps = TIME_NEVER;
@@ -496,32 +494,33 @@ static bool write_checkpoint(struct machine *machine, struct err *err)
     return true;
 }
 
-bool machine_interrupted(struct machine *machine, struct err *err)
+static bool interrupted(struct machine *base, struct err *err)
 {
+    struct local_machine *machine = local(base);
     bool wanted = machine->options.checkpoint.write && !machine->is_written && !is_replaying(machine) &&
                   !machine->broken;
     return !wanted || write_checkpoint(machine, err);
 }
 
 /* The engine was stopped from outside, or by a failure of the model. */
-static bool stopped_by(struct machine *machine, enum engine_outcome outcome, struct err *err)
+static bool stopped_by(struct local_machine *machine, enum engine_outcome outcome, struct err *err)
 {
     machine->now = engine_time(machine->engine);
-    if (outcome == ENGINE_INTERRUPTED && machine_interrupted(machine, err))
+    if (outcome == ENGINE_INTERRUPTED && interrupted(&machine->base, err))
         err_set(err, "interrupted");
     return give_up(machine, MACHINE_BROKEN);
 }
 
 /* Probes are told by one. Long copies alone are quicker on one, too: little happens at a time. (Short ones
  * are not worth another crew.) */
-static unsigned threads(const struct machine *machine)
+static unsigned threads(const struct local_machine *machine)
 {
     bool one = machine->probe.kinds || (!machine->running && copies_are_long(machine));
     return one ? 1 : machine->options.threads;
 }
 
 /* Runs until something ends, or `until`. True: something ended. */
-static bool run(struct machine *machine, uint64_t until, struct err *err)
+static bool run(struct local_machine *machine, uint64_t until, struct err *err)
 {
     while (!machine->broken) {
         if (finish(machine))
@@ -551,7 +550,7 @@ static bool run(struct machine *machine, uint64_t until, struct err *err)
             continue;
         }
         machine->now = min_u64(stop, ended);
-        bool late = stop_late(machine, limit_ps(machine));
+        bool late = stop_late(machine);
         if (machine->now >= until)
             return finish(machine) || late;
         if (late)
@@ -562,7 +561,7 @@ static bool run(struct machine *machine, uint64_t until, struct err *err)
 
 /* As it was before the checkpoint; or, at its end, the state that it has. True: `result` is what there is to
  * tell. */
-static bool replay(struct machine *machine, uint64_t ps, bool *result, struct err *err)
+static bool replay(struct local_machine *machine, uint64_t ps, bool *result, struct err *err)
 {
     bool at_end = journal_is_at_end(machine->journal);
     bool good =
@@ -575,9 +574,9 @@ static bool replay(struct machine *machine, uint64_t ps, bool *result, struct er
     return !good || !at_end;
 }
 
-/* Lets so much time pass; TIME_NEVER: until something ends. */
-static bool pass(struct machine *machine, uint64_t ps, struct err *err)
+static bool pass(struct machine *base, uint64_t ps, struct err *err)
 {
+    struct local_machine *machine = local(base);
     bool result, to_the_end = ps == TIME_NEVER;
     uint64_t until = to_the_end ? TIME_NEVER : machine->now + ps;
     if (is_replaying(machine) && replay(machine, ps, &result, err))
@@ -593,32 +592,57 @@ static bool pass(struct machine *machine, uint64_t ps, struct err *err)
     return result;
 }
 
-bool machine_run(struct machine *machine, struct err *err)
+static uint64_t time_of(const struct machine *base)
 {
-    return pass(machine, TIME_NEVER, err);
+    return local(base)->now;
 }
 
-bool machine_pass(struct machine *machine, uint64_t ps, struct err *err)
+static bool has_written(const struct machine *base)
 {
-    return pass(machine, ps, err);
+    return local(base)->is_written;
 }
 
-uint64_t machine_time(const struct machine *machine)
+static bool replays(const struct machine *base)
 {
-    return machine->now;
+    return is_replaying(local(base));
 }
 
-bool machine_has_written(const struct machine *machine)
+static enum machine_end end_of(const struct machine *base)
 {
-    return machine->is_written;
+    return local(base)->end;
 }
 
-bool machine_is_replaying(const struct machine *machine)
+void machine_look(struct machine *base)
 {
-    return is_replaying(machine);
+    look_at_all(local(base));
 }
 
-enum machine_end machine_end(const struct machine *machine)
+static const struct machine_ops local_ops = {.fini = free_local,
+                                             .set_memory = set_memory,
+                                             .sync_memory = sync_memory,
+                                             .set_heap = set_heap,
+                                             .set_limit = set_limit,
+                                             .listen = listen_to,
+                                             .begin = begin_task,
+                                             .pass = pass,
+                                             .time = time_of,
+                                             .end = end_of,
+                                             .has_written = has_written,
+                                             .is_replaying = replays,
+                                             .interrupted = interrupted};
+
+struct machine *machine_new(const struct system *system, const struct machine_options *options,
+                            struct err *err)
 {
-    return machine->end;
+    struct local_machine *machine = mem_alloc(1, sizeof *machine);
+    machine->base.ops = &local_ops;
+    machine->system = system;
+    machine->options = *options;
+    machine->gpu_count = (uint32_t)system->spec.gpus;
+    machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
+    machine->space = space_new();
+    if (checkpoint_init(machine, err) && build(machine, err))
+        return &machine->base;
+    free_local(&machine->base);
+    return NULL;
 }

@@ -12,8 +12,6 @@
 #include "gpu/stats.h"
 #include "system/system.h"
 
-struct machine;
-
 enum task_state { TASK_RUNNING, TASK_DONE, TASK_FAILED };
 
 enum copy_direction { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, COPY_PEER };
@@ -24,6 +22,12 @@ struct task_side {
     bool is_host; /* any memory of the program's; else that of a GPU, which machine_set_memory knows */
 };
 
+struct task_wishes {
+    uint64_t max_cycles; /* 0: no limit. Beyond: FAULT_LIMIT */
+    bool cold_caches;    /* it starts with empty caches, as under ncu --cache-control all */
+    bool profile;        /* counts for each instruction */
+};
+
 /* The caller owns it and keeps it until it is done. */
 struct task {
     /* What to do: a kernel when launch is set, or else a copy, or a fill. */
@@ -32,6 +36,7 @@ struct task {
     uint32_t blocks_per_sm; /* of a kernel: that fit on an SM (occupancy) */
     uint32_t
         shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
+    struct task_wishes wishes; /* of a kernel: beside those of machine_options */
     enum copy_direction direction; /* of a copy to another GPU: `gpu` is that one */
     struct task_side to, from;
     uint64_t width, height, depth; /* of what is copied, width in bytes */
@@ -47,6 +52,14 @@ struct task {
     uint64_t number;       /* in the order they were begun */
     uint64_t device_place; /* of a copy under way: a side that is a GPU's, the source before the other */
 };
+
+static inline void task_add_wishes(struct task *task, const struct task_wishes *more)
+{
+    if (!task->wishes.max_cycles)
+        task->wishes.max_cycles = more->max_cycles;
+    task->wishes.cold_caches |= more->cold_caches;
+    task->wishes.profile |= more->profile;
+}
 
 /* A copy's side that is the host's has no more than this, from the first byte to behind the last. */
 #define TASK_HOST_BYTES_MOST (UINT64_C(1) << 39)
@@ -71,62 +84,29 @@ struct checkpoint_options {
     void *user;
 };
 
+struct machine;
+
 struct machine_options {
     unsigned threads;
-    uint64_t max_cycles; /* of one kernel; 0: no limit. Beyond: FAULT_LIMIT */
-    bool cold_caches;    /* every kernel starts with empty caches, as under ncu --cache-control all */
-    bool profile;        /* counts for each instruction */
-    bool islands_apart;  /* for tests: see engine_spec */
+    struct task_wishes wishes;                                             /* of every kernel */
+    bool islands_apart;                                                    /* for tests: see engine_spec */
     const _Atomic int *interrupt;                                          /* or NULL */
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
     struct checkpoint_options checkpoint;
 };
 
-struct machine *machine_new(const struct system *system, const struct machine_options *options,
-                            struct err *err);
-void machine_free(struct machine *machine);
-
-/* All memory that there is: the virtual addresses [at, at + bytes), which are the host's own too, and where
- * they are at home. Both addresses lie alike in pages of 4 KiB; pages that two ranges share are the first
- * one's. Call again when it changes. */
+/* The virtual addresses [at, at + bytes), which are the host's own too, and where they are at home. */
 struct memory_range {
     uint64_t at, bytes;
     struct physical_address to;
 };
-void machine_set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count);
 
-/* From now on this tool is told of what happens, and one thread runs the machine; with no kinds, nobody is.
- */
-void machine_listen(struct machine *machine, const struct probe *probe);
-
-/* Begins a task now. Kernels of one GPU share its SMs, in the order they were begun. */
-void machine_begin(struct machine *machine, struct task *task);
-
-/* Lets time pass until at least one task is done or failed. False: interrupted, nothing is running, or err.
- * After an interruption the running tasks' counts so far are in them. */
-bool machine_run(struct machine *machine, struct err *err);
-
-/* Lets this much time pass, if nothing happens before (the host computes, sleeps). */
-bool machine_pass(struct machine *machine, uint64_t ps, struct err *err);
-
-uint64_t machine_time(const struct machine *machine); /* ps since the beginning */
-
-/* To be called before the host looks at or changes these bytes of device memory itself, between calls of
- * machine_run; kernels that do not touch them may be under way. What kernels wrote there becomes visible to
- * the host. Takes no time. Memory at home at the host need not be told of: no cache keeps any of it beyond a
- * kernel. */
 enum memory_use {
     MEMORY_READ,       /* the host's program reads it */
     MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
 };
-void machine_sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use);
-
-void machine_set_limit(struct machine *machine, uint64_t max_cycles); /* of one kernel; 0: none */
-
-/* The heap of malloc in kernels of this GPU; NULL: it ends. */
-void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap);
 
 /* Why machine_run and machine_pass give false once and for all. */
 enum machine_end {
@@ -135,16 +115,171 @@ enum machine_end {
     MACHINE_STOPPED,       /* the checkpoint was written, and that was all */
     MACHINE_CANNOT_RESUME, /* what the program does, or the file, does not fit */
 };
-enum machine_end machine_end(const struct machine *machine);
 
-/* How it stands with the checkpoints that were asked for. */
-bool machine_has_written(const struct machine *machine);
-bool machine_is_replaying(const struct machine *machine); /* it has not come to where it goes on from */
+/* Code that kernels are of, as it can be sent to another process. */
+struct code_object {
+    const char *isa;   /* which instruction set's it is; it alone knows what the bytes are */
+    const void *bytes; /* for isa.load of src/serve */
+    size_t count;
+};
 
-/* When interrupted between calls: writes the checkpoint that was asked for, if it was to be written then. */
-bool machine_interrupted(struct machine *machine, struct err *err);
+/* The narrow interface between whoever runs a program (src/driver) and the machine it runs on. The machine is
+ * in the same process (machine_new), or in another one (src/attach). */
+struct machine_ops {
+    void (*fini)(struct machine *machine);
+
+    /* All memory that there is. Virtual and physical addresses lie alike in pages of 4 KiB; pages that two
+     * ranges share are the first one's. Call again when it changes. */
+    void (*set_memory)(struct machine *machine, const struct memory_range *ranges, uint32_t count);
+
+    /* To be called before the host looks at or changes these bytes of device memory itself, between calls of
+     * machine_run; kernels that do not touch them may be under way. What kernels wrote there becomes visible
+     * to the host. Takes no time. Memory at home at the host need not be told of: no cache keeps any of it
+     * beyond a kernel. */
+    void (*sync_memory)(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use);
+
+    /* Of a machine in another process, or NULL: code that was loaded, by a number that `kernel.object` of its
+     * kernels is from then on; and that nothing is of any more. The image of a GPU's kernels. */
+    uint64_t (*load)(struct machine *machine, const struct code_object *object);
+    void (*unload)(struct machine *machine, uint64_t object);
+    void (*set_image)(struct machine *machine, uint32_t gpu, struct image *image);
+
+    /* The heap of malloc in kernels of this GPU; NULL: it ends. */
+    void (*set_heap)(struct machine *machine, uint32_t gpu, struct heap *heap);
+    void (*set_limit)(struct machine *machine, uint64_t max_cycles); /* of one kernel; 0: none */
+
+    /* From now on this tool is told of what happens, and one thread runs the machine; with no kinds, nobody
+     * is. False: this machine cannot. */
+    bool (*listen)(struct machine *machine, const struct probe *probe, struct err *err);
+
+    /* Begins a task now. Kernels of one GPU share its SMs, in the order they were begun. */
+    void (*begin)(struct machine *machine, struct task *task);
+
+    /* Lets so much time pass (the host computes, sleeps), if nothing happens before; UINT64_MAX: until at
+     * least one task is done or failed. False: interrupted, nothing is running, or err. After an interruption
+     * the running tasks' counts so far are in them. */
+    bool (*pass)(struct machine *machine, uint64_t ps, struct err *err);
+
+    uint64_t (*time)(const struct machine *machine); /* ps since the beginning */
+    enum machine_end (*end)(const struct machine *machine);
+
+    /* How it stands with the checkpoints that were asked for. */
+    bool (*has_written)(const struct machine *machine);
+    bool (*is_replaying)(const struct machine *machine); /* it has not come to where it goes on from */
+
+    /* When interrupted between calls: writes the checkpoint that was asked for, if it was to be written then.
+     */
+    bool (*interrupted)(struct machine *machine, struct err *err);
+};
+
+struct machine {
+    const struct machine_ops *ops;
+};
+
+/* The machine in this process. */
+struct machine *machine_new(const struct system *system, const struct machine_options *options,
+                            struct err *err);
+
+/* Of such a one: the counts so far of tasks that run are in them. */
+void machine_look(struct machine *machine);
 
 /* Whether the file is a checkpoint, whole, and of a run with this note. */
 bool machine_check_checkpoint(const char *path, const char *note, struct err *err);
+
+/* ---- machine_ops, called ---- */
+
+static inline void machine_free(struct machine *machine)
+{
+    if (machine)
+        machine->ops->fini(machine);
+}
+
+static inline void machine_set_memory(struct machine *machine, const struct memory_range *ranges,
+                                      uint32_t count)
+{
+    machine->ops->set_memory(machine, ranges, count);
+}
+
+static inline void machine_sync_memory(struct machine *machine, uint64_t at, uint64_t bytes,
+                                       enum memory_use use)
+{
+    machine->ops->sync_memory(machine, at, bytes, use);
+}
+
+/* Whether machine_load, machine_unload and machine_set_image are to be called. */
+static inline bool machine_is_elsewhere(const struct machine *machine)
+{
+    return machine->ops->load;
+}
+
+static inline uint64_t machine_load(struct machine *machine, const struct code_object *object)
+{
+    return machine->ops->load(machine, object);
+}
+
+static inline void machine_unload(struct machine *machine, uint64_t object)
+{
+    machine->ops->unload(machine, object);
+}
+
+static inline void machine_set_image(struct machine *machine, uint32_t gpu, struct image *image)
+{
+    machine->ops->set_image(machine, gpu, image);
+}
+
+static inline void machine_set_heap(struct machine *machine, uint32_t gpu, struct heap *heap)
+{
+    machine->ops->set_heap(machine, gpu, heap);
+}
+
+static inline void machine_set_limit(struct machine *machine, uint64_t max_cycles)
+{
+    machine->ops->set_limit(machine, max_cycles);
+}
+
+static inline bool machine_listen(struct machine *machine, const struct probe *probe, struct err *err)
+{
+    return machine->ops->listen(machine, probe, err);
+}
+
+static inline void machine_begin(struct machine *machine, struct task *task)
+{
+    machine->ops->begin(machine, task);
+}
+
+static inline bool machine_pass(struct machine *machine, uint64_t ps, struct err *err)
+{
+    return machine->ops->pass(machine, ps, err);
+}
+
+static inline bool machine_run(struct machine *machine, struct err *err)
+{
+    return machine->ops->pass(machine, UINT64_MAX, err);
+}
+
+static inline uint64_t machine_time(const struct machine *machine)
+{
+    return machine->ops->time(machine);
+}
+
+static inline enum machine_end machine_end(const struct machine *machine)
+{
+    return machine->ops->end(machine);
+}
+
+static inline bool machine_has_written(const struct machine *machine)
+{
+    return machine->ops->has_written(machine);
+}
+
+static inline bool machine_is_replaying(const struct machine *machine)
+{
+    return machine->ops->is_replaying(machine);
+}
+
+static inline bool machine_interrupted(struct machine *machine, struct err *err)
+{
+    return machine->ops->interrupted(machine, err);
+}
 
 #endif

@@ -18,7 +18,9 @@ struct gpu_slot {
     bool stopped; /* by a fault: it is made anew when no GPU is at work, and kernels wait for that */
 };
 
-struct machine {
+/* The machine of this process; machine.h has what all machines have. */
+struct local_machine {
+    struct machine base;
     const struct system *system;
     struct machine_options options;
     struct engine *engine;
@@ -43,14 +45,14 @@ struct machine {
 
 /* checkpoint.c. The file to go on from is opened, and the journal is begun, for a machine that was just made;
  * it ends with the machine. */
-bool checkpoint_init(struct machine *machine, struct err *err);
-void checkpoint_fini(struct machine *machine);
+bool checkpoint_init(struct local_machine *machine, struct err *err);
+void checkpoint_fini(struct local_machine *machine);
 
 /* Writes one, of how things stand now. */
-bool checkpoint_write(struct machine *machine, struct err *err);
+bool checkpoint_write(struct local_machine *machine, struct err *err);
 
 /* The state that the file has, when all of its journal was gone through. */
-bool checkpoint_load(struct machine *machine, struct err *err);
+bool checkpoint_load(struct local_machine *machine, struct err *err);
 
 /* Of memory that is at home there, as the program sees it. */
 static inline bool range_is_of(const struct memory_range *range, uint32_t home)
@@ -59,6 +61,6 @@ static inline bool range_is_of(const struct memory_range *range, uint32_t home)
 }
 
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
-void machine_archive_memory(struct machine *machine, struct archive *archive);
+void machine_archive_memory(struct local_machine *machine, struct archive *archive);
 
 #endif

@@ -66,7 +66,7 @@ static struct machine *resume_machine(struct resume *resume, const struct checkp
                                       struct err *err)
 {
     struct memory_range range = {.at = (uintptr_t)resume->arena, .bytes = RESUME_ARENA};
-    struct machine_options options = {.threads = 1, .profile = true, .checkpoint = *checkpoint};
+    struct machine_options options = {.threads = 1, .wishes = {.profile = true}, .checkpoint = *checkpoint};
     struct machine *machine = machine_new(&resume->system, &options, err);
     if (machine)
         machine_set_memory(machine, &range, 1);
@@ -128,7 +128,8 @@ static inline bool resume_try(struct resume *resume)
     struct task task = {.launch = &resume->launch, .blocks_per_sm = 2};
     if (machine)
         machine_begin(machine, &task);
-    bool good = machine && checkpoint_load(machine, &err) && checkpoint_write(machine, &err);
+    struct local_machine *local = (struct local_machine *)machine;
+    bool good = local && checkpoint_load(local, &err) && checkpoint_write(local, &err);
     kernel_stats_fini(&task.stats);
     machine_free(machine);
     return good;

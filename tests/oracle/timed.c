@@ -42,8 +42,8 @@ struct timed *timed_new(unsigned threads, struct err *err)
 {
     struct timed *timed = make(err);
     if (timed)
-        timed->machine =
-            new_machine(timed, &(struct machine_options){.threads = threads, .max_cycles = MAX_CYCLES}, err);
+        timed->machine = new_machine(
+            timed, &(struct machine_options){.threads = threads, .wishes = {.max_cycles = MAX_CYCLES}}, err);
     return timed && timed->machine ? timed : NULL;
 }
 
@@ -117,7 +117,7 @@ static bool run_cut(struct timed *timed, const struct launch *launch, struct lau
     uint64_t cycles = 0, straight = 0, written = 0, resumed = 0, share = ++timed->cuts * 37 % 100;
     memcpy(before, timed->arena, timed->used);
     snprintf(path, sizeof path, "oracle-%d.cut", (int)getpid());
-    struct machine_options options = {.threads = 1, .max_cycles = MAX_CYCLES};
+    struct machine_options options = {.threads = 1, .wishes = {.max_cycles = MAX_CYCLES}};
     bool good = run_alone(timed, before, &options, launch, result, &cycles, &straight, err);
     options.checkpoint.write = path;
     options.checkpoint.at_cycles = 1 + cycles * share / 100;

@@ -1,0 +1,28 @@
+/* A machine in another process (`heddle serve`), which several programs may be attached to. To the driver it
+ * is a machine as any other; kernels run there, on memory that both processes have mapped at the same
+ * addresses.
+ *
+ *   struct attach *attach = attach_new(path, SEAT_ANY, err);
+ *   arena_init(..., attach_host(attach)->file ...);     memory at the addresses, and of the files, that it
+ * says struct machine *machine = attach_machine(attach, &options, err);
+ *
+ * The machine's time passes only while all programs that are attached wait for it, so what comes of a run
+ * does not depend on the host's speed. */
+#ifndef ATTACH_ATTACH_H
+#define ATTACH_ATTACH_H
+
+#include "mailbox/door.h"
+#include "system/machine.h"
+
+struct attach;
+
+struct attach *attach_new(const char *path, uint32_t seat, struct err *err);
+void attach_free(struct attach *attach); /* not once it is a machine */
+
+const struct seat *attach_seat(const struct attach *attach);
+
+/* It becomes the machine, and is freed with it. Of the options, threads and apart islands are the other
+ * side's to say; checkpoints are refused. */
+struct machine *attach_machine(struct attach *attach, const struct machine_options *options, struct err *err);
+
+#endif

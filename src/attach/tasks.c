@@ -1,0 +1,167 @@
+/* Tasks: begun by a letter, ended by news in the answers to PASS. */
+#include "attach/parts.h"
+#include "base/mem.h"
+
+/* ---- copies whose host side the machine does not see ---- */
+
+static bool is_seen(const struct attach *attach, const struct task *task, const struct task_side *side)
+{
+    const struct seat_memory *host = &attach->seat.host;
+    return !side->is_host ||
+           (side->at >= host->at && side->at + side_bytes(task, side) <= host->at + host->bytes);
+}
+
+/* The side that is carried in letters; or NULL. Copies from host to host are not the machine's. */
+static const struct task_side *carried_side(const struct attach *attach, const struct task *task)
+{
+    if (task->launch)
+        return NULL;
+    if (!task->is_fill && !is_seen(attach, task, &task->from))
+        return &task->from;
+    return is_seen(attach, task, &task->to) ? NULL : &task->to;
+}
+
+struct carrying {
+    char *side;
+    struct text *bytes;
+    size_t taken;
+};
+
+static void take_row(void *user, uint64_t offset, uint64_t bytes)
+{
+    struct carrying *carrying = user;
+    text_add_bytes(carrying->bytes, carrying->side + offset, bytes);
+}
+
+static void give_row(void *user, uint64_t offset, uint64_t bytes)
+{
+    struct carrying *carrying = user;
+    if (carrying->taken + bytes <= carrying->bytes->length)
+        memcpy(carrying->side + offset, carrying->bytes->at + carrying->taken, bytes);
+    carrying->taken += bytes;
+}
+
+/* ---- begin ---- */
+
+static void fill_kernel(struct letter_begin *letter, const struct launch *launch)
+{
+    const struct kernel *kernel = launch->kernel;
+    letter->is_kernel = true;
+    letter->uses_heap = launch->heap;
+    letter->object = kernel->object;
+    letter->launch = *launch;
+    text_add(&letter->kernel, "%s", kernel->facts.name);
+    text_add_bytes(&letter->params, launch->params, kernel->facts.param_bytes);
+}
+
+void attach_begin(struct machine *machine, struct task *task)
+{
+    struct attach *attach = (struct attach *)machine;
+    struct task **last = &attach->running;
+    struct letter_begin letter = {.number = ++attach->tasks, .task = *task};
+    const struct task_side *carried = carried_side(attach, task);
+    struct archive body = archive_writer();
+    task_add_wishes(&letter.task, &attach->options.wishes);
+    task->state = TASK_RUNNING;
+    task->start_ps = attach->now_ps;
+    task->number = letter.number;
+    task->next = NULL;
+    while (*last)
+        last = &(*last)->next;
+    *last = task;
+    if (task->launch)
+        fill_kernel(&letter, task->launch);
+    letter.is_carried = carried;
+    if (carried == &task->from)
+        each_row(task, carried, take_row,
+                 &(struct carrying){(char *)(uintptr_t)carried->at, &letter.bytes, 0});
+    letter_begin_archive(&letter, &body);
+    letter_begin_fini(&letter);
+    attach_post(attach, LETTER_BEGIN, &body);
+}
+
+/* ---- news ---- */
+
+static void take_profile(struct kernel_stats *stats, const struct text *profile)
+{
+    stats->profile = NULL;
+    stats->profile_count = (uint32_t)(profile->length / sizeof *stats->profile);
+    if (stats->profile_count) {
+        stats->profile = mem_alloc(stats->profile_count, sizeof *stats->profile);
+        memcpy(stats->profile, profile->at, stats->profile_count * sizeof *stats->profile);
+    }
+}
+
+static void take_news(struct attach *attach, struct task *task, struct letter_news *news)
+{
+    if (news->printed.length && task->launch)
+        fwrite(news->printed.at, 1, news->printed.length, task->launch->print);
+    const struct task_side *carried = carried_side(attach, task);
+    if (news->state == TASK_DONE && carried == &task->to)
+        each_row(task, carried, give_row,
+                 &(struct carrying){(char *)(uintptr_t)carried->at, &news->bytes, 0});
+    kernel_stats_fini(&task->stats);
+    task->state = (enum task_state)news->state;
+    task->start_ps = news->start_ps;
+    task->end_ps = news->end_ps;
+    task->result = news->result;
+    task->stats = news->stats;
+    take_profile(&task->stats, &news->profile);
+}
+
+static void read_news(struct attach *attach, struct archive *body)
+{
+    struct letter_news news = {0};
+    letter_news_archive(&news, body);
+    struct task **link = &attach->running;
+    while (*link && (*link)->number != news.number)
+        link = &(*link)->next;
+    if (body->good && *link) {
+        struct task *task = *link;
+        take_news(attach, task, &news);
+        if (task->state != TASK_RUNNING)
+            *link = task->next;
+    }
+    letter_news_fini(&news);
+}
+
+static bool broken(struct attach *attach, struct err *err)
+{
+    attach->end = MACHINE_BROKEN;
+    attach->gone = true;
+    return err_set(err, "the machine at %s has gone", attach->path);
+}
+
+static bool read_answer(struct attach *attach, const struct text *answer, struct err *err)
+{
+    struct letter_passed passed = {0};
+    struct archive body = archive_reader(answer->at, answer->length);
+    letter_passed_archive(&passed, &body);
+    for (uint64_t i = 0; i < passed.news && body.good; i++)
+        read_news(attach, &body);
+    if (!body.good)
+        return broken(attach, err);
+    attach->now_ps = passed.now_ps;
+    attach->end = (enum machine_end)passed.end;
+    if (attach->options.progress)
+        attach->options.progress(attach->options.user, &passed.progress);
+    if (!passed.good)
+        *err = passed.err;
+    return passed.good;
+}
+
+bool attach_pass(struct machine *machine, uint64_t ps, struct err *err)
+{
+    struct attach *attach = (struct attach *)machine;
+    struct archive body = archive_writer();
+    struct text answer = {0};
+    enum letter_kind kind;
+    ARCHIVE_VALUE(&body, ps);
+    attach_post(attach, LETTER_PASS, &body);
+    bool good = !attach->gone &&
+                letter_receive(&attach->seat.mailbox->to_program, &kind, &answer, &attach->waiting) &&
+                kind == LETTER_PASS;
+    good = good ? read_answer(attach, &answer, err) : broken(attach, err);
+    text_fini(&answer);
+    return good;
+}

@@ -1,0 +1,121 @@
+/* heddle serve: a machine that programs of other processes run on. */
+#include "cli/timing.h"
+#include "base/host.h"
+#include "base/unit.h"
+#include "mailbox/door.h"
+#include "serve/serve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct serve_request {
+    struct timing_request timing; /* of it: the system */
+    const char *path;
+    unsigned threads;
+    uint64_t programs;
+    bool quiet, wants_help;
+};
+
+static const struct option_row options[] = {
+    {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},
+    {"--set", "PATH.KEY=VALUE", "change the system, such as system.gpus=2; may come several times"},
+    {"--threads", "N|all", "threads of this machine that simulate (all unless told)"},
+    {"--programs", "N", "begin when N programs are attached, and end when all of them have gone"},
+    {"--quiet", NULL, "do not tell who comes and goes"},
+    {NULL, NULL, NULL},
+};
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct serve_request *request = user;
+    struct err why;
+    bool taken;
+    if (!row) {
+        if (request->path)
+            return err_set(err, "serve: expected one path, and '%.120s' is a second one", value);
+        request->path = value;
+        return true;
+    }
+    if (!strcmp(row->name, "--help"))
+        request->wants_help = true;
+    else if (!strcmp(row->name, "--quiet"))
+        request->quiet = true;
+    else if (!strcmp(row->name, "--threads"))
+        return threads_parse(value, &request->threads, err);
+    else if (!strcmp(row->name, "--programs"))
+        return (unit_parse(UNIT_count, value, &request->programs, &why) && request->programs >= 1 &&
+                request->programs <= SEATS_MOST) ||
+               err_set(err, "--programs: expected 1 to %d, not '%.80s'", SEATS_MOST, value);
+    else
+        return timing_took(&request->timing, row, value, &taken, err);
+    return true;
+}
+
+static void tell(void *user, const char *line)
+{
+    (void)user;
+    fprintf(stderr, "heddle: %s\n", line);
+}
+
+static int serve(const struct serve_request *request, const struct system *system)
+{
+    struct serve_options how = {.path = request->path,
+                                .system = system,
+                                .threads = request->threads ? request->threads : host_cores(),
+                                .programs = (uint32_t)request->programs,
+                                .interrupt = &interrupted,
+                                .tell = request->quiet ? NULL : tell};
+    struct serve_counts counts;
+    struct err err;
+    catch_interrupts();
+    if (!serve_run(&how, &counts, &err))
+        return complain(EXIT_FAILED, &err);
+    printf("serve programs=%llu kernels=%llu copies=%llu time=%.6fs\n", (unsigned long long)counts.programs,
+           (unsigned long long)counts.kernels, (unsigned long long)counts.copies,
+           (double)counts.time_ps * 1e-12);
+    return interrupted && request->programs ? EXIT_SIGNAL + interrupted : EXIT_GOOD;
+}
+
+static int serve_system(const struct serve_request *request)
+{
+    struct system system;
+    struct err err;
+    if (!timing_load_system(&request->timing, &system, &err))
+        return complain(EXIT_USAGE, &err);
+    int status = serve(request, &system);
+    system_fini(&system);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct serve_request request = {0};
+    struct err err;
+    int status;
+    if (!options_parse(options, count, words, &request, took, &err)) {
+        status = complain(EXIT_USAGE, &err);
+    } else if (request.wants_help) {
+        command_print_help(&serve_command);
+        status = EXIT_GOOD;
+    } else if (!request.path) {
+        err_set(&err, "serve: expected a path for the machine's socket, such as `heddle serve machine`");
+        status = complain(EXIT_USAGE, &err);
+    } else {
+        status = serve_system(&request);
+    }
+    timing_fini(&request.timing);
+    return status;
+}
+
+const struct command serve_command = {
+    .name = "serve",
+    .arguments = "[options] PATH",
+    .help = "a machine that several programs run on",
+    .more = "Makes a simulated machine in this process; programs run on it with `heddle run --attach PATH "
+            "PROGRAM`,\n"
+            "several at a time if they like. Its time passes while all of them wait for it, so results do "
+            "not depend\n"
+            "on the speed of the host. With --programs it ends by itself, else by Ctrl-C. See docs/serve.md.",
+    .options = options,
+    .run = run,
+};

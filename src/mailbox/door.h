@@ -1,0 +1,69 @@
+/* The door of a machine that programs attach to: a socket, by which they get their seat. A seat is a mailbox,
+ * and memory for the host and each GPU, mapped at the same addresses in both processes. No two seats of a
+ * machine share any address, so one page table serves them all. */
+#ifndef MAILBOX_DOOR_H
+#define MAILBOX_DOOR_H
+
+#include "base/err.h"
+#include "mailbox/mailbox.h"
+
+enum { SEATS_MOST = 8, SEAT_GPUS_MOST = 64, SEAT_ANY = SEATS_MOST };
+
+struct seat_memory {
+    uint64_t at, bytes;
+    int file;
+};
+
+struct seat {
+    uint32_t number;
+    uint32_t gpu_count;
+    int socket; /* open as long as the other side is there */
+    struct mailbox *mailbox;
+    uint64_t now_ps; /* the machine's time when the program sat down */
+    struct seat_memory host, gpus[SEAT_GPUS_MOST];
+};
+
+/* ---- the program's side ---- */
+
+/* Knocks at the door of this path and waits for a seat: this number's, or any. Memory is not mapped yet. */
+bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err *err);
+
+/* ---- the machine's ---- */
+
+struct door {
+    int socket;
+    const char *path;
+};
+
+bool door_open(struct door *door, const char *path, struct err *err);
+void door_close(struct door *door);
+
+/* Where things are: how much memory the host and every GPU have. */
+struct seat_plan {
+    uint64_t host_bytes, gpu_bytes;
+    uint32_t gpu_count;
+};
+bool seat_plan_fits(const struct seat_plan *plan, uint32_t seats, struct err *err);
+
+/* Someone who stands at the door, or -1; which seat he wants, SEAT_ANY for any. One who is of another
+ * version, or no program at all, is sent away. */
+int door_answer(const struct door *door, uint32_t *wanted);
+
+/* Makes a seat for him, memory mapped, and tells him; or sends him away with a reason. */
+bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_plan *plan, struct seat *seat,
+               struct err *err);
+void door_refuse(int visitor, const char *why);
+
+/* ---- both ---- */
+
+bool seat_is_alive(const struct seat *seat); /* the other side is */
+void seat_leave(struct seat *seat);          /* memory that was mapped is not unmapped */
+
+/* Addresses and memory of a seat, in this process. */
+#define SEAT_WINDOW (UINT64_C(1) << 40) /* of the host, and of each GPU */
+
+/* Addresses for a GPU's memory: for gaps, and for freed ones that rest, too. */
+#define SEAT_GPU_BYTES(memory) (2 * (memory) + (UINT64_C(64) << 30))
+void seat_unmap(const struct seat *seat);
+
+#endif

@@ -1,0 +1,144 @@
+#include "mailbox/letters.h"
+#include "base/mem.h"
+
+uint64_t letters_layout(void)
+{
+    static const uint64_t sizes[] = {sizeof(struct kernel_stats), sizeof(struct launch_result),
+                                     sizeof(struct task),         sizeof(struct launch),
+                                     sizeof(struct texture),      sizeof(struct mailbox),
+                                     sizeof(struct op_profile),   LETTER_KIND_COUNT};
+    uint64_t layout = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        layout = layout * UINT64_C(1000003) + sizes[i];
+    return layout;
+}
+
+void letter_load_archive(struct letter_load *load, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, load->object);
+    archive_text(archive, &load->isa);
+    archive_text(archive, &load->bytes);
+}
+
+void letter_load_fini(struct letter_load *load)
+{
+    text_fini(&load->isa);
+    text_fini(&load->bytes);
+}
+
+void letter_range_archive(struct letter_range *range, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, range->gpu);
+    ARCHIVE_VALUE(archive, range->at);
+    ARCHIVE_VALUE(archive, range->bytes);
+    ARCHIVE_VALUE(archive, range->read_only);
+    archive_text(archive, &range->what);
+}
+
+void letter_texture_archive(struct letter_texture *texture, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, texture->gpu);
+    ARCHIVE_VALUE(archive, texture->handle);
+    ARCHIVE_VALUE(archive, texture->texture);
+}
+
+void letter_heap_archive(struct letter_heap *heap, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, *heap);
+}
+
+void letter_memory_archive(struct letter_memory *memory, struct archive *archive)
+{
+    archive_text(archive, &memory->ranges);
+}
+
+static void launch_archive(struct launch *launch, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, launch->grid);
+    ARCHIVE_VALUE(archive, launch->block);
+    ARCHIVE_VALUE(archive, launch->shared_bytes);
+    ARCHIVE_VALUE(archive, launch->resident_blocks);
+    ARCHIVE_VALUE(archive, launch->sm_count);
+    ARCHIVE_VALUE(archive, launch->stack_bytes);
+    ARCHIVE_VALUE(archive, launch->instruction_limit);
+    ARCHIVE_VALUE(archive, launch->cooperative);
+}
+
+static void task_archive(struct task *task, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, task->gpu);
+    ARCHIVE_VALUE(archive, task->blocks_per_sm);
+    ARCHIVE_VALUE(archive, task->shared_carveout_bytes);
+    ARCHIVE_VALUE(archive, task->wishes);
+    ARCHIVE_VALUE(archive, task->direction);
+    ARCHIVE_VALUE(archive, task->to);
+    ARCHIVE_VALUE(archive, task->from);
+    ARCHIVE_VALUE(archive, task->width);
+    ARCHIVE_VALUE(archive, task->height);
+    ARCHIVE_VALUE(archive, task->depth);
+    ARCHIVE_VALUE(archive, task->is_fill);
+    ARCHIVE_VALUE(archive, task->fill_word);
+}
+
+void letter_begin_archive(struct letter_begin *begin, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, begin->number);
+    task_archive(&begin->task, archive);
+    ARCHIVE_VALUE(archive, begin->is_kernel);
+    ARCHIVE_VALUE(archive, begin->uses_heap);
+    ARCHIVE_VALUE(archive, begin->object);
+    launch_archive(&begin->launch, archive);
+    archive_text(archive, &begin->kernel);
+    archive_text(archive, &begin->params);
+    ARCHIVE_VALUE(archive, begin->is_carried);
+    archive_text(archive, &begin->bytes);
+}
+
+void letter_begin_fini(struct letter_begin *begin)
+{
+    text_fini(&begin->kernel);
+    text_fini(&begin->params);
+    text_fini(&begin->bytes);
+}
+
+void letter_sync_archive(struct letter_sync *sync, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, *sync);
+}
+
+void letter_news_archive(struct letter_news *news, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, news->number);
+    ARCHIVE_VALUE(archive, news->state);
+    ARCHIVE_VALUE(archive, news->start_ps);
+    ARCHIVE_VALUE(archive, news->end_ps);
+    ARCHIVE_VALUE(archive, news->result);
+    ARCHIVE_VALUE(archive, news->stats);
+    archive_text(archive, &news->profile);
+    archive_text(archive, &news->printed);
+    archive_text(archive, &news->bytes);
+}
+
+void letter_news_fini(struct letter_news *news)
+{
+    text_fini(&news->profile);
+    text_fini(&news->printed);
+    text_fini(&news->bytes);
+}
+
+void letter_passed_archive(struct letter_passed *passed, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, *passed);
+}
+
+void each_row(const struct task *task, const struct task_side *side, row_fn *call, void *user)
+{
+    for (uint64_t z = 0; z < task->depth; z++)
+        for (uint64_t y = 0; y < task->height; y++)
+            call(user, z * side->slice + y * side->pitch, task->width);
+}
+
+uint64_t side_bytes(const struct task *task, const struct task_side *side)
+{
+    return (task->depth - 1) * side->slice + (task->height - 1) * side->pitch + task->width;
+}

@@ -1,0 +1,52 @@
+/* A mailbox between a program and a machine in another process: letters both ways, in shared memory.
+ *
+ * Each letter is a kind and a body. Some ask for an answer, of the same kind, and until it comes the program
+ * sends no other letter that asks. What a body holds is written and read by one function (letters.h). */
+#ifndef MAILBOX_MAILBOX_H
+#define MAILBOX_MAILBOX_H
+
+#include "base/archive.h"
+#include "mailbox/ring.h"
+
+/* L(NAME, whether it is answered): what it is for */
+#define LETTER_KINDS(L)                                                                                      \
+    L(LOAD, false)         /* code: its number, instruction set and bytes */                                 \
+    L(UNLOAD, false)       /* the number */                                                                  \
+    L(RANGE, false)        /* that an image has from now on */                                               \
+    L(RANGE_GONE, false)   /* and no longer */                                                               \
+    L(SPARE, false)        /* image_set_spare */                                                             \
+    L(TEXTURE, false)      /* image_add_texture */                                                           \
+    L(TEXTURE_GONE, false) /* image_remove_texture */                                                        \
+    L(MEMORY, false)       /* machine_set_memory */                                                          \
+    L(HEAP, false)         /* machine_set_heap */                                                            \
+    L(BEGIN, false)        /* machine_begin */                                                               \
+    L(SYNC, true)          /* machine_sync_memory */                                                         \
+    L(PASS, true)          /* machine_pass */                                                                \
+    L(BYE, false)          /* the program ends */
+
+enum letter_kind {
+#define L(name, answered) LETTER_##name,
+    LETTER_KINDS(L)
+#undef L
+        LETTER_KIND_COUNT
+};
+
+const char *letter_name(enum letter_kind kind);
+bool letter_is_answered(enum letter_kind kind);
+
+/* What both processes map. */
+struct mailbox {
+    struct ring to_machine, to_program;
+    _Atomic uint32_t stop; /* the program was interrupted: it wants an answer as soon as there can be one */
+};
+
+/* The body is what was written to the archive, which is empty afterwards. False: the other side has gone. */
+bool letter_send(struct ring *ring, enum letter_kind kind, struct archive *body,
+                 const struct ring_patience *patience);
+
+/* The next one; the body replaces what is in the text. False: the other side has gone, or sends what is no
+ * letter. */
+bool letter_receive(struct ring *ring, enum letter_kind *kind, struct text *body,
+                    const struct ring_patience *patience);
+
+#endif

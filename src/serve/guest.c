@@ -1,0 +1,186 @@
+#include "serve/guest.h"
+#include "base/mem.h"
+
+#include <sys/mman.h>
+
+void guest_init(struct guest *guest)
+{
+    guest->gpus = mem_alloc(guest->seat.gpu_count, sizeof *guest->gpus);
+    for (uint32_t i = 0; i < guest->seat.gpu_count; i++)
+        guest->gpus[i].image = image_new();
+    guest->state = GUEST_RUNS;
+}
+
+void guest_fini(struct guest *guest)
+{
+    for (uint32_t i = 0; i < guest->seat.gpu_count; i++) {
+        struct guest_gpu *gpu = &guest->gpus[i];
+        heap_free(gpu->heap);
+        image_free(gpu->image);
+        for (size_t k = 0; k < gpu->texture_count; k++)
+            mem_free(gpu->textures[k]);
+        mem_free(gpu->textures);
+    }
+    for (size_t i = 0; i < guest->object_count; i++) {
+        if (guest->objects[i].program)
+            guest->objects[i].isa->unload(guest->objects[i].program);
+    }
+    mem_free(guest->gpus);
+    mem_free(guest->objects);
+    mem_free(guest->ranges);
+    names_fini(&guest->names);
+    seat_unmap(&guest->seat);
+    seat_leave(&guest->seat);
+    *guest = (struct guest){0};
+}
+
+/* ---- letters: the archive is read, and it is checked at the end whether all was good ---- */
+
+static bool load(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct letter_load letter = {0};
+    letter_load_archive(&letter, archive);
+    const struct serve_isa *isa = letter.isa.at ? serve_isa_find(letter.isa.at) : NULL;
+    bool good = archive->good && (isa || err_set(err, "it sends code of an unknown instruction set"));
+    void *program = good ? isa->load(letter.bytes.at, letter.bytes.length, err) : NULL;
+    letter_load_fini(&letter);
+    if (!program)
+        return false;
+    mem_grow(guest->objects, guest->object_count, guest->object_capacity);
+    guest->objects[guest->object_count++] = (struct loaded){letter.object, isa, program};
+    return true;
+}
+
+static bool unload(struct guest *guest, struct archive *archive, struct err *err)
+{
+    uint64_t number = 0;
+    (void)err;
+    ARCHIVE_VALUE(archive, number);
+    for (size_t i = 0; i < guest->object_count; i++) {
+        struct loaded *loaded = &guest->objects[i];
+        if (loaded->number == number && loaded->program) {
+            loaded->isa->unload(loaded->program);
+            *loaded = guest->objects[--guest->object_count];
+            return true;
+        }
+    }
+    return true;
+}
+
+static struct guest_gpu *gpu_of(const struct guest *guest, uint32_t gpu, struct archive *archive)
+{
+    return archive_check(archive, gpu < guest->seat.gpu_count) ? &guest->gpus[gpu] : NULL;
+}
+
+static struct guest_gpu *read_range(struct guest *guest, struct archive *archive, struct range *range)
+{
+    struct letter_range letter = {0};
+    letter_range_archive(&letter, archive);
+    size_t name = names_add(&guest->names, letter.what.at ? letter.what.at : "");
+    *range = (struct range){letter.at, letter.bytes, guest->names.at[name], letter.read_only};
+    text_fini(&letter.what);
+    return gpu_of(guest, letter.gpu, archive);
+}
+
+static bool add_range(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct range range, before;
+    struct guest_gpu *gpu = read_range(guest, archive, &range);
+    (void)err;
+    if (gpu && range.bytes && !image_find(gpu->image, range.at, &before))
+        image_add(gpu->image, range);
+    return gpu;
+}
+
+static bool remove_range(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct range range;
+    struct guest_gpu *gpu = read_range(guest, archive, &range);
+    (void)err;
+    return gpu && (image_remove(gpu->image, range.at) || true);
+}
+
+static bool set_spare(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct range range;
+    struct guest_gpu *gpu = read_range(guest, archive, &range);
+    (void)err;
+    if (gpu)
+        image_set_spare(gpu->image, range);
+    return gpu;
+}
+
+static bool set_texture(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct letter_texture letter = {0};
+    letter_texture_archive(&letter, archive);
+    struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
+    if (!gpu)
+        return false;
+    struct texture *texture = mem_alloc(1, sizeof *texture);
+    *texture = letter.texture;
+    mem_grow(gpu->textures, gpu->texture_count, gpu->texture_capacity);
+    gpu->textures[gpu->texture_count++] = texture; /* kept until it leaves: kernels may still look at it */
+    return image_add_texture(gpu->image, texture) == letter.handle ||
+           err_set(err, "its textures have other handles than the machine's");
+}
+
+static bool remove_texture(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct letter_texture letter = {0};
+    (void)err;
+    letter_texture_archive(&letter, archive);
+    struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
+    if (gpu)
+        image_remove_texture(gpu->image, letter.handle);
+    return gpu;
+}
+
+/* Physical memory of seats is apart, as their addresses are. */
+static bool set_memory(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct letter_memory letter = {0};
+    (void)err;
+    letter_memory_archive(&letter, archive);
+    guest->range_count = (uint32_t)(letter.ranges.length / sizeof *guest->ranges);
+    mem_free(guest->ranges);
+    guest->ranges = mem_alloc(guest->range_count + 1, sizeof *guest->ranges);
+    if (guest->range_count)
+        memcpy(guest->ranges, letter.ranges.at, guest->range_count * sizeof *guest->ranges);
+    for (uint32_t i = 0; i < guest->range_count; i++)
+        guest->ranges[i].to.packed += guest->seat.number * SEAT_WINDOW;
+    text_fini(&letter.ranges);
+    return true;
+}
+
+static bool set_heap(struct guest *guest, struct archive *archive, struct err *err)
+{
+    struct letter_heap letter = {0};
+    (void)err;
+    letter_heap_archive(&letter, archive);
+    struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
+    if (!gpu)
+        return false;
+    heap_free(gpu->heap);
+    gpu->heap =
+        letter.part_count ? heap_new(gpu->image, letter.at, letter.part_bytes, letter.part_count) : NULL;
+    return true;
+}
+
+bool guest_take_letter(struct guest *guest, enum letter_kind kind, const struct text *body, struct err *err)
+{
+    static bool (*const takers[LETTER_KIND_COUNT])(struct guest *, struct archive *, struct err *) = {
+        [LETTER_LOAD] = load,
+        [LETTER_UNLOAD] = unload,
+        [LETTER_RANGE] = add_range,
+        [LETTER_RANGE_GONE] = remove_range,
+        [LETTER_SPARE] = set_spare,
+        [LETTER_TEXTURE] = set_texture,
+        [LETTER_TEXTURE_GONE] = remove_texture,
+        [LETTER_MEMORY] = set_memory,
+        [LETTER_HEAP] = set_heap,
+    };
+    struct archive archive = archive_reader(body->at, body->length);
+    err_set(err, "its letter %s makes no sense", letter_name(kind));
+    return takers[kind] && takers[kind](guest, &archive, err) && archive_at_end(&archive);
+}

@@ -1,0 +1,69 @@
+/* A program that is attached: its seat, and what the machine keeps of it. */
+#ifndef SERVE_GUEST_H
+#define SERVE_GUEST_H
+
+#include "base/names.h"
+#include "mailbox/door.h"
+#include "mailbox/letters.h"
+#include "serve/isas.h"
+
+/* A task of a guest. */
+struct job {
+    struct job *next;
+    uint64_t number; /* the program's */
+    struct task task;
+    struct launch launch; /* of a kernel */
+    void *params;
+    FILE *print;         /* of a kernel: goes to */
+    struct text printed; /* what was not told yet */
+    char *carried;       /* of a copy: memory for the side that only the program sees; or NULL */
+    struct task_side *carried_side;
+};
+
+struct loaded {
+    uint64_t number;
+    const struct serve_isa *isa;
+    void *program;
+};
+
+struct guest_gpu {
+    struct image *image;
+    struct heap *heap;
+    struct texture **textures; /* by handle, less the first one's */
+    size_t texture_count, texture_capacity;
+};
+
+enum guest_state {
+    GUEST_NONE,  /* the seat is free */
+    GUEST_RUNS,  /* its program does not wait */
+    GUEST_WAITS, /* for time to pass, until_ps at most */
+    GUEST_GONE,  /* but some of its tasks are under way */
+};
+
+struct guest {
+    enum guest_state state;
+    struct seat seat;
+    uint64_t until_ps;
+    struct guest_gpu *gpus;
+    struct names names; /* of ranges */
+    struct loaded *objects;
+    size_t object_count, object_capacity;
+    struct job *jobs; /* in the order they were begun */
+    struct memory_range *ranges;
+    uint32_t range_count;
+};
+
+void guest_init(struct guest *guest); /* its seat is set */
+void guest_fini(struct guest *guest); /* it has no tasks; the seat is free */
+
+/* Letters that change what is kept of it; false: it makes no sense. */
+bool guest_take_letter(struct guest *guest, enum letter_kind kind, const struct text *body, struct err *err);
+
+/* job.c: the letter BEGIN becomes a job; one that cannot be begun has failed already. NULL: it makes no
+ * sense. */
+struct job *job_new(struct guest *guest, const struct text *body);
+void job_free(struct job *job);
+bool job_has_news(struct job *job);
+void job_tell(struct job *job, struct archive *archive); /* writes a letter_news */
+
+#endif

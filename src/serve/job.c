@@ -1,0 +1,162 @@
+/* Tasks of a guest: made of a letter, told of in answers. */
+#include "serve/guest.h"
+#include "base/mem.h"
+
+enum { HOST_PAGE = 4096 };
+
+/* ---- kernels ---- */
+
+static void fail(struct job *job, const char *why)
+{
+    job->task.state = TASK_FAILED;
+    job->task.result.fault.kind = FAULT_INSTRUCTION;
+    snprintf(job->task.result.fault.text, sizeof job->task.result.fault.text, "%.1000s", why);
+}
+
+static struct kernel *find_kernel(const struct guest *guest, uint64_t object, const char *name)
+{
+    for (size_t i = 0; i < guest->object_count; i++) {
+        const struct loaded *loaded = &guest->objects[i];
+        if (loaded->number == object && loaded->program)
+            return loaded->isa->kernel(loaded->program, name);
+    }
+    return NULL;
+}
+
+static ssize_t take_print(void *user, const char *bytes, size_t count)
+{
+    text_add_bytes(user, bytes, count);
+    return (ssize_t)count;
+}
+
+static void set_kernel(struct job *job, const struct guest *guest, const struct letter_begin *letter)
+{
+    const struct guest_gpu *gpu = &guest->gpus[letter->task.gpu];
+    job->launch = letter->launch;
+    job->launch.kernel = find_kernel(guest, letter->object, letter->kernel.at ? letter->kernel.at : "");
+    job->launch.image = gpu->image;
+    job->launch.heap = letter->uses_heap ? gpu->heap : NULL;
+    job->params = mem_alloc(letter->params.length + 1, 1);
+    if (letter->params.length)
+        memcpy(job->params, letter->params.at, letter->params.length);
+    job->launch.params = job->params;
+    job->launch.threads = 1;
+    job->launch.print = job->print =
+        fopencookie(&job->printed, "w", (cookie_io_functions_t){.write = take_print});
+    job->task.launch = &job->launch;
+    if (!job->launch.kernel)
+        fail(job, "the machine does not know this kernel");
+    else if (kernel_facts(job->launch.kernel)->param_bytes != letter->params.length)
+        fail(job, "the machine knows this kernel with other parameters");
+}
+
+/* ---- copies ---- */
+
+struct carrying {
+    struct job *job;
+    const struct text *from;
+    struct text *to;
+    size_t taken;
+};
+
+static void put_row(void *user, uint64_t offset, uint64_t bytes)
+{
+    struct carrying *carrying = user;
+    if (carrying->taken + bytes <= carrying->from->length)
+        memcpy((char *)(uintptr_t)carrying->job->carried_side->at + offset,
+               carrying->from->at + carrying->taken, bytes);
+    carrying->taken += bytes;
+}
+
+static void get_row(void *user, uint64_t offset, uint64_t bytes)
+{
+    struct carrying *carrying = user;
+    text_add_bytes(carrying->to, (char *)(uintptr_t)carrying->job->carried_side->at + offset, bytes);
+}
+
+/* Memory that lies in pages as the program's does, so that all takes the same time. */
+static void carry(struct job *job, const struct letter_begin *letter)
+{
+    struct task *task = &job->task;
+    struct task_side *side = task->direction == COPY_TO_HOST ? &task->to : &task->from;
+    uint64_t shift = side->at % HOST_PAGE;
+    job->carried = mem_alloc(side_bytes(task, side) + 2 * HOST_PAGE, 1);
+    job->carried_side = side;
+    side->at = ((uintptr_t)job->carried + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + shift;
+    if (side == &task->from)
+        each_row(task, side, put_row, &(struct carrying){.job = job, .from = &letter->bytes});
+}
+
+/* ---- jobs ---- */
+
+static bool makes_sense(const struct guest *guest, const struct letter_begin *letter)
+{
+    const struct task *task = &letter->task;
+    bool box = task->width && task->height && task->depth && task->width < TASK_HOST_BYTES_MOST &&
+               task->height < TASK_HOST_BYTES_MOST && task->depth < TASK_HOST_BYTES_MOST;
+    bool carries =
+        !letter->is_carried ||
+        side_bytes(task, task->direction == COPY_TO_HOST ? &task->to : &task->from) < TASK_HOST_BYTES_MOST;
+    return task->gpu < guest->seat.gpu_count && (letter->is_kernel || (box && carries));
+}
+
+struct job *job_new(struct guest *guest, const struct text *body)
+{
+    struct letter_begin letter = {0};
+    struct archive archive = archive_reader(body->at, body->length);
+    struct job *job = NULL, **last = &guest->jobs;
+    letter_begin_archive(&letter, &archive);
+    if (archive_at_end(&archive) && makes_sense(guest, &letter)) {
+        job = mem_alloc(1, sizeof *job);
+        job->number = letter.number;
+        job->task = letter.task;
+        if (letter.is_kernel)
+            set_kernel(job, guest, &letter);
+        else if (letter.is_carried)
+            carry(job, &letter);
+        while (*last)
+            last = &(*last)->next;
+        *last = job;
+    }
+    letter_begin_fini(&letter);
+    return job;
+}
+
+void job_free(struct job *job)
+{
+    if (job->print)
+        fclose(job->print);
+    text_fini(&job->printed);
+    kernel_stats_fini(&job->task.stats);
+    mem_free(job->params);
+    mem_free(job->carried);
+    mem_free(job);
+}
+
+bool job_has_news(struct job *job)
+{
+    if (job->print)
+        fflush(job->print);
+    return job->task.state != TASK_RUNNING || job->printed.length;
+}
+
+void job_tell(struct job *job, struct archive *archive)
+{
+    const struct task *task = &job->task;
+    struct letter_news news = {.number = job->number,
+                               .state = task->state,
+                               .start_ps = task->start_ps,
+                               .end_ps = task->end_ps,
+                               .result = task->result,
+                               .stats = task->stats};
+    news.stats.profile = NULL;
+    if (task->stats.profile)
+        text_add_bytes(&news.profile, (const char *)task->stats.profile,
+                       task->stats.profile_count * sizeof *task->stats.profile);
+    news.printed = job->printed;
+    job->printed = (struct text){0};
+    if (task->state == TASK_DONE && job->carried_side == &task->to)
+        each_row(task, &task->to, get_row, &(struct carrying){.job = job, .to = &news.bytes});
+    letter_news_archive(&news, archive);
+    letter_news_fini(&news);
+}

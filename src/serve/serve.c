@@ -1,0 +1,457 @@
+#include "serve/serve.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "serve/guest.h"
+#include "system/machine.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+struct serve {
+    const struct serve_options *options;
+    struct machine *machine;
+    struct door door;
+    struct text description; /* the path of its file */
+    struct seat_plan plan;
+    struct guest guests[SEATS_MOST];
+    struct machine_progress progress;
+    struct serve_counts counts;
+    bool memory_changed; /* since the machine was told last */
+};
+
+#define EACH_GUEST(guest, serve)                                                                             \
+    for (struct guest *guest = (serve)->guests; guest < (serve)->guests + SEATS_MOST; guest++)               \
+        if (guest->state != GUEST_NONE)
+
+static bool is_stopped(const struct serve *serve)
+{
+    return serve->options->interrupt && *serve->options->interrupt;
+}
+
+static void tell(const struct serve *serve, const struct guest *guest, const char *what, const char *why)
+{
+    struct text line = {0};
+    text_add(&line, "program %u %s%s%s", guest->seat.number, what, why ? ": " : "", why ? why : "");
+    if (serve->options->tell)
+        serve->options->tell(serve->options->user, line.at);
+    text_fini(&line);
+}
+
+/* ---- who comes ---- */
+
+static struct guest *free_seat(struct serve *serve, uint32_t wanted)
+{
+    uint32_t most = serve->options->programs ? serve->options->programs : SEATS_MOST;
+    if (wanted < SEAT_ANY)
+        return wanted < most && serve->guests[wanted].state == GUEST_NONE ? &serve->guests[wanted] : NULL;
+    for (uint32_t i = 0; i < most; i++) {
+        if (serve->guests[i].state == GUEST_NONE)
+            return &serve->guests[i];
+    }
+    return NULL;
+}
+
+static bool is_full(const struct serve *serve)
+{
+    return serve->options->programs && serve->counts.programs == serve->options->programs;
+}
+
+static void welcome(struct serve *serve)
+{
+    uint32_t wanted;
+    int visitor = door_answer(&serve->door, &wanted);
+    if (visitor < 0)
+        return;
+    struct guest *guest = free_seat(serve, wanted);
+    struct err why;
+    if (is_full(serve)) {
+        door_refuse(visitor, "all programs that it was made for (--programs) have come");
+    } else if (!guest) {
+        door_refuse(visitor, wanted < SEAT_ANY ? "that seat is taken, or there is none of this number"
+                                               : "all of its seats are taken");
+    } else if (door_seat(visitor, (uint32_t)(guest - serve->guests), machine_time(serve->machine),
+                         &serve->plan, &guest->seat, &why)) {
+        guest_init(guest);
+        serve->counts.programs++;
+        tell(serve, guest, "is attached", NULL);
+    } else if (serve->options->tell) {
+        serve->options->tell(serve->options->user, why.text);
+    }
+}
+
+/* ---- who goes ---- */
+
+static bool has_kernels(const struct guest *guest)
+{
+    for (const struct job *job = guest->jobs; job; job = job->next) {
+        if (job->task.launch && job->task.state == TASK_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+/* A program went while its kernels run. Where nobody else's are under way they end at once, as if over their
+ * limit; else they run on, as that would end those of others, too. */
+static void end_kernels(struct serve *serve, struct guest *gone)
+{
+    EACH_GUEST(guest, serve)
+    {
+        if (guest != gone && has_kernels(guest))
+            return;
+    }
+    for (struct job *job = gone->jobs; job; job = job->next)
+        job->task.wishes.max_cycles = 1;
+}
+
+static void drop(struct serve *serve, struct guest *guest, const char *why)
+{
+    tell(serve, guest, why ? "is sent away" : "has gone", why);
+    guest->state = GUEST_GONE;
+    end_kernels(serve, guest);
+}
+
+/* Those that have gone and have nothing under way any more. */
+static void clear_seats(struct serve *serve)
+{
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state == GUEST_GONE && !guest->jobs) {
+            guest_fini(guest);
+            serve->memory_changed = true;
+        }
+    }
+}
+
+/* ---- letters ---- */
+
+struct listening {
+    struct serve *serve;
+    struct guest *guest;
+};
+
+/* While a program is waited for, others come. */
+static bool listens_on(void *user)
+{
+    const struct listening *listening = user;
+    welcome(listening->serve);
+    return !is_stopped(listening->serve) && seat_is_alive(&listening->guest->seat);
+}
+
+static void tell_memory(struct serve *serve)
+{
+    struct memory_range *all = NULL;
+    uint32_t count = 0;
+    if (!serve->memory_changed)
+        return;
+    serve->memory_changed = false;
+    EACH_GUEST(guest, serve)
+    {
+        all = mem_resize(all, count, count + guest->range_count + 1, sizeof *all);
+        if (guest->range_count)
+            memcpy(all + count, guest->ranges, guest->range_count * sizeof *all);
+        count += guest->range_count;
+    }
+    machine_set_memory(serve->machine, all, count);
+    mem_free(all);
+}
+
+static bool begin(struct serve *serve, struct guest *guest, const struct text *body)
+{
+    struct job *job = job_new(guest, body);
+    if (!job)
+        return false;
+    tell_memory(serve);
+    if (job->task.launch)
+        serve->counts.kernels++;
+    else
+        serve->counts.copies++;
+    if (job->task.state == TASK_RUNNING)
+        machine_begin(serve->machine, &job->task);
+    return true;
+}
+
+static bool sync_memory(struct serve *serve, struct guest *guest, struct archive *body,
+                        const struct ring_patience *patience)
+{
+    struct letter_sync letter = {0};
+    struct archive answer = archive_writer();
+    letter_sync_archive(&letter, body);
+    if (!archive_at_end(body) || letter.use > MEMORY_TAKEN_OVER)
+        return false;
+    tell_memory(serve);
+    /* of all memory means of all that is its own */
+    for (uint32_t i = 0; i < guest->range_count; i++) {
+        const struct memory_range *range = &guest->ranges[i];
+        uint64_t from = letter.at > range->at ? letter.at : range->at;
+        uint64_t asked = letter.at + letter.bytes < letter.at ? UINT64_MAX : letter.at + letter.bytes;
+        uint64_t to = asked < range->at + range->bytes ? asked : range->at + range->bytes;
+        if (from < to)
+            machine_sync_memory(serve->machine, from, to - from, (enum memory_use)letter.use);
+    }
+    return letter_send(&guest->seat.mailbox->to_program, LETTER_SYNC, &answer, patience);
+}
+
+static bool wait_for_time(struct serve *serve, struct guest *guest, struct archive *body)
+{
+    uint64_t ps = 0, now = machine_time(serve->machine);
+    ARCHIVE_VALUE(body, ps);
+    guest->until_ps = now + ps < now ? UINT64_MAX : now + ps;
+    guest->state = GUEST_WAITS;
+    return archive_at_end(body);
+}
+
+/* The next letter of a program that runs. */
+static void take_letter(struct serve *serve, struct guest *guest)
+{
+    struct listening listening = {serve, guest};
+    struct ring_patience patience = {listens_on, &listening};
+    struct text text = {0};
+    struct err err = {.text = "it sends what is no letter"};
+    enum letter_kind kind = LETTER_BYE;
+    bool good = letter_receive(&guest->seat.mailbox->to_machine, &kind, &text, &patience);
+    struct archive body = archive_reader(text.at, text.length);
+    if (!good || kind == LETTER_BYE) {
+        drop(serve, guest, NULL);
+    } else {
+        if (kind == LETTER_BEGIN)
+            good = begin(serve, guest, &text);
+        else if (kind == LETTER_SYNC)
+            good = sync_memory(serve, guest, &body, &patience);
+        else if (kind == LETTER_PASS)
+            good = wait_for_time(serve, guest, &body);
+        else
+            good = guest_take_letter(guest, kind, &text, &err);
+        serve->memory_changed |= kind == LETTER_MEMORY;
+        if (!good)
+            drop(serve, guest, err.text);
+    }
+    text_fini(&text);
+}
+
+/* ---- answers ---- */
+
+static void free_ended(struct guest *guest)
+{
+    for (struct job **link = &guest->jobs, *job; (job = *link);) {
+        if (job->task.state == TASK_RUNNING) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        job_free(job);
+    }
+}
+
+/* Nothing of malloc's is in use by kernels of a GPU that runs none. */
+static void settle_heaps(const struct guest *guest)
+{
+    for (uint32_t i = 0; i < guest->seat.gpu_count; i++) {
+        bool busy = false;
+        for (const struct job *job = guest->jobs; job; job = job->next)
+            busy |= job->task.launch && job->task.gpu == i && job->task.state == TASK_RUNNING;
+        if (!busy && guest->gpus[i].heap)
+            heap_settle(guest->gpus[i].heap);
+    }
+}
+
+static void answer(struct serve *serve, struct guest *guest, bool all, bool good, const struct err *err)
+{
+    struct listening listening = {serve, guest};
+    struct ring_patience patience = {listens_on, &listening};
+    struct archive body = archive_writer();
+    struct letter_passed passed = {.now_ps = machine_time(serve->machine),
+                                   .good = good,
+                                   .end = good ? MACHINE_GOES_ON : MACHINE_BROKEN,
+                                   .progress = serve->progress};
+    if (!good)
+        passed.err = *err;
+    for (struct job *job = guest->jobs; job; job = job->next)
+        passed.news += all || job_has_news(job);
+    letter_passed_archive(&passed, &body);
+    for (struct job *job = guest->jobs; job; job = job->next) {
+        if (all || job_has_news(job))
+            job_tell(job, &body);
+    }
+    settle_heaps(guest);
+    free_ended(guest);
+    guest->state = GUEST_RUNS;
+    if (!letter_send(&guest->seat.mailbox->to_program, LETTER_PASS, &body, &patience))
+        drop(serve, guest, NULL);
+}
+
+static bool wants_answer(const struct serve *serve, struct guest *guest)
+{
+    bool news = machine_time(serve->machine) >= guest->until_ps;
+    for (struct job *job = guest->jobs; job; job = job->next)
+        news |= job->task.state != TASK_RUNNING;
+    return news;
+}
+
+/* Programs that were interrupted get what there is. */
+static bool answer_stopped(struct serve *serve)
+{
+    struct err err = {.text = "interrupted"};
+    bool some = false;
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state == GUEST_WAITS && atomic_load(&guest->seat.mailbox->stop)) {
+            machine_look(serve->machine);
+            answer(serve, guest, true, false, &err);
+            some = true;
+        }
+    }
+    return some;
+}
+
+static bool answer_waiting(struct serve *serve)
+{
+    bool some = false;
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state == GUEST_GONE)
+            free_ended(guest);
+        if (guest->state == GUEST_WAITS && wants_answer(serve, guest)) {
+            answer(serve, guest, false, true, NULL);
+            some = true;
+        }
+    }
+    return some;
+}
+
+/* ---- time ---- */
+
+static bool pass_time(struct serve *serve, struct err *err)
+{
+    uint64_t until = UINT64_MAX, now = machine_time(serve->machine);
+    struct err why = {{0}};
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state == GUEST_WAITS && guest->until_ps < until)
+            until = guest->until_ps;
+    }
+    tell_memory(serve);
+    bool good = machine_pass(serve->machine, until == UINT64_MAX ? until : until - now, &why);
+    if (good || machine_end(serve->machine) == MACHINE_GOES_ON)
+        return true;
+    machine_look(serve->machine);
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state == GUEST_WAITS)
+            answer(serve, guest, true, false, &why);
+    }
+    return is_stopped(serve) || err_set(err, "%.250s", why.text);
+}
+
+/* All programs have been heard, and those that are there wait; false: none is there. */
+static bool hear_all(struct serve *serve)
+{
+    bool some = false;
+    EACH_GUEST(guest, serve)
+    {
+        while (guest->state == GUEST_RUNS && !is_stopped(serve))
+            take_letter(serve, guest);
+        some |= guest->state == GUEST_WAITS;
+    }
+    return some;
+}
+
+static bool is_over(const struct serve *serve)
+{
+    if (!is_full(serve))
+        return false;
+    for (uint32_t i = 0; i < SEATS_MOST; i++) {
+        if (serve->guests[i].state == GUEST_RUNS || serve->guests[i].state == GUEST_WAITS)
+            return false;
+    }
+    return true;
+}
+
+static bool work(struct serve *serve, struct err *err)
+{
+    while (!is_stopped(serve) && !is_over(serve)) {
+        welcome(serve);
+        clear_seats(serve);
+        bool ready = !serve->options->programs || is_full(serve);
+        if (!ready || !hear_all(serve)) {
+            poll(&(struct pollfd){.fd = serve->door.socket, .events = POLLIN}, 1, 100);
+            continue;
+        }
+        if (!answer_stopped(serve) && !answer_waiting(serve) && !pass_time(serve, err))
+            return false;
+    }
+    return true;
+}
+
+/* Beside the socket, where programs that attach find it. */
+static bool write_description(const struct serve *serve, struct err *err)
+{
+    const struct system *system = serve->options->system;
+    struct file_writer writer;
+    struct text text = {0};
+    if (!file_open(&writer, serve->description.at, err))
+        return false;
+    config_dump_marked(&system->config, system->inherited, &text);
+    fputs(text.at, writer.stream);
+    text_fini(&text);
+    return file_close(&writer, err);
+}
+
+static void note_progress(void *user, const struct machine_progress *progress)
+{
+    struct serve *serve = user;
+    serve->progress = *progress;
+}
+
+static void close_all(struct serve *serve)
+{
+    serve->counts.time_ps = machine_time(serve->machine);
+    machine_free(serve->machine);
+    EACH_GUEST(guest, serve)
+    {
+        while (guest->jobs) {
+            struct job *job = guest->jobs;
+            guest->jobs = job->next;
+            job_free(job);
+        }
+        guest_fini(guest);
+    }
+}
+
+/* With the door open. */
+static bool serve_all(struct serve *serve, struct err *err)
+{
+    struct machine_options machine = {.threads = serve->options->threads,
+                                      .interrupt = serve->options->interrupt,
+                                      .progress = note_progress,
+                                      .user = serve};
+    if (!write_description(serve, err))
+        return false;
+    bool good = false;
+    if ((serve->machine = machine_new(serve->options->system, &machine, err))) {
+        good = work(serve, err);
+        close_all(serve);
+    }
+    unlink(serve->description.at);
+    return good;
+}
+
+bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err)
+{
+    const struct system *system = options->system;
+    struct serve *serve = mem_alloc(1, sizeof *serve);
+    serve->options = options;
+    serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,
+                                     .gpu_bytes = SEAT_GPU_BYTES(system->gpu.memory),
+                                     .gpu_count = (uint32_t)system->spec.gpus};
+    bool good = seat_plan_fits(&serve->plan, options->programs ? options->programs : SEATS_MOST, err) &&
+                door_open(&serve->door, options->path, err);
+    text_add(&serve->description, "%s.ini", options->path);
+    if (good) {
+        good = serve_all(serve, err);
+        door_close(&serve->door);
+    }
+    text_fini(&serve->description);
+    *counts = serve->counts;
+    mem_free(serve);
+    return good;
+}

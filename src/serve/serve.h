@@ -1,0 +1,31 @@
+/* A machine that programs of other processes attach to (src/attach has their side).
+ *
+ * Time passes while all programs that are attached wait for it. What they ask for at one moment is done in
+ * the order of their seats, so a run is the same bytes each time, if the same programs have the same seats.
+ */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include "base/err.h"
+#include "system/system.h"
+
+struct serve_options {
+    const char *path; /* of the socket; the system's description is at PATH.ini, for programs that attach */
+    const struct system *system;
+    unsigned threads;
+    uint32_t programs; /* time begins when so many are attached, and all ends when they have gone; 0: any
+                          number may come and go, until an interruption */
+    const _Atomic int *interrupt;
+    void (*tell)(void *user, const char *line); /* who comes and goes; or NULL */
+    void *user;
+};
+
+struct serve_counts {
+    uint64_t programs, kernels, copies;
+    uint64_t time_ps;
+};
+
+/* Returns when all is over; false: err says why it could not be. */
+bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err);
+
+#endif
