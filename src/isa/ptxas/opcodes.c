@@ -1,15 +1,15 @@
-/* One row for each family of opcodes: which machine instructions ptxas (13.0, for sm_90) makes of one that is
- * not folded into others, and what keeps it in its place. Found by compiling each alone. Of code with a rare
- * path behind a branch (division, square root) the usual path is counted.
+/* One row for each family of opcodes: the machine instructions that ptxas (13.0, for sm_90) generates for one
+ * that is not folded into others, and what may not be reordered with it. Found by compiling each alone. If
+ * the code has a rare path behind a branch (division, square root), the usual path is counted.
  *
- * pattern  * stands for any text; the first row that fits counts
- * steps    a letter for the unit of each machine instruction, a number behind it repeats it. Each needs the
- *          result of the one before, unless a sign stands between them:
+ * pattern  * stands for any text; the first row that matches is used
+ * steps    a letter for the unit of each machine instruction; a number after it repeats it. Each needs the
+ *          result of the one before, unless a sign is between them:
  *          space  it does not
- *          ?      the one before decides whether it is done at all: its guard
+ *          ?      the one before is its guard, and decides whether it is executed
  *          +      it needs the results of all before it
- *          !      so does it, and one lane does it for all
- *          /      it needs none, and nobody waits for its own: it stands beside the others */
+ *          !      the same, and one lane executes it for all
+ *          /      it needs none, and nothing waits for its result: it is independent of the others */
 #include "ptxas/opcodes.h"
 #include "base/bits.h"
 #include "base/mem.h"

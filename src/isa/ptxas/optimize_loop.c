@@ -1,5 +1,5 @@
-/* Loops of one block that count by a constant up or down to a limit are unrolled as ptxas does it, so that
- * the loads of four rounds are on their way at a time:
+/* Loops of one basic block that count by a constant up or down to a limit are unrolled as in ptxas, so that
+ * the loads of four rounds are in flight at a time:
  *
  *         if not four rounds left: goto two
  *   four: round, round, round, round; if four rounds left: goto four
