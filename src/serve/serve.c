@@ -334,6 +334,8 @@ static bool pass_time(struct serve *serve, struct err *err)
     if (good || machine_end(serve->machine) == MACHINE_GOES_ON)
         return true;
     machine_look(serve->machine);
+    if (is_stopped(serve))
+        err_set(&why, "the machine was stopped");
     EACH_GUEST(guest, serve)
     {
         if (guest->state == GUEST_WAITS)
