@@ -290,6 +290,19 @@ bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_
 
 /* ---- both ---- */
 
+static bool holds(const struct seat_memory *memory, uint64_t at, uint64_t bytes)
+{
+    return at >= memory->at && at - memory->at <= memory->bytes && bytes <= memory->bytes - (at - memory->at);
+}
+
+bool seat_holds(const struct seat *seat, uint64_t at, uint64_t bytes, bool of_host)
+{
+    bool found = of_host && holds(&seat->host, at, bytes);
+    for (uint32_t i = 0; i < seat->gpu_count && !found; i++)
+        found = holds(&seat->gpus[i], at, bytes);
+    return found;
+}
+
 bool seat_is_alive(const struct seat *seat)
 {
     struct pollfd one = {.fd = seat->socket, .events = POLLRDHUP};

@@ -56,6 +56,9 @@ void door_refuse(int visitor, const char *why);
 
 /* ---- both ---- */
 
+/* Whether all of these bytes are memory of the seat: of a GPU, or, if so asked, of the host. */
+bool seat_holds(const struct seat *seat, uint64_t at, uint64_t bytes, bool of_host);
+
 bool seat_is_alive(const struct seat *seat); /* the other side is */
 void seat_leave(struct seat *seat);          /* memory that was mapped is not unmapped */
 

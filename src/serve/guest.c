@@ -115,7 +115,7 @@ static bool set_texture(struct guest *guest, struct archive *archive, struct err
     struct letter_texture letter = {0};
     letter_texture_archive(&letter, archive);
     struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
-    if (!gpu)
+    if (!gpu || letter.texture.level_count > TEXTURE_LEVELS)
         return false;
     struct texture *texture = mem_alloc(1, sizeof *texture);
     *texture = letter.texture;
@@ -136,6 +136,16 @@ static bool remove_texture(struct guest *guest, struct archive *archive, struct 
     return gpu;
 }
 
+static bool is_own(const struct guest *guest, const struct memory_range *range)
+{
+    uint32_t home = physical_home(range->to);
+    return (home == HOME_HOST || home < guest->seat.gpu_count) &&
+           seat_holds(&guest->seat, range->at, range->bytes, true) &&
+           physical_offset(range->to) < SEAT_WINDOW &&
+           range->bytes <= SEAT_WINDOW - physical_offset(range->to) &&
+           !((range->at ^ range->to.packed) % 4096);
+}
+
 /* Physical memory of seats is apart, as their addresses are. */
 static bool set_memory(struct guest *guest, struct archive *archive, struct err *err)
 {
@@ -147,9 +157,14 @@ static bool set_memory(struct guest *guest, struct archive *archive, struct err 
     guest->ranges = mem_alloc(guest->range_count + 1, sizeof *guest->ranges);
     if (guest->range_count)
         memcpy(guest->ranges, letter.ranges.at, guest->range_count * sizeof *guest->ranges);
-    for (uint32_t i = 0; i < guest->range_count; i++)
-        guest->ranges[i].to.packed += guest->seat.number * SEAT_WINDOW;
     text_fini(&letter.ranges);
+    for (uint32_t i = 0; i < guest->range_count; i++) {
+        if (!is_own(guest, &guest->ranges[i])) {
+            guest->range_count = 0;
+            return false;
+        }
+        guest->ranges[i].to.packed += guest->seat.number * SEAT_WINDOW;
+    }
     return true;
 }
 
@@ -159,7 +174,9 @@ static bool set_heap(struct guest *guest, struct archive *archive, struct err *e
     (void)err;
     letter_heap_archive(&letter, archive);
     struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
-    if (!gpu)
+    if (!gpu || (letter.part_count &&
+                 (!letter.part_bytes || letter.part_bytes > SEAT_WINDOW / letter.part_count ||
+                  !seat_holds(&guest->seat, letter.at, letter.part_bytes * letter.part_count, false))))
         return false;
     heap_free(gpu->heap);
     gpu->heap =

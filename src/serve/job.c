@@ -89,15 +89,26 @@ static void carry(struct job *job, const struct letter_begin *letter)
 
 /* ---- jobs ---- */
 
+static bool is_there(const struct guest *guest, const struct letter_begin *letter,
+                     const struct task_side *side)
+{
+    const uint64_t most = UINT64_C(1) << 20; /* rows, slices: no product is too large for a word */
+    const struct task *task = &letter->task;
+    if (task->width > TASK_HOST_BYTES_MOST || task->height > most || task->depth > most ||
+        side->pitch > TASK_HOST_BYTES_MOST || side->slice > TASK_HOST_BYTES_MOST)
+        return false;
+    uint64_t bytes = side_bytes(task, side);
+    return bytes <= TASK_HOST_BYTES_MOST &&
+           ((side->is_host && letter->is_carried) || seat_holds(&guest->seat, side->at, bytes, true));
+}
+
 static bool makes_sense(const struct guest *guest, const struct letter_begin *letter)
 {
     const struct task *task = &letter->task;
-    bool box = task->width && task->height && task->depth && task->width < TASK_HOST_BYTES_MOST &&
-               task->height < TASK_HOST_BYTES_MOST && task->depth < TASK_HOST_BYTES_MOST;
-    bool carries =
-        !letter->is_carried ||
-        side_bytes(task, task->direction == COPY_TO_HOST ? &task->to : &task->from) < TASK_HOST_BYTES_MOST;
-    return task->gpu < guest->seat.gpu_count && (letter->is_kernel || (box && carries));
+    bool copies = task->width && task->height && task->depth && task->direction <= COPY_PEER &&
+                  is_there(guest, letter, &task->to) &&
+                  (task->is_fill || is_there(guest, letter, &task->from));
+    return task->gpu < guest->seat.gpu_count && (letter->is_kernel || copies);
 }
 
 struct job *job_new(struct guest *guest, const struct text *body)
