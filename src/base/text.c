@@ -34,7 +34,8 @@ void text_add(struct text *text, const char *format, ...)
 void text_add_bytes(struct text *text, const char *bytes, size_t count)
 {
     reserve(text, count);
-    memcpy(text->at + text->length, bytes, count);
+    if (count)
+        memcpy(text->at + text->length, bytes, count);
     text->length += count;
     text->at[text->length] = 0;
 }

@@ -13,6 +13,11 @@ uint64_t letters_layout(void)
     return layout;
 }
 
+static void flag_archive(bool *flag, struct archive *archive)
+{
+    *flag = archive_number(archive, *flag, 1);
+}
+
 void letter_load_archive(struct letter_load *load, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, load->object);
@@ -31,15 +36,41 @@ void letter_range_archive(struct letter_range *range, struct archive *archive)
     ARCHIVE_VALUE(archive, range->gpu);
     ARCHIVE_VALUE(archive, range->at);
     ARCHIVE_VALUE(archive, range->bytes);
-    ARCHIVE_VALUE(archive, range->read_only);
+    flag_archive(&range->read_only, archive);
     archive_text(archive, &range->what);
+}
+
+static uint32_t choice_archive(uint32_t choice, uint32_t most, struct archive *archive)
+{
+    return (uint32_t)archive_number(archive, choice, most);
+}
+
+static void texture_archive(struct texture *texture, struct archive *archive)
+{
+    texture->kind = choice_archive(texture->kind, TEXTURE_CUBE_LAYERED, archive);
+    texture->channel = choice_archive(texture->channel, CHANNEL_F32, archive);
+    ARCHIVE_VALUE(archive, texture->channels);
+    ARCHIVE_VALUE(archive, texture->layers);
+    texture->level_count = choice_archive(texture->level_count, TEXTURE_LEVELS, archive);
+    ARCHIVE_VALUE(archive, texture->levels);
+    for (int i = 0; i < 3; i++)
+        texture->address[i] = choice_archive(texture->address[i], ADDRESS_BORDER, archive);
+    texture->filter = choice_archive(texture->filter, FILTER_LINEAR, archive);
+    texture->level_filter = choice_archive(texture->level_filter, FILTER_LINEAR, archive);
+    flag_archive(&texture->normalized, archive);
+    flag_archive(&texture->normalized_float, archive);
+    flag_archive(&texture->srgb, archive);
+    ARCHIVE_VALUE(archive, texture->border);
+    ARCHIVE_VALUE(archive, texture->level_bias);
+    ARCHIVE_VALUE(archive, texture->level_min);
+    ARCHIVE_VALUE(archive, texture->level_max);
 }
 
 void letter_texture_archive(struct letter_texture *texture, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, texture->gpu);
     ARCHIVE_VALUE(archive, texture->handle);
-    ARCHIVE_VALUE(archive, texture->texture);
+    texture_archive(&texture->texture, archive);
 }
 
 void letter_heap_archive(struct letter_heap *heap, struct archive *archive)
@@ -61,7 +92,15 @@ static void launch_archive(struct launch *launch, struct archive *archive)
     ARCHIVE_VALUE(archive, launch->sm_count);
     ARCHIVE_VALUE(archive, launch->stack_bytes);
     ARCHIVE_VALUE(archive, launch->instruction_limit);
-    ARCHIVE_VALUE(archive, launch->cooperative);
+    flag_archive(&launch->cooperative, archive);
+}
+
+static void side_archive(struct task_side *side, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, side->at);
+    ARCHIVE_VALUE(archive, side->pitch);
+    ARCHIVE_VALUE(archive, side->slice);
+    flag_archive(&side->is_host, archive);
 }
 
 static void task_archive(struct task *task, struct archive *archive)
@@ -69,14 +108,16 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->gpu);
     ARCHIVE_VALUE(archive, task->blocks_per_sm);
     ARCHIVE_VALUE(archive, task->shared_carveout_bytes);
-    ARCHIVE_VALUE(archive, task->wishes);
-    ARCHIVE_VALUE(archive, task->direction);
-    ARCHIVE_VALUE(archive, task->to);
-    ARCHIVE_VALUE(archive, task->from);
+    ARCHIVE_VALUE(archive, task->wishes.max_cycles);
+    flag_archive(&task->wishes.cold_caches, archive);
+    flag_archive(&task->wishes.profile, archive);
+    task->direction = choice_archive(task->direction, COPY_PEER, archive);
+    side_archive(&task->to, archive);
+    side_archive(&task->from, archive);
     ARCHIVE_VALUE(archive, task->width);
     ARCHIVE_VALUE(archive, task->height);
     ARCHIVE_VALUE(archive, task->depth);
-    ARCHIVE_VALUE(archive, task->is_fill);
+    flag_archive(&task->is_fill, archive);
     ARCHIVE_VALUE(archive, task->fill_word);
 }
 
@@ -84,13 +125,13 @@ void letter_begin_archive(struct letter_begin *begin, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, begin->number);
     task_archive(&begin->task, archive);
-    ARCHIVE_VALUE(archive, begin->is_kernel);
-    ARCHIVE_VALUE(archive, begin->uses_heap);
+    flag_archive(&begin->is_kernel, archive);
+    flag_archive(&begin->uses_heap, archive);
     ARCHIVE_VALUE(archive, begin->object);
     launch_archive(&begin->launch, archive);
     archive_text(archive, &begin->kernel);
     archive_text(archive, &begin->params);
-    ARCHIVE_VALUE(archive, begin->is_carried);
+    flag_archive(&begin->is_carried, archive);
     archive_text(archive, &begin->bytes);
 }
 

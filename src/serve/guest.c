@@ -115,7 +115,7 @@ static bool set_texture(struct guest *guest, struct archive *archive, struct err
     struct letter_texture letter = {0};
     letter_texture_archive(&letter, archive);
     struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
-    if (!gpu || letter.texture.level_count > TEXTURE_LEVELS)
+    if (!gpu)
         return false;
     struct texture *texture = mem_alloc(1, sizeof *texture);
     *texture = letter.texture;

@@ -39,17 +39,23 @@ behind() {
     { sleep "$seconds" && "$HEDDLE" bench "$@" --attach m --json "$file"; } >"$file.out" 2>"$file.err" </dev/null &
 }
 
-# told FILE: the launches of JSON, without what the host's speed has a say in.
+# told FILE: FILE.told has the launches of its JSON, without what the host's speed has a say in.
 told() {
-    python3 - "$1" <<'END'
+    python3 - "$1" >"$1.told" <<'END'
 import json, sys
 def simulated(x):
     if isinstance(x, dict):
         return {k: simulated(v) for k, v in x.items() if "wall" not in k and "host" not in k}
     return [simulated(v) for v in x] if isinstance(x, list) else x
 whole = json.load(open(sys.argv[1]))
-print(json.dumps(simulated(whole["launches"]), sort_keys=True))
+print(json.dumps(simulated(whole["launches"]), sort_keys=True, indent=1))
 END
+}
+
+# expect_same_launches WHAT A B: two files of JSON.
+expect_same_launches() {
+    told "$2" && told "$3" && [[ -s $2.told ]] || fail "$1: no JSON"
+    expect_same_file "$1" "$2.told" "$3.told"
 }
 
 # ---- one program: the same as with its own machine ----
@@ -61,7 +67,7 @@ for name in vecadd bfs histogram; do
     run bench "$name" --attach m --json attached.json
     expect_status 0
     served 0
-    expect_same "statistics of $name" "$(told own.json)" "$(told attached.json)"
+    expect_same_launches "statistics of $name" own.json attached.json
     expect_line serve.out '^serve programs=1 kernels=[1-9]'
 done
 
@@ -75,10 +81,11 @@ for delay in 0 0.3; do
     wait $! || fail "stencil2d beside another: $(cat "two$delay.json.err")"
     served 0
 done
-expect_same 'first of two programs, twice' "$(told one0.json)" "$(told one0.3.json)"
-expect_same 'second of two programs, twice' "$(told two0.json)" "$(told two0.3.json)"
+expect_same_launches 'first of two programs, twice' one0.json one0.3.json
+expect_same_launches 'second of two programs, twice' two0.json two0.3.json
 run bench stencil2d --mode timing "${machine[@]}" --json alone.json
-[[ $(told alone.json) != "$(told two0.json)" ]] || fail 'two programs on one GPU do not slow each other'
+told alone.json
+! cmp -s alone.json.told two0.json.told || fail 'two programs on one GPU do not slow each other'
 
 # ---- a program that heddle run starts ----
 gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
@@ -89,7 +96,7 @@ serve --programs 1
 run run --attach m --stats attached.json "${launch[@]}"
 expect_status 0
 served 0
-expect_same 'statistics of a program' "$(told own.json)" "$(told attached.json)"
+expect_same_launches 'statistics of a program' own.json attached.json
 
 # ---- who goes ----
 cat >forever.ptx <<'END'
