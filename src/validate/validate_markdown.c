@@ -1,5 +1,7 @@
 /* docs/accuracy.md: the same as a page. */
 #include "validate/validate.h"
+#include "base/text.h"
+#include "report/wrap.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,7 +175,7 @@ static void write_bad(const struct validation *validation, const struct summary 
         fprintf(f, "- %zu point%s failed in the model.\n", summary->failed, summary->failed == 1 ? "" : "s");
 }
 
-void validation_markdown(const struct validation *validation, const struct summary *summary, FILE *f)
+static void write_page(const struct validation *validation, const struct summary *summary, FILE *f)
 {
     fprintf(f,
             "# How near the model comes to a real GPU\n\n<!-- made by `heddle validate --markdown`; do not "
@@ -185,4 +187,20 @@ void validation_markdown(const struct validation *validation, const struct summa
     write_how(validation, f);
     write_points(validation, f);
     write_micro(validation, f);
+}
+
+static ssize_t take(void *page, const char *bytes, size_t count)
+{
+    text_add_bytes(page, bytes, count);
+    return (ssize_t)count;
+}
+
+void validation_markdown(const struct validation *validation, const struct summary *summary, FILE *f)
+{
+    struct text page = {0};
+    FILE *unwrapped = fopencookie(&page, "w", (cookie_io_functions_t){.write = take});
+    write_page(validation, summary, unwrapped);
+    fclose(unwrapped);
+    wrap_markdown(page.at, f);
+    text_fini(&page);
 }
