@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-/* A reply names what it is for: a miss of the cache, a load that goes around it, a warp's write, or a write
- * that nobody waits for. */
-enum reply_to {
-    TO_MISS = 0,
-    TO_LOAD = UINT32_C(1) << 30,
-    TO_BLOCK = UINT32_C(2) << 30,
-    TO_NOBODY = UINT32_C(3) << 30,
-    TO_MASK = TO_LOAD - 1
-};
-
 /* On the crossbar, as one H200's SM was seen to send: more for a sector that is written in part; what an
  * atomic operation needs for a lane, and at most for a sector. */
 enum { PARTIAL_BYTES = 12, LANE_BYTES = 12, SECTOR_BYTES = 48 };
@@ -126,8 +116,8 @@ void memory_send_waiting(struct sm *sm)
     }
 }
 
-static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
-                uint64_t cycle)
+void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
+            uint64_t cycle)
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
     struct mem_request request = {.line = line, .id = id, .sectors = sectors};
@@ -156,9 +146,13 @@ struct load *load_take(struct sm *sm)
 /* The warp has waited for one of its registers, and may go on. */
 static void note_awaited(const struct sm *sm, const struct load *load)
 {
-    const struct sm_warp *w = load->warp;
+    struct sm_warp *w = load->warp;
     for (uint32_t i = 0; i < load->writes; i++) {
-        if (w->waits_for == load->registers[i] && sm->cycle > w->since)
+        if (w->waits_for != load->registers[i])
+            continue;
+        if (load->result == RESULT_SHORT)
+            w->reason = STALL_short_scoreboard;
+        if (load->profile && sm->cycle > w->since)
             load->profile->awaited += sm->cycle - w->since;
     }
 }
@@ -170,7 +164,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     if (--load->lines_left)
         return;
     for (uint32_t i = 0; i < load->writes; i++)
-        w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + RESULT_LONG;
+        w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + load->result;
     if (load->of.is_async || load->of.stage_bytes)
         w->kernel->isa->complete(w->exec, &load->of, load->stage);
     if (load->of.is_async && !load->of.barrier)
@@ -182,7 +176,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     sm->free_load = (uint32_t)(load - sm->loads);
     sm->loads_under_way--;
     w->loads--;
-    if (w->state == WARP_REGISTER && load->profile)
+    if (w->state == WARP_REGISTER)
         note_awaited(sm, load);
     if (w->state != WARP_READY)
         warp_release(sm, w);
@@ -224,8 +218,8 @@ static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors,
 }
 
 /* Lines do not cross blocks. A line may have several virtual addresses, all of which a load may have used. */
-static void deliver(struct sm *sm, const struct load *load, uint64_t physical_line, uint32_t sectors,
-                    const unsigned char *data)
+void load_deliver(struct sm *sm, const struct load *load, uint64_t physical_line, uint32_t sectors,
+                  const unsigned char *data)
 {
     const struct space_block *last = &sm->last_block;
     if (is_local(physical_line))
@@ -282,7 +276,7 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
     struct sm_counters *counters = &load->warp->kernel->counters;
     load->lines_left++;
     if (!load->of.keep) {
-        ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        l1_ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
     struct cache *l1 = &sm->l1;
@@ -292,12 +286,12 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
         cache_touch(l1, slot);
         if (probe_wants(sm->config.probe, PROBE_REQUEST))
             tell_hit(sm, TO_LOAD | (uint32_t)(load - sm->loads), line, cycle);
-        deliver(sm, load, line, sectors, cache_data(l1, slot));
+        load_deliver(sm, load, line, sectors, cache_data(l1, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
         return;
     }
     if (sectors & ~missing) /* at once: what the thread itself writes next must not be read by it */
-        deliver(sm, load, line, sectors & ~missing, cache_data(l1, slot));
+        load_deliver(sm, load, line, sectors & ~missing, cache_data(l1, slot));
     uint32_t entry = cache_miss(l1, line / MEM_LINE);
     uint32_t coming = entry == MSHR_NONE ? 0 : cache_miss_at(l1, entry)->pending; /* counts as a hit */
     *hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
@@ -311,12 +305,12 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
     }
     if (entry == MSHR_NONE || !cache_is_current(l1, cache_miss_at(l1, entry)) ||
         !cache_wait(l1, entry, (uint32_t)(load - sm->loads))) {
-        ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        l1_ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
     uint8_t more = (uint8_t)cache_ask(l1, entry, missing);
     if (more)
-        ask(sm, counters, line, more, TO_MISS | entry, cycle);
+        l1_ask(sm, counters, line, more, TO_MISS | entry, cycle);
 }
 
 void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
@@ -354,15 +348,15 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
 }
 
 /* Who waits for it goes on. It may ask again at once, so the entry is gone by then. */
-static void end_miss(struct sm *sm, uint32_t entry, uint64_t ready)
+void loads_end_miss(struct sm *sm, struct cache *cache, uint32_t entry, uint64_t ready)
 {
     uint32_t count = 0;
-    for (uint32_t w = cache_miss_at(&sm->l1, entry)->first; w != MSHR_NONE;
-         w = mshr_waiter(sm->l1.misses, w)->next) {
+    for (uint32_t w = cache_miss_at(cache, entry)->first; w != MSHR_NONE;
+         w = mshr_waiter(cache->misses, w)->next) {
         mem_grow(sm->ending, count, sm->ending_capacity);
-        sm->ending[count++] = mshr_waiter(sm->l1.misses, w)->who;
+        sm->ending[count++] = mshr_waiter(cache->misses, w)->who;
     }
-    cache_end(&sm->l1, entry);
+    cache_end(cache, entry);
     for (uint32_t i = 0; i < count; i++)
         load_line_done(sm, &sm->loads[sm->ending[i]], ready);
 }
@@ -378,9 +372,9 @@ static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned ch
     else
         cache_came(&sm->l1, entry, reply->sectors);
     for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(sm->l1.misses, w)->next)
-        deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], reply->line, reply->sectors, line);
+        load_deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], reply->line, reply->sectors, line);
     if (!miss->pending)
-        end_miss(sm, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
+        loads_end_miss(sm, &sm->l1, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
 }
 
 /* The line is written while it is under way: who asks from now on asks memory again. */
@@ -507,8 +501,14 @@ void memory_reply(struct sm *sm, const struct event *event)
         fill(sm, &reply, data);
         return;
     }
+    if ((reply.id & ~TO_MASK) == TO_CONSTANT) {
+        constant_came(sm, &reply, data);
+        return;
+    }
     struct load *load = &sm->loads[number];
     uint64_t ready = sm->cycle + sm->config.spec->l1_fill_cycles;
+    if (load->of.kind == REQUEST_CONSTANT)
+        ready += sm->cost[UNIT_CONST].latency;
     if (event->kind == MEM_OLD) {
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
@@ -520,7 +520,7 @@ void memory_reply(struct sm *sm, const struct event *event)
     } else {
         unsigned char line[MEM_LINE];
         cache_unpack(&sm->l1, data, reply.sectors, line);
-        deliver(sm, load, reply.line, reply.sectors, line);
+        load_deliver(sm, load, reply.line, reply.sectors, line);
     }
     load_line_done(sm, load, ready);
 }

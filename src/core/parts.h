@@ -85,7 +85,7 @@ struct subcore {
     uint8_t read_count;
 };
 
-/* Caches of code or of constants, from the nearest on. Only their tags and times are modelled. */
+/* Caches of code or of constants, from the nearest on. Of code only tags and times are modelled. */
 enum { FETCH_LEVELS_MOST = 3 };
 
 struct fetch_level {
@@ -109,6 +109,7 @@ struct load {
     uint32_t next; /* free */
     uint32_t group;
     uint8_t writes;
+    uint8_t result;        /* enum unit_result: how others get it */
     uint32_t registers[8]; /* numbers */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
@@ -264,13 +265,14 @@ void tell_translation(const struct sm *sm, enum probe_phase phase, uint64_t page
 /* Checkpoints (sm_archive.c) */
 void sm_archive(struct component *self, void *state, struct archive *archive);
 
-/* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
+/* Fetching and parameters (fetch.c): how many cycles the next instruction or parameter is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
 enum {
     CODE_LINE = 128, /* of a line of code; of constants, in the nearest cache and in the one behind it */
     CONSTANT_LINE = 64,
-    CONSTANT_LINE_BEHIND = 256
+    CONSTANT_LINE_BEHIND = 256,
+    CONSTANT_MISSES = 32 /* lines under way */
 };
 
 /* The line of code that a step is in, + 1. */
@@ -284,10 +286,11 @@ static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_t
 {
     return code_line(w, w->exec->code, timing->first_step);
 }
-uint32_t constant_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
+uint32_t param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
 void fetch_make(struct sm *sm);
 void fetch_free(struct sm *sm);
 void fetch_forget(struct sm *sm);
+void fetch_forget_constants(struct sm *sm);
 void fetch_archive(struct sm *sm, struct archive *archive);
 
 #endif

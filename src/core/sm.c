@@ -275,6 +275,7 @@ void sm_forget(struct sm *sm)
 void sm_forget_data(struct sm *sm)
 {
     l1_forget(sm);
+    fetch_forget_constants(sm);
 }
 
 void sm_forget_places(struct sm *sm)

@@ -234,7 +234,7 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
     flat = load_without_pointers(&flat);
     struct sm_warp *warp = warp_archive(sm, load->warp, archive);
     if (!archive_check(archive, warp && warp->exec && flat.group < SM_COPY_GROUPS &&
-                                    flat.writes <= COUNT_OF(flat.registers)))
+                                    flat.writes <= COUNT_OF(flat.registers) && flat.result < RESULT_KINDS))
         return;
     for (uint32_t i = 0; i < flat.writes; i++)
         archive_check(archive, flat.registers[i] < warp->board_capacity);

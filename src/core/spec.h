@@ -70,7 +70,7 @@
     P(S, size, l2_constants, "128KiB", "0|2KiB..16MiB", "constant cache behind it (L1.5); 0: none")          \
     P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
-    P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \
+    P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until a parameter comes from memory")    \
     P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
     P(S, count, fence_after_cycles, "75", "0..100000", "of a fence, after the last write it waits for")      \
     P(S, count, fence_shared_cycles, "11", "1..10000", "from one fence of an SM to the next")                \

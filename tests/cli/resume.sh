@@ -70,7 +70,7 @@ if has nvcc "checkpoints of nvcc's programs"; then
     # malloc and free of many SMs' pieces: a checkpoint among them, in the middle of each kernel
     nvcc -O2 -arch=sm_90 -cudart shared -o heap "$HEDDLE_HOME/tests/programs/heap.cu" >built 2>&1 || fail heap.cu
     same_from_checkpoints --stats '0.1 0.45 0.9' run --mode timing "${small[@]}" @ ./heap
-    for name in streams texture texels; do # of the last one, fetches are under way for most of the time
+    for name in streams texture texels constants; do # of the last two, loads are under way for most of the time
         nvcc -O2 -cudart shared -o "$name" "$HEDDLE_HOME/tests/programs/$name.cu" >built 2>&1 || fail "$name.cu"
         same_from_checkpoints --stats '0.5 0.8' run --mode timing "${small[@]}" @ "./$name"
     done

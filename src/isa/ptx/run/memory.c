@@ -297,7 +297,7 @@ static void request_global(struct warp *w, const struct access *access, const ui
                            uint64_t size, lanes who)
 {
     struct request *request = w->isa.block->worker->request;
-    request->of.kind = access->writes ? REQUEST_STORE : REQUEST_LOAD;
+    request->of.kind = access->writes ? REQUEST_STORE : access->is_const ? REQUEST_CONSTANT : REQUEST_LOAD;
     request->of.how = access;
     request->of.registers = w->registers;
     request->of.bytes = (uint8_t)size;
@@ -335,21 +335,15 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_PARAM:
         survey = check_param(w, op, access, active, at, size);
         base = w->isa.block->worker->grid->params;
-        if (UNLIKELY(request)) {
-            request->constant_param = true;
-            note_far(at, active, &request->constant, request->constant_at);
-        }
+        if (UNLIKELY(request))
+            note_far(at, active, &request->param, request->param_at);
         break;
     default:
         survey = check_global(w, op, access, active, at, size);
         if (LIKELY(!request))
             break;
-        if (!access->is_const) {
-            request_global(w, access, at, size, active);
-            return;
-        }
-        request->constant_param = false;
-        note_far(at, active, &request->constant, request->constant_at);
+        request_global(w, access, at, size, active);
+        return;
     }
     if (access->writes)
         store_flat(w, access, base, at, survey.dense, active);
