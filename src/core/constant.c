@@ -13,8 +13,8 @@ static uint32_t sector_of(const struct cache *cache, uint64_t at)
     return (uint32_t)(at & (cache->spec.line_bytes - 1)) / MEM_SECTOR;
 }
 
-/* The nearest level that has the chunk at a physical address; those before it have a place for it from now
- * on. levels->count: none has. */
+/* The nearest level that has the chunk with this tag (mem/space.h); those before it have a place for it from
+ * now on. levels->count: none has. */
 static uint32_t look(const struct fetch_levels *levels, uint64_t at)
 {
     uint32_t i = 0;
@@ -95,7 +95,7 @@ uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle)
         EACH_LANE (i, rest)
             if (of->at[i] / CHUNK == chunk)
                 rest &= ~(UINT64_C(1) << i);
-        uint64_t at = memory_physical(sm, chunk * CHUNK);
+        uint64_t at = memory_tag(sm, chunk * CHUNK);
         uint32_t level = look(&sm->constants, at);
         bool is_there = level < sm->constants.count;
         uint32_t latency = is_there ? sm->constants.at[level].latency : 0;
@@ -115,17 +115,18 @@ void constant_came(struct sm *sm, const struct mem_reply *reply, const unsigned 
     uint32_t entry = reply->id & TO_MASK, came = 0;
     const struct mshr_entry *miss = cache_miss_at(cache, entry);
     bool is_current = cache_is_current(cache, miss);
+    uint64_t of = miss->line << cache->line_shift, from = of - tag_physical(of) + reply->line; /* the tag */
     unsigned char line[MEM_LINE];
     cache_unpack(&sm->l1, data, reply->sectors, line);
     for (uint32_t left = reply->sectors; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left) * MEM_SECTOR;
-        came |= 1u << sector_of(cache, reply->line + at);
+        came |= 1u << sector_of(cache, from + at);
         if (is_current)
-            keep(&sm->constants, sm->constants.count, reply->line + at, line + at);
+            keep(&sm->constants, sm->constants.count, from + at, line + at);
     }
     cache_came(cache, entry, came);
     for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(cache->misses, w)->next)
-        load_deliver(sm, &sm->loads[mshr_waiter(cache->misses, w)->who], reply->line, reply->sectors, line);
+        load_deliver(sm, &sm->loads[mshr_waiter(cache->misses, w)->who], from, reply->sectors, line);
     if (!miss->pending)
         loads_end_miss(sm, cache, entry,
                        sm->cycle + sm->config.spec->l1_fill_cycles + sm->cost[UNIT_CONST].latency);

@@ -1,5 +1,5 @@
 /* The L1 data cache and what is under way from it; for this room only. Addresses here are those that kernels
- * see, virtual; tags and messages have physical ones, packed (base/address.h). */
+ * see, virtual. A line is told by its tag (mem/space.h), in messages by its physical address. */
 #ifndef CORE_L1_H
 #define CORE_L1_H
 
@@ -10,10 +10,12 @@
 #define LOCAL_MEMORY (UINT64_C(1) << 44)
 enum { LOCAL_SM_SHIFT = 32, LOCAL_PIECE = 64 * MEM_LINE };
 
-static inline bool is_local(uint64_t physical_line)
+static inline bool is_local(uint64_t line)
 {
-    return physical_offset(physical_unpack(physical_line)) >= LOCAL_MEMORY;
+    return physical_offset(physical_unpack(line)) >= LOCAL_MEMORY;
 }
+
+enum l1_tags { L1_TAGS_VIRTUAL, L1_TAGS_PHYSICAL }; /* as the row l1_tags of spec.h has them */
 
 /* A reply names what it is for: a miss of the L1 or of the constant caches, a load that goes around them, a
  * warp's write, or a write that nobody waits for. */
@@ -26,13 +28,13 @@ enum reply_to {
     TO_MASK = TO_LOAD - 1
 };
 
-/* Asks memory for sectors of a physical line. */
+/* Asks memory for sectors of a line. */
 void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
             uint64_t cycle);
 
 struct load *load_take(struct sm *sm);
 
-/* What sectors of a physical line bring to a load. */
+/* What sectors of a line bring to a load. */
 void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
                   const unsigned char *data);
 
@@ -44,7 +46,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle);
 
 /* A line that a load wants sectors of; its tag is looked up in this cycle. */
 void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
-/* The same of local memory; these lines are physical ones. */
+/* The same of local memory; these are tags. */
 void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
 void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,
                     uint64_t cycle);

@@ -134,9 +134,10 @@ struct outgoing { /* a message that waits for room on the crossbar */
     unsigned char payload[MEM_PAYLOAD_MOST];
 };
 
-struct untranslated { /* a message that waits for its page to be known */
+struct untranslated { /* what waits for its page to be known: */
     uint64_t page;
-    struct outgoing message;
+    uint32_t load;           /* a load, whose line was looked up; or NO_SLOT: */
+    struct outgoing message; /* a message */
 };
 
 struct sm {
@@ -173,7 +174,8 @@ struct sm {
     uint32_t ending_capacity;
     struct outgoing *outgoing; /* a ring */
     uint32_t outgoing_first, outgoing_count, outgoing_capacity;
-    struct tlb tlb;
+    bool translates;                   /* which takes time */
+    struct tlb tlb;                    /* its own entries, or none */
     struct untranslated *untranslated; /* in order */
     uint32_t untranslated_count, untranslated_capacity;
     struct fetch_levels code, constants;
@@ -248,11 +250,11 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);
 void memory_send_waiting(struct sm *sm);
-void translation_came(struct sm *sm, uint64_t page); /* messages that waited for it leave */
+void translation_came(struct sm *sm, uint64_t page); /* what waited for it goes on */
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);
-uint64_t memory_physical(struct sm *sm, uint64_t address); /* packed, of a virtual one */
+uint64_t memory_tag(struct sm *sm, uint64_t address); /* mem/space.h */
 
 /* Who listens (tell.c). The message of a request begins with a struct mem_request or mem_reply: both have the
  * line and the id. tell_request and tell_hit are for when somebody does. */

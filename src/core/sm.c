@@ -29,6 +29,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     fetch_make(sm);
     for (uint32_t s = 0; s < config->subcores; s++)
         sm->next_at[s] = UINT64_MAX;
+    sm->translates = tlb_takes_time(config->tlb);
     if (config->tlb->l1_entries)
         tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
     return sm;

@@ -312,12 +312,13 @@ static void archive_outgoing(struct sm *sm, struct archive *archive)
     }
 }
 
-/* Messages that wait for their page, in order. */
+/* What waits for its page, in order. */
 static void archive_untranslated(struct sm *sm, struct archive *archive)
 {
-    if (!sm->tlb.entries)
+    if (!sm->translates)
         return;
-    tlb_archive(&sm->tlb, archive);
+    if (sm->tlb.entries)
+        tlb_archive(&sm->tlb, archive);
     uint32_t count = (uint32_t)archive_number(archive, sm->untranslated_count, MOST_OUTGOING);
     for (uint32_t i = 0; i < count && archive->good; i++) {
         if (archive->reading) {
@@ -325,8 +326,11 @@ static void archive_untranslated(struct sm *sm, struct archive *archive)
             sm->untranslated_count++;
         }
         ARCHIVE_VALUE(archive, sm->untranslated[i]);
-        const struct outgoing *message = &sm->untranslated[i].message;
-        archive_check(archive, message->bytes <= MEM_PAYLOAD_MOST && message->to < port_plugs(sm->requests));
+        const struct untranslated *one = &sm->untranslated[i];
+        archive_check(archive, one->load == NO_SLOT
+                                   ? one->message.bytes <= MEM_PAYLOAD_MOST &&
+                                         one->message.to < port_plugs(sm->requests)
+                                   : one->load < sm->load_capacity && sm->loads[one->load].warp);
     }
 }
 

@@ -39,6 +39,8 @@
     P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
+    P(S, choice, l1_tags, "virtual", "virtual|physical",                                                     \
+      "addresses that L1 knows lines by; physical: they are translated before it is looked into")            \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
     P(S, count, shared_banks, "32", "1..256", "banks of shared memory, 4 bytes each")                        \
