@@ -1,4 +1,5 @@
-/* Instruction fetch and constants: which cache has what is next, and how long it takes. */
+/* Caches of code and of constants are made here. Instruction fetch, and parameters whose place is computed:
+ * which cache has what is next, and how long it takes. */
 #include "core/parts.h"
 #include "base/mem.h"
 
@@ -8,6 +9,7 @@ struct fetch_level_spec {
     uint32_t line_bytes, ways;
     bool of_subcore; /* each has one of its own */
     uint64_t latency, interval;
+    bool has_data; /* not only tags */
 };
 
 static void level_make(struct fetch_level *level, const struct fetch_level_spec *spec, uint32_t subcores)
@@ -16,10 +18,16 @@ static void level_make(struct fetch_level *level, const struct fetch_level_spec 
     level->count = spec->of_subcore ? subcores : 1;
     level->caches = mem_alloc(level->count, sizeof *level->caches);
     uint32_t sets = (uint32_t)max_u64(spec->bytes / spec->line_bytes / spec->ways, 1);
+    struct cache_spec cache = {.line_bytes = spec->line_bytes,
+                               .sector_bytes = spec->line_bytes,
+                               .tags = {.sets = sets, .ways = spec->ways}};
+    if (spec->has_data) {
+        cache.sector_bytes = MEM_SECTOR;
+        cache.misses = (struct mshr_spec){.entries = CONSTANT_MISSES, .waiters = 8 * CONSTANT_MISSES};
+        cache.has_data = true;
+    }
     for (uint32_t i = 0; i < level->count; i++)
-        cache_init(&level->caches[i], &(struct cache_spec){.line_bytes = spec->line_bytes,
-                                                           .sector_bytes = spec->line_bytes,
-                                                           .tags = {.sets = sets, .ways = spec->ways}});
+        cache_init(&level->caches[i], &cache);
 }
 
 /* From the nearest on; the last row is what is behind all caches. */
@@ -38,14 +46,14 @@ void fetch_make(struct sm *sm)
 {
     const struct sm_spec *s = sm->config.spec;
     const struct fetch_level_spec code[] = {
-        {s->l0_code, CODE_LINE, 4, true, 0, 0},
-        {s->l1_code, CODE_LINE, 4, false, s->l1_code_latency, s->l1_code_interval},
-        {s->l2_code, CODE_LINE, 8, false, s->l2_code_latency, s->l2_code_interval},
-        {0, 0, 0, false, s->memory_code_latency, s->memory_code_interval}};
+        {s->l0_code, CODE_LINE, 4, true, 0, 0, false},
+        {s->l1_code, CODE_LINE, 4, false, s->l1_code_latency, s->l1_code_interval, false},
+        {s->l2_code, CODE_LINE, 8, false, s->l2_code_latency, s->l2_code_interval, false},
+        {0, 0, 0, false, s->memory_code_latency, s->memory_code_interval, false}};
     const struct fetch_level_spec constants[] = {
-        {s->constant_cache, CONSTANT_LINE, 4, false, 0, 0},
-        {s->l2_constants, CONSTANT_LINE_BEHIND, 8, false, s->constant_miss_cycles, 0},
-        {0, 0, 0, false, s->constant_memory_cycles, 0}};
+        {s->constant_cache, CONSTANT_LINE, 4, false, 0, 0, true},
+        {s->l2_constants, CONSTANT_LINE_BEHIND, 8, false, s->constant_miss_cycles, 0, true},
+        {0, 0, 0, false, s->constant_memory_cycles, 0, true}};
     levels_make(&sm->code, code, COUNT_OF(code), sm->config.subcores);
     levels_make(&sm->constants, constants, COUNT_OF(constants), sm->config.subcores);
 }
@@ -69,10 +77,10 @@ static void levels_forget(struct fetch_levels *levels)
     cache_forget(cache, NULL);
 }
 
-static void levels_archive(struct fetch_levels *levels, struct archive *archive)
+static void levels_archive(struct fetch_levels *levels, uint32_t who_most, struct archive *archive)
 {
     EACH_CACHE(cache, levels)
-    cache_archive(cache, 0, archive);
+    cache_archive(cache, who_most, archive);
 }
 
 void fetch_free(struct sm *sm)
@@ -87,10 +95,15 @@ void fetch_forget(struct sm *sm)
     levels_forget(&sm->constants);
 }
 
+void fetch_forget_constants(struct sm *sm)
+{
+    levels_forget(&sm->constants);
+}
+
 void fetch_archive(struct sm *sm, struct archive *archive)
 {
-    levels_archive(&sm->code, archive);
-    levels_archive(&sm->constants, archive);
+    levels_archive(&sm->code, 0, archive);
+    levels_archive(&sm->constants, sm->load_capacity, archive);
 }
 
 /* The level that has what is at this address; the nearer ones have it from now on. */
@@ -120,19 +133,18 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
     return (uint32_t)(w->code_at - now);
 }
 
-/* Parameters are constants, too, and others at each launch. */
+/* Parameters are constants, too, and others at each launch. They never change, so their values are at hand.
+ */
 #define PARAMS_FROM  (UINT64_C(1) << 45)
 #define PARAMS_APART (UINT64_C(1) << 16)
 
-uint32_t constant_wait(struct sm *sm, const struct sm_warp *w, const struct request *request)
+uint32_t param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request)
 {
     struct sm_kernel *kernel = w->kernel;
     uint32_t most = 0;
     uint64_t last = UINT64_MAX;
-    EACH_LANE (i, request->constant) {
-        uint64_t at = request->constant_at[i];
-        at = request->constant_param ? PARAMS_FROM + kernel->serial * PARAMS_APART + at
-                                     : memory_physical(sm, at);
+    EACH_LANE (i, request->param) {
+        uint64_t at = PARAMS_FROM + kernel->serial * PARAMS_APART + request->param_at[i];
         uint64_t line = at / CONSTANT_LINE;
         if (line == last)
             continue;

@@ -5,21 +5,11 @@
 
 #include <string.h>
 
-/* A reply names what it is for: a miss of the cache, a load that goes around it, a warp's write, or a write
- * that nobody waits for. */
-enum reply_to {
-    TO_MISS = 0,
-    TO_LOAD = UINT32_C(1) << 30,
-    TO_BLOCK = UINT32_C(2) << 30,
-    TO_NOBODY = UINT32_C(3) << 30,
-    TO_MASK = TO_LOAD - 1
-};
-
 /* On the crossbar, as one H200's SM was seen to send: more for a sector that is written in part; what an
  * atomic operation needs for a lane, and at most for a sector. */
 enum { PARTIAL_BYTES = 12, LANE_BYTES = 12, SECTOR_BYTES = 48 };
 
-uint64_t memory_physical(struct sm *sm, uint64_t address)
+uint64_t memory_tag(struct sm *sm, uint64_t address)
 {
     if (UNLIKELY(address - sm->last_block.at >= sm->last_block.bytes)) {
         struct space_block found = space_find(sm->config.space, address);
@@ -27,7 +17,21 @@ uint64_t memory_physical(struct sm *sm, uint64_t address)
             BUG("address 0x%llx is in no memory", (unsigned long long)address);
         sm->last_block = found;
     }
-    return sm->last_block.to.packed + (address - sm->last_block.at);
+    return space_tag(&sm->last_block, address);
+}
+
+/* What a line is called in the cache. */
+static uint64_t key_of(const struct sm *sm, uint64_t line)
+{
+    bool is_virtual = sm->config.spec->l1_tags == L1_TAGS_VIRTUAL;
+    return (is_virtual ? line : tag_physical(line)) / MEM_LINE;
+}
+
+/* Whose lines the cache holds in one that it calls this: those of the tag, or of all its aliases. */
+static uint64_t line_of(const struct sm *sm, uint64_t key)
+{
+    uint64_t line = key * MEM_LINE;
+    return sm->config.spec->l1_tags == L1_TAGS_VIRTUAL ? line : tag_any(line);
 }
 
 /* Messages */
@@ -59,42 +63,73 @@ static void send_translated(struct sm *sm, const struct outgoing *message, const
     memcpy(one->payload, payload, message->bytes);
 }
 
-/* Its page is not known yet, or asked for now: the message waits, and so do those behind it to the same page.
- */
+/* Whether the page of a line is known. If it is not, it is asked for at this time, unless it has been. */
+static bool knows_page(struct sm *sm, uint64_t page, uint64_t at, struct sm_counters *counters)
+{
+    struct translation asked = {page};
+    for (uint32_t i = 0; i < sm->untranslated_count; i++)
+        if (sm->untranslated[i].page == page)
+            return false;
+    if (sm->tlb.entries && tlb_has(&sm->tlb, page))
+        return true;
+    uint64_t now = component_now(sm->component);
+    counters->tlb_misses++;
+    tell_translation(sm, PROBE_BEGINS, page);
+    REQUIRE(port_send(sm->translations, 0, at > now ? at - now : 0, 0, &asked, sizeof asked));
+    return false;
+}
+
+static struct untranslated *untranslated_add(struct sm *sm, uint64_t page)
+{
+    mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
+    struct untranslated *one = &sm->untranslated[sm->untranslated_count++];
+    one->page = page;
+    one->load = NO_SLOT;
+    return one;
+}
+
+/* A message waits for its page, and so do those behind it to the same page. False: the page is known. */
 static bool waits_for_page(struct sm *sm, uint64_t line, const struct outgoing *message, const void *payload,
                            struct sm_counters *counters)
 {
-    struct translation asked = {line / sm->config.tlb->page};
-    bool is_asked_for = false;
-    for (uint32_t i = 0; i < sm->untranslated_count && !is_asked_for; i++)
-        is_asked_for = sm->untranslated[i].page == asked.page;
-    if (!is_asked_for) {
-        if (tlb_has(&sm->tlb, asked.page))
-            return false;
-        uint64_t now = component_now(sm->component), wait = message->at > now ? message->at - now : 0;
-        counters->tlb_misses++;
-        tell_translation(sm, PROBE_BEGINS, asked.page);
-        REQUIRE(port_send(sm->translations, 0, wait, 0, &asked, sizeof asked));
-    }
-    mem_grow(sm->untranslated, sm->untranslated_count, sm->untranslated_capacity);
-    struct untranslated *one = &sm->untranslated[sm->untranslated_count++];
-    one->page = asked.page;
+    uint64_t page = line / sm->config.tlb->page;
+    if (knows_page(sm, page, message->at, counters))
+        return false;
+    struct untranslated *one = untranslated_add(sm, page);
     memcpy(&one->message, message, offsetof(struct outgoing, payload));
     memcpy(one->message.payload, payload, message->bytes);
     return true;
 }
 
+/* A cache that knows lines by physical addresses cannot be looked into before. What it has is taken now, as
+ * the thread may write there next, but counts when the page is known. */
+static void hold_for_page(struct sm *sm, struct load *load, uint64_t line, uint64_t cycle)
+{
+    uint64_t page = line / sm->config.tlb->page;
+    if (knows_page(sm, page, sm_time(sm, cycle), &load->warp->kernel->counters))
+        return;
+    load->lines_left++;
+    untranslated_add(sm, page)->load = (uint32_t)(load - sm->loads);
+}
+
 void translation_came(struct sm *sm, uint64_t page)
 {
     uint32_t left = 0;
+    bool is_first = sm->config.spec->l1_tags == L1_TAGS_PHYSICAL; /* the way from L1 comes after it */
+    uint64_t leaves = is_first ? sm_time(sm, sm->cycle + sm->config.spec->l1_to_noc_cycles) : 0;
     tell_translation(sm, PROBE_ENDS, page);
-    tlb_add(&sm->tlb, page);
+    if (sm->tlb.entries)
+        tlb_add(&sm->tlb, page);
     for (uint32_t i = 0; i < sm->untranslated_count; i++) {
-        const struct untranslated *one = &sm->untranslated[i];
-        if (one->page == page)
-            send_translated(sm, &one->message, one->message.payload);
-        else
+        struct untranslated *one = &sm->untranslated[i];
+        if (one->page != page) {
             sm->untranslated[left++] = *one;
+        } else if (one->load == NO_SLOT) {
+            one->message.at = max_u64(one->message.at, leaves);
+            send_translated(sm, &one->message, one->message.payload);
+        } else {
+            load_line_done(sm, &sm->loads[one->load], sm->cycle + sm->config.spec->l1_latency);
+        }
     }
     sm->untranslated_count = left;
 }
@@ -105,13 +140,13 @@ static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uin
 {
     struct outgoing message; /* but for its payload */
     message.at = sm_time(sm, cycle + sm->config.spec->l1_to_noc_cycles);
-    message.to = mem_target(sm->config.mem, sm->number, line);
+    message.to = mem_target(sm->config.mem, sm->number, tag_physical(line));
     message.bytes = (uint16_t)bytes;
     message.wire_bytes = wire_bytes + sm->overhead_bytes;
     message.kind = kind;
     if (probe_wants(sm->config.probe, PROBE_REQUEST))
         tell_request(sm, PROBE_BEGINS, mem_kinds[kind].name, cycle, payload, bytes);
-    if (LIKELY(!sm->tlb.entries) || !waits_for_page(sm, line, &message, payload, counters))
+    if (LIKELY(!sm->translates) || !waits_for_page(sm, line, &message, payload, counters))
         send_translated(sm, &message, payload);
 }
 
@@ -126,11 +161,11 @@ void memory_send_waiting(struct sm *sm)
     }
 }
 
-static void ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
-                uint64_t cycle)
+void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
+            uint64_t cycle)
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
-    struct mem_request request = {.line = line, .id = id, .sectors = sectors};
+    struct mem_request request = {.line = tag_physical(line), .id = id, .sectors = sectors};
     send(sm, counters, line, cycle, MEM_READ, &request, sizeof request, sizeof request);
 }
 
@@ -156,9 +191,13 @@ struct load *load_take(struct sm *sm)
 /* The warp has waited for one of its registers, and may go on. */
 static void note_awaited(const struct sm *sm, const struct load *load)
 {
-    const struct sm_warp *w = load->warp;
+    struct sm_warp *w = load->warp;
     for (uint32_t i = 0; i < load->writes; i++) {
-        if (w->waits_for == load->registers[i] && sm->cycle > w->since)
+        if (w->waits_for != load->registers[i])
+            continue;
+        if (load->result == RESULT_SHORT)
+            w->reason = STALL_short_scoreboard;
+        if (load->profile && sm->cycle > w->since)
             load->profile->awaited += sm->cycle - w->since;
     }
 }
@@ -170,7 +209,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     if (--load->lines_left)
         return;
     for (uint32_t i = 0; i < load->writes; i++)
-        w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + RESULT_LONG;
+        w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + load->result;
     if (load->of.is_async || load->of.stage_bytes)
         w->kernel->isa->complete(w->exec, &load->of, load->stage);
     if (load->of.is_async && !load->of.barrier)
@@ -182,7 +221,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     sm->free_load = (uint32_t)(load - sm->loads);
     sm->loads_under_way--;
     w->loads--;
-    if (w->state == WARP_REGISTER && load->profile)
+    if (w->state == WARP_REGISTER)
         note_awaited(sm, load);
     if (w->state != WARP_READY)
         warp_release(sm, w);
@@ -224,20 +263,22 @@ static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors,
 }
 
 /* Lines do not cross blocks. A line may have several virtual addresses, all of which a load may have used. */
-static void deliver(struct sm *sm, const struct load *load, uint64_t physical_line, uint32_t sectors,
-                    const unsigned char *data)
+void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
+                  const unsigned char *data)
 {
     const struct space_block *last = &sm->last_block;
-    if (is_local(physical_line))
+    uint64_t physical = tag_physical(line);
+    if (is_local(line))
         return; /* the values are there already */
-    if (LIKELY(physical_line - last->to.packed < last->bytes && !last->has_aliases)) {
-        deliver_at(load, last->at + (physical_line - last->to.packed), sectors, data);
+    if (LIKELY(physical - last->to.packed < last->bytes && !last->has_aliases)) {
+        deliver_at(load, last->at + (physical - last->to.packed), sectors, data);
         return;
     }
-    struct physical_address line = physical_unpack(physical_line);
+    uint32_t alias = tag_alias(line);
     struct space_block name;
-    for (uint32_t i = 0; (name = space_name(sm->config.space, line, i)).bytes; i++)
-        deliver_at(load, name.at + (physical_line - name.to.packed), sectors, data);
+    for (uint32_t i = 0; (name = space_name(sm->config.space, physical_unpack(physical), i)).bytes; i++)
+        if (alias == SPACE_ANY_ALIAS || alias == name.alias)
+            deliver_at(load, name.at + (physical - name.to.packed), sectors, data);
 }
 
 /* Looking up, filling */
@@ -249,7 +290,7 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
     struct {
         struct mem_request request;
         struct mem_write writes[MEM_SECTORS];
-    } message = {.request = {.line = line, .id = TO_NOBODY, .sectors = (uint8_t)sectors}};
+    } message = {.request = {.line = tag_physical(line), .id = TO_NOBODY, .sectors = (uint8_t)sectors}};
     uint32_t count = (uint32_t)__builtin_popcount(sectors);
     for (uint32_t i = 0; i < count; i++)
         message.writes[i].mask = UINT32_MAX;
@@ -263,7 +304,7 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
 /* Room for a line, or TAGS_NONE. */
 static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle)
 {
-    uint32_t slot = cache_victim(&sm->l1, line / MEM_LINE);
+    uint32_t slot = cache_victim(&sm->l1, key_of(sm, line));
     if (slot == TAGS_NONE)
         return slot;
     if (UNLIKELY(sm->l1_has_local) && cache_holds(&sm->l1, slot) && *cache_dirty(&sm->l1, slot)) {
@@ -271,7 +312,7 @@ static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t 
         write_back(sm, counters, old.line * MEM_LINE, old.sectors, cycle);
     }
     sm->l1_has_local |= is_local(line);
-    cache_place(&sm->l1, slot, line / MEM_LINE, TAGS_NORMAL);
+    cache_place(&sm->l1, slot, key_of(sm, line), TAGS_NORMAL);
     return slot;
 }
 
@@ -282,23 +323,26 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
     struct sm_counters *counters = &load->warp->kernel->counters;
     load->lines_left++;
     if (!load->of.keep) {
-        ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        l1_ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
+    if (UNLIKELY(sm->translates) && spec->l1_tags == L1_TAGS_PHYSICAL)
+        hold_for_page(sm, load, line, cycle);
     struct cache *l1 = &sm->l1;
-    uint32_t slot = cache_find(l1, line / MEM_LINE), missing = cache_missing(l1, slot, sectors);
+    uint64_t key = key_of(sm, line);
+    uint32_t slot = cache_find(l1, key), missing = cache_missing(l1, slot, sectors);
     if (!missing) {
         *hits += (uint32_t)__builtin_popcount(sectors);
         cache_touch(l1, slot);
         if (probe_wants(sm->config.probe, PROBE_REQUEST))
-            tell_hit(sm, TO_LOAD | (uint32_t)(load - sm->loads), line, cycle);
-        deliver(sm, load, line, sectors, cache_data(l1, slot));
+            tell_hit(sm, TO_LOAD | (uint32_t)(load - sm->loads), tag_physical(line), cycle);
+        load_deliver(sm, load, line_of(sm, key), sectors, cache_data(l1, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
         return;
     }
     if (sectors & ~missing) /* at once: what the thread itself writes next must not be read by it */
-        deliver(sm, load, line, sectors & ~missing, cache_data(l1, slot));
-    uint32_t entry = cache_miss(l1, line / MEM_LINE);
+        load_deliver(sm, load, line_of(sm, key), sectors & ~missing, cache_data(l1, slot));
+    uint32_t entry = cache_miss(l1, key);
     uint32_t coming = entry == MSHR_NONE ? 0 : cache_miss_at(l1, entry)->pending; /* counts as a hit */
     *hits += (uint32_t)__builtin_popcount(sectors & ~(missing & ~coming));
     if (entry == MSHR_NONE) {
@@ -307,23 +351,23 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
         else
             cache_touch(l1, slot);
         if (slot != TAGS_NONE)
-            entry = cache_begin(l1, line / MEM_LINE, slot, is_local(line));
+            entry = cache_begin(l1, key, slot, is_local(line));
     }
     if (entry == MSHR_NONE || !cache_is_current(l1, cache_miss_at(l1, entry)) ||
         !cache_wait(l1, entry, (uint32_t)(load - sm->loads))) {
-        ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+        l1_ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
     uint8_t more = (uint8_t)cache_ask(l1, entry, missing);
     if (more)
-        ask(sm, counters, line, more, TO_MISS | entry, cycle);
+        l1_ask(sm, counters, line, more, TO_MISS | entry, cycle);
 }
 
 void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
 {
     struct sm_counters *counters = &load->warp->kernel->counters;
     counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
-    look_up(sm, load, memory_physical(sm, address), sectors, &counters->l1_load_hits, cycle);
+    look_up(sm, load, memory_tag(sm, address), sectors, &counters->l1_load_hits, cycle);
 }
 
 void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle)
@@ -337,7 +381,7 @@ void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sect
 void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,
                     uint64_t cycle)
 {
-    uint32_t slot = cache_find(&sm->l1, line / MEM_LINE);
+    uint32_t slot = cache_find(&sm->l1, key_of(sm, line));
     counters->l1_local_sectors += (uint32_t)__builtin_popcount(sectors);
     if (slot == TAGS_NONE) {
         slot = make_room(sm, counters, line, cycle);
@@ -354,15 +398,15 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
 }
 
 /* Who waits for it goes on. It may ask again at once, so the entry is gone by then. */
-static void end_miss(struct sm *sm, uint32_t entry, uint64_t ready)
+void loads_end_miss(struct sm *sm, struct cache *cache, uint32_t entry, uint64_t ready)
 {
     uint32_t count = 0;
-    for (uint32_t w = cache_miss_at(&sm->l1, entry)->first; w != MSHR_NONE;
-         w = mshr_waiter(sm->l1.misses, w)->next) {
+    for (uint32_t w = cache_miss_at(cache, entry)->first; w != MSHR_NONE;
+         w = mshr_waiter(cache->misses, w)->next) {
         mem_grow(sm->ending, count, sm->ending_capacity);
-        sm->ending[count++] = mshr_waiter(sm->l1.misses, w)->who;
+        sm->ending[count++] = mshr_waiter(cache->misses, w)->who;
     }
-    cache_end(&sm->l1, entry);
+    cache_end(cache, entry);
     for (uint32_t i = 0; i < count; i++)
         load_line_done(sm, &sm->loads[sm->ending[i]], ready);
 }
@@ -378,15 +422,16 @@ static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned ch
     else
         cache_came(&sm->l1, entry, reply->sectors);
     for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(sm->l1.misses, w)->next)
-        deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], reply->line, reply->sectors, line);
+        load_deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], line_of(sm, miss->line),
+                     reply->sectors, line);
     if (!miss->pending)
-        end_miss(sm, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
+        loads_end_miss(sm, &sm->l1, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
 }
 
 /* The line is written while it is under way: who asks from now on asks memory again. */
 static void make_stale(struct sm *sm, uint64_t line)
 {
-    uint32_t entry = cache_miss(&sm->l1, line / MEM_LINE);
+    uint32_t entry = cache_miss(&sm->l1, key_of(sm, line));
     if (entry != MSHR_NONE)
         cache_miss_at(&sm->l1, entry)->stale = UINT16_MAX;
 }
@@ -406,9 +451,9 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         struct mem_request request;
         struct mem_write writes[MEM_SECTORS];
     } message;
-    uint64_t line = memory_physical(sm, address);
-    message.request = (struct mem_request){.line = line, .id = TO_BLOCK | w->block->writes};
-    uint32_t count = 0, partial = 0, slot = cache_find(&sm->l1, line / MEM_LINE);
+    uint64_t line = memory_tag(sm, address);
+    message.request = (struct mem_request){.line = tag_physical(line), .id = TO_BLOCK | w->block->writes};
+    uint32_t count = 0, partial = 0, slot = cache_find(&sm->l1, key_of(sm, line));
     make_stale(sm, line);
     if (slot == TAGS_NONE && how == CACHE_ALLOCATE)
         slot = make_room(sm, counters, line, cycle);
@@ -455,13 +500,13 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         struct mem_request request;
         struct mem_atom atoms[MEM_ATOMS];
     } message;
-    uint64_t line = memory_physical(sm, address);
-    uint32_t slot = cache_find(&sm->l1, line / MEM_LINE), count = 0;
+    uint64_t line = memory_tag(sm, address);
+    uint32_t slot = cache_find(&sm->l1, key_of(sm, line)), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     make_stale(sm, line);
     uint8_t floats = atomic_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
-    message.request =
-        (struct mem_request){.line = line, .id = id, .operation = (uint8_t)(request->of.operation | floats)};
+    message.request = (struct mem_request){
+        .line = tag_physical(line), .id = id, .operation = (uint8_t)(request->of.operation | floats)};
     for (lane_mask rest = who; rest; rest &= rest - 1) {
         uint32_t lane = first_lane(rest);
         uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);
@@ -507,8 +552,14 @@ void memory_reply(struct sm *sm, const struct event *event)
         fill(sm, &reply, data);
         return;
     }
+    if ((reply.id & ~TO_MASK) == TO_CONSTANT) {
+        constant_came(sm, &reply, data);
+        return;
+    }
     struct load *load = &sm->loads[number];
     uint64_t ready = sm->cycle + sm->config.spec->l1_fill_cycles;
+    if (load->of.kind == REQUEST_CONSTANT)
+        ready += sm->cost[UNIT_CONST].latency;
     if (event->kind == MEM_OLD) {
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
@@ -520,7 +571,7 @@ void memory_reply(struct sm *sm, const struct event *event)
     } else {
         unsigned char line[MEM_LINE];
         cache_unpack(&sm->l1, data, reply.sectors, line);
-        deliver(sm, load, reply.line, reply.sectors, line);
+        load_deliver(sm, load, tag_any(reply.line), reply.sectors, line);
     }
     load_line_done(sm, load, ready);
 }

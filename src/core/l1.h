@@ -1,5 +1,5 @@
 /* The L1 data cache and its requests in flight; for this room only. Addresses here are virtual, as kernels
- * use them; tags and messages have physical addresses, packed (base/address.h). */
+ * use them. A line is known by its tag (mem/space.h), in messages by its physical address. */
 #ifndef CORE_L1_H
 #define CORE_L1_H
 
@@ -10,22 +10,51 @@
 #define LOCAL_MEMORY (UINT64_C(1) << 44)
 enum { LOCAL_SM_SHIFT = 32, LOCAL_PIECE = 64 * MEM_LINE };
 
-static inline bool is_local(uint64_t physical_line)
+static inline bool is_local(uint64_t line)
 {
-    return physical_offset(physical_unpack(physical_line)) >= LOCAL_MEMORY;
+    return physical_offset(physical_unpack(line)) >= LOCAL_MEMORY;
 }
 
+enum l1_tags { L1_TAGS_VIRTUAL, L1_TAGS_PHYSICAL }; /* as the row l1_tags of spec.h has them */
+
+/* A reply names what it is for: a miss of the L1 or of the constant caches, a load that goes around them, a
+ * warp's write, or a write that nobody waits for. */
+enum reply_to {
+    TO_MISS = 0,
+    TO_LOAD = UINT32_C(1) << 29,
+    TO_BLOCK = UINT32_C(2) << 29,
+    TO_NOBODY = UINT32_C(3) << 29,
+    TO_CONSTANT = UINT32_C(4) << 29,
+    TO_MASK = TO_LOAD - 1
+};
+
+/* Asks memory for sectors of a line. */
+void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
+            uint64_t cycle);
+
 struct load *load_take(struct sm *sm);
+
+/* What sectors of a line bring to a load. */
+void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
+                  const unsigned char *data);
+
+/* A miss is over: all loads that wait for it have what they wanted of it, from this cycle on. */
+void loads_end_miss(struct sm *sm, struct cache *cache, uint32_t entry, uint64_t ready);
 
 /* One of the lines a load waits for is there from this cycle on; with the last one its registers are. */
 void load_line_done(struct sm *sm, struct load *load, uint64_t cycle);
 
 /* A line that a load wants sectors of; its tag is looked up in this cycle. */
 void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
-/* The same of local memory; these lines are physical ones. */
+/* The same of local memory; these are tags. */
 void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
 void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,
                     uint64_t cycle);
+
+/* Constants (constant.c): lines of a load are looked up in this cycle. Gives how much later the slowest comes
+ * of those that some cache has; for the others the load waits. */
+uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle);
+void constant_came(struct sm *sm, const struct mem_reply *reply, const unsigned char *data);
 
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t line, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle);

@@ -173,6 +173,7 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
     delivery_copy(&load->of, &request->of);
     load->warp = w;
     load->lines_left = 1; /* until all were asked for */
+    load->result = RESULT_LONG;
     load->writes = 0;
     if (!request->of.is_async)
         for (uint32_t i = 0; i < timing->writes && i < COUNT_OF(load->registers); i++)
@@ -383,21 +384,32 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
         load_line_done(sm, load, begins + spec->l1_latency);
 }
 
-/* Constants come one address after another. Gives the cycle in which the last is there. */
-static uint64_t issue_constant(struct sm *sm, const struct sm_warp *w, const struct request *request)
+/* Constants come one address after another. Gives the cycle in which the last is there if all are near. */
+static uint64_t take_constants(struct sm *sm, lane_mask lanes, const uint64_t at[])
 {
     uint64_t more = 0, shared = sm->cost[UNIT_CONST].shared;
-    for (lane_mask rest = request->constant;; more++) {
-        uint64_t at = request->constant_at[first_lane(rest)];
+    for (lane_mask rest = lanes;; more++) {
+        uint64_t one = at[first_lane(rest)];
         EACH_LANE (i, rest)
-            if (request->constant_at[i] == at)
+            if (at[i] == one)
                 rest &= ~(UINT64_C(1) << i);
         if (!rest)
             break;
     }
     uint64_t begins = max_u64(sm->cycle + shared, sm->shared_free[UNIT_CONST]) - shared;
     sm->shared_free[UNIT_CONST] = begins + (more + 1) * shared;
-    return begins + more * shared + sm->cost[UNIT_CONST].latency + constant_wait(sm, w, request);
+    return begins + more * shared + sm->cost[UNIT_CONST].latency;
+}
+
+static void issue_constants(struct sm *sm, struct sm_warp *w, const struct request *request,
+                            const struct isa_timing *timing, const uint16_t *registers)
+{
+    uint64_t near_at = take_constants(sm, request->of.lanes, request->of.at);
+    struct load *load = begin_load(sm, w, request, timing, registers);
+    load->result = RESULT_SHORT;
+    warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    uint32_t later = constant_load(sm, load, near_at - sm->cost[UNIT_CONST].latency);
+    load_line_done(sm, load, near_at + later);
 }
 
 void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
@@ -411,8 +423,9 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
         ready = sm->cycle + 1;
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request, timing->merged));
-    if (request->constant)
-        ready = max_u64(ready, issue_constant(sm, w, request));
+    if (request->param)
+        ready = max_u64(ready,
+                        take_constants(sm, request->param, request->param_at) + param_wait(sm, w, request));
     warp_set_results(w, w->under_way->slots_at, timing, registers, ready * RESULT_KINDS + RESULT_SHORT);
     if (request->local)
         issue_local(sm, w, request, timing, registers, ready);
@@ -421,6 +434,9 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
         break;
     case REQUEST_LOAD:
         issue_loads(sm, w, request, timing, registers);
+        break;
+    case REQUEST_CONSTANT:
+        issue_constants(sm, w, request, timing, registers);
         break;
     case REQUEST_STORE:
         issue_stores(sm, w, request);

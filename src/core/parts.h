@@ -85,7 +85,7 @@ struct subcore {
     uint8_t read_count;
 };
 
-/* Caches of code or of constants, from the nearest on. Only their tags and times are modelled. */
+/* Caches of code or of constants, from the nearest on. Of code only tags and times are modelled. */
 enum { FETCH_LEVELS_MOST = 3 };
 
 struct fetch_level {
@@ -109,6 +109,7 @@ struct load {
     uint32_t next; /* free */
     uint32_t group;
     uint8_t writes;
+    uint8_t result;        /* enum unit_result: how others get it */
     uint32_t registers[8]; /* numbers */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
@@ -133,9 +134,10 @@ struct outgoing { /* a message that waits for room on the crossbar */
     unsigned char payload[MEM_PAYLOAD_MOST];
 };
 
-struct untranslated { /* a message that waits for its page to be known */
+struct untranslated { /* what waits for its page to be known: */
     uint64_t page;
-    struct outgoing message;
+    uint32_t load;           /* a load, whose line was looked up; or NO_SLOT: */
+    struct outgoing message; /* a message */
 };
 
 struct sm {
@@ -172,7 +174,8 @@ struct sm {
     uint32_t ending_capacity;
     struct outgoing *outgoing; /* a ring */
     uint32_t outgoing_first, outgoing_count, outgoing_capacity;
-    struct tlb tlb;
+    bool translates;                   /* which takes time */
+    struct tlb tlb;                    /* its own entries, or none */
     struct untranslated *untranslated; /* in order */
     uint32_t untranslated_count, untranslated_capacity;
     struct fetch_levels code, constants;
@@ -247,11 +250,11 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
                   const uint16_t *registers);
 void memory_reply(struct sm *sm, const struct event *event);
 void memory_send_waiting(struct sm *sm);
-void translation_came(struct sm *sm, uint64_t page); /* messages that waited for it leave */
+void translation_came(struct sm *sm, uint64_t page); /* what waited for it goes on */
 void memory_set_shared(struct sm *sm, uint32_t bytes);
 void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);
-uint64_t memory_physical(struct sm *sm, uint64_t address); /* packed, of a virtual one */
+uint64_t memory_tag(struct sm *sm, uint64_t address); /* mem/space.h */
 
 /* Who listens (tell.c). The message of a request begins with a struct mem_request or mem_reply: both have the
  * line and the id. tell_request and tell_hit are for when somebody does. */
@@ -264,13 +267,14 @@ void tell_translation(const struct sm *sm, enum probe_phase phase, uint64_t page
 /* Checkpoints (sm_archive.c) */
 void sm_archive(struct component *self, void *state, struct archive *archive);
 
-/* Fetching and constants (fetch.c): how many cycles the next instruction or constant is away. */
+/* Fetching and parameters (fetch.c): how many cycles the next instruction or parameter is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
 enum {
     CODE_LINE = 128, /* of a line of code; of constants, in the nearest cache and in the one behind it */
     CONSTANT_LINE = 64,
-    CONSTANT_LINE_BEHIND = 256
+    CONSTANT_LINE_BEHIND = 256,
+    CONSTANT_MISSES = 32 /* lines under way */
 };
 
 /* The line of code that a step is in, + 1. */
@@ -284,10 +288,11 @@ static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_t
 {
     return code_line(w, w->exec->code, timing->first_step);
 }
-uint32_t constant_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
+uint32_t param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
 void fetch_make(struct sm *sm);
 void fetch_free(struct sm *sm);
 void fetch_forget(struct sm *sm);
+void fetch_forget_constants(struct sm *sm);
 void fetch_archive(struct sm *sm, struct archive *archive);
 
 #endif

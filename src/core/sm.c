@@ -28,6 +28,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     fetch_make(sm);
     for (uint32_t s = 0; s < config->subcores; s++)
         sm->next_at[s] = UINT64_MAX;
+    sm->translates = tlb_takes_time(config->tlb);
     if (config->tlb->l1_entries)
         tlb_init(&sm->tlb, config->tlb->l1_entries, config->tlb->l1_ways);
     return sm;
@@ -274,6 +275,7 @@ void sm_forget(struct sm *sm)
 void sm_forget_data(struct sm *sm)
 {
     l1_forget(sm);
+    fetch_forget_constants(sm);
 }
 
 void sm_forget_places(struct sm *sm)

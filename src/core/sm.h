@@ -86,7 +86,7 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 
 /* Between runs: caches forget; what it knows of a kernel, whose slot is free afterwards. */
 void sm_forget(struct sm *sm);
-void sm_forget_data(struct sm *sm);   /* code and constants stay */
+void sm_forget_data(struct sm *sm);   /* code stays */
 void sm_forget_places(struct sm *sm); /* the page table has changed */
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */

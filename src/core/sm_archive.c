@@ -234,7 +234,7 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
     flat = load_without_pointers(&flat);
     struct sm_warp *warp = warp_archive(sm, load->warp, archive);
     if (!archive_check(archive, warp && warp->exec && flat.group < SM_COPY_GROUPS &&
-                                    flat.writes <= COUNT_OF(flat.registers)))
+                                    flat.writes <= COUNT_OF(flat.registers) && flat.result < RESULT_KINDS))
         return;
     for (uint32_t i = 0; i < flat.writes; i++)
         archive_check(archive, flat.registers[i] < warp->board_capacity);
@@ -312,12 +312,13 @@ static void archive_outgoing(struct sm *sm, struct archive *archive)
     }
 }
 
-/* Messages that wait for their page, in order. */
+/* What waits for its page, in order. */
 static void archive_untranslated(struct sm *sm, struct archive *archive)
 {
-    if (!sm->tlb.entries)
+    if (!sm->translates)
         return;
-    tlb_archive(&sm->tlb, archive);
+    if (sm->tlb.entries)
+        tlb_archive(&sm->tlb, archive);
     uint32_t count = (uint32_t)archive_number(archive, sm->untranslated_count, MOST_OUTGOING);
     for (uint32_t i = 0; i < count && archive->good; i++) {
         if (archive->reading) {
@@ -325,8 +326,11 @@ static void archive_untranslated(struct sm *sm, struct archive *archive)
             sm->untranslated_count++;
         }
         ARCHIVE_VALUE(archive, sm->untranslated[i]);
-        const struct outgoing *message = &sm->untranslated[i].message;
-        archive_check(archive, message->bytes <= MEM_PAYLOAD_MOST && message->to < port_plugs(sm->requests));
+        const struct untranslated *one = &sm->untranslated[i];
+        archive_check(archive, one->load == NO_SLOT
+                                   ? one->message.bytes <= MEM_PAYLOAD_MOST &&
+                                         one->message.to < port_plugs(sm->requests)
+                                   : one->load < sm->load_capacity && sm->loads[one->load].warp);
     }
 }
 

@@ -39,6 +39,8 @@
     P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
+    P(S, choice, l1_tags, "virtual", "virtual|physical",                                                     \
+      "addresses that L1 knows lines by; physical: they are translated before it is looked into")            \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
     P(S, count, shared_banks, "32", "1..256", "banks of shared memory, 4 bytes each")                        \
@@ -70,7 +72,7 @@
     P(S, size, l2_constants, "128KiB", "0|2KiB..16MiB", "constant cache behind it (L1.5); 0: none")          \
     P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
-    P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until it comes from L2 or memory")       \
+    P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until a parameter comes from memory")    \
     P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
     P(S, count, fence_after_cycles, "75", "0..100000", "of a fence, after the last write it waits for")      \
     P(S, count, fence_shared_cycles, "11", "1..10000", "from one fence of an SM to the next")                \

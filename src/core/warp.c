@@ -501,8 +501,7 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     count_issue(w, step, active, count_lanes(stepped.mask));
     w->since = sm->cycle + 1;
     const struct unit_cost *cost = &sm->cost[step->unit];
-    bool memory =
-        !timing->plain && (request->of.kind || request->shared || request->local || request->constant);
+    bool memory = !timing->plain && (request->of.kind || request->shared || request->local || request->param);
     w->under_way = code;
     if (memory)
         memory_issue(sm, w, timing, registers);

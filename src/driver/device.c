@@ -53,7 +53,7 @@ bool device_init(struct device *device, struct driver *driver, unsigned index, s
     return true;
 }
 
-static void end_heap(struct device *device)
+void device_end_heap(struct device *device)
 {
     if (device->heap) {
         timeline_set_heap(device, NULL);
@@ -65,7 +65,7 @@ static void end_heap(struct device *device)
 
 void device_fini(struct device *device)
 {
-    end_heap(device);
+    device_end_heap(device);
     for (struct stream *next, *stream = device->streams; stream; stream = next) {
         next = stream->next;
         for (struct command *after, *command = stream->head; command; command = after) {
@@ -161,7 +161,7 @@ enum result device_reset(struct device *device)
             memory_remove_peer(device, &device->driver->devices[i]);
     }
     pthread_mutex_lock(&device->heap_lock);
-    end_heap(device);
+    device_end_heap(device);
     pthread_mutex_unlock(&device->heap_lock);
     pthread_mutex_lock(&device->driver->memory.lock);
     arrays_fini(device);

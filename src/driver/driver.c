@@ -238,6 +238,8 @@ void driver_free(struct driver *driver)
     driver->interrupt = 1;
     unregister_driver(driver);
     commands_fini(driver);
+    for (unsigned i = 0; i < driver->device_count; i++)
+        device_end_heap(&driver->devices[i]);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
     attach_free(driver->attach);

@@ -157,6 +157,7 @@ struct device {
 
 bool device_init(struct device *device, struct driver *driver, unsigned index, struct err *err);
 void device_fini(struct device *device);
+void device_end_heap(struct device *device); /* while the machine is there, whose SMs own parts of it */
 void arrays_fini(struct device *device);
 struct heap *device_heap(struct device *device);            /* made at the first launch */
 void device_fail(struct device *device, enum result error); /* from now on this is its error */

@@ -50,7 +50,7 @@ struct allocation *memory_start(const struct driver *driver, uint64_t address)
 }
 
 /* Whether kernels of the device may touch it. Of the heap of malloc they may touch what malloc gave them,
- * which exec adds itself; of what the program mapped, what it said, which mapping.c adds. */
+ * which the heap itself knows; of what the program mapped, what it said, which mapping.c adds. */
 static bool is_seen(const struct device *device, const struct allocation *allocation)
 {
     const struct device *owner = allocation->device;

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/mem.h"
+#include "exec/heap.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -108,6 +109,30 @@ void block_free(struct block *block)
 }
 
 /* Workers */
+
+/* The heap, if the address is there; or NULL. */
+static const struct heap *heap_with(const struct image *image, uint64_t at)
+{
+    const struct heap *heap = image_heap(image);
+    return heap && heap_holds(heap, at) ? heap : NULL;
+}
+
+bool worker_find(const struct worker *worker, uint64_t at, struct range *range)
+{
+    const struct image *image = worker->grid->launch->image;
+    const struct heap *heap = heap_with(image, at);
+    return heap ? heap_find(heap, worker->sm, at, range) : image_find(image, at, range);
+}
+
+void worker_describe(const struct worker *worker, uint64_t at, struct text *text)
+{
+    const struct image *image = worker->grid->launch->image;
+    const struct heap *heap = heap_with(image, at);
+    if (heap)
+        heap_describe(heap, at, text);
+    else
+        image_describe(image, at, text);
+}
 
 struct block *worker_begin_block(struct worker *worker, uint64_t number)
 {

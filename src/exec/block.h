@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "exec/exec.h"
+#include "exec/image.h"
 #include "isa/warp.h"
 
 #include <setjmp.h>
@@ -95,6 +96,10 @@ void grid_fini(struct grid *grid);
 struct worker *worker_new(struct grid *grid);
 void worker_free(struct worker *worker);
 void worker_show(struct worker *worker); /* how far the launch is, if it is time */
+/* The range that holds an address and that its blocks may touch, false when there is none; for a report of
+ * such an address, where that is. */
+bool worker_find(const struct worker *worker, uint64_t at, struct range *range);
+void worker_describe(const struct worker *worker, uint64_t at, struct text *text);
 struct block *worker_begin_block(struct worker *worker, uint64_t number);
 void worker_end_block(struct worker *worker, struct block *block); /* to be used again */
 void block_free(struct block *block);

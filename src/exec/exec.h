@@ -42,7 +42,6 @@ struct kernel {
     uint64_t code_bytes;         /* of all its machine instructions */
     uint32_t access_count;       /* places in its code that access memory */
     uint64_t dynamic_shared_at;  /* where the launch's part of shared memory begins */
-    bool has_textures;
     bool prepared, failed;
     struct err why; /* it failed */
     pthread_mutex_t lock;

@@ -8,13 +8,13 @@
 enum { PIECE = 16, GAP = 16 }; /* alignment; bytes between two pieces that belong to none */
 
 /* What one SM takes from, so that an address depends on what this SM did alone, and not on which of them the
- * host ran first. */
+ * host ran first. While kernels run in time, only its SM looks at it: SMs share nothing. */
 struct part {
     pthread_mutex_t lock; /* kernels that run without time share a part */
-    uint64_t end;
-    struct tree pieces; /* by address, without holes; a free one weighs its bytes, a taken one nothing */
-    uint64_t *given;    /* pieces of other parts that this SM gave back, in its order */
-    size_t given_count, given_capacity;
+    uint64_t at, end;
+    struct tree pieces;  /* by address, without holes; a free one weighs its bytes, a taken one nothing */
+    struct image *taken; /* the same pieces, with the bytes that were asked for */
+    struct tree given;   /* what this SM gave back of other parts */
 };
 
 struct heap {
@@ -31,9 +31,12 @@ struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uin
     for (uint32_t i = 0; i < part_count; i++) {
         struct part *part = &heap->parts[i];
         pthread_mutex_init(&part->lock, NULL);
-        part->end = at + (i + 1) * part_bytes;
-        tree_add(&part->pieces, at + i * part_bytes, part_bytes);
+        part->at = at + i * part_bytes;
+        part->end = part->at + part_bytes;
+        part->taken = image_new();
+        tree_add(&part->pieces, part->at, part_bytes);
     }
+    image_set_heap(image, heap);
     return heap;
 }
 
@@ -44,22 +47,9 @@ void heap_shape(const struct heap *heap, uint64_t *at, uint64_t *part_bytes, uin
     *part_count = heap->part_count;
 }
 
-/* A loop over the pieces, in order. */
-#define EACH_PIECE(piece, part)                                                                              \
-    for (const struct tree_node *piece = node_of(part, tree_behind(&(part)->pieces, 0)); piece;              \
-         piece = node_of(part, tree_behind(&(part)->pieces, piece->key)))
-
 static const struct tree_node *node_of(const struct part *part, uint32_t number)
 {
     return number ? &part->pieces.nodes[number] : NULL;
-}
-
-/* Nothing of it is in the image any more. */
-static void hide_pieces(struct heap *heap, struct part *part)
-{
-    EACH_PIECE(piece, part)
-    if (!piece->weight)
-        image_remove(heap->image, piece->key);
 }
 
 void heap_free(struct heap *heap)
@@ -68,11 +58,12 @@ void heap_free(struct heap *heap)
         return;
     for (uint32_t i = 0; i < heap->part_count; i++) {
         struct part *part = &heap->parts[i];
-        hide_pieces(heap, part);
         pthread_mutex_destroy(&part->lock);
+        image_free(part->taken);
         tree_fini(&part->pieces);
-        mem_free(part->given);
+        tree_fini(&part->given);
     }
+    image_set_heap(heap->image, NULL);
     mem_free(heap->parts);
     mem_free(heap);
 }
@@ -98,7 +89,7 @@ uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes)
     pthread_mutex_lock(&part->lock);
     uint64_t at = take(part, (bytes + PIECE - 1) / PIECE * PIECE + GAP);
     if (at)
-        image_add(heap->image, (struct range){at, bytes ? bytes : 1, "malloc in a kernel", false});
+        image_add(part->taken, (struct range){at, bytes ? bytes : 1, "malloc in a kernel", false});
     pthread_mutex_unlock(&part->lock);
     return at;
 }
@@ -107,6 +98,12 @@ static bool is_taken(const struct part *part, uint64_t at)
 {
     const struct tree_node *found = node_of(part, tree_up_to(&part->pieces, at));
     return found && found->key == at && !found->weight;
+}
+
+static bool tree_has(const struct tree *tree, uint64_t key)
+{
+    uint32_t number = tree_up_to(tree, key);
+    return number && tree->nodes[number].key == key;
 }
 
 static uint64_t end_of(const struct part *part, uint64_t at)
@@ -138,44 +135,78 @@ static struct part *part_at(const struct heap *heap, uint64_t at)
     return at >= heap->at && number < heap->part_count ? &heap->parts[number] : NULL;
 }
 
+/* It can be taken again. */
+static bool give(struct part *part, uint64_t at)
+{
+    bool taken = image_remove(part->taken, at);
+    if (taken)
+        release(part, at);
+    return taken;
+}
+
+/* The owner may be running, just now or, with other threads, a while ago: heap_settle tells it. */
+static bool give_later(struct part *own, uint64_t at)
+{
+    if (at % PIECE || tree_has(&own->given, at))
+        return false;
+    tree_add(&own->given, at, 0);
+    return true;
+}
+
 bool heap_give(struct heap *heap, uint32_t sm, uint64_t at)
 {
     struct part *owner = part_at(heap, at), *own = sm == HEAP_UNTIMED ? owner : &heap->parts[sm];
     if (!owner)
         return false;
     pthread_mutex_lock(&own->lock);
-    bool taken = image_remove(heap->image, at);
-    if (taken && own == owner) {
-        release(owner, at);
-    } else if (taken) { /* its owner may be running, just now or, with other threads, a while ago */
-        mem_grow(own->given, own->given_count, own->given_capacity);
-        own->given[own->given_count++] = at;
-    }
+    bool given = own == owner ? give(owner, at) : give_later(own, at);
     pthread_mutex_unlock(&own->lock);
-    return taken;
+    return given;
 }
 
 void heap_settle(struct heap *heap)
 {
     for (uint32_t i = 0; i < heap->part_count; i++) {
-        struct part *part = &heap->parts[i];
-        for (size_t g = 0; g < part->given_count; g++)
-            release(part_at(heap, part->given[g]), part->given[g]);
-        part->given_count = 0;
+        struct tree *given = &heap->parts[i].given;
+        for (uint32_t number; (number = tree_behind(given, 0));) {
+            uint64_t at = given->nodes[number].key;
+            tree_remove(given, at);
+            give(part_at(heap, at), at); /* or it was no piece: a mistake of the program, as on a GPU */
+        }
     }
+}
+
+/* ---- what kernels may touch ---- */
+
+bool heap_holds(const struct heap *heap, uint64_t at)
+{
+    return part_at(heap, at);
+}
+
+bool heap_find(const struct heap *heap, uint32_t sm, uint64_t at, struct range *range)
+{
+    const struct part *owner = part_at(heap, at);
+    if (sm == HEAP_UNTIMED || owner == &heap->parts[sm])
+        return image_find(owner->taken, at, range);
+    *range = (struct range){owner->at, owner->end - owner->at, "malloc of another SM", false};
+    return true;
+}
+
+void heap_describe(const struct heap *heap, uint64_t at, struct text *text)
+{
+    image_describe(part_at(heap, at)->taken, at, text);
 }
 
 /* ---- checkpoints ---- */
 
-/* What kernels were given, with the bytes they asked for, which the image knows; 0: another SM gave it back.
- */
-static void archive_piece(struct heap *heap, struct part *part, uint64_t *at, struct archive *archive)
+/* What kernels were given, with the bytes they asked for. */
+static void archive_piece(struct part *part, uint64_t *at, struct archive *archive)
 {
     struct range range = {0};
     bool taken = !archive->reading && is_taken(part, *at);
     uint64_t place = *at, bytes = archive->reading ? 0 : end_of(part, *at) - *at;
     if (taken)
-        image_find(heap->image, place, &range);
+        image_find(part->taken, place, &range);
     ARCHIVE_VALUE(archive, place);
     ARCHIVE_VALUE(archive, bytes);
     taken = archive_number(archive, taken, 1);
@@ -183,34 +214,36 @@ static void archive_piece(struct heap *heap, struct part *part, uint64_t *at, st
     archive_check(archive, place == *at && bytes && bytes <= part->end - place);
     if (archive->reading && archive->good)
         tree_add(&part->pieces, place, taken ? 0 : bytes);
-    if (archive->reading && archive->good && taken && range.bytes)
-        image_add(heap->image, (struct range){place, range.bytes, "malloc in a kernel", false});
+    archive_check(archive, !taken || range.bytes);
+    if (archive->reading && archive->good && taken)
+        image_add(part->taken, (struct range){place, range.bytes, "malloc in a kernel", false});
     *at += bytes;
 }
 
-static void archive_pieces(struct heap *heap, struct part *part, uint64_t at, struct archive *archive)
+static void archive_pieces(struct part *part, struct archive *archive)
 {
-    uint64_t count = archive_number(archive, part->pieces.count, heap->part_bytes / PIECE);
+    uint64_t at = part->at, count = archive_number(archive, part->pieces.count, (part->end - at) / PIECE);
     if (archive->reading) {
-        hide_pieces(heap, part);
+        image_free(part->taken);
+        part->taken = image_new();
         tree_fini(&part->pieces);
     }
     for (uint64_t i = 0; i < count && archive->good; i++)
-        archive_piece(heap, part, &at, archive);
+        archive_piece(part, &at, archive);
     archive_check(archive, at == part->end);
 }
 
-static void archive_given(struct part *part, uint64_t most, struct archive *archive)
+static void archive_given(const struct heap *heap, struct part *part, struct archive *archive)
 {
-    uint64_t count = archive_number(archive, part->given_count, most);
+    uint64_t count = archive_number(archive, part->given.count, heap->part_count * heap->part_bytes / PIECE);
     if (archive->reading)
-        part->given_count = 0;
-    for (uint64_t i = 0; i < count && archive->good; i++) {
-        if (archive->reading) {
-            mem_grow(part->given, part->given_count, part->given_capacity);
-            part->given[part->given_count++] = 0;
-        }
-        ARCHIVE_VALUE(archive, part->given[i]);
+        tree_fini(&part->given);
+    for (uint64_t i = 0, at = 0; i < count && archive->good; i++) {
+        uint64_t next = archive->reading ? 0 : part->given.nodes[tree_behind(&part->given, at)].key;
+        ARCHIVE_VALUE(archive, next);
+        if (archive_check(archive, next > at && part_at(heap, next)) && archive->reading)
+            tree_add(&part->given, next, 0);
+        at = next;
     }
 }
 
@@ -220,12 +253,7 @@ void heap_archive(struct heap *heap, struct archive *archive)
     archive_expect(archive, heap->part_bytes);
     archive_expect(archive, heap->part_count);
     for (uint32_t i = 0; i < heap->part_count && archive->good; i++) {
-        archive_pieces(heap, &heap->parts[i], heap->at + i * heap->part_bytes, archive);
-        archive_given(&heap->parts[i], heap->part_count * heap->part_bytes / PIECE, archive);
+        archive_pieces(&heap->parts[i], archive);
+        archive_given(heap, &heap->parts[i], archive);
     }
-    for (uint32_t i = 0; i < heap->part_count && archive->reading; i++)
-        for (size_t g = 0; g < heap->parts[i].given_count && archive->good; g++)
-            archive_check(archive,
-                          part_at(heap, heap->parts[i].given[g]) &&
-                              is_taken(part_at(heap, heap->parts[i].given[g]), heap->parts[i].given[g]));
 }

@@ -16,6 +16,7 @@ struct image {
     struct range *ranges; /* by number in the tree */
     size_t range_capacity;
     struct range spare;
+    const struct heap *heap;
     struct range removed[REMEMBERED];
     size_t removed_count;
     const struct texture **textures;
@@ -101,6 +102,22 @@ bool image_in_spare(const struct image *image, uint64_t at, uint64_t bytes)
     bool in = offset < image->spare.bytes && image->spare.bytes - offset >= bytes;
     pthread_rwlock_unlock(&shared->lock);
     return in;
+}
+
+void image_set_heap(struct image *image, const struct heap *heap)
+{
+    pthread_rwlock_wrlock(&image->lock);
+    image->heap = heap;
+    pthread_rwlock_unlock(&image->lock);
+}
+
+const struct heap *image_heap(const struct image *image)
+{
+    struct image *shared = (struct image *)image;
+    pthread_rwlock_rdlock(&shared->lock);
+    const struct heap *heap = image->heap;
+    pthread_rwlock_unlock(&shared->lock);
+    return heap;
 }
 
 bool image_find(const struct image *image, uint64_t at, struct range *range)

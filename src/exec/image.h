@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct heap;
 struct image;
 struct text;
 struct texture;
@@ -36,7 +37,11 @@ bool image_remove(struct image *image, uint64_t at); /* false: there is none tha
 void image_set_spare(struct image *image, struct range range);
 bool image_in_spare(const struct image *image, uint64_t at, uint64_t bytes);
 
-/* The range that holds this address; false when none does. */
+/* The heap of malloc in kernels, whose pieces are ranges, too (exec/heap.h); NULL: there is none. */
+void image_set_heap(struct image *image, const struct heap *heap);
+const struct heap *image_heap(const struct image *image);
+
+/* The range that holds this address, but for the heap's; false when none does. */
 bool image_find(const struct image *image, uint64_t at, struct range *range);
 
 /* For a report: "48 bytes behind the 4096 bytes of cudaMalloc at 0x..."; also of ranges removed before. */

@@ -49,10 +49,10 @@ static void move_lanes(const struct isa_ops *isa, const struct request *request)
         unsigned char *data = (unsigned char *)(uintptr_t)(line * WATCH_LINE);
         uint32_t masks[WATCH_LINE / 32] = {0};
         who = same_line(&request->of, rest, line);
-        if (request->of.kind == REQUEST_LOAD)
-            isa->deliver(&request->of, line * WATCH_LINE, data, who);
-        else
+        if (request->of.kind == REQUEST_STORE)
             isa->collect(request, line * WATCH_LINE, who, data, masks);
+        else
+            isa->deliver(&request->of, line * WATCH_LINE, data, who);
     }
 }
 
@@ -85,6 +85,7 @@ static void answer(const struct isa_ops *isa, struct isa_warp *w, struct request
     case REQUEST_NONE:
         break;
     case REQUEST_LOAD:
+    case REQUEST_CONSTANT:
     case REQUEST_STORE:
         move_lanes(isa, request);
         break;

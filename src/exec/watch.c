@@ -72,7 +72,7 @@ void watch_request(struct team *team)
 {
     const struct request *request = &team->request;
     struct touched touched; /* most of it is never looked at */
-    if (!team->grid.launch->watch || request->of.kind == REQUEST_NONE)
+    if (!team->grid.launch->watch || request->of.kind == REQUEST_NONE || request->of.kind == REQUEST_CONSTANT)
         return;
     watch_leave(team);
     touched.team = team;

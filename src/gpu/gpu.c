@@ -317,8 +317,6 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
         image_add(launch->image, (struct range){(uintptr_t)workspace, WORKSPACE,
                                                 "the workspace of grid-wide barriers", false});
     }
-    if (launch->kernel->has_textures) /* whose values do not come through the caches */
-        mem_sync(gpu->mem, 0, UINT64_MAX, false);
     if (asked->cold_caches) {
         mem_flush(gpu->mem, true);
         for (uint32_t i = 0; i < gpu->sm_count; i++)

@@ -9,11 +9,12 @@
 #include <string.h>
 
 enum request_kind {
-    REQUEST_NONE,   /* nothing of global memory */
-    REQUEST_LOAD,   /* lanes' values to registers */
-    REQUEST_STORE,  /* and from them */
-    REQUEST_ATOMIC, /* and with old values back, if they are wanted */
-    REQUEST_PIECES, /* any bytes, from or to anywhere (matrices, asynchronous copies) */
+    REQUEST_NONE,     /* nothing of global memory */
+    REQUEST_LOAD,     /* lanes' values to registers */
+    REQUEST_CONSTANT, /* the same, of memory that no kernel writes: through the constant caches */
+    REQUEST_STORE,    /* lanes' values from registers */
+    REQUEST_ATOMIC,   /* and with old values back, if they are wanted */
+    REQUEST_PIECES,   /* any bytes, from or to anywhere (matrices, asynchronous copies) */
 };
 
 /* Bytes of global memory, within a line, and where on the host they come from or go to. */
@@ -58,22 +59,21 @@ struct request {
      * instruction set wants to know then: plain data, without pointers. */
     unsigned char *stage;
     size_t stage_capacity;
-    /* Shared and local memory: already done; here for the time it takes */
-    lane_mask shared, local, constant;
+    /* Shared and local memory, and the kernel's parameters: already done; here for the time it takes */
+    lane_mask shared, local, param;
     uint8_t shared_bytes, local_bytes;
     bool shared_atomic, local_writes;
-    bool constant_param; /* offsets in the kernel's parameters, not addresses */
     struct delivery of;
     uint64_t operand[ISA_LANES], compare[ISA_LANES];
     uint32_t shared_at[ISA_LANES];
-    uint64_t local_at[ISA_LANES], constant_at[ISA_LANES];
+    uint64_t local_at[ISA_LANES], param_at[ISA_LANES];
 };
 
 /* It was seen to. */
 static inline void request_clear(struct request *request)
 {
     request->of.kind = REQUEST_NONE;
-    request->of.lanes = request->shared = request->local = request->constant = 0;
+    request->of.lanes = request->shared = request->local = request->param = 0;
     request->of.barrier = NULL;
     request->of.is_async = request->of.merged = false;
     request->shared_atomic = request->writes = false;

@@ -123,7 +123,9 @@ bool cache_touch_or_place(struct cache *cache, uint64_t line)
         cache_touch(cache, slot);
         return true;
     }
-    cache_place(cache, cache_victim(cache, line), line, TAGS_NORMAL);
+    slot = cache_victim(cache, line);
+    if (slot != TAGS_NONE)
+        cache_place(cache, slot, line, TAGS_NORMAL);
     return false;
 }
 

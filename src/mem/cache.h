@@ -149,7 +149,7 @@ static inline uint32_t cache_missing(const struct cache *cache, uint32_t slot, u
     return slot == TAGS_NONE ? sectors : sectors & ~(uint32_t)*cache_valid(cache, slot);
 }
 
-/* Looks for a line, and puts it there if it is not. True: it was. For caches of tags alone. */
+/* Looks for a line, and puts it there if it is not, where there is room. True: it was. */
 bool cache_touch_or_place(struct cache *cache, uint64_t line);
 
 /* ---- making room ---- */

@@ -233,7 +233,7 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
     mem->clients = config->clients;
     if (config->has_peers)
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients);
-    if (config->tlb && config->tlb->l1_entries)
+    if (config->tlb && tlb_takes_time(config->tlb))
         translator_make(mem, config->tlb, config->sm_clock);
     mem->dma = dma_new(mem->engine, mem->path, mem, host_memory_gpus(config->host));
     host_memory_attach(config->host, config->home, mem, config->noc->host_latency);

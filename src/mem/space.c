@@ -4,15 +4,16 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TOP_SHIFT = 30, MIDDLE_SHIFT = 21, LEAF_SHIFT = 12, LEVEL_SHIFT = 9, ADDRESS_BITS = 47 };
 enum { ENTRIES = 1 << LEVEL_SHIFT };
 #define TOP_ENTRIES (UINT64_C(1) << (ADDRESS_BITS - TOP_SHIFT))
 
-/* Zero: nothing. Bit 0: the packed physical address of a block of this level's size. Else a table of the next
- * level, by its number. */
+/* Zero: nothing. Bit 0: the packed physical address of a block of this level's size, with the alias in the
+ * low bits that are free. Else a table of the next level, by its number. */
 typedef uint64_t entry;
-enum { IS_BLOCK = 1, NEXT_SHIFT = 1 };
+enum { IS_BLOCK = 1, NEXT_SHIFT = 1, ALIAS_SHIFT = 1 };
 
 struct table {
     entry at[ENTRIES];
@@ -22,7 +23,8 @@ struct space {
     entry *top; /* pages of the host that cost nothing until they are touched */
     struct table **tables;
     size_t table_count, table_capacity;
-    struct space_block *mapped; /* as they were given; once ready in the order of physical addresses */
+    struct space_block *mapped;      /* as they were given; those found first count */
+    struct space_block *by_physical; /* the same, once ready */
     size_t mapped_count, mapped_capacity;
     bool has_aliases;
 };
@@ -48,16 +50,22 @@ void space_free(struct space *space)
     free_tables(space);
     mem_free(space->tables);
     mem_free(space->mapped);
+    mem_free(space->by_physical);
     mem_free_pages(space->top);
     mem_free(space);
 }
 
-void space_clear(struct space *space)
+static void forget_entries(struct space *space)
 {
     free_tables(space);
-    space->mapped_count = 0;
     mem_free_pages(space->top);
     space->top = mem_alloc_pages(TOP_ENTRIES, sizeof *space->top);
+}
+
+void space_clear(struct space *space)
+{
+    space->mapped_count = 0;
+    space_ready(space);
 }
 
 static struct table *next_table(struct space *space, entry *at)
@@ -78,14 +86,15 @@ static bool fits(uint64_t at, uint64_t bytes, struct physical_address to, unsign
 }
 
 /* Maps a block, and gives how far that is. */
-static uint64_t map_block(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to)
+static uint64_t map_block(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to,
+                          uint8_t alias)
 {
     entry *place = &space->top[at >> TOP_SHIFT];
     for (unsigned shift = TOP_SHIFT;; shift -= LEVEL_SHIFT) {
         if (*place & IS_BLOCK)
             return SPACE_PAGE_LEAST;
         if (!*place && fits(at, bytes, to, shift)) {
-            *place = to.packed | IS_BLOCK;
+            *place = to.packed | (entry)alias << ALIAS_SHIFT | IS_BLOCK;
             return UINT64_C(1) << shift;
         }
         place = &next_table(space, place)->at[at >> (shift - LEVEL_SHIFT) & (ENTRIES - 1)];
@@ -101,10 +110,13 @@ void space_map(struct space *space, uint64_t at, uint64_t bytes, struct physical
     to.packed -= before;
     mem_grow(space->mapped, space->mapped_count, space->mapped_capacity);
     space->mapped[space->mapped_count++] = (struct space_block){.at = at, .bytes = end - at, .to = to};
-    while (at < end) {
-        uint64_t step = map_block(space, at, end - at, to);
-        at += step;
-        to.packed += step;
+}
+
+static void enter(struct space *space, struct space_block block)
+{
+    for (uint64_t end = block.at + block.bytes, step; block.at < end; block.at += step) {
+        step = map_block(space, block.at, end - block.at, block.to, block.alias);
+        block.to.packed += step;
     }
 }
 
@@ -116,24 +128,49 @@ static int by_physical(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-void space_ready(struct space *space)
+/* Those that overlap follow each other, and get numbers. (With more than there are, some have one in common:
+ * they are one to caches.) */
+static void number_aliases(struct space *space)
 {
     uint64_t end = 0;
+    uint8_t alias = 0;
     space->has_aliases = false;
-    if (space->mapped_count)
-        qsort(space->mapped, space->mapped_count, sizeof *space->mapped, by_physical);
     for (size_t i = 0; i < space->mapped_count; i++) {
-        const struct space_block *one = &space->mapped[i];
-        space->has_aliases |= one->to.packed < end;
+        struct space_block *one = &space->by_physical[i];
+        bool overlaps = one->to.packed < end;
+        alias = overlaps ? (uint8_t)((alias + 1) % SPACE_ANY_ALIAS) : 0;
+        one->alias = alias;
+        space->has_aliases |= overlaps;
         end = max_u64(end, one->to.packed + one->bytes);
     }
 }
 
+static const struct space_block *numbered(const struct space *space, const struct space_block *one)
+{
+    return bsearch(one, space->by_physical, space->mapped_count, sizeof *one, by_physical);
+}
+
+void space_ready(struct space *space)
+{
+    size_t count = space->mapped_count;
+    mem_free(space->by_physical);
+    space->by_physical = mem_alloc(count + 1, sizeof *space->by_physical);
+    if (count) {
+        memcpy(space->by_physical, space->mapped, count * sizeof *space->mapped);
+        qsort(space->by_physical, count, sizeof *space->by_physical, by_physical);
+    }
+    number_aliases(space);
+    forget_entries(space);
+    for (size_t i = 0; i < count; i++)
+        enter(space, *numbered(space, &space->mapped[i]));
+}
+
 struct space_block space_name(const struct space *space, struct physical_address address, uint32_t number)
 {
-    for (size_t i = 0; i < space->mapped_count && space->mapped[i].to.packed <= address.packed; i++) {
-        if (address.packed - space->mapped[i].to.packed < space->mapped[i].bytes && !number--)
-            return space->mapped[i];
+    for (size_t i = 0; i < space->mapped_count && space->by_physical[i].to.packed <= address.packed; i++) {
+        const struct space_block *one = &space->by_physical[i];
+        if (address.packed - one->to.packed < one->bytes && !number--)
+            return *one;
     }
     return (struct space_block){0};
 }
@@ -143,7 +180,8 @@ static struct space_block block(const struct space *space, entry found, uint64_t
     uint64_t bytes = UINT64_C(1) << shift;
     return found ? (struct space_block){.at = address & ~(bytes - 1),
                                         .bytes = bytes,
-                                        .to = physical_unpack(found & ~(entry)IS_BLOCK),
+                                        .to = physical_unpack(found / SPACE_PAGE_LEAST * SPACE_PAGE_LEAST),
+                                        .alias = (uint8_t)(found >> ALIAS_SHIFT),
                                         .has_aliases = space->has_aliases}
                  : (struct space_block){0};
 }

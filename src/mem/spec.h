@@ -62,12 +62,12 @@
 
 #define TLB_PARAMS(P, S)                                                                                     \
     P(S, size, page, "2MiB", "4KiB..16GiB", "that an SM's entry is for")                                     \
-    P(S, count, l1_entries, "0", "0..1048576", "of an SM; 0: translation takes no time")                     \
+    P(S, count, l1_entries, "0", "0..1048576", "of an SM; 0: it has none")                                   \
     P(S, count, l1_ways, "16", "1..64", "of them in a set")                                                  \
     P(S, size, l2_page, "2MiB", "4KiB..16GiB", "that an entry of the GPU's is for")                          \
-    P(S, count, l2_entries, "4096", "1..16777216", "of the GPU, that all SMs ask")                           \
+    P(S, count, l2_entries, "0", "0..16777216", "of the GPU, that all SMs ask; 0: every miss is walked for") \
     P(S, count, l2_ways, "16", "1..64", "of them in a set")                                                  \
-    P(S, count, l2_cycles, "80", "2..100000", "from an SM's miss to the GPU's answer, in cycles of the SM")  \
+    P(S, count, l2_cycles, "80", "2..100000", "from an SM's miss to the answer, in cycles of the SM")        \
     P(S, count, walk_cycles, "500", "0..1000000", "more, for a walk through the tables")                     \
     P(S, count, walkers, "8", "1..64", "walks at a time")
 
@@ -83,6 +83,12 @@ struct noc_spec {
 struct tlb_spec {
     TLB_PARAMS(PARAM_FIELD, tlb_spec)
 };
+/* With entries at no level, it takes none. */
+static inline bool tlb_takes_time(const struct tlb_spec *spec)
+{
+    return spec->l1_entries || spec->l2_entries;
+}
+
 extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \

@@ -1,5 +1,6 @@
 /* Translation of addresses, as far as it takes time. Each SM has a few pages' entries at hand (struct tlb)
  * and asks the GPU's own for others (walk.c), which has more of them, and walks through tables for the rest.
+ * A description may leave out either's entries.
  *
  *   if (!tlb_has(tlb, page))
  *       send a struct translation to the plug mem_translator; when it comes back: tlb_add(tlb, page);
@@ -13,7 +14,7 @@
 
 /* What an SM asks, and the answer. */
 struct translation {
-    uint64_t page; /* number of the SM's page */
+    uint64_t page; /* the tag of an address (mem/space.h), divided by the size of an SM's page */
 };
 
 struct tlb {

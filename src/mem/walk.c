@@ -16,7 +16,7 @@ struct translator {
     uint64_t pages_together; /* of SMs, in one entry */
     uint64_t walk_ps;
     uint32_t walkers;
-    struct tlb entries;
+    struct tlb entries; /* or none */
     uint64_t *ready_at; /* by slot */
 };
 
@@ -31,6 +31,18 @@ static uint64_t walk(const struct translator *translator, struct translator_stat
     return state->walker_free_at[first] = max_u64(state->walker_free_at[first], now) + translator->walk_ps;
 }
 
+/* When the entry of a page is there. */
+static uint64_t find(struct translator *translator, struct translator_state *state, uint64_t page,
+                     uint64_t now)
+{
+    uint32_t slot = tlb_look(&translator->entries, page);
+    if (slot == TAGS_NONE) {
+        slot = tlb_add(&translator->entries, page);
+        translator->ready_at[slot] = walk(translator, state, now);
+    }
+    return translator->ready_at[slot];
+}
+
 static void translator_arrive(struct component *self, void *at, struct port *port)
 {
     struct translator_state *state = at;
@@ -39,12 +51,9 @@ static void translator_arrive(struct component *self, void *at, struct port *por
     struct translation asked;
     memcpy(&asked, event->payload, sizeof asked);
     uint64_t now = component_now(self), page = asked.page / translator->pages_together;
-    uint32_t slot = tlb_look(&translator->entries, page);
-    if (slot == TAGS_NONE) {
-        slot = tlb_add(&translator->entries, page);
-        translator->ready_at[slot] = walk(translator, state, now);
-    }
-    uint64_t wait = translator->ready_at[slot] > now ? translator->ready_at[slot] - now : 0;
+    uint64_t ready_at =
+        translator->ready_at ? find(translator, state, page, now) : walk(translator, state, now);
+    uint64_t wait = ready_at > now ? ready_at - now : 0;
     REQUIRE(port_send(port, event->from, wait, 0, &asked, sizeof asked));
     port_pop(port);
 }
@@ -54,6 +63,8 @@ static void translator_archive(struct component *self, void *state, struct archi
     struct translator *translator = (struct translator *)(uintptr_t)component_spec(self);
     const struct tags *tags = translator->entries.entries;
     (void)state;
+    if (!tags)
+        return;
     tlb_archive(&translator->entries, archive);
     archive_bytes(archive, translator->ready_at,
                   (size_t)tags->sets * tags->ways * sizeof *translator->ready_at);
@@ -70,10 +81,11 @@ void translator_make(struct mem *mem, const struct tlb_spec *spec, uint64_t sm_c
     *translator = (struct translator){.pages_together = max_u64(spec->l2_page / spec->page, 1),
                                       .walk_ps = (uint64_t)((double)spec->walk_cycles * cycle_ps + 0.5),
                                       .walkers = (uint32_t)spec->walkers};
-    tlb_init(&translator->entries, spec->l2_entries, spec->l2_ways);
-    translator->ready_at =
-        mem_alloc((size_t)translator->entries.entries->sets * translator->entries.entries->ways,
-                  sizeof *translator->ready_at);
+    if (spec->l2_entries) {
+        tlb_init(&translator->entries, spec->l2_entries, spec->l2_ways);
+        const struct tags *tags = translator->entries.entries;
+        translator->ready_at = mem_alloc((size_t)tags->sets * tags->ways, sizeof *translator->ready_at);
+    }
     snprintf(name, sizeof name, "%s.translations", mem->path);
     mem->translations = engine_link(
         mem->engine, name,
@@ -86,7 +98,8 @@ void translator_free(struct translator *translator)
 {
     if (!translator)
         return;
-    tlb_fini(&translator->entries);
+    if (translator->ready_at)
+        tlb_fini(&translator->entries);
     mem_free(translator->ready_at);
     mem_free(translator);
 }

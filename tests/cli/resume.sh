@@ -60,6 +60,9 @@ same_from_checkpoints --stats '0.2 0.9' run --mode timing "${small[@]}" @ ./usep
 for workload in spinlock matmul_tiled prodcons lud; do # locks; shared memory and barriers; flags; several kernels
     same_from_checkpoints --json 0.7 bench "$workload" --mode timing "${small[@]}" @
 done
+# pages that are walked for, and hits that wait for them
+same_from_checkpoints --json '0.3 0.6' bench lud --mode timing "${small[@]}" --set sm.l1_tags=physical \
+    --set tlb.l1_entries=2 --set tlb.page=4KiB @
 if has nvcc "checkpoints of nvcc's programs"; then
     if nvcc -O2 -arch=sm_90 -cudart shared -o checkpoint "$HEDDLE_HOME/tests/programs/checkpoint.cu" >built 2>&1; then
         same_from_checkpoints --stats '0.019 0.05 0.5 0.96 0.99' run --mode timing "${small[@]}" @ ./checkpoint
@@ -70,7 +73,7 @@ if has nvcc "checkpoints of nvcc's programs"; then
     # malloc and free of many SMs' pieces: a checkpoint among them, in the middle of each kernel
     nvcc -O2 -arch=sm_90 -cudart shared -o heap "$HEDDLE_HOME/tests/programs/heap.cu" >built 2>&1 || fail heap.cu
     same_from_checkpoints --stats '0.1 0.45 0.9' run --mode timing "${small[@]}" @ ./heap
-    for name in streams texture texels; do # of the last one, fetches are under way for most of the time
+    for name in streams texture texels constants; do # of the last two, loads are under way for most of the time
         nvcc -O2 -cudart shared -o "$name" "$HEDDLE_HOME/tests/programs/$name.cu" >built 2>&1 || fail "$name.cu"
         same_from_checkpoints --stats '0.5 0.8' run --mode timing "${small[@]}" @ "./$name"
     done

@@ -218,6 +218,13 @@ for threads in 1 2; do
     grep -o '"heddle__tlb_walks.sum": [0-9]*' "walks.$threads" >"same_walks.$threads"
     expect_same_file "walks with $threads threads and with one" same_walks.1 "same_walks.$threads"
 done
+for threads in 1 2 5; do # every load waits for its page before L1 is looked into
+    run bench lud --mode timing "${small[@]}" --set sm.l1_tags=physical --set tlb.l1_entries=2 --set tlb.page=4KiB \
+        --threads $threads --json "physical.$threads"
+    expect_status 0
+    grep -E '"(sm__cycles_elapsed.max|heddle__tlb_[a-z_]*.sum)"' "physical.$threads" >"same_physical.$threads"
+    expect_same_file "physical tags with $threads threads and with one" same_physical.1 "same_physical.$threads"
+done
 
 # ---- docs/statistics.md has what the rows say ----
 

@@ -53,15 +53,53 @@ static void a_page_that_nobody_knows_is_walked_for(void **state)
                          1 + MISS + 80 + walk + 1);
 }
 
-/* A hit of L1 needs no page. */
+/* Levels that a description leaves out: without entries of SMs every load asks; without the GPU's, all that
+ * SMs do not have is walked for; without both, translation takes no time. */
+static void each_level_can_be_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(measured(&(struct entries){0, 64, 80, 500}, "", LOAD, USE, 3), 1 + MISS + 80 + 1);
+    assert_int_equal(measured(&(struct entries){1, 0, 80, 500}, "", LOAD, USE, 3), 1 + MISS + 80 + 500 + 1);
+    assert_int_equal(measured(&(struct entries){64, 0, 80, 500}, "", LOAD, USE, 3), 1 + MISS + 1);
+    assert_int_equal(measured(&(struct entries){0, 0, 80, 500}, "", LOAD, USE, 3), 1 + MISS + 1);
+}
+
+/* A hit of an L1 with virtual tags needs no page. */
+static uint32_t hit_of_l1(const char *tags)
+{
+    static const char first[] = "ld.global.u32 %r1, [%data];\nbar.warp.sync -1;\n"
+                                "ld.global.u32 %r2, [%data+4096];";
+    struct bench bench = bench_open(PAGES "tlb.l1_entries=1 tlb.l2_entries=1 tlb.l2_cycles=80 "
+                                          "tlb.walk_cycles=500 %s",
+                                    tags);
+    struct piece piece = {.before = first,
+                          .body = LOAD,
+                          .after = USE "st.global.u32 [%out+24], %r1;\nst.global.u32 [%out+28], %r2;",
+                          .inst = 3 + 3 + 2};
+    uint32_t cycles = bench_cycles(&bench, &piece);
+    bench_close(&bench);
+    return cycles;
+}
+
 static void a_hit_of_l1_is_not_translated(void **state)
 {
     (void)state;
-    static const char first[] = "ld.global.u32 %r1, [%data];\nbar.warp.sync -1;\n"
-                                "ld.global.u32 %r2, [%data+4096];";
-    assert_int_equal(measured(&(struct entries){1, 1, 80, 500}, first, LOAD,
-                              USE "st.global.u32 [%out+24], %r1;\nst.global.u32 [%out+28], %r2;", 3 + 3 + 2),
-                     1 + L1 + 1);
+    assert_int_equal(hit_of_l1("sm.l1_tags=virtual"), 1 + L1 + 1);
+}
+
+/* With physical tags the page comes first, then L1; and for a miss the way from there. */
+static void physical_tags_are_translated_first(void **state)
+{
+    (void)state;
+    assert_int_equal(hit_of_l1("sm.l1_tags=physical"), 1 + 80 + 500 + L1 + 1);
+    for (uint32_t walk = 500; walk <= 501; walk++) {
+        struct bench bench = bench_open(PAGES "tlb.l1_entries=1 tlb.l2_entries=1 tlb.l2_cycles=80 "
+                                              "tlb.walk_cycles=%u sm.l1_tags=physical",
+                                        walk);
+        struct piece piece = {.body = LOAD, .after = USE, .inst = 3};
+        assert_int_equal(bench_cycles(&bench, &piece), 1 + 80 + walk + MISS + 1);
+        bench_close(&bench);
+    }
 }
 
 /* Even lanes go to %data, odd ones %arg bytes behind: two lines, the second looked up l1_line_cycles later.
@@ -109,7 +147,9 @@ int main(void)
         cmocka_unit_test(a_page_that_the_sm_knows_costs_nothing),
         cmocka_unit_test(a_page_that_it_does_not_is_asked_for),
         cmocka_unit_test(a_page_that_nobody_knows_is_walked_for),
+        cmocka_unit_test(each_level_can_be_left_out),
         cmocka_unit_test(a_hit_of_l1_is_not_translated),
+        cmocka_unit_test(physical_tags_are_translated_first),
         cmocka_unit_test(lines_of_a_page_wait_for_it_together),
         cmocka_unit_test(walks_wait_for_a_walker),
         cmocka_unit_test(large_pages_are_walked_for_once),

@@ -7,10 +7,10 @@
 enum { PARTS = 3, BYTES = 4096 };
 static const uint64_t base = UINT64_C(0x10000);
 
-static bool is_seen(const struct image *image, uint64_t at)
+static bool is_seen(const struct heap *heap, uint32_t sm, uint64_t at)
 {
     struct range range;
-    return image_find(image, at, &range);
+    return heap_find(heap, sm, at, &range) && at - range.at < range.bytes;
 }
 
 static void an_address_depends_on_its_sm_alone(void **state)
@@ -26,8 +26,43 @@ static void an_address_depends_on_its_sm_alone(void **state)
     assert_int_equal(heap_take(heap, 1, BYTES), 0); /* others have room, but that is theirs */
     assert_true(heap_give(heap, 1, first));
     assert_int_equal(heap_take(heap, 1, 50), first);
+    assert_ptr_equal(image_heap(image), heap);
     heap_free(heap);
-    assert_false(is_seen(image, base));
+    assert_null(image_heap(image));
+    image_free(image);
+}
+
+/* An SM knows its own pieces to the byte. Others' it does not know while kernels run; without time all are
+ * known. */
+static void an_sm_sees_its_own_pieces_to_the_byte(void **state)
+{
+    (void)state;
+    struct image *image = image_new();
+    struct heap *heap = heap_new(image, base, BYTES, PARTS);
+    uint64_t at = heap_take(heap, 1, 100), end = base + (uint64_t)PARTS * BYTES;
+    assert_false(heap_holds(heap, base - 1));
+    assert_true(heap_holds(heap, base));
+    assert_true(heap_holds(heap, end - 1));
+    assert_false(heap_holds(heap, end));
+    static const uint32_t exact[] = {1, HEAP_UNTIMED};
+    for (int i = 0; i < 2; i++) {
+        assert_true(is_seen(heap, exact[i], at));
+        assert_true(is_seen(heap, exact[i], at + 99));
+        assert_false(is_seen(heap, exact[i], at + 100));
+    }
+    struct range range;
+    assert_true(heap_find(heap, 0, at + 100, &range));
+    assert_int_equal(range.at, base + BYTES);
+    assert_int_equal(range.bytes, BYTES);
+    assert_false(is_seen(heap, 0, base)); /* its own part, where nothing is taken */
+    assert_true(heap_give(heap, 1, at));
+    assert_false(is_seen(heap, 1, at));
+    struct text text = {0};
+    heap_describe(heap, at + 4, &text);
+    assert_non_null(strstr(text.at, "4 bytes into the 100 bytes of malloc in a kernel"));
+    assert_non_null(strstr(text.at, "which were freed"));
+    text_fini(&text);
+    heap_free(heap);
     image_free(image);
 }
 
@@ -39,14 +74,17 @@ static void what_others_gave_back_can_be_taken_later(void **state)
     uint64_t one = heap_take(heap, 0, 100), two = heap_take(heap, 0, 200), three = heap_take(heap, 0, 100);
     assert_true(heap_give(heap, 2, two));
     assert_true(heap_give(heap, 1, one));
-    assert_false(is_seen(image, one));     /* it is gone */
+    assert_true(is_seen(heap, 0, one));    /* its owner has not heard of it */
     assert_false(heap_give(heap, 1, one)); /* twice */
-    assert_false(heap_give(heap, 0, two)); /* by its owner, too */
     assert_false(heap_give(heap, 1, base - 16));
     assert_false(heap_give(heap, 1, base + (uint64_t)PARTS * BYTES));
-    assert_false(heap_give(heap, 1, three + 16)); /* inside a piece */
+    assert_false(heap_give(heap, 1, three + 8));  /* no piece begins there */
+    assert_false(heap_give(heap, 0, three + 16)); /* inside a piece, as the owner knows; */
+    assert_true(heap_give(heap, 1, three + 16));  /* others do not: it comes to nothing */
     assert_true(heap_take(heap, 0, 100) > three);
     heap_settle(heap);
+    assert_false(is_seen(heap, 0, one));
+    assert_true(is_seen(heap, 0, three));
     assert_int_equal(heap_take(heap, 0, 330), one);    /* both together */
     assert_true(heap_give(heap, HEAP_UNTIMED, three)); /* nobody runs: at once */
     assert_int_equal(heap_take(heap, 0, 100), three);
@@ -68,11 +106,12 @@ static void a_checkpoint_has_all_of_it(void **state)
     struct archive in = archive_reader(out.text.at, out.text.length);
     heap_archive(heaps[1], &in);
     assert_true(archive_at_end(&in));
-    assert_true(is_seen(images[1], kept + 99));
-    assert_false(is_seen(images[1], kept + 100));
-    assert_false(is_seen(images[1], given));
-    assert_false(is_seen(images[1], base + BYTES));
-    assert_true(is_seen(images[1], base + 2 * BYTES));
+    assert_true(is_seen(heaps[1], 0, kept + 99));
+    assert_false(is_seen(heaps[1], 0, kept + 100));
+    assert_true(is_seen(heaps[1], 0, given));
+    assert_false(is_seen(heaps[1], 1, base + BYTES));
+    assert_true(is_seen(heaps[1], 2, base + 2 * BYTES));
+    assert_false(heap_give(heaps[1], 1, given)); /* it has been */
     for (int settled = 0; settled < 2; settled++) {
         for (uint32_t sm = 0; sm < PARTS; sm++)
             assert_int_equal(heap_take(heaps[1], sm, 60), heap_take(heaps[0], sm, 60));
@@ -111,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_depends_on_its_sm_alone),
+        cmocka_unit_test(an_sm_sees_its_own_pieces_to_the_byte),
         cmocka_unit_test(what_others_gave_back_can_be_taken_later),
         cmocka_unit_test(a_checkpoint_has_all_of_it),
         cmocka_unit_test(many_pieces_are_as_quick_as_few),

@@ -1,5 +1,6 @@
 /* The timed machine with its SMs on several threads of the host: the same bytes and the same times as on one
  * thread. The thread sanitizer watches this in its own build. */
+#include "base/bits.h"
 #include "base/mem.h"
 #include "driver_check.h"
 #include <heddle.h>
@@ -7,6 +8,7 @@
 static const char ptx[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
     ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+    ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
     ".global .align 1 .b8 block_number[4] = {37, 117, 10, 0};\n" /* %u and a newline */
     /* Every round a thread adds to its word, a block adds up its threads in shared memory, and all count. */
     ".visible .entry mix(.param .u64 words, .param .u64 sums, .param .u64 count, .param .u32 rounds)\n"
@@ -48,6 +50,33 @@ static const char ptx[] =
     "    cvta.local.u64 %rd2, %rd1; mov.u64 %rd3, block_number; cvta.global.u64 %rd3, %rd3;\n"
     "    { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd3; st.param.b64 [a], %rd2;\n"
     "      call.uni (r), vprintf, (f, a); }\n"
+    "    ret;\n"
+    "}\n"
+    /* A thread takes 16 to 76 bytes, puts its number there, and the place into its slot. */
+    ".visible .entry take(.param .u64 slots)\n"
+    "{\n"
+    "    .reg .b32 %r<8>; .reg .b64 %rd<6>;\n"
+    "    ld.param.u64 %rd1, [slots];\n"
+    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;\n"
+    "    and.b32 %r5, %r4, 15; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, 16; cvt.u64.u32 %rd2, %r5;\n"
+    "    { .param .b64 n; .param .b64 r; st.param.b64 [n], %rd2; call.uni (r), malloc, (n);\n"
+    "      ld.param.b64 %rd3, [r]; }\n"
+    "    st.u32 [%rd3+12], %r4;\n"
+    "    mul.wide.u32 %rd4, %r4, 8; add.u64 %rd5, %rd1, %rd4; st.global.u64 [%rd5], %rd3;\n"
+    "    ret;\n"
+    "}\n"
+    /* A thread reads what the one `far` behind it wrote, frees that, and puts what it read into words. */
+    ".visible .entry give(.param .u64 slots, .param .u64 words, .param .u32 far, .param .u32 count)\n"
+    "{\n"
+    "    .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+    "    ld.param.u64 %rd1, [slots]; ld.param.u64 %rd2, [words]; ld.param.u32 %r5, [far];\n"
+    "    ld.param.u32 %r8, [count];\n"
+    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;\n"
+    "    add.u32 %r6, %r4, %r5; rem.u32 %r6, %r6, %r8;\n"
+    "    mul.wide.u32 %rd3, %r6, 8; add.u64 %rd4, %rd1, %rd3; ld.global.u64 %rd5, [%rd4];\n"
+    "    ld.u32 %r7, [%rd5+12];\n"
+    "    { .param .b64 p; st.param.b64 [p], %rd5; call.uni free, (p); }\n"
+    "    mul.wide.u32 %rd6, %r4, 4; add.u64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r7;\n"
     "    ret;\n"
     "}\n";
 
@@ -205,9 +234,72 @@ static void islands_share_nothing(void **state)
     mem_free(apart);
 }
 
+/* ---- malloc in kernels: pieces that one SM takes and others free ---- */
+
+enum { MALLOC_ROUNDS = 3 };
+
+struct mallocs {
+    uint64_t slots[MALLOC_ROUNDS][WORDS]; /* addresses, from the first */
+    uint32_t words[MALLOC_ROUNDS][WORDS];
+    uint64_t time_ps;
+};
+
+static struct mallocs *run_mallocs(unsigned threads, bool islands_apart)
+{
+    struct mallocs *mallocs = mem_alloc(1, sizeof *mallocs);
+    struct under_test t;
+    struct module *module;
+    struct function *take, *give;
+    uint64_t slots, words;
+    uint32_t count = WORDS, far = THREADS + 1;
+    start_with(&t, (struct driver_options){.settings = machine,
+                                           .threads = threads,
+                                           .timing = {.on = true, .islands_apart = islands_apart}});
+    CHECK(module_load(t.driver, "mix.ptx", ptx, strlen(ptx), &module));
+    CHECK(module_function(module, "take", &take));
+    CHECK(module_function(module, "give", &give));
+    CHECK(memory_alloc(t.device, WORDS * 8, &slots));
+    CHECK(memory_alloc(t.device, WORDS * 4, &words));
+    struct launch_config config = {.grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}};
+    for (int i = 0; i < MALLOC_ROUNDS; i++) {
+        CHECK(stream_launch(t.first, take, &config, (void *[]){&slots}));
+        CHECK(stream_launch(t.first, give, &config, (void *[]){&slots, &words, &far, &count}));
+        CHECK(stream_copy_bytes(t.first, address_of(mallocs->slots[i]), slots, WORDS * 8, true));
+        CHECK(stream_copy_bytes(t.first, address_of(mallocs->words[i]), words, WORDS * 4, true));
+    }
+    mallocs->time_ps = driver_time_ps(t.driver);
+    stop(&t);
+    uint64_t first = UINT64_MAX; /* where the heap is depends on the host */
+    for (uint32_t i = 0; i < WORDS; i++)
+        first = mallocs->slots[0][i] < first ? mallocs->slots[0][i] : first;
+    for (uint32_t i = 0; i < MALLOC_ROUNDS * WORDS; i++)
+        mallocs->slots[i / WORDS][i % WORDS] -= first;
+    return mallocs;
+}
+
+static void mallocs_are_the_same_on_all_threads_and_apart(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = {1, 2, 5, 16};
+    struct mallocs *one = run_mallocs(1, true);
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_int_equal(one->words[MALLOC_ROUNDS - 1][i], (i + THREADS + 1) % WORDS);
+    uint64_t most[MALLOC_ROUNDS] = {0};
+    for (uint32_t i = 0; i < MALLOC_ROUNDS * WORDS; i++)
+        most[i / WORDS] = max_u64(most[i / WORDS], one->slots[i / WORDS][i % WORDS]);
+    assert_true(most[MALLOC_ROUNDS - 1] < most[0] + 128); /* all was given back, and taken again */
+    for (size_t i = 0; i < 4; i++) {
+        struct mallocs *other = run_mallocs(threads[i], false);
+        assert_memory_equal(one, other, sizeof *one);
+        mem_free(other);
+    }
+    mem_free(one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_gpus), cmocka_unit_test(two_streams),
-                                       cmocka_unit_test(islands_share_nothing)};
+                                       cmocka_unit_test(islands_share_nothing),
+                                       cmocka_unit_test(mallocs_are_the_same_on_all_threads_and_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,37 @@ static void names_of_a_physical_address_are_all_found(void **state)
     space_free(space);
 }
 
+static uint64_t tag_of(const struct space *space, uint64_t address)
+{
+    struct space_block found = space_find(space, address);
+    return space_tag(&found, address);
+}
+
+/* A tag does not depend on the virtual address, but tells those of one physical address apart. */
+static void aliases_have_tags_of_their_own(void **state)
+{
+    (void)state;
+    for (uint64_t base = GIB; base <= 8 * GIB; base += 7 * GIB) {
+        struct space *space = space_new();
+        space_map(space, base, 4 * MIB, physical_at(1, 0));
+        space_map(space, base + 3 * GIB, 2 * MIB, physical_at(1, 2 * MIB));
+        space_map(space, base + 4 * GIB, 4096, physical_at(1, 2 * MIB + 4096));
+        space_map(space, base + 5 * GIB, 2 * MIB, physical_at(1, 4 * MIB)); /* behind them */
+        space_ready(space);
+        uint64_t physical = physical_at(1, 2 * MIB + 4100).packed;
+        uint64_t tags[] = {tag_of(space, base + 2 * MIB + 4100), tag_of(space, base + 3 * GIB + 4100),
+                           tag_of(space, base + 4 * GIB + 4)};
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_int_equal(tag_physical(tags[i]), physical);
+            assert_int_equal(tag_alias(tags[i]), i);
+        }
+        assert_int_equal(tag_of(space, base + 5 * GIB + 4), physical_at(1, 4 * MIB + 4).packed);
+        assert_int_equal(tag_physical(tag_any(tags[1])), physical);
+        assert_int_equal(tag_alias(tag_any(tags[1])), SPACE_ANY_ALIAS);
+        space_free(space);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +116,7 @@ int main(void)
         cmocka_unit_test(what_lies_alike_takes_large_entries),
         cmocka_unit_test(a_page_that_two_share_is_the_first_ones),
         cmocka_unit_test(names_of_a_physical_address_are_all_found),
+        cmocka_unit_test(aliases_have_tags_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,12 +183,17 @@ static const struct access *access_archive(const struct ptx_kernel *kernel, cons
     return archive->reading ? memory_access(kernel, (uint32_t)number) : access;
 }
 
+static bool is_load(const struct delivery *of)
+{
+    return of->kind == REQUEST_LOAD || of->kind == REQUEST_CONSTANT;
+}
+
 /* Whether values can be written to the registers it names. */
 static bool registers_fit(const struct delivery *of, uint64_t room)
 {
     const struct access *access = of->how;
     uint64_t end = of->kind == REQUEST_ATOMIC ? of->d + (uint64_t)of->register_bytes * WARP_LANES : 0;
-    for (uint32_t v = 0; of->kind == REQUEST_LOAD && v < access->count; v++)
+    for (uint32_t v = 0; is_load(of) && v < access->count; v++)
         end = max_u64(end, access->registers[v] + (uint64_t)access->register_bytes * WARP_LANES);
     return end <= room;
 }
@@ -214,11 +219,11 @@ void ptx_archive_delivery(const struct isa_warp *isa, struct delivery *of, struc
     ARCHIVE_VALUE(archive, flat);
     flat = delivery_without_pointers(&flat);
     archive_check(archive, flat.kind <= REQUEST_PIECES && flat.width == WARP_LANES);
-    if (flat.kind == REQUEST_LOAD) {
+    if (is_load(&flat)) {
         flat.how = access_archive(kernel, of->how, archive);
         archive_check(archive, flat.how);
     }
-    if (flat.kind == REQUEST_LOAD || flat.kind == REQUEST_ATOMIC) {
+    if (is_load(&flat) || flat.kind == REQUEST_ATOMIC) {
         flat.registers = place_archive(w, of->registers, 0, archive);
         uint64_t room = flat.registers ? (uint64_t)(w->file + w->file_bytes - flat.registers) : 0;
         archive_check(archive, archive->good && registers_fit(&flat, room));

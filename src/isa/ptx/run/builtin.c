@@ -9,7 +9,6 @@
 /* Reads of a thread's memory at a generic address, byte by byte; for what is rare. */
 static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes)
 {
-    const struct launch *launch = w->isa.block->worker->grid->launch;
     char *out = to;
     for (size_t i = 0; i < bytes; i++, at++) {
         enum ptx_space space = memory_space_of(at);
@@ -23,7 +22,7 @@ static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void 
                 return false;
             out[i] = w->isa.block->shared[at - WINDOW_SHARED];
         } else {
-            if (!image_find(launch->image, at, &range))
+            if (!worker_find(w->isa.block->worker, at, &range))
                 return false;
             size_t some = min_u64(bytes - i, range.at + range.bytes - at);
             memcpy(out + i, (const char *)(uintptr_t)at, some);

@@ -29,7 +29,7 @@ static _Noreturn void bad_address(struct warp *w, const struct op *op, uint32_t 
                                   uint64_t size, bool writes)
 {
     struct text text = {0};
-    image_describe(w->isa.block->worker->grid->launch->image, at, &text);
+    worker_describe(w->isa.block->worker, at, &text);
     char nearest[512];
     snprintf(nearest, sizeof nearest, "%s", text.at ? text.at : "");
     text_fini(&text);
@@ -48,12 +48,11 @@ static void check_each(struct warp *w, const struct op *op, const struct access 
             !(access->writes && found->read_only))
             continue;
         struct range range;
-        const struct image *image = worker->grid->launch->image;
-        bool known = image_find(image, at[i], &range);
+        bool known = worker_find(worker, at[i], &range);
         if (known && access->writes && range.read_only)
             bad_address(w, op, i, at[i], size, true);
         if (!known || range.bytes - (at[i] - range.at) < size) {
-            if (!image_in_spare(image, at[i], size))
+            if (!image_in_spare(worker->grid->launch->image, at[i], size))
                 bad_address(w, op, i, at[i], size, access->writes);
             continue;
         }
@@ -297,7 +296,7 @@ static void request_global(struct warp *w, const struct access *access, const ui
                            uint64_t size, lanes who)
 {
     struct request *request = w->isa.block->worker->request;
-    request->of.kind = access->writes ? REQUEST_STORE : REQUEST_LOAD;
+    request->of.kind = access->writes ? REQUEST_STORE : access->is_const ? REQUEST_CONSTANT : REQUEST_LOAD;
     request->of.how = access;
     request->of.registers = w->registers;
     request->of.bytes = (uint8_t)size;
@@ -335,21 +334,15 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_PARAM:
         survey = check_param(w, op, access, active, at, size);
         base = w->isa.block->worker->grid->params;
-        if (UNLIKELY(request)) {
-            request->constant_param = true;
-            note_far(at, active, &request->constant, request->constant_at);
-        }
+        if (UNLIKELY(request))
+            note_far(at, active, &request->param, request->param_at);
         break;
     default:
         survey = check_global(w, op, access, active, at, size);
         if (LIKELY(!request))
             break;
-        if (!access->is_const) {
-            request_global(w, access, at, size, active);
-            return;
-        }
-        request->constant_param = false;
-        note_far(at, active, &request->constant, request->constant_at);
+        request_global(w, access, at, size, active);
+        return;
     }
     if (access->writes)
         store_flat(w, access, base, at, survey.dense, active);
@@ -410,8 +403,8 @@ char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_
                        (unsigned long long)block->shared_bytes);
         return block->shared + at;
     }
-    if (!image_find(block->worker->grid->launch->image, at, &range) ||
-        range.bytes - (at - range.at) < bytes || (writes && range.read_only))
+    if (!worker_find(block->worker, at, &range) || range.bytes - (at - range.at) < bytes ||
+        (writes && range.read_only))
         bad_address(w, op, lane, at, bytes, writes);
     return (char *)(uintptr_t)at;
 }

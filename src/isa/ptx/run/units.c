@@ -275,7 +275,6 @@ enum lowered lower_texture(struct lower *lower, struct op *op)
     struct texture_access *x = lower_own(lower, sizeof *x);
     if (!texture_parse(lower->inst->opcode, &x->form) || x->form.op == TEXTURE_SURED)
         return lower_fail(lower, "Heddle does not know this texture or surface instruction");
-    lower->kernel->base.has_textures = true;
     bool stores = x->form.op == TEXTURE_SUST;
     const struct ptx_operand *value = lower_operand(lower, stores ? 1 : 0);
     const struct ptx_operand *address = lower_operand(lower, stores ? 0 : 1);

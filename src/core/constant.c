@@ -1,0 +1,133 @@
+/* Loads from constant memory: through the SM's constant caches, which hold the bytes, and from L2 and memory
+ * where these have none. Kernels do not write what is read here, so nothing is ever stale; when the host or a
+ * copy does, all of it is forgotten (sm_forget_data). */
+#include "core/l1.h"
+
+#include <string.h>
+
+/* What is looked up at once: a line of the nearest cache. */
+enum { CHUNK = CONSTANT_LINE, CHUNK_SECTORS = CHUNK / MEM_SECTOR };
+
+static uint32_t sector_of(const struct cache *cache, uint64_t at)
+{
+    return (uint32_t)(at & (cache->spec.line_bytes - 1)) / MEM_SECTOR;
+}
+
+/* The nearest level that has the chunk with this tag (mem/space.h); those before it have a place for it from
+ * now on. levels->count: none has. */
+static uint32_t look(const struct fetch_levels *levels, uint64_t at)
+{
+    uint32_t i = 0;
+    for (; i < levels->count; i++) {
+        struct cache *cache = levels->at[i].caches;
+        uint64_t line = cache_line(cache, at);
+        uint32_t sectors = ((1u << CHUNK_SECTORS) - 1) << sector_of(cache, at);
+        if (cache_touch_or_place(cache, line) && !cache_missing(cache, cache_find(cache, line), sectors))
+            break;
+    }
+    return i;
+}
+
+/* A sector comes to the first `count` levels that have a place for it. */
+static void keep(const struct fetch_levels *levels, uint32_t count, uint64_t at, const unsigned char *bytes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct cache *cache = levels->at[i].caches;
+        uint32_t slot = cache_find(cache, cache_line(cache, at));
+        if (slot != TAGS_NONE)
+            cache_write(cache, slot, sector_of(cache, at), cache->whole, bytes, CACHE_ALLOCATE);
+    }
+}
+
+/* Some level has the chunk. */
+static void hit(struct sm *sm, const struct load *load, uint64_t at, uint32_t level)
+{
+    const struct cache *cache = sm->constants.at[level].caches;
+    uint32_t slot = cache_find(cache, cache_line(cache, at));
+    const unsigned char *bytes = cache_data(cache, slot) + (size_t)sector_of(cache, at) * MEM_SECTOR;
+    unsigned char line[MEM_LINE];
+    uint32_t first = (uint32_t)(at % MEM_LINE) / MEM_SECTOR;
+    memcpy(line + (size_t)first * MEM_SECTOR, bytes, CHUNK);
+    for (uint32_t s = 0; s < CHUNK_SECTORS; s++)
+        keep(&sm->constants, level, at + (uint64_t)s * MEM_SECTOR, bytes + (size_t)s * MEM_SECTOR);
+    load_deliver(sm, load, at - at % MEM_LINE, ((1u << CHUNK_SECTORS) - 1) << first, line);
+}
+
+/* The load waits for the line of the last level that the chunk is in, which comes as a whole. False: it
+ * cannot. */
+static bool wait_for_line(struct sm *sm, struct load *load, uint64_t at, uint64_t cycle)
+{
+    if (!sm->constants.count)
+        return false;
+    struct cache *cache = sm->constants.at[sm->constants.count - 1].caches;
+    uint64_t line = cache_line(cache, at), from = line << cache->line_shift;
+    uint32_t slot = cache_find(cache, line), entry = cache_miss(cache, line);
+    if (entry == MSHR_NONE && slot != TAGS_NONE)
+        entry = cache_begin(cache, line, slot, false);
+    if (entry == MSHR_NONE || !cache_is_current(cache, cache_miss_at(cache, entry)))
+        return false;
+    uint32_t more = cache_ask(cache, entry, cache_missing(cache, slot, (1u << cache->sectors) - 1));
+    uint32_t before = (uint32_t)(from % MEM_LINE) / MEM_SECTOR; /* sectors of its first line of memory */
+    for (uint64_t rest = (uint64_t)more << before, to = from - from % MEM_LINE; rest;
+         rest >>= MEM_SECTORS, to += MEM_LINE) {
+        uint8_t sectors = rest & ((1u << MEM_SECTORS) - 1);
+        if (sectors)
+            l1_ask(sm, &load->warp->kernel->counters, to, sectors, TO_CONSTANT | entry, cycle);
+    }
+    return cache_wait(cache, entry, (uint32_t)(load - sm->loads));
+}
+
+static void miss(struct sm *sm, struct load *load, uint64_t at, uint64_t cycle)
+{
+    uint32_t sectors = ((1u << CHUNK_SECTORS) - 1) << (at % MEM_LINE) / MEM_SECTOR;
+    load->lines_left++;
+    if (!wait_for_line(sm, load, at, cycle))
+        l1_ask(sm, &load->warp->kernel->counters, at - at % MEM_LINE, (uint8_t)sectors,
+               TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+}
+
+uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle)
+{
+    uint32_t most = 0;
+    const struct delivery *of = &load->of;
+    for (lane_mask rest = of->lanes; rest;) {
+        uint64_t chunk = of->at[first_lane(rest)] / CHUNK;
+        EACH_LANE (i, rest)
+            if (of->at[i] / CHUNK == chunk)
+                rest &= ~(UINT64_C(1) << i);
+        uint64_t at = memory_tag(sm, chunk * CHUNK);
+        uint32_t level = look(&sm->constants, at);
+        bool is_there = level < sm->constants.count;
+        uint32_t latency = is_there ? sm->constants.at[level].latency : 0;
+        load->warp->kernel->counters.const_misses += latency > 0 || !is_there;
+        if (is_there)
+            hit(sm, load, at, level);
+        else
+            miss(sm, load, at, cycle);
+        most = latency > most ? latency : most;
+    }
+    return most;
+}
+
+void constant_came(struct sm *sm, const struct mem_reply *reply, const unsigned char *data)
+{
+    struct cache *cache = sm->constants.at[sm->constants.count - 1].caches;
+    uint32_t entry = reply->id & TO_MASK, came = 0;
+    const struct mshr_entry *miss = cache_miss_at(cache, entry);
+    bool is_current = cache_is_current(cache, miss);
+    uint64_t of = miss->line << cache->line_shift, from = of - tag_physical(of) + reply->line; /* the tag */
+    unsigned char line[MEM_LINE];
+    cache_unpack(&sm->l1, data, reply->sectors, line);
+    for (uint32_t left = reply->sectors; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left) * MEM_SECTOR;
+        came |= 1u << sector_of(cache, from + at);
+        if (is_current)
+            keep(&sm->constants, sm->constants.count, from + at, line + at);
+    }
+    cache_came(cache, entry, came);
+    for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(cache->misses, w)->next)
+        load_deliver(sm, &sm->loads[mshr_waiter(cache->misses, w)->who], from, reply->sectors, line);
+    if (!miss->pending)
+        loads_end_miss(sm, cache, entry,
+                       sm->cycle + sm->config.spec->l1_fill_cycles + sm->cost[UNIT_CONST].latency);
+}
