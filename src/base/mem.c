@@ -48,18 +48,28 @@ void *mem_alloc(size_t count, size_t bytes_each)
     return memory;
 }
 
-void *mem_alloc_lines(size_t count, size_t bytes_each)
+static size_t line_bytes(size_t count, size_t bytes_each)
 {
     size_t bytes = product(count, bytes_each);
     if (bytes > SIZE_MAX - 2 * CACHE_LINE)
         exhausted(bytes);
-    bytes = (bytes + CACHE_LINE) & ~(size_t)(CACHE_LINE - 1);
+    return (bytes + CACHE_LINE) & ~(size_t)(CACHE_LINE - 1);
+}
+
+void *mem_alloc_lines_unset(size_t count, size_t bytes_each)
+{
+    size_t bytes = line_bytes(count, bytes_each);
     if (zone_is_owned())
         return alloc_owned(bytes, CACHE_LINE);
     void *memory = aligned_alloc(CACHE_LINE, bytes);
     if (!memory)
         exhausted(bytes);
-    return memset(memory, 0, bytes);
+    return memory;
+}
+
+void *mem_alloc_lines(size_t count, size_t bytes_each)
+{
+    return memset(mem_alloc_lines_unset(count, bytes_each), 0, line_bytes(count, bytes_each));
 }
 
 struct mapping { /* stands before the memory of mem_alloc_pages */

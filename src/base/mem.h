@@ -10,6 +10,8 @@ void *mem_alloc(size_t count, size_t bytes_each);
 
 /* The same, starting at a cache line, so that two threads' data never share one. */
 void *mem_alloc_lines(size_t count, size_t bytes_each);
+void *mem_alloc_lines_unset(size_t count,
+                            size_t bytes_each); /* not zeroed: all of it is set before it is read */
 
 /* A large, sparsely used array: pages of the host that cost nothing until they are touched, and huge pages
  * where the host has them. Freed by mem_free_pages. */

@@ -18,7 +18,7 @@ void pool_fini(struct pool *pool)
 void pool_grow(struct pool *pool)
 {
     size_t events = max_u64(FIRST_CHUNK_EVENTS, min_u64(pool->events, LARGEST_CHUNK_EVENTS));
-    char *chunk = mem_alloc_lines(events, pool->event_bytes);
+    char *chunk = mem_alloc_lines_unset(events, pool->event_bytes);
     mem_grow(pool->chunks, pool->chunk_count, pool->chunk_capacity);
     pool->chunks[pool->chunk_count++] = chunk;
     pool->events += events;

@@ -186,7 +186,8 @@ static void need_file(struct warp *w, size_t bytes)
     if (bytes <= w->file_bytes)
         return;
     size_t more = max_u64(bytes, 2 * w->file_bytes);
-    char *file = mem_alloc_lines(more, 1);
+    char *file = mem_alloc_lines_unset(
+        more, 1); /* a register that may be read before it is set is zeroed at the start */
     if (w->file_bytes)
         memcpy(file, w->file, w->file_bytes);
     mem_free(w->file);
