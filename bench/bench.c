@@ -3,16 +3,16 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
-const struct bench *const benches[] = {&phold_bench, &gpu_traffic_bench, &network_bench, NULL};
+const struct bench *const benches[] = {&bench_phold, &bench_gpu_traffic, &bench_network, NULL};
 
 #define ENGINE_PARAMS(P, S)                                                                                  \
     P(S, count, seed, "1", "", "of all random numbers")                                                      \
     P(S, count, same_time_limit, "10000000", "1..", "events at one moment before time is said to stand still")
 
-struct engine_params_spec {
-    ENGINE_PARAMS(PARAM_FIELD, engine_params_spec)
+struct bench_engine_spec {
+    ENGINE_PARAMS(PARAM_FIELD, bench_engine_spec)
 };
-PARAM_GROUP(engine_params, "engine", "the simulation engine", engine_params_spec, ENGINE_PARAMS);
+PARAM_GROUP(bench_engine_params, "engine", "the simulation engine", bench_engine_spec, ENGINE_PARAMS);
 
 const struct bench *bench_find(const char *name)
 {
@@ -38,7 +38,7 @@ const struct param_group **bench_groups(const struct bench *bench)
     while (bench->groups[count])
         count++;
     const struct param_group **groups = mem_alloc(count + 2, sizeof *groups);
-    groups[0] = &engine_params;
+    groups[0] = &bench_engine_params;
     memcpy(groups + 1, bench->groups, count * sizeof *groups);
     return groups;
 }
@@ -46,8 +46,8 @@ const struct param_group **bench_groups(const struct bench *bench)
 bool bench_model_init(struct bench_model *model, const struct bench *bench, const struct config *config,
                       struct err *err)
 {
-    struct engine_params_spec spec;
-    config_fill(config, &engine_params, "engine", &spec);
+    struct bench_engine_spec spec;
+    config_fill(config, &bench_engine_params, "engine", &spec);
     *model = (struct bench_model){.engine = engine_new(&(struct engine_spec){
                                       .seed = spec.seed, .same_time_limit = spec.same_time_limit}),
                                   .until = TIME_NEVER};

@@ -23,7 +23,7 @@ struct bench {
 };
 
 extern const struct bench *const benches[]; /* ends in NULL */
-extern const struct param_group engine_params;
+extern const struct param_group bench_engine_params;
 
 const struct bench *bench_find(const char *name);
 const char *bench_nearest(const char *name); /* the name that may have been meant, or NULL */

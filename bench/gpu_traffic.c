@@ -316,7 +316,7 @@ static double traffic_share(const struct bench_model *model)
 static const struct param_group *const groups[] = {&traffic_params, NULL};
 static const struct component_ops *const types[] = {&sm_ops, &partition_ops, NULL};
 
-const struct bench gpu_traffic_bench = {.name = "gpu-traffic",
+const struct bench bench_gpu_traffic = {.name = "gpu-traffic",
                                         .help =
                                             "requests and replies between 132 SMs and 96 memory partitions",
                                         .groups = groups,

@@ -4,6 +4,6 @@
 
 #include "bench/bench.h"
 
-extern const struct bench phold_bench, gpu_traffic_bench, network_bench;
+extern const struct bench bench_phold, bench_gpu_traffic, bench_network;
 
 #endif

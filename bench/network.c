@@ -352,7 +352,7 @@ static bool network_build(struct bench_model *model, const struct config *config
 static const struct param_group *const groups[] = {&network_params, &node_params, &link_params, NULL};
 static const struct component_ops *const types[] = {&node_ops, NULL};
 
-const struct bench network_bench = {.name = "network",
+const struct bench bench_network = {.name = "network",
                                     .help = "any network of nodes and links, from a description",
                                     .groups = groups,
                                     .types = types,

@@ -107,7 +107,7 @@ static bool phold_build(struct bench_model *model, const struct config *config, 
 static const struct param_group *const groups[] = {&phold_params, NULL};
 static const struct component_ops *const types[] = {&phold_ops, NULL};
 
-const struct bench phold_bench = {.name = "phold",
+const struct bench bench_phold = {.name = "phold",
                                   .help = "PHOLD, the standard of the parallel simulation field",
                                   .groups = groups,
                                   .types = types,

@@ -1,4 +1,4 @@
-# cmake --install BUILD --prefix P. What is installed finds its files from where it is (src/base/home.c), so P can be moved.
+# cmake --install BUILD --prefix P. What is installed finds its files from where it is (src/base/install.c), so P can be moved.
 #
 #   bin/heddle
 #   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h

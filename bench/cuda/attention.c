@@ -41,29 +41,29 @@ static void attention_row(uint32_t n, const float *query, const float *keys, con
     }
 }
 
-static void attention_run(struct gpu *gpu, const uint64_t *options)
+static void attention_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[ATTENTION_N];
     size_t count = (size_t)n * ATTENTION_WIDTH, bytes = count * sizeof(float);
     enum { QUERIES, KEYS, VALUES, OUT, ARRAYS };
-    float *host[ARRAYS], *expected = (float *)gpu_host(gpu, bytes);
-    double *scores = (double *)gpu_host(gpu, n * sizeof *scores);
+    float *host[ARRAYS], *expected = (float *)dev_host(gpu, bytes);
+    double *scores = (double *)dev_host(gpu, n * sizeof *scores);
     void *device[ARRAYS];
     uint64_t seed = 1;
     for (int array = 0; array < ARRAYS; array++) {
-        host[array] = (float *)gpu_host(gpu, bytes), device[array] = gpu_alloc(gpu, bytes);
+        host[array] = (float *)dev_host(gpu, bytes), device[array] = dev_alloc(gpu, bytes);
         for (size_t i = 0; array != OUT && i < count; i++)
             host[array][i] = 2 * workload_unit(&seed) - 1;
-        gpu_upload(gpu, device[array], host[array], bytes);
+        dev_upload(gpu, device[array], host[array], bytes);
     }
     for (size_t row = 0; row < n; row++)
         attention_row(n, host[QUERIES] + row * ATTENTION_WIDTH, host[KEYS], host[VALUES], scores,
                       expected + row * ATTENTION_WIDTH);
-    GPU_LAUNCH(gpu, "attention", gpu_dim((n + ATTENTION_WARPS - 1) / ATTENTION_WARPS, 1, 1),
-               gpu_dim(32, ATTENTION_WARPS, 1), 0, &n, &device[QUERIES], &device[KEYS], &device[VALUES],
+    DEV_LAUNCH(gpu, "attention", dev_dim((n + ATTENTION_WARPS - 1) / ATTENTION_WARPS, 1, 1),
+               dev_dim(32, ATTENTION_WARPS, 1), 0, &n, &device[QUERIES], &device[KEYS], &device[VALUES],
                &device[OUT]);
-    gpu_download(gpu, host[OUT], device[OUT], bytes);
-    gpu_expect_floats(gpu, "out", host[OUT], expected, count, 1e-6f);
+    dev_download(gpu, host[OUT], device[OUT], bytes);
+    dev_expect_floats(gpu, "out", host[OUT], expected, count, 1e-6f);
 }
 
 const struct workload attention_workload = {"attention", "one head of attention", attention_options,

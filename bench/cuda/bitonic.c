@@ -17,31 +17,31 @@ static int bitonic_compare(const void *left, const void *right)
 }
 
 /* Merges runs of `size` elements, all of them sorted in halves, one up and one down. */
-static void bitonic_merge(struct gpu *gpu, void *data, uint32_t n, uint32_t size)
+static void bitonic_merge(struct dev *gpu, void *data, uint32_t n, uint32_t size)
 {
-    struct gpu_dim grid = gpu_dim(n / BITONIC_TILE, 1, 1), block = gpu_dim(BITONIC_THREADS, 1, 1);
+    struct dev_dim grid = dev_dim(n / BITONIC_TILE, 1, 1), block = dev_dim(BITONIC_THREADS, 1, 1);
     for (uint32_t distance = size / 2; distance >= BITONIC_TILE; distance /= 2)
-        GPU_LAUNCH(gpu, "bitonic_far", grid, block, 0, &data, &size, &distance);
-    GPU_LAUNCH(gpu, "bitonic_near", grid, block, 0, &data, &size, &size);
+        DEV_LAUNCH(gpu, "bitonic_far", grid, block, 0, &data, &size, &distance);
+    DEV_LAUNCH(gpu, "bitonic_near", grid, block, 0, &data, &size, &size);
 }
 
-static void bitonic_run(struct gpu *gpu, const uint64_t *options)
+static void bitonic_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = 1u << options[BITONIC_LOG], first = 2, last = BITONIC_TILE;
     size_t bytes = n * sizeof(uint32_t);
-    uint32_t *data = (uint32_t *)gpu_host(gpu, bytes), *expected = (uint32_t *)gpu_host(gpu, bytes);
+    uint32_t *data = (uint32_t *)dev_host(gpu, bytes), *expected = (uint32_t *)dev_host(gpu, bytes);
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++)
         expected[i] = data[i] = workload_random(&seed);
     qsort(expected, n, sizeof *expected, bitonic_compare);
-    void *device = gpu_alloc(gpu, bytes);
-    gpu_upload(gpu, device, data, bytes);
-    GPU_LAUNCH(gpu, "bitonic_near", gpu_dim(n / BITONIC_TILE, 1, 1), gpu_dim(BITONIC_THREADS, 1, 1), 0,
+    void *device = dev_alloc(gpu, bytes);
+    dev_upload(gpu, device, data, bytes);
+    DEV_LAUNCH(gpu, "bitonic_near", dev_dim(n / BITONIC_TILE, 1, 1), dev_dim(BITONIC_THREADS, 1, 1), 0,
                &device, &first, &last);
     for (uint32_t size = 2 * BITONIC_TILE; size <= n; size *= 2)
         bitonic_merge(gpu, device, n, size);
-    gpu_download(gpu, data, device, bytes);
-    gpu_expect_bytes(gpu, "sorted", data, expected, bytes);
+    dev_download(gpu, data, device, bytes);
+    dev_expect_bytes(gpu, "sorted", data, expected, bytes);
 }
 
 const struct workload bitonic_workload = {"bitonic", "sorting by a network", bitonic_options, bitonic_run};

@@ -27,7 +27,7 @@ static void blackscholes_price(float spot, float strike, float years, float vola
     *put = (float)(discounted * blackscholes_normal(-d2) - spot * blackscholes_normal(-d1));
 }
 
-static void blackscholes_run(struct gpu *gpu, const uint64_t *options)
+static void blackscholes_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[BLACKSCHOLES_N], block = (uint32_t)options[BLACKSCHOLES_BLOCK];
     size_t bytes = n * sizeof(float);
@@ -35,8 +35,8 @@ static void blackscholes_run(struct gpu *gpu, const uint64_t *options)
     float *host[ARRAYS];
     void *device[ARRAYS];
     for (int i = 0; i < ARRAYS; i++)
-        host[i] = (float *)gpu_host(gpu, bytes), device[i] = gpu_alloc(gpu, bytes);
-    float *call = (float *)gpu_host(gpu, bytes), *put = (float *)gpu_host(gpu, bytes);
+        host[i] = (float *)dev_host(gpu, bytes), device[i] = dev_alloc(gpu, bytes);
+    float *call = (float *)dev_host(gpu, bytes), *put = (float *)dev_host(gpu, bytes);
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++) {
         host[SPOT][i] = 0.5f + workload_unit(&seed), host[STRIKE][i] = 0.5f + workload_unit(&seed);
@@ -46,14 +46,14 @@ static void blackscholes_run(struct gpu *gpu, const uint64_t *options)
                            &put[i]);
     }
     for (int i = SPOT; i <= VOLATILITY; i++)
-        gpu_upload(gpu, device[i], host[i], bytes);
-    GPU_LAUNCH(gpu, "blackscholes", gpu_dim((n + block - 1) / block, 1, 1), gpu_dim(block, 1, 1), 0, &n,
+        dev_upload(gpu, device[i], host[i], bytes);
+    DEV_LAUNCH(gpu, "blackscholes", dev_dim((n + block - 1) / block, 1, 1), dev_dim(block, 1, 1), 0, &n,
                &device[SPOT], &device[STRIKE], &device[YEARS], &device[VOLATILITY], &device[CALL],
                &device[PUT]);
-    gpu_download(gpu, host[CALL], device[CALL], bytes);
-    gpu_download(gpu, host[PUT], device[PUT], bytes);
-    gpu_expect_floats(gpu, "calls", host[CALL], call, n, 1e-6f);
-    gpu_expect_floats(gpu, "puts", host[PUT], put, n, 1e-6f);
+    dev_download(gpu, host[CALL], device[CALL], bytes);
+    dev_download(gpu, host[PUT], device[PUT], bytes);
+    dev_expect_floats(gpu, "calls", host[CALL], call, n, 1e-6f);
+    dev_expect_floats(gpu, "puts", host[PUT], put, n, 1e-6f);
 }
 
 const struct workload blackscholes_workload = {"blackscholes", "prices of options", blackscholes_options,

@@ -36,16 +36,16 @@ static void convolution_reference(const struct convolution_filter *filter, int w
         }
 }
 
-static void convolution_run(struct gpu *gpu, const uint64_t *options)
+static void convolution_run(struct dev *gpu, const uint64_t *options)
 {
     int width = (int)options[CONVOLUTION_WIDTH], height = (int)options[CONVOLUTION_HEIGHT];
-    struct gpu_dim grid = gpu_dim(((uint32_t)width + CONVOLUTION_X - 1) / CONVOLUTION_X,
+    struct dev_dim grid = dev_dim(((uint32_t)width + CONVOLUTION_X - 1) / CONVOLUTION_X,
                                   ((uint32_t)height + CONVOLUTION_Y - 1) / CONVOLUTION_Y, 1);
-    struct gpu_dim block = gpu_dim(CONVOLUTION_X, CONVOLUTION_Y, 1);
+    struct dev_dim block = dev_dim(CONVOLUTION_X, CONVOLUTION_Y, 1);
     size_t count = (size_t)width * (size_t)height, bytes = count * sizeof(float);
-    float *image = (float *)gpu_host(gpu, bytes), *rows = (float *)gpu_host(gpu, bytes);
-    float *expected = (float *)gpu_host(gpu, bytes);
-    void *device_image = gpu_alloc(gpu, bytes), *device_rows = gpu_alloc(gpu, bytes);
+    float *image = (float *)dev_host(gpu, bytes), *rows = (float *)dev_host(gpu, bytes);
+    float *expected = (float *)dev_host(gpu, bytes);
+    void *device_image = dev_alloc(gpu, bytes), *device_rows = dev_alloc(gpu, bytes);
     struct convolution_filter filter;
     uint64_t seed = 1;
     for (int tap = 0; tap < CONVOLUTION_TAPS; tap++)
@@ -54,13 +54,13 @@ static void convolution_run(struct gpu *gpu, const uint64_t *options)
         image[i] = workload_unit(&seed);
     convolution_reference(&filter, width, height, 1, image, rows);
     convolution_reference(&filter, width, height, 0, rows, expected);
-    gpu_upload(gpu, device_image, image, bytes);
-    GPU_LAUNCH(gpu, "convolution_rows", grid, block, 0, &filter, &width, &height, &device_image,
+    dev_upload(gpu, device_image, image, bytes);
+    DEV_LAUNCH(gpu, "convolution_rows", grid, block, 0, &filter, &width, &height, &device_image,
                &device_rows);
-    GPU_LAUNCH(gpu, "convolution_columns", grid, block, 0, &filter, &width, &height, &device_rows,
+    DEV_LAUNCH(gpu, "convolution_columns", grid, block, 0, &filter, &width, &height, &device_rows,
                &device_image);
-    gpu_download(gpu, image, device_image, bytes);
-    gpu_expect_bytes(gpu, "image", image, expected, bytes);
+    dev_download(gpu, image, device_image, bytes);
+    dev_expect_bytes(gpu, "image", image, expected, bytes);
 }
 
 const struct workload convolution_workload = {"convolution", "a separable filter of an image",

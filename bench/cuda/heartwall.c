@@ -98,33 +98,33 @@ static void heartwall_start(const struct heartwall_frame *frame, struct heartwal
                                           point->y + i / HEARTWALL_SIDE - HEARTWALL_RADIUS);
 }
 
-static void heartwall_run(struct gpu *gpu, const uint64_t *options)
+static void heartwall_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t points = (uint32_t)options[HEARTWALL_POINTS];
     size_t bytes = points * sizeof(struct heartwall_point);
     size_t frame_bytes = options[HEARTWALL_WIDTH] * options[HEARTWALL_HEIGHT];
     struct heartwall_frame frame = {(int)options[HEARTWALL_WIDTH], (int)options[HEARTWALL_HEIGHT],
-                                    (uint8_t *)gpu_host(gpu, frame_bytes)};
-    struct heartwall_point *expected = (struct heartwall_point *)gpu_host(gpu, bytes);
-    struct heartwall_point *got = (struct heartwall_point *)gpu_host(gpu, bytes);
-    void *device_frame = gpu_alloc(gpu, frame_bytes), *device_points = gpu_alloc(gpu, bytes);
+                                    (uint8_t *)dev_host(gpu, frame_bytes)};
+    struct heartwall_point *expected = (struct heartwall_point *)dev_host(gpu, bytes);
+    struct heartwall_point *got = (struct heartwall_point *)dev_host(gpu, bytes);
+    void *device_frame = dev_alloc(gpu, frame_bytes), *device_points = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     int x = 1 << 20, y = 1 << 20;
     heartwall_draw(&frame, x, y, &seed);
     for (uint32_t i = 0; i < points; i++)
         heartwall_start(&frame, &expected[i], &seed);
-    gpu_upload(gpu, device_points, expected, bytes);
+    dev_upload(gpu, device_points, expected, bytes);
     for (uint64_t i = 1; i < options[HEARTWALL_FRAMES]; i++) {
         x += (int)(workload_random(&seed) % 9) - 4, y += (int)(workload_random(&seed) % 9) - 4;
         heartwall_draw(&frame, x, y, &seed);
-        gpu_upload(gpu, device_frame, frame.pixels, frame_bytes);
-        GPU_LAUNCH(gpu, "heartwall", gpu_dim(points, 1, 1), gpu_dim(HEARTWALL_BLOCK, 1, 1), 0, &frame.width,
+        dev_upload(gpu, device_frame, frame.pixels, frame_bytes);
+        DEV_LAUNCH(gpu, "heartwall", dev_dim(points, 1, 1), dev_dim(HEARTWALL_BLOCK, 1, 1), 0, &frame.width,
                    &frame.height, &device_frame, &device_points);
         for (uint32_t p = 0; p < points; p++)
             heartwall_follow(&frame, &expected[p]);
     }
-    gpu_download(gpu, got, device_points, bytes);
-    gpu_expect_bytes(gpu, "points", got, expected, bytes);
+    dev_download(gpu, got, device_points, bytes);
+    dev_expect_bytes(gpu, "points", got, expected, bytes);
 }
 
 const struct workload heartwall_workload = {"heartwall", "points followed in moving frames",

@@ -11,26 +11,26 @@ static const struct workload_option histogram_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void histogram_run(struct gpu *gpu, const uint64_t *options)
+static void histogram_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[HISTOGRAM_N], bins = (uint32_t)options[HISTOGRAM_BINS];
-    struct gpu_dim grid = gpu_dim((uint32_t)options[HISTOGRAM_BLOCKS], 1, 1);
-    struct gpu_dim block = gpu_dim((uint32_t)options[HISTOGRAM_BLOCK], 1, 1);
+    struct dev_dim grid = dev_dim((uint32_t)options[HISTOGRAM_BLOCKS], 1, 1);
+    struct dev_dim block = dev_dim((uint32_t)options[HISTOGRAM_BLOCK], 1, 1);
     size_t bytes = bins * sizeof(uint32_t);
-    uint32_t *in = (uint32_t *)gpu_host(gpu, n * sizeof *in);
-    uint32_t *counts = (uint32_t *)gpu_host(gpu, bytes), *expected = (uint32_t *)gpu_host(gpu, bytes);
+    uint32_t *in = (uint32_t *)dev_host(gpu, n * sizeof *in);
+    uint32_t *counts = (uint32_t *)dev_host(gpu, bytes), *expected = (uint32_t *)dev_host(gpu, bytes);
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t below = workload_random(&seed) % bins + 1;
         in[i] = workload_random(&seed) % below;
         expected[in[i]]++;
     }
-    void *device_in = gpu_alloc(gpu, n * sizeof *in), *device_counts = gpu_alloc(gpu, bytes);
-    gpu_upload(gpu, device_in, in, n * sizeof *in);
-    gpu_fill(gpu, device_counts, 0, bytes);
-    GPU_LAUNCH(gpu, "histogram", grid, block, bytes, &n, &bins, &device_in, &device_counts);
-    gpu_download(gpu, counts, device_counts, bytes);
-    gpu_expect_bytes(gpu, "counts", counts, expected, bytes);
+    void *device_in = dev_alloc(gpu, n * sizeof *in), *device_counts = dev_alloc(gpu, bytes);
+    dev_upload(gpu, device_in, in, n * sizeof *in);
+    dev_fill(gpu, device_counts, 0, bytes);
+    DEV_LAUNCH(gpu, "histogram", grid, block, bytes, &n, &bins, &device_in, &device_counts);
+    dev_download(gpu, counts, device_counts, bytes);
+    dev_expect_bytes(gpu, "counts", counts, expected, bytes);
 }
 
 const struct workload histogram_workload = {"histogram", "counts by shared, then global atomics",

@@ -33,24 +33,24 @@ static void hotspot_step(size_t width, size_t height, const float *power, const 
         }
 }
 
-static void hotspot_run(struct gpu *gpu, const uint64_t *options)
+static void hotspot_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t width = (uint32_t)options[HOTSPOT_WIDTH], height = (uint32_t)options[HOTSPOT_HEIGHT];
     uint32_t steps = (uint32_t)options[HOTSPOT_STEPS], most = (uint32_t)options[HOTSPOT_PER_LAUNCH];
     size_t count = (size_t)width * height, bytes = count * sizeof(float);
-    float *power = (float *)gpu_host(gpu, bytes), *got = (float *)gpu_host(gpu, bytes);
-    float *from = (float *)gpu_host(gpu, bytes), *to = (float *)gpu_host(gpu, bytes);
-    void *device_power = gpu_alloc(gpu, bytes);
-    void *device_from = gpu_alloc(gpu, bytes), *device_to = gpu_alloc(gpu, bytes);
+    float *power = (float *)dev_host(gpu, bytes), *got = (float *)dev_host(gpu, bytes);
+    float *from = (float *)dev_host(gpu, bytes), *to = (float *)dev_host(gpu, bytes);
+    void *device_power = dev_alloc(gpu, bytes);
+    void *device_from = dev_alloc(gpu, bytes), *device_to = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     for (size_t i = 0; i < count; i++)
         power[i] = workload_unit(&seed), from[i] = 300 + 30 * workload_unit(&seed);
-    gpu_upload(gpu, device_power, power, bytes);
-    gpu_upload(gpu, device_from, from, bytes);
+    dev_upload(gpu, device_power, power, bytes);
+    dev_upload(gpu, device_from, from, bytes);
     for (uint32_t done = 0; done < steps; done += most) {
         uint32_t now = steps - done < most ? steps - done : most, inner = HOTSPOT_SIDE - 2 * now;
-        GPU_LAUNCH(gpu, "hotspot", gpu_dim((width + inner - 1) / inner, (height + inner - 1) / inner, 1),
-                   gpu_dim(HOTSPOT_SIDE, HOTSPOT_SIDE, 1), 0, &width, &height, &now, &device_power,
+        DEV_LAUNCH(gpu, "hotspot", dev_dim((width + inner - 1) / inner, (height + inner - 1) / inner, 1),
+                   dev_dim(HOTSPOT_SIDE, HOTSPOT_SIDE, 1), 0, &width, &height, &now, &device_power,
                    &device_from, &device_to);
         void *swap = device_from;
         device_from = device_to, device_to = swap;
@@ -60,8 +60,8 @@ static void hotspot_run(struct gpu *gpu, const uint64_t *options)
         hotspot_step(width, height, power, from, to);
         from = to, to = swap;
     }
-    gpu_download(gpu, got, device_from, bytes);
-    gpu_expect_bytes(gpu, "heat", got, from, bytes);
+    dev_download(gpu, got, device_from, bytes);
+    dev_expect_bytes(gpu, "heat", got, from, bytes);
 }
 
 const struct workload hotspot_workload = {"hotspot", "the heat of a chip", hotspot_options, hotspot_run};

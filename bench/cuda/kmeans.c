@@ -48,42 +48,42 @@ static void kmeans_round(uint32_t n, uint32_t k, const struct kmeans_point *poin
             centers[c].at[d] = (int32_t)(sums[c][d] / counts[c]);
 }
 
-static void kmeans_run(struct gpu *gpu, const uint64_t *options)
+static void kmeans_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[KMEANS_N];
     uint32_t k = (uint32_t)(options[KMEANS_K] < n ? options[KMEANS_K] : n);
     size_t points_bytes = n * sizeof(struct kmeans_point), centers_bytes = k * sizeof(struct kmeans_point);
     size_t labels_bytes = n * sizeof(uint32_t);
-    struct kmeans_point *points = (struct kmeans_point *)gpu_host(gpu, points_bytes);
-    struct kmeans_point *centers = (struct kmeans_point *)gpu_host(gpu, centers_bytes);
-    struct kmeans_point *got_centers = (struct kmeans_point *)gpu_host(gpu, centers_bytes);
-    uint32_t *labels = (uint32_t *)gpu_host(gpu, labels_bytes);
-    uint32_t *got_labels = (uint32_t *)gpu_host(gpu, labels_bytes);
-    void *device_points = gpu_alloc(gpu, points_bytes), *device_labels = gpu_alloc(gpu, labels_bytes);
-    void *device_centers = gpu_alloc(gpu, centers_bytes);
-    void *device_sums = gpu_alloc(gpu, k * KMEANS_DIMENSIONS * sizeof(uint64_t));
-    void *device_counts = gpu_alloc(gpu, k * sizeof(uint32_t));
+    struct kmeans_point *points = (struct kmeans_point *)dev_host(gpu, points_bytes);
+    struct kmeans_point *centers = (struct kmeans_point *)dev_host(gpu, centers_bytes);
+    struct kmeans_point *got_centers = (struct kmeans_point *)dev_host(gpu, centers_bytes);
+    uint32_t *labels = (uint32_t *)dev_host(gpu, labels_bytes);
+    uint32_t *got_labels = (uint32_t *)dev_host(gpu, labels_bytes);
+    void *device_points = dev_alloc(gpu, points_bytes), *device_labels = dev_alloc(gpu, labels_bytes);
+    void *device_centers = dev_alloc(gpu, centers_bytes);
+    void *device_sums = dev_alloc(gpu, k * KMEANS_DIMENSIONS * sizeof(uint64_t));
+    void *device_counts = dev_alloc(gpu, k * sizeof(uint32_t));
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++)
         for (int d = 0; d < KMEANS_DIMENSIONS; d++)
             points[i].at[d] = (int32_t)(workload_random(&seed) % KMEANS_RANGE);
     memcpy(centers, points, centers_bytes);
-    gpu_upload(gpu, device_points, points, points_bytes);
-    gpu_upload(gpu, device_centers, centers, centers_bytes);
-    gpu_fill(gpu, device_sums, 0, k * KMEANS_DIMENSIONS * sizeof(uint64_t));
-    gpu_fill(gpu, device_counts, 0, k * sizeof(uint32_t));
+    dev_upload(gpu, device_points, points, points_bytes);
+    dev_upload(gpu, device_centers, centers, centers_bytes);
+    dev_fill(gpu, device_sums, 0, k * KMEANS_DIMENSIONS * sizeof(uint64_t));
+    dev_fill(gpu, device_counts, 0, k * sizeof(uint32_t));
     for (uint64_t round = 0; round < options[KMEANS_ROUNDS]; round++) {
-        GPU_LAUNCH(gpu, "kmeans_assign", gpu_dim((n + KMEANS_BLOCK - 1) / KMEANS_BLOCK, 1, 1),
-                   gpu_dim(KMEANS_BLOCK, 1, 1), 0, &n, &k, &device_points, &device_centers, &device_labels,
+        DEV_LAUNCH(gpu, "kmeans_assign", dev_dim((n + KMEANS_BLOCK - 1) / KMEANS_BLOCK, 1, 1),
+                   dev_dim(KMEANS_BLOCK, 1, 1), 0, &n, &k, &device_points, &device_centers, &device_labels,
                    &device_sums, &device_counts);
-        GPU_LAUNCH(gpu, "kmeans_update", gpu_dim(k, 1, 1), gpu_dim(KMEANS_DIMENSIONS, 1, 1), 0,
+        DEV_LAUNCH(gpu, "kmeans_update", dev_dim(k, 1, 1), dev_dim(KMEANS_DIMENSIONS, 1, 1), 0,
                    &device_centers, &device_sums, &device_counts);
         kmeans_round(n, k, points, centers, labels);
     }
-    gpu_download(gpu, got_labels, device_labels, labels_bytes);
-    gpu_expect_bytes(gpu, "labels", got_labels, labels, labels_bytes);
-    gpu_download(gpu, got_centers, device_centers, centers_bytes);
-    gpu_expect_bytes(gpu, "centers", got_centers, centers, centers_bytes);
+    dev_download(gpu, got_labels, device_labels, labels_bytes);
+    dev_expect_bytes(gpu, "labels", got_labels, labels, labels_bytes);
+    dev_download(gpu, got_centers, device_centers, centers_bytes);
+    dev_expect_bytes(gpu, "centers", got_centers, centers, centers_bytes);
 }
 
 const struct workload kmeans_workload = {"kmeans", "clusters of points", kmeans_options, kmeans_run};

@@ -27,15 +27,15 @@ static void layernorm_row(uint32_t columns, const float *in, const float *scale,
         out[i] = (float)((in[i] - mean) * inverse * scale[i] + shift[i]);
 }
 
-static void layernorm_run(struct gpu *gpu, const uint64_t *options)
+static void layernorm_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t rows = (uint32_t)options[LAYERNORM_ROWS], columns = (uint32_t)options[LAYERNORM_COLUMNS];
     size_t row_bytes = columns * sizeof(float), count = (size_t)rows * columns, bytes = count * sizeof(float);
-    float *in = (float *)gpu_host(gpu, bytes), *out = (float *)gpu_host(gpu, bytes);
-    float *expected = (float *)gpu_host(gpu, bytes);
-    float *scale = (float *)gpu_host(gpu, row_bytes), *shift = (float *)gpu_host(gpu, row_bytes);
-    void *device_in = gpu_alloc(gpu, bytes), *device_out = gpu_alloc(gpu, bytes);
-    void *device_scale = gpu_alloc(gpu, row_bytes), *device_shift = gpu_alloc(gpu, row_bytes);
+    float *in = (float *)dev_host(gpu, bytes), *out = (float *)dev_host(gpu, bytes);
+    float *expected = (float *)dev_host(gpu, bytes);
+    float *scale = (float *)dev_host(gpu, row_bytes), *shift = (float *)dev_host(gpu, row_bytes);
+    void *device_in = dev_alloc(gpu, bytes), *device_out = dev_alloc(gpu, bytes);
+    void *device_scale = dev_alloc(gpu, row_bytes), *device_shift = dev_alloc(gpu, row_bytes);
     uint64_t seed = 1;
     for (size_t i = 0; i < count; i++)
         in[i] = workload_unit(&seed);
@@ -43,14 +43,14 @@ static void layernorm_run(struct gpu *gpu, const uint64_t *options)
         scale[i] = 0.5f + workload_unit(&seed), shift[i] = workload_unit(&seed) - 0.5f;
     for (uint32_t row = 0; row < rows; row++)
         layernorm_row(columns, in + (size_t)row * columns, scale, shift, expected + (size_t)row * columns);
-    gpu_upload(gpu, device_in, in, bytes);
-    gpu_upload(gpu, device_scale, scale, row_bytes);
-    gpu_upload(gpu, device_shift, shift, row_bytes);
-    GPU_LAUNCH(gpu, "layernorm", gpu_dim((rows + LAYERNORM_WARPS - 1) / LAYERNORM_WARPS, 1, 1),
-               gpu_dim(32, LAYERNORM_WARPS, 1), 0, &rows, &columns, &device_in, &device_scale, &device_shift,
+    dev_upload(gpu, device_in, in, bytes);
+    dev_upload(gpu, device_scale, scale, row_bytes);
+    dev_upload(gpu, device_shift, shift, row_bytes);
+    DEV_LAUNCH(gpu, "layernorm", dev_dim((rows + LAYERNORM_WARPS - 1) / LAYERNORM_WARPS, 1, 1),
+               dev_dim(32, LAYERNORM_WARPS, 1), 0, &rows, &columns, &device_in, &device_scale, &device_shift,
                &device_out);
-    gpu_download(gpu, out, device_out, bytes);
-    gpu_expect_floats(gpu, "rows", out, expected, count, 2e-6f);
+    dev_download(gpu, out, device_out, bytes);
+    dev_expect_floats(gpu, "rows", out, expected, count, 2e-6f);
 }
 
 const struct workload layernorm_workload = {"layernorm", "rows of mean 0 and variance 1", layernorm_options,

@@ -44,23 +44,23 @@ static inline uint32_t loop_diverge_of(uint32_t thread, uint32_t rounds)
     return steps;
 }
 
-static void loop_run(struct gpu *gpu, const uint64_t *options)
+static void loop_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"loop_int", "loop_fma", "loop_diverge"};
     uint32_t rounds = (uint32_t)options[LOOP_ROUNDS], blocks = (uint32_t)options[LOOP_BLOCKS];
     uint32_t block = (uint32_t)options[LOOP_BLOCK], kind = (uint32_t)options[LOOP_KIND];
     size_t bytes = (size_t)blocks * block * sizeof(uint32_t);
-    uint32_t *got = (uint32_t *)gpu_host(gpu, bytes), *expected = (uint32_t *)gpu_host(gpu, bytes);
-    void *device = gpu_alloc(gpu, bytes);
-    GPU_LAUNCH(gpu, kernels[kind], gpu_dim(blocks, 1, 1), gpu_dim(block, 1, 1), 0, &rounds, &device);
-    gpu_download(gpu, got, device, bytes);
+    uint32_t *got = (uint32_t *)dev_host(gpu, bytes), *expected = (uint32_t *)dev_host(gpu, bytes);
+    void *device = dev_alloc(gpu, bytes);
+    DEV_LAUNCH(gpu, kernels[kind], dev_dim(blocks, 1, 1), dev_dim(block, 1, 1), 0, &rounds, &device);
+    dev_download(gpu, got, device, bytes);
     for (uint32_t i = 0; i < blocks * block; i++) {
         float sum = kind == 1 ? loop_fma_of(i, rounds) : 0;
         memcpy(&expected[i], &sum, sizeof sum);
         if (kind != 1)
             expected[i] = kind ? loop_diverge_of(i, rounds) : loop_int_of(i, rounds);
     }
-    gpu_expect_bytes(gpu, "the result", got, expected, bytes);
+    dev_expect_bytes(gpu, "the result", got, expected, bytes);
 }
 
 const struct workload loop_workload = {"loop", "loops that only compute", loop_options, loop_run};

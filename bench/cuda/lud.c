@@ -20,30 +20,30 @@ static void lud_reference(size_t n, float *a)
         }
 }
 
-static void lud_run(struct gpu *gpu, const uint64_t *options)
+static void lud_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t tiles = (uint32_t)options[LUD_TILES], n = tiles * LUD_SIDE;
     size_t bytes = (size_t)n * n * sizeof(float);
-    float *a = (float *)gpu_host(gpu, bytes), *expected = (float *)gpu_host(gpu, bytes);
-    void *device = gpu_alloc(gpu, bytes);
+    float *a = (float *)dev_host(gpu, bytes), *expected = (float *)dev_host(gpu, bytes);
+    void *device = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     for (size_t row = 0; row < n; row++)
         for (size_t column = 0; column < n; column++) /* a large diagonal: no pivots are needed */
             expected[row * n + column] = workload_unit(&seed) + (row == column ? (float)n : 0);
-    gpu_upload(gpu, device, expected, bytes);
+    dev_upload(gpu, device, expected, bytes);
     for (uint32_t start = 0; start < n; start += LUD_SIDE) {
         uint32_t left = (n - start) / LUD_SIDE - 1; /* tiles after this one */
-        struct gpu_dim square = gpu_dim(LUD_SIDE, LUD_SIDE, 1);
-        GPU_LAUNCH(gpu, "lud_diagonal", gpu_dim(1, 1, 1), square, 0, &device, &n, &start);
+        struct dev_dim square = dev_dim(LUD_SIDE, LUD_SIDE, 1);
+        DEV_LAUNCH(gpu, "lud_diagonal", dev_dim(1, 1, 1), square, 0, &device, &n, &start);
         if (left == 0)
             break;
-        GPU_LAUNCH(gpu, "lud_perimeter", gpu_dim(left, 1, 1), gpu_dim(2 * LUD_SIDE, 1, 1), 0, &device, &n,
+        DEV_LAUNCH(gpu, "lud_perimeter", dev_dim(left, 1, 1), dev_dim(2 * LUD_SIDE, 1, 1), 0, &device, &n,
                    &start);
-        GPU_LAUNCH(gpu, "lud_internal", gpu_dim(left, left, 1), square, 0, &device, &n, &start);
+        DEV_LAUNCH(gpu, "lud_internal", dev_dim(left, left, 1), square, 0, &device, &n, &start);
     }
     lud_reference(n, expected);
-    gpu_download(gpu, a, device, bytes);
-    gpu_expect_bytes(gpu, "lu", a, expected, bytes);
+    dev_download(gpu, a, device, bytes);
+    dev_expect_bytes(gpu, "lu", a, expected, bytes);
 }
 
 const struct workload lud_workload = {"lud", "LU decomposition", lud_options, lud_run};

@@ -15,36 +15,36 @@ static const struct workload_option matmul_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static float *matmul_input(struct gpu *gpu, size_t count, uint64_t seed)
+static float *matmul_input(struct dev *gpu, size_t count, uint64_t seed)
 {
-    float *matrix = (float *)gpu_host(gpu, count * sizeof *matrix);
+    float *matrix = (float *)dev_host(gpu, count * sizeof *matrix);
     for (size_t i = 0; i < count; i++)
         matrix[i] = workload_unit(&seed);
     return matrix;
 }
 
-static void matmul_run(struct gpu *gpu, const uint64_t *options, const char *kernel)
+static void matmul_run(struct dev *gpu, const uint64_t *options, const char *kernel)
 {
     uint32_t m = (uint32_t)options[MATMUL_M], n = (uint32_t)options[MATMUL_N],
              k = (uint32_t)options[MATMUL_K];
     size_t a_count = (size_t)m * k, b_count = (size_t)k * n, c_bytes = (size_t)m * n * sizeof(float);
     float *a = matmul_input(gpu, a_count, 1), *b = matmul_input(gpu, b_count, 2);
-    float *c = (float *)gpu_host(gpu, c_bytes), *expected = (float *)gpu_host(gpu, c_bytes);
+    float *c = (float *)dev_host(gpu, c_bytes), *expected = (float *)dev_host(gpu, c_bytes);
     for (size_t row = 0; row < m; row++)
         for (size_t i = 0; i < k; i++)
             for (size_t column = 0; column < n; column++) {
                 float *sum = &expected[row * n + column];
                 *sum = fmaf(a[row * k + i], b[i * n + column], *sum);
             }
-    void *device_a = gpu_alloc(gpu, a_count * sizeof *a), *device_b = gpu_alloc(gpu, b_count * sizeof *b);
-    void *device_c = gpu_alloc(gpu, c_bytes);
-    gpu_upload(gpu, device_a, a, a_count * sizeof *a);
-    gpu_upload(gpu, device_b, b, b_count * sizeof *b);
-    GPU_LAUNCH(gpu, kernel,
-               gpu_dim((n + MATMUL_SIDE - 1) / MATMUL_SIDE, (m + MATMUL_SIDE - 1) / MATMUL_SIDE, 1),
-               gpu_dim(MATMUL_SIDE, MATMUL_SIDE, 1), 0, &m, &n, &k, &device_a, &device_b, &device_c);
-    gpu_download(gpu, c, device_c, c_bytes);
-    gpu_expect_bytes(gpu, "c", c, expected, c_bytes);
+    void *device_a = dev_alloc(gpu, a_count * sizeof *a), *device_b = dev_alloc(gpu, b_count * sizeof *b);
+    void *device_c = dev_alloc(gpu, c_bytes);
+    dev_upload(gpu, device_a, a, a_count * sizeof *a);
+    dev_upload(gpu, device_b, b, b_count * sizeof *b);
+    DEV_LAUNCH(gpu, kernel,
+               dev_dim((n + MATMUL_SIDE - 1) / MATMUL_SIDE, (m + MATMUL_SIDE - 1) / MATMUL_SIDE, 1),
+               dev_dim(MATMUL_SIDE, MATMUL_SIDE, 1), 0, &m, &n, &k, &device_a, &device_b, &device_c);
+    dev_download(gpu, c, device_c, c_bytes);
+    dev_expect_bytes(gpu, "c", c, expected, c_bytes);
 }
 
 #endif

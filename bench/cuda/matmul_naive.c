@@ -1,7 +1,7 @@
 /* c = a b straight from global memory */
 #include "matmul.h"
 
-static void matmul_naive_run(struct gpu *gpu, const uint64_t *options)
+static void matmul_naive_run(struct dev *gpu, const uint64_t *options)
 {
     matmul_run(gpu, options, "matmul_naive");
 }

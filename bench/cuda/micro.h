@@ -1,5 +1,5 @@
 /* What the microbenchmarks share. Their kernels read the clock before and after a piece of code, once for
- * each warp or block; the host side makes named figures of that (gpu_figure). */
+ * each warp or block; the host side makes named figures of that (dev_figure). */
 #ifndef BENCH_CUDA_MICRO_H
 #define BENCH_CUDA_MICRO_H
 
@@ -30,10 +30,10 @@ static inline double micro_longest(const struct micro_time *times, size_t count)
 }
 
 /* What the device wrote, in memory of the host. */
-static inline void *micro_fetch(struct gpu *gpu, const void *device, size_t bytes)
+static inline void *micro_fetch(struct dev *gpu, const void *device, size_t bytes)
 {
-    void *host = gpu_host(gpu, bytes);
-    gpu_download(gpu, host, device, bytes);
+    void *host = dev_host(gpu, bytes);
+    dev_download(gpu, host, device, bytes);
     return host;
 }
 

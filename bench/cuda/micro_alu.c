@@ -34,14 +34,14 @@ static const struct workload_option micro_alu_options[] = {
 #undef MICRO_EXACT
 #undef MICRO_LOOSE
 
-static void micro_alu_check(struct gpu *gpu, enum micro_alu_kind kind, const void *got, uint32_t steps)
+static void micro_alu_check(struct dev *gpu, enum micro_alu_kind kind, const void *got, uint32_t steps)
 {
     for (uint32_t lane = 0; lane < 32; lane++)
         switch (kind) {
 #define MICRO_EXACT(name, type, ...)                                                                         \
     case MICRO_ALU_##name: {                                                                                 \
         type expected = micro_alu_##name(lane, steps);                                                       \
-        gpu_expect_bytes(gpu, #name, (const type *)got + lane, &expected, sizeof expected);                  \
+        dev_expect_bytes(gpu, #name, (const type *)got + lane, &expected, sizeof expected);                  \
         break;                                                                                               \
     }
 #define MICRO_LOOSE(...)
@@ -53,15 +53,15 @@ static void micro_alu_check(struct gpu *gpu, enum micro_alu_kind kind, const voi
         }
 }
 
-static void micro_alu_launch(struct gpu *gpu, enum micro_alu_kind kind, uint32_t rounds, uint32_t warps,
+static void micro_alu_launch(struct dev *gpu, enum micro_alu_kind kind, uint32_t rounds, uint32_t warps,
                              void *out, void *times)
 {
-    struct gpu_dim grid = gpu_dim(1, 1, 1), block = gpu_dim(warps * 32, 1, 1);
+    struct dev_dim grid = dev_dim(1, 1, 1), block = dev_dim(warps * 32, 1, 1);
     switch (kind) {
 #define MICRO_ROW(name, type, start)                                                                         \
     case MICRO_ALU_##name: {                                                                                 \
         type b = (type)(start);                                                                              \
-        GPU_LAUNCH(gpu, "micro_" #name, grid, block, 0, &rounds, &b, &out, &times);                          \
+        DEV_LAUNCH(gpu, "micro_" #name, grid, block, 0, &rounds, &b, &out, &times);                          \
         break;                                                                                               \
     }
 #define MICRO_EXACT(name, type, letter, start, text, value) MICRO_ROW(name, type, start)
@@ -75,7 +75,7 @@ static void micro_alu_launch(struct gpu *gpu, enum micro_alu_kind kind, uint32_t
     }
 }
 
-static void micro_alu_run(struct gpu *gpu, const uint64_t *options)
+static void micro_alu_run(struct dev *gpu, const uint64_t *options)
 {
     static const struct {
         uint32_t warps;
@@ -87,14 +87,14 @@ static void micro_alu_run(struct gpu *gpu, const uint64_t *options)
                 {32, "steps_per_cycle_32"}};
     enum micro_alu_kind kind = (enum micro_alu_kind)options[MICRO_ALU_KIND];
     uint32_t rounds = (uint32_t)options[MICRO_ALU_ROUNDS];
-    void *out = gpu_alloc(gpu, 1024 * sizeof(uint64_t));
-    void *times = gpu_alloc(gpu, 32 * sizeof(struct micro_time));
+    void *out = dev_alloc(gpu, 1024 * sizeof(uint64_t));
+    void *times = dev_alloc(gpu, 32 * sizeof(struct micro_time));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         micro_alu_launch(gpu, kind, rounds, rows[i].warps, out, times);
         double steps = (double)rounds * MICRO_ALU_STEPS;
         double cycles = micro_span(
             (struct micro_time *)micro_fetch(gpu, times, 32 * sizeof(struct micro_time)), rows[i].warps);
-        gpu_figure(gpu, rows[i].figure, i ? steps * rows[i].warps / cycles : cycles / steps);
+        dev_figure(gpu, rows[i].figure, i ? steps * rows[i].warps / cycles : cycles / steps);
         micro_alu_check(gpu, kind, micro_fetch(gpu, out, 32 * sizeof(uint64_t)),
                         2 * rounds * MICRO_ALU_STEPS);
     }

@@ -30,7 +30,7 @@ static const struct workload_option micro_atomic_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void micro_atomic_run(struct gpu *gpu, const uint64_t *options)
+static void micro_atomic_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {
 #define A(name, type, adds) "micro_" #name,
@@ -42,20 +42,20 @@ static void micro_atomic_run(struct gpu *gpu, const uint64_t *options)
     uint32_t blocks = (uint32_t)options[MICRO_ATOMIC_BLOCKS], block = (uint32_t)options[MICRO_ATOMIC_BLOCK];
     uint32_t steps = (uint32_t)options[MICRO_ATOMIC_STEPS], threads = blocks * block;
     size_t warps = (size_t)blocks * ((block + 31) / 32), bytes = warps * warp + 32u * lane + 64;
-    void *memory = gpu_alloc(gpu, bytes), *times = gpu_alloc(gpu, (warps + 1) * sizeof(struct micro_time));
-    void *out = gpu_alloc(gpu, threads * sizeof(uint64_t));
-    gpu_fill(gpu, memory, 0, bytes);
-    gpu_fill(gpu, times, 0, (warps + 1) * sizeof(struct micro_time));
-    GPU_LAUNCH(gpu, kernels[options[MICRO_ATOMIC_OPERATION]], gpu_dim(blocks, 1, 1), gpu_dim(block, 1, 1), 0,
+    void *memory = dev_alloc(gpu, bytes), *times = dev_alloc(gpu, (warps + 1) * sizeof(struct micro_time));
+    void *out = dev_alloc(gpu, threads * sizeof(uint64_t));
+    dev_fill(gpu, memory, 0, bytes);
+    dev_fill(gpu, times, 0, (warps + 1) * sizeof(struct micro_time));
+    DEV_LAUNCH(gpu, kernels[options[MICRO_ATOMIC_OPERATION]], dev_dim(blocks, 1, 1), dev_dim(block, 1, 1), 0,
                &memory, &lane, &warp, &steps, &out, &times);
     double cycles = micro_longest(
         (struct micro_time *)micro_fetch(gpu, times, (warps + 1) * sizeof(struct micro_time)), warps);
-    gpu_figure(gpu, "cycles_per_step", cycles / steps);
-    gpu_figure(gpu, "operations_per_cycle", (double)threads * steps / cycles);
+    dev_figure(gpu, "cycles_per_step", cycles / steps);
+    dev_figure(gpu, "operations_per_cycle", (double)threads * steps / cycles);
     const char *got = (const char *)micro_fetch(gpu, memory, bytes);
     if (!lane && !warp && options[MICRO_ATOMIC_OPERATION] < 2) { /* all to one word */
         uint32_t sum = threads * steps;
-        gpu_expect_bytes(gpu, "the sum", got, &sum, sizeof sum);
+        dev_expect_bytes(gpu, "the sum", got, &sum, sizeof sum);
     }
 }
 

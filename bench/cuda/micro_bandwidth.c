@@ -28,33 +28,33 @@ static const struct workload_option micro_bandwidth_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void micro_bandwidth_l1(struct gpu *gpu, const uint64_t *options, void *out, void *times)
+static void micro_bandwidth_l1(struct dev *gpu, const uint64_t *options, void *out, void *times)
 {
     static const char *const kernels[] = {"micro_l1_read4", "micro_l1_read8", "micro_l1_read16"};
     uint32_t width = (uint32_t)options[MICRO_BANDWIDTH_WIDTH],
              block = (uint32_t)options[MICRO_BANDWIDTH_BLOCK];
     uint32_t stride = (uint32_t)options[MICRO_BANDWIDTH_STRIDE] / width * width;
     uint32_t passes = (uint32_t)options[MICRO_BANDWIDTH_PASSES], warps = block / 32;
-    void *memory = gpu_alloc(gpu, MICRO_BANDWIDTH_L1_BYTES);
-    gpu_fill(gpu, memory, 0, MICRO_BANDWIDTH_L1_BYTES);
-    GPU_LAUNCH(gpu, kernels[width / 8], gpu_dim(1, 1, 1), gpu_dim(warps * 32, 1, 1), 0, &memory, &stride,
+    void *memory = dev_alloc(gpu, MICRO_BANDWIDTH_L1_BYTES);
+    dev_fill(gpu, memory, 0, MICRO_BANDWIDTH_L1_BYTES);
+    DEV_LAUNCH(gpu, kernels[width / 8], dev_dim(1, 1, 1), dev_dim(warps * 32, 1, 1), 0, &memory, &stride,
                &passes, &out, &times);
     double cycles =
         micro_span((struct micro_time *)micro_fetch(gpu, times, warps * sizeof(struct micro_time)), warps);
-    gpu_figure(gpu, "cycles_per_load", cycles / ((double)passes * MICRO_BANDWIDTH_UNROLL * warps));
+    dev_figure(gpu, "cycles_per_load", cycles / ((double)passes * MICRO_BANDWIDTH_UNROLL * warps));
 }
 
-static void micro_bandwidth_check(struct gpu *gpu, uint32_t kind, const void *to, size_t bytes)
+static void micro_bandwidth_check(struct dev *gpu, uint32_t kind, const void *to, size_t bytes)
 {
     const uint32_t *got = (const uint32_t *)micro_fetch(gpu, to, bytes);
     for (size_t i = 0; i < bytes / 4; i++)
         if (got[i] != (kind == MICRO_COPY ? 0x11111111u : 7u)) {
-            gpu_expect(gpu, false, "what was written");
+            dev_expect(gpu, false, "what was written");
             return;
         }
 }
 
-static void micro_bandwidth_run(struct gpu *gpu, const uint64_t *options)
+static void micro_bandwidth_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"micro_read16", "micro_write16", "micro_copy16",
                                           "micro_read_random"};
@@ -62,24 +62,24 @@ static void micro_bandwidth_run(struct gpu *gpu, const uint64_t *options)
     uint32_t blocks = (uint32_t)options[MICRO_BANDWIDTH_BLOCKS], passes, warm;
     uint32_t block = (uint32_t)options[MICRO_BANDWIDTH_BLOCK] / 32 * 32;
     size_t bytes = options[MICRO_BANDWIDTH_KIB] * 1024, warps = (size_t)blocks * (block / 32);
-    void *times = gpu_alloc(gpu, warps * sizeof(struct micro_time)), *out = gpu_alloc(gpu, 64);
+    void *times = dev_alloc(gpu, warps * sizeof(struct micro_time)), *out = dev_alloc(gpu, 64);
     if (kind == MICRO_READ_L1) {
         micro_bandwidth_l1(gpu, options, out, times);
         return;
     }
     passes = (uint32_t)options[MICRO_BANDWIDTH_PASSES], warm = (uint32_t)options[MICRO_BANDWIDTH_WARM];
-    void *from = gpu_alloc(gpu, bytes), *to = kind == MICRO_COPY ? gpu_alloc(gpu, bytes) : from;
+    void *from = dev_alloc(gpu, bytes), *to = kind == MICRO_COPY ? dev_alloc(gpu, bytes) : from;
     uint64_t accesses = bytes / 16;
-    gpu_fill(gpu, from, 0x11, bytes);
+    dev_fill(gpu, from, 0x11, bytes);
     const char *kernel = kernels[kind];
     if (kind == MICRO_READ && width < 16)
         kernel = width == 4 ? "micro_read4" : "micro_read8", accesses = bytes / width;
-    GPU_LAUNCH(gpu, kernel, gpu_dim(blocks, 1, 1), gpu_dim(block, 1, 1), 0, &from, &to, &accesses, &passes,
+    DEV_LAUNCH(gpu, kernel, dev_dim(blocks, 1, 1), dev_dim(block, 1, 1), 0, &from, &to, &accesses, &passes,
                &warm, &out, &times);
     double cycles =
         micro_longest((struct micro_time *)micro_fetch(gpu, times, warps * sizeof(struct micro_time)), warps);
     double moved = (double)bytes * passes * (kind == MICRO_COPY ? 2 : 1);
-    gpu_figure(gpu, "bytes_per_cycle", moved / cycles);
+    dev_figure(gpu, "bytes_per_cycle", moved / cycles);
     if (kind == MICRO_WRITE || kind == MICRO_COPY)
         micro_bandwidth_check(gpu, kind, to, bytes);
 }

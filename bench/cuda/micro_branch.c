@@ -23,22 +23,22 @@ static inline uint32_t micro_branch_of(uint32_t kind, uint32_t lane, uint32_t wa
     return a;
 }
 
-static void micro_branch_run(struct gpu *gpu, const uint64_t *options)
+static void micro_branch_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"micro_loop", "micro_ways", "micro_calls", "micro_either"};
     uint32_t kind = (uint32_t)options[MICRO_BRANCH_KIND], ways = (uint32_t)options[MICRO_BRANCH_WAYS];
     uint32_t warps = (uint32_t)options[MICRO_BRANCH_WARPS], steps = (uint32_t)options[MICRO_BRANCH_STEPS];
-    void *times = gpu_alloc(gpu, warps * sizeof(struct micro_time)), *out = gpu_alloc(gpu, 4096);
-    GPU_LAUNCH(gpu, kernels[kind], gpu_dim(1, 1, 1), gpu_dim(warps * 32, 1, 1), 0, &ways, &steps, &out,
+    void *times = dev_alloc(gpu, warps * sizeof(struct micro_time)), *out = dev_alloc(gpu, 4096);
+    DEV_LAUNCH(gpu, kernels[kind], dev_dim(1, 1, 1), dev_dim(warps * 32, 1, 1), 0, &ways, &steps, &out,
                &times);
-    gpu_figure(
+    dev_figure(
         gpu, "cycles_per_step",
         micro_span((struct micro_time *)micro_fetch(gpu, times, warps * sizeof(struct micro_time)), warps) /
             steps);
     const uint32_t *got = (const uint32_t *)micro_fetch(gpu, out, 4096);
     for (uint32_t lane = 0; lane < 32 && (kind == 1 || (kind == 3 && ways <= 2)); lane++) {
         uint32_t expected = micro_branch_of(kind, lane, ways, 2 * steps);
-        gpu_expect_bytes(gpu, "a lane's result", &got[lane], &expected, sizeof expected);
+        dev_expect_bytes(gpu, "a lane's result", &got[lane], &expected, sizeof expected);
     }
 }
 

@@ -13,7 +13,7 @@ static const struct workload_option micro_icache_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void micro_icache_run(struct gpu *gpu, const uint64_t *options)
+static void micro_icache_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"micro_code", "micro_code64", "micro_code128", "micro_code256",
                                           "micro_code512"};
@@ -21,13 +21,13 @@ static void micro_icache_run(struct gpu *gpu, const uint64_t *options)
     uint32_t functions = (uint32_t)options[MICRO_ICACHE_FUNCTION_COUNT];
     uint32_t rounds = (uint32_t)options[MICRO_ICACHE_ROUNDS];
     double instructions = small ? 32 << small : (double)functions * MICRO_ICACHE_INSTRUCTIONS;
-    void *times = gpu_alloc(gpu, 2 * warps * sizeof(struct micro_time)), *out = gpu_alloc(gpu, 4096);
-    GPU_LAUNCH(gpu, kernels[small], gpu_dim(1, 1, 1), gpu_dim(warps * 32, 1, 1), 0, &functions, &rounds, &out,
+    void *times = dev_alloc(gpu, 2 * warps * sizeof(struct micro_time)), *out = dev_alloc(gpu, 4096);
+    DEV_LAUNCH(gpu, kernels[small], dev_dim(1, 1, 1), dev_dim(warps * 32, 1, 1), 0, &functions, &rounds, &out,
                &times);
     const struct micro_time *got =
         (const struct micro_time *)micro_fetch(gpu, times, 2 * warps * sizeof(struct micro_time));
-    gpu_figure(gpu, "cycles_per_instruction_cold", micro_span(got, warps) / (instructions * rounds * warps));
-    gpu_figure(gpu, "cycles_per_instruction",
+    dev_figure(gpu, "cycles_per_instruction_cold", micro_span(got, warps) / (instructions * rounds * warps));
+    dev_figure(gpu, "cycles_per_instruction",
                micro_span(got + warps, warps) / (instructions * rounds * warps));
 }
 

@@ -42,30 +42,30 @@ static void micro_latency_ring(uint64_t *memory, uint64_t base, size_t places, s
         memory[order[i] * (stride / 8)] = base + order[(i + 1) % places] * (uint64_t)stride;
 }
 
-static void micro_latency_chase(struct gpu *gpu, const uint64_t *options, void *time, void *end)
+static void micro_latency_chase(struct dev *gpu, const uint64_t *options, void *time, void *end)
 {
     size_t stride = options[MICRO_LATENCY_STRIDE] / 8 * 8;
     size_t places = options[MICRO_LATENCY_KIB] * 1024 / stride, bytes = (places ? places : 1) * stride;
     uint32_t steps = (uint32_t)options[MICRO_LATENCY_STEPS] / MICRO_LATENCY_BATCH * MICRO_LATENCY_BATCH;
     uint32_t before = options[MICRO_LATENCY_WARM] ? (uint32_t)places : 0;
     before = (before + MICRO_LATENCY_BATCH - 1) / MICRO_LATENCY_BATCH * MICRO_LATENCY_BATCH;
-    uint64_t *memory = (uint64_t *)gpu_host(gpu, bytes);
-    uint32_t *order = (uint32_t *)gpu_host(gpu, (places ? places : 1) * sizeof *order);
-    void *device = gpu_alloc(gpu, bytes);
+    uint64_t *memory = (uint64_t *)dev_host(gpu, bytes);
+    uint32_t *order = (uint32_t *)dev_host(gpu, (places ? places : 1) * sizeof *order);
+    void *device = dev_alloc(gpu, bytes);
     micro_latency_ring(memory, (uint64_t)(uintptr_t)device, places ? places : 1, stride, order);
-    gpu_upload(gpu, device, memory, bytes);
-    GPU_LAUNCH(gpu, options[MICRO_LATENCY_KIND] == MICRO_CHASE_L1 ? "micro_chase_l1" : "micro_chase_l2",
-               gpu_dim(1, 1, 1), gpu_dim(1, 1, 1), 0, &device, &before, &steps, &time, &end);
+    dev_upload(gpu, device, memory, bytes);
+    DEV_LAUNCH(gpu, options[MICRO_LATENCY_KIND] == MICRO_CHASE_L1 ? "micro_chase_l1" : "micro_chase_l2",
+               dev_dim(1, 1, 1), dev_dim(1, 1, 1), 0, &device, &before, &steps, &time, &end);
     const uint64_t *got = (const uint64_t *)micro_fetch(gpu, end, sizeof(uint64_t));
     uint64_t expected = (uint64_t)(uintptr_t)device;
     for (uint64_t i = 0; i < (uint64_t)before + steps; i++)
         expected = memory[(expected - (uint64_t)(uintptr_t)device) / 8];
-    gpu_expect_bytes(gpu, "the end of the chain", got, &expected, sizeof expected);
-    gpu_figure(gpu, "cycles_per_load",
+    dev_expect_bytes(gpu, "the end of the chain", got, &expected, sizeof expected);
+    dev_figure(gpu, "cycles_per_load",
                micro_span((struct micro_time *)micro_fetch(gpu, time, sizeof(struct micro_time)), 1) / steps);
 }
 
-static void micro_latency_constant(struct gpu *gpu, const uint64_t *options, void *time, void *end)
+static void micro_latency_constant(struct dev *gpu, const uint64_t *options, void *time, void *end)
 {
     uint32_t stride = (uint32_t)options[MICRO_LATENCY_STRIDE] / 4;
     uint32_t words = (uint32_t)options[MICRO_LATENCY_KIB] * 256;
@@ -73,9 +73,9 @@ static void micro_latency_constant(struct gpu *gpu, const uint64_t *options, voi
     words = words > MICRO_CONSTANT_WORDS ? MICRO_CONSTANT_WORDS : words;
     uint32_t before = options[MICRO_LATENCY_WARM] ? words / stride + MICRO_LATENCY_BATCH : 0;
     before -= before % MICRO_LATENCY_BATCH;
-    GPU_LAUNCH(gpu, "micro_chase_constant", gpu_dim(1, 1, 1), gpu_dim(1, 1, 1), 0, &words, &stride, &before,
+    DEV_LAUNCH(gpu, "micro_chase_constant", dev_dim(1, 1, 1), dev_dim(1, 1, 1), 0, &words, &stride, &before,
                &steps, &time, &end);
-    gpu_figure(gpu, "cycles_per_load",
+    dev_figure(gpu, "cycles_per_load",
                micro_span((struct micro_time *)micro_fetch(gpu, time, sizeof(struct micro_time)), 1) / steps);
 }
 
@@ -85,7 +85,7 @@ static int micro_latency_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void micro_latency_lines(struct gpu *gpu, const uint64_t *options)
+static void micro_latency_lines(struct dev *gpu, const uint64_t *options)
 {
     static const struct {
         uint32_t percent;
@@ -96,22 +96,22 @@ static void micro_latency_lines(struct gpu *gpu, const uint64_t *options)
              toucher = (uint32_t)options[MICRO_LATENCY_TOUCHER];
     uint32_t timer = (uint32_t)options[MICRO_LATENCY_TIMER], stride = (uint32_t)options[MICRO_LATENCY_STRIDE];
     size_t bytes = (size_t)lines * stride;
-    void *memory = gpu_alloc(gpu, bytes), *cycles = gpu_alloc(gpu, lines * sizeof(uint32_t));
-    void *touched = gpu_alloc(gpu, sizeof(uint32_t));
-    gpu_fill(gpu, memory, 0, bytes);
-    gpu_fill(gpu, touched, 0, sizeof(uint32_t));
-    gpu_fill(gpu, cycles, 0, lines * sizeof(uint32_t));
-    GPU_LAUNCH(gpu, "micro_lines", gpu_dim(MICRO_LATENCY_SMS, 1, 1), gpu_dim(1024, 1, 1), 0, &toucher, &timer,
+    void *memory = dev_alloc(gpu, bytes), *cycles = dev_alloc(gpu, lines * sizeof(uint32_t));
+    void *touched = dev_alloc(gpu, sizeof(uint32_t));
+    dev_fill(gpu, memory, 0, bytes);
+    dev_fill(gpu, touched, 0, sizeof(uint32_t));
+    dev_fill(gpu, cycles, 0, lines * sizeof(uint32_t));
+    DEV_LAUNCH(gpu, "micro_lines", dev_dim(MICRO_LATENCY_SMS, 1, 1), dev_dim(1024, 1, 1), 0, &toucher, &timer,
                &memory, &lines, &stride, &touched, &cycles);
     uint32_t *got = (uint32_t *)micro_fetch(gpu, cycles, lines * sizeof(uint32_t));
     qsort(got, lines, sizeof *got, micro_latency_compare);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        gpu_figure(gpu, rows[i].figure, got[(uint64_t)(lines - 1) * rows[i].percent / 100]);
+        dev_figure(gpu, rows[i].figure, got[(uint64_t)(lines - 1) * rows[i].percent / 100]);
 }
 
-static void micro_latency_run(struct gpu *gpu, const uint64_t *options)
+static void micro_latency_run(struct dev *gpu, const uint64_t *options)
 {
-    void *time = gpu_alloc(gpu, sizeof(struct micro_time)), *end = gpu_alloc(gpu, sizeof(uint64_t));
+    void *time = dev_alloc(gpu, sizeof(struct micro_time)), *end = dev_alloc(gpu, sizeof(uint64_t));
     if (options[MICRO_LATENCY_KIND] == MICRO_LINES)
         micro_latency_lines(gpu, options);
     else if (options[MICRO_LATENCY_KIND] == MICRO_CHASE_CONSTANT)

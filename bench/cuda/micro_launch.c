@@ -39,29 +39,29 @@ static double micro_launch_gap(const struct micro_block *rows, uint32_t blocks, 
     return second == UINT64_MAX ? 0 : (double)(second - first);
 }
 
-static void micro_launch_figures(struct gpu *gpu, const struct micro_block *rows, uint32_t blocks)
+static void micro_launch_figures(struct dev *gpu, const struct micro_block *rows, uint32_t blocks)
 {
-    uint32_t *on = (uint32_t *)gpu_host(gpu, MICRO_LAUNCH_SMS * sizeof *on), most = 0, used = 0;
+    uint32_t *on = (uint32_t *)dev_host(gpu, MICRO_LAUNCH_SMS * sizeof *on), most = 0, used = 0;
     for (uint32_t i = 0; i < blocks; i++) {
         uint32_t sm = rows[i].sm % MICRO_LAUNCH_SMS;
         used += !on[sm]++;
         most = on[sm] > most ? on[sm] : most;
     }
-    gpu_figure(gpu, "sms_used", used);
-    gpu_figure(gpu, "blocks_of_an_sm_most", most);
-    gpu_figure(gpu, "cycles_between_blocks_of_an_sm", micro_launch_gap(rows, blocks, rows[0].sm));
+    dev_figure(gpu, "sms_used", used);
+    dev_figure(gpu, "blocks_of_an_sm_most", most);
+    dev_figure(gpu, "cycles_between_blocks_of_an_sm", micro_launch_gap(rows, blocks, rows[0].sm));
 }
 
-static void micro_launch_run(struct gpu *gpu, const uint64_t *options)
+static void micro_launch_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"micro_empty", "micro_empty_128", "micro_where"};
     uint32_t blocks = (uint32_t)options[MICRO_LAUNCH_BLOCKS], zero = 0;
     uint32_t wait = options[MICRO_LAUNCH_KIND] == 2 ? (uint32_t)options[MICRO_LAUNCH_CYCLES] : zero;
     size_t bytes = blocks * sizeof(struct micro_block) + 4096;
-    void *rows = gpu_alloc(gpu, bytes);
+    void *rows = dev_alloc(gpu, bytes);
     for (uint64_t i = 0; i < options[MICRO_LAUNCH_TIMES]; i++)
-        GPU_LAUNCH(gpu, kernels[options[MICRO_LAUNCH_KIND]], gpu_dim(blocks, 1, 1),
-                   gpu_dim((uint32_t)options[MICRO_LAUNCH_BLOCK], 1, 1), options[MICRO_LAUNCH_SHARED], &wait,
+        DEV_LAUNCH(gpu, kernels[options[MICRO_LAUNCH_KIND]], dev_dim(blocks, 1, 1),
+                   dev_dim((uint32_t)options[MICRO_LAUNCH_BLOCK], 1, 1), options[MICRO_LAUNCH_SHARED], &wait,
                    &rows);
     if (options[MICRO_LAUNCH_KIND] == 2)
         micro_launch_figures(gpu, (const struct micro_block *)micro_fetch(gpu, rows, bytes), blocks);

@@ -15,7 +15,7 @@ static const struct workload_option micro_shared_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void micro_shared_run(struct gpu *gpu, const uint64_t *options)
+static void micro_shared_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[5][3] = {
         {"micro_chase4", "micro_chase8", "micro_chase16"}, {"micro_load4", "micro_load8", "micro_load16"},
@@ -26,20 +26,20 @@ static void micro_shared_run(struct gpu *gpu, const uint64_t *options)
     uint32_t stride = (uint32_t)options[MICRO_SHARED_STRIDE], warps = (uint32_t)options[MICRO_SHARED_WARPS];
     uint32_t rounds = (uint32_t)options[MICRO_SHARED_ROUNDS];
     stride -= stride % width; /* aligned */
-    void *out = gpu_alloc(gpu, 1024 * sizeof(uint32_t));
-    void *times = gpu_alloc(gpu, 32 * sizeof(struct micro_time));
-    GPU_LAUNCH(gpu, kernels[kind][width / 8], gpu_dim(1, 1, 1), gpu_dim(warps * 32, 1, 1), 0, &rounds,
+    void *out = dev_alloc(gpu, 1024 * sizeof(uint32_t));
+    void *times = dev_alloc(gpu, 32 * sizeof(struct micro_time));
+    DEV_LAUNCH(gpu, kernels[kind][width / 8], dev_dim(1, 1, 1), dev_dim(warps * 32, 1, 1), 0, &rounds,
                &stride, &out, &times);
     double cycles =
         micro_span((struct micro_time *)micro_fetch(gpu, times, 32 * sizeof(struct micro_time)), warps);
-    gpu_figure(gpu, "cycles_per_access", cycles / ((double)rounds * MICRO_SHARED_STEPS * (kind ? warps : 1)));
+    dev_figure(gpu, "cycles_per_access", cycles / ((double)rounds * MICRO_SHARED_STEPS * (kind ? warps : 1)));
     const uint32_t *got = (const uint32_t *)micro_fetch(gpu, out, 1024 * sizeof(uint32_t));
     if (kind >= 3 && stride) /* a word for each lane, to which each warp added */
         for (uint32_t lane = 0; lane < 32; lane++)
-            gpu_expect(gpu, got[lane] == 2 * rounds * MICRO_SHARED_STEPS * warps, "a sum");
+            dev_expect(gpu, got[lane] == 2 * rounds * MICRO_SHARED_STEPS * warps, "a sum");
     if (kind == 0)
         for (uint32_t lane = 0; lane < 32; lane++)
-            gpu_expect(gpu, got[lane] == lane * stride, "the end of a chain");
+            dev_expect(gpu, got[lane] == lane * stride, "the end of a chain");
 }
 
 const struct workload micro_shared_workload = {"micro_shared", "latency and throughput of shared memory",

@@ -11,7 +11,7 @@ static const struct workload_option micro_sync_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void micro_sync_run(struct gpu *gpu, const uint64_t *options)
+static void micro_sync_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"micro_barrier",     "micro_syncwarp",  "micro_fence_block",
                                           "micro_fence_gpu",   "micro_fence_sys", "micro_fence_only",
@@ -19,18 +19,18 @@ static void micro_sync_run(struct gpu *gpu, const uint64_t *options)
     uint32_t warps = (uint32_t)options[MICRO_SYNC_WARPS], blocks = (uint32_t)options[MICRO_SYNC_BLOCKS];
     uint32_t steps = (uint32_t)options[MICRO_SYNC_STEPS];
     size_t all = (size_t)warps * blocks;
-    void *times = gpu_alloc(gpu, all * sizeof(struct micro_time));
-    void *words = gpu_alloc(gpu, (all * 32 + 1) * sizeof(uint32_t));
-    gpu_fill(gpu, words, 0, (all * 32 + 1) * sizeof(uint32_t));
-    GPU_LAUNCH(gpu, kernels[options[MICRO_SYNC_KIND]], gpu_dim(blocks, 1, 1), gpu_dim(warps * 32, 1, 1), 0,
+    void *times = dev_alloc(gpu, all * sizeof(struct micro_time));
+    void *words = dev_alloc(gpu, (all * 32 + 1) * sizeof(uint32_t));
+    dev_fill(gpu, words, 0, (all * 32 + 1) * sizeof(uint32_t));
+    DEV_LAUNCH(gpu, kernels[options[MICRO_SYNC_KIND]], dev_dim(blocks, 1, 1), dev_dim(warps * 32, 1, 1), 0,
                &steps, &words, &times);
-    gpu_figure(
+    dev_figure(
         gpu, "cycles_per_step",
         micro_longest((struct micro_time *)micro_fetch(gpu, times, all * sizeof(struct micro_time)), all) /
             steps);
     if (options[MICRO_SYNC_KIND] == 6) {
         uint32_t arrived = 2 * steps * blocks;
-        gpu_expect_bytes(gpu, "arrivals", micro_fetch(gpu, words, sizeof arrived), &arrived, sizeof arrived);
+        dev_expect_bytes(gpu, "arrivals", micro_fetch(gpu, words, sizeof arrived), &arrived, sizeof arrived);
     }
 }
 

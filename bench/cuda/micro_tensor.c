@@ -10,7 +10,7 @@ static const struct workload_option micro_tensor_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void micro_tensor_run(struct gpu *gpu, const uint64_t *options)
+static void micro_tensor_run(struct dev *gpu, const uint64_t *options)
 {
     static const char *const kernels[] = {"micro_mma_f32", "micro_mma_f16", "micro_mma_s32"};
     static const uint32_t warps[] = {1, 4, 8, 16, 32};
@@ -18,17 +18,17 @@ static void micro_tensor_run(struct gpu *gpu, const uint64_t *options)
                                           "steps_per_cycle_16", "steps_per_cycle_32"};
     uint32_t rounds = (uint32_t)options[MICRO_TENSOR_ROUNDS];
     double steps = (double)rounds * MICRO_TENSOR_STEPS;
-    void *out = gpu_alloc(gpu, 1024 * sizeof(float));
-    void *times = gpu_alloc(gpu, 32 * sizeof(struct micro_time));
+    void *out = dev_alloc(gpu, 1024 * sizeof(float));
+    void *times = dev_alloc(gpu, 32 * sizeof(struct micro_time));
     for (size_t i = 0; i < sizeof warps / sizeof *warps; i++) {
-        GPU_LAUNCH(gpu, kernels[options[MICRO_TENSOR_KIND]], gpu_dim(1, 1, 1), gpu_dim(warps[i] * 32, 1, 1),
+        DEV_LAUNCH(gpu, kernels[options[MICRO_TENSOR_KIND]], dev_dim(1, 1, 1), dev_dim(warps[i] * 32, 1, 1),
                    0, &rounds, &out, &times);
         double cycles = micro_span(
             (struct micro_time *)micro_fetch(gpu, times, 32 * sizeof(struct micro_time)), warps[i]);
-        gpu_figure(gpu, figures[i], i ? steps * warps[i] / cycles : cycles / steps);
+        dev_figure(gpu, figures[i], i ? steps * warps[i] / cycles : cycles / steps);
         const float *got = (const float *)micro_fetch(gpu, out, 1024 * sizeof(float));
         for (uint32_t t = 0; t < warps[i] * 32; t++) /* zeros and ones: an element grows by 16 in a product */
-            gpu_expect(gpu, got[t] == (options[MICRO_TENSOR_KIND] == 1 ? 0 : (float)(32 * steps)),
+            dev_expect(gpu, got[t] == (options[MICRO_TENSOR_KIND] == 1 ? 0 : (float)(32 * steps)),
                        "the products' sum");
     }
 }

@@ -21,7 +21,7 @@ struct native_memory { /* one allocation, in a list of them */
     bool device;
 };
 
-struct gpu {
+struct dev {
     const struct workload *workload;
     const struct native_kernel *kernels; /* ends in a row without a name */
     struct native_memory *memories;
@@ -29,7 +29,7 @@ struct gpu {
     unsigned launches;
 };
 
-static bool native_check(struct gpu *gpu, cudaError_t error, const char *doing)
+static bool native_check(struct dev *gpu, cudaError_t error, const char *doing)
 {
     if (error == cudaSuccess)
         return true;
@@ -38,7 +38,7 @@ static bool native_check(struct gpu *gpu, cudaError_t error, const char *doing)
     return false;
 }
 
-static void native_keep(struct gpu *gpu, void *memory, bool device)
+static void native_keep(struct dev *gpu, void *memory, bool device)
 {
     struct native_memory *kept = (struct native_memory *)malloc(sizeof *kept);
     if (!memory || !kept) { /* of the host: the workload could not go on */
@@ -49,7 +49,7 @@ static void native_keep(struct gpu *gpu, void *memory, bool device)
     gpu->memories = kept;
 }
 
-static void native_release(struct gpu *gpu)
+static void native_release(struct dev *gpu)
 {
     while (gpu->memories) {
         struct native_memory *kept = gpu->memories;
@@ -62,7 +62,7 @@ static void native_release(struct gpu *gpu)
     }
 }
 
-void *gpu_alloc(struct gpu *gpu, size_t bytes)
+void *dev_alloc(struct dev *gpu, size_t bytes)
 {
     void *device = 0;
     if (gpu->status == NATIVE_FAILED || !native_check(gpu, cudaMalloc(&device, bytes ? bytes : 1), "alloc"))
@@ -71,32 +71,32 @@ void *gpu_alloc(struct gpu *gpu, size_t bytes)
     return device;
 }
 
-void *gpu_host(struct gpu *gpu, size_t bytes)
+void *dev_host(struct dev *gpu, size_t bytes)
 {
     void *memory = calloc(bytes ? bytes : 1, 1);
     native_keep(gpu, memory, false);
     return memory;
 }
 
-void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes)
+void dev_upload(struct dev *gpu, void *device, const void *host, size_t bytes)
 {
     if (gpu->status != NATIVE_FAILED)
         native_check(gpu, cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "upload");
 }
 
-void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes)
+void dev_download(struct dev *gpu, void *host, const void *device, size_t bytes)
 {
     if (gpu->status != NATIVE_FAILED)
         native_check(gpu, cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "download");
 }
 
-void gpu_fill(struct gpu *gpu, void *device, int byte, size_t bytes)
+void dev_fill(struct dev *gpu, void *device, int byte, size_t bytes)
 {
     if (gpu->status != NATIVE_FAILED)
         native_check(gpu, cudaMemset(device, byte, bytes), "fill");
 }
 
-void gpu_launch(struct gpu *gpu, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct dev_dim block,
                 size_t shared_bytes, void **arguments)
 {
     const struct native_kernel *row = gpu->kernels;
@@ -113,7 +113,7 @@ void gpu_launch(struct gpu *gpu, const char *kernel, struct gpu_dim grid, struct
 }
 
 /* Says where a result differs, once a run: what follows from a first difference says little. */
-static bool native_differs(struct gpu *gpu)
+static bool native_differs(struct dev *gpu)
 {
     bool first = gpu->status == NATIVE_OK;
     if (first)
@@ -121,7 +121,7 @@ static bool native_differs(struct gpu *gpu)
     return first;
 }
 
-void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const void *expected, size_t bytes)
+void dev_expect_bytes(struct dev *gpu, const char *what, const void *got, const void *expected, size_t bytes)
 {
     const unsigned char *a = (const unsigned char *)got, *b = (const unsigned char *)expected;
     size_t i = 0;
@@ -131,7 +131,7 @@ void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const 
         printf("%s: %s: byte %zu is 0x%02x, expected 0x%02x\n", gpu->workload->name, what, i, a[i], b[i]);
 }
 
-void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, const float *expected,
+void dev_expect_floats(struct dev *gpu, const char *what, const float *got, const float *expected,
                        size_t count, float tolerance)
 {
     size_t i = 0;
@@ -142,13 +142,13 @@ void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, cons
                expected[i]);
 }
 
-void gpu_expect(struct gpu *gpu, bool holds, const char *what)
+void dev_expect(struct dev *gpu, bool holds, const char *what)
 {
     if (!holds && native_differs(gpu))
         printf("%s: %s: does not hold\n", gpu->workload->name, what);
 }
 
-void gpu_figure(struct gpu *gpu, const char *name, double value)
+void dev_figure(struct dev *gpu, const char *name, double value)
 {
     if (gpu->status != NATIVE_FAILED)
         printf("%s: figure %s %.6g\n", gpu->workload->name, name, value);
@@ -188,7 +188,7 @@ static bool native_parse(const struct workload *workload, uint64_t *values, int 
 static int native_run(const struct workload *workload, const struct native_kernel *kernels, int argc,
                       char **argv, bool several)
 {
-    struct gpu gpu = {workload, kernels, 0, NATIVE_OK, 0};
+    struct dev gpu = {workload, kernels, 0, NATIVE_OK, 0};
     uint64_t values[NATIVE_OPTIONS];
     if (!native_parse(workload, values, argc, argv))
         return native_usage(workload);

@@ -41,36 +41,36 @@ static void nbody_step(uint32_t n, const struct nbody_vector *bodies, struct nbo
     }
 }
 
-static void nbody_run(struct gpu *gpu, const uint64_t *options)
+static void nbody_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[NBODY_N];
     size_t bytes = n * sizeof(struct nbody_vector);
-    struct nbody_vector *bodies = (struct nbody_vector *)gpu_host(gpu, bytes);
-    struct nbody_vector *moved = (struct nbody_vector *)gpu_host(gpu, bytes);
-    struct nbody_vector *velocities = (struct nbody_vector *)gpu_host(gpu, bytes);
-    struct nbody_vector *got = (struct nbody_vector *)gpu_host(gpu, bytes);
-    void *device_bodies = gpu_alloc(gpu, bytes), *device_moved = gpu_alloc(gpu, bytes);
-    void *device_velocities = gpu_alloc(gpu, bytes);
+    struct nbody_vector *bodies = (struct nbody_vector *)dev_host(gpu, bytes);
+    struct nbody_vector *moved = (struct nbody_vector *)dev_host(gpu, bytes);
+    struct nbody_vector *velocities = (struct nbody_vector *)dev_host(gpu, bytes);
+    struct nbody_vector *got = (struct nbody_vector *)dev_host(gpu, bytes);
+    void *device_bodies = dev_alloc(gpu, bytes), *device_moved = dev_alloc(gpu, bytes);
+    void *device_velocities = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++) {
         bodies[i].x = workload_unit(&seed), bodies[i].y = workload_unit(&seed);
         bodies[i].z = workload_unit(&seed), bodies[i].w = workload_unit(&seed) / (float)n;
     }
-    gpu_upload(gpu, device_bodies, bodies, bytes);
-    gpu_fill(gpu, device_velocities, 0, bytes);
+    dev_upload(gpu, device_bodies, bodies, bytes);
+    dev_fill(gpu, device_velocities, 0, bytes);
     for (uint64_t step = 0; step < options[NBODY_STEPS]; step++) {
-        GPU_LAUNCH(gpu, "nbody", gpu_dim((n + NBODY_BLOCK - 1) / NBODY_BLOCK, 1, 1),
-                   gpu_dim(NBODY_BLOCK, 1, 1), 0, &n, &device_bodies, &device_velocities, &device_moved);
+        DEV_LAUNCH(gpu, "nbody", dev_dim((n + NBODY_BLOCK - 1) / NBODY_BLOCK, 1, 1),
+                   dev_dim(NBODY_BLOCK, 1, 1), 0, &n, &device_bodies, &device_velocities, &device_moved);
         nbody_step(n, bodies, velocities, moved);
         void *device_swap = device_bodies;
         struct nbody_vector *swap = bodies;
         device_bodies = device_moved, device_moved = device_swap;
         bodies = moved, moved = swap;
     }
-    gpu_download(gpu, got, device_bodies, bytes);
-    gpu_expect_floats(gpu, "bodies", &got->x, &bodies->x, n * (size_t)4, 1e-6f);
-    gpu_download(gpu, got, device_velocities, bytes);
-    gpu_expect_floats(gpu, "velocities", &got->x, &velocities->x, n * (size_t)4, 1e-6f);
+    dev_download(gpu, got, device_bodies, bytes);
+    dev_expect_floats(gpu, "bodies", &got->x, &bodies->x, n * (size_t)4, 1e-6f);
+    dev_download(gpu, got, device_velocities, bytes);
+    dev_expect_floats(gpu, "velocities", &got->x, &velocities->x, n * (size_t)4, 1e-6f);
 }
 
 const struct workload nbody_workload = {"nbody", "gravity between all pairs", nbody_options, nbody_run};

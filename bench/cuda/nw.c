@@ -27,29 +27,29 @@ static void nw_reference(size_t n, int penalty, const int *similar, const int *a
         }
 }
 
-static int *nw_numbers(struct gpu *gpu, size_t count, uint64_t seed, int least, uint32_t range)
+static int *nw_numbers(struct dev *gpu, size_t count, uint64_t seed, int least, uint32_t range)
 {
-    int *numbers = (int *)gpu_host(gpu, count * sizeof *numbers);
+    int *numbers = (int *)dev_host(gpu, count * sizeof *numbers);
     for (size_t i = 0; i < count; i++)
         numbers[i] = least + (int)(workload_random(&seed) % range);
     return numbers;
 }
 
-static void *nw_to_device(struct gpu *gpu, const int *numbers, size_t count)
+static void *nw_to_device(struct dev *gpu, const int *numbers, size_t count)
 {
-    void *device = gpu_alloc(gpu, count * sizeof *numbers);
-    gpu_upload(gpu, device, numbers, count * sizeof *numbers);
+    void *device = dev_alloc(gpu, count * sizeof *numbers);
+    dev_upload(gpu, device, numbers, count * sizeof *numbers);
     return device;
 }
 
-static void nw_run(struct gpu *gpu, const uint64_t *options)
+static void nw_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t tiles = (uint32_t)options[NW_TILES], n = tiles * NW_SIDE;
     int penalty = (int)options[NW_PENALTY];
     size_t pitch = n + 1, count = pitch * pitch, table = NW_LETTERS * NW_LETTERS;
     int *a = nw_numbers(gpu, n, 1, 0, NW_LETTERS), *b = nw_numbers(gpu, n, 2, 0, NW_LETTERS);
-    int *similar = nw_numbers(gpu, table, 3, -6, 19), *scores = (int *)gpu_host(gpu, count * sizeof(int));
-    int *expected = (int *)gpu_host(gpu, count * sizeof(int));
+    int *similar = nw_numbers(gpu, table, 3, -6, 19), *scores = (int *)dev_host(gpu, count * sizeof(int));
+    int *expected = (int *)dev_host(gpu, count * sizeof(int));
     for (size_t i = 0; i <= n; i++)
         expected[i] = expected[i * pitch] = -(int)i * penalty;
     void *device_a = nw_to_device(gpu, a, n), *device_b = nw_to_device(gpu, b, n);
@@ -58,12 +58,12 @@ static void nw_run(struct gpu *gpu, const uint64_t *options)
     for (uint32_t diagonal = 0; diagonal < 2 * tiles - 1; diagonal++) {
         uint32_t first = diagonal < tiles ? 0 : diagonal - tiles + 1; /* the topmost tile's row */
         uint32_t last = diagonal < tiles ? diagonal : tiles - 1;
-        GPU_LAUNCH(gpu, "nw", gpu_dim(last - first + 1, 1, 1), gpu_dim(NW_SIDE, 1, 1), 0, &n, &penalty,
+        DEV_LAUNCH(gpu, "nw", dev_dim(last - first + 1, 1, 1), dev_dim(NW_SIDE, 1, 1), 0, &n, &penalty,
                    &diagonal, &first, &device_similar, &device_a, &device_b, &device_scores);
     }
     nw_reference(n, penalty, similar, a, b, expected);
-    gpu_download(gpu, scores, device_scores, count * sizeof(int));
-    gpu_expect_bytes(gpu, "scores", scores, expected, count * sizeof(int));
+    dev_download(gpu, scores, device_scores, count * sizeof(int));
+    dev_expect_bytes(gpu, "scores", scores, expected, count * sizeof(int));
 }
 
 const struct workload nw_workload = {"nw", "alignment of two sequences", nw_options, nw_run};

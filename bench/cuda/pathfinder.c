@@ -24,25 +24,25 @@ static void pathfinder_row(uint32_t columns, const int *wall, const int *from, i
     }
 }
 
-static void pathfinder_run(struct gpu *gpu, const uint64_t *options)
+static void pathfinder_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t columns = (uint32_t)options[PATHFINDER_COLUMNS], rows = (uint32_t)options[PATHFINDER_ROWS];
     uint32_t most = (uint32_t)options[PATHFINDER_PER_LAUNCH];
     size_t row_bytes = columns * sizeof(int), count = (size_t)columns * rows;
-    int *wall = (int *)gpu_host(gpu, count * sizeof *wall), *got = (int *)gpu_host(gpu, row_bytes);
-    int *from = (int *)gpu_host(gpu, row_bytes), *to = (int *)gpu_host(gpu, row_bytes);
-    void *device_wall = gpu_alloc(gpu, count * sizeof *wall);
-    void *device_from = gpu_alloc(gpu, row_bytes), *device_to = gpu_alloc(gpu, row_bytes);
+    int *wall = (int *)dev_host(gpu, count * sizeof *wall), *got = (int *)dev_host(gpu, row_bytes);
+    int *from = (int *)dev_host(gpu, row_bytes), *to = (int *)dev_host(gpu, row_bytes);
+    void *device_wall = dev_alloc(gpu, count * sizeof *wall);
+    void *device_from = dev_alloc(gpu, row_bytes), *device_to = dev_alloc(gpu, row_bytes);
     uint64_t seed = 1;
     for (size_t i = 0; i < count; i++)
         wall[i] = (int)(workload_random(&seed) % 10);
     memcpy(from, wall, row_bytes);
-    gpu_upload(gpu, device_wall, wall, count * sizeof *wall);
-    gpu_upload(gpu, device_from, from, row_bytes);
+    dev_upload(gpu, device_wall, wall, count * sizeof *wall);
+    dev_upload(gpu, device_from, from, row_bytes);
     for (uint32_t row = 1; row < rows; row += most) {
         uint32_t now = rows - row < most ? rows - row : most, inner = PATHFINDER_BLOCK - 2 * now;
-        GPU_LAUNCH(gpu, "pathfinder", gpu_dim((columns + inner - 1) / inner, 1, 1),
-                   gpu_dim(PATHFINDER_BLOCK, 1, 1), 0, &columns, &row, &now, &device_wall, &device_from,
+        DEV_LAUNCH(gpu, "pathfinder", dev_dim((columns + inner - 1) / inner, 1, 1),
+                   dev_dim(PATHFINDER_BLOCK, 1, 1), 0, &columns, &row, &now, &device_wall, &device_from,
                    &device_to);
         void *swap = device_from;
         device_from = device_to, device_to = swap;
@@ -52,8 +52,8 @@ static void pathfinder_run(struct gpu *gpu, const uint64_t *options)
         pathfinder_row(columns, wall + (size_t)row * columns, from, to);
         from = to, to = swap;
     }
-    gpu_download(gpu, got, device_from, row_bytes);
-    gpu_expect_bytes(gpu, "costs", got, from, row_bytes);
+    dev_download(gpu, got, device_from, row_bytes);
+    dev_expect_bytes(gpu, "costs", got, from, row_bytes);
 }
 
 const struct workload pathfinder_workload = {"pathfinder", "the cheapest way down a grid", pathfinder_options,

@@ -17,26 +17,26 @@ static uint32_t prodcons_item(uint32_t pair, uint32_t tile, uint32_t word) /* wh
     return (pair + 1) * 2654435761u ^ tile * 40503u ^ word;
 }
 
-static void prodcons_run(struct gpu *gpu, const uint64_t *options)
+static void prodcons_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t pairs = (uint32_t)options[PRODCONS_PAIRS], tiles = (uint32_t)options[PRODCONS_TILES];
     uint32_t slots = (uint32_t)options[PRODCONS_SLOTS], block = (uint32_t)options[PRODCONS_BLOCK];
     size_t count = (size_t)pairs * block, bytes = count * sizeof(uint32_t);
-    uint32_t *sums = (uint32_t *)gpu_host(gpu, bytes), *expected = (uint32_t *)gpu_host(gpu, bytes);
-    void *rings = gpu_alloc(gpu, count * slots * sizeof(uint32_t)), *device_sums = gpu_alloc(gpu, bytes);
-    void *made = gpu_alloc(gpu, pairs * sizeof(uint32_t)), *used = gpu_alloc(gpu, pairs * sizeof(uint32_t));
+    uint32_t *sums = (uint32_t *)dev_host(gpu, bytes), *expected = (uint32_t *)dev_host(gpu, bytes);
+    void *rings = dev_alloc(gpu, count * slots * sizeof(uint32_t)), *device_sums = dev_alloc(gpu, bytes);
+    void *made = dev_alloc(gpu, pairs * sizeof(uint32_t)), *used = dev_alloc(gpu, pairs * sizeof(uint32_t));
     for (uint32_t pair = 0; pair < pairs; pair++)
         for (uint32_t word = 0; word < block; word++)
             for (uint32_t tile = 0; tile < tiles; tile++) { /* a sum that depends on the order */
                 uint32_t *sum = &expected[(size_t)pair * block + word];
                 *sum = *sum * 31 + prodcons_item(pair, tile, word);
             }
-    gpu_fill(gpu, made, 0, pairs * sizeof(uint32_t));
-    gpu_fill(gpu, used, 0, pairs * sizeof(uint32_t));
-    GPU_LAUNCH(gpu, "prodcons", gpu_dim(2 * pairs, 1, 1), gpu_dim(block, 1, 1), 0, &tiles, &slots, &rings,
+    dev_fill(gpu, made, 0, pairs * sizeof(uint32_t));
+    dev_fill(gpu, used, 0, pairs * sizeof(uint32_t));
+    DEV_LAUNCH(gpu, "prodcons", dev_dim(2 * pairs, 1, 1), dev_dim(block, 1, 1), 0, &tiles, &slots, &rings,
                &made, &used, &device_sums);
-    gpu_download(gpu, sums, device_sums, bytes);
-    gpu_expect_bytes(gpu, "sums", sums, expected, bytes);
+    dev_download(gpu, sums, device_sums, bytes);
+    dev_expect_bytes(gpu, "sums", sums, expected, bytes);
 }
 
 const struct workload prodcons_workload = {"prodcons", "blocks that hand work to others", prodcons_options,

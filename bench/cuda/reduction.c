@@ -10,21 +10,21 @@ static const struct workload_option reduction_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void reduction_run(struct gpu *gpu, const uint64_t *options)
+static void reduction_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[REDUCTION_N], blocks = (uint32_t)options[REDUCTION_BLOCKS];
-    struct gpu_dim block = gpu_dim(32 * (uint32_t)options[REDUCTION_WARPS], 1, 1);
-    uint32_t *in = (uint32_t *)gpu_host(gpu, n * sizeof *in), sum = 0, expected = 0;
+    struct dev_dim block = dev_dim(32 * (uint32_t)options[REDUCTION_WARPS], 1, 1);
+    uint32_t *in = (uint32_t *)dev_host(gpu, n * sizeof *in), sum = 0, expected = 0;
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++)
         expected += in[i] = workload_random(&seed);
-    void *device_in = gpu_alloc(gpu, n * sizeof *in), *device_partial = gpu_alloc(gpu, blocks * sizeof sum);
-    void *device_sum = gpu_alloc(gpu, sizeof sum);
-    gpu_upload(gpu, device_in, in, n * sizeof *in);
-    GPU_LAUNCH(gpu, "reduction", gpu_dim(blocks, 1, 1), block, 0, &n, &device_in, &device_partial);
-    GPU_LAUNCH(gpu, "reduction", gpu_dim(1, 1, 1), block, 0, &blocks, &device_partial, &device_sum);
-    gpu_download(gpu, &sum, device_sum, sizeof sum);
-    gpu_expect_bytes(gpu, "sum", &sum, &expected, sizeof sum);
+    void *device_in = dev_alloc(gpu, n * sizeof *in), *device_partial = dev_alloc(gpu, blocks * sizeof sum);
+    void *device_sum = dev_alloc(gpu, sizeof sum);
+    dev_upload(gpu, device_in, in, n * sizeof *in);
+    DEV_LAUNCH(gpu, "reduction", dev_dim(blocks, 1, 1), block, 0, &n, &device_in, &device_partial);
+    DEV_LAUNCH(gpu, "reduction", dev_dim(1, 1, 1), block, 0, &blocks, &device_partial, &device_sum);
+    dev_download(gpu, &sum, device_sum, sizeof sum);
+    dev_expect_bytes(gpu, "sum", &sum, &expected, sizeof sum);
 }
 
 const struct workload reduction_workload = {"reduction", "sum by warp shuffles and shared memory",

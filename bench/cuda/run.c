@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct gpu {
+struct dev {
     const struct workload *workload;
     struct image *image;
     struct program *program;
@@ -24,7 +24,7 @@ struct gpu {
     size_t count, capacity;
 };
 
-static bool fail(struct gpu *gpu, const char *what)
+static bool fail(struct dev *gpu, const char *what)
 {
     if (!gpu->failed)
         err_set(gpu->err, "%s: %s", gpu->workload->name, what);
@@ -32,24 +32,24 @@ static bool fail(struct gpu *gpu, const char *what)
     return false;
 }
 
-static void expect_done(struct gpu *gpu, const char *wrong)
+static void expect_done(struct dev *gpu, const char *wrong)
 {
     if (wrong)
         fail(gpu, wrong);
 }
 
-static void *keep(struct gpu *gpu, size_t bytes)
+static void *keep(struct dev *gpu, size_t bytes)
 {
     mem_grow(gpu->memories, gpu->count, gpu->capacity);
     return gpu->memories[gpu->count++] = mem_alloc_lines(bytes ? bytes : 1, 1);
 }
 
-void *gpu_host(struct gpu *gpu, size_t bytes)
+void *dev_host(struct dev *gpu, size_t bytes)
 {
     return keep(gpu, bytes);
 }
 
-void *gpu_alloc(struct gpu *gpu, size_t bytes)
+void *dev_alloc(struct dev *gpu, size_t bytes)
 {
     if (gpu->timed) {
         void *address = NULL;
@@ -57,11 +57,11 @@ void *gpu_alloc(struct gpu *gpu, size_t bytes)
         return address;
     }
     void *memory = keep(gpu, bytes);
-    image_add(gpu->image, (struct range){(uintptr_t)memory, bytes ? bytes : 1, "gpu_alloc", false});
+    image_add(gpu->image, (struct range){(uintptr_t)memory, bytes ? bytes : 1, "dev_alloc", false});
     return memory;
 }
 
-void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes)
+void dev_upload(struct dev *gpu, void *device, const void *host, size_t bytes)
 {
     if (gpu->timed && !gpu->failed)
         expect_done(gpu, timed_copy(gpu->timed, device, host, bytes));
@@ -69,7 +69,7 @@ void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes)
         memcpy(device, host, bytes);
 }
 
-void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes)
+void dev_download(struct dev *gpu, void *host, const void *device, size_t bytes)
 {
     if (gpu->timed && !gpu->failed)
         expect_done(gpu, timed_copy(gpu->timed, host, device, bytes));
@@ -77,7 +77,7 @@ void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes)
         memcpy(host, device, bytes);
 }
 
-void gpu_fill(struct gpu *gpu, void *device, int byte, size_t bytes)
+void dev_fill(struct dev *gpu, void *device, int byte, size_t bytes)
 {
     if (gpu->timed && !gpu->failed)
         expect_done(gpu, timed_fill(gpu->timed, device, byte, bytes));
@@ -92,7 +92,7 @@ static void add_counts(struct launch_result *sum, const struct launch_result *on
 #undef C
 }
 
-void gpu_launch(struct gpu *gpu, const char *name, struct gpu_dim grid, struct gpu_dim block,
+void dev_launch(struct dev *gpu, const char *name, struct dev_dim grid, struct dev_dim block,
                 size_t shared_bytes, void **arguments)
 {
     if (gpu->failed)
@@ -110,7 +110,7 @@ void gpu_launch(struct gpu *gpu, const char *name, struct gpu_dim grid, struct g
     char *params = mem_alloc(1, facts->param_bytes + 1);
     for (uint32_t i = 0; i < facts->param_count; i++) {
         uint64_t offset, bytes;
-        kernel_param(kernel, i, &offset, &bytes);
+        ptx_kernel_param(kernel, i, &offset, &bytes);
         memcpy(params + offset, arguments[i], bytes);
     }
     struct launch launch = {.kernel = kernel,
@@ -134,13 +134,13 @@ void gpu_launch(struct gpu *gpu, const char *name, struct gpu_dim grid, struct g
     mem_free(params);
 }
 
-void gpu_expect(struct gpu *gpu, bool holds, const char *what)
+void dev_expect(struct dev *gpu, bool holds, const char *what)
 {
     if (!holds)
         fail(gpu, what);
 }
 
-void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const void *expected, size_t bytes)
+void dev_expect_bytes(struct dev *gpu, const char *what, const void *got, const void *expected, size_t bytes)
 {
     const unsigned char *a = got, *b = expected;
     for (size_t i = 0; i < bytes && !gpu->failed; i++)
@@ -151,7 +151,7 @@ void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const 
         }
 }
 
-void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, const float *expected,
+void dev_expect_floats(struct dev *gpu, const char *what, const float *got, const float *expected,
                        size_t count, float tolerance)
 {
     for (size_t i = 0; i < count && !gpu->failed; i++) {
@@ -165,7 +165,7 @@ void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, cons
     }
 }
 
-void gpu_figure(struct gpu *gpu, const char *name, double value)
+void dev_figure(struct dev *gpu, const char *name, double value)
 {
     struct workload_result *result = gpu->result;
     if (gpu->failed)
@@ -178,7 +178,7 @@ void gpu_figure(struct gpu *gpu, const char *name, double value)
 
 static uint64_t place(void *context, const struct ptx_variable *variable, uint64_t bytes, uint64_t alignment)
 {
-    struct gpu *gpu = context;
+    struct dev *gpu = context;
     REQUIRE(alignment <= CACHE_LINE);
     void *memory = keep(gpu, bytes);
     image_add(gpu->image,
@@ -186,7 +186,7 @@ static uint64_t place(void *context, const struct ptx_variable *variable, uint64
     return (uintptr_t)memory;
 }
 
-static bool load(struct gpu *gpu, struct err *err)
+static bool load(struct dev *gpu, struct err *err)
 {
     char name[80];
     size_t bytes;
@@ -198,7 +198,7 @@ static bool load(struct gpu *gpu, struct err *err)
     return gpu->program;
 }
 
-static void release(struct gpu *gpu)
+static void release(struct dev *gpu)
 {
     program_free(gpu->program);
     if (gpu->image)
@@ -211,7 +211,7 @@ static void release(struct gpu *gpu)
 bool workload_run(const struct workload *workload, const uint64_t *options, unsigned threads,
                   const _Atomic int *interrupt, struct workload_result *result, struct err *err)
 {
-    struct gpu gpu = {.workload = workload,
+    struct dev gpu = {.workload = workload,
                       .image = image_new(),
                       .threads = threads,
                       .interrupt = interrupt,
@@ -229,7 +229,7 @@ bool workload_run_driven(const struct workload *workload, const uint64_t *option
                          const struct driver_options *how, void (*look)(void *user, struct driver *driver),
                          void *user, struct workload_result *result, struct err *err)
 {
-    struct gpu gpu = {.workload = workload, .result = result, .err = err};
+    struct dev gpu = {.workload = workload, .result = result, .err = err};
     *result = (struct workload_result){0};
     gpu.timed = timed_new(workload, how, err);
     if (!gpu.timed)

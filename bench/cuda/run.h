@@ -12,7 +12,7 @@ enum { WORKLOAD_OPTIONS_MOST = 16, WORKLOAD_FIGURES_MOST = 32 };
 
 const struct workload *workload_find(const char *name); /* or NULL */
 
-struct workload_figure { /* see gpu_figure */
+struct workload_figure { /* see dev_figure */
     char name[48];
     double value;
 };

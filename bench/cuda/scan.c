@@ -11,31 +11,31 @@ static const struct workload_option scan_options[] = {
 };
 
 /* Scans `data` of the device in place. */
-static void scan_device(struct gpu *gpu, void *data, uint32_t n)
+static void scan_device(struct dev *gpu, void *data, uint32_t n)
 {
     uint32_t tiles = (n + SCAN_TILE - 1) / SCAN_TILE;
-    void *totals = gpu_alloc(gpu, tiles * sizeof(uint32_t));
-    struct gpu_dim grid = gpu_dim(tiles, 1, 1), block = gpu_dim(SCAN_THREADS, 1, 1);
-    GPU_LAUNCH(gpu, "scan_tiles", grid, block, 0, &n, &data, &totals);
+    void *totals = dev_alloc(gpu, tiles * sizeof(uint32_t));
+    struct dev_dim grid = dev_dim(tiles, 1, 1), block = dev_dim(SCAN_THREADS, 1, 1);
+    DEV_LAUNCH(gpu, "scan_tiles", grid, block, 0, &n, &data, &totals);
     if (tiles == 1)
         return;
     scan_device(gpu, totals, tiles);
-    GPU_LAUNCH(gpu, "scan_add", grid, block, 0, &n, &data, &totals);
+    DEV_LAUNCH(gpu, "scan_add", grid, block, 0, &n, &data, &totals);
 }
 
-static void scan_run(struct gpu *gpu, const uint64_t *options)
+static void scan_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[SCAN_N], sum = 0;
     size_t bytes = n * sizeof(uint32_t);
-    uint32_t *data = (uint32_t *)gpu_host(gpu, bytes), *expected = (uint32_t *)gpu_host(gpu, bytes);
+    uint32_t *data = (uint32_t *)dev_host(gpu, bytes), *expected = (uint32_t *)dev_host(gpu, bytes);
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++)
         expected[i] = sum += data[i] = workload_random(&seed);
-    void *device = gpu_alloc(gpu, bytes);
-    gpu_upload(gpu, device, data, bytes);
+    void *device = dev_alloc(gpu, bytes);
+    dev_upload(gpu, device, data, bytes);
     scan_device(gpu, device, n);
-    gpu_download(gpu, data, device, bytes);
-    gpu_expect_bytes(gpu, "sums", data, expected, bytes);
+    dev_download(gpu, data, device, bytes);
+    dev_expect_bytes(gpu, "sums", data, expected, bytes);
 }
 
 const struct workload scan_workload = {"scan", "prefix sums", scan_options, scan_run};

@@ -22,23 +22,23 @@ static void softmax_row(uint32_t columns, const float *in, float *out)
         out[i] = (float)(exp((double)in[i] - most) / sum);
 }
 
-static void softmax_run(struct gpu *gpu, const uint64_t *options)
+static void softmax_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t rows = (uint32_t)options[SOFTMAX_ROWS], columns = (uint32_t)options[SOFTMAX_COLUMNS];
     size_t count = (size_t)rows * columns, bytes = count * sizeof(float);
-    float *in = (float *)gpu_host(gpu, bytes), *out = (float *)gpu_host(gpu, bytes);
-    float *expected = (float *)gpu_host(gpu, bytes);
-    void *device_in = gpu_alloc(gpu, bytes), *device_out = gpu_alloc(gpu, bytes);
+    float *in = (float *)dev_host(gpu, bytes), *out = (float *)dev_host(gpu, bytes);
+    float *expected = (float *)dev_host(gpu, bytes);
+    void *device_in = dev_alloc(gpu, bytes), *device_out = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     for (size_t i = 0; i < count; i++)
         in[i] = 16 * workload_unit(&seed) - 8;
     for (uint32_t row = 0; row < rows; row++)
         softmax_row(columns, in + (size_t)row * columns, expected + (size_t)row * columns);
-    gpu_upload(gpu, device_in, in, bytes);
-    GPU_LAUNCH(gpu, "softmax", gpu_dim(rows, 1, 1), gpu_dim(32 * (uint32_t)options[SOFTMAX_WARPS], 1, 1), 0,
+    dev_upload(gpu, device_in, in, bytes);
+    DEV_LAUNCH(gpu, "softmax", dev_dim(rows, 1, 1), dev_dim(32 * (uint32_t)options[SOFTMAX_WARPS], 1, 1), 0,
                &columns, &device_in, &device_out);
-    gpu_download(gpu, out, device_out, bytes);
-    gpu_expect_floats(gpu, "shares", out, expected, count, 5e-7f);
+    dev_download(gpu, out, device_out, bytes);
+    dev_expect_floats(gpu, "shares", out, expected, count, 5e-7f);
 }
 
 const struct workload softmax_workload = {"softmax", "softmax of each row", softmax_options, softmax_run};

@@ -23,31 +23,31 @@ static void stencil2d_step(uint32_t width, uint32_t height, const float *from, f
         }
 }
 
-static void stencil2d_run(struct gpu *gpu, const uint64_t *options)
+static void stencil2d_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t width = (uint32_t)options[STENCIL2D_WIDTH], height = (uint32_t)options[STENCIL2D_HEIGHT];
     size_t count = (size_t)width * height, bytes = count * sizeof(float);
-    float *from = (float *)gpu_host(gpu, bytes), *to = (float *)gpu_host(gpu, bytes);
-    float *got = (float *)gpu_host(gpu, bytes);
-    void *device_from = gpu_alloc(gpu, bytes), *device_to = gpu_alloc(gpu, bytes);
+    float *from = (float *)dev_host(gpu, bytes), *to = (float *)dev_host(gpu, bytes);
+    float *got = (float *)dev_host(gpu, bytes);
+    void *device_from = dev_alloc(gpu, bytes), *device_to = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     for (size_t i = 0; i < count; i++)
         to[i] = from[i] = workload_unit(&seed);
-    gpu_upload(gpu, device_from, from, bytes);
-    gpu_upload(gpu, device_to, to, bytes); /* for its border */
+    dev_upload(gpu, device_from, from, bytes);
+    dev_upload(gpu, device_to, to, bytes); /* for its border */
     for (uint64_t step = 0; step < options[STENCIL2D_STEPS]; step++) {
-        GPU_LAUNCH(
+        DEV_LAUNCH(
             gpu, "stencil2d",
-            gpu_dim((width + STENCIL2D_X - 1) / STENCIL2D_X, (height + STENCIL2D_Y - 1) / STENCIL2D_Y, 1),
-            gpu_dim(STENCIL2D_X, STENCIL2D_Y, 1), 0, &width, &height, &device_from, &device_to);
+            dev_dim((width + STENCIL2D_X - 1) / STENCIL2D_X, (height + STENCIL2D_Y - 1) / STENCIL2D_Y, 1),
+            dev_dim(STENCIL2D_X, STENCIL2D_Y, 1), 0, &width, &height, &device_from, &device_to);
         stencil2d_step(width, height, from, to);
         void *device_swap = device_from;
         float *swap = from;
         device_from = device_to, device_to = device_swap;
         from = to, to = swap;
     }
-    gpu_download(gpu, got, device_from, bytes);
-    gpu_expect_bytes(gpu, "plane", got, from, bytes);
+    dev_download(gpu, got, device_from, bytes);
+    dev_expect_bytes(gpu, "plane", got, from, bytes);
 }
 
 const struct workload stencil2d_workload = {"stencil2d", "a five-point stencil", stencil2d_options,

@@ -28,32 +28,32 @@ static void stencil3d_step(uint32_t width, uint32_t height, uint32_t depth, cons
             }
 }
 
-static void stencil3d_run(struct gpu *gpu, const uint64_t *options)
+static void stencil3d_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t width = (uint32_t)options[STENCIL3D_WIDTH], height = (uint32_t)options[STENCIL3D_HEIGHT];
     uint32_t depth = (uint32_t)options[STENCIL3D_DEPTH];
     size_t count = (size_t)width * height * depth, bytes = count * sizeof(float);
-    float *from = (float *)gpu_host(gpu, bytes), *to = (float *)gpu_host(gpu, bytes);
-    float *got = (float *)gpu_host(gpu, bytes);
-    void *device_from = gpu_alloc(gpu, bytes), *device_to = gpu_alloc(gpu, bytes);
+    float *from = (float *)dev_host(gpu, bytes), *to = (float *)dev_host(gpu, bytes);
+    float *got = (float *)dev_host(gpu, bytes);
+    void *device_from = dev_alloc(gpu, bytes), *device_to = dev_alloc(gpu, bytes);
     uint64_t seed = 1;
     for (size_t i = 0; i < count; i++)
         to[i] = from[i] = workload_unit(&seed);
-    gpu_upload(gpu, device_from, from, bytes);
-    gpu_upload(gpu, device_to, to, bytes); /* for its border */
+    dev_upload(gpu, device_from, from, bytes);
+    dev_upload(gpu, device_to, to, bytes); /* for its border */
     for (uint64_t step = 0; step < options[STENCIL3D_STEPS]; step++) {
-        GPU_LAUNCH(
+        DEV_LAUNCH(
             gpu, "stencil3d",
-            gpu_dim((width + STENCIL3D_X - 1) / STENCIL3D_X, (height + STENCIL3D_Y - 1) / STENCIL3D_Y, 1),
-            gpu_dim(STENCIL3D_X, STENCIL3D_Y, 1), 0, &width, &height, &depth, &device_from, &device_to);
+            dev_dim((width + STENCIL3D_X - 1) / STENCIL3D_X, (height + STENCIL3D_Y - 1) / STENCIL3D_Y, 1),
+            dev_dim(STENCIL3D_X, STENCIL3D_Y, 1), 0, &width, &height, &depth, &device_from, &device_to);
         stencil3d_step(width, height, depth, from, to);
         void *device_swap = device_from;
         float *swap = from;
         device_from = device_to, device_to = device_swap;
         from = to, to = swap;
     }
-    gpu_download(gpu, got, device_from, bytes);
-    gpu_expect_bytes(gpu, "box", got, from, bytes);
+    dev_download(gpu, got, device_from, bytes);
+    dev_expect_bytes(gpu, "box", got, from, bytes);
 }
 
 const struct workload stencil3d_workload = {"stencil3d", "a seven-point stencil", stencil3d_options,

@@ -92,7 +92,7 @@ const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes)
     return told(timed, stream_fill(timed->stream, &fill, false));
 }
 
-const char *timed_launch(struct timed *timed, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim grid, struct dev_dim block,
                          size_t shared_bytes, void **arguments)
 {
     struct function *function;

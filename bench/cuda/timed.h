@@ -13,7 +13,7 @@ void timed_free(struct timed *timed);
 const char *timed_alloc(struct timed *timed, size_t bytes, void **memory);
 const char *timed_copy(struct timed *timed, void *to, const void *from, size_t bytes);
 const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes);
-const char *timed_launch(struct timed *timed, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim grid, struct dev_dim block,
                          size_t shared_bytes, void **arguments);
 
 /* Waits for all, and sums up what was launched. */

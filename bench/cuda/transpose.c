@@ -11,25 +11,25 @@ static const struct workload_option transpose_options[] = {
     {0, 0, 0, 0, 0},
 };
 
-static void transpose_run(struct gpu *gpu, const uint64_t *options)
+static void transpose_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t width = (uint32_t)options[TRANSPOSE_WIDTH], height = (uint32_t)options[TRANSPOSE_HEIGHT];
     const char *kernel = options[TRANSPOSE_TILED] ? "transpose_tiled" : "transpose_naive";
     size_t bytes = (size_t)width * height * sizeof(uint32_t);
-    uint32_t *in = (uint32_t *)gpu_host(gpu, bytes), *out = (uint32_t *)gpu_host(gpu, bytes);
-    uint32_t *expected = (uint32_t *)gpu_host(gpu, bytes);
+    uint32_t *in = (uint32_t *)dev_host(gpu, bytes), *out = (uint32_t *)dev_host(gpu, bytes);
+    uint32_t *expected = (uint32_t *)dev_host(gpu, bytes);
     uint64_t seed = 1;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++)
             expected[(size_t)x * height + y] = in[(size_t)y * width + x] = workload_random(&seed);
-    void *device_in = gpu_alloc(gpu, bytes), *device_out = gpu_alloc(gpu, bytes);
-    gpu_upload(gpu, device_in, in, bytes);
-    GPU_LAUNCH(gpu, kernel,
-               gpu_dim((width + TRANSPOSE_TILE - 1) / TRANSPOSE_TILE,
+    void *device_in = dev_alloc(gpu, bytes), *device_out = dev_alloc(gpu, bytes);
+    dev_upload(gpu, device_in, in, bytes);
+    DEV_LAUNCH(gpu, kernel,
+               dev_dim((width + TRANSPOSE_TILE - 1) / TRANSPOSE_TILE,
                        (height + TRANSPOSE_TILE - 1) / TRANSPOSE_TILE, 1),
-               gpu_dim(TRANSPOSE_TILE, TRANSPOSE_ROWS, 1), 0, &width, &height, &device_in, &device_out);
-    gpu_download(gpu, out, device_out, bytes);
-    gpu_expect_bytes(gpu, "transposed", out, expected, bytes);
+               dev_dim(TRANSPOSE_TILE, TRANSPOSE_ROWS, 1), 0, &width, &height, &device_in, &device_out);
+    dev_download(gpu, out, device_out, bytes);
+    dev_expect_bytes(gpu, "transposed", out, expected, bytes);
 }
 
 const struct workload transpose_workload = {"transpose", "a matrix turned over", transpose_options,

@@ -11,47 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gpu; /* where the workload runs */
+struct dev; /* where the workload runs */
 
-struct gpu_dim {
+struct dev_dim {
     unsigned x, y, z;
 };
 
-static inline struct gpu_dim gpu_dim(unsigned x, unsigned y, unsigned z)
+static inline struct dev_dim dev_dim(unsigned x, unsigned y, unsigned z)
 {
-    struct gpu_dim dim;
+    struct dev_dim dim;
     dim.x = x, dim.y = y, dim.z = z;
     return dim;
 }
 
 /* A failure of one of these ends the workload: it is reported, and the calls that follow do nothing. */
-void *gpu_alloc(struct gpu *gpu, size_t bytes); /* of the device; freed with the gpu */
-void gpu_upload(struct gpu *gpu, void *device, const void *host, size_t bytes);
-void gpu_download(struct gpu *gpu, void *host, const void *device, size_t bytes);
-void gpu_fill(struct gpu *gpu, void *device, int byte, size_t bytes);
-void gpu_launch(struct gpu *gpu, const char *kernel, struct gpu_dim grid, struct gpu_dim block,
+void *dev_alloc(struct dev *gpu, size_t bytes); /* of the device; freed with the gpu */
+void dev_upload(struct dev *gpu, void *device, const void *host, size_t bytes);
+void dev_download(struct dev *gpu, void *host, const void *device, size_t bytes);
+void dev_fill(struct dev *gpu, void *device, int byte, size_t bytes);
+void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct dev_dim block,
                 size_t shared_bytes, void **arguments);
 
 /* The arguments of a kernel: addresses of variables that have the parameters' types. */
-#define GPU_LAUNCH(gpu, kernel, grid, block, shared_bytes, ...)                                              \
+#define DEV_LAUNCH(gpu, kernel, grid, block, shared_bytes, ...)                                              \
     do {                                                                                                     \
         void *gpu_arguments[] = {__VA_ARGS__};                                                               \
-        gpu_launch(gpu, kernel, grid, block, shared_bytes, gpu_arguments);                                   \
+        dev_launch(gpu, kernel, grid, block, shared_bytes, gpu_arguments);                                   \
     } while (0)
 
 /* Memory of the host for inputs and references; zeroed, freed with the gpu. */
-void *gpu_host(struct gpu *gpu, size_t bytes);
+void *dev_host(struct dev *gpu, size_t bytes);
 
 /* Compares what came back with the CPU's reference; the first difference is reported, by its index.
  * Floats may differ by `tolerance`, relative to the larger of 1 and the reference. */
-void gpu_expect_bytes(struct gpu *gpu, const char *what, const void *got, const void *expected, size_t bytes);
-void gpu_expect_floats(struct gpu *gpu, const char *what, const float *got, const float *expected,
+void dev_expect_bytes(struct dev *gpu, const char *what, const void *got, const void *expected, size_t bytes);
+void dev_expect_floats(struct dev *gpu, const char *what, const float *got, const float *expected,
                        size_t count, float tolerance);
-void gpu_expect(struct gpu *gpu, bool holds, const char *what);
+void dev_expect(struct dev *gpu, bool holds, const char *what);
 
 /* What the kernels measured with the GPU's clock, by name. It means the same whoever runs the workload, so a
  * model's figure can be laid beside a real GPU's; only a run without timing has no use for it. */
-void gpu_figure(struct gpu *gpu, const char *name, double value);
+void dev_figure(struct dev *gpu, const char *name, double value);
 
 /* An option is a row of the workload's table: OPTION(name, default, least, most, help); its value is a whole
  * number. */
@@ -64,7 +64,7 @@ struct workload_option {
 struct workload {
     const char *name, *help;
     const struct workload_option *options;                 /* ends in a row without a name */
-    void (*run)(struct gpu *gpu, const uint64_t *options); /* the values, in the order of the rows */
+    void (*run)(struct dev *gpu, const uint64_t *options); /* the values, in the order of the rows */
 };
 
 /* Numbers for inputs: the same in every run and on every machine. */

@@ -82,7 +82,7 @@ void attach_begin(struct machine *machine, struct task *task)
 
 /* ---- news ---- */
 
-static void take_profile(struct kernel_stats *stats, const struct text *profile)
+static void take_profile(struct gpu_kernel_stats *stats, const struct text *profile)
 {
     stats->profile = NULL;
     stats->profile_count = (uint32_t)(profile->length / sizeof *stats->profile);
@@ -100,7 +100,7 @@ static void take_news(struct attach *attach, struct task *task, struct letter_ne
     if (news->state == TASK_DONE && carried == &task->to)
         each_row(task, carried, give_row,
                  &(struct carrying){(char *)(uintptr_t)carried->at, &news->bytes, 0});
-    kernel_stats_fini(&task->stats);
+    gpu_kernel_stats_fini(&task->stats);
     task->state = (enum task_state)news->state;
     task->start_ps = news->start_ps;
     task->end_ps = news->end_ps;

@@ -61,11 +61,11 @@ static void look(void *user, uint32_t i, unsigned worker)
     struct feed_trace *trace = &feed->traces[i];
     struct err err;
     bool several = rounds(feed) > 1;
-    bool good = trace_look(trace, &err);
+    bool good = feed_trace_look(trace, &err);
     if (good && several && !trace->file)
-        good = trace_keep(trace, needed(feed), room_of_trace(feed), &err);
+        good = feed_trace_keep(trace, needed(feed), room_of_trace(feed), &err);
     if (good && several && !trace->file && !trace->kept && feed->spec.offset)
-        good = trace_measure(trace, &err);
+        good = feed_trace_measure(trace, &err);
     if (!good)
         trace->wrong = mem_text(err.text);
 }
@@ -75,7 +75,7 @@ static void keep_block(void *user, uint32_t i, unsigned worker)
     (void)worker;
     struct keep_job *job = &((struct feed *)user)->jobs[i];
     struct err err;
-    if (!trace_keep_block(job->trace, job->block, &err))
+    if (!feed_trace_keep_block(job->trace, job->block, &err))
         job->wrong = mem_text(err.text);
 }
 
@@ -84,7 +84,7 @@ static bool keep_own(struct feed *feed, struct err *err)
 {
     for (uint32_t i = 0; i < feed->spec.path_count; i++) {
         struct feed_trace *trace = &feed->traces[i];
-        if (!trace->file || !trace_keep_begin(trace, needed(feed), room_of_trace(feed)))
+        if (!trace->file || !feed_trace_keep_begin(trace, needed(feed), room_of_trace(feed)))
             continue;
         for (uint32_t block = 0; (uint64_t)block * TRACE_BLOCK_ACCESSES < trace->count; block++) {
             mem_grow(feed->jobs, feed->job_count, feed->job_capacity);
@@ -249,7 +249,7 @@ void feed_close(struct feed *feed)
     for (uint32_t i = 0; i < feed->spec.tiles; i++)
         tile_fini(&feed->tiles[i]);
     for (uint32_t i = 0; feed->traces && i < feed->spec.path_count; i++)
-        trace_fini(&feed->traces[i]);
+        feed_trace_fini(&feed->traces[i]);
     for (size_t i = 0; i < feed->job_count; i++)
         mem_free(feed->jobs[i].wrong);
     workers_free(feed->workers);

@@ -17,20 +17,20 @@ struct feed_trace {
 };
 
 /* Finds out what is known without reading it: the length of our own. */
-bool trace_look(struct feed_trace *trace, struct err *err);
+bool feed_trace_look(struct feed_trace *trace, struct err *err);
 
 /* Keeps a foreign trace: at most `most` accesses (0: all of it), in `room`. What has more is left to be
  * streamed. */
-bool trace_keep(struct feed_trace *trace, uint64_t most, size_t room, struct err *err);
+bool feed_trace_keep(struct feed_trace *trace, uint64_t most, size_t room, struct err *err);
 
 /* The same of our own, whose blocks can be read in any order: makes room if there is, then reads a block. */
-bool trace_keep_begin(struct feed_trace *trace, uint64_t most, size_t room);
-bool trace_keep_block(struct feed_trace *trace, uint32_t block, struct err *err);
+bool feed_trace_keep_begin(struct feed_trace *trace, uint64_t most, size_t room);
+bool feed_trace_keep_block(struct feed_trace *trace, uint32_t block, struct err *err);
 
 /* Finds its length by reading all of it. */
-bool trace_measure(struct feed_trace *trace, struct err *err);
+bool feed_trace_measure(struct feed_trace *trace, struct err *err);
 
-void trace_fini(struct feed_trace *trace);
+void feed_trace_fini(struct feed_trace *trace);
 
 struct feed_tile {
     struct feed_trace *trace; /* NULL: of a generator */

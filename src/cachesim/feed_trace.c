@@ -14,7 +14,7 @@ static bool is_set(const _Atomic int *interrupt)
     return interrupt && *interrupt;
 }
 
-bool trace_look(struct feed_trace *trace, struct err *err)
+bool feed_trace_look(struct feed_trace *trace, struct err *err)
 {
     if (!own_is(trace->path))
         return true;
@@ -23,7 +23,7 @@ bool trace_look(struct feed_trace *trace, struct err *err)
     return trace->file;
 }
 
-void trace_fini(struct feed_trace *trace)
+void feed_trace_fini(struct feed_trace *trace)
 {
     if (trace->file)
         mem_free_pages(trace->kept);
@@ -35,7 +35,7 @@ void trace_fini(struct feed_trace *trace)
 
 /* ---- our own ---- */
 
-bool trace_keep_begin(struct feed_trace *trace, uint64_t most, size_t room)
+bool feed_trace_keep_begin(struct feed_trace *trace, uint64_t most, size_t room)
 {
     uint64_t count = most ? min_u64(most, trace->length) : trace->length;
     uint64_t blocks = (count + TRACE_BLOCK_ACCESSES - 1) / TRACE_BLOCK_ACCESSES;
@@ -46,7 +46,7 @@ bool trace_keep_begin(struct feed_trace *trace, uint64_t most, size_t room)
     return true;
 }
 
-bool trace_keep_block(struct feed_trace *trace, uint32_t block, struct err *err)
+bool feed_trace_keep_block(struct feed_trace *trace, uint32_t block, struct err *err)
 {
     if (is_set(trace->interrupt))
         return err_set(err, "interrupted");
@@ -83,7 +83,7 @@ static bool keep_some(struct feed_trace *trace, struct source *source, uint64_t 
     return got >= 0;
 }
 
-bool trace_keep(struct feed_trace *trace, uint64_t most, size_t room, struct err *err)
+bool feed_trace_keep(struct feed_trace *trace, uint64_t most, size_t room, struct err *err)
 {
     struct source *source = source_open(trace->path, 0, err);
     if (!source)
@@ -103,7 +103,7 @@ bool trace_keep(struct feed_trace *trace, uint64_t most, size_t room, struct err
     return good;
 }
 
-bool trace_measure(struct feed_trace *trace, struct err *err)
+bool feed_trace_measure(struct feed_trace *trace, struct err *err)
 {
     struct source *source = source_open(trace->path, 0, err);
     if (!source)

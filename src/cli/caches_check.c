@@ -46,18 +46,18 @@ static bool traces_are_safe(const struct caches_asked *asked, struct err *err)
     return true;
 }
 
-bool caches_check_asked(const struct caches_asked *asked, struct err *err)
+bool cmd_caches_check_asked(const struct caches_asked *asked, struct err *err)
 {
     return makes_sense(asked, err) && traces_are_safe(asked, err);
 }
 
-bool caches_check_evaluate(const struct caches_asked *asked, struct err *err)
+bool cmd_caches_check_evaluate(const struct caches_asked *asked, struct err *err)
 {
     const struct caches_request *r = &asked->request;
     bool other = r->trace_count || r->generate || r->sweep_text || asked->json || asked->plot ||
                  r->tiles_told || r->snoop_told || r->offset || r->batch || r->per_cache ||
                  r->compare_exact || r->host.no_overlap || r->host.resident || r->host.per_block;
-    struct caches_spec usual = point_spec(&(struct point_key){.tiles = 0});
+    struct caches_spec usual = evaluate_point_spec(&(struct point_key){.tiles = 0});
     other |= r->spec.machine != usual.machine || memcmp(&r->spec.l1, &usual.l1, sizeof usual.l1) ||
              memcmp(&r->spec.l2, &usual.l2, sizeof usual.l2) || r->spec.policy || r->spec.quantum ||
              r->spec.seed != usual.seed;

@@ -11,9 +11,9 @@ struct caches_asked {
 };
 
 /* All that can be said before a trace is opened. */
-bool caches_check_asked(const struct caches_asked *asked, struct err *err);
+bool cmd_caches_check_asked(const struct caches_asked *asked, struct err *err);
 
 /* The same with --evaluate, whose machines and traces are its own. */
-bool caches_check_evaluate(const struct caches_asked *asked, struct err *err);
+bool cmd_caches_check_evaluate(const struct caches_asked *asked, struct err *err);
 
 #endif

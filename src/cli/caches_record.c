@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 /* The program goes on for as long as accesses are wanted. */
-bool caches_record(const struct trace_wish *wish, struct err *err)
+bool cmd_caches_record(const struct trace_wish *wish, struct err *err)
 {
     struct text name = {0}, threads = {0};
     text_add(&name, "threads/%s", wish->program);
@@ -18,13 +18,13 @@ bool caches_record(const struct trace_wish *wish, struct err *err)
                                      .output = wish->output,
                                      .words = words,
                                      .no_progress = wish->no_progress};
-    struct recording recording = {.request = &request};
-    bool good = path && recording_run(&recording, err);
+    struct cmd_recording recording = {.request = &request};
+    bool good = path && cmd_recording_run(&recording, err);
     catch_interrupts(); /* meanwhile they went to the program */
     interrupted = interrupted ? interrupted : process_asked_to_end();
     if (good && recording.process.signal)
         good = err_set(err, "it was ended by signal %d while it was recorded", recording.process.signal);
-    recording_fini(&recording);
+    cmd_recording_fini(&recording);
     mem_free(path);
     text_fini(&name);
     text_fini(&threads);

@@ -4,6 +4,6 @@
 
 #include "cachesim/evaluate/evaluate.h"
 
-bool caches_record(const struct trace_wish *wish, struct err *err);
+bool cmd_caches_record(const struct trace_wish *wish, struct err *err);
 
 #endif

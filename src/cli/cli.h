@@ -15,7 +15,7 @@ struct option_row {
     const char *help;  /* NULL: it is another name of an option, and is not listed */
 };
 
-struct command {
+struct cmd {
     const char *name, *arguments, *help;
     const char *more;                 /* further lines of its help, or NULL */
     const struct option_row *options; /* ends with a NULL name; or NULL */
@@ -26,14 +26,13 @@ struct command {
     void (*complete)(const char *behind);
 };
 
-extern const struct command *const commands[]; /* ends in NULL */
+extern const struct cmd *const commands[]; /* ends in NULL */
 
-extern const struct command caches_command, validate_command, bench_command, params_command, stats_command,
-    demo_command, test_command, ptx_command, trace_command, program_command, serve_command, help_command,
-    version_command, completion_command;
+extern const struct cmd cmd_caches, cmd_validate, cmd_bench, cmd_params, cmd_stats, cmd_demo, cmd_test,
+    cmd_ptx, cmd_trace, cmd_run, cmd_serve, cmd_help, cmd_version, cmd_completion;
 
-const struct command *command_find(const char *name);
-void command_print_help(const struct command *command);
+const struct cmd *cmd_find(const char *name);
+void cmd_print_help(const struct cmd *command);
 void options_print(const struct option_row *rows);
 
 /* Prints "heddle: TEXT" to stderr and returns the status given. */
@@ -56,6 +55,6 @@ int options_own_words(const struct option_row *rows, int count, char **words);
 extern _Atomic int interrupted;
 void catch_interrupts(void);
 
-bool threads_parse(const char *text, unsigned *threads, struct err *err);
+bool options_threads(const char *text, unsigned *threads, struct err *err);
 
 #endif

@@ -77,7 +77,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         mem_grow(r->given, r->given_count, r->given_capacity);
         r->given[r->given_count++] = (struct given){.option = row->name, .value = value, .own = own};
     } else if (!strcmp(row->name, "--threads")) {
-        return threads_parse(value, &r->options.threads, err);
+        return options_threads(value, &r->options.threads, err);
     } else if (!strcmp(row->name, "--until")) {
         return take_time(row->name, value, &r->options.until, err);
     } else if (!strcmp(row->name, "--json")) {
@@ -294,7 +294,7 @@ static void list_benches(void)
         printf("  %-26s %s\n", benches[i]->name, benches[i]->help);
         printf("  %-26s   its own options: `heddle params %s`\n", "", benches[i]->groups[0]->path);
     }
-    workload_list();
+    cmd_workload_list();
 }
 
 /* Names of benchmarks or, behind one, its own options. */
@@ -309,7 +309,7 @@ static void complete(const char *behind)
         puts(name);
     }
     if (!bench)
-        workload_complete(behind);
+        cmd_workload_complete(behind);
 }
 
 static int run(int count, char **words)
@@ -320,8 +320,8 @@ static int run(int count, char **words)
                 count ? " before its options" : "");
         return complain(EXIT_USAGE, &err);
     }
-    if (workload_is(words[0]))
-        return workload_command(count, words);
+    if (cmd_workload_is(words[0]))
+        return cmd_workload(count, words);
     struct request r = {.bench = bench_find(words[0]),
                         .options = {.threads = 1, .save_at = TIME_NEVER, .until = TIME_NEVER}};
     if (!r.bench) {
@@ -329,7 +329,7 @@ static int run(int count, char **words)
         nearest_init(&nearest, words[0]);
         for (size_t i = 0; benches[i]; i++)
             nearest_try(&nearest, benches[i]->name);
-        workload_nearest(&nearest);
+        cmd_workload_nearest(&nearest);
         return complain_unknown("benchmark", words[0], nearest.best, "help bench");
     }
     const struct param_group **groups = bench_groups(r.bench);
@@ -346,7 +346,7 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct command bench_command = {
+const struct cmd cmd_bench = {
     .name = "bench",
     .arguments = "NAME [options]",
     .help = "run a bundled CUDA workload, or measure Heddle itself",

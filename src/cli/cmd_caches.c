@@ -31,7 +31,7 @@ static bool take_machine(struct caches_asked *asked, const char *value, struct e
 {
     uint64_t machine;
     struct err why;
-    bool good = machine_parse(value, &machine, &why);
+    bool good = caches_machine_parse(value, &machine, &why);
     asked->request.spec.machine = (enum caches_machine)machine;
     return taken("--machine", good, &why, err);
 }
@@ -119,7 +119,7 @@ static bool take_device(struct caches_asked *asked, const char *value, struct er
 
 static bool take_threads(struct caches_asked *asked, const char *value, struct err *err)
 {
-    return threads_parse(value, &asked->request.host.threads, err);
+    return options_threads(value, &asked->request.host.threads, err);
 }
 
 static bool take_seed(struct caches_asked *asked, const char *value, struct err *err)
@@ -267,7 +267,7 @@ static int simulate(struct caches_asked *asked, struct configurations *all)
 {
     struct caches_request *r = &asked->request;
     struct err err;
-    bool good = caches_check_asked(asked, &err) && caches_prepare(r, all, &err);
+    bool good = cmd_caches_check_asked(asked, &err) && caches_prepare(r, all, &err);
     tell_left_out(all);
     if (!good)
         return complain(EXIT_USAGE, &err);
@@ -291,7 +291,7 @@ static int evaluate(struct caches_asked *asked)
 {
     struct caches_request *r = &asked->request;
     struct err err;
-    if (!caches_check_evaluate(asked, &err))
+    if (!cmd_caches_check_evaluate(asked, &err))
         return complain(EXIT_USAGE, &err);
     if (!r->host.threads)
         r->host.threads = host_cores();
@@ -301,7 +301,7 @@ static int evaluate(struct caches_asked *asked)
                            .quick = asked->quick,
                            .no_gpu = asked->device_told && r->device->backend != &caches_cuda,
                            .needs_gpu = asked->device_told && r->device != caches_devices,
-                           .record = caches_record};
+                           .record = cmd_caches_record};
     bool good = evaluation_run(&e, &err);
     int status = EXIT_GOOD;
     if (interrupted) {
@@ -350,7 +350,7 @@ static void help_more(void)
     generators_print();
 }
 
-const struct command caches_command = {
+const struct cmd cmd_caches = {
     .name = "caches",
     .arguments = "[options] TRACE... | --generate KIND --accesses N",
     .help = "simulate many caches over traces of many cores, exactly",

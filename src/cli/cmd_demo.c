@@ -132,7 +132,7 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct command demo_command = {.name = "demo",
-                                     .arguments = "",
-                                     .help = "bundled CUDA programs, and how long they take on an H200",
-                                     .run = run};
+const struct cmd cmd_demo = {.name = "demo",
+                             .arguments = "",
+                             .help = "bundled CUDA programs, and how long they take on an H200",
+                             .run = run};

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void command_print_help(const struct command *command)
+void cmd_print_help(const struct cmd *command)
 {
     printf("heddle %s%s%s: %s\n", command->name, *command->arguments ? " " : "", command->arguments,
            command->help);
@@ -41,15 +41,15 @@ static int surplus(const char *command, const char *word)
 
 static int run_help(int count, char **words)
 {
-    if (count == 2 && !strcmp(words[0], trace_command.name)) /* one that has commands of its own */
-        return trace_command.run(2, (char *[]){words[1], (char *)"--help", NULL});
+    if (count == 2 && !strcmp(words[0], cmd_trace.name)) /* one that has commands of its own */
+        return cmd_trace.run(2, (char *[]){words[1], (char *)"--help", NULL});
     if (count > 1)
         return surplus("help", words[1]);
     if (!count) {
         print_overview();
         return EXIT_GOOD;
     }
-    const struct command *command = command_find(words[0]);
+    const struct cmd *command = cmd_find(words[0]);
     if (!command) {
         struct nearest nearest;
         nearest_init(&nearest, words[0]);
@@ -57,7 +57,7 @@ static int run_help(int count, char **words)
             nearest_try(&nearest, commands[i]->name);
         return complain_unknown("command", words[0], nearest.best, "--help");
     }
-    command_print_help(command);
+    cmd_print_help(command);
     return EXIT_GOOD;
 }
 
@@ -68,11 +68,11 @@ static void complete_commands(const char *behind)
         puts(commands[i]->name);
 }
 
-const struct command help_command = {.name = "help",
-                                     .arguments = "[COMMAND]",
-                                     .help = "describe a command",
-                                     .run = run_help,
-                                     .complete = complete_commands};
+const struct cmd cmd_help = {.name = "help",
+                             .arguments = "[COMMAND]",
+                             .help = "describe a command",
+                             .run = run_help,
+                             .complete = complete_commands};
 
 static int run_version(int count, char **words)
 {
@@ -82,14 +82,14 @@ static int run_version(int count, char **words)
     return EXIT_GOOD;
 }
 
-const struct command version_command = {
+const struct cmd cmd_version = {
     .name = "version", .arguments = "", .help = "print the version", .run = run_version};
 
 /* Prints the words that may follow `heddle COMMAND [WORD]`, one a line; the shell's function below asks for
  * them. */
 static void print_words(const char *name, const char *behind)
 {
-    const struct command *command = command_find(name);
+    const struct cmd *command = cmd_find(name);
     if (!command) {
         complete_commands("");
         return;
@@ -132,7 +132,7 @@ static void complete_shells(const char *behind)
     puts("bash");
 }
 
-const struct command completion_command = {
+const struct cmd cmd_completion = {
     .name = "completion",
     .arguments = "bash",
     .help = "print the shell's completion script",

@@ -29,7 +29,7 @@ static void for_each_group_of_systems(void *user, void (*each)(const struct para
 /* Calls `each` for every section that exists, once. */
 static void for_each_group(void *user, void (*each)(const struct param_group *group, void *user))
 {
-    each(&engine_params, user);
+    each(&bench_engine_params, user);
     for_each_group_of_systems(user, each);
     for (size_t i = 0; benches[i]; i++) {
         for (size_t k = 0; benches[i]->groups[k]; k++)
@@ -140,7 +140,7 @@ static void complete(const char *behind)
     for_each_group(NULL, complete_one);
 }
 
-const struct command params_command = {
+const struct cmd cmd_params = {
     .name = "params",
     .arguments = "[--system NAME|FILE] [SECTION]",
     .help = "describe all parameters",

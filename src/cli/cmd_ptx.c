@@ -46,7 +46,7 @@ static void count_opcodes(struct facts *facts, const struct ptx_function *functi
         if (number == facts->opcode_count) {
             mem_grow(facts->opcodes, facts->opcode_count, facts->opcode_capacity);
             facts->opcodes[facts->opcode_count++] =
-                (struct opcode_count){inst->opcode, 0, inst->line, exec_knows(inst->opcode)};
+                (struct opcode_count){inst->opcode, 0, inst->line, program_knows(inst->opcode)};
             facts->unknown_count += !facts->opcodes[number].known;
         }
         facts->opcodes[number].count++;
@@ -396,13 +396,13 @@ static bool tell(const struct request *request, const struct ptx_texts *texts, s
     size_t first = request->module ? request->module - 1 : 0;
     size_t last = request->module ? first : texts->count - 1;
     if (request->kernel)
-        return ptx_texts_print_kernel(texts, first, last, request->kernel, err);
+        return cmd_ptx_texts_print_kernel(texts, first, last, request->kernel, err);
     if (first < last && request->json)
         return err_set(err, "--json needs --module N, 1..%zu", texts->count);
     if (first < last)
-        ptx_texts_list(texts);
+        cmd_ptx_texts_list(texts);
     else if (texts->embedded && !request->json)
-        ptx_text_print(&texts->modules[first]);
+        cmd_ptx_text_print(&texts->modules[first]);
     else
         return tell_module(request, texts->name, &texts->modules[first], err);
     return true;
@@ -417,12 +417,12 @@ static int run(int count, char **words)
     if (!options_parse(options, count, words, &request, took, &err) || !makes_sense(&request, &err) ||
         !find_arch(&request, &arch, &err))
         return complain(EXIT_USAGE, &err);
-    bool good = ptx_texts_read(&texts, request.path, arch, &err) && tell(&request, &texts, &err);
-    ptx_texts_fini(&texts);
+    bool good = cmd_ptx_texts_read(&texts, request.path, arch, &err) && tell(&request, &texts, &err);
+    cmd_ptx_texts_fini(&texts);
     return good ? EXIT_GOOD : complain(EXIT_FAILED, &err);
 }
 
-const struct command ptx_command = {
+const struct cmd cmd_ptx = {
     .name = "ptx",
     .arguments = "PROGRAM|FILE",
     .help = "show the PTX of a program, or what a PTX file holds",

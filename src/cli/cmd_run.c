@@ -37,7 +37,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->wants_help = true;
     } else if (!strcmp(row->name, "--threads")) {
         request->threads = value;
-        return threads_parse(value, &threads, err);
+        return options_threads(value, &threads, err);
     } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
     } else if (!strcmp(row->name, "--stats-launches")) {
@@ -110,7 +110,7 @@ static int tell(struct run *run, const struct system *system)
     launches_summarize(&lines, &how, &summary);
     text_add(&summary, "\n");
     launches_explain(&lines, &how, &summary);
-    if (request->trace_mem && !trace_mem_tell(run->folder, &summary, &err))
+    if (request->trace_mem && !cmd_trace_mem_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
@@ -126,7 +126,8 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    return timing_check(&request->timing, err) && trace_mem_check(request->trace_mem, &request->timing, err);
+    return timing_check(&request->timing, err) &&
+           cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
 static int run_request(const struct run_request *request)
@@ -139,15 +140,15 @@ static int run_request(const struct run_request *request)
     int status;
     if (!request->trace_mem) /* the traces of SMs show how many there are */
         timing_tell_unseen(&request->timing);
-    if (!run_prepare(&run, request, &err))
+    if (!cmd_run_prepare(&run, request, &err))
         status = complain(run.status, &err);
     else if (!outputs_are_safe(&run, &err))
         status = complain(EXIT_USAGE, &err);
-    else if (!run_wait(&run, &err))
+    else if (!cmd_run_wait(&run, &err))
         status = complain(run.status, &err);
     else
         status = tell(&run, &system);
-    run_clean(&run);
+    cmd_run_clean(&run);
     system_fini(&system);
     return status;
 }
@@ -163,7 +164,7 @@ static int run(int count, char **words)
         !options_parse(options, own, words, &request, took, &err)) {
         status = complain(EXIT_USAGE, &err);
     } else if (request.wants_help) {
-        command_print_help(&program_command);
+        cmd_print_help(&cmd_run);
         status = EXIT_GOOD;
     } else if (own == count) {
         err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
@@ -175,7 +176,7 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct command program_command = {
+const struct cmd cmd_run = {
     .name = "run",
     .arguments = "[options] PROGRAM [ARGUMENTS]",
     .help = "run a CUDA program, with no GPU",

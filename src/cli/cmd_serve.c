@@ -41,7 +41,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     else if (!strcmp(row->name, "--quiet"))
         request->quiet = true;
     else if (!strcmp(row->name, "--threads"))
-        return threads_parse(value, &request->threads, err);
+        return options_threads(value, &request->threads, err);
     else if (!strcmp(row->name, "--programs"))
         return (unit_parse(UNIT_count, value, &request->programs, &why) && request->programs >= 1 &&
                 request->programs <= SEATS_MOST) ||
@@ -95,7 +95,7 @@ static int run(int count, char **words)
     if (!options_parse(options, count, words, &request, took, &err)) {
         status = complain(EXIT_USAGE, &err);
     } else if (request.wants_help) {
-        command_print_help(&serve_command);
+        cmd_print_help(&cmd_serve);
         status = EXIT_GOOD;
     } else if (!request.path) {
         err_set(&err, "serve: expected a path for the machine's socket, such as `heddle serve machine`");
@@ -107,7 +107,7 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct command serve_command = {
+const struct cmd cmd_serve = {
     .name = "serve",
     .arguments = "[options] PATH",
     .help = "a machine that several programs run on",

@@ -108,7 +108,7 @@ static void complete(const char *behind)
         puts(benches[i]->name);
 }
 
-const struct command stats_command = {
+const struct cmd cmd_stats = {
     .name = "stats",
     .arguments = "[launch|BENCHMARK]",
     .help = "describe all statistics",

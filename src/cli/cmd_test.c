@@ -21,7 +21,7 @@ static int run(int count, char **words)
     return complain(EXIT_FAILED, &err);
 }
 
-const struct command test_command = {
+const struct cmd cmd_test = {
     .name = "test",
     .arguments = "[--quick] [NAME|CTest options]",
     .help = "build and run all tests",

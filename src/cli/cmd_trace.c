@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* Their names are "trace NAME". */
-static const struct command *const subcommands[] = {&trace_record_command,   &trace_info_command,
-                                                    &trace_print_command,    &trace_convert_command,
-                                                    &trace_generate_command, NULL};
+static const struct cmd *const subcommands[] = {&cmd_trace_record,  &cmd_trace_info,     &cmd_trace_print,
+                                                &cmd_trace_convert, &cmd_trace_generate, NULL};
 
-bool trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count, struct err *err)
+bool cmd_trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,
+                           struct err *err)
 {
     struct err why;
     if (unit_parse(UNIT_count, text, count, &why) && *count >= least)
@@ -20,12 +20,12 @@ bool trace_count_parse(const char *option, const char *text, uint64_t least, uin
                    least ? ", at least 1" : "", text);
 }
 
-static const char *own_name(const struct command *command)
+static const char *own_name(const struct cmd *command)
 {
     return strchr(command->name, ' ') + 1;
 }
 
-static const struct command *find(const char *name)
+static const struct cmd *find(const char *name)
 {
     for (size_t i = 0; subcommands[i]; i++) {
         if (strcmp(own_name(subcommands[i]), name) == 0)
@@ -44,7 +44,7 @@ static int unknown(const char *name)
 }
 
 /* Whether help is asked for before what is not ours. */
-static bool wants_help(const struct command *command, int count, char **words)
+static bool wants_help(const struct cmd *command, int count, char **words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--"); i++) {
         if (command->passes_words && *words[i] != '-')
@@ -64,11 +64,11 @@ static int run(int count, char **words)
             err_add(&err, "%s %s", i ? "," : "", own_name(subcommands[i]));
         return complain(EXIT_USAGE, &err);
     }
-    const struct command *command = find(words[0]);
+    const struct cmd *command = find(words[0]);
     if (!command)
         return unknown(words[0]);
     if (wants_help(command, count - 1, words + 1)) {
-        command_print_help(command);
+        cmd_print_help(command);
         return EXIT_GOOD;
     }
     return command->run(count - 1, words + 1);
@@ -87,7 +87,7 @@ static void help_more(void)
 
 static void complete(const char *behind)
 {
-    const struct command *command = find(behind);
+    const struct cmd *command = find(behind);
     for (size_t i = 0; !command && subcommands[i]; i++)
         puts(own_name(subcommands[i]));
     if (!command)
@@ -100,7 +100,7 @@ static void complete(const char *behind)
         command->complete("");
 }
 
-const struct command trace_command = {
+const struct cmd cmd_trace = {
     .name = "trace",
     .arguments = "WHAT ...",
     .help = "traces of memory accesses: look into them, make and convert them",

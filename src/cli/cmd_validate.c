@@ -35,7 +35,7 @@ struct request {
 static bool take_jobs(const char *value, unsigned *jobs, struct err *err)
 {
     struct err why;
-    return (threads_parse(value, jobs, &why) && *jobs <= VALIDATE_JOBS_MOST) ||
+    return (options_threads(value, jobs, &why) && *jobs <= VALIDATE_JOBS_MOST) ||
            err_set(err, "--jobs: expected a number from 1 to %d, or all, not '%.80s'", VALIDATE_JOBS_MOST,
                    value);
 }
@@ -64,7 +64,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!strcmp(row->name, "--jobs"))
         return take_jobs(value, &r->jobs, err);
     if (!strcmp(row->name, "--threads"))
-        return threads_parse(value, &r->threads, err);
+        return options_threads(value, &r->threads, err);
     if (!strcmp(row->name, "--most"))
         return take_most(value, &r->most, err);
     if (!strcmp(row->name, "--all"))
@@ -182,7 +182,7 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct command validate_command = {
+const struct cmd cmd_validate = {
     .name = "validate",
     .arguments = "[options]",
     .help = "lay the model beside a real H200",

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {
-    &program_command, &serve_command, &demo_command,    &bench_command,      &validate_command,
-    &caches_command,  &ptx_command,   &trace_command,   &params_command,     &stats_command,
-    &test_command,    &help_command,  &version_command, &completion_command, NULL};
+const struct cmd *const commands[] = {&cmd_run,    &cmd_serve, &cmd_demo,    &cmd_bench,      &cmd_validate,
+                                      &cmd_caches, &cmd_ptx,   &cmd_trace,   &cmd_params,     &cmd_stats,
+                                      &cmd_test,   &cmd_help,  &cmd_version, &cmd_completion, NULL};
 
 _Atomic int interrupted;
 
@@ -69,7 +68,7 @@ int complain_unknown(const char *what, const char *word, const char *suggestion,
     return complain(EXIT_USAGE, &err);
 }
 
-const struct command *command_find(const char *name)
+const struct cmd *cmd_find(const char *name)
 {
     for (size_t i = 0; commands[i]; i++) {
         if (strcmp(commands[i]->name, name) == 0)
@@ -104,7 +103,7 @@ static int run_command(int count, char **words)
         name = "help";
     if (!strcmp(name, "--version"))
         name = "version";
-    const struct command *command = command_find(name);
+    const struct cmd *command = cmd_find(name);
     if (!command) {
         struct nearest nearest;
         nearest_init(&nearest, name);
@@ -116,7 +115,7 @@ static int run_command(int count, char **words)
          i++) {
         if (strcmp(words[i], "--help") && strcmp(words[i], "-h"))
             continue;
-        command_print_help(command);
+        cmd_print_help(command);
         return EXIT_GOOD;
     }
     return command->run(count ? count - 1 : 0, words + 1);

@@ -103,7 +103,7 @@ void options_print(const struct option_row *rows)
     }
 }
 
-bool threads_parse(const char *text, unsigned *threads, struct err *err)
+bool options_threads(const char *text, unsigned *threads, struct err *err)
 {
     enum { MOST_THREADS = 1024 };
     uint64_t number;

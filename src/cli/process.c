@@ -1,5 +1,5 @@
 #include "cli/process.h"
-#include "base/home.h"
+#include "base/install.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -65,7 +65,7 @@ char *process_find(const char *command, const char *name, int *status, struct er
 char *process_beside(const char *command, const char *name, struct err *err)
 {
     struct text path = {0};
-    if (!home_add_part(&path, name)) {
+    if (!install_add_part(&path, name)) {
         err_set(err, "%s: cannot tell where heddle is: %s", command, strerror(errno));
         return NULL;
     }

@@ -68,7 +68,7 @@ static bool none_found(const struct taking *taking, struct err *err)
     return err_set(err, "%.200s holds no PTX: nvcc put no kernels into it", name);
 }
 
-bool ptx_texts_read(struct ptx_texts *texts, const char *path, uint32_t arch, struct err *err)
+bool cmd_ptx_texts_read(struct ptx_texts *texts, const char *path, uint32_t arch, struct err *err)
 {
     bool standard = strcmp(path, "-") == 0;
     struct text content = {0};
@@ -88,7 +88,7 @@ bool ptx_texts_read(struct ptx_texts *texts, const char *path, uint32_t arch, st
     return texts->count || none_found(&taking, err);
 }
 
-void ptx_texts_fini(struct ptx_texts *texts)
+void cmd_ptx_texts_fini(struct ptx_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++)
         mem_free(texts->modules[i].at);
@@ -110,7 +110,7 @@ static void print_lines(const struct ptx_text *text, uint32_t first, uint32_t la
     }
 }
 
-void ptx_text_print(const struct ptx_text *text)
+void cmd_ptx_text_print(const struct ptx_text *text)
 {
     print_lines(text, 1, UINT32_MAX);
 }
@@ -133,7 +133,7 @@ static bool has_text(const struct ptx_function *function)
     return function->is_kernel && function->has_body && !function->alias;
 }
 
-void ptx_texts_list(const struct ptx_texts *texts)
+void cmd_ptx_texts_list(const struct ptx_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++) {
         struct err why;
@@ -185,8 +185,8 @@ static bool is_called(const struct ptx_function *function, const char *name)
            (!strncmp(source, name, length) && source[length] == '<');
 }
 
-bool ptx_texts_print_kernel(const struct ptx_texts *texts, size_t first, size_t last, const char *kernel,
-                            struct err *err)
+bool cmd_ptx_texts_print_kernel(const struct ptx_texts *texts, size_t first, size_t last, const char *kernel,
+                                struct err *err)
 {
     bool found = false;
     struct err why = {0};

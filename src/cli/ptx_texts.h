@@ -19,18 +19,18 @@ struct ptx_texts {
 
 /* Of a program, the PTX that a GPU of this architecture (90) runs: the one whose lines messages cite. "-" is
  * standard input. False with the reason when there is none. */
-bool ptx_texts_read(struct ptx_texts *texts, const char *path, uint32_t arch, struct err *err);
-void ptx_texts_fini(struct ptx_texts *texts);
+bool cmd_ptx_texts_read(struct ptx_texts *texts, const char *path, uint32_t arch, struct err *err);
+void cmd_ptx_texts_fini(struct ptx_texts *texts);
 
 /* One line for each module: its number, size and kernels. */
-void ptx_texts_list(const struct ptx_texts *texts);
+void cmd_ptx_texts_list(const struct ptx_texts *texts);
 
 /* A module's lines with their numbers. */
-void ptx_text_print(const struct ptx_text *text);
+void cmd_ptx_text_print(const struct ptx_text *text);
 
 /* The same for the kernels of this name (as in PTX, or as in the source) of modules `first` to `last`. False,
  * with the reason, when there is none. */
-bool ptx_texts_print_kernel(const struct ptx_texts *texts, size_t first, size_t last, const char *kernel,
-                            struct err *err);
+bool cmd_ptx_texts_print_kernel(const struct ptx_texts *texts, size_t first, size_t last, const char *kernel,
+                                struct err *err);
 
 #endif

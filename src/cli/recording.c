@@ -17,7 +17,7 @@
 
 /* ---- before ---- */
 
-static bool find_files(struct recording *recording, struct err *err)
+static bool find_files(struct cmd_recording *recording, struct err *err)
 {
     struct err why;
     recording->path = process_find(COMMAND, recording->request->words[0], &recording->status, err);
@@ -36,16 +36,16 @@ static bool find_files(struct recording *recording, struct err *err)
     return recording->plugin;
 }
 
-static bool find_place(struct recording *recording, struct err *err)
+static bool find_place(struct cmd_recording *recording, struct err *err)
 {
     const char *slash = strrchr(recording->path, '/'), *output = recording->request->output;
     struct err why;
-    recording->place = place_new(output ? output : slash ? slash + 1 : recording->path, &why);
+    recording->place = output_new(output ? output : slash ? slash + 1 : recording->path, &why);
     return recording->place || err_set(err, "--output: %s", why.text);
 }
 
 /* What QEMU is called with. In its options, commas are written twice. */
-static void make_words(struct recording *recording)
+static void make_words(struct cmd_recording *recording)
 {
     char **words = recording->request->words;
     size_t count = 0, own = 0;
@@ -70,7 +70,7 @@ static void make_words(struct recording *recording)
  * for us to take what it recorded. The program's addresses are the same in each run. */
 static void prepare(void *user)
 {
-    const struct recording *recording = user;
+    const struct cmd_recording *recording = user;
     fcntl(recording->shared_file, F_SETFD, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
@@ -84,14 +84,14 @@ static void on_failure(void *user)
 
 static void on_progress(void *user, uint64_t count)
 {
-    struct recording *recording = user;
+    struct cmd_recording *recording = user;
     if (!recording->request->no_progress)
         progress_update(&recording->progress, -1, count);
 }
 
 static const struct collect_ops ops = {.failed = on_failure, .progress = on_progress};
 
-static bool run_program(struct recording *recording, struct err *err)
+static bool run_program(struct cmd_recording *recording, struct err *err)
 {
     struct process *process = &recording->process;
     *process = (struct process){.command = COMMAND,
@@ -104,7 +104,7 @@ static bool run_program(struct recording *recording, struct err *err)
     if (!started)
         return false;
     progress_init(&recording->progress, "record", "accesses");
-    recording->collect = collect_new(recording->shared, place_folder(recording->place), &ops, recording);
+    recording->collect = collect_new(recording->shared, output_folder(recording->place), &ops, recording);
     process_wait(process);
     bool good = collect_finish(recording->collect, err);
     progress_fini(&recording->progress);
@@ -114,7 +114,7 @@ static bool run_program(struct recording *recording, struct err *err)
 /* ---- after ---- */
 
 /* Whether there is what was asked for. */
-static bool check(const struct recording *recording, struct err *err)
+static bool check(const struct cmd_recording *recording, struct err *err)
 {
     const struct record_shared *shared = recording->shared;
     const struct record_options *options = &recording->request->record;
@@ -141,7 +141,7 @@ static bool check(const struct recording *recording, struct err *err)
                             shared->threads - 1);
 }
 
-static bool prepare_all(struct recording *recording, struct err *err)
+static bool prepare_all(struct cmd_recording *recording, struct err *err)
 {
     if (!find_files(recording, err) || !find_place(recording, err))
         return false;
@@ -153,23 +153,23 @@ static bool prepare_all(struct recording *recording, struct err *err)
     return true;
 }
 
-bool recording_run(struct recording *recording, struct err *err)
+bool cmd_recording_run(struct cmd_recording *recording, struct err *err)
 {
     if (!prepare_all(recording, err) || !run_program(recording, err) || !check(recording, err) ||
-        !place_commit(recording->place, err))
+        !output_commit(recording->place, err))
         return false;
     recording->status = recording->process.status;
     return true;
 }
 
-void recording_fini(struct recording *recording)
+void cmd_recording_fini(struct cmd_recording *recording)
 {
     if (recording->collect)
         collect_free(recording->collect);
     if (recording->shared)
         record_shared_free(recording->shared, recording->shared_file);
     if (recording->place)
-        place_free(recording->place);
+        output_free(recording->place);
     text_fini(&recording->plugin_word);
     mem_free(recording->words);
     mem_free(recording->path);

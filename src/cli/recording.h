@@ -15,7 +15,7 @@ struct record_request {
     bool wants_help, no_progress;
 };
 
-struct recording {
+struct cmd_recording {
     const struct record_request *request;
     int status;                     /* for heddle to end with */
     char *path, *emulator, *plugin; /* files */
@@ -30,7 +30,7 @@ struct recording {
 };
 
 /* Runs the request to its end; false: there are no traces, and err says why. */
-bool recording_run(struct recording *recording, struct err *err);
-void recording_fini(struct recording *recording);
+bool cmd_recording_run(struct cmd_recording *recording, struct err *err);
+void cmd_recording_fini(struct cmd_recording *recording);
 
 #endif

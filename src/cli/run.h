@@ -13,7 +13,7 @@ struct run_request {
     bool wants_help;
 };
 
-/* A program on its way: made by run_prepare, ended by run_clean. */
+/* A program on its way: made by cmd_run_prepare, ended by cmd_run_clean. */
 struct run {
     const struct run_request *request;
     char *path;                    /* of the program, as found */
@@ -29,10 +29,10 @@ struct run {
 
 /* Finds the program and checks that it can run. False: err says why not, and run->status is the exit status.
  */
-bool run_prepare(struct run *run, const struct run_request *request, struct err *err);
+bool cmd_run_prepare(struct run *run, const struct run_request *request, struct err *err);
 
 /* Starts it, passes signals on to it, and waits for its end. */
-bool run_wait(struct run *run, struct err *err);
-void run_clean(struct run *run);
+bool cmd_run_wait(struct run *run, struct err *err);
+void cmd_run_clean(struct run *run);
 
 #endif

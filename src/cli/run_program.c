@@ -261,7 +261,7 @@ static bool choose_lines(struct run *run, struct err *err)
            fail(run, EXIT_USAGE);
 }
 
-bool run_prepare(struct run *run, const struct run_request *request, struct err *err)
+bool cmd_run_prepare(struct run *run, const struct run_request *request, struct err *err)
 {
     *run = (struct run){.request = request, .status = 1};
     return find_program(run, err) && find_libraries(run, err) && make_folder(run, err) &&
@@ -278,7 +278,7 @@ static void prepare(void *user)
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }
 
-bool run_wait(struct run *run, struct err *err)
+bool cmd_run_wait(struct run *run, struct err *err)
 {
     struct process process = {
         .command = "run", .path = run->path, .words = run->request->words, .prepare = prepare, .user = run};
@@ -294,7 +294,7 @@ bool run_wait(struct run *run, struct err *err)
     return started;
 }
 
-void run_clean(struct run *run)
+void cmd_run_clean(struct run *run)
 {
     folder_free(run->folder);
     guard_end();

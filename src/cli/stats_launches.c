@@ -18,7 +18,7 @@ bool stats_launches_choose(const char *stats, const char *asked, uint64_t *first
         *end = UINT64_MAX;
         return true;
     }
-    if (!launch_range("--stats-launches", asked, first, end, err))
+    if (!timing_launch_range("--stats-launches", asked, first, end, err))
         return false;
     *end = *end ? *end : UINT64_MAX;
     return true;

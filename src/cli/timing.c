@@ -179,7 +179,8 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
     return good;
 }
 
-bool launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end, struct err *err)
+bool timing_launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end,
+                         struct err *err)
 {
     char *at;
     *first = strtoull(text, &at, 10);
@@ -200,7 +201,7 @@ bool launch_range(const char *option, const char *text, uint64_t *first, uint64_
 bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err)
 {
     *first = *end = 0;
-    return !request->kernels || launch_range("--kernels", request->kernels, first, end, err);
+    return !request->kernels || timing_launch_range("--kernels", request->kernels, first, end, err);
 }
 
 static uint64_t count_of(const char *text)

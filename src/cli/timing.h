@@ -61,8 +61,10 @@ void timing_tell_unseen(const struct timing_request *request);
 /* The system that is asked for, checked; and written, where --dump-config says. */
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err);
 
-/* "3-5", "7" or "3-": from the first launch to behind the last (0: no end). launch_range: of any option. */
-bool launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end, struct err *err);
+/* "3-5", "7" or "3-": from the first launch to behind the last (0: no end). timing_launch_range: of any
+ * option. */
+bool timing_launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end,
+                         struct err *err);
 bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err);
 uint64_t timing_checkpoint_at(const struct timing_request *request);
 uint64_t timing_max_cycles(const struct timing_request *request);

@@ -1,4 +1,4 @@
-/* The subcommands of `heddle trace`. A new one is a file trace_NAME.c with a struct command, and a place in
+/* The subcommands of `heddle trace`. A new one is a file trace_NAME.c with a struct cmd, and a place in
  * the table of cmd_trace.c. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
@@ -7,12 +7,12 @@
 
 #include <stdint.h>
 
-extern const struct command trace_info_command, trace_convert_command, trace_print_command,
-    trace_generate_command, trace_record_command;
+extern const struct cmd cmd_trace_info, cmd_trace_convert, cmd_trace_print, cmd_trace_generate,
+    cmd_trace_record;
 
 /* A number of accesses behind an option; `least` is 0 or 1. */
-bool trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,
-                       struct err *err);
+bool cmd_trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,
+                           struct err *err);
 
 /* The kinds of generators and their options, as rows of help. */
 void generators_print(void);

@@ -116,9 +116,9 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 {
     struct request *request = user;
     if (row && !strcmp(row->name, "--skip"))
-        return trace_count_parse(row->name, value, 0, &request->skip, err);
+        return cmd_trace_count_parse(row->name, value, 0, &request->skip, err);
     if (row)
-        return trace_count_parse(row->name, value, 1, &request->most, err);
+        return cmd_trace_count_parse(row->name, value, 1, &request->most, err);
     if (request->from && request->to)
         return err_set(err, "%s: unexpected word '%.120s'", request->command, value);
     *(request->from ? &request->to : &request->from) = value;
@@ -166,7 +166,7 @@ static int run_convert(int count, char **words)
     return copy(&request);
 }
 
-const struct command trace_print_command = {
+const struct cmd cmd_trace_print = {
     .name = "trace print",
     .arguments = "FILE [options]",
     .help = "print the accesses of a trace, as CSV",
@@ -181,7 +181,7 @@ static void formats_print(void)
         printf("  %-26s %s\n", import_formats[i]->name, import_formats[i]->help);
 }
 
-const struct command trace_convert_command = {
+const struct cmd cmd_trace_convert = {
     .name = "trace convert",
     .arguments = "IN OUT [options]",
     .help = "read a trace of any kind and write one of Heddle's, or CSV",

@@ -135,7 +135,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!row) {
         request->kind = value;
     } else if (!strcmp(row->name, "--accesses")) {
-        return trace_count_parse(row->name, value, 1, &request->accesses, err);
+        return cmd_trace_count_parse(row->name, value, 1, &request->accesses, err);
     } else if (!strcmp(row->name, "--cores")) {
         return (unit_parse(UNIT_count, value, &request->cores, &why) && request->cores >= 1 &&
                 request->cores <= CORES_MOST) ||
@@ -169,7 +169,7 @@ static void complete(const char *behind)
         puts(generate_kinds[i]->options->path);
 }
 
-const struct command trace_generate_command = {
+const struct cmd cmd_trace_generate = {
     .name = "trace generate",
     .arguments = "KIND[:options] --accesses N -o PREFIX",
     .help = "write traces that a generator makes",

@@ -166,7 +166,7 @@ static int run(int count, char **words)
     return good ? EXIT_GOOD : complain(status, &err);
 }
 
-const struct command trace_info_command = {
+const struct cmd cmd_trace_info = {
     .name = "trace info",
     .arguments = "FILE... [options]",
     .help = "tell what traces of any kind hold, and check them",

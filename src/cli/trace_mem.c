@@ -10,7 +10,7 @@
 
 enum { NOTE_MOST = 1 << 16 };
 
-bool trace_mem_check(const char *prefix, const struct timing_request *timing, struct err *err)
+bool cmd_trace_mem_check(const char *prefix, const struct timing_request *timing, struct err *err)
 {
     struct text path = {0};
     struct err why;
@@ -46,7 +46,7 @@ static void tell_whole(const char *note, struct text *text)
     text_add(text, "\n");
 }
 
-bool trace_mem_tell(const char *folder, struct text *text, struct err *err)
+bool cmd_trace_mem_tell(const char *folder, struct text *text, struct err *err)
 {
     bool good = true;
     unsigned number = 0;

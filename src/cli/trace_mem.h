@@ -11,9 +11,9 @@
     }
 
 /* Whether it goes together with the rest, and can be written. */
-bool trace_mem_check(const char *prefix, const struct timing_request *timing, struct err *err);
+bool cmd_trace_mem_check(const char *prefix, const struct timing_request *timing, struct err *err);
 
 /* What the program's processes left in the folder of its run, in words; false: traces are missing. */
-bool trace_mem_tell(const char *folder, struct text *text, struct err *err);
+bool cmd_trace_mem_tell(const char *folder, struct text *text, struct err *err);
 
 #endif

@@ -92,11 +92,11 @@ static const char *millions(double count, char text[32])
     return text;
 }
 
-static void tell_thread(const struct recording *recording, const struct record_thread *thread)
+static void tell_thread(const struct cmd_recording *recording, const struct record_thread *thread)
 {
     struct text path = {0};
     struct stat info;
-    place_name(recording->place, thread->number, &path);
+    output_name(recording->place, thread->number, &path);
     double bytes = stat(path.at, &info) ? 0 : (double)info.st_size;
     fprintf(stderr,
             "heddle: thread %u: %" PRIu64 " accesses (%" PRIu64 " reads, %" PRIu64 " writes), %" PRIu64
@@ -106,7 +106,7 @@ static void tell_thread(const struct recording *recording, const struct record_t
     text_fini(&path);
 }
 
-static void tell(const struct recording *recording)
+static void tell(const struct cmd_recording *recording)
 {
     const struct process *process = &recording->process;
     const struct record_shared *shared = recording->shared;
@@ -136,30 +136,30 @@ static int run(int count, char **words)
 {
     struct err err;
     struct record_request request = {0};
-    struct recording recording = {.request = &request};
+    struct cmd_recording recording = {.request = &request};
     int own = options_own_words(options, count, words), status = EXIT_USAGE;
     request.words = words + own;
     if (!options_parse(options, own, words, &request, took, &err))
         return complain(status, &err);
     if (request.wants_help) {
-        command_print_help(&trace_record_command);
+        cmd_print_help(&cmd_trace_record);
         return EXIT_GOOD;
     }
     if (own == count) {
         err_set(&err, COMMAND ": expected a program, such as `heddle trace record -- pigz -p 4 FILE`");
         return complain(status, &err);
     }
-    if (!recording_run(&recording, &err)) {
+    if (!cmd_recording_run(&recording, &err)) {
         status = complain(recording.status, &err);
     } else {
         tell(&recording);
         status = recording.status;
     }
-    recording_fini(&recording);
+    cmd_recording_fini(&recording);
     return status;
 }
 
-const struct command trace_record_command = {
+const struct cmd cmd_trace_record = {
     .name = COMMAND,
     .arguments = "[options] PROGRAM [ARGUMENTS]",
     .help = "record the accesses of a program's threads",

@@ -34,7 +34,7 @@ struct request {
     struct option_row rows[WORKLOAD_OPTIONS_MOST + sizeof common / sizeof *common];
 };
 
-bool workload_is(const char *name)
+bool cmd_workload_is(const char *name)
 {
     return workload_find(name);
 }
@@ -50,7 +50,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (taken)
         return true;
     if (!strcmp(row->name, "--threads"))
-        return threads_parse(value, &r->threads, err);
+        return options_threads(value, &r->threads, err);
     if (!strcmp(row->name, "--json") || !strcmp(row->name, "--stats"))
         r->json = value;
     if (!strcmp(row->name, "--stats-launches"))
@@ -83,7 +83,7 @@ static void fill_rows(struct request *r)
     memcpy(&r->rows[i], common, sizeof common);
 }
 
-void workload_nearest(struct nearest *nearest)
+void cmd_workload_nearest(struct nearest *nearest)
 {
     for (size_t i = 0; workloads[i]; i++)
         nearest_try(nearest, workloads[i]->name);
@@ -158,7 +158,7 @@ static void identify(const struct request *r, struct text *identity)
 static bool tell_traces(const char *folder, struct err *err)
 {
     struct text text = {0};
-    bool good = trace_mem_tell(folder, &text, err);
+    bool good = cmd_trace_mem_tell(folder, &text, err);
     fputs(text.at ? text.at : "", stderr);
     text_fini(&text);
     return good;
@@ -220,8 +220,8 @@ static int run_timed(const struct request *r)
 {
     struct err err;
     struct system system;
-    if (!trace_mem_check(r->trace_mem, &r->timing, &err) || !timing_load_system(&r->timing, &system, &err) ||
-        (r->json && !file_check(r->json, &err)))
+    if (!cmd_trace_mem_check(r->trace_mem, &r->timing, &err) ||
+        !timing_load_system(&r->timing, &system, &err) || (r->json && !file_check(r->json, &err)))
         return complain(EXIT_USAGE, &err);
     if (!r->trace_mem) /* the traces of SMs show how many there are */
         timing_tell_unseen(&r->timing);
@@ -242,7 +242,7 @@ static int run_plain(const struct request *r)
     return EXIT_GOOD;
 }
 
-int workload_command(int count, char **words)
+int cmd_workload(int count, char **words)
 {
     struct err err;
     struct request r = {.workload = workload_find(words[0]), .threads = 1};
@@ -280,7 +280,7 @@ static void print_option(const struct workload_option *option)
     puts(help);
 }
 
-void workload_list(void)
+void cmd_workload_list(void)
 {
     puts("\nCUDA workloads, checked against the CPU (options as of `heddle run`: --mode timing, --system, "
          "--set, "
@@ -292,7 +292,7 @@ void workload_list(void)
     }
 }
 
-void workload_complete(const char *behind)
+void cmd_workload_complete(const char *behind)
 {
     const struct workload *workload = workload_find(behind);
     for (size_t i = 0; !workload && workloads[i]; i++)

@@ -4,10 +4,10 @@
 
 #include "base/text.h"
 
-bool workload_is(const char *name);
-int workload_command(int count, char **words); /* its name first */
-void workload_nearest(struct nearest *nearest);
-void workload_list(void);
-void workload_complete(const char *behind);
+bool cmd_workload_is(const char *name);
+int cmd_workload(int count, char **words); /* its name first */
+void cmd_workload_nearest(struct nearest *nearest);
+void cmd_workload_list(void);
+void cmd_workload_complete(const char *behind);
 
 #endif

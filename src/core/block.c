@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void kernel_count(struct sm *sm, struct sm_kernel *kernel)
+void sm_kernel_account(struct sm *sm, struct sm_kernel *kernel)
 {
     uint64_t cycles = sm->cycle - kernel->since;
     kernel->since = sm->cycle;
@@ -13,14 +13,14 @@ void kernel_count(struct sm *sm, struct sm_kernel *kernel)
     kernel->counters.warp_cycles += cycles * kernel->warps_now;
 }
 
-void kernel_note_print(struct sm *sm, struct sm_kernel *kernel)
+void sm_kernel_note_print(struct sm *sm, struct sm_kernel *kernel)
 {
     mem_grow(kernel->printed, kernel->printed_count, kernel->printed_capacity);
     kernel->printed[kernel->printed_count++] = (struct printed){sm->cycle, kernel->text.length};
     kernel->text_seen = kernel->text.length;
 }
 
-void kernel_make(struct sm *sm, uint32_t slot)
+void sm_kernel_make(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
     const struct sm_launch *launch = &sm->config.launches[slot];
@@ -40,10 +40,10 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
     struct sm_kernel *kernel = &sm->kernels[slot];
     if (kernel->team)
         return kernel;
-    kernel_make(sm, slot);
+    sm_kernel_make(sm, slot);
     if (!sm->blocks_now)
         l1_forget(sm); /* what other kernels wrote must be seen */
-    memory_set_shared(sm, sm->config.launches[slot].shared_bytes);
+    l1_set_shared(sm, sm->config.launches[slot].shared_bytes);
     return kernel;
 }
 
@@ -53,11 +53,11 @@ static struct sm_warp *take_warp(struct sm *sm)
     for (uint32_t i = 0; i < sm->config.subcores; i++) {
         uint32_t s = (sm->next_subcore + i) % sm->config.subcores;
         for (uint32_t lane = 0; lane < sm->config.warps_per_subcore; lane++)
-            if (warp_of(sm, s, lane)->state == WARP_NONE) {
+            if (sm_warp_of(sm, s, lane)->state == WARP_NONE) {
                 sm->next_subcore = (s + 1) % sm->config.subcores;
-                warp_of(sm, s, lane)->place = (uint8_t)(s * SUBCORE_WARPS + lane);
+                sm_warp_of(sm, s, lane)->place = (uint8_t)(s * SUBCORE_WARPS + lane);
                 sm->subcores[s].ages[lane] = sm->warps_begun++;
-                return warp_of(sm, s, lane);
+                return sm_warp_of(sm, s, lane);
             }
     }
     BUG("an SM was given more warps than it holds");
@@ -90,8 +90,8 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
     if (!w->kernel->isa->settle(w->exec))
         BUG("a warp waits before its first instruction");
     uint64_t starts = sm->cycle + after + index * sm->config.spec->warp_start_cycles;
-    warp_account(sm, w, starts, STALL_no_instruction);
-    warp_prepare(sm, w);
+    sm_warp_account(sm, w, starts, STALL_no_instruction);
+    sm_warp_prepare(sm, w);
 }
 
 static uint32_t take_writes(struct sm *sm, struct sm_block *block, uint32_t kernel)
@@ -116,7 +116,7 @@ static void free_writes(struct sm *sm, uint32_t number)
 static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_message *order, uint64_t after)
 {
     struct sm_kernel *kernel = kernel_of(sm, order->kernel);
-    kernel_count(sm, kernel);
+    sm_kernel_account(sm, kernel);
     block->exec = team_begin_block(kernel->team, order->number);
     block->kernel = kernel;
     block->number = order->number;
@@ -136,7 +136,7 @@ static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_m
 }
 
 /* Warps of blocks start one after the other. */
-void block_begin(struct sm *sm, const struct sm_block_message *order)
+void sm_block_begin(struct sm *sm, const struct sm_block_message *order)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_block *block = sm->blocks;
@@ -156,12 +156,12 @@ static void report(struct sm *sm, enum sm_message what, const struct sm_block_me
         BUG("a report found no room");
 }
 
-void block_warp_left(struct sm *sm, struct sm_warp *w)
+void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
 {
     struct sm_block *block = w->block;
     struct sm_kernel *kernel = w->kernel;
     struct subcore *sub = &sm->subcores[w->place / SUBCORE_WARPS];
-    kernel_count(sm, kernel);
+    sm_kernel_account(sm, kernel);
     kernel->warps_now--;
     sm->warps_now--;
     w->state = WARP_NONE;
@@ -172,7 +172,7 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
         return;
     struct sm_block_message message = {.number = block->number,
                                        .kernel = (uint32_t)(kernel - sm->kernels),
-                                       .writes = block_writes(sm, block) != 0};
+                                       .writes = sm_block_writes(sm, block) != 0};
     tell_block(sm, block, PROBE_ENDS);
     team_end_block(kernel->team, block->exec);
     block->exec = NULL;
@@ -187,14 +187,14 @@ void block_warp_left(struct sm *sm, struct sm_warp *w)
 
 /* Writes */
 
-void block_write_begins(struct sm *sm, struct sm_warp *w, uint64_t leaves)
+void sm_block_write_begins(struct sm *sm, struct sm_warp *w, uint64_t leaves)
 {
     sm->writes[w->block->writes].lines++;
     sm->stores_under_way++;
     w->drained_at = max_u64(w->drained_at, leaves);
 }
 
-void block_write_done(struct sm *sm, uint32_t number)
+void sm_block_write_done(struct sm *sm, uint32_t number)
 {
     struct writes *writes = &sm->writes[number];
     struct sm_block *block = writes->block;
@@ -202,7 +202,7 @@ void block_write_done(struct sm *sm, uint32_t number)
         return;
     for (uint32_t i = 0; block && i < block->exec->warp_count; i++)
         if (sm->warps[block->warps[i]].state == WARP_STORES)
-            warp_release(sm, &sm->warps[block->warps[i]]);
+            sm_warp_release(sm, &sm->warps[block->warps[i]]);
     if (block)
         return;
     struct sm_block_message message = {.kernel = writes->kernel};
@@ -211,10 +211,10 @@ void block_write_done(struct sm *sm, uint32_t number)
         report(sm, SM_SETTLED, &message, sm->cycle);
 }
 
-void block_abandon_all(struct sm *sm)
+void sm_block_abandon_all(struct sm *sm)
 {
     for (uint32_t i = 0; i <= sm->config.blocks; i++) {
-        if (sm->blocks[i].exec && !block_writes(sm, &sm->blocks[i]))
+        if (sm->blocks[i].exec && !sm_block_writes(sm, &sm->blocks[i]))
             free_writes(sm, sm->blocks[i].writes);
         sm->blocks[i].exec = NULL;
     }
@@ -225,7 +225,7 @@ void block_abandon_all(struct sm *sm)
     sm->blocks_now = sm->warps_now = 0;
 }
 
-void block_wake_others(struct sm *sm, struct sm_block *block)
+void sm_block_wake_others(struct sm *sm, struct sm_block *block)
 {
     if (!block->exec || !block->exec->opened)
         return;
@@ -238,7 +238,7 @@ void block_wake_others(struct sm *sm, struct sm_block *block)
             continue;
         block->waiting--;
         w->state = WARP_READY; /* it is not waiting any more, whatever comes next */
-        warp_account(sm, w, sm->cycle + sm->cost[UNIT_SYNC].latency, STALL_barrier);
-        warp_prepare(sm, w);
+        sm_warp_account(sm, w, sm->cycle + sm->cost[UNIT_SYNC].latency, STALL_barrier);
+        sm_warp_prepare(sm, w);
     }
 }

@@ -95,7 +95,7 @@ uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle)
         EACH_LANE (i, rest)
             if (of->at[i] / CHUNK == chunk)
                 rest &= ~(UINT64_C(1) << i);
-        uint64_t at = memory_tag(sm, chunk * CHUNK);
+        uint64_t at = l1_tag(sm, chunk * CHUNK);
         uint32_t level = look(&sm->constants, at);
         bool is_there = level < sm->constants.count;
         uint32_t latency = is_there ? sm->constants.at[level].latency : 0;
@@ -109,7 +109,7 @@ uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle)
     return most;
 }
 
-void constant_came(struct sm *sm, const struct mem_reply *reply, const unsigned char *data)
+void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data)
 {
     struct cache *cache = sm->constants.at[sm->constants.count - 1].caches;
     uint32_t entry = reply->id & TO_MASK, came = 0;

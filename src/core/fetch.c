@@ -138,7 +138,7 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 #define PARAMS_FROM  (UINT64_C(1) << 45)
 #define PARAMS_APART (UINT64_C(1) << 16)
 
-uint32_t param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request)
+uint32_t fetch_param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request)
 {
     struct sm_kernel *kernel = w->kernel;
     uint32_t most = 0;

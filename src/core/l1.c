@@ -9,7 +9,7 @@
  * atomic operation needs for a lane, and at most for a sector. */
 enum { PARTIAL_BYTES = 12, LANE_BYTES = 12, SECTOR_BYTES = 48 };
 
-uint64_t memory_tag(struct sm *sm, uint64_t address)
+uint64_t l1_tag(struct sm *sm, uint64_t address)
 {
     if (UNLIKELY(address - sm->last_block.at >= sm->last_block.bytes)) {
         struct space_block found = space_find(sm->config.space, address);
@@ -140,17 +140,17 @@ static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uin
 {
     struct outgoing message; /* but for its payload */
     message.at = sm_time(sm, cycle + sm->config.spec->l1_to_noc_cycles);
-    message.to = mem_target(sm->config.mem, sm->number, tag_physical(line));
+    message.to = memsys_target(sm->config.mem, sm->number, tag_physical(line));
     message.bytes = (uint16_t)bytes;
     message.wire_bytes = wire_bytes + sm->overhead_bytes;
     message.kind = kind;
     if (probe_wants(sm->config.probe, PROBE_REQUEST))
-        tell_request(sm, PROBE_BEGINS, mem_kinds[kind].name, cycle, payload, bytes);
+        tell_request(sm, PROBE_BEGINS, memsys_kinds[kind].name, cycle, payload, bytes);
     if (LIKELY(!sm->translates) || !waits_for_page(sm, line, &message, payload, counters))
         send_translated(sm, &message, payload);
 }
 
-void memory_send_waiting(struct sm *sm)
+void l1_send_waiting(struct sm *sm)
 {
     while (sm->outgoing_count) {
         const struct outgoing *one = &sm->outgoing[sm->outgoing_first];
@@ -165,7 +165,7 @@ void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t 
             uint64_t cycle)
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
-    struct mem_request request = {.line = tag_physical(line), .id = id, .sectors = sectors};
+    struct memsys_request request = {.line = tag_physical(line), .id = id, .sectors = sectors};
     send(sm, counters, line, cycle, MEM_READ, &request, sizeof request, sizeof request);
 }
 
@@ -224,7 +224,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     if (w->state == WARP_REGISTER)
         note_awaited(sm, load);
     if (w->state != WARP_READY)
-        warp_release(sm, w);
+        sm_warp_release(sm, w);
 }
 
 static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sectors,
@@ -268,7 +268,7 @@ void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_
 {
     const struct space_block *last = &sm->last_block;
     uint64_t physical = tag_physical(line);
-    if (is_local(line))
+    if (l1_is_local(line))
         return; /* the values are there already */
     if (LIKELY(physical - last->to.packed < last->bytes && !last->has_aliases)) {
         deliver_at(load, last->at + (physical - last->to.packed), sectors, data);
@@ -288,8 +288,8 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
                        uint64_t cycle)
 {
     struct {
-        struct mem_request request;
-        struct mem_write writes[MEM_SECTORS];
+        struct memsys_request request;
+        struct memsys_write writes[MEM_SECTORS];
     } message = {.request = {.line = tag_physical(line), .id = TO_NOBODY, .sectors = (uint8_t)sectors}};
     uint32_t count = (uint32_t)__builtin_popcount(sectors);
     for (uint32_t i = 0; i < count; i++)
@@ -311,7 +311,7 @@ static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t 
         struct cache_victim old = cache_take_dirty(&sm->l1, slot);
         write_back(sm, counters, old.line * MEM_LINE, old.sectors, cycle);
     }
-    sm->l1_has_local |= is_local(line);
+    sm->l1_has_local |= l1_is_local(line);
     cache_place(&sm->l1, slot, key_of(sm, line), TAGS_NORMAL);
     return slot;
 }
@@ -351,7 +351,7 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
         else
             cache_touch(l1, slot);
         if (slot != TAGS_NONE)
-            entry = cache_begin(l1, key, slot, is_local(line));
+            entry = cache_begin(l1, key, slot, l1_is_local(line));
     }
     if (entry == MSHR_NONE || !cache_is_current(l1, cache_miss_at(l1, entry)) ||
         !cache_wait(l1, entry, (uint32_t)(load - sm->loads))) {
@@ -367,7 +367,7 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
 {
     struct sm_counters *counters = &load->warp->kernel->counters;
     counters->l1_load_sectors += (uint32_t)__builtin_popcount(sectors);
-    look_up(sm, load, memory_tag(sm, address), sectors, &counters->l1_load_hits, cycle);
+    look_up(sm, load, l1_tag(sm, address), sectors, &counters->l1_load_hits, cycle);
 }
 
 void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle)
@@ -411,7 +411,7 @@ void loads_end_miss(struct sm *sm, struct cache *cache, uint32_t entry, uint64_t
         load_line_done(sm, &sm->loads[sm->ending[i]], ready);
 }
 
-static void fill(struct sm *sm, const struct mem_reply *reply, const unsigned char *data)
+static void fill(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data)
 {
     uint32_t entry = reply->id & TO_MASK;
     const struct mshr_entry *miss = cache_miss_at(&sm->l1, entry);
@@ -448,11 +448,11 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     enum cache_write how = (enum cache_write)sm->config.spec->l1_write;
     struct sm_counters *counters = &w->kernel->counters;
     struct {
-        struct mem_request request;
-        struct mem_write writes[MEM_SECTORS];
+        struct memsys_request request;
+        struct memsys_write writes[MEM_SECTORS];
     } message;
-    uint64_t line = memory_tag(sm, address);
-    message.request = (struct mem_request){.line = tag_physical(line), .id = TO_BLOCK | w->block->writes};
+    uint64_t line = l1_tag(sm, address);
+    message.request = (struct memsys_request){.line = tag_physical(line), .id = TO_BLOCK | w->block->writes};
     uint32_t count = 0, partial = 0, slot = cache_find(&sm->l1, key_of(sm, line));
     make_stale(sm, line);
     if (slot == TAGS_NONE && how == CACHE_ALLOCATE)
@@ -461,7 +461,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         if (!masks[s])
             continue;
         message.request.sectors |= (uint8_t)(1 << s);
-        struct mem_write *write = &message.writes[count++];
+        struct memsys_write *write = &message.writes[count++];
         write->mask = masks[s];
         partial += masks[s] != UINT32_MAX;
         memcpy(write->data, data + s * MEM_SECTOR, MEM_SECTOR);
@@ -476,13 +476,13 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     }
     counters->l1_store_sectors += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
-    block_write_begins(sm, w, cycle);
+    sm_block_write_begins(sm, w, cycle);
     uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
     send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes + partial * PARTIAL_BYTES);
 }
 
 /* What lanes of a sector want is sent for each lane, or as the whole sector where that is less. */
-static uint32_t atoms_wire_bytes(const struct mem_atom *atoms, uint32_t count)
+static uint32_t atoms_wire_bytes(const struct memsys_atom *atoms, uint32_t count)
 {
     uint32_t bytes = 0;
     uint8_t in[MEM_SECTORS] = {0}; /* lanes of each */
@@ -497,31 +497,31 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
                uint64_t address, lane_mask who, uint64_t cycle)
 {
     struct {
-        struct mem_request request;
-        struct mem_atom atoms[MEM_ATOMS];
+        struct memsys_request request;
+        struct memsys_atom atoms[MEM_ATOMS];
     } message;
-    uint64_t line = memory_tag(sm, address);
+    uint64_t line = l1_tag(sm, address);
     uint32_t slot = cache_find(&sm->l1, key_of(sm, line)), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     make_stale(sm, line);
     uint8_t floats = atomic_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
-    message.request = (struct mem_request){
+    message.request = (struct memsys_request){
         .line = tag_physical(line), .id = id, .operation = (uint8_t)(request->of.operation | floats)};
     for (lane_mask rest = who; rest; rest &= rest - 1) {
         uint32_t lane = first_lane(rest);
         uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);
         message.request.sectors |= (uint8_t)(1 << offset / MEM_SECTOR);
-        message.atoms[count++] = (struct mem_atom){.operand = request->operand[lane],
-                                                   .compare = request->compare[lane],
-                                                   .offset = offset,
-                                                   .lane = (uint8_t)lane};
+        message.atoms[count++] = (struct memsys_atom){.operand = request->operand[lane],
+                                                      .compare = request->compare[lane],
+                                                      .offset = offset,
+                                                      .lane = (uint8_t)lane};
         if (count < MEM_ATOMS && (rest & (rest - 1)))
             continue;
         message.request.count = (uint8_t)(count | (load ? MEM_WANTS_OLD : 0));
         if (load)
             load->lines_left++;
         else
-            block_write_begins(sm, w, cycle), sm->reductions_under_way += count;
+            sm_block_write_begins(sm, w, cycle), sm->reductions_under_way += count;
         if (slot != TAGS_NONE)
             cache_invalidate(&sm->l1, slot, message.request.sectors);
         w->kernel->counters.bytes_to_l2 += count * 8u;
@@ -532,20 +532,20 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     }
 }
 
-void memory_reply(struct sm *sm, const struct event *event)
+void l1_reply(struct sm *sm, const struct event *event)
 {
-    struct mem_reply reply;
+    struct memsys_reply reply;
     memcpy(&reply, event->payload, sizeof reply);
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t number = reply.id & TO_MASK;
     if (probe_wants(sm->config.probe, PROBE_REQUEST))
-        tell_request(sm, PROBE_ENDS, mem_kinds[event->kind].name, sm->cycle, &reply, sizeof reply);
+        tell_request(sm, PROBE_ENDS, memsys_kinds[event->kind].name, sm->cycle, &reply, sizeof reply);
     if (event->kind == MEM_DONE) {
         sm->stores_under_way--;
         sm->reductions_under_way -= reply.count;
-        memory_let_in(sm);
+        lsu_let_in(sm);
         if ((reply.id & ~TO_MASK) != TO_NOBODY)
-            block_write_done(sm, number);
+            sm_block_write_done(sm, number);
         return;
     }
     if ((reply.id & ~TO_MASK) == TO_MISS) {
@@ -564,7 +564,7 @@ void memory_reply(struct sm *sm, const struct event *event)
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
         for (uint32_t i = 0; i < reply.count; i++) {
-            struct mem_old old;
+            struct memsys_old old;
             memcpy(&old, data + i * sizeof old, sizeof old);
             load->warp->kernel->isa->deliver_old(&load->of, old.lane, old.value);
         }
@@ -580,7 +580,7 @@ void memory_reply(struct sm *sm, const struct event *event)
 static bool line_is_local(const struct cache *cache, uint64_t line)
 {
     (void)cache;
-    return is_local(line * MEM_LINE);
+    return l1_is_local(line * MEM_LINE);
 }
 
 /* What is read from now on must be as new as what others have made visible. */
@@ -613,7 +613,7 @@ void l1_make(struct sm *sm)
 
 /* Shared memory and L1 are one array: what one does not have, the other has. Changing it empties the cache.
  */
-void memory_set_shared(struct sm *sm, uint32_t bytes)
+void l1_set_shared(struct sm *sm, uint32_t bytes)
 {
     const struct sm_spec *spec = sm->config.spec;
     if (sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now)

@@ -10,7 +10,7 @@
 #define LOCAL_MEMORY (UINT64_C(1) << 44)
 enum { LOCAL_SM_SHIFT = 32, LOCAL_PIECE = 64 * MEM_LINE };
 
-static inline bool is_local(uint64_t line)
+static inline bool l1_is_local(uint64_t line)
 {
     return physical_offset(physical_unpack(line)) >= LOCAL_MEMORY;
 }
@@ -54,7 +54,7 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
 /* Constants (constant.c): lines of a load are looked up in this cycle. Gives how much later the slowest comes
  * of those that some cache has; for the others the load waits. */
 uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle);
-void constant_came(struct sm *sm, const struct mem_reply *reply, const unsigned char *data);
+void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data);
 
 void l1_store(struct sm *sm, struct sm_warp *w, uint64_t line, const unsigned char data[MEM_LINE],
               const uint32_t masks[MEM_SECTORS], uint64_t cycle);

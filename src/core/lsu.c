@@ -11,26 +11,26 @@
 
 /* A sub-core has a queue to the SM's memory pipeline: it has room when the instruction that took the place
  * has begun. */
-uint64_t memory_room_at(const struct subcore *sub)
+uint64_t lsu_room_at(const struct subcore *sub)
 {
     return sub->memory_begins[sub->memory_next];
 }
 
-bool memory_is_full(const struct sm *sm)
+bool lsu_is_full(const struct sm *sm)
 {
     const struct sm_spec *spec = sm->config.spec;
     return sm->outgoing_count || sm->stores_under_way > spec->stores ||
            sm->reductions_under_way > spec->reductions;
 }
 
-void memory_let_in(struct sm *sm)
+void lsu_let_in(struct sm *sm)
 {
-    if (!sm->room_wanted || memory_is_full(sm))
+    if (!sm->room_wanted || lsu_is_full(sm))
         return;
     sm->room_wanted = false;
-    for (uint32_t i = 0; i < warp_count(sm); i++)
+    for (uint32_t i = 0; i < sm_warp_count(sm); i++)
         if (sm->warps[i].state == WARP_ROOM)
-            warp_ready(sm, &sm->warps[i], sm->cycle, (enum stall)sm->warps[i].reason);
+            sm_warp_ready(sm, &sm->warps[i], sm->cycle, (enum stall)sm->warps[i].reason);
 }
 
 /* The memory pipeline is busy with a warp's instruction for so many parts of cycles; gives the cycle it
@@ -152,7 +152,7 @@ static void find_lines(const struct delivery *of, lane_mask lanes, struct lines 
 /* Sectors that lanes' bytes would fill if they lay side by side. */
 static uint64_t least_sectors(const struct delivery *of)
 {
-    return (count_lanes(of->lanes) * of->bytes + MEM_SECTOR - 1) / MEM_SECTOR;
+    return (isa_count_lanes(of->lanes) * of->bytes + MEM_SECTOR - 1) / MEM_SECTOR;
 }
 
 /* The instruction asked for so many sectors, where `least` would have been enough. */
@@ -241,7 +241,7 @@ static void issue_local(struct sm *sm, struct sm_warp *w, const struct request *
     load->ready_at = ready;
     load->of.keep = true;
     load->of.acquires = false;
-    warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     for (uint32_t i = 0; i < count; i++)
         l1_load_local(sm, load, lines[i], sectors[i], begins + i * spec->l1_line_cycles);
     load_line_done(sm, load, begins + (count - 1) * spec->l1_line_cycles + spec->l1_latency);
@@ -257,7 +257,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
     uint64_t sectors = counters->l1_load_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = begin_load(sm, w, request, timing, registers);
-    warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     counters->l1_requests++;
     counters->l1_wavefronts += lines.count;
     note_passes(w, lines.count, 0);
@@ -316,7 +316,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
         load = begin_load(sm, w, request, timing, registers);
-        warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+        sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     }
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
         uint64_t line = lines.at[i].line;
@@ -340,7 +340,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
     if (!request->writes) {
         load = begin_load(sm, w, request, timing, registers);
         if (!request->of.is_async)
-            warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+            sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
         load->piece_count = 0;
         while (load->piece_capacity < request->piece_count)
             mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
@@ -407,13 +407,12 @@ static void issue_constants(struct sm *sm, struct sm_warp *w, const struct reque
     uint64_t near_at = take_constants(sm, request->of.lanes, request->of.at);
     struct load *load = begin_load(sm, w, request, timing, registers);
     load->result = RESULT_SHORT;
-    warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     uint32_t later = constant_load(sm, load, near_at - sm->cost[UNIT_CONST].latency);
     load_line_done(sm, load, near_at + later);
 }
 
-void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
-                  const uint16_t *registers)
+void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers)
 {
     struct request *request = &w->kernel->team->request;
     uint64_t ready = sm->cycle + sm->cost[UNIT_LSU].latency;
@@ -424,9 +423,9 @@ void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *tim
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request, timing->merged));
     if (request->param)
-        ready = max_u64(ready,
-                        take_constants(sm, request->param, request->param_at) + param_wait(sm, w, request));
-    warp_set_results(w, w->under_way->slots_at, timing, registers, ready * RESULT_KINDS + RESULT_SHORT);
+        ready = max_u64(ready, take_constants(sm, request->param, request->param_at) +
+                                   fetch_param_wait(sm, w, request));
+    sm_warp_set_results(w, w->under_way->slots_at, timing, registers, ready * RESULT_KINDS + RESULT_SHORT);
     if (request->local)
         issue_local(sm, w, request, timing, registers, ready);
     switch ((enum request_kind)request->of.kind) {

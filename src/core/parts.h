@@ -14,7 +14,7 @@
 
 enum { LSU_PARTS = 64 };
 
-enum warp_state {
+enum sm_warp_state {
     WARP_NONE,
     WARP_READY,    /* has an operation that can issue from ready_at on */
     WARP_REGISTER, /* waits for a register's value */
@@ -36,7 +36,7 @@ struct sm_warp {
     const struct isa_timing *timing;  /* of its next operation, or of the one under way; */
     const struct isa_step *steps;     /* the machine instructions that this becomes, */
     uint16_t step;                    /* and how many of them were issued already */
-    uint8_t state;                    /* enum warp_state */
+    uint8_t state;                    /* enum sm_warp_state */
     uint8_t place;                    /* sub-core * SUBCORE_WARPS + place in it */
     struct op_profile *profile;       /* of the kernel's, what it does is counted in; or NULL */
     uint64_t code_base;               /* of its kernel's code */
@@ -191,12 +191,12 @@ struct sm {
     bool stopped; /* what it was at is gone: messages to it are dropped */
 };
 
-static inline uint32_t warp_count(const struct sm *sm)
+static inline uint32_t sm_warp_count(const struct sm *sm)
 {
     return sm->config.subcores * sm->config.warps_per_subcore;
 }
 
-static inline struct sm_warp *warp_of(const struct sm *sm, uint32_t subcore, uint32_t lane)
+static inline struct sm_warp *sm_warp_of(const struct sm *sm, uint32_t subcore, uint32_t lane)
 {
     return &sm->warps[subcore * sm->config.warps_per_subcore + lane];
 }
@@ -207,57 +207,58 @@ static inline uint64_t sm_time(const struct sm *sm, uint64_t cycle)
 }
 
 /* The registers that an instruction writes can be used from then on: as on the board, or PENDING. */
-static inline void warp_set_results(struct sm_warp *w, uint32_t slots_at, const struct isa_timing *timing,
-                                    const uint16_t *registers, uint64_t ready)
+static inline void sm_warp_set_results(struct sm_warp *w, uint32_t slots_at, const struct isa_timing *timing,
+                                       const uint16_t *registers, uint64_t ready)
 {
     for (uint32_t i = timing->reads; i < (uint32_t)timing->reads + timing->writes; i++)
         w->board[slots_at + registers[i]] = ready;
 }
 
 /* Warps (warp.c) */
-void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
-void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
-void warp_block(struct sm *sm, struct sm_warp *w, enum warp_state state, enum stall why);
-void warp_crossings(struct sm *sm);                  /* fills sm->crossing */
-void warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
-void warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */
-bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w);
+void sm_warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
+void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
+void sm_warp_block(struct sm *sm, struct sm_warp *w, enum sm_warp_state state, enum stall why);
+void sm_warp_crossings(struct sm *sm);                  /* fills sm->crossing */
+void sm_warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
+void sm_warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */
+bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w);
 
 /* Which warp of those that could (schedule.c) */
-typedef uint32_t schedule_fn(struct sm *sm, struct subcore *sub, uint32_t ready);
-schedule_fn *schedule_policy(uint32_t choice);
+typedef uint32_t sm_schedule_fn(struct sm *sm, struct subcore *sub, uint32_t ready);
+sm_schedule_fn *sm_schedule_policy(uint32_t choice);
 
 /* Blocks (block.c) */
-void block_begin(struct sm *sm, const struct sm_block_message *order);
-void block_warp_left(struct sm *sm, struct sm_warp *w);
-void block_wake_others(struct sm *sm, struct sm_block *block); /* whose barrier is open */
-static inline uint32_t block_writes(const struct sm *sm, const struct sm_block *block) /* lines under way */
+void sm_block_begin(struct sm *sm, const struct sm_block_message *order);
+void sm_block_warp_left(struct sm *sm, struct sm_warp *w);
+void sm_block_wake_others(struct sm *sm, struct sm_block *block); /* whose barrier is open */
+static inline uint32_t sm_block_writes(const struct sm *sm,
+                                       const struct sm_block *block) /* lines under way */
 {
     return sm->writes[block->writes].lines;
 }
-void block_write_begins(struct sm *sm, struct sm_warp *w, uint64_t leaves); /* the pipeline, in this cycle */
-void block_write_done(struct sm *sm, uint32_t writes);
-void block_abandon_all(struct sm *sm);
-void kernel_make(struct sm *sm, uint32_t slot);             /* what an SM has of one that has blocks on it */
-void kernel_count(struct sm *sm, struct sm_kernel *kernel); /* up to now */
-void kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
+void sm_block_write_begins(struct sm *sm, struct sm_warp *w,
+                           uint64_t leaves); /* the pipeline, in this cycle */
+void sm_block_write_done(struct sm *sm, uint32_t writes);
+void sm_block_abandon_all(struct sm *sm);
+void sm_kernel_make(struct sm *sm, uint32_t slot); /* what an SM has of one that has blocks on it */
+void sm_kernel_account(struct sm *sm, struct sm_kernel *kernel); /* up to now */
+void sm_kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */
-uint64_t memory_room_at(const struct subcore *sub); /* of the sub-core's queue */
-bool memory_is_full(const struct sm *sm);           /* until memory_let_in is called */
-void memory_let_in(struct sm *sm);                  /* warps that waited for room, if there is some */
-void memory_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing,
-                  const uint16_t *registers);
-void memory_reply(struct sm *sm, const struct event *event);
-void memory_send_waiting(struct sm *sm);
+uint64_t lsu_room_at(const struct subcore *sub); /* of the sub-core's queue */
+bool lsu_is_full(const struct sm *sm);           /* until lsu_let_in is called */
+void lsu_let_in(struct sm *sm);                  /* warps that waited for room, if there is some */
+void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers);
+void l1_reply(struct sm *sm, const struct event *event);
+void l1_send_waiting(struct sm *sm);
 void translation_came(struct sm *sm, uint64_t page); /* what waited for it goes on */
-void memory_set_shared(struct sm *sm, uint32_t bytes);
+void l1_set_shared(struct sm *sm, uint32_t bytes);
 void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);
-uint64_t memory_tag(struct sm *sm, uint64_t address); /* mem/space.h */
+uint64_t l1_tag(struct sm *sm, uint64_t address); /* mem/space.h */
 
-/* Who listens (tell.c). The message of a request begins with a struct mem_request or mem_reply: both have the
- * line and the id. tell_request and tell_hit are for when somebody does. */
+/* Who listens (tell.c). The message of a request begins with a struct memsys_request or memsys_reply: both
+ * have the line and the id. tell_request and tell_hit are for when somebody does. */
 void tell_block(const struct sm *sm, const struct sm_block *block, enum probe_phase phase);
 void tell_request(const struct sm *sm, enum probe_phase phase, const char *what, uint64_t cycle,
                   const void *message, uint32_t bytes);
@@ -278,7 +279,7 @@ enum {
 };
 
 /* The line of code that a step is in, + 1. */
-static inline uint64_t code_line(const struct sm_warp *w, const struct isa_code *code, uint64_t step)
+static inline uint64_t fetch_code_line(const struct sm_warp *w, const struct isa_code *code, uint64_t step)
 {
     return (w->code_base + code->code_at + step * code->step_bytes) / CODE_LINE + 1;
 }
@@ -286,9 +287,9 @@ static inline uint64_t code_line(const struct sm_warp *w, const struct isa_code 
 /* That of an operation of the warp's code. */
 static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_timing *timing)
 {
-    return code_line(w, w->exec->code, timing->first_step);
+    return fetch_code_line(w, w->exec->code, timing->first_step);
 }
-uint32_t param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
+uint32_t fetch_param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
 void fetch_make(struct sm *sm);
 void fetch_free(struct sm *sm);
 void fetch_forget(struct sm *sm);

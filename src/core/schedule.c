@@ -44,8 +44,8 @@ static uint32_t two_level(struct sm *sm, struct subcore *sub, uint32_t ready)
     return round_robin(sm, sub, ready & sub->active ? ready & sub->active : ready);
 }
 
-schedule_fn *schedule_policy(uint32_t choice)
+sm_schedule_fn *sm_schedule_policy(uint32_t choice)
 {
-    static schedule_fn *const policies[] = {greedy_oldest, round_robin, greedy_youngest, two_level};
+    static sm_schedule_fn *const policies[] = {greedy_oldest, round_robin, greedy_youngest, two_level};
     return policies[choice]; /* in the order of the row's words */
 }

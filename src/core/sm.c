@@ -17,12 +17,12 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     struct sm *sm = mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
-    sm->overhead_bytes = mem_overhead_bytes(config->mem);
+    sm->overhead_bytes = memsys_overhead_bytes(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
-    sm->warps = mem_alloc_lines(warp_count(sm), sizeof *sm->warps);
-    warp_crossings(sm);
+    sm->warps = mem_alloc_lines(sm_warp_count(sm), sizeof *sm->warps);
+    sm_warp_crossings(sm);
     sm->blocks = mem_alloc(config->blocks + 1, sizeof *sm->blocks);
     l1_make(sm);
     fetch_make(sm);
@@ -38,7 +38,7 @@ void sm_free(struct sm *sm)
 {
     for (uint32_t i = 0; i < SM_KERNELS; i++)
         sm_end_kernel(sm, i);
-    for (uint32_t i = 0; i < warp_count(sm); i++)
+    for (uint32_t i = 0; i < sm_warp_count(sm); i++)
         mem_free(sm->warps[i].board);
     for (uint32_t i = 0; i < sm->load_capacity; i++)
         mem_free(sm->loads[i].pieces), mem_free(sm->loads[i].stage);
@@ -86,14 +86,14 @@ static uint64_t next_due(const struct subcore *sub, uint64_t now)
 }
 
 /* One cycle of a sub-core. */
-static void subcore_cycle(struct sm *sm, uint32_t s, schedule_fn *schedule)
+static void subcore_cycle(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
 {
     struct subcore *sub = &sm->subcores[s];
     uint32_t ready = due(sub, (uint32_t)sm->cycle);
     sm->next_at[s] = UINT64_MAX;
     while (ready) {
         uint32_t lane = schedule(sm, sub, ready);
-        if (warp_issue(sm, sub, warp_of(sm, s, lane))) {
+        if (sm_warp_issue(sm, sub, sm_warp_of(sm, s, lane))) {
             sub->last = lane;
             sm->next_at[s] = sm->cycle + 1;
             return;
@@ -120,7 +120,7 @@ static uint64_t first_cycle(const struct sm *sm, uint64_t time)
 /* From now to the first cycle that starts at `limit` or later. */
 static void run(struct sm *sm, uint64_t limit)
 {
-    schedule_fn *schedule = schedule_policy(sm->config.spec->scheduler);
+    sm_schedule_fn *schedule = sm_schedule_policy(sm->config.spec->scheduler);
     uint64_t end = first_cycle(sm, limit);
     for (uint64_t next; (next = next_cycle(sm)) < end;) {
         sm->cycle = max_u64(sm->cycle, next);
@@ -180,7 +180,7 @@ static void arrive(struct component *self, void *state, struct port *port)
     catch_up(sm);
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
         if (port == sm->replies) {
-            memory_reply(sm, event);
+            l1_reply(sm, event);
         } else if (port == sm->translations) {
             struct translation known;
             memcpy(&known, event->payload, sizeof known);
@@ -188,7 +188,7 @@ static void arrive(struct component *self, void *state, struct port *port)
         } else {
             struct sm_block_message order;
             memcpy(&order, event->payload, sizeof order);
-            block_begin(sm, &order);
+            sm_block_begin(sm, &order);
         }
     }
     sleep_until_due(sm);
@@ -201,8 +201,8 @@ static void ready(struct component *self, void *state, struct port *port, uint32
     if (UNLIKELY(sm->stopped))
         return;
     catch_up(sm);
-    memory_send_waiting(sm);
-    memory_let_in(sm);
+    l1_send_waiting(sm);
+    lsu_let_in(sm);
     sleep_until_due(sm);
 }
 
@@ -225,7 +225,7 @@ static void unlock(struct sm *sm)
     for (uint32_t i = 0; i < sm->config.blocks; i++) {
         struct sm_block *block = &sm->blocks[i];
         if (block->exec && block->kernel->isa->force(block->exec)) {
-            block_wake_others(sm, block);
+            sm_block_wake_others(sm, block);
             some = true;
         }
     }
@@ -291,7 +291,7 @@ struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot)
 void sm_count_kernel(struct sm *sm, uint32_t slot)
 {
     struct sm_counters *counters = &sm->kernels[slot].counters;
-    kernel_count(sm, &sm->kernels[slot]);
+    sm_kernel_account(sm, &sm->kernels[slot]);
     counters->issue_cycles = counters->stalls[STALL_selected] = counters->instructions;
     counters->thread_instructions_on = 0;
     for (uint32_t on = 0; on < COUNT_OF(counters->lanes_active); on++)
@@ -310,13 +310,13 @@ void sm_end_kernel(struct sm *sm, uint32_t slot)
 
 void sm_abandon(struct sm *sm)
 {
-    for (uint32_t i = 0; i < warp_count(sm); i++)
+    for (uint32_t i = 0; i < sm_warp_count(sm); i++)
         sm->warps[i].state = WARP_NONE;
     for (uint32_t s = 0; s < sm->config.subcores; s++) {
         sm->subcores[s].runnable = 0;
         sm->next_at[s] = UINT64_MAX;
     }
-    block_abandon_all(sm);
+    sm_block_abandon_all(sm);
 }
 
 void sm_stop(struct sm *sm)

@@ -13,7 +13,7 @@
 #include "core/spec.h"
 #include "base/probe.h"
 #include "exec/team.h"
-#include "mem/mem.h"
+#include "mem/memsys.h"
 #include "mem/space.h"
 
 enum {
@@ -51,7 +51,7 @@ struct sm_config {
     const struct sm_launch *launches; /* [SM_KERNELS] */
     const struct space *space;        /* which changes between runs alone */
     uint32_t home;                    /* the GPU's own memory, in physical addresses */
-    struct mem *mem;
+    struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
 };
 

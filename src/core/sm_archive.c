@@ -47,7 +47,7 @@ static void archive_kernel(struct sm *sm, uint32_t slot, struct archive *archive
     if (!archive_check(archive, launch))
         return;
     if (archive->reading)
-        kernel_make(sm, slot);
+        sm_kernel_make(sm, slot);
     team_archive(kernel->team, archive);
     ARCHIVE_VALUE(archive, kernel->serial);
     ARCHIVE_VALUE(archive, kernel->counters);
@@ -79,7 +79,7 @@ static void archive_block(struct sm *sm, struct sm_block *block, struct archive 
     if (!archive_check(archive, flat.exec && flat.exec->warp_count <= COUNT_OF(flat.warps)))
         return;
     for (uint32_t i = 0; i < flat.exec->warp_count; i++)
-        archive_check(archive, flat.warps[i] < warp_count(sm));
+        archive_check(archive, flat.warps[i] < sm_warp_count(sm));
     archive_check(archive, flat.writes < sm->writes_count);
     *block = flat;
 }
@@ -119,7 +119,7 @@ static struct op_profile *profile_archive(const struct sm_kernel *kernel, const 
 
 static bool warp_fits(const struct sm *sm, const struct sm_warp *w, const struct kernel *kernel)
 {
-    return w->state <= WARP_ROOM && warp_of(sm, w->place / SUBCORE_WARPS, w->place % SUBCORE_WARPS) == w &&
+    return w->state <= WARP_ROOM && sm_warp_of(sm, w->place / SUBCORE_WARPS, w->place % SUBCORE_WARPS) == w &&
            w->reason < STALL_COUNT && w->waits_for <= kernel->slots && w->exec->code;
 }
 
@@ -147,7 +147,7 @@ static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archi
     ARCHIVE_VALUE(archive, flat);
     flat = warp_without_pointers(&flat);
     number = archive_number(archive, number, sm->config.blocks - 1);
-    index = archive_number(archive, index, warp_count(sm));
+    index = archive_number(archive, index, sm_warp_count(sm));
     struct sm_block *block = &sm->blocks[number];
     if (!archive_check(archive, block->exec && index < block->exec->warp_count &&
                                     block->warps[index] == w - sm->warps))
@@ -170,7 +170,7 @@ static void archive_warp(struct sm *sm, struct sm_warp *w, struct archive *archi
 /* Warps that are there, by number from 1 on; 0: none. */
 static struct sm_warp *warp_archive(struct sm *sm, const struct sm_warp *w, struct archive *archive)
 {
-    uint64_t number = archive_number(archive, w ? (uint64_t)(w - sm->warps) + 1 : 0, warp_count(sm));
+    uint64_t number = archive_number(archive, w ? (uint64_t)(w - sm->warps) + 1 : 0, sm_warp_count(sm));
     return number ? &sm->warps[number - 1] : NULL;
 }
 
@@ -338,7 +338,7 @@ static void archive_l1(struct sm *sm, struct archive *archive)
 {
     uint32_t shared = (uint32_t)archive_number(archive, sm->l1_shared, sm->config.spec->l1);
     if (archive->reading)
-        memory_set_shared(sm, shared);
+        l1_set_shared(sm, shared);
     cache_archive(&sm->l1, sm->load_capacity, archive);
     ARCHIVE_VALUE(archive, sm->loads_under_way);
     ARCHIVE_VALUE(archive, sm->stores_under_way);
@@ -364,7 +364,7 @@ void sm_archive(struct component *self, void *state, struct archive *archive)
     archive_writes(sm, archive);
     for (uint32_t i = 0; i < sm->config.blocks && archive->good; i++)
         archive_block(sm, &sm->blocks[i], archive);
-    for (uint32_t i = 0; i < warp_count(sm) && archive->good; i++)
+    for (uint32_t i = 0; i < sm_warp_count(sm) && archive->good; i++)
         archive_warp(sm, &sm->warps[i], archive);
     for (uint32_t i = 0; i < sm->config.subcores && archive->good; i++)
         archive_subcore(sm, &sm->subcores[i], archive);

@@ -17,11 +17,11 @@ void tell_block(const struct sm *sm, const struct sm_block *block, enum probe_ph
                                         .what = block->kernel->team->grid.kernel->facts.name});
 }
 
-/* Of a message, which begins with a struct mem_request or mem_reply: both have the line and the id. */
+/* Of a message, which begins with a struct memsys_request or memsys_reply: both have the line and the id. */
 void tell_request(const struct sm *sm, enum probe_phase phase, const char *what, uint64_t cycle,
                   const void *message, uint32_t bytes)
 {
-    struct mem_request request;
+    struct memsys_request request;
     memcpy(&request, message, sizeof request.line + sizeof request.id);
     bool carries = phase == PROBE_BEGINS && bytes > sizeof request;
     probe_tell(

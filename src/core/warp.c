@@ -5,7 +5,7 @@
 
 enum { FREE_OPS_MOST = 4096 }; /* operations without cost in a row, before one costs a cycle after all */
 
-void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why)
+void sm_warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why)
 {
     (void)sm;
     if (until <= w->since)
@@ -17,17 +17,17 @@ void warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall w
         w->profile->stalls[why] += cycles;
 }
 
-void warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
+void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
 {
     uint32_t s = w->place / SUBCORE_WARPS, lane = w->place % SUBCORE_WARPS;
-    warp_account(sm, w, at, why);
+    sm_warp_account(sm, w, at, why);
     w->state = WARP_READY;
     sm->subcores[s].ready_at[lane] = (uint32_t)at;
     sm->subcores[s].runnable |= UINT32_C(1) << lane;
     sm->next_at[s] = min_u64(sm->next_at[s], at);
 }
 
-void warp_block(struct sm *sm, struct sm_warp *w, enum warp_state state, enum stall why)
+void sm_warp_block(struct sm *sm, struct sm_warp *w, enum sm_warp_state state, enum stall why)
 {
     w->state = (uint8_t)state;
     w->reason = (uint8_t)why;
@@ -82,21 +82,21 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
     case ROLE_RELEASE:
         if (!w->fence_from)
             w->fence_from = max_u64(sm->cycle, w->since);
-        if (!block_writes(sm, w->block))
+        if (!sm_block_writes(sm, w->block))
             return false;
         w->fence_waited = true;
-        warp_block(sm, w, WARP_STORES, STALL_membar);
+        sm_warp_block(sm, w, WARP_STORES, STALL_membar);
         return true;
     case ROLE_CALL:
         if (!w->loads)
             return false;
-        warp_block(sm, w, WARP_LOADS, STALL_long_scoreboard);
+        sm_warp_block(sm, w, WARP_LOADS, STALL_long_scoreboard);
         return true;
     case ROLE_COPIES:
     case ROLE_ALL_COPIES:
         if (copies_done(w, timing->role == ROLE_COPIES ? timing->role_count : -1))
             return false;
-        warp_block(sm, w, WARP_COPIES, STALL_long_scoreboard);
+        sm_warp_block(sm, w, WARP_COPIES, STALL_long_scoreboard);
         return true;
     default:
         return false;
@@ -159,11 +159,11 @@ static enum stall stall_of(uint64_t ready)
 static void warp_ended(struct sm *sm, struct sm_warp *w)
 {
     if (w->loads) {
-        warp_block(sm, w, WARP_DRAIN, STALL_drain);
+        sm_warp_block(sm, w, WARP_DRAIN, STALL_drain);
         return;
     }
-    warp_account(sm, w, max_u64(sm->cycle, w->drained_at), STALL_drain);
-    block_warp_left(sm, w);
+    sm_warp_account(sm, w, max_u64(sm->cycle, w->drained_at), STALL_drain);
+    sm_block_warp_left(sm, w);
 }
 
 /* Goes to the next operation. False: it waits for others, or has ended. */
@@ -174,13 +174,13 @@ static bool settle(struct sm *sm, struct sm_warp *w)
     if (w->exec->ended)
         warp_ended(sm, w);
     else {
-        warp_block(sm, w, WARP_BARRIER, STALL_barrier);
+        sm_warp_block(sm, w, WARP_BARRIER, STALL_barrier);
         w->block->waiting++;
     }
     return false;
 }
 
-void warp_prepare(struct sm *sm, struct sm_warp *w)
+void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
 {
     uint64_t earliest = max_u64(sm->cycle, w->since);
     for (uint32_t free_ops = 0;; free_ops++) {
@@ -190,7 +190,7 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
         const uint16_t *registers = code->registers + timing->registers;
         uint64_t sources = 0, ready = operands_ready(sm, w, timing, registers, &sources);
         if (UNLIKELY(ready == PENDING)) {
-            warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
+            sm_warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
             return;
         }
         if (UNLIKELY(timing->role)) {
@@ -198,7 +198,7 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
                 return;
             if (timing->role == ROLE_RELEASE) { /* a fence stands before it */
                 earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
-                warp_account(sm, w, earliest, STALL_membar);
+                sm_warp_account(sm, w, earliest, STALL_membar);
             }
         }
         if (LIKELY(timing->steps) || free_ops == FREE_OPS_MOST) {
@@ -207,36 +207,36 @@ void warp_prepare(struct sm *sm, struct sm_warp *w)
             if (UNLIKELY(w->code_line != line)) {
                 uint32_t wait = fetch_wait(sm, w, line);
                 if (wait) {
-                    warp_account(sm, w, at, stall_of(ready));
-                    warp_ready(sm, w, max_u64(at, earliest + wait), STALL_no_instruction);
+                    sm_warp_account(sm, w, at, stall_of(ready));
+                    sm_warp_ready(sm, w, max_u64(at, earliest + wait), STALL_no_instruction);
                     return;
                 }
             }
-            warp_ready(sm, w, at, stall_of(ready));
+            sm_warp_ready(sm, w, at, stall_of(ready));
             return;
         }
         struct isa_stepped stepped; /* it is part of another machine instruction, or of none */
         uint32_t slots_at = code->slots_at;
         struct sm_block *block = w->block;
         w->kernel->isa->step(w->exec, &stepped);
-        warp_set_results(w, slots_at, timing, registers, sources);
+        sm_warp_set_results(w, slots_at, timing, registers, sources);
         bool goes_on = !stepped.moved || settle(sm, w);
         if (stepped.moved && block->waiting) /* it may have been the last that others waited for */
-            block_wake_others(sm, block);
+            sm_block_wake_others(sm, block);
         if (!goes_on)
             return;
     }
 }
 
-void warp_release(struct sm *sm, struct sm_warp *w)
+void sm_warp_release(struct sm *sm, struct sm_warp *w)
 {
-    switch ((enum warp_state)w->state) {
+    switch ((enum sm_warp_state)w->state) {
     case WARP_REGISTER:
         if (w->board[w->waits_for] == PENDING)
             return;
         break;
     case WARP_STORES:
-        if (block_writes(sm, w->block))
+        if (sm_block_writes(sm, w->block))
             return;
         break;
     case WARP_LOADS:
@@ -247,15 +247,15 @@ void warp_release(struct sm *sm, struct sm_warp *w)
         break;
     case WARP_DRAIN:
         if (!w->loads) {
-            warp_account(sm, w, sm->cycle, STALL_drain);
-            block_warp_left(sm, w);
+            sm_warp_account(sm, w, sm->cycle, STALL_drain);
+            sm_block_warp_left(sm, w);
         }
         return;
     default:
         return;
     }
-    warp_account(sm, w, sm->cycle, (enum stall)w->reason);
-    warp_prepare(sm, w);
+    sm_warp_account(sm, w, sm->cycle, (enum stall)w->reason);
+    sm_warp_prepare(sm, w);
 }
 
 /* Counting what was issued; sm_count_kernel makes the rest of it. */
@@ -286,7 +286,7 @@ static uint32_t crossing(enum unit_result from, enum unit_result to)
     return from == RESULT_FP64 || to == RESULT_FP64 || from == RESULT_QUEUE ? 2 : 1;
 }
 
-void warp_crossings(struct sm *sm)
+void sm_warp_crossings(struct sm *sm)
 {
     for (uint32_t from = RESULT_ALU; from < RESULT_LONG; from++)
         for (uint32_t unit = 0; unit < UNIT_COUNT; unit++)
@@ -325,7 +325,7 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
     const struct unit_cost *cost = &sm->cost[unit];
     uint64_t when = max_u64(sub->unit_free[cost->place], sm->shared_free[cost->place]);
     if (cost->does == UNIT_DOES_MEMORY_QUEUE) {
-        when = max_u64(when, memory_room_at(sub));
+        when = max_u64(when, lsu_room_at(sub));
     } else if (cost->result == RESULT_SHORT || cost->result == RESULT_QUEUE) {
         uint64_t queued = sm->config.spec->queue * cost->interval;
         when = when > queued ? when - queued : 0;
@@ -398,13 +398,13 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct isa_stepped *st
     }
     struct sm_block *block = w->block;
     if (wait && !stepped->waits)
-        warp_account(sm, w, sm->cycle + wait, why);
+        sm_warp_account(sm, w, sm->cycle + wait, why);
     sm->cycle++;
     if (!stepped->moved || settle(sm, w))
-        warp_prepare(sm, w);
+        sm_warp_prepare(sm, w);
     sm->cycle--;
     if (block->waiting)
-        block_wake_others(sm, block);
+        sm_block_wake_others(sm, block);
 }
 
 /* The cycle from which a step has what it needs of those before it. */
@@ -434,7 +434,7 @@ static void prepare_step(struct sm *sm, struct sm_warp *w)
 {
     const struct isa_step *step = &w->steps[w->step];
     uint64_t at = step->flags & STEP_FLOWS ? 0 : step_needs(sm, w, step);
-    warp_ready(sm, w, max_u64(at, sm->cycle + 1), STALL_wait);
+    sm_warp_ready(sm, w, max_u64(at, sm->cycle + 1), STALL_wait);
 }
 
 /* Another machine instruction of the operation under way. */
@@ -442,7 +442,7 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
 {
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
-    uint32_t on = count_lanes(w->exec->active);
+    uint32_t on = isa_count_lanes(w->exec->active);
     count_issue(w, step, on, on);
     w->since = sm->cycle + 1;
     note_step(sm, w, step, begins);
@@ -453,13 +453,13 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
     }
     w->step = 0;
     const struct isa_code *code = w->under_way;
-    w->code_line = code_line(w, code, timing->first_step + timing->steps - 1);
+    w->code_line = fetch_code_line(w, code, timing->first_step + timing->steps - 1);
     if (!w->memory_result)
-        warp_set_results(w, code->slots_at, timing, code->registers + timing->registers, w->result_at);
+        sm_warp_set_results(w, code->slots_at, timing, code->registers + timing->registers, w->result_at);
     go_on(sm, w, &w->stepped, step->unit);
 }
 
-bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
+bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
 {
     struct isa_warp *exec = w->exec;
     const struct isa_code *code = exec->code;
@@ -467,23 +467,23 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     const struct isa_step *step = &w->steps[w->step];
     uint64_t free_at = units_free(sm, sub, step->unit);
     if (free_at > sm->cycle) {
-        warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_ready(sm, w, free_at, throttle_of(sm, step));
+        sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
+        sm_warp_ready(sm, w, free_at, throttle_of(sm, step));
         return false;
     }
     uint8_t does = sm->cost[step->unit].does;
-    if ((does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE) && UNLIKELY(memory_is_full(sm))) {
-        warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_block(sm, w, WARP_ROOM, throttle_of(sm, step));
+    if ((does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE) && UNLIKELY(lsu_is_full(sm))) {
+        sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
+        sm_warp_block(sm, w, WARP_ROOM, throttle_of(sm, step));
         sm->room_wanted = true;
         return false;
     }
     if (UNLIKELY(sub->dispatch_free > sm->cycle)) {
-        warp_account(sm, w, sm->cycle, STALL_not_selected);
-        warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
+        sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
+        sm_warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
         return false;
     }
-    warp_account(sm, w, sm->cycle, STALL_not_selected);
+    sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
     uint64_t begins = take_units(sm, sub, step->unit);
     if (does == UNIT_DOES_HOLDS_ISSUE)
         sub->dispatch_free = sm->cycle + sm->config.spec->wide_issue_cycles;
@@ -496,20 +496,20 @@ bool warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     const uint16_t *registers = code->registers + timing->registers;
     if (timing->reads > sm->config.spec->register_ports)
         sub->dispatch_free = sm->cycle + 1 + bank_wait(sm, sub, w, registers, timing->reads);
-    uint32_t active = count_lanes(exec->active);
+    uint32_t active = isa_count_lanes(exec->active);
     w->kernel->isa->step(exec, &stepped);
-    count_issue(w, step, active, count_lanes(stepped.mask));
+    count_issue(w, step, active, isa_count_lanes(stepped.mask));
     w->since = sm->cycle + 1;
     const struct unit_cost *cost = &sm->cost[step->unit];
     bool memory = !timing->plain && (request->of.kind || request->shared || request->local || request->param);
     w->under_way = code;
     if (memory)
-        memory_issue(sm, w, timing, registers);
+        lsu_issue(sm, w, timing, registers);
     else if (timing->steps == 1)
-        warp_set_results(w, code->slots_at, timing, registers,
-                         (begins + cost->latency) * RESULT_KINDS + sm->cost[step->unit].result);
+        sm_warp_set_results(w, code->slots_at, timing, registers,
+                            (begins + cost->latency) * RESULT_KINDS + sm->cost[step->unit].result);
     if (UNLIKELY(w->kernel->text.length != w->kernel->text_seen))
-        kernel_note_print(sm, w->kernel);
+        sm_kernel_note_print(sm, w->kernel);
     if (timing->steps > 1) {
         w->step = 1;
         w->stepped = stepped;

@@ -166,7 +166,7 @@ struct launch_record {
 #define C(name) uint64_t name;
     LAUNCH_COUNTS(C)
 #undef C
-    struct kernel_stats *timing; /* NULL: it was not timed. The driver's */
+    struct gpu_kernel_stats *timing; /* NULL: it was not timed. The driver's */
     const struct code_place *const
         *places;                 /* of timing->profile, by operation, if launches are kept. The driver's */
     struct kernel *timed_kernel; /* for the ledger */

@@ -3,7 +3,7 @@
 #include "system/occupancy.h"
 
 struct metric_source facts_source(struct launch_facts *facts, const struct system *system,
-                                  const struct kernel_stats *timing)
+                                  const struct gpu_kernel_stats *timing)
 {
     const struct gpu_spec *gpu = &system->gpu;
     struct occupancy_need need = {.threads = facts->block[0] * facts->block[1] * facts->block[2],

@@ -8,6 +8,6 @@
 /* Fills what each limit of an SM would allow (the facts' by_...), and refers to the rest, which must stay.
  * timing: NULL when the launch was not timed. */
 struct metric_source facts_source(struct launch_facts *facts, const struct system *system,
-                                  const struct kernel_stats *timing);
+                                  const struct gpu_kernel_stats *timing);
 
 #endif

@@ -30,16 +30,16 @@ struct allocation {
     struct device *device; /* NULL: of the host */
     struct memory_pool *pool;
     uint64_t id;
-    const char *what;          /* for reports of faults */
-    bool read_only;            /* for kernels */
-    bool leaving;              /* a free of it is on its way through a stream */
-    struct physical *physical; /* of MEMORY_MAPPED, as are these: a bit per device */
+    const char *what;                  /* for reports of faults */
+    bool read_only;                    /* for kernels */
+    bool leaving;                      /* a free of it is on its way through a stream */
+    struct mapping_physical *physical; /* of MEMORY_MAPPED, as are these: a bit per device */
     uint64_t readers, writers;
 };
 
-struct physical {
+struct mapping_physical {
     uint64_t handle, held, mapped; /* how often */
-    struct physical_facts facts;
+    struct mapping_physical_facts facts;
     bool counted; /* of the device's memory */
     int file;
     uint64_t offset; /* in the file */
@@ -51,7 +51,7 @@ struct reservation {
 };
 
 struct mappings {
-    struct physical **physical; /* by handle - 1; NULL: ended */
+    struct mapping_physical **physical; /* by handle - 1; NULL: ended */
     size_t physical_count, physical_capacity;
     struct reservation *reserved;
     size_t reserved_count, reserved_capacity;

@@ -123,7 +123,7 @@ struct view {
 static void show_line(struct view *view, uint64_t begun, uint64_t instructions)
 {
     pthread_mutex_lock(&view->lock);
-    watch_begun(&view->watch, view->launch, begun, instructions);
+    driver_watch_begun(&view->watch, view->launch, begun, instructions);
     pthread_mutex_unlock(&view->lock);
 }
 
@@ -140,14 +140,14 @@ static void tell_stuck(void *user, const char *text)
 {
     struct view *view = user;
     pthread_mutex_lock(&view->lock);
-    watch_fini(&view->watch);
+    driver_watch_fini(&view->watch);
     driver_notice(view->driver, text);
     pthread_mutex_unlock(&view->lock);
 }
 
 static void end_view(struct view *view)
 {
-    watch_fini(&view->watch);
+    driver_watch_fini(&view->watch);
     if (view->shown)
         atomic_store(&view->driver->showing, false);
 }
@@ -453,7 +453,7 @@ enum result stream_launch(struct stream *stream, struct function *function,
     command->params = mem_alloc(command->param_bytes, 1);
     for (uint32_t i = 0; i < kernel->param_count && !result; i++) {
         uint64_t offset, bytes;
-        kernel_param(command->kernel, i, &offset, &bytes);
+        ptx_kernel_param(command->kernel, i, &offset, &bytes);
         if (!arguments || !arguments[i])
             result = driver_fail(RESULT_INVALID_VALUE, "%s: parameter %u of %u is missing",
                                  demangled(kernel->name), i, kernel->param_count);

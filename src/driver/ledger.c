@@ -14,7 +14,7 @@ static uint64_t length_of(struct launch_span span)
     return span.timing ? span.timing->end_ps - span.timing->start_ps : span.numbers->thread_instructions;
 }
 
-bool launch_is_longer(struct launch_span a, struct launch_span b)
+bool ledger_is_longer(struct launch_span a, struct launch_span b)
 {
     uint64_t x = length_of(a), y = length_of(b);
     int order = (x > y) - (x < y);
@@ -34,7 +34,7 @@ void ledger_init(struct ledger *ledger, const char *folder, uint64_t first, uint
 static void drop_timing(const struct launch_record *record)
 {
     if (record->timing)
-        kernel_stats_fini(record->timing);
+        gpu_kernel_stats_fini(record->timing);
     mem_free(record->timing);
 }
 
@@ -49,7 +49,7 @@ void ledger_fini(struct ledger *ledger)
     for (size_t i = 0; i < ledger->kernel_places_count; i++)
         mem_free(ledger->kernel_places[i].at);
     mem_free(ledger->kernel_places);
-    place_list_fini(&ledger->places);
+    ledger_place_list_fini(&ledger->places);
 }
 
 const char *ledger_name(struct ledger *ledger, const char *kernel)
@@ -84,8 +84,8 @@ static const struct code_place *const *places_of(struct ledger *ledger, const st
         struct code_place place;
         line.length = 0;
         kernel_place(record->timed_kernel, i, &place);
-        place_text_add(&line, &place);
-        at[i] = place_list_read(&ledger->places, line.at);
+        ledger_place_text_add(&line, &place);
+        at[i] = ledger_place_list_read(&ledger->places, line.at);
     }
     text_fini(&line);
     mem_grow(ledger->kernel_places, ledger->kernel_places_count, ledger->kernel_places_capacity);

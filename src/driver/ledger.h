@@ -27,7 +27,7 @@ struct ledger {
     struct names kernels;          /* names that outlive their modules */
     struct launch_record *records; /* when kept, with the places that their profiles name: */
     size_t count, capacity;
-    struct place_list places;
+    struct ledger_place_list places;
     struct kernel_places *kernel_places;
     size_t kernel_places_count, kernel_places_capacity;
     struct ledger_folder *folder; /* NULL: nothing is written */

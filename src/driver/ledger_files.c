@@ -23,7 +23,7 @@ struct sum_entry {
     uint64_t module;    /* digest of its name: kernels of several modules may have one name */
     uint32_t profile_count;
     bool is_timed;
-    struct launch_sum *sum; /* NULL: it found no room */
+    struct ledger_sum *sum; /* NULL: it found no room */
 };
 
 struct ledger_folder {
@@ -165,7 +165,7 @@ static struct launch_process *process_of(struct ledger_folder *folder)
     return folder->process;
 }
 
-static struct launch_sum *new_sum(struct ledger_folder *folder, const struct launch_record *record,
+static struct ledger_sum *new_sum(struct ledger_folder *folder, const struct launch_record *record,
                                   uint32_t profile_count)
 {
     struct text texts = {0};
@@ -175,10 +175,10 @@ static struct launch_sum *new_sum(struct ledger_folder *folder, const struct lau
     for (uint32_t i = 0; i < profile_count; i++) {
         struct code_place place;
         kernel_place(record->timed_kernel, i, &place);
-        place_text_add(&texts, &place);
+        ledger_place_text_add(&texts, &place);
         text_add_bytes(&texts, "", 1);
     }
-    struct launch_sum *sum =
+    struct ledger_sum *sum =
         process_of(folder)
             ? take_room(folder, sizeof *sum + 2 * profile_count * sizeof(struct op_profile) + texts.length)
             : NULL;
@@ -186,7 +186,7 @@ static struct launch_sum *new_sum(struct ledger_folder *folder, const struct lau
         sum->profile_count = profile_count;
         sum->name_bytes = name_bytes;
         sum->is_timed = record->timing != NULL;
-        memcpy(launch_sum_name(sum), texts.at, texts.length);
+        memcpy(ledger_sum_name(sum), texts.at, texts.length);
     }
     text_fini(&texts);
     return sum;
@@ -219,7 +219,7 @@ static void grow_table(struct ledger_folder *folder)
 }
 
 /* The sum that this launch belongs to; NULL where it found no room. */
-static struct launch_sum *find_sum(struct ledger_folder *folder, const struct launch_record *record)
+static struct ledger_sum *find_sum(struct ledger_folder *folder, const struct launch_record *record)
 {
     struct sum_entry key = {.kernel = record->kernel, .is_timed = record->timing};
     if (record->timing && record->timing->profile && record->timing->profile_count) {
@@ -254,35 +254,35 @@ static struct launch_numbers numbers_of(const struct launch_record *record)
     return numbers;
 }
 
-static struct kernel_stats without_profile(const struct kernel_stats *stats)
+static struct gpu_kernel_stats without_profile(const struct gpu_kernel_stats *stats)
 {
-    struct kernel_stats own = *stats;
+    struct gpu_kernel_stats own = *stats;
     own.profile = NULL;
     own.profile_count = 0;
     return own;
 }
 
-static void add_timing(struct launch_sum *sum, const struct kernel_stats *timing)
+static void add_timing(struct ledger_sum *sum, const struct gpu_kernel_stats *timing)
 {
-    uint64_t *to = (uint64_t *)launch_sum_profile(sum);
+    uint64_t *to = (uint64_t *)ledger_sum_profile(sum);
     const uint64_t *from = (const uint64_t *)timing->profile;
     for (size_t i = 0; i < sum->profile_count * sizeof(struct op_profile) / sizeof *to; i++)
         to[i] += from[i];
     metrics_sum(&sum->timing, timing);
 }
 
-static void add_to_sum(struct launch_sum *sum, const struct launch_record *record)
+static void add_to_sum(struct ledger_sum *sum, const struct launch_record *record)
 {
     bool failed = record->result && record->result != RESULT_DEINITIALIZED; /* the end of its process */
     struct launch_numbers numbers = numbers_of(record);
     if (!sum->launches ||
-        launch_is_longer((struct launch_span){&numbers, record->timing},
+        ledger_is_longer((struct launch_span){&numbers, record->timing},
                          (struct launch_span){&sum->longest, sum->is_timed ? &sum->longest_timing : NULL})) {
         sum->longest = numbers;
         if (record->timing)
             sum->longest_timing = without_profile(record->timing);
         if (sum->profile_count)
-            memcpy(launch_sum_longest_profile(sum), record->timing->profile,
+            memcpy(ledger_sum_longest_profile(sum), record->timing->profile,
                    sum->profile_count * sizeof(struct op_profile));
     }
     if (failed && (!sum->failed || record->launch < sum->error_launch)) {
@@ -331,7 +331,7 @@ static size_t place_of(struct ledger_folder *folder, struct kernel *kernel, uint
     struct text fields = {0};
     size_t known = folder->places.count, start = folder->entries.length;
     kernel_place(kernel, op, &place);
-    place_text_add(&fields, &place);
+    ledger_place_text_add(&fields, &place);
     size_t number = names_add(&folder->places, fields.at);
     if (number == known) {
         struct ledger_entry entry = {.kind = LEDGER_PLACE, .place = (uint32_t)number};
@@ -347,7 +347,7 @@ static size_t place_of(struct ledger_folder *folder, struct kernel *kernel, uint
 static struct ledger_counted *count_places(struct ledger_folder *folder, const struct launch_record *record,
                                            size_t *count)
 {
-    const struct kernel_stats *stats = record->timing;
+    const struct gpu_kernel_stats *stats = record->timing;
     size_t all = stats && stats->profile ? stats->profile_count : 0;
     const struct op_profile **sorted = mem_alloc(all, sizeof *sorted);
     for (size_t i = 0; i < all; i++)
@@ -399,7 +399,7 @@ static void add_launch(struct ledger_folder *folder, const struct launch_record 
     size_t start = bytes->length;
     text_add_bytes(bytes, (const char *)&launch, sizeof launch);
     if (record->timing) {
-        struct kernel_stats timing = without_profile(record->timing);
+        struct gpu_kernel_stats timing = without_profile(record->timing);
         text_add_bytes(bytes, (const char *)&timing, sizeof timing);
     }
     text_add_bytes(bytes, (const char *)counted, launch.place_count * sizeof *counted);
@@ -420,7 +420,7 @@ void ledger_folder_begin(struct ledger_folder *folder, double now_s)
 
 void ledger_folder_add(struct ledger_folder *folder, const struct launch_record *record, double now_s)
 {
-    struct launch_sum *sum = find_sum(folder, record);
+    struct ledger_sum *sum = find_sum(folder, record);
     if (sum)
         add_to_sum(sum, record);
     else

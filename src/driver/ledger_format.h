@@ -2,7 +2,7 @@
  * bench`). Both are of the same build, so structures are written as they are; LEDGER_LAYOUT detects other
  * layouts.
  *
- * PID.N.sums has the sums by kernel (struct launch_process, then a struct launch_sum each). The process maps
+ * PID.N.sums has the sums by kernel (struct launch_process, then a struct ledger_sum each). The process maps
  * the file, so the sums survive any end of the process; only a launch that ends at that moment may be partly
  * missing. The file does not grow with the number of launches.
  *
@@ -58,12 +58,12 @@ struct launch_numbers {
 /* A launch as it is compared with others; timing is NULL of one that was not timed. */
 struct launch_span {
     const struct launch_numbers *numbers;
-    const struct kernel_stats *timing;
+    const struct gpu_kernel_stats *timing;
 };
 
 /* Whether launch a is longer than b: in simulated time, or by instructions of threads where there is none. Of
  * equals it is the larger one, then the one submitted first, so that it is the same in every run. */
-bool launch_is_longer(struct launch_span a, struct launch_span b);
+bool ledger_is_longer(struct launch_span a, struct launch_span b);
 
 /* ---- PID.N.sums ---- */
 
@@ -75,7 +75,7 @@ struct copy_sum {
 
 /* What the file of sums begins with. */
 struct launch_process {
-    uint64_t bytes;   /* to the first launch_sum; likewise there, to the next */
+    uint64_t bytes;   /* to the first ledger_sum; likewise there, to the next */
     uint64_t layout;  /* LEDGER_LAYOUT: both sides are of one build */
     uint64_t busy_ns; /* of the host, in which a launch was under way */
     uint64_t end_ps;  /* simulated time until the last launch or copy ended */
@@ -83,49 +83,51 @@ struct launch_process {
 };
 
 /* Launches of one kernel: those that were timed, or those that were not. */
-struct launch_sum {
+struct ledger_sum {
     uint64_t bytes;
     uint64_t profile_count, name_bytes; /* of what is behind it */
     uint64_t is_timed;
     uint64_t launches, failed, interrupted;
-    uint64_t error, error_launch;               /* of the first that failed */
-    struct launch_numbers longest;              /* by launch_is_longer */
-    struct kernel_stats longest_timing, timing; /* timing: of all, as metrics_sum adds them */
+    uint64_t error, error_launch;                   /* of the first that failed */
+    struct launch_numbers longest;                  /* by ledger_is_longer */
+    struct gpu_kernel_stats longest_timing, timing; /* timing: of all, as metrics_sum adds them */
 #define C(name) uint64_t name;
     LAUNCH_COUNTS(C)
 #undef C
 };
 
 #define LEDGER_LAYOUT                                                                                        \
-    (UINT64_C(0x48656464) << 32 | sizeof(struct launch_sum) << 12 | sizeof(struct op_profile))
+    (UINT64_C(0x48656464) << 32 | sizeof(struct ledger_sum) << 12 | sizeof(struct op_profile))
 
 /* Behind a sum: the profile by operation of the kernel, of all launches and of the longest; the kernel's
- * name; and for each operation its place in code, as place_text_add writes it. All texts end in a zero byte.
+ * name; and for each operation its place in code, as ledger_place_text_add writes it. All texts end in a zero
+ * byte.
  */
-static inline struct op_profile *launch_sum_profile(const struct launch_sum *sum)
+static inline struct op_profile *ledger_sum_profile(const struct ledger_sum *sum)
 {
     return (struct op_profile *)(uintptr_t)(sum + 1);
 }
 
-static inline struct op_profile *launch_sum_longest_profile(const struct launch_sum *sum)
+static inline struct op_profile *ledger_sum_longest_profile(const struct ledger_sum *sum)
 {
-    return launch_sum_profile(sum) + sum->profile_count;
+    return ledger_sum_profile(sum) + sum->profile_count;
 }
 
-static inline char *launch_sum_name(const struct launch_sum *sum)
+static inline char *ledger_sum_name(const struct ledger_sum *sum)
 {
-    return (char *)(launch_sum_profile(sum) + 2 * sum->profile_count);
+    return (char *)(ledger_sum_profile(sum) + 2 * sum->profile_count);
 }
 
-static inline char *launch_sum_places(const struct launch_sum *sum)
+static inline char *ledger_sum_places(const struct ledger_sum *sum)
 {
-    return launch_sum_name(sum) + sum->name_bytes;
+    return ledger_sum_name(sum) + sum->name_bytes;
 }
 
 /* ---- PID.N.launches ---- */
 
 enum ledger_kind {
-    LEDGER_PLACE, /* gives a number to a place in code: its text follows, as place_text_add writes it */
+    LEDGER_PLACE, /* gives a number to a place in code: its text follows, as ledger_place_text_add writes it
+                   */
     LEDGER_LAUNCH,
 };
 
@@ -135,8 +137,8 @@ struct ledger_entry {
     uint32_t place; /* LEDGER_PLACE: its number */
 };
 
-/* LEDGER_LAUNCH. Behind it: struct kernel_stats, if it was timed; what was counted at each place where warps
- * waited; the kernel's name, which ends in a zero byte. */
+/* LEDGER_LAUNCH. Behind it: struct gpu_kernel_stats, if it was timed; what was counted at each place where
+ * warps waited; the kernel's name, which ends in a zero byte. */
 struct ledger_launch {
     struct ledger_entry entry;
     struct launch_numbers numbers;
@@ -148,15 +150,15 @@ struct ledger_counted {
     struct op_profile counts;
 };
 
-static inline const struct kernel_stats *ledger_timing(const struct ledger_launch *launch)
+static inline const struct gpu_kernel_stats *ledger_timing(const struct ledger_launch *launch)
 {
-    return launch->is_timed ? (const struct kernel_stats *)(launch + 1) : NULL;
+    return launch->is_timed ? (const struct gpu_kernel_stats *)(launch + 1) : NULL;
 }
 
 static inline const struct ledger_counted *ledger_places(const struct ledger_launch *launch)
 {
     return (const struct ledger_counted *)((const char *)(launch + 1) +
-                                           (launch->is_timed ? sizeof(struct kernel_stats) : 0));
+                                           (launch->is_timed ? sizeof(struct gpu_kernel_stats) : 0));
 }
 
 static inline const char *ledger_kernel(const struct ledger_launch *launch)

@@ -27,7 +27,7 @@ static void add_field(struct text *text, const char *value)
     text_add(text, "\t");
 }
 
-void place_text_add(struct text *text, const struct code_place *place)
+void ledger_place_text_add(struct text *text, const struct code_place *place)
 {
 #define T(name) add_field(text, place->name);
     PLACE_TEXTS(T)
@@ -81,7 +81,7 @@ static bool read_fields(struct names *words, const char *text, struct text *fiel
     return place->kernel && place->module && place->instruction;
 }
 
-const struct code_place *place_list_read(struct place_list *list, const char *text)
+const struct code_place *ledger_place_list_read(struct ledger_place_list *list, const char *text)
 {
     size_t number = names_find(&list->keys, text);
     if (number != NO_NAME)
@@ -99,7 +99,7 @@ const struct code_place *place_list_read(struct place_list *list, const char *te
     return list->at[number];
 }
 
-void place_list_fini(struct place_list *list)
+void ledger_place_list_fini(struct ledger_place_list *list)
 {
     for (size_t i = 0; i < list->keys.count; i++)
         mem_free(list->at[i]);

@@ -5,10 +5,10 @@
 #include "base/names.h"
 #include "exec/place.h"
 
-void place_text_add(struct text *text, const struct code_place *place);
+void ledger_place_text_add(struct text *text, const struct code_place *place);
 
 /* Places that texts have named, each once: the same place is the same pointer. */
-struct place_list {
+struct ledger_place_list {
     struct names keys;  /* texts of places */
     struct names words; /* that places refer to */
     struct code_place **at;
@@ -16,7 +16,7 @@ struct place_list {
 };
 
 /* The place of a text, which lasts as long as the list; NULL: the text is none. */
-const struct code_place *place_list_read(struct place_list *list, const char *text);
-void place_list_fini(struct place_list *list);
+const struct code_place *ledger_place_list_read(struct ledger_place_list *list, const char *text);
+void ledger_place_list_fini(struct ledger_place_list *list);
 
 #endif

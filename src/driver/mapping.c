@@ -40,17 +40,18 @@ uint64_t mapping_unit(const struct driver *driver)
 /* ---- physical memory ---- */
 
 /* NULL when nobody holds it. */
-static struct physical *held(const struct driver *driver, uint64_t handle)
+static struct mapping_physical *held(const struct driver *driver, uint64_t handle)
 {
     const struct mappings *mappings = &driver->memory.mappings;
-    struct physical *found = handle - 1 < mappings->physical_count ? mappings->physical[handle - 1] : NULL;
+    struct mapping_physical *found =
+        handle - 1 < mappings->physical_count ? mappings->physical[handle - 1] : NULL;
     return found && found->held ? found : NULL;
 }
 
-static uint64_t add_physical(struct mappings *mappings, struct physical physical)
+static uint64_t add_physical(struct mappings *mappings, struct mapping_physical physical)
 {
     mem_grow(mappings->physical, mappings->physical_count, mappings->physical_capacity);
-    struct physical *made = mem_alloc(1, sizeof *made);
+    struct mapping_physical *made = mem_alloc(1, sizeof *made);
     mappings->physical[mappings->physical_count++] = made;
     physical.handle = mappings->physical_count;
     physical.held = 1;
@@ -58,7 +59,7 @@ static uint64_t add_physical(struct mappings *mappings, struct physical physical
     return made->handle;
 }
 
-static void end_if_unused(struct driver *driver, struct physical *physical)
+static void end_if_unused(struct driver *driver, struct mapping_physical *physical)
 {
     struct mappings *mappings = &driver->memory.mappings;
     if (physical->held || physical->mapped)
@@ -80,7 +81,7 @@ static uint64_t new_place(const struct device *device)
     const struct mappings *mappings = &device->driver->memory.mappings;
     uint64_t next = device->arena.end - device->arena.base;
     for (size_t i = 0; i < mappings->physical_count; i++) {
-        const struct physical *other = mappings->physical[i];
+        const struct mapping_physical *other = mappings->physical[i];
         if (other && other->facts.device == device)
             next = max_u64(next, other->place + other->facts.bytes);
     }
@@ -93,7 +94,7 @@ static uint64_t place_of_file(const struct device *device, const struct stat *ab
     const struct mappings *mappings = &device->driver->memory.mappings;
     struct stat other;
     for (size_t i = 0; i < mappings->physical_count; i++) {
-        const struct physical *one = mappings->physical[i];
+        const struct mapping_physical *one = mappings->physical[i];
         if (one && one->file != mappings->file && !fstat(one->file, &other) &&
             other.st_ino == about->st_ino && other.st_dev == about->st_dev)
             return one->place;
@@ -101,7 +102,7 @@ static uint64_t place_of_file(const struct device *device, const struct stat *ab
     return new_place(device);
 }
 
-static bool open_own_file(struct physical *physical)
+static bool open_own_file(struct mapping_physical *physical)
 {
     char name[32];
     snprintf(name, sizeof name, FILE_NAME "%u", physical->facts.device->index);
@@ -113,7 +114,7 @@ static bool open_own_file(struct physical *physical)
     return false;
 }
 
-static bool open_common_file(struct mappings *mappings, struct physical *physical)
+static bool open_common_file(struct mappings *mappings, struct mapping_physical *physical)
 {
     if (mappings->file < 0)
         mappings->file = memfd_create("heddle-gpus", MFD_CLOEXEC);
@@ -129,7 +130,7 @@ static bool open_common_file(struct mappings *mappings, struct physical *physica
 static enum result take(struct device *device, uint64_t bytes, bool shareable, uint64_t *handle)
 {
     struct mappings *mappings = &device->driver->memory.mappings;
-    struct physical physical = {.facts = {device, bytes, shareable}, .counted = true};
+    struct mapping_physical physical = {.facts = {device, bytes, shareable}, .counted = true};
     if (!memory_device_has_room(device, bytes))
         return driver_fail(RESULT_OUT_OF_MEMORY,
                            "%llu bytes are asked for, and of %llu bytes %llu are in use",
@@ -144,7 +145,7 @@ static enum result take(struct device *device, uint64_t bytes, bool shareable, u
     return RESULT_SUCCESS;
 }
 
-enum result physical_new(struct device *device, uint64_t bytes, bool shareable, uint64_t *handle)
+enum result mapping_physical_new(struct device *device, uint64_t bytes, bool shareable, uint64_t *handle)
 {
     if (device->driver->ended)
         return RESULT_DEINITIALIZED;
@@ -167,10 +168,10 @@ static enum result no_handle(uint64_t handle)
     return driver_fail(RESULT_INVALID_VALUE, "%llu is no handle of memory", (unsigned long long)handle);
 }
 
-enum result physical_release(struct driver *driver, uint64_t handle)
+enum result mapping_physical_release(struct driver *driver, uint64_t handle)
 {
     pthread_mutex_lock(&driver->memory.lock);
-    struct physical *physical = held(driver, handle);
+    struct mapping_physical *physical = held(driver, handle);
     if (physical) {
         physical->held--;
         end_if_unused(driver, physical);
@@ -193,7 +194,7 @@ static enum result not_mapped(uint64_t address, uint64_t bytes)
                        (unsigned long long)bytes, (unsigned long long)address);
 }
 
-enum result physical_retain(struct driver *driver, uint64_t address, uint64_t *handle)
+enum result mapping_physical_retain(struct driver *driver, uint64_t address, uint64_t *handle)
 {
     pthread_mutex_lock(&driver->memory.lock);
     const struct allocation *found = mapped(driver, address);
@@ -205,20 +206,21 @@ enum result physical_retain(struct driver *driver, uint64_t address, uint64_t *h
     return found ? RESULT_SUCCESS : not_mapped(address, 1);
 }
 
-enum result physical_find(struct driver *driver, uint64_t handle, struct physical_facts *facts)
+enum result mapping_physical_find(struct driver *driver, uint64_t handle,
+                                  struct mapping_physical_facts *facts)
 {
     pthread_mutex_lock(&driver->memory.lock);
-    const struct physical *found = held(driver, handle);
+    const struct mapping_physical *found = held(driver, handle);
     if (found)
         *facts = found->facts;
     pthread_mutex_unlock(&driver->memory.lock);
     return found ? RESULT_SUCCESS : no_handle(handle);
 }
 
-enum result physical_export(struct driver *driver, uint64_t handle, int *file)
+enum result mapping_physical_export(struct driver *driver, uint64_t handle, int *file)
 {
     pthread_mutex_lock(&driver->memory.lock);
-    const struct physical *found = held(driver, handle);
+    const struct mapping_physical *found = held(driver, handle);
     bool shareable = found && found->facts.shareable;
     int made = shareable ? fcntl(found->file, F_DUPFD_CLOEXEC, 0) : -1;
     pthread_mutex_unlock(&driver->memory.lock);
@@ -243,10 +245,10 @@ static struct device *device_of_file(struct driver *driver, int file)
     return driver_device(driver, index);
 }
 
-enum result physical_import(struct driver *driver, int file, uint64_t *handle)
+enum result mapping_physical_import(struct driver *driver, int file, uint64_t *handle)
 {
     struct stat about;
-    struct physical physical = {.facts.device = device_of_file(driver, file)};
+    struct mapping_physical physical = {.facts.device = device_of_file(driver, file)};
     if (!physical.facts.device || fstat(file, &about) || about.st_size <= 0)
         return driver_fail(RESULT_INVALID_VALUE, "file descriptor %d is not of memory that was exported",
                            file);
@@ -367,7 +369,7 @@ bool mapping_range(struct driver *driver, uint64_t address, uint64_t *base, uint
 
 static enum result add(struct driver *driver, uint64_t address, uint64_t bytes, uint64_t handle)
 {
-    struct physical *physical = held(driver, handle);
+    struct mapping_physical *physical = held(driver, handle);
     if (!physical)
         return no_handle(handle);
     if (!bytes || address % mapping_unit(driver) || !reserved(driver, address, bytes) ||
@@ -425,7 +427,7 @@ static void let(struct device *device, struct allocation *allocation, enum mappi
 
 static void unmap(struct driver *driver, struct allocation *allocation)
 {
-    struct physical *physical = allocation->physical;
+    struct mapping_physical *physical = allocation->physical;
     for (unsigned i = 0; i < driver->device_count; i++)
         let(&driver->devices[i], allocation, MAPPING_NONE);
     memory_forget(driver, allocation);
@@ -519,7 +521,7 @@ void mappings_leave(struct device *device)
     pthread_mutex_lock(&memory->lock);
     leave_mappings(device);
     for (size_t i = 0; i < memory->mappings.physical_count; i++) {
-        struct physical *physical = memory->mappings.physical[i];
+        struct mapping_physical *physical = memory->mappings.physical[i];
         if (physical && physical->facts.device == device) {
             physical->held = 0;
             end_if_unused(device->driver, physical);
@@ -534,7 +536,7 @@ void mappings_fini(struct driver *driver)
     for (size_t i = 0; i < mappings->reserved_count; i++)
         munmap(pointer(mappings->reserved[i].at), mappings->reserved[i].bytes);
     for (size_t i = 0; i < mappings->physical_count; i++) {
-        struct physical *physical = mappings->physical[i];
+        struct mapping_physical *physical = mappings->physical[i];
         if (physical && physical->file != mappings->file)
             close(physical->file);
         mem_free(physical);

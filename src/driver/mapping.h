@@ -19,22 +19,23 @@ uint64_t mapping_unit(const struct driver *driver);
 /* ---- physical memory, by a number that is never used again; it stays as long as it is held or mapped ----
  */
 
-struct physical_facts {
+struct mapping_physical_facts {
     struct device *device;
     uint64_t bytes;
     bool shareable; /* made to be exported; what was imported is not */
 };
 
-enum result physical_new(struct device *device, uint64_t bytes, bool shareable, uint64_t *handle);
-enum result physical_release(struct driver *driver, uint64_t handle);
+enum result mapping_physical_new(struct device *device, uint64_t bytes, bool shareable, uint64_t *handle);
+enum result mapping_physical_release(struct driver *driver, uint64_t handle);
 /* What is mapped here is held once more. */
-enum result physical_retain(struct driver *driver, uint64_t address, uint64_t *handle);
-enum result physical_find(struct driver *driver, uint64_t handle, struct physical_facts *facts);
+enum result mapping_physical_retain(struct driver *driver, uint64_t address, uint64_t *handle);
+enum result mapping_physical_find(struct driver *driver, uint64_t handle,
+                                  struct mapping_physical_facts *facts);
 
 /* A new file descriptor, which is the caller's; and back, from one of this process or another. The memory
  * counts where it was made only. */
-enum result physical_export(struct driver *driver, uint64_t handle, int *file);
-enum result physical_import(struct driver *driver, int file, uint64_t *handle);
+enum result mapping_physical_export(struct driver *driver, uint64_t handle, int *file);
+enum result mapping_physical_import(struct driver *driver, int file, uint64_t *handle);
 
 /* ---- addresses; alignment 0: 2 MiB ---- */
 

@@ -52,7 +52,7 @@ static void tell_written(void *user, uint64_t time_ps, const char *failure)
     struct clock_domain clock;
     struct text text = {0};
     clock_init(&clock, driver->system.gpu.clock);
-    watch_fini(&timeline->watch);
+    driver_watch_fini(&timeline->watch);
     unsigned long long cycle = clock_cycle(&clock, time_ps);
     if (failure)
         text_add(&text, "no checkpoint at cycle %llu: %s", cycle, failure);
@@ -109,7 +109,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     const struct timing_options *timing = &driver->options.timing;
     struct timeline *made = mem_alloc(1, sizeof *made);
     made->driver = driver;
-    watch_init(&made->watch, timing->progress);
+    driver_watch_init(&made->watch, timing->progress);
     struct machine_options options = {.threads = driver->threads,
                                       .wishes = {.max_cycles = timing->max_cycles,
                                                  .cold_caches = timing->cold_caches,
@@ -117,7 +117,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .islands_apart = timing->islands_apart,
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
-                                      .progress = made->watch.line.terminal ? watch_show : NULL,
+                                      .progress = made->watch.line.terminal ? driver_watch_show : NULL,
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made)};
     made->machine = driver->attach ? attach_machine(driver->attach, &options, err)
@@ -138,7 +138,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
 
 static void drop_running(struct running *running)
 {
-    kernel_stats_fini(&running->task.stats);
+    gpu_kernel_stats_fini(&running->task.stats);
     mem_free(running);
 }
 
@@ -146,7 +146,7 @@ void timeline_free(struct timeline *timeline)
 {
     if (!timeline)
         return;
-    watch_fini(&timeline->watch);
+    driver_watch_fini(&timeline->watch);
     machine_free(timeline->machine);
     free_texts(timeline);
     for (struct running *next, *running = timeline->running; running; running = next) {
@@ -330,7 +330,7 @@ static void begin_task(struct timeline *timeline, struct running *running)
     while (*last)
         last = &(*last)->next;
     *last = running;
-    watch_task(&timeline->watch, running->task.launch);
+    driver_watch_task(&timeline->watch, running->task.launch);
     pthread_mutex_lock(&timeline->lock);
     machine_begin(timeline->machine, &running->task);
     pthread_mutex_unlock(&timeline->lock);
@@ -403,7 +403,7 @@ static bool start_ready(struct driver *driver)
 static void end_task(struct driver *driver, struct running *running)
 {
     struct command *command = running->command;
-    watch_fini(&driver->timeline->watch);
+    driver_watch_fini(&driver->timeline->watch);
     pthread_mutex_unlock(&driver->commands.lock);
     if (command->ops->end)
         command->ops->end(command, &running->task);
@@ -451,7 +451,7 @@ static void give_up(struct driver *driver, const struct err *why)
     enum machine_end end = machine_end(timeline->machine);
     bool by_checkpoint = end == MACHINE_STOPPED || end == MACHINE_CANNOT_RESUME;
     timeline->broken = true;
-    watch_fini(&timeline->watch);
+    driver_watch_fini(&timeline->watch);
     if (end == MACHINE_CANNOT_RESUME)
         driver_report(driver, why->text);
     if (by_checkpoint)

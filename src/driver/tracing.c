@@ -91,10 +91,10 @@ static bool find_place(struct tracing *tracing, struct err *err)
         return true;
     if (!take_number(tracing, err))
         return false;
-    tracing->place = place_new(tracing->prefix.at, err);
+    tracing->place = output_new(tracing->prefix.at, err);
     if (!tracing->place)
         return false;
-    text_add(&line, "unfinished %s\n", place_folder(tracing->place));
+    text_add(&line, "unfinished %s\n", output_folder(tracing->place));
     bool good = write_note(tracing, line.at, err);
     text_fini(&line);
     return good;
@@ -106,7 +106,7 @@ static struct trace_writer *open_trace(struct tracing *tracing, uint32_t number,
     struct trace_writer *writer = NULL;
     pthread_mutex_lock(&tracing->lock);
     if (find_place(tracing, err)) {
-        text_add(&path, "%s/%u.htrace", place_folder(tracing->place), number);
+        text_add(&path, "%s/%u.htrace", output_folder(tracing->place), number);
         writer = trace_writer_new(path.at, err);
     }
     pthread_mutex_unlock(&tracing->lock);
@@ -208,7 +208,7 @@ static void add_sm(const struct tracing *tracing, const struct sm_trace *sm, uin
     struct stat info;
     if (!sm->accesses)
         return;
-    place_name(tracing->place, number, &path);
+    output_name(tracing->place, number, &path);
     sums->bytes += stat(path.at, &info) ? 0 : (uint64_t)info.st_size;
     text_fini(&path);
     sums->first = sums->sms ? sums->first : number;
@@ -248,7 +248,7 @@ bool tracing_finish(struct tracing *tracing, struct err *err)
             close_sm(tracing, &tracing->devices[d].sms[i]);
     if (tracing->failed)
         *err = tracing->err;
-    if (!tracing->failed && (!tracing->place || (place_commit(tracing->place, err) && tell(tracing, err))))
+    if (!tracing->failed && (!tracing->place || (output_commit(tracing->place, err) && tell(tracing, err))))
         return true;
     tell_why(tracing, err);
     return false;
@@ -266,7 +266,7 @@ void tracing_free(struct tracing *tracing)
         mem_free(tracing->devices[d].sms);
     }
     if (tracing->place)
-        place_free(tracing->place);
+        output_free(tracing->place);
     pthread_mutex_destroy(&tracing->launches);
     pthread_mutex_destroy(&tracing->lock);
     text_fini(&tracing->prefix);

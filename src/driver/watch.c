@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-void watch_init(struct driver_watch *watch, bool wanted)
+void driver_watch_init(struct driver_watch *watch, bool wanted)
 {
     *watch = (struct driver_watch){0};
     progress_init(&watch->line, watch->what, "warp instructions");
@@ -19,22 +19,22 @@ static void name_kernel(struct driver_watch *watch, const struct launch *launch)
     text_fini(&name);
 }
 
-void watch_fini(struct driver_watch *watch)
+void driver_watch_fini(struct driver_watch *watch)
 {
     progress_fini(&watch->line);
 }
 
-void watch_task(struct driver_watch *watch, const struct launch *launch)
+void driver_watch_task(struct driver_watch *watch, const struct launch *launch)
 {
     if (!launch || !watch->line.terminal)
         return;
-    watch_fini(watch);
+    driver_watch_fini(watch);
     progress_init(&watch->line, watch->what, "warp instructions"); /* the time left is this kernel's */
     name_kernel(watch, launch);
 }
 
-void watch_begun(struct driver_watch *watch, const struct launch *launch, uint64_t begun,
-                 uint64_t instructions)
+void driver_watch_begun(struct driver_watch *watch, const struct launch *launch, uint64_t begun,
+                        uint64_t instructions)
 {
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (!watch->kernel[0]) {
@@ -46,7 +46,7 @@ void watch_begun(struct driver_watch *watch, const struct launch *launch, uint64
     progress_update(&watch->line, begun < blocks ? (double)begun / (double)blocks : -1, instructions);
 }
 
-void watch_show(void *user, const struct machine_progress *progress)
+void driver_watch_show(void *user, const struct machine_progress *progress)
 {
     struct driver_watch *watch = user;
     double share = progress->blocks_done ? (double)progress->blocks_done / (double)progress->blocks : -1;

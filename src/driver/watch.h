@@ -15,13 +15,14 @@ struct driver_watch {
     char kernel[64];
 };
 
-void watch_init(struct driver_watch *watch, bool wanted);
-void watch_fini(struct driver_watch *watch);                              /* wipes the line */
-void watch_task(struct driver_watch *watch, const struct launch *launch); /* one begins; NULL: a copy */
-void watch_show(void *user, const struct machine_progress *progress);
+void driver_watch_init(struct driver_watch *watch, bool wanted);
+void driver_watch_fini(struct driver_watch *watch); /* wipes the line */
+void driver_watch_task(struct driver_watch *watch,
+                       const struct launch *launch); /* one begins; NULL: a copy */
+void driver_watch_show(void *user, const struct machine_progress *progress);
 
 /* Without time: how many blocks have begun. */
-void watch_begun(struct driver_watch *watch, const struct launch *launch, uint64_t begun,
-                 uint64_t instructions);
+void driver_watch_begun(struct driver_watch *watch, const struct launch *launch, uint64_t begun,
+                        uint64_t instructions);
 
 #endif

@@ -7,7 +7,7 @@ inline void island_deliver(struct island *island, const struct event *event)
     REQUIRE(event->time >= island->limit); /* nothing arrives in the past: what all of this rests on */
     struct pooled *pooled = pool_take(&island->pool);
     pooled->event = *event;
-    copy_payload(&pooled->event, event->payload, event->bytes);
+    island_copy_payload(&pooled->event, event->payload, event->bytes);
     queue_push(&island->queue, pooled);
 }
 

@@ -130,7 +130,7 @@ static inline uint64_t island_next_time(const struct island *island)
 }
 
 /* Payloads are short, and most are one word. */
-static inline void copy_payload(struct event *event, const void *payload, uint16_t bytes)
+static inline void island_copy_payload(struct event *event, const void *payload, uint16_t bytes)
 {
     if (LIKELY(bytes == 8))
         memcpy(event->payload, payload, 8);
@@ -140,7 +140,7 @@ static inline void copy_payload(struct event *event, const void *payload, uint16
 
 /* Writes the event in place: storing fields and then copying the whole event would stall the host's pipeline.
  */
-static inline void write_event(struct event *event, const struct event *fields, const void *payload)
+static inline void island_write_event(struct event *event, const struct event *fields, const void *payload)
 {
     event->time = fields->time;
     event->order = fields->order;
@@ -150,7 +150,7 @@ static inline void write_event(struct event *event, const struct event *fields, 
     event->bytes = fields->bytes;
     event->from = fields->from;
     event->wire_bytes = fields->wire_bytes;
-    copy_payload(event, payload, fields->bytes);
+    island_copy_payload(event, payload, fields->bytes);
 }
 
 /* Puts an event with these fields into the queue of this island. */
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) void island_put(struct island *isla
                                                              const struct event *fields, const void *payload)
 {
     struct pooled *pooled = pool_take(&island->pool);
-    write_event(&pooled->event, fields, payload);
+    island_write_event(&pooled->event, fields, payload);
     queue_push(&island->queue, pooled);
 }
 
@@ -184,7 +184,7 @@ bool engine_is_stalled(const struct engine *engine, struct err *err);
 void engine_find_kinds(struct engine *engine);
 
 /* window.c: room in the mail to an island. */
-struct event *worker_append(struct crew_worker *worker, uint32_t island, const struct event *header);
+struct event *crew_append(struct crew_worker *worker, uint32_t island, const struct event *header);
 void crew_free(struct crew *crew);
 
 #endif

@@ -19,7 +19,7 @@ struct pool {
     size_t chunk_count, chunk_capacity;
 };
 
-static inline bool event_before(const struct event *a, const struct event *b)
+static inline bool queue_before(const struct event *a, const struct event *b)
 {
     return a->time < b->time || (a->time == b->time && a->order < b->order);
 }

@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void put(struct island *island, uin
     if (destination == island->index)
         island_put(island, fields, payload);
     else
-        write_event(worker_append(island->worker, destination, fields), fields, payload);
+        island_write_event(crew_append(island->worker, destination, fields), fields, payload);
 }
 
 /* When the last of `bytes` leaves that start to leave at `time` or when the pipe is free. */
@@ -94,7 +94,7 @@ send_past_hooks(struct port *port, uint32_t to, uint64_t delay, uint8_t kind, co
                                  .kind = kind,
                                  .bytes = bytes,
                                  .wire_bytes = wire_bytes};
-    copy_payload(&copy->event, payload, bytes);
+    island_copy_payload(&copy->event, payload, bytes);
     struct hook_context context = {.point = HOOK_SEND,
                                    .what = EVENT_MESSAGE,
                                    .island = island->index,

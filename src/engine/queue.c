@@ -20,7 +20,7 @@ void queue_fini(struct queue *queue)
 void queue_push_heap(struct queue *queue, struct pooled *pooled)
 {
     uint64_t slot = pooled->event.time >> queue->slot_shift;
-    event_heap_push(slot <= queue->slot ? &queue->near : &queue->far, pooled);
+    queue_heap_push(slot <= queue->slot ? &queue->near : &queue->far, pooled);
 }
 
 static bool some_came_near(const struct queue *queue)
@@ -32,7 +32,7 @@ static bool some_came_near(const struct queue *queue)
 static void __attribute__((noinline)) bring_near(struct queue *queue)
 {
     while (some_came_near(queue))
-        queue_push(queue, event_heap_pop(&queue->far));
+        queue_push(queue, queue_heap_pop(&queue->far));
 }
 
 struct pooled *queue_advance(struct queue *queue, uint64_t limit)
@@ -42,7 +42,7 @@ struct pooled *queue_advance(struct queue *queue, uint64_t limit)
             return NULL;
         queue->slot = queue->far.at[0].time >> queue->slot_shift;
         bring_near(queue);
-        return event_heap_pop(&queue->near);
+        return queue_heap_pop(&queue->near);
     }
     uint64_t slot = queue_next_slot(queue);
     if (slot << queue->slot_shift >= limit)
@@ -57,15 +57,15 @@ struct pooled *queue_advance(struct queue *queue, uint64_t limit)
     for (struct pooled *at = first->next, *next; at; at = next) {
         struct pooled *later = at;
         next = at->next;
-        if (event_before(&at->event, &first->event)) {
+        if (queue_before(&at->event, &first->event)) {
             later = first;
             first = at;
         }
-        event_heap_push(&queue->near, later);
+        queue_heap_push(&queue->near, later);
     }
     if (first->event.time < limit)
         return first;
-    event_heap_push(&queue->near, first);
+    queue_heap_push(&queue->near, first);
     return NULL;
 }
 
@@ -111,7 +111,7 @@ static int by_time_and_order(const void *a, const void *b)
 {
     const struct event *x = &(*(const struct pooled *const *)a)->event,
                        *y = &(*(const struct pooled *const *)b)->event;
-    return event_before(x, y) ? -1 : event_before(y, x);
+    return queue_before(x, y) ? -1 : queue_before(y, x);
 }
 
 void queue_list(const struct queue *queue, const struct pooled **list)

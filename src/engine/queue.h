@@ -6,16 +6,16 @@
 #ifndef ENGINE_QUEUE_H
 #define ENGINE_QUEUE_H
 
-#include "engine/event_heap.h"
+#include "engine/queue_heap.h"
 
 enum { QUEUE_BUCKETS = 64 };
 
 struct queue {
-    struct event_heap near;                /* events of slot `slot` and before */
+    struct queue_heap near;                /* events of slot `slot` and before */
     uint64_t slot;                         /* the slot that runs */
     uint64_t filled;                       /* bit i: bucket i is not empty */
     unsigned slot_shift;                   /* a slot is 2^slot_shift ps */
-    struct event_heap far;                 /* events of slot + QUEUE_BUCKETS and later */
+    struct queue_heap far;                 /* events of slot + QUEUE_BUCKETS and later */
     struct pooled *buckets[QUEUE_BUCKETS]; /* events of slot s are in s % QUEUE_BUCKETS */
 };
 
@@ -47,7 +47,7 @@ static inline struct pooled *queue_pop(struct queue *queue, uint64_t limit)
 {
     if (!queue->near.count)
         return queue_advance(queue, limit);
-    return queue->near.at[0].time < limit ? event_heap_pop(&queue->near) : NULL;
+    return queue->near.at[0].time < limit ? queue_heap_pop(&queue->near) : NULL;
 }
 
 /* The time of the first event; TIME_NEVER when there is none. */

@@ -77,7 +77,7 @@ static inline void note_next(struct crew_worker *worker, uint32_t island, uint64
     *least = min_u64(*least, time);
 }
 
-struct event *worker_append(struct crew_worker *worker, uint32_t island, const struct event *header)
+struct event *crew_append(struct crew_worker *worker, uint32_t island, const struct event *header)
 {
     note_next(worker, island, header->time);
     return mail_append(&worker->out[island % worker->crew->count], header->bytes);

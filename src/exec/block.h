@@ -109,6 +109,6 @@ _Noreturn void block_fault(struct block *block, uint32_t thread, enum fault_kind
                            const char *where, const char *what);
 
 /* For checkpoints: where it points to is written apart. */
-struct delivery delivery_without_pointers(const struct delivery *of);
+struct delivery team_bare_delivery(const struct delivery *of);
 
 #endif

@@ -1,7 +1,7 @@
 #include "exec/heap.h"
 #include "base/archive.h"
 #include "base/mem.h"
-#include "base/tree.h"
+#include "base/treap.h"
 
 #include <pthread.h>
 
@@ -12,9 +12,9 @@ enum { PIECE = 16, GAP = 16 }; /* alignment; bytes between two pieces that belon
 struct part {
     pthread_mutex_t lock; /* kernels that run without time share a part */
     uint64_t at, end;
-    struct tree pieces;  /* by address, without holes; a free one weighs its bytes, a taken one nothing */
+    struct treap pieces; /* by address, without holes; a free one weighs its bytes, a taken one nothing */
     struct image *taken; /* the same pieces, with the bytes that were asked for */
-    struct tree given;   /* what this SM gave back of other parts */
+    struct treap given;  /* what this SM gave back of other parts */
 };
 
 struct heap {
@@ -34,7 +34,7 @@ struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uin
         part->at = at + i * part_bytes;
         part->end = part->at + part_bytes;
         part->taken = image_new();
-        tree_add(&part->pieces, part->at, part_bytes);
+        treap_add(&part->pieces, part->at, part_bytes);
     }
     image_set_heap(image, heap);
     return heap;
@@ -47,7 +47,7 @@ void heap_shape(const struct heap *heap, uint64_t *at, uint64_t *part_bytes, uin
     *part_count = heap->part_count;
 }
 
-static const struct tree_node *node_of(const struct part *part, uint32_t number)
+static const struct treap_node *node_of(const struct part *part, uint32_t number)
 {
     return number ? &part->pieces.nodes[number] : NULL;
 }
@@ -60,8 +60,8 @@ void heap_free(struct heap *heap)
         struct part *part = &heap->parts[i];
         pthread_mutex_destroy(&part->lock);
         image_free(part->taken);
-        tree_fini(&part->pieces);
-        tree_fini(&part->given);
+        treap_fini(&part->pieces);
+        treap_fini(&part->given);
     }
     image_set_heap(heap->image, NULL);
     mem_free(heap->parts);
@@ -71,13 +71,13 @@ void heap_free(struct heap *heap)
 /* The first free piece that has room. */
 static uint64_t take(struct part *part, uint64_t need)
 {
-    const struct tree_node *found = node_of(part, tree_heavy(&part->pieces, need));
+    const struct treap_node *found = node_of(part, treap_heavy(&part->pieces, need));
     if (!found)
         return 0;
     uint64_t at = found->key, bytes = found->weight;
-    tree_weigh(&part->pieces, at, 0);
+    treap_weigh(&part->pieces, at, 0);
     if (bytes > need)
-        tree_add(&part->pieces, at + need, bytes - need);
+        treap_add(&part->pieces, at + need, bytes - need);
     return at;
 }
 
@@ -96,19 +96,19 @@ uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes)
 
 static bool is_taken(const struct part *part, uint64_t at)
 {
-    const struct tree_node *found = node_of(part, tree_up_to(&part->pieces, at));
+    const struct treap_node *found = node_of(part, treap_up_to(&part->pieces, at));
     return found && found->key == at && !found->weight;
 }
 
-static bool tree_has(const struct tree *tree, uint64_t key)
+static bool treap_has(const struct treap *tree, uint64_t key)
 {
-    uint32_t number = tree_up_to(tree, key);
+    uint32_t number = treap_up_to(tree, key);
     return number && tree->nodes[number].key == key;
 }
 
 static uint64_t end_of(const struct part *part, uint64_t at)
 {
-    const struct tree_node *next = node_of(part, tree_behind(&part->pieces, at));
+    const struct treap_node *next = node_of(part, treap_behind(&part->pieces, at));
     return next ? next->key : part->end;
 }
 
@@ -117,16 +117,16 @@ static void release(struct part *part, uint64_t at)
 {
     REQUIRE(is_taken(part, at));
     uint64_t end = end_of(part, at);
-    const struct tree_node *next = node_of(part, tree_behind(&part->pieces, at));
-    const struct tree_node *before = node_of(part, tree_up_to(&part->pieces, at - 1));
+    const struct treap_node *next = node_of(part, treap_behind(&part->pieces, at));
+    const struct treap_node *before = node_of(part, treap_up_to(&part->pieces, at - 1));
     uint64_t from = before && before->weight ? before->key : at;
     if (next && next->weight) {
         end += next->weight;
-        tree_remove(&part->pieces, next->key);
+        treap_remove(&part->pieces, next->key);
     }
     if (from != at)
-        tree_remove(&part->pieces, at);
-    tree_weigh(&part->pieces, from, end - from);
+        treap_remove(&part->pieces, at);
+    treap_weigh(&part->pieces, from, end - from);
 }
 
 static struct part *part_at(const struct heap *heap, uint64_t at)
@@ -147,9 +147,9 @@ static bool give(struct part *part, uint64_t at)
 /* The owner may be running, just now or, with other threads, a while ago: heap_settle tells it. */
 static bool give_later(struct part *own, uint64_t at)
 {
-    if (at % PIECE || tree_has(&own->given, at))
+    if (at % PIECE || treap_has(&own->given, at))
         return false;
-    tree_add(&own->given, at, 0);
+    treap_add(&own->given, at, 0);
     return true;
 }
 
@@ -167,10 +167,10 @@ bool heap_give(struct heap *heap, uint32_t sm, uint64_t at)
 void heap_settle(struct heap *heap)
 {
     for (uint32_t i = 0; i < heap->part_count; i++) {
-        struct tree *given = &heap->parts[i].given;
-        for (uint32_t number; (number = tree_behind(given, 0));) {
+        struct treap *given = &heap->parts[i].given;
+        for (uint32_t number; (number = treap_behind(given, 0));) {
             uint64_t at = given->nodes[number].key;
-            tree_remove(given, at);
+            treap_remove(given, at);
             give(part_at(heap, at), at); /* or it was no piece: a mistake of the program, as on a GPU */
         }
     }
@@ -213,7 +213,7 @@ static void archive_piece(struct part *part, uint64_t *at, struct archive *archi
     range.bytes = archive_number(archive, range.bytes, bytes);
     archive_check(archive, place == *at && bytes && bytes <= part->end - place);
     if (archive->reading && archive->good)
-        tree_add(&part->pieces, place, taken ? 0 : bytes);
+        treap_add(&part->pieces, place, taken ? 0 : bytes);
     archive_check(archive, !taken || range.bytes);
     if (archive->reading && archive->good && taken)
         image_add(part->taken, (struct range){place, range.bytes, "malloc in a kernel", false});
@@ -226,7 +226,7 @@ static void archive_pieces(struct part *part, struct archive *archive)
     if (archive->reading) {
         image_free(part->taken);
         part->taken = image_new();
-        tree_fini(&part->pieces);
+        treap_fini(&part->pieces);
     }
     for (uint64_t i = 0; i < count && archive->good; i++)
         archive_piece(part, &at, archive);
@@ -237,12 +237,12 @@ static void archive_given(const struct heap *heap, struct part *part, struct arc
 {
     uint64_t count = archive_number(archive, part->given.count, heap->part_count * heap->part_bytes / PIECE);
     if (archive->reading)
-        tree_fini(&part->given);
+        treap_fini(&part->given);
     for (uint64_t i = 0, at = 0; i < count && archive->good; i++) {
-        uint64_t next = archive->reading ? 0 : part->given.nodes[tree_behind(&part->given, at)].key;
+        uint64_t next = archive->reading ? 0 : part->given.nodes[treap_behind(&part->given, at)].key;
         ARCHIVE_VALUE(archive, next);
         if (archive_check(archive, next > at && part_at(heap, next)) && archive->reading)
-            tree_add(&part->given, next, 0);
+            treap_add(&part->given, next, 0);
         at = next;
     }
 }

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/tree.h"
+#include "base/treap.h"
 
 #include <pthread.h>
 
@@ -12,7 +12,7 @@ static const uint64_t near_bytes = UINT64_C(1) << 30, null_bytes = 65536;
 
 struct image {
     pthread_rwlock_t lock;
-    struct tree places;   /* of ranges */
+    struct treap places;  /* of ranges */
     struct range *ranges; /* by number in the tree */
     size_t range_capacity;
     struct range spare;
@@ -36,7 +36,7 @@ void image_free(struct image *image)
     if (!image)
         return;
     pthread_rwlock_destroy(&image->lock);
-    tree_fini(&image->places);
+    treap_fini(&image->places);
     mem_free(image->ranges);
     mem_free(image->textures);
     mem_free(image);
@@ -45,20 +45,20 @@ void image_free(struct image *image)
 /* The last range that begins at the address or before it; the first behind it. NULL: there is none. */
 static const struct range *range_up_to(const struct image *image, uint64_t at)
 {
-    uint32_t number = tree_up_to(&image->places, at);
+    uint32_t number = treap_up_to(&image->places, at);
     return number ? &image->ranges[number] : NULL;
 }
 
 static const struct range *range_behind(const struct image *image, uint64_t at)
 {
-    uint32_t number = tree_behind(&image->places, at);
+    uint32_t number = treap_behind(&image->places, at);
     return number ? &image->ranges[number] : NULL;
 }
 
 void image_add(struct image *image, struct range range)
 {
     pthread_rwlock_wrlock(&image->lock);
-    uint32_t number = tree_add(&image->places, range.at, 0);
+    uint32_t number = treap_add(&image->places, range.at, 0);
     if (image->range_capacity < image->places.capacity) {
         image->ranges =
             mem_resize(image->ranges, image->range_capacity, image->places.capacity, sizeof *image->ranges);
@@ -77,7 +77,7 @@ bool image_remove(struct image *image, uint64_t at)
     bool found = range && range->at == at;
     if (found) {
         image->removed[image->removed_count++ % REMEMBERED] = *range;
-        tree_remove(&image->places, at);
+        treap_remove(&image->places, at);
         if (image->observer)
             image->observer->removed(image->observer->user, at);
     }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void code_place_tell(const struct code_place *place, struct text *text)
+void place_tell(const struct code_place *place, struct text *text)
 {
     if (!place->ptx_line) {
         text_add(text, "the end of %s", demangled(place->kernel));
@@ -14,7 +14,7 @@ void code_place_tell(const struct code_place *place, struct text *text)
     text_add(text, "PTX line %u of %s (%s)", place->ptx_line, place->module, place->instruction);
 }
 
-void code_place_tell_short(const struct code_place *place, struct text *text)
+void place_tell_short(const struct code_place *place, struct text *text)
 {
     if (!place->ptx_line) {
         text_add(text, "the end of %s", demangled(place->kernel));

@@ -19,9 +19,9 @@ struct code_place {
 };
 
 /* "saxpy.cu:5, PTX line 40 of saxpy.ptx (ld.global.f32)" */
-void code_place_tell(const struct code_place *place, struct text *text);
+void place_tell(const struct code_place *place, struct text *text);
 
 /* "saxpy.cu:5 (ld.global.f32)", or "PTX line 40 (ld.global.f32)": without folders. */
-void code_place_tell_short(const struct code_place *place, struct text *text);
+void place_tell_short(const struct code_place *place, struct text *text);
 
 #endif

@@ -90,7 +90,7 @@ static void archive_blocks(struct team *team, struct archive *archive)
 
 /* ---- the team ---- */
 
-struct delivery delivery_without_pointers(const struct delivery *of)
+struct delivery team_bare_delivery(const struct delivery *of)
 {
     struct delivery flat = *of;
     flat.how = NULL;
@@ -101,7 +101,7 @@ struct delivery delivery_without_pointers(const struct delivery *of)
 static struct request request_without_pointers(const struct request *request)
 {
     struct request flat = *request;
-    flat.of = delivery_without_pointers(&request->of);
+    flat.of = team_bare_delivery(&request->of);
     flat.pieces = NULL;
     flat.piece_count = flat.piece_capacity = 0;
     flat.stage = NULL;

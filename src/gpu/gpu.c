@@ -24,12 +24,12 @@ struct gpu {
     struct engine *engine;
     struct gpu_config config;
     struct dispatcher dispatcher;
-    struct mem *mem;
+    struct memsys *mem;
     struct sm **sms;
     uint32_t sm_count;
     struct sm_launch launches[SM_KERNELS];
     struct gpu_launch asked[SM_KERNELS];
-    struct mem_counters before[SM_KERNELS];
+    struct memsys_counters before[SM_KERNELS];
     char *workspaces;    /* of grid-wide barriers: for each slot */
     gpu_print_fn *print; /* who is told what kernels print; NULL: it goes to their files */
     void *print_user;
@@ -59,8 +59,8 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     island_own(gpu->engine, NULL);
     struct component *component = sm_component(sm, gpu->engine, island, name.at);
     text_fini(&name);
-    return mem_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
-           mem_attach_translations(gpu->mem, component_port(component, 4), err) &&
+    return memsys_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
+           memsys_attach_translations(gpu->mem, component_port(component, 4), err) &&
            link_plug_one_way(orders, component_port(component, 2), PORT_RECEIVES, err) &&
            link_plug_one_way(reports, component_port(component, 3), PORT_SENDS, err);
 }
@@ -80,23 +80,23 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     struct dispatcher *d = &gpu->dispatcher;
     const struct gpu_spec *spec = gpu->config.gpu;
     uint8_t *gpc_of = mem_alloc(gpu->sm_count, 1);
-    struct mem_config mem = {.home = gpu->config.number,
-                             .host = gpu->config.host,
-                             .has_peers = gpu->config.has_peers,
-                             .l2 = gpu->config.l2,
-                             .dram = gpu->config.dram,
-                             .noc = gpu->config.noc,
-                             .tlb = gpu->config.tlb,
-                             .sm_clock = spec->clock,
-                             .clients = gpu->sm_count,
-                             .clients_of_sms = gpu->sm_count,
-                             .gpcs = dispatch_gpcs(gpu->config.dispatch, gpu->sm_count, gpc_of),
-                             .gpc_of = gpc_of,
-                             .probe = gpu->config.probe,
-                             .atomic = atomic_perform};
+    struct memsys_config mem = {.home = gpu->config.number,
+                                .host = gpu->config.host,
+                                .has_peers = gpu->config.has_peers,
+                                .l2 = gpu->config.l2,
+                                .dram = gpu->config.dram,
+                                .noc = gpu->config.noc,
+                                .tlb = gpu->config.tlb,
+                                .sm_clock = spec->clock,
+                                .clients = gpu->sm_count,
+                                .clients_of_sms = gpu->sm_count,
+                                .gpcs = dispatch_gpcs(gpu->config.dispatch, gpu->sm_count, gpc_of),
+                                .gpc_of = gpc_of,
+                                .probe = gpu->config.probe,
+                                .atomic = atomic_perform};
     struct text name = {0};
     dispatcher_init(d, gpu->config.dispatch, spec);
-    gpu->mem = mem_new(gpu->engine, path, &mem, err);
+    gpu->mem = memsys_new(gpu->engine, path, &mem, err);
     mem_free(gpc_of);
     if (!gpu->mem)
         return false;
@@ -113,7 +113,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
                 link_plug_one_way(reports, d->reports, PORT_RECEIVES, err);
     for (uint32_t i = 0; i < gpu->sm_count && good; i++)
         good = add_sm(gpu, i, path, orders, reports, err);
-    return good && mem_ready(gpu->mem, err);
+    return good && memsys_ready(gpu->mem, err);
 }
 
 /* One figure of a GPU cannot be more than another. */
@@ -165,7 +165,7 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     const struct gpu_spec *gpu = config->gpu;
     if (gpu->warp_lanes != 32 && gpu->warp_lanes != 64)
         return err_set(err, "gpu.warp_lanes is 32 or 64, not %llu", (unsigned long long)gpu->warp_lanes);
-    struct mem_config mem = {.l2 = config->l2, .dram = config->dram, .noc = config->noc};
+    struct memsys_config mem = {.l2 = config->l2, .dram = config->dram, .noc = config->noc};
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
                        (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);
@@ -179,7 +179,7 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     if (config->noc->host_latency > end_ps)
         return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
     return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && check_pages(config, err) &&
-           mem_check(&mem, err);
+           memsys_check(&mem, err);
 }
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)
@@ -213,7 +213,7 @@ void gpu_free(struct gpu *gpu)
         if (gpu->sms[i])
             sm_free(gpu->sms[i]);
     if (gpu->mem)
-        mem_delete(gpu->mem);
+        memsys_free(gpu->mem);
     dispatcher_fini(&gpu->dispatcher);
     mem_free(gpu->sms);
     mem_unmap(gpu->workspaces, SM_KERNELS * WORKSPACE);
@@ -228,13 +228,13 @@ void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t c
     if (count)
         memcpy(all, ranges, count * sizeof *all);
     all[count] = (struct home_range){WORK_FROM, SM_KERNELS * WORKSPACE, gpu->workspaces};
-    mem_set_ranges(gpu->mem, all, count + 1);
+    memsys_set_ranges(gpu->mem, all, count + 1);
     mem_free(all);
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         sm_forget_places(gpu->sms[i]);
 }
 
-struct mem *gpu_mem(const struct gpu *gpu)
+struct memsys *gpu_mem(const struct gpu *gpu)
 {
     return gpu->mem;
 }
@@ -248,7 +248,7 @@ struct space_block gpu_workspaces(const struct gpu *gpu)
 
 void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
 {
-    mem_sync(gpu->mem, at, bytes, changes);
+    memsys_sync(gpu->mem, at, bytes, changes);
 }
 
 void gpu_forget_data(struct gpu *gpu)
@@ -259,7 +259,7 @@ void gpu_forget_data(struct gpu *gpu)
 
 bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err)
 {
-    return mem_attach_fabric(gpu->mem, fabric, err);
+    return memsys_attach_fabric(gpu->mem, fabric, err);
 }
 
 /* Kernels */
@@ -312,13 +312,13 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     gpu->asked[slot] = *asked;
     char *workspace = launch->cooperative ? workspace_of(gpu, slot) : NULL;
     if (workspace) {
-        mem_sync(gpu->mem, WORK_FROM + (uint64_t)slot * WORKSPACE, WORKSPACE, true);
+        memsys_sync(gpu->mem, WORK_FROM + (uint64_t)slot * WORKSPACE, WORKSPACE, true);
         memset(workspace, 0, WORKSPACE);
         image_add(launch->image, (struct range){(uintptr_t)workspace, WORKSPACE,
                                                 "the workspace of grid-wide barriers", false});
     }
     if (asked->cold_caches) {
-        mem_flush(gpu->mem, true);
+        memsys_flush(gpu->mem, true);
         for (uint32_t i = 0; i < gpu->sm_count; i++)
             sm_forget(gpu->sms[i]);
     }
@@ -338,7 +338,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
-    mem_count(gpu->mem, &gpu->before[slot]);
+    memsys_count(gpu->mem, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
                 DISPATCH_LAUNCH, &slot, sizeof slot);
     return slot;
@@ -352,7 +352,7 @@ static void add_counters(struct sm_counters *sum, const struct sm_counters *part
         to[i] += from[i];
 }
 
-static void add_profile(struct kernel_stats *stats, const struct sm_kernel *kernel, uint32_t count)
+static void add_profile(struct gpu_kernel_stats *stats, const struct sm_kernel *kernel, uint32_t count)
 {
     if (!kernel->profile)
         return;
@@ -366,7 +366,7 @@ static void add_profile(struct kernel_stats *stats, const struct sm_kernel *kern
     }
 }
 
-static void mem_since(struct mem_counters *now, const struct mem_counters *before)
+static void memsys_since(struct memsys_counters *now, const struct memsys_counters *before)
 {
     uint64_t *to = (uint64_t *)now;
     const uint64_t *from = (const uint64_t *)before;
@@ -382,21 +382,21 @@ void gpu_where(const struct gpu *gpu, uint32_t slot, struct text *text)
     text_add(text, "no block is on an SM");
 }
 
-void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats)
+void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct gpu_kernel_stats *stats)
 {
     const struct gpu_spec *spec = gpu->config.gpu;
     const struct dispatch_kernel *kernel = &gpu->dispatcher.kernels[slot];
     const struct isa_code *code = gpu->launches[slot].launch->kernel->code;
     uint64_t end = kernel->end_ps == TIME_NEVER ? engine_time(gpu->engine) : kernel->end_ps;
     *result = (struct launch_result){0};
-    *stats = (struct kernel_stats){.start_ps = kernel->start_ps,
-                                   .end_ps = end,
-                                   .clock_hz = spec->clock,
-                                   .sm_count = gpu->sm_count,
-                                   .warps_per_sm = (uint32_t)spec->warps_per_sm,
-                                   .warp_lanes = (uint32_t)spec->warp_lanes,
-                                   .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
-                                   .idlest_sm_cycles = UINT64_MAX};
+    *stats = (struct gpu_kernel_stats){.start_ps = kernel->start_ps,
+                                       .end_ps = end,
+                                       .clock_hz = spec->clock,
+                                       .sm_count = gpu->sm_count,
+                                       .warps_per_sm = (uint32_t)spec->warps_per_sm,
+                                       .warp_lanes = (uint32_t)spec->warp_lanes,
+                                       .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
+                                       .idlest_sm_cycles = UINT64_MAX};
     stats->cycles = clock_cycle(&gpu->dispatcher.clock, end - kernel->start_ps);
     for (uint32_t i = 0; i < gpu->sm_count; i++) {
         struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
@@ -418,8 +418,8 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
     }
     if (!stats->sms_used) /* it was stopped before its first block began */
         stats->idlest_sm_cycles = 0;
-    mem_count(gpu->mem, &stats->mem);
-    mem_since(&stats->mem, &gpu->before[slot]);
+    memsys_count(gpu->mem, &stats->mem);
+    memsys_since(&stats->mem, &gpu->before[slot]);
 }
 
 /* What kernels printed, in the order of time, then of SMs. */
@@ -462,7 +462,7 @@ static void free_slot(struct gpu *gpu, uint32_t slot)
 }
 
 enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, struct launch_result *result,
-                              struct kernel_stats *stats)
+                              struct gpu_kernel_stats *stats)
 {
     struct dispatcher *d = &gpu->dispatcher;
     for (uint32_t i = 0; i < SM_KERNELS; i++) {

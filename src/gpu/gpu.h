@@ -13,7 +13,7 @@
 struct gpu_config {
     uint32_t number;           /* of all GPUs: of its memory in physical addresses */
     bool has_peers;            /* gpu_attach_fabric will follow */
-    struct host_memory *host;  /* the machine's */
+    struct hostmem *host;      /* the machine's */
     const struct space *space; /* of the process; changes between runs alone */
     const struct probe *probe; /* who listens; NULL: nobody */
     const struct gpu_spec *gpu;
@@ -47,7 +47,7 @@ enum gpu_ended { GPU_NONE, GPU_ENDED, GPU_FAILED };
 
 /* A kernel that has ended or failed at `now` or before, if any; its results, and the slot is free. */
 enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, struct launch_result *result,
-                              struct kernel_stats *stats);
+                              struct gpu_kernel_stats *stats);
 
 /* When the first of those whose last block has ended ends; TIME_NEVER. */
 uint64_t gpu_next_end(const struct gpu *gpu);
@@ -57,7 +57,7 @@ struct text;
 void gpu_where(const struct gpu *gpu, uint32_t slot, struct text *text);
 
 /* What a kernel has done so far; the kernel goes on. */
-void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct kernel_stats *stats);
+void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct gpu_kernel_stats *stats);
 
 /* Ends all kernels that run, wherever their blocks are. No other can begin: the GPU is to be made anew, but
  * not before other GPUs of the engine are done. */
@@ -75,7 +75,7 @@ void gpu_unlock(struct gpu *gpu, uint64_t time);
 /* The link to other GPUs, in the order of their numbers; before the engine is ready. */
 bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err);
 
-struct mem *gpu_mem(const struct gpu *gpu); /* its memory (mem/mem.h) */
+struct memsys *gpu_mem(const struct gpu *gpu); /* its memory (mem/memsys.h) */
 
 /* Where its own memory is on the host; the page table may have changed, too. Between runs. */
 void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t count);

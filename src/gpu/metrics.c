@@ -26,43 +26,43 @@ static uint64_t block_warps(const struct launch_facts *l, const struct gpu_spec 
     return (product(l->block) + g->warp_lanes - 1) / g->warp_lanes;
 }
 
-static double scheduler_cycles(const struct kernel_stats *k)
+static double scheduler_cycles(const struct gpu_kernel_stats *k)
 {
     return (double)k->sm.cycles_active * k->schedulers_per_sm;
 }
 
-static double per_second(const struct kernel_stats *k, double count)
+static double per_second(const struct gpu_kernel_stats *k, double count)
 {
     return ratio(count, (double)(k->end_ps - k->start_ps) * 1e-12);
 }
 
-static uint64_t l1_sectors(const struct kernel_stats *k)
+static uint64_t l1_sectors(const struct gpu_kernel_stats *k)
 {
     return k->sm.l1_load_sectors + k->sm.l1_store_sectors + k->sm.l1_atomic_sectors + k->sm.l1_local_sectors;
 }
 
-static uint64_t l1_hits(const struct kernel_stats *k)
+static uint64_t l1_hits(const struct gpu_kernel_stats *k)
 {
     return k->sm.l1_load_hits + k->sm.l1_store_hits + k->sm.l1_local_hits;
 }
 
-static uint64_t l2_sectors(const struct kernel_stats *k)
+static uint64_t l2_sectors(const struct gpu_kernel_stats *k)
 {
     return k->mem.l2_sectors_read + k->mem.l2_sectors_written + k->mem.l2_sectors_atomic;
 }
 
 /* As the profiler counts: what crosses to its home in the other half of L2 is looked up there, too. */
-static uint64_t l2_lookups(const struct kernel_stats *k)
+static uint64_t l2_lookups(const struct gpu_kernel_stats *k)
 {
     return l2_sectors(k) + k->mem.l2_sectors_far;
 }
 
-static uint64_t l2_hits(const struct kernel_stats *k)
+static uint64_t l2_hits(const struct gpu_kernel_stats *k)
 {
     return k->mem.l2_sectors_hit + k->mem.l2_sectors_far_hit;
 }
 
-static uint64_t dram_bytes(const struct kernel_stats *k)
+static uint64_t dram_bytes(const struct gpu_kernel_stats *k)
 {
     return k->mem.dram_bytes_read + k->mem.dram_bytes_written;
 }
@@ -89,7 +89,7 @@ static uint64_t instructions_of_pipe(const struct metric_source *source, const c
 
 double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
 {
-    const struct kernel_stats *k = source->timing;
+    const struct gpu_kernel_stats *k = source->timing;
     struct unit_cost costs[UNIT_COUNT];
     sm_unit_costs(source->sm, costs);
     double own = 0, shared = 0; /* cycles */
@@ -111,7 +111,7 @@ static double pipe_busy(const struct metric_source *source, const char *pipe)
     return most;
 }
 
-static double time_ps(const struct kernel_stats *k)
+static double time_ps(const struct gpu_kernel_stats *k)
 {
     return (double)(k->end_ps - k->start_ps);
 }
@@ -146,7 +146,7 @@ bool metric_applies(const struct metric_row *row, const struct metric_source *so
 static void evaluate(const struct metric_source *source, double values[ROW_COUNT])
 {
     const struct launch_facts *l = source->launch;
-    const struct kernel_stats *k = source->timing;
+    const struct gpu_kernel_stats *k = source->timing;
     const struct gpu_spec *g = source->gpu;
     size_t row = 0;
 #define COUNT(section, name, unit, help, ...)                                                                \
@@ -198,7 +198,7 @@ static const char *const unit_names[] = {
 #undef U
 };
 
-const char *unit_name(enum isa_unit unit)
+const char *metric_unit_name(enum isa_unit unit)
 {
     return unit_names[unit];
 }
@@ -216,7 +216,7 @@ const char *stall_help(enum stall stall)
 /* ---- sums ---- */
 
 STAT_TABLE(sm_rows, sm_counters, SM_COUNTERS);
-STAT_TABLE(mem_rows, mem_counters, MEM_COUNTERS);
+STAT_TABLE(memsys_rows, memsys_counters, MEM_COUNTERS);
 
 static void add_to(uint64_t *sum, const uint64_t *one, size_t count)
 {
@@ -231,9 +231,9 @@ static void add_rows(const struct stat_table *table, void *sum, const void *one)
             *(const uint64_t *)((const char *)one + table->rows[i].offset);
 }
 
-void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one)
+void metrics_sum(struct gpu_kernel_stats *sum, const struct gpu_kernel_stats *one)
 {
-    struct kernel_stats old = *sum;
+    struct gpu_kernel_stats old = *sum;
     *sum = *one; /* what is no count is that of the last one */
     sum->profile = NULL;
     sum->profile_count = 0;
@@ -245,7 +245,7 @@ void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one)
     sum->idlest_sm_cycles += old.idlest_sm_cycles;
     sum->busiest_sm_instructions += old.busiest_sm_instructions;
     add_rows(&sm_rows, &sum->sm, &old.sm);
-    add_rows(&mem_rows, &sum->mem, &old.mem);
+    add_rows(&memsys_rows, &sum->mem, &old.mem);
     add_to(sum->sm.by_unit, old.sm.by_unit, UNIT_COUNT);
     add_to(sum->sm.stalls, old.sm.stalls, STALL_COUNT);
     add_to(sum->sm.lanes_active, old.sm.lanes_active, COUNT_OF(old.sm.lanes_active));

@@ -28,7 +28,7 @@ struct metric_source {
     const struct dram_spec *dram;
     const struct dispatch_spec *dispatch;
     const struct launch_facts *launch;
-    const struct kernel_stats *timing; /* NULL: it was not timed */
+    const struct gpu_kernel_stats *timing; /* NULL: it was not timed */
 };
 
 enum metric_section {
@@ -55,7 +55,7 @@ const struct metric_row *metric_find(const struct metric_source *source, const c
 double *metric_values(const struct metric_source *source);
 double metric_value(const struct metric_source *source, const struct metric_row *row);
 
-const char *unit_name(enum isa_unit unit);
+const char *metric_unit_name(enum isa_unit unit);
 const char *stall_name(enum stall stall);
 const char *stall_help(enum stall stall);
 
@@ -63,6 +63,6 @@ const char *stall_help(enum stall stall);
 double metric_unit_busy(const struct metric_source *source, enum isa_unit unit);
 
 /* Launches of one kernel, as if they were one: counts and times are added. */
-void metrics_sum(struct kernel_stats *sum, const struct kernel_stats *one);
+void metrics_sum(struct gpu_kernel_stats *sum, const struct gpu_kernel_stats *one);
 
 #endif

@@ -1,7 +1,7 @@
 #include "gpu/stats.h"
 #include "base/mem.h"
 
-void kernel_stats_fini(struct kernel_stats *stats)
+void gpu_kernel_stats_fini(struct gpu_kernel_stats *stats)
 {
     mem_free(stats->profile);
     stats->profile = NULL;

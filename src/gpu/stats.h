@@ -5,7 +5,7 @@
 #include "core/counters.h"
 #include "mem/spec.h"
 
-struct kernel_stats {
+struct gpu_kernel_stats {
     uint64_t start_ps, end_ps; /* simulated: from the command processor's start of it to its end */
     uint64_t cycles;           /* of the SMs' clock, in between */
     uint64_t clock_hz;
@@ -13,13 +13,13 @@ struct kernel_stats {
     uint32_t sms_used;
     uint64_t busiest_sm_cycles, idlest_sm_cycles; /* cycles_active of one SM, of those used */
     uint64_t busiest_sm_instructions;
-    struct sm_counters sm;   /* sums over all SMs */
-    struct mem_counters mem; /* of the whole GPU, while the kernel ran */
+    struct sm_counters sm;      /* sums over all SMs */
+    struct memsys_counters mem; /* of the whole GPU, while the kernel ran */
     struct op_profile
-        *profile; /* by operation of the kernel's own code; or NULL. Freed by kernel_stats_fini */
+        *profile; /* by operation of the kernel's own code; or NULL. Freed by gpu_kernel_stats_fini */
     uint32_t profile_count;
 };
 
-void kernel_stats_fini(struct kernel_stats *stats);
+void gpu_kernel_stats_fini(struct gpu_kernel_stats *stats);
 
 #endif

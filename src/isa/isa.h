@@ -12,7 +12,7 @@ enum { ISA_LANES = 64 };    /* of a warp, at most; an instruction set may have f
 typedef uint64_t lane_mask; /* a bit for each lane */
 
 /* Mostly all of 32 lanes. */
-static inline uint32_t count_lanes(lane_mask who)
+static inline uint32_t isa_count_lanes(lane_mask who)
 {
     return who == UINT32_MAX ? 32 : (uint32_t)__builtin_popcountll(who);
 }

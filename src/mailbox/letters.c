@@ -3,10 +3,14 @@
 
 uint64_t letters_layout(void)
 {
-    static const uint64_t sizes[] = {sizeof(struct kernel_stats), sizeof(struct launch_result),
-                                     sizeof(struct task),         sizeof(struct launch),
-                                     sizeof(struct texture),      sizeof(struct mailbox),
-                                     sizeof(struct op_profile),   LETTER_KIND_COUNT};
+    static const uint64_t sizes[] = {sizeof(struct gpu_kernel_stats),
+                                     sizeof(struct launch_result),
+                                     sizeof(struct task),
+                                     sizeof(struct launch),
+                                     sizeof(struct texture),
+                                     sizeof(struct mailbox),
+                                     sizeof(struct op_profile),
+                                     LETTER_KIND_COUNT};
     uint64_t layout = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         layout = layout * UINT64_C(1000003) + sizes[i];

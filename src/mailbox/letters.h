@@ -71,7 +71,7 @@ struct letter_news {
     uint32_t state; /* enum task_state */
     uint64_t start_ps, end_ps;
     struct launch_result result;
-    struct kernel_stats stats;
+    struct gpu_kernel_stats stats;
     struct text profile; /* struct op_profile */
     struct text printed;
     struct text bytes; /* of a copy that is carried: rows without gaps */

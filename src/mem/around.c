@@ -18,13 +18,13 @@ static uint32_t clean(const struct here *here, uint32_t slice, uint64_t key)
 
 static void read(const struct here *here, uint32_t slice, uint64_t index, const struct head *head)
 {
-    const struct mem_request *request = &head->request;
-    const struct shape *shape = here->shape;
+    const struct memsys_request *request = &head->request;
+    const struct memsys_shape *shape = here->shape;
     uint64_t offset = physical_offset(physical_unpack(request->line));
     uint32_t slot = clean(here, slice, index << 1);
     uint32_t absent = cache_missing(&here->spec->caches[slice], slot, request->sectors);
     struct {
-        struct mem_reply reply;
+        struct memsys_reply reply;
         unsigned char data[MEM_LINE];
     } message = {
         .reply = {
@@ -50,7 +50,7 @@ static uint64_t keep(const struct here *here, uint32_t slice, uint64_t index, ui
 
 /* Gives when memory has taken it; and when the slice has. */
 static uint64_t write(const struct here *here, uint32_t slice, uint64_t index,
-                      const struct mem_request *request, const unsigned char *payload, uint64_t *through)
+                      const struct memsys_request *request, const unsigned char *payload, uint64_t *through)
 {
     const struct cache *cache = &here->spec->caches[slice];
     uint64_t offset = physical_offset(physical_unpack(request->line)), key = index << 1;
@@ -61,8 +61,8 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index,
         *copied(cache, slot) = 0;
         slice_sync_line(here->spec, slice, key, true);
     }
-    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct mem_write)) {
-        struct mem_write write;
+    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+        struct memsys_write write;
         memcpy(&write, payload, sizeof write);
         home_write(&here->shape->memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data,
                    write.mask);
@@ -75,8 +75,8 @@ void around_take(const struct here *here, uint32_t slice, const struct head *hea
                  const unsigned char *payload)
 {
     uint64_t line = physical_offset(physical_unpack(head->request.line)) / MEM_LINE;
-    struct place place = map_place(&here->shape->map, line);
-    REQUIRE(place.slice == here->spec->global[slice]); /* copies ask home: mem_copy_target */
+    struct map_place place = map_place(&here->shape->map, line);
+    REQUIRE(place.slice == here->spec->global[slice]); /* copies ask home: memsys_copy_target */
     if (head->kind == MEM_READ) {
         read(here, slice, place.index, head);
         return;
@@ -87,17 +87,17 @@ void around_take(const struct here *here, uint32_t slice, const struct head *hea
     uint64_t invalidated_at = here->state->slices[slice].invalidated_at;
     if (invalidated_at > here->now) /* nobody reads a stale copy of the line when this is acknowledged */
         through = max_u64(through, invalidated_at + here->shape->cross_ps);
-    struct mem_reply reply = {
+    struct memsys_reply reply = {
         .line = head->request.line, .id = head->request.id, .sectors = head->request.sectors};
     partition_reply(here, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
 
 void around_pushed(const struct here *here, const struct event *event)
 {
-    struct mem_request request;
+    struct memsys_request request;
     memcpy(&request, event->payload, sizeof request);
     uint64_t line = physical_offset(physical_unpack(request.line)) / MEM_LINE;
-    struct place place = map_place(&here->shape->map, line);
+    struct map_place place = map_place(&here->shape->map, line);
     uint32_t per_side = here->shape->per_side, side = place.slice >= per_side;
     uint32_t slice = side * here->spec->pairs + place.slice - side * per_side - here->spec->first_pair;
     uint64_t through;

@@ -84,17 +84,17 @@ uint16_t copy_write_message(struct copy_message *message, const struct copy_piec
                             const unsigned char *bytes)
 {
     uint32_t first = piece->to % MEM_LINE, behind = first + piece->bytes, count = 0;
-    message->request = (struct mem_request){.line = piece->to - first,
-                                            .id = id,
-                                            .sectors = copy_sectors(piece->to, piece->bytes),
-                                            .policy = MEM_AROUND};
+    message->request = (struct memsys_request){.line = piece->to - first,
+                                               .id = id,
+                                               .sectors = copy_sectors(piece->to, piece->bytes),
+                                               .policy = MEM_AROUND};
     for (uint32_t at = first / MEM_SECTOR * MEM_SECTOR; at < behind; at += MEM_SECTOR) {
-        struct mem_write *write = &message->writes[count++];
+        struct memsys_write *write = &message->writes[count++];
         uint32_t from = first > at ? first - at : 0, to = (uint32_t)min_u64(behind - at, MEM_SECTOR);
         if (to - from < MEM_SECTOR)
             memset(write->data, 0, sizeof write->data);
         write->mask = (uint32_t)((UINT64_C(1) << to) - (UINT64_C(1) << from));
         memcpy(write->data + from, bytes + (at + from - first), to - from);
     }
-    return (uint16_t)mem_message_bytes(MEM_WRITE, message->request.sectors, 0);
+    return (uint16_t)memsys_message_bytes(MEM_WRITE, message->request.sectors, 0);
 }

@@ -1,5 +1,5 @@
 /* A copy, split into messages. Pure: addresses and bytes, and the rate at which pieces may leave. A DMA
- * engine (mem/dma.h) or the host (mem/host.h) reads and writes the pieces.
+ * engine (mem/dma.h) or the host (mem/hostmem.h) reads and writes the pieces.
  *
  * A copy is a list of parts, each some rows of bytes. A piece lies in one line of the source and in one line
  * of the destination. */
@@ -62,8 +62,8 @@ uint64_t copy_due(struct copy_course *course, uint64_t now);
 
 /* A piece's bytes as a request to write them, around caches. */
 struct copy_message {
-    struct mem_request request;
-    struct mem_write writes[MEM_SECTORS];
+    struct memsys_request request;
+    struct memsys_write writes[MEM_SECTORS];
 };
 uint16_t copy_write_message(struct copy_message *message, const struct copy_piece *piece, uint32_t id,
                             const unsigned char *bytes);

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "mem/mem.h"
+#include "mem/memsys.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ struct dma {
     struct dma *self; /* what the component's spec points to: entries are reached through it */
     struct engine *engine;
     struct component *component;
-    const struct mem *mem;
+    const struct memsys *mem;
     uint32_t channel_count;
     struct copy_list *lists; /* by channel */
     struct entry *entries;
@@ -95,7 +95,7 @@ static void entry_give(struct component *self, struct dma *dma, struct dma_state
 /* Whether a request can be sent there; if not, `ready` will be called. */
 static bool has_room(struct port *port, uint32_t to)
 {
-    static const struct mem_request nothing;
+    static const struct memsys_request nothing;
     return port_room(port, to) || port_send(port, to, 0, MEM_READ, &nothing, sizeof nothing);
 }
 
@@ -114,7 +114,7 @@ static bool send_piece(struct component *self, struct dma_state *state, uint32_t
     struct copy_piece piece = copy_next(&behind, &dma->lists[which]);
     struct port *port = component_port(self, DMA_REQUESTS);
     uint64_t address = behind.is_fill ? piece.to : piece.from;
-    uint32_t to = mem_copy_target(dma->mem, address / MEM_LINE * MEM_LINE);
+    uint32_t to = memsys_copy_target(dma->mem, address / MEM_LINE * MEM_LINE);
     if (!has_room(port, to))
         return false;
     channel->course = behind;
@@ -130,10 +130,10 @@ static bool send_piece(struct component *self, struct dma_state *state, uint32_t
         uint16_t size = copy_write_message(&message, &piece, id, bytes);
         return port_send_sized(port, to, 0, MEM_WRITE, &message, size, 0);
     }
-    struct mem_request request = {.line = address / MEM_LINE * MEM_LINE,
-                                  .id = id,
-                                  .sectors = copy_sectors(address, piece.bytes),
-                                  .policy = MEM_AROUND};
+    struct memsys_request request = {.line = address / MEM_LINE * MEM_LINE,
+                                     .id = id,
+                                     .sectors = copy_sectors(address, piece.bytes),
+                                     .policy = MEM_AROUND};
     return port_send_sized(port, to, 0, MEM_READ, &request, sizeof request, 0);
 }
 
@@ -168,7 +168,7 @@ static void dma_event(struct component *self, void *state, const struct event *e
 static bool write_piece(struct component *self, struct dma_state *state, const struct event *event)
 {
     struct dma *dma = dma_of(self);
-    struct mem_reply reply;
+    struct memsys_reply reply;
     memcpy(&reply, event->payload, sizeof reply);
     REQUIRE(reply.id < dma->entry_count);
     const struct entry *entry = &dma->entries[reply.id];
@@ -184,7 +184,7 @@ static bool write_piece(struct component *self, struct dma_state *state, const s
         return true;
     }
     struct port *port = component_port(self, DMA_REQUESTS);
-    uint32_t to = mem_copy_target(dma->mem, message.request.line);
+    uint32_t to = memsys_copy_target(dma->mem, message.request.line);
     return has_room(port, to) && port_send_sized(port, to, 0, MEM_WRITE, &message, size, 0);
 }
 
@@ -192,7 +192,7 @@ static void take_replies(struct component *self, struct dma_state *state)
 {
     struct port *port = component_port(self, DMA_REPLIES);
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
-        struct mem_reply reply;
+        struct memsys_reply reply;
         memcpy(&reply, event->payload, sizeof reply);
         if (event->kind == MEM_DONE)
             entry_give(self, dma_of(self), state, reply.id);
@@ -257,7 +257,7 @@ static const struct component_ops dma_ops = {.type = "dma",
                                              .waits = dma_waits,
                                              .archive = dma_archive};
 
-struct dma *dma_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t gpus)
+struct dma *dma_new(struct engine *engine, const char *path, const struct memsys *mem, uint32_t gpus)
 {
     struct dma *dma = mem_alloc(1, sizeof *dma);
     struct text name = {0};

@@ -1,6 +1,6 @@
 /* The DMA engine of a GPU: a component that copies in simulated time, concurrently with kernels. It reads
  * lines of its GPU's memory over the crossbar and writes them to the same memory, to the host over its link,
- * or to another GPU over the fabric. (The host sends copies from the host: mem/host.h.)
+ * or to another GPU over the fabric. (The host sends copies from the host: mem/hostmem.h.)
  *
  * It has a channel for each direction; each channel does one copy at a time. Reads and writes bypass caches
  * (mem/around.c). A line in flight has an entry here until it is written. */
@@ -11,7 +11,7 @@
 #include "mem/copy.h"
 
 struct dma;
-struct mem;
+struct memsys;
 
 enum dma_port { DMA_REQUESTS, DMA_REPLIES, DMA_HOST };
 
@@ -19,7 +19,7 @@ enum dma_port { DMA_REQUESTS, DMA_REPLIES, DMA_HOST };
 enum { DMA_ON_DEVICE, DMA_TO_HOST, DMA_TO_PEER };
 
 /* The last client of the crossbar. */
-struct dma *dma_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t gpus);
+struct dma *dma_new(struct engine *engine, const char *path, const struct memsys *mem, uint32_t gpus);
 void dma_free(struct dma *dma); /* after the engine */
 struct port *dma_port(const struct dma *dma, enum dma_port port);
 

@@ -10,7 +10,7 @@ struct dram_model {
     const char *name;
     /* Of a channel that has room for so many reads; and its beginning, in zeroed memory. */
     size_t (*bytes)(const struct dram_spec *spec, uint32_t reads);
-    void (*init)(const struct shape *shape, void *channel, uint32_t reads);
+    void (*init)(const struct memsys_shape *shape, void *channel, uint32_t reads);
     /* Reads of sectors of the line at this place of the slice; EVENT_FILLED follows. */
     void (*read)(const struct here *here, uint32_t slice, uint64_t index, uint32_t sectors, uint32_t entry);
     /* Whether a write can be taken now; and one. When room comes back, partition.freed is set. */
@@ -40,7 +40,8 @@ static inline void *dram_channel(const struct here *here, uint32_t number)
 }
 
 /* The channel of a line, and its place among that channel's lines. */
-static inline uint32_t dram_place(const struct shape *shape, uint32_t slice, uint64_t index, uint64_t *place)
+static inline uint32_t dram_place(const struct memsys_shape *shape, uint32_t slice, uint64_t index,
+                                  uint64_t *place)
 {
     uint32_t channels = shape->channels_per_slice; /* a power of two */
     *place = index >> __builtin_ctz(channels);
@@ -49,7 +50,7 @@ static inline uint32_t dram_place(const struct shape *shape, uint32_t slice, uin
 
 static inline void dram_count(const struct here *here, uint32_t sectors, bool is_write)
 {
-    struct mem_counters *count = &here->state->count;
+    struct memsys_counters *count = &here->state->count;
     *(is_write ? &count->dram_bytes_written : &count->dram_bytes_read) += sector_count(sectors) * MEM_SECTOR;
 }
 

@@ -56,7 +56,7 @@ static size_t banks_bytes(const struct dram_spec *spec, uint32_t reads)
     return sizeof(struct channel) + (ring_size(reads) + ring_size(spec->writes)) * sizeof(struct request);
 }
 
-static void banks_init(const struct shape *shape, void *state, uint32_t reads)
+static void banks_init(const struct memsys_shape *shape, void *state, uint32_t reads)
 {
     struct channel *channel = state;
     REQUIRE(shape->times.groups <= GROUPS_MOST && shape->times.groups * shape->times.banks <= BANKS_MOST);
@@ -125,7 +125,7 @@ static uint64_t commit(const struct here *here, struct channel *channel, const s
     const struct dram_times *timing = &here->shape->times;
     struct bank *bank = &channel->banks[request->bank];
     uint32_t group = request->bank & (timing->groups - 1), sectors = sector_count(request->sectors);
-    struct mem_counters *count = &here->state->count;
+    struct memsys_counters *count = &here->state->count;
     if (plan->activate_at) {
         channel->activated_at[channel->activations++ % 4] = plan->activate_at;
         channel->group_activated_at[group] = plan->activate_at;

@@ -13,7 +13,7 @@ static size_t plain_bytes(const struct dram_spec *spec, uint32_t reads)
     return sizeof(struct plain);
 }
 
-static void plain_init(const struct shape *shape, void *channel, uint32_t reads)
+static void plain_init(const struct memsys_shape *shape, void *channel, uint32_t reads)
 {
     (void)shape, (void)channel, (void)reads;
 }

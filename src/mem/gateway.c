@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "mem/mem.h"
+#include "mem/memsys.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct gateway_state {
 struct gateway {
     struct gateway *self; /* what the component's spec points to: guests are reached through it */
     struct component *component;
-    const struct mem *mem;
+    const struct memsys *mem;
     uint32_t client;
     struct guest *guests;
     size_t guest_count;
@@ -71,20 +71,20 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
 {
     struct {
         struct fabric_head head;
-        struct mem_request request;
-        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_request)];
+        struct memsys_request request;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request)];
     } message = {.head = {.client = event->from}};
     memcpy(&message.request, event->payload, event->bytes);
     uint32_t data = (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
     state->peer_bytes += data;
     uint32_t home = physical_home(physical_unpack(message.request.line));
-    const struct probe *probe = mem_probe(gateway_of(self)->mem);
+    const struct probe *probe = memsys_probe(gateway_of(self)->mem);
     if (probe_wants(probe, PROBE_REQUEST))
         probe_tell(probe, (struct probe_event){.kind = PROBE_REQUEST,
                                                .phase = PROBE_PASSES,
                                                .time_ps = component_now(self),
                                                .id = (uint64_t)event->from << 32 | message.request.id,
-                                               .gpu = mem_home(gateway_of(self)->mem),
+                                               .gpu = memsys_home(gateway_of(self)->mem),
                                                .place = home,
                                                .stop = "fabric",
                                                .address = message.request.line});
@@ -101,8 +101,8 @@ static void answer_peer(struct component *self, struct gateway_state *state, con
     struct gateway *gateway = gateway_of(self);
     struct {
         struct fabric_head head;
-        struct mem_reply reply;
-        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_reply)];
+        struct memsys_reply reply;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_reply)];
     } message = {.head = {0}};
     memcpy(&message.reply, event->payload, event->bytes);
     struct guest guest = gateway->guests[message.reply.id];
@@ -120,16 +120,16 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     struct gateway *gateway = gateway_of(self);
     struct fabric_head head;
     struct {
-        struct mem_request request;
-        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct mem_request)];
+        struct memsys_request request;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request)];
     } message;
     uint16_t bytes = (uint16_t)(event->bytes - sizeof head);
     memcpy(&head, event->payload, sizeof head);
     memcpy(&message, event->payload + sizeof head, bytes);
     struct port *port = component_port(self, GATEWAY_ASKS);
     uint32_t to = message.request.policy == MEM_AROUND
-                      ? mem_copy_target(gateway->mem, message.request.line)
-                      : mem_target(gateway->mem, gateway->client, message.request.line);
+                      ? memsys_copy_target(gateway->mem, message.request.line)
+                      : memsys_target(gateway->mem, gateway->client, message.request.line);
     if (!port_room(port, to))
         return port_send(port, to, 0, event->kind, &message, bytes); /* refused: `ready` will be called */
     uint32_t number = guest_take(gateway, state);
@@ -152,7 +152,7 @@ static void take_from_fabric(struct component *self, struct gateway_state *state
 {
     struct port *port = component_port(self, GATEWAY_FABRIC);
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
-        if (mem_kinds[event->kind].way == MEM_TO_REQUESTER)
+        if (memsys_kinds[event->kind].way == MEM_TO_REQUESTER)
             answer_client(self, event);
         else if (!ask_slice(self, state, event))
             return;
@@ -211,7 +211,8 @@ static const struct component_ops gateway_ops = {.type = "gateway",
                                                  .waits = gateway_waits,
                                                  .archive = gateway_archive};
 
-struct gateway *gateway_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t client)
+struct gateway *gateway_new(struct engine *engine, const char *path, const struct memsys *mem,
+                            uint32_t client)
 {
     struct gateway *gateway = mem_alloc(1, sizeof *gateway);
     struct text name = {0};

@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "mem/message.h"
 
-struct mem;
+struct memsys;
 struct gateway;
 
 /* What stands before requests and replies on the fabric. */
@@ -29,7 +29,8 @@ enum { FABRIC_PAYLOAD_MOST = sizeof(struct fabric_head) + MEM_PAYLOAD_MOST };
 enum gateway_port { GATEWAY_REQUESTS, GATEWAY_REPLIES, GATEWAY_ASKS, GATEWAY_ANSWERS, GATEWAY_FABRIC };
 
 /* `client`: the number it has on the GPU's crossbar. */
-struct gateway *gateway_new(struct engine *engine, const char *path, const struct mem *mem, uint32_t client);
+struct gateway *gateway_new(struct engine *engine, const char *path, const struct memsys *mem,
+                            uint32_t client);
 void gateway_free(struct gateway *gateway); /* after the engine */
 struct port *gateway_port(const struct gateway *gateway, enum gateway_port port);
 uint64_t gateway_peer_bytes(const struct gateway *gateway); /* asked for and written, of peers, by this GPU */

@@ -1,6 +1,6 @@
 /* Builds a GPU's memory from the specs. */
 #include "base/mem.h"
-#include "mem/system.h"
+#include "mem/memsys_parts.h"
 
 static const struct dram_model *const dram_models[] = {&dram_banks, &dram_simple, &dram_fixed};
 
@@ -9,7 +9,7 @@ static uint64_t cycles_ps(uint64_t clock, double cycles)
     return (uint64_t)(cycles * 1e12 / (double)clock + 0.5);
 }
 
-bool mem_check(const struct mem_config *config, struct err *err)
+bool memsys_check(const struct memsys_config *config, struct err *err)
 {
     const struct l2_spec *l2 = config->l2;
     const struct dram_spec *dram = config->dram;
@@ -36,10 +36,10 @@ bool mem_check(const struct mem_config *config, struct err *err)
     return true;
 }
 
-static void find_shape(struct shape *shape, const struct mem_config *config)
+static void find_shape(struct memsys_shape *shape, const struct memsys_config *config)
 {
     const struct l2_spec *l2 = config->l2;
-    *shape = (struct shape){
+    *shape = (struct memsys_shape){
         .home = config->home,
         .probe = config->probe ? config->probe : &probe_of_nobody,
         .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
@@ -70,14 +70,14 @@ static void find_shape(struct shape *shape, const struct mem_config *config)
 
 /* ---- where clients are ---- */
 
-uint32_t system_side(const struct shape *shape, uint32_t client)
+uint32_t memsys_side(const struct memsys_shape *shape, uint32_t client)
 {
     return shape->side_of[client];
 }
 
 /* The two SMs of a TPC are in one GPC, and a GPC is on one side. Where nothing is said of them, TPCs are on
  * the sides in turn. */
-static void find_gpcs(struct shape *shape, const struct mem_config *config)
+static void find_gpcs(struct memsys_shape *shape, const struct memsys_config *config)
 {
     const struct noc_spec *noc = config->noc;
     size_t sides = strlen(noc->gpc_partitions);
@@ -100,10 +100,10 @@ static void find_gpcs(struct shape *shape, const struct mem_config *config)
 
 /* How much longer than the shortest way it is from a slice to a client. SMs and slices of a side lie along a
  * ring: each SM has near and far slices, as many of each distance as any other SM. */
-static uint64_t distance_ps(const struct shape *shape, const struct mem_config *config, uint32_t client,
-                            uint32_t slice)
+static uint64_t distance_ps(const struct memsys_shape *shape, const struct memsys_config *config,
+                            uint32_t client, uint32_t slice)
 {
-    uint32_t side = system_side(shape, client);
+    uint32_t side = memsys_side(shape, client);
     double slice_at = (slice % shape->per_side + 0.5) / shape->per_side;
     double client_at = client < shape->clients_of_sms ? (client + 0.5) / shape->clients_of_sms : 0;
     double apart = slice_at > client_at ? slice_at - client_at : client_at - slice_at;
@@ -115,7 +115,7 @@ static uint64_t distance_ps(const struct shape *shape, const struct mem_config *
 
 /* ---- partitions ---- */
 
-uint32_t system_first_pair(const struct mem *mem, uint32_t island)
+uint32_t memsys_first_pair(const struct memsys *mem, uint32_t island)
 {
     return (uint32_t)((uint64_t)mem->shape.per_side * island / mem->islands);
 }
@@ -135,9 +135,9 @@ static struct cache_spec cache_spec_of(const struct l2_spec *l2, uint32_t works)
                                .has_masks = true};
 }
 
-static void make_dram(struct mem *mem, struct partition_spec *spec, uint32_t misses)
+static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t misses)
 {
-    const struct shape *shape = &mem->shape;
+    const struct memsys_shape *shape = &mem->shape;
     uint32_t all = shape->map.slices * shape->channels_per_slice,
              here = spec->here * shape->channels_per_slice;
     uint32_t reads = misses * MEM_SECTORS; /* at worst each sector of each line that is waited for */
@@ -150,7 +150,7 @@ static void make_dram(struct mem *mem, struct partition_spec *spec, uint32_t mis
         shape->dram->init(shape, dram->channels + i * dram->channel_bytes, reads);
 }
 
-static struct component *make_component(struct mem *mem, const struct partition_spec *spec,
+static struct component *make_component(struct memsys *mem, const struct partition_spec *spec,
                                         struct island *island, const char *name)
 {
     struct text ports = {0};
@@ -165,9 +165,9 @@ static struct component *make_component(struct mem *mem, const struct partition_
     return component;
 }
 
-static void make_partition(struct mem *mem, const struct mem_config *config, uint32_t number)
+static void make_partition(struct memsys *mem, const struct memsys_config *config, uint32_t number)
 {
-    const struct shape *shape = &mem->shape;
+    const struct memsys_shape *shape = &mem->shape;
     const struct l2_spec *l2 = config->l2;
     struct partition_spec *spec = &mem->specs[number];
     char name[256];
@@ -175,8 +175,8 @@ static void make_partition(struct mem *mem, const struct mem_config *config, uin
     struct island *island = engine_island(mem->engine, name);
     island_own(mem->engine, island);
     spec->shape = shape;
-    spec->first_pair = system_first_pair(mem, number);
-    spec->pairs = system_first_pair(mem, number + 1) - spec->first_pair;
+    spec->first_pair = memsys_first_pair(mem, number);
+    spec->pairs = memsys_first_pair(mem, number + 1) - spec->first_pair;
     spec->here = spec->pairs * shape->sides;
     spec->works_kept = shape->copies ? spec->here * MEM_SECTORS * (uint32_t)l2->misses / 2 : 0;
     spec->work_count = spec->here * (uint32_t)l2->requests + spec->works_kept;
@@ -197,7 +197,7 @@ static void make_partition(struct mem *mem, const struct mem_config *config, uin
     mem->components[number] = make_component(mem, spec, island, name);
 }
 
-static void make_links(struct mem *mem, const struct mem_config *config)
+static void make_links(struct memsys *mem, const struct memsys_config *config)
 {
     const struct noc_spec *noc = config->noc;
     struct link_spec spec = {.latency_ps = cycles_ps(config->sm_clock, (double)noc->latency_cycles),
@@ -218,12 +218,12 @@ static void make_links(struct mem *mem, const struct mem_config *config)
                                  &(struct link_spec){.latency_ps = noc->host_latency,
                                                      .bytes_per_s = noc->host_bandwidth,
                                                      .overhead_bytes = (uint32_t)noc->overhead_bytes});
-    mem->host = host_memory_port(config->host, config->home);
+    mem->host = hostmem_port(config->host, config->home);
 }
 
-bool system_make(struct mem *mem, const struct mem_config *config, struct err *err)
+bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct err *err)
 {
-    if (!mem_check(config, err))
+    if (!memsys_check(config, err))
         return false;
     mem->dram = *config->dram;
     find_shape(&mem->shape, config);
@@ -235,15 +235,15 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients);
     if (config->tlb && tlb_takes_time(config->tlb))
         translator_make(mem, config->tlb, config->sm_clock);
-    mem->dma = dma_new(mem->engine, mem->path, mem, host_memory_gpus(config->host));
-    host_memory_attach(config->host, config->home, mem, config->noc->host_latency);
+    mem->dma = dma_new(mem->engine, mem->path, mem, hostmem_gpus(config->host));
+    hostmem_attach(config->host, config->home, mem, config->noc->host_latency);
     /* of all slices in a few blocks: large pages of the host make them much faster to reach */
     struct cache_spec cache_spec = cache_spec_of(config->l2, 0);
     mem->blocks = cache_blocks_new(&cache_spec, (uint32_t)config->l2->slices);
     mem->islands = (uint32_t)config->l2->islands;
     mem->island_of = mem_alloc(mem->shape.per_side, sizeof *mem->island_of);
     for (uint32_t slice = 0, island = 0; slice < mem->shape.per_side; slice++) {
-        while (slice >= system_first_pair(mem, island + 1))
+        while (slice >= memsys_first_pair(mem, island + 1))
             island++;
         mem->island_of[slice] = island;
     }
@@ -254,7 +254,7 @@ bool system_make(struct mem *mem, const struct mem_config *config, struct err *e
     return true;
 }
 
-void system_free(struct mem *mem)
+void memsys_fini(struct memsys *mem)
 {
     for (uint32_t i = 0; i < mem->islands; i++) {
         struct partition_spec *spec = &mem->specs[i];

@@ -15,7 +15,7 @@ struct map {
 };
 
 /* A line is named by its slice and its place among the lines of that slice. */
-struct place {
+struct map_place {
     uint32_t slice;
     uint64_t index;
 };
@@ -41,7 +41,7 @@ static inline uint32_t map_first_side(uint64_t pair)
 }
 
 /* Exact for lines below 2^54 / slices. */
-static inline struct place map_place(const struct map *map, uint64_t line)
+static inline struct map_place map_place(const struct map *map, uint64_t line)
 {
     uint32_t side = 0;
     if (map->per_side != map->slices) {
@@ -50,15 +50,15 @@ static inline struct place map_place(const struct map *map, uint64_t line)
         line = pair << MAP_PIECE_SHIFT | in_piece;
     }
     if (map->per_side == 1)
-        return (struct place){side, line};
+        return (struct map_place){side, line};
     uint64_t run = (uint64_t)((unsigned __int128)line * map->reciprocal >> 64);
     uint32_t slice = (uint32_t)(line - run * map->per_side) + map_turn(map, run);
     slice = slice < map->per_side ? slice : slice - map->per_side;
-    return (struct place){side * map->per_side + slice, run};
+    return (struct map_place){side * map->per_side + slice, run};
 }
 
 /* And back. */
-static inline uint64_t map_line_number(const struct map *map, struct place place)
+static inline uint64_t map_line_number(const struct map *map, struct map_place place)
 {
     uint32_t side = place.slice >= map->per_side, slice = place.slice - side * map->per_side;
     uint32_t turn = map->per_side == 1 ? 0 : map_turn(map, place.index);

@@ -13,75 +13,76 @@
 
 enum { MEM_SECTOR = 32, MEM_LINE = 128, MEM_SECTORS = MEM_LINE / MEM_SECTOR, MEM_ATOMS = 16 };
 
-enum mem_way {
-    MEM_TO_HOME,      /* from who wants something: begins with struct mem_request */
-    MEM_TO_REQUESTER, /* the answer to that: begins with struct mem_reply */
-    MEM_TO_HOLDER     /* from home, to who may have a copy: begins with struct mem_request */
+enum memsys_way {
+    MEM_TO_HOME,      /* from who wants something: begins with struct memsys_request */
+    MEM_TO_REQUESTER, /* the answer to that: begins with struct memsys_reply */
+    MEM_TO_HOLDER     /* from home, to who may have a copy: begins with struct memsys_request */
 };
 
 /* id, name, way, reads, changes; bytes that follow for each sector, and for each lane */
 #define MEM_KINDS(X)                                                                                         \
     X(READ, "read", MEM_TO_HOME, true, false, 0, 0)                                                          \
-    X(WRITE, "write", MEM_TO_HOME, false, true, sizeof(struct mem_write), 0)                                 \
-    X(ATOMIC, "atomic", MEM_TO_HOME, true, true, 0, sizeof(struct mem_atom))                                 \
+    X(WRITE, "write", MEM_TO_HOME, false, true, sizeof(struct memsys_write), 0)                              \
+    X(ATOMIC, "atomic", MEM_TO_HOME, true, true, 0, sizeof(struct memsys_atom))                              \
     X(FETCH, "fetch", MEM_TO_HOME, true, false, 0, 0)                                                        \
     X(DATA, "data", MEM_TO_REQUESTER, false, false, MEM_SECTOR, 0)                                           \
-    X(OLD, "old", MEM_TO_REQUESTER, false, false, 0, sizeof(struct mem_old))                                 \
+    X(OLD, "old", MEM_TO_REQUESTER, false, false, 0, sizeof(struct memsys_old))                              \
     X(DONE, "done", MEM_TO_REQUESTER, false, false, 0, 0)                                                    \
     X(INVALIDATE, "invalidate", MEM_TO_HOLDER, false, true, 0, 0)
 
 /* MEM_READ is answered by MEM_DATA, MEM_WRITE by MEM_DONE, MEM_ATOMIC by MEM_OLD or, if nobody wants the old
  * values, by MEM_DONE. MEM_FETCH is a read by a cache that keeps a copy, which home takes note of. After
  * MEM_INVALIDATE the copy is gone. */
-enum mem_kind {
+enum memsys_kind {
 #define X(id, ...) MEM_##id,
     MEM_KINDS(X)
 #undef X
         MEM_KIND_COUNT
 };
 
-struct mem_kind_row {
+struct memsys_kind_row {
     const char *name;
-    uint8_t way;                /* enum mem_way */
+    uint8_t way;                /* enum memsys_way */
     bool reads;                 /* needs the bytes of its sectors where it is done */
     bool changes;               /* them; so it is done at home */
     uint8_t of_sector, of_lane; /* bytes that follow the head */
 };
-extern const struct mem_kind_row mem_kinds[MEM_KIND_COUNT];
+extern const struct memsys_kind_row memsys_kinds[MEM_KIND_COUNT];
 
 /* How a request wants to be kept in caches. */
-enum mem_policy {
+enum memsys_policy {
     MEM_NORMAL,
     MEM_EVICT_FIRST,
     MEM_EVICT_LAST,
     MEM_NO_ALLOCATE,
-    MEM_AROUND, /* of copies: in none, and goes to the slice that is the line's home (mem_copy_target) */
+    MEM_AROUND, /* of copies: in none, and goes to the slice that is the line's home (memsys_copy_target) */
 };
 
-struct mem_request {
+struct memsys_request {
     uint64_t line;     /* its physical address, packed; a multiple of MEM_LINE */
     uint32_t id;       /* the requester's own; comes back in the reply */
     uint8_t sectors;   /* a bit for each that is read or written */
-    uint8_t policy;    /* enum mem_policy */
-    uint8_t operation; /* MEM_ATOMIC: as mem_config.atomic knows it. The high bit: on floats */
-    uint8_t count; /* MEM_ATOMIC: of struct mem_atom that follow. The high bit: the old values are wanted */
+    uint8_t policy;    /* enum memsys_policy */
+    uint8_t operation; /* MEM_ATOMIC: as memsys_config.atomic knows it. The high bit: on floats */
+    uint8_t
+        count; /* MEM_ATOMIC: of struct memsys_atom that follow. The high bit: the old values are wanted */
 };
 #define MEM_WANTS_OLD 0x80
 #define MEM_ON_FLOATS 0x80
 
-struct mem_write { /* follows, one for each sector written, in order */
-    uint32_t mask; /* a bit for each byte */
+struct memsys_write { /* follows, one for each sector written, in order */
+    uint32_t mask;    /* a bit for each byte */
     unsigned char data[MEM_SECTOR];
 };
 
-struct mem_atom { /* follows, one for each lane */
+struct memsys_atom { /* follows, one for each lane */
     uint64_t operand, compare;
     uint8_t offset; /* in the line */
     uint8_t lane;
     uint8_t unused[6]; /* zero */
 };
 
-struct mem_reply {
+struct memsys_reply {
     uint64_t line;
     uint32_t id;
     uint8_t sectors;
@@ -90,13 +91,13 @@ struct mem_reply {
     uint8_t unused[1]; /* zero */
 };
 
-struct mem_old {
+struct memsys_old {
     uint64_t value;
     uint8_t lane;
     uint8_t unused[7]; /* zero */
 };
 
-enum { MEM_PAYLOAD_MOST = sizeof(struct mem_request) + MEM_ATOMS * sizeof(struct mem_atom) };
+enum { MEM_PAYLOAD_MOST = sizeof(struct memsys_request) + MEM_ATOMS * sizeof(struct memsys_atom) };
 
 /* How many sectors these are; faster than counting on hosts of old. */
 static inline uint32_t sector_count(uint32_t sectors)
@@ -105,18 +106,18 @@ static inline uint32_t sector_count(uint32_t sectors)
 }
 _Static_assert(MEM_SECTORS == 4, "sector_count");
 
-/* Bytes that follow the head of a message: a struct mem_request or mem_reply with these in it. */
-static inline uint32_t mem_payload_bytes(enum mem_kind kind, uint32_t sectors, uint32_t count)
+/* Bytes that follow the head of a message: a struct memsys_request or memsys_reply with these in it. */
+static inline uint32_t memsys_payload_bytes(enum memsys_kind kind, uint32_t sectors, uint32_t count)
 {
-    const struct mem_kind_row *row = &mem_kinds[kind];
+    const struct memsys_kind_row *row = &memsys_kinds[kind];
     return sector_count(sectors) * row->of_sector + (count & ~(uint32_t)MEM_WANTS_OLD) * row->of_lane;
 }
 
 /* And those of all of it. */
-static inline uint32_t mem_message_bytes(enum mem_kind kind, uint32_t sectors, uint32_t count)
+static inline uint32_t memsys_message_bytes(enum memsys_kind kind, uint32_t sectors, uint32_t count)
 {
-    return (uint32_t)sizeof(struct mem_request) + mem_payload_bytes(kind, sectors, count);
+    return (uint32_t)sizeof(struct memsys_request) + memsys_payload_bytes(kind, sectors, count);
 }
-_Static_assert(sizeof(struct mem_request) == sizeof(struct mem_reply), "a head is as long either way");
+_Static_assert(sizeof(struct memsys_request) == sizeof(struct memsys_reply), "a head is as long either way");
 
 #endif

@@ -12,7 +12,7 @@ static struct here where(struct component *self, void *state)
 static uint64_t pass_gpc(const struct here *here, uint32_t slice, uint32_t client, uint64_t at,
                          uint32_t bytes)
 {
-    const struct shape *shape = here->shape;
+    const struct memsys_shape *shape = here->shape;
     uint64_t *paid_at = &here->state->slices[slice].gpc_paid_at[shape->gpc_of[client]];
     uint64_t takes = (bytes + shape->overhead_bytes) * shape->gpc_byte_fs / 1000;
     *paid_at = max_u64(*paid_at, at) + takes;
@@ -131,7 +131,7 @@ static void partition_arrive(struct component *self, void *state, struct port *p
     struct here here = where(self, state);
     uint32_t slice = port_number(port);
     if (slice == 2 * here.spec->here)
-        host_replied(&here, port);
+        hostmem_replied(&here, port);
     else if (!here.state->slices[slice].blocked)
         take_requests(&here, slice);
     if (here.state->freed)
@@ -214,7 +214,7 @@ static bool partition_waits(const struct component *self, const void *state, str
     return under_way;
 }
 
-STAT_TABLE(partition_stats, mem_counters, MEM_COUNTERS); /* which the state begins with */
+STAT_TABLE(partition_stats, memsys_counters, MEM_COUNTERS); /* which the state begins with */
 
 const struct component_ops partition_ops = {.type = "memory",
                                             .start = partition_start,

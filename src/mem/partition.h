@@ -10,12 +10,12 @@
 #include "mem/cache.h"
 #include "mem/dram_timing.h"
 #include "mem/map.h"
-#include "mem/mem.h"
+#include "mem/memsys.h"
 
 enum { SLICES_HERE_MOST = 64, GPCS_MOST = 64, NO_GPC = GPCS_MOST - 1, NO_WORK = UINT32_MAX };
 
 /* All islands' common figures; const after set-up, but for where memory is, which changes between runs. */
-struct shape {
+struct memsys_shape {
     uint32_t home; /* the GPU's number */
     struct map map;
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
@@ -28,7 +28,7 @@ struct shape {
     uint64_t gpc_byte_fs, gpc_burst_ps; /* of a slice's share of a GPC's port; 0: no limit */
     uint32_t overhead_bytes;            /* of a message */
     uint8_t *gpc_of, *side_of;          /* by client */
-    mem_atomic_fn *atomic;
+    memsys_atomic_fn *atomic;
     const struct probe *probe;
     const struct dram_model *dram;
     const struct dram_spec *dram_spec;
@@ -42,24 +42,24 @@ struct shape {
  */
 #define HOST_LINES_FROM (UINT64_C(1) << 42)
 
-static inline uint64_t local_line_number(const struct shape *shape, uint64_t line)
+static inline uint64_t local_line_number(const struct memsys_shape *shape, uint64_t line)
 {
     struct physical_address address = physical_unpack(line);
     uint64_t offset = physical_offset(address);
     return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) / MEM_LINE;
 }
 
-static inline bool is_at_host(uint64_t line)
+static inline bool hostmem_is_home(uint64_t line)
 {
     return physical_home(physical_unpack(line)) == HOME_HOST;
 }
 
 /* What a request is, wherever it is. */
 struct head {
-    struct mem_request request;
+    struct memsys_request request;
     uint32_t client; /* of MEM_FETCH: the entry among the misses that it is for */
     uint32_t work;   /* where it is kept while it waits, or NO_WORK */
-    uint8_t kind;    /* enum mem_kind */
+    uint8_t kind;    /* enum memsys_kind */
     uint8_t entry;   /* the slice it came in by; of MEM_FETCH: that wants a copy */
     uint8_t hit;     /* for the reply */
     uint8_t unused;
@@ -72,7 +72,7 @@ struct work {
 
 /* What follows a request that waits; or a fetch's data. Apart from it, as most have none. */
 struct work_payload {
-    unsigned char at[MEM_ATOMS * sizeof(struct mem_atom)];
+    unsigned char at[MEM_ATOMS * sizeof(struct memsys_atom)];
 };
 
 /* Lines of a slice's cache are keys: place.index << 1, + 1 for copies. */
@@ -101,7 +101,7 @@ struct slice {
 
 /* The component's state. */
 struct partition {
-    struct mem_counters count; /* first */
+    struct memsys_counters count; /* first */
     uint32_t free_work, works_free;
     uint64_t pushed_until; /* when all that the host sent to slices here has been taken */
     bool freed;            /* something that a request may wait for */
@@ -111,7 +111,7 @@ struct partition {
 
 /* Its spec: what leads to all the rest. */
 struct partition_spec {
-    const struct shape *shape;
+    const struct memsys_shape *shape;
     uint32_t first_pair, pairs, here;  /* slices of one side on this island, and of all sides */
     uint32_t global[SLICES_HERE_MOST]; /* slices by their number among all */
     struct cache *caches;              /* of each slice here */
@@ -127,7 +127,7 @@ struct here {
     struct component *self;
     struct partition *state;
     const struct partition_spec *spec;
-    const struct shape *shape;
+    const struct memsys_shape *shape;
     uint64_t now;
 };
 
@@ -150,7 +150,7 @@ struct invalidate {
 };
 
 extern const struct component_ops partition_ops;
-void partition_archive(struct component *self, void *state, struct archive *archive); /* mem_archive.c */
+void partition_archive(struct component *self, void *state, struct archive *archive); /* memsys_archive.c */
 
 static inline uint32_t counterpart(const struct partition_spec *spec, uint32_t slice)
 {
@@ -171,7 +171,7 @@ bool work_room(const struct here *here);
 uint32_t work_keep(const struct here *here, const struct head *head, const unsigned char *payload);
 static inline uint32_t work_payload_bytes(const struct head *head)
 {
-    return mem_payload_bytes((enum mem_kind)head->kind, head->request.sectors, head->request.count);
+    return memsys_payload_bytes((enum memsys_kind)head->kind, head->request.sectors, head->request.count);
 }
 void work_free(const struct here *here, uint32_t work);
 
@@ -213,10 +213,10 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
 /* Tells the counterpart that its copies of these sectors are stale. */
 void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors);
 
-/* ---- host.c ---- */
+/* ---- hostmem.c ---- */
 
 /* Sends a request on to the host's memory; and what comes back from there. */
-void host_send(const struct here *here, const struct head *head, const unsigned char *payload);
-void host_replied(const struct here *here, struct port *port);
+void hostmem_send(const struct here *here, const struct head *head, const unsigned char *payload);
+void hostmem_replied(const struct here *here, struct port *port);
 
 #endif

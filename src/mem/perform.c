@@ -11,19 +11,19 @@ uint64_t slice_occupy(const struct here *here, uint32_t slice, uint64_t takes)
     return it->free_at;
 }
 
-static struct mem_reply reply_to(const struct head *head)
+static struct memsys_reply reply_to(const struct head *head)
 {
-    return (struct mem_reply){.line = head->request.line,
-                              .id = head->request.id,
-                              .sectors = head->request.sectors,
-                              .hit = head->hit};
+    return (struct memsys_reply){.line = head->request.line,
+                                 .id = head->request.id,
+                                 .sectors = head->request.sectors,
+                                 .hit = head->hit};
 }
 
 static void read(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
     struct cache *cache = &here->spec->caches[slice];
     struct {
-        struct mem_reply reply;
+        struct memsys_reply reply;
         unsigned char data[MEM_LINE];
     } message = {.reply = reply_to(head)};
     uint32_t bytes = cache_pack(cache, cache_data(cache, slot), head->request.sectors, message.data);
@@ -44,7 +44,7 @@ static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, co
     uint64_t through =
         slice_occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
         here->shape->hit_ps;
-    uint32_t bytes = mem_message_bytes(MEM_DATA, head->request.sectors, 0);
+    uint32_t bytes = memsys_message_bytes(MEM_DATA, head->request.sectors, 0);
     uint64_t arrives = partition_cross(here, slice, through, bytes);
     component_schedule(here->self, arrives - here->now, EVENT_FETCHED, &head->work, sizeof head->work);
 }
@@ -55,7 +55,7 @@ static void write_sectors(struct cache *cache, uint32_t slot, const struct head 
                           const unsigned char *payload, enum cache_write how)
 {
     for (uint32_t left = head->request.sectors; left; left &= left - 1) {
-        struct mem_write write;
+        struct memsys_write write;
         memcpy(&write, payload, sizeof write);
         payload += sizeof write;
         cache_write(cache, slot, (uint32_t)__builtin_ctz(left), write.mask, write.data, how);
@@ -63,12 +63,13 @@ static void write_sectors(struct cache *cache, uint32_t slot, const struct head 
 }
 
 /* How long it takes a slice to write them: what is not whole is read and changed. */
-static uint64_t writing_takes(const struct shape *shape, uint32_t sectors, const unsigned char *payload)
+static uint64_t writing_takes(const struct memsys_shape *shape, uint32_t sectors,
+                              const unsigned char *payload)
 {
     uint64_t takes = 0;
     for (uint32_t i = 0; i < sector_count(sectors); i++) {
         uint32_t mask;
-        memcpy(&mask, payload + i * sizeof(struct mem_write), sizeof mask);
+        memcpy(&mask, payload + i * sizeof(struct memsys_write), sizeof mask);
         takes += mask == UINT32_MAX ? shape->sector_write_ps : shape->sector_partial_ps;
     }
     return takes;
@@ -100,7 +101,8 @@ void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_
 {
     struct invalidate what = {
         .key = key | 1, .slice = (uint8_t)counterpart(here->spec, slice), .sectors = (uint8_t)sectors};
-    uint64_t arrives = partition_cross(here, slice, here->now, mem_message_bytes(MEM_INVALIDATE, sectors, 0));
+    uint64_t arrives =
+        partition_cross(here, slice, here->now, memsys_message_bytes(MEM_INVALIDATE, sectors, 0));
     here->state->slices[slice].invalidated_at = arrives;
     here->state->count.l2_copies_invalidated++;
     component_schedule(here->self, arrives - here->now, EVENT_INVALIDATE, &what, sizeof what);
@@ -141,7 +143,7 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
     uint64_t takes = writing_takes(here->shape, head->request.sectors, payload);
     write_sectors(&here->spec->caches[slice], slot, head, payload, CACHE_WRITE_BACK);
     recall_copies(here, slice, slot, head);
-    struct mem_reply reply = reply_to(head);
+    struct memsys_reply reply = reply_to(head);
     uint64_t through = slice_occupy(here, slice, takes);
     reply_to_change(here, slice, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
@@ -149,24 +151,24 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
 static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                    const unsigned char *payload)
 {
-    const struct shape *shape = here->shape;
+    const struct memsys_shape *shape = here->shape;
     struct cache *cache = &here->spec->caches[slice];
     uint32_t lanes = head->request.count & ~(uint32_t)MEM_WANTS_OLD;
     REQUIRE(lanes <= MEM_ATOMS);
     struct {
-        struct mem_reply reply;
-        struct mem_old old[MEM_ATOMS];
+        struct memsys_reply reply;
+        struct memsys_old old[MEM_ATOMS];
     } message = {.reply = reply_to(head)};
     uint8_t of_word[MEM_LINE / 4] = {0}, most = 0;
     uint8_t operation = head->request.operation & (uint8_t)~MEM_ON_FLOATS;
     for (uint32_t i = 0; i < lanes; i++) {
-        struct mem_atom atom;
+        struct memsys_atom atom;
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
         uint8_t same = ++of_word[atom.offset / 4];
         most = same > most ? same : most;
         void *at = cache_data(cache, slot) + atom.offset;
-        message.old[i] = (struct mem_old){.value = shape->atomic(operation, at, atom.operand, atom.compare),
-                                          .lane = atom.lane};
+        message.old[i] = (struct memsys_old){
+            .value = shape->atomic(operation, at, atom.operand, atom.compare), .lane = atom.lane};
     }
     *cache_dirty(cache, slot) |= head->request.sectors;
     recall_copies(here, slice, slot, head);
@@ -195,7 +197,7 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
         return true;
     }
     cache_touch(&here->spec->caches[slice], slot);
-    switch ((enum mem_kind)head->kind) {
+    switch ((enum memsys_kind)head->kind) {
     case MEM_READ:
         read(here, slice, slot, head);
         return false;
@@ -209,6 +211,6 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
         atomic(here, slice, slot, head, payload);
         return false;
     default:
-        BUG("a slice was asked to do \"%s\"", mem_kinds[head->kind].name);
+        BUG("a slice was asked to do \"%s\"", memsys_kinds[head->kind].name);
     }
 }

@@ -10,9 +10,9 @@
 /* The offset of a line in the GPU's memory. */
 static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
-    const struct shape *shape = spec->shape;
+    const struct memsys_shape *shape = spec->shape;
     uint32_t home = key_is_copy(key) ? spec->global[counterpart(spec, slice)] : spec->global[slice];
-    return map_line_number(&shape->map, (struct place){home, key >> 1}) * MEM_LINE;
+    return map_line_number(&shape->map, (struct map_place){home, key >> 1}) * MEM_LINE;
 }
 
 /* The dirty sectors of a slot go to memory; which, is returned. */
@@ -59,12 +59,12 @@ static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key,
 /* Sectors that must come before the request can be done. */
 static uint32_t missing(const struct cache *cache, uint32_t slot, const struct head *head, bool is_home)
 {
-    const struct mem_kind_row *kind = &mem_kinds[head->kind];
+    const struct memsys_kind_row *kind = &memsys_kinds[head->kind];
     return kind->reads && (is_home || !kind->changes) ? cache_missing(cache, slot, head->request.sectors) : 0;
 }
 
 /* With what memory gives along with them. */
-static uint32_t neighbours(const struct shape *shape, uint32_t sectors)
+static uint32_t neighbours(const struct memsys_shape *shape, uint32_t sectors)
 {
     uint32_t all = 0, some = (1u << shape->fill_sectors) - 1;
     for (uint32_t first = 0; first < MEM_SECTORS; first += shape->fill_sectors)
@@ -97,7 +97,7 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
                         .entry = (uint8_t)slice,
                         .hit = 1};
     uint32_t work = work_keep(here, &head, NULL);
-    uint64_t arrives = partition_cross(here, slice, here->now, mem_message_bytes(MEM_FETCH, sectors, 0));
+    uint64_t arrives = partition_cross(here, slice, here->now, memsys_message_bytes(MEM_FETCH, sectors, 0));
     component_schedule(here->self, arrives - here->now, EVENT_AT_HOME, &work, sizeof work);
 }
 
@@ -132,7 +132,7 @@ static void end(const struct here *here, uint32_t slice, uint32_t entry)
  * atomics where they are done; and all that comes across counts too. */
 static void count(const struct here *here, uint32_t slice, const struct head *head, uint32_t absent)
 {
-    struct mem_counters *counters = &here->state->count;
+    struct memsys_counters *counters = &here->state->count;
     uint64_t sectors = sector_count(head->request.sectors);
     if (head->entry != slice) {
         counters->l2_sectors_far += sectors;
@@ -164,7 +164,7 @@ static bool pass_to_host(const struct here *here, const struct head *head, const
 {
     if (!work_room(here))
         return false;
-    host_send(here, head, payload);
+    hostmem_send(here, head, payload);
     return true;
 }
 
@@ -205,20 +205,20 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
                 const unsigned char *payload)
 {
     struct cache *cache = &here->spec->caches[slice];
-    if (UNLIKELY(is_at_host(head->request.line)))
+    if (UNLIKELY(hostmem_is_home(head->request.line)))
         return pass_to_host(here, head, payload);
     if (UNLIKELY(head->request.policy == MEM_AROUND)) {
         around_take(here, slice, head, payload);
         return true;
     }
-    struct place place =
+    struct map_place place =
         map_place(&here->shape->map, physical_offset(physical_unpack(head->request.line)) / MEM_LINE);
     bool is_home = place.slice == here->spec->global[slice];
     uint64_t key = place.index << 1 | !is_home;
     cache_prefetch(cache, key);
     uint32_t slot = cache_find(cache, key), entry = cache_miss(cache, key);
     struct mshr_entry *miss = entry == MSHR_NONE ? NULL : cache_miss_at(cache, entry);
-    bool changes = mem_kinds[head->kind].changes;
+    bool changes = memsys_kinds[head->kind].changes;
     bool moves_on = !is_home && (changes || (miss && miss->stale & head->request.sectors));
     uint32_t absent = moves_on ? 0 : missing(cache, slot, head, is_home);
     bool waits = absent || (miss && !moves_on && miss->asked & head->request.sectors);
@@ -229,7 +229,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         slot = TAGS_NONE;
     }
     if (!waits) {
-        if (slot == TAGS_NONE && changes && !mem_kinds[head->kind].reads && !miss)
+        if (slot == TAGS_NONE && changes && !memsys_kinds[head->kind].reads && !miss)
             slot = make_room(here, slice, key, head->request.policy);
         if (slot == TAGS_NONE && is_home)
             return false;

@@ -118,7 +118,7 @@ extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
     X(S, host_bytes, "bytes", "read from or written to the host's memory")                                   \
     X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory")
 
-struct mem_counters {
-    MEM_COUNTERS(STAT_FIELD, mem_counters)
+struct memsys_counters {
+    MEM_COUNTERS(STAT_FIELD, memsys_counters)
 };
 #endif

@@ -3,7 +3,7 @@
  * A description may leave out either's entries.
  *
  *   if (!tlb_has(tlb, page))
- *       send a struct translation to the plug mem_translator; when it comes back: tlb_add(tlb, page);
+ *       send a struct translation to the plug memsys_translator; when it comes back: tlb_add(tlb, page);
  *
  * What a page is mapped to is the driver's business. On an H200 no step of latency is seen up to 32 GiB
  * (shared/h200), so the defaults are without all this. */

@@ -3,7 +3,7 @@
  */
 #include "base/archive.h"
 #include "base/mem.h"
-#include "mem/system.h"
+#include "mem/memsys_parts.h"
 
 enum { WALKERS_MOST = 64 };
 
@@ -73,7 +73,7 @@ static void translator_archive(struct component *self, void *state, struct archi
 static const struct component_ops translator_ops = {
     .type = "translator", .arrive = translator_arrive, .archive = translator_archive};
 
-void translator_make(struct mem *mem, const struct tlb_spec *spec, uint64_t sm_clock)
+void translator_make(struct memsys *mem, const struct tlb_spec *spec, uint64_t sm_clock)
 {
     char name[256];
     struct translator *translator = mem->translator = mem_alloc(1, sizeof *translator);

@@ -138,7 +138,7 @@ void job_free(struct job *job)
     if (job->print)
         fclose(job->print);
     text_fini(&job->printed);
-    kernel_stats_fini(&job->task.stats);
+    gpu_kernel_stats_fini(&job->task.stats);
     mem_free(job->params);
     mem_free(job->carried);
     mem_free(job);

@@ -37,7 +37,7 @@ struct parts {
 };
 
 /* A side of a copy, as physical addresses. */
-struct place {
+struct copy_place {
     uint64_t packed; /* of its first byte */
     uint64_t bytes;  /* from there on that lie side by side */
 };
@@ -45,22 +45,22 @@ struct place {
 /* Beyond all memory of a GPU: there is nothing. A program may take away what it still copies. */
 #define NOWHERE (UINT64_C(1) << 46)
 
-static struct place place_of(const struct local_machine *machine, uint64_t at)
+static struct copy_place place_of(const struct local_machine *machine, uint64_t at)
 {
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
         if (at - range->at < range->bytes)
-            return (struct place){range->to.packed + (at - range->at), range->bytes - (at - range->at)};
+            return (struct copy_place){range->to.packed + (at - range->at), range->bytes - (at - range->at)};
     }
-    return (struct place){physical_at(0, NOWHERE).packed, UINT64_MAX};
+    return (struct copy_place){physical_at(0, NOWHERE).packed, UINT64_MAX};
 }
 
 /* Where the bytes of a side are: `window` is the place of the first ones of the host's. */
-static struct place side_place(const struct local_machine *machine, const struct task_side *side,
-                               uint64_t offset, uint64_t window)
+static struct copy_place side_place(const struct local_machine *machine, const struct task_side *side,
+                                    uint64_t offset, uint64_t window)
 {
     if (side->is_host)
-        return (struct place){window + offset, UINT64_MAX};
+        return (struct copy_place){window + offset, UINT64_MAX};
     return place_of(machine, side->at + offset);
 }
 
@@ -75,8 +75,8 @@ static void add_row(const struct local_machine *machine, const struct task *task
                     uint64_t window, struct parts *parts)
 {
     for (uint64_t at = 0, bytes; at < task->width; at += bytes) {
-        struct place here = side_place(machine, &task->to, to + at, window);
-        struct place there = here;
+        struct copy_place here = side_place(machine, &task->to, to + at, window);
+        struct copy_place there = here;
         if (!task->is_fill)
             there = side_place(machine, &task->from, from + at, window);
         bytes = min_u64(min_u64(here.bytes, there.bytes), task->width - at);
@@ -96,8 +96,8 @@ static void add_plane(const struct local_machine *machine, const struct task *ta
                       uint64_t window, struct parts *parts)
 {
     const struct task_side *to = &task->to, *from = task->is_fill ? &task->to : &task->from;
-    struct place here = side_place(machine, to, z * to->slice, window);
-    struct place there = side_place(machine, from, z * from->slice, window);
+    struct copy_place here = side_place(machine, to, z * to->slice, window);
+    struct copy_place there = side_place(machine, from, z * from->slice, window);
     if (here.bytes >= plane_extent(task, to) && there.bytes >= plane_extent(task, from)) {
         struct copy_part plane = {.to = here.packed,
                                   .from = there.packed,
@@ -136,8 +136,8 @@ static uint64_t open_window(struct local_machine *machine, const struct task *ta
     const struct task_side *host = task->to.is_host ? &task->to : &task->from;
     if (!host->is_host)
         return 0;
-    return host_memory_window(machine->host, task->gpu, task->to.is_host, (char *)(uintptr_t)host->at,
-                              task->device_place)
+    return hostmem_window(machine->host, task->gpu, task->to.is_host, (char *)(uintptr_t)host->at,
+                          task->device_place)
         .packed;
 }
 
@@ -145,7 +145,7 @@ static uint64_t open_window(struct local_machine *machine, const struct task *ta
 static struct dma *engine_of(const struct local_machine *machine, const struct task *task)
 {
     uint32_t gpu = physical_home(physical_unpack(task->device_place));
-    return mem_dma(gpu_mem(machine->gpus[gpu].gpu));
+    return memsys_dma(gpu_mem(machine->gpus[gpu].gpu));
 }
 
 static uint32_t channel_of(const struct task *task)
@@ -178,10 +178,10 @@ static void begin(struct local_machine *machine, struct task *task)
     task->end_ps = machine->now + plan.latency_ps +
                    (uint64_t)((unsigned __int128)bytes * PS_PER_SECOND / plan.bytes_per_s);
     if (task->direction == COPY_TO_DEVICE) {
-        host_memory_push(machine->host, task->gpu, &order, machine->now);
+        hostmem_push(machine->host, task->gpu, &order, machine->now);
     } else {
         if (task->direction == COPY_TO_HOST)
-            host_memory_receive(machine->host, task->gpu);
+            hostmem_receive(machine->host, task->gpu);
         dma_begin(engine_of(machine, task), channel_of(task), &order, machine->now);
     }
     mem_free(parts.at);
@@ -226,12 +226,12 @@ bool copies_are_long(const struct local_machine *machine)
 static bool is_all_there(const struct local_machine *machine, const struct task *task)
 {
     if (task->direction == COPY_TO_DEVICE)
-        return host_memory_has_pushed(machine->host, task->gpu, machine->now) &&
-               mem_pushed_until(gpu_mem(machine->gpus[task->gpu].gpu)) <= machine->now;
+        return hostmem_has_pushed(machine->host, task->gpu, machine->now) &&
+               memsys_pushed_until(gpu_mem(machine->gpus[task->gpu].gpu)) <= machine->now;
     const struct dma *engine = engine_of(machine, task);
     return dma_is_done(engine, channel_of(task)) &&
            (task->direction != COPY_TO_HOST ||
-            host_memory_received(machine->host, task->gpu) == dma_pieces(engine, DMA_TO_HOST));
+            hostmem_received(machine->host, task->gpu) == dma_pieces(engine, DMA_TO_HOST));
 }
 
 bool copies_take_end(struct local_machine *machine, struct task *task)

@@ -227,7 +227,7 @@ void journal_begin(struct journal *journal, struct task *task)
 /* What came of a task. */
 static void archive_ended(struct task *task, struct archive *archive)
 {
-    struct kernel_stats stats = task->stats;
+    struct gpu_kernel_stats stats = task->stats;
     stats.profile = NULL;
     task->state = (enum task_state)archive_number(archive, task->state, TASK_FAILED);
     ARCHIVE_VALUE(archive, task->start_ps);
@@ -335,7 +335,7 @@ static void note_write(void *user, const char *at, uint32_t bytes)
 void journal_note_writes(struct journal *journal, struct local_machine *machine)
 {
     struct archive content = archive_writer();
-    host_memory_writes(machine->host, note_write, &content);
+    hostmem_writes(machine->host, note_write, &content);
     if (content.text.length)
         add(journal, ENTRY_WRITES, &content);
 }

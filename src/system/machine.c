@@ -21,11 +21,11 @@ static bool build(struct local_machine *machine, struct err *err)
     machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
     machine->engine =
         engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart});
-    machine->host = host_memory_new(machine->engine, machine->gpu_count, atomic_perform);
+    machine->host = hostmem_new(machine->engine, machine->gpu_count, atomic_perform);
     if (machine->journal)
-        host_memory_note_writes(machine->host);
+        hostmem_note_writes(machine->host);
     struct gpu_config config = system_gpu(system);
-    host_memory_listen(machine->host, &machine->probe);
+    hostmem_listen(machine->host, &machine->probe);
     config.host = machine->host;
     config.probe = &machine->probe;
     config.space = machine->space;
@@ -49,7 +49,7 @@ static void take_apart(struct local_machine *machine)
     engine_free(machine->engine);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         gpu_free(machine->gpus[i].gpu);
-    host_memory_free(machine->host);
+    hostmem_free(machine->host);
     zone_free(machine->apart);
 }
 
@@ -85,7 +85,7 @@ static void place_memory(struct local_machine *machine)
     space_clear(machine->space);
     for (uint32_t i = 0; i < machine->range_count; i++)
         space_map(machine->space, machine->ranges[i].at, machine->ranges[i].bytes, machine->ranges[i].to);
-    host_memory_set(machine->host, list, ranges_of(machine, HOME_HOST, list));
+    hostmem_set(machine->host, list, ranges_of(machine, HOME_HOST, list));
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct space_block workspaces = gpu_workspaces(machine->gpus[i].gpu);
         space_map(machine->space, workspaces.at, workspaces.bytes, workspaces.to);
@@ -315,7 +315,7 @@ static bool finish_kernels(struct local_machine *machine)
         struct gpu_slot *gpu = &machine->gpus[i];
         enum fault_kind failed = FAULT_NONE;
         struct launch_result result;
-        struct kernel_stats stats;
+        struct gpu_kernel_stats stats;
         uint32_t slot;
         for (enum gpu_ended ended;
              (ended = gpu_take_ended(gpu->gpu, machine->now, &slot, &result, &stats)) != GPU_NONE;) {

@@ -46,7 +46,7 @@ struct task {
     enum task_state state;
     uint64_t start_ps, end_ps;
     struct launch_result result; /* of a kernel: counts, and the fault if it failed */
-    struct kernel_stats stats;
+    struct gpu_kernel_stats stats;
     /* The machine's */
     struct task *next;
     uint64_t number;       /* in the order they were begun */

@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 #include "mem/dma.h"
 #include "mem/gateway.h"
-#include "mem/host.h"
+#include "mem/hostmem.h"
 #include "system/machine.h"
 
 /* system.c: what a GPU of it is made from. */
@@ -25,7 +25,7 @@ struct local_machine {
     struct machine_options options;
     struct engine *engine;
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
-    struct host_memory *host;
+    struct hostmem *host;
     struct probe probe;          /* who listens; its address is in all parts */
     struct space *space;         /* the program's page table */
     struct memory_range *ranges; /* what machine_set_memory said */

@@ -1,6 +1,6 @@
 #include "system/system.h"
 #include "base/bits.h"
-#include "base/home.h"
+#include "base/install.h"
 #include "base/mem.h"
 #include "system/parts.h"
 
@@ -59,7 +59,7 @@ static void add_folder(struct text *path, const char *folder)
     if (folder)
         text_add(path, "%s", folder);
     else
-        home_add_data(path, "systems");
+        install_add_data(path, "systems");
 }
 
 static bool read_named(struct system *system, const char *name, const char *folder, struct err *err)

@@ -39,7 +39,7 @@ struct system {
 };
 
 /* `name` is a path (it has a slash or ends in .ini), or a name, such as "h200", of a description in `folder`;
- * NULL or "" is "h200". `folder` may be NULL: the systems that come with Heddle (base/home.h). An unknown
+ * NULL or "" is "h200". `folder` may be NULL: the systems that come with Heddle (base/install.h). An unknown
  * name's error lists those there are. */
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err);
 

@@ -123,7 +123,7 @@ static inline unsigned hex_digit(char c)
 }
 
 /* Up to 16 digits from `*at` on, which moves behind them; false: none, or more. */
-static inline bool read_hex(const char **at, const char *end, uint64_t *value)
+static inline bool import_hex(const char **at, const char *end, uint64_t *value)
 {
     const char *from = *at;
     uint64_t number = 0;
@@ -137,7 +137,7 @@ static inline bool read_hex(const char **at, const char *end, uint64_t *value)
 }
 
 /* As many as fit 64 bits. */
-static inline bool read_decimal(const char **at, const char *end, uint64_t *value)
+static inline bool import_decimal(const char **at, const char *end, uint64_t *value)
 {
     const char *from = *at;
     uint64_t number = 0;

@@ -102,7 +102,7 @@ static bool read_number(const char *at, const char *end, uint64_t *value)
 {
     bool hex = end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
     at += hex ? 2 : 0;
-    return (hex ? read_hex(&at, end, value) : read_decimal(&at, end, value)) && at == end;
+    return (hex ? import_hex(&at, end, value) : import_decimal(&at, end, value)) && at == end;
 }
 
 static bool read_kind(const char *at, const char *end, uint64_t *value)

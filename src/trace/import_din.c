@@ -47,11 +47,11 @@ static inline int next(struct import *import, struct trace_access *found, struct
                              err);
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
         at += 2;
-    bool good = read_hex(&at, end, &address);
+    bool good = import_hex(&at, end, &address);
     blanks = at;
     skip_blanks(&at, end);
     if (good && at != end) {
-        good = at > blanks && read_hex(&at, end, &bytes) && bytes >= 1 && bytes <= 65535;
+        good = at > blanks && import_hex(&at, end, &bytes) && bytes >= 1 && bytes <= 65535;
         skip_blanks(&at, end);
     }
     if (!good || at != end)
@@ -86,7 +86,7 @@ static bool looks_so(const char *bytes, size_t count)
     skip_blanks(&at, end);
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
         at += 2;
-    return read_hex(&at, end, &address) &&
+    return import_hex(&at, end, &address) &&
            (at == end || *at == '\n' || *at == '\r' || *at == ' ' || *at == '\t');
 }
 

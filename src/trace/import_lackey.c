@@ -52,8 +52,8 @@ static inline int next(struct import *import, struct trace_access *found, struct
         leave_out(import, line, end);
         return 0;
     }
-    if (UNLIKELY(!read_hex(&at, end, &address) || at == end || *at++ != ',' ||
-                 !read_decimal(&at, end, &bytes) || at != end || bytes < 1 || bytes > 65535))
+    if (UNLIKELY(!import_hex(&at, end, &address) || at == end || *at++ != ',' ||
+                 !import_decimal(&at, end, &bytes) || at != end || bytes < 1 || bytes > 65535))
         return import_refuse(import, line, end, "a hexadecimal address, a comma and the bytes (1 to 65535)",
                              err);
     if (line[0] == 'I') {

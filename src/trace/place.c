@@ -14,7 +14,7 @@ struct output_place {
     const char *base;           /* of the prefix, without its folder */
 };
 
-struct output_place *place_new(const char *prefix, struct err *err)
+struct output_place *output_new(const char *prefix, struct err *err)
 {
     struct output_place *place = mem_alloc(1, sizeof *place);
     const char *slash = strrchr(prefix, '/');
@@ -29,16 +29,16 @@ struct output_place *place_new(const char *prefix, struct err *err)
     else
         return place;
     text_fini(&place->folder); /* there is none to be removed */
-    place_free(place);
+    output_free(place);
     return NULL;
 }
 
-const char *place_folder(const struct output_place *place)
+const char *output_folder(const struct output_place *place)
 {
     return place->folder.at;
 }
 
-void place_name(const struct output_place *place, unsigned number, struct text *path)
+void output_name(const struct output_place *place, unsigned number, struct text *path)
 {
     text_add(path, "%s.%u" ENDING, place->prefix, number);
 }
@@ -91,7 +91,7 @@ static void move_one(void *user, const char *path, const char *numbered)
     text_fini(&name);
 }
 
-bool place_commit(struct output_place *place, struct err *err)
+bool output_commit(struct output_place *place, struct err *err)
 {
     struct moving moving = {place, err, true};
     struct text dotted = {0};
@@ -102,7 +102,7 @@ bool place_commit(struct output_place *place, struct err *err)
     return moving.good;
 }
 
-void place_free(struct output_place *place)
+void output_free(struct output_place *place)
 {
     if (place->folder.at) {
         DIR *entries = opendir(place->folder.at);

@@ -8,13 +8,13 @@
 
 struct output_place;
 
-struct output_place *place_new(const char *prefix, struct err *err);
-const char *place_folder(const struct output_place *place); /* has to be filled with NUMBER.htrace */
+struct output_place *output_new(const char *prefix, struct err *err);
+const char *output_folder(const struct output_place *place); /* has to be filled with NUMBER.htrace */
 
 /* Gives them their names; false: err says why not. */
-bool place_commit(struct output_place *place, struct err *err);
+bool output_commit(struct output_place *place, struct err *err);
 
-void place_name(const struct output_place *place, unsigned number, struct text *path);
-void place_free(struct output_place *place); /* with the folder and all in it */
+void output_name(const struct output_place *place, unsigned number, struct text *path);
+void output_free(struct output_place *place); /* with the folder and all in it */
 
 #endif

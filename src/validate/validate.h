@@ -135,10 +135,10 @@ void validation_json(const struct validation *validation, const struct summary *
 void validation_svg(const struct validation *validation, const struct summary *summary, FILE *stream);
 
 /* Pieces that both texts have. A cell for a number that is not known is "-". */
-char *cell_count(char cell[CELL], double value);  /* 1,234,567 */
-char *cell_figure(char cell[CELL], double value); /* four digits */
-char *cell_error(char cell[CELL], double error, bool in_points);
-char *cell_mean(char cell[CELL], const struct error_sum *sum, bool in_points);
-char *cell_correlation(char cell[CELL], double correlation);
+char *validate_cell_count(char cell[CELL], double value);  /* 1,234,567 */
+char *validate_cell_figure(char cell[CELL], double value); /* four digits */
+char *validate_cell_error(char cell[CELL], double error, bool in_points);
+char *validate_cell_mean(char cell[CELL], const struct error_sum *sum, bool in_points);
+char *validate_cell_correlation(char cell[CELL], double correlation);
 
 #endif

@@ -16,14 +16,14 @@ static void write_summary(const struct summary *summary, FILE *f)
     fprintf(f, "| points | %zu | %zu | |\n", summary->points_workloads, summary->points_all);
     for (int i = 0; i < QUANTITY_COUNT; i++)
         fprintf(f, "| %s, mean absolute error | %s | %s | %s |\n", quantity_rows[i].title,
-                cell_mean(a, &own[i], quantity_rows[i].in_points),
-                cell_mean(b, &all[i], quantity_rows[i].in_points), quantity_rows[i].aim);
+                validate_cell_mean(a, &own[i], quantity_rows[i].in_points),
+                validate_cell_mean(b, &all[i], quantity_rows[i].in_points), quantity_rows[i].aim);
     fprintf(f, "| cycles, correlation | %s | %s | %.2f |\n",
-            cell_correlation(a, own[QUANTITY_CYCLES].correlation),
-            cell_correlation(b, all[QUANTITY_CYCLES].correlation), CORRELATION_AIM);
+            validate_cell_correlation(a, own[QUANTITY_CYCLES].correlation),
+            validate_cell_correlation(b, all[QUANTITY_CYCLES].correlation), CORRELATION_AIM);
     fprintf(f, "| correlation of their logarithms | %s | %s | %.2f |\n",
-            cell_correlation(a, own[QUANTITY_CYCLES].correlation_log),
-            cell_correlation(b, all[QUANTITY_CYCLES].correlation_log), CORRELATION_AIM);
+            validate_cell_correlation(a, own[QUANTITY_CYCLES].correlation_log),
+            validate_cell_correlation(b, all[QUANTITY_CYCLES].correlation_log), CORRELATION_AIM);
     fprintf(f, "\nMicrobenchmarks measured %zu figures with the GPU's clock: latencies, rates, bandwidths. ",
             summary->figures);
     fprintf(f, "%zu of them are within 5%% in the model, %zu within 10%%. (The aim: all within 5%%.)\n",
@@ -63,11 +63,12 @@ static void write_point(const struct point *point, FILE *f)
         fprintf(f, "| %s | | | | | | |\n", *point->wrong ? point->wrong : "not run: interrupted");
         return;
     }
-    fprintf(f, "| %s | %s ", cell_count(measured, point->measured[QUANTITY_CYCLES]),
-            cell_count(model, point->model[QUANTITY_CYCLES]));
+    fprintf(f, "| %s | %s ", validate_cell_count(measured, point->measured[QUANTITY_CYCLES]),
+            validate_cell_count(model, point->model[QUANTITY_CYCLES]));
     for (int i = 0; i < QUANTITY_COUNT; i++)
-        fprintf(f, "| %s ",
-                cell_error(cells[i], point_error(point, (enum quantity)i), quantity_rows[i].in_points));
+        fprintf(
+            f, "| %s ",
+            validate_cell_error(cells[i], point_error(point, (enum quantity)i), quantity_rows[i].in_points));
     fputs("|\n", f);
 }
 
@@ -85,8 +86,9 @@ static void write_points(const struct validation *validation, FILE *f)
 static void write_figure(const struct figure *figure, const char *before, FILE *f)
 {
     char measured[CELL], model[CELL], error[CELL];
-    fprintf(f, "%s%s %s, %s (%s)", before, figure->name, cell_figure(measured, figure->measured),
-            cell_figure(model, figure->model), cell_error(error, figure_error(figure), false));
+    fprintf(f, "%s%s %s, %s (%s)", before, figure->name, validate_cell_figure(measured, figure->measured),
+            validate_cell_figure(model, figure->model),
+            validate_cell_error(error, figure_error(figure), false));
 }
 
 static void write_micro(const struct validation *validation, FILE *f)
@@ -99,9 +101,9 @@ static void write_micro(const struct validation *validation, FILE *f)
         if (!point->micro)
             continue;
         fprintf(f, "| %s | %s | %s | %s | ", point->row->name,
-                cell_count(measured, point->measured[QUANTITY_CYCLES]),
-                cell_count(model, point->model[QUANTITY_CYCLES]),
-                cell_error(error, point_error(point, QUANTITY_CYCLES), false));
+                validate_cell_count(measured, point->measured[QUANTITY_CYCLES]),
+                validate_cell_count(model, point->model[QUANTITY_CYCLES]),
+                validate_cell_error(error, point_error(point, QUANTITY_CYCLES), false));
         if (!point->ran)
             fprintf(f, "%s", *point->wrong ? point->wrong : "not run: interrupted");
         for (size_t k = 0; point->ran && k < point->figure_count; k++)
@@ -130,7 +132,7 @@ static void write_off(const struct validation *validation, enum quantity quantit
             count += !pass;
             if (pass)
                 fprintf(f, "%s %s (%s)", told++ ? "," : ":", point->row->name,
-                        cell_error(cell, error, quantity_rows[quantity].in_points));
+                        validate_cell_error(cell, error, quantity_rows[quantity].in_points));
         }
     }
     fputs(".\n", f);
@@ -145,8 +147,8 @@ static void write_correlation(const struct summary *summary, FILE *f)
         fprintf(f,
                 "- The correlation of cycles over workloads is %s, below the aim of %.2f. Long kernels weigh "
                 "most in it; that of the logarithms is %s.\n",
-                cell_correlation(plain, cycles->correlation), CORRELATION_AIM,
-                cell_correlation(logs, cycles->correlation_log));
+                validate_cell_correlation(plain, cycles->correlation), CORRELATION_AIM,
+                validate_cell_correlation(logs, cycles->correlation_log));
 }
 
 static void write_bad(const struct validation *validation, const struct summary *summary, FILE *f)

@@ -1,7 +1,7 @@
 /* Reads what tools/measure wrote: CSV without quotes, after a line that says on what and when. */
 #include "validate/validate.h"
 #include "base/file.h"
-#include "base/home.h"
+#include "base/install.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -234,7 +234,7 @@ static bool read_file(struct validation *validation, const char *folder, const c
     if (folder)
         text_add(&path, "%s", folder);
     else
-        home_add_data(&path, "bench/h200");
+        install_add_data(&path, "bench/h200");
     text_add(&path, "/%s", name);
     bool good = table_open(&table, path.at, machine, err) && take(validation, &table, err);
     text_fini(&table.content);

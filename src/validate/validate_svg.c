@@ -35,7 +35,7 @@ static void draw_axes(const struct svg_scale *scale, FILE *f)
     for (double value = scale->from; value <= scale->to * 1.001; value *= 10) {
         struct svg_point at = place(scale, value, value);
         char label[CELL];
-        cell_count(label, value);
+        validate_cell_count(label, value);
         svg_grid_across(f, &field, at.y, label);
         svg_grid_upwards(f, &field, at.x, label);
     }
@@ -75,11 +75,11 @@ static void draw_key(const struct summary *summary, FILE *f)
     double x = field.left + 16, y = field.top + 24;
     svg_dot(f, (struct svg_point){x + 12, y}, workload_colour, "workloads");
     svg_label(f, x + 30, y + 4, SVG_START, "workloads: mean error %s, correlation %s",
-              cell_mean(mean[0], &summary->workloads[QUANTITY_CYCLES], false),
-              cell_correlation(correlation, summary->workloads[QUANTITY_CYCLES].correlation));
+              validate_cell_mean(mean[0], &summary->workloads[QUANTITY_CYCLES], false),
+              validate_cell_correlation(correlation, summary->workloads[QUANTITY_CYCLES].correlation));
     svg_cross(f, (struct svg_point){x + 12, y + 20}, micro_colour, "microbenchmarks");
     svg_label(f, x + 30, y + 24, SVG_START, "microbenchmarks; all points: mean error %s",
-              cell_mean(mean[1], &summary->all[QUANTITY_CYCLES], false));
+              validate_cell_mean(mean[1], &summary->all[QUANTITY_CYCLES], false));
     svg_key(f, x, y + 40, same, "the same");
     svg_key(f, x, y + 60, off, "20% more, 20% less");
 }

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-char *cell_count(char cell[CELL], double value)
+char *validate_cell_count(char cell[CELL], double value)
 {
     return value >= 0 && value < 0x1p63 ? cell_whole(cell, (uint64_t)llround(value)) : strcpy(cell, "-");
 }
 
-char *cell_figure(char cell[CELL], double value)
+char *validate_cell_figure(char cell[CELL], double value)
 {
     if (isnan(value))
         return strcpy(cell, "-");
@@ -17,7 +17,7 @@ char *cell_figure(char cell[CELL], double value)
     return cell;
 }
 
-char *cell_error(char cell[CELL], double error, bool in_points)
+char *validate_cell_error(char cell[CELL], double error, bool in_points)
 {
     if (isnan(error))
         return strcpy(cell, "-");
@@ -25,7 +25,7 @@ char *cell_error(char cell[CELL], double error, bool in_points)
     return cell;
 }
 
-char *cell_mean(char cell[CELL], const struct error_sum *sum, bool in_points)
+char *validate_cell_mean(char cell[CELL], const struct error_sum *sum, bool in_points)
 {
     if (!sum->count)
         return strcpy(cell, "-");
@@ -33,7 +33,7 @@ char *cell_mean(char cell[CELL], const struct error_sum *sum, bool in_points)
     return cell;
 }
 
-char *cell_correlation(char cell[CELL], double correlation)
+char *validate_cell_correlation(char cell[CELL], double correlation)
 {
     if (isnan(correlation))
         return strcpy(cell, "-");
@@ -52,11 +52,11 @@ static void print_point(const struct point *point, FILE *stream)
         return;
     }
     for (int i = 0; i < QUANTITY_COUNT; i++)
-        cell_error(cells[2 + i], point_error(point, (enum quantity)i), quantity_rows[i].in_points);
+        validate_cell_error(cells[2 + i], point_error(point, (enum quantity)i), quantity_rows[i].in_points);
     fprintf(stream, "%-30s %11s %11s %8s %8s %7s %7s %8s\n", point->row->name,
-            cell_count(cells[0], point->measured[QUANTITY_CYCLES]),
-            cell_count(cells[1], point->model[QUANTITY_CYCLES]), cells[2], cells[3], cells[4], cells[5],
-            cells[6]);
+            validate_cell_count(cells[0], point->measured[QUANTITY_CYCLES]),
+            validate_cell_count(cells[1], point->model[QUANTITY_CYCLES]), cells[2], cells[3], cells[4],
+            cells[5], cells[6]);
 }
 
 static void print_points(const struct validation *validation, bool micro, FILE *stream)
@@ -78,8 +78,8 @@ static void print_figure(const struct point *point, const struct figure *figure,
 {
     char measured[CELL], model[CELL], error[CELL];
     fprintf(stream, "%-30s %-32s %10s %10s %8s\n", point->row->name, figure->name,
-            cell_figure(measured, figure->measured), cell_figure(model, figure->model),
-            cell_error(error, figure_error(figure), false));
+            validate_cell_figure(measured, figure->measured), validate_cell_figure(model, figure->model),
+            validate_cell_error(error, figure_error(figure), false));
 }
 
 static void print_figures(const struct validation *validation, FILE *stream)
@@ -110,18 +110,18 @@ static void print_means(const struct summary *summary, FILE *stream)
     const struct error_sum *own = &summary->workloads[QUANTITY_CYCLES];
     const struct error_sum *all = &summary->all[QUANTITY_CYCLES];
     print_sums("", "workloads", "all points", "aim", stream);
-    print_sums("points", cell_count(a, (double)summary->points_workloads),
-               cell_count(b, (double)summary->points_all), "", stream);
+    print_sums("points", validate_cell_count(a, (double)summary->points_workloads),
+               validate_cell_count(b, (double)summary->points_all), "", stream);
     for (int i = 0; i < QUANTITY_COUNT; i++) {
         bool in_points = quantity_rows[i].in_points;
         snprintf(title, sizeof title, "%s, mean error", quantity_rows[i].title);
-        print_sums(title, cell_mean(a, &summary->workloads[i], in_points),
-                   cell_mean(b, &summary->all[i], in_points), quantity_rows[i].aim, stream);
+        print_sums(title, validate_cell_mean(a, &summary->workloads[i], in_points),
+                   validate_cell_mean(b, &summary->all[i], in_points), quantity_rows[i].aim, stream);
     }
-    print_sums("cycles, correlation", cell_correlation(a, own->correlation),
-               cell_correlation(b, all->correlation), "0.97", stream);
-    print_sums("... of their logarithms", cell_correlation(a, own->correlation_log),
-               cell_correlation(b, all->correlation_log), "0.97", stream);
+    print_sums("cycles, correlation", validate_cell_correlation(a, own->correlation),
+               validate_cell_correlation(b, all->correlation), "0.97", stream);
+    print_sums("... of their logarithms", validate_cell_correlation(a, own->correlation_log),
+               validate_cell_correlation(b, all->correlation_log), "0.97", stream);
 }
 
 static void print_left_out(const struct validation *validation, const struct summary *summary, FILE *stream)

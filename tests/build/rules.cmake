@@ -84,7 +84,7 @@ function(accepts name code)
 endfunction()
 
 accepts(right_way "#include \"base/err.h\"\n#include \"engine/engine.h\"\n")
-refuses(wrong_way "#include \"mem/mem.h\"\n" "No such file|not found")
+refuses(wrong_way "#include \"mem/memsys.h\"\n" "No such file|not found")
 foreach(word malloc free realloc exit rand printf)
     refuses(${word} "void f(void);\nvoid f(void) { ${word}; }\n" "poisoned")
 endforeach()

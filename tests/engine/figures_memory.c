@@ -3,7 +3,7 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "mem/host.h"
+#include "mem/hostmem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const uint64_t clock_hz = 1980000000;
 enum pattern { CHASE, RANDOM, READ, WRITE, COPY, REREAD, REWRITE, RECOPY };
 
 struct client_spec {
-    const struct mem *mem;
+    const struct memsys *mem;
     uint32_t number, clients, outstanding;
     enum pattern pattern;
     uint64_t footprint, lines; /* in lines; lines: to ask for, per client */
@@ -49,16 +49,16 @@ static bool send_one(struct component *self, struct client *client)
     bool writes = spec->pattern == WRITE || spec->pattern == REWRITE || (copies && n % 2);
     uint64_t line = copies ? line_of(spec, n / 2) + (n % 2) * spec->footprint : line_of(spec, n);
     struct {
-        struct mem_request request;
-        struct mem_write write[MEM_SECTORS];
+        struct memsys_request request;
+        struct memsys_write write[MEM_SECTORS];
     } message = {.request = {.line = line * MEM_LINE, .id = (uint32_t)(n % 4096), .sectors = 15}};
     if (spec->pattern <= RANDOM)
         message.request.sectors = 1;
     for (int i = 0; writes && i < MEM_SECTORS; i++)
-        message.write[i] = (struct mem_write){.mask = UINT32_MAX};
+        message.write[i] = (struct memsys_write){.mask = UINT32_MAX};
     client->sent_at[n % 4096] = component_now(self);
     client->sent++;
-    port_send(component_port(self, 0), mem_target(spec->mem, spec->number, message.request.line), 0,
+    port_send(component_port(self, 0), memsys_target(spec->mem, spec->number, message.request.line), 0,
               writes ? MEM_WRITE : MEM_READ, &message,
               (uint16_t)(sizeof message.request + (writes ? sizeof message.write : 0)));
     return true;
@@ -86,7 +86,7 @@ static void client_start(struct component *self, void *state)
 static void client_arrive(struct component *self, void *state, struct port *port)
 {
     struct client *client = state;
-    struct mem_reply reply;
+    struct memsys_reply reply;
     memcpy(&reply, port_head(port)->payload, sizeof reply);
     port_pop(port);
     uint64_t took = component_now(self) - client->sent_at[reply.id];
@@ -120,7 +120,7 @@ struct figures {
     double cycles, bytes_per_cycle, latency_cycles, shortest, longest;
     double seconds, by_hit[3];
     uint64_t requests, events;
-    struct mem_counters counters;
+    struct memsys_counters counters;
 };
 
 /* `times` runs, one after the other; the figures are those of the last. */
@@ -135,21 +135,21 @@ static struct figures measure(const struct config *config, struct client_spec ba
     config_fill(config, &dram_params, "dram", &dram);
     config_fill(config, &noc_params, "noc", &noc);
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1, .payload_bytes = MEM_PAYLOAD_MOST});
-    struct host_memory *host = host_memory_new(engine, 1, no_atomic);
-    struct mem_config mem_config = {.host = host,
-                                    .l2 = &l2,
-                                    .dram = &dram,
-                                    .noc = &noc,
-                                    .sm_clock = clock_hz,
-                                    .clients = SMS,
-                                    .clients_of_sms = SMS,
-                                    .atomic = no_atomic};
-    struct mem *mem = mem_new(engine, "gpu[0]", &mem_config, &err);
+    struct hostmem *host = hostmem_new(engine, 1, no_atomic);
+    struct memsys_config memsys_config = {.host = host,
+                                          .l2 = &l2,
+                                          .dram = &dram,
+                                          .noc = &noc,
+                                          .sm_clock = clock_hz,
+                                          .clients = SMS,
+                                          .clients_of_sms = SMS,
+                                          .atomic = no_atomic};
+    struct memsys *mem = memsys_new(engine, "gpu[0]", &memsys_config, &err);
     if (!mem)
         fail(&err);
     const uint64_t bytes = UINT64_C(5) << 29;
     char *memory = mem_alloc(1, bytes);
-    mem_set_ranges(mem, &(struct home_range){.bytes = bytes, .host = memory}, 1);
+    memsys_set_ranges(mem, &(struct home_range){.bytes = bytes, .host = memory}, 1);
     struct client_spec specs[SMS];
     struct component *clients[SMS];
     uint64_t total = base.lines;
@@ -162,15 +162,15 @@ static struct figures measure(const struct config *config, struct client_spec ba
         specs[i].lines = i < base.clients ? total : 0;
         clients[i] = engine_component(engine, engine_island(engine, name), name, &client_ops, &specs[i],
                                       sizeof(struct client), "requests,replies");
-        if (!mem_attach(mem, i, component_port(clients[i], 0), component_port(clients[i], 1), &err))
+        if (!memsys_attach(mem, i, component_port(clients[i], 0), component_port(clients[i], 1), &err))
             fail(&err);
     }
-    if (!mem_ready(mem, &err) || !engine_ready(engine, &err))
+    if (!memsys_ready(mem, &err) || !engine_ready(engine, &err))
         fail(&err);
     struct figures figures = {0};
     for (unsigned time_number = 0; time_number < times; time_number++) {
-        struct mem_counters before;
-        mem_count(mem, &before);
+        struct memsys_counters before;
+        memsys_count(mem, &before);
         uint64_t from = engine_time(engine), events = engine_events(engine);
         struct timespec begin, end;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
@@ -197,15 +197,15 @@ static struct figures measure(const struct config *config, struct client_spec ba
         figures.latency_cycles /= (double)figures.requests;
         figures.bytes_per_cycle =
             (double)figures.requests * (base.pattern <= RANDOM ? MEM_SECTOR : MEM_LINE) / figures.cycles;
-        mem_count(mem, &figures.counters);
+        memsys_count(mem, &figures.counters);
         for (size_t i = 0; i < sizeof before / 8; i++)
             ((uint64_t *)&figures.counters)[i] -= ((uint64_t *)&before)[i];
         for (uint32_t i = 0; time_number + 1 < times && i < base.clients; i++)
             engine_post(engine, clients[i], engine_time(engine), 0, NULL, 0);
     }
     engine_free(engine);
-    mem_delete(mem);
-    host_memory_free(host);
+    memsys_free(mem);
+    hostmem_free(host);
     mem_free(memory);
     return figures;
 }

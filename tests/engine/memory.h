@@ -6,7 +6,7 @@
 #include "check.h"
 #include "base/mem.h"
 #include "mem/map.h"
-#include "mem/host.h"
+#include "mem/hostmem.h"
 
 enum { MOST_SENT = 64, CLIENTS = 4, MEMORY_BYTES = 1 << 20 };
 
@@ -17,12 +17,12 @@ struct sent {
     uint64_t at;
     uint8_t kind;
     uint16_t bytes;
-    struct mem_request request;
+    struct memsys_request request;
     unsigned char payload[MEM_PAYLOAD_MOST];
 };
 
 struct script {
-    const struct mem *mem;
+    const struct memsys *mem;
     uint32_t number, count;
     struct sent sent[MOST_SENT];
 };
@@ -47,13 +47,13 @@ static void scripted_wake(struct component *self, void *state)
             return;
         }
         struct {
-            struct mem_request request;
+            struct memsys_request request;
             unsigned char payload[MEM_PAYLOAD_MOST];
         } message = {.request = it->request};
         memcpy(message.payload, it->payload, it->bytes);
         message.request.id = client->next;
         assert_true(port_send(component_port(self, 0),
-                              mem_target(script->mem, script->number, it->request.line), 0, it->kind,
+                              memsys_target(script->mem, script->number, it->request.line), 0, it->kind,
                               &message, (uint16_t)(sizeof message.request + it->bytes)));
     }
 }
@@ -74,7 +74,7 @@ static void scripted_arrive(struct component *self, void *state, struct port *po
 {
     struct scripted *client = state;
     const struct event *event = port_head(port);
-    struct mem_reply reply;
+    struct memsys_reply reply;
     memcpy(&reply, event->payload, sizeof reply);
     assert_true(reply.id < MOST_SENT && !client->reply[reply.id].at);
     client->reply[reply.id].at = component_now(self);
@@ -107,8 +107,8 @@ struct system {
     uint32_t gpcs;
     uint8_t gpc_of[CLIENTS];
     struct engine *engine;
-    struct host_memory *host;
-    struct mem *mem;
+    struct hostmem *host;
+    struct memsys *mem;
     struct script scripts[CLIENTS];
     struct component *clients[CLIENTS];
     char *memory, *remote;
@@ -147,25 +147,25 @@ static inline void system_defaults(struct system *system)
     system->dram.latency = 300000;
 }
 
-static inline void system_make(struct system *system)
+static inline void memsys_init(struct system *system)
 {
     system->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
-    system->host = host_memory_new(system->engine, 1, add_words);
-    struct mem_config config = {.host = system->host,
-                                .l2 = &system->l2,
-                                .dram = &system->dram,
-                                .noc = &system->noc,
-                                .sm_clock = 1000000000,
-                                .clients = CLIENTS,
-                                .clients_of_sms = CLIENTS,
-                                .gpcs = system->gpcs,
-                                .gpc_of = system->gpc_of,
-                                .atomic = add_words};
-    must(system->mem = mem_new(system->engine, "gpu[0]", &config, err));
+    system->host = hostmem_new(system->engine, 1, add_words);
+    struct memsys_config config = {.host = system->host,
+                                   .l2 = &system->l2,
+                                   .dram = &system->dram,
+                                   .noc = &system->noc,
+                                   .sm_clock = 1000000000,
+                                   .clients = CLIENTS,
+                                   .clients_of_sms = CLIENTS,
+                                   .gpcs = system->gpcs,
+                                   .gpc_of = system->gpc_of,
+                                   .atomic = add_words};
+    must(system->mem = memsys_new(system->engine, "gpu[0]", &config, err));
     system->memory = mem_alloc(MEMORY_BYTES, 1);
     system->remote = mem_alloc(MEMORY_BYTES, 1);
-    mem_set_ranges(system->mem, &(struct home_range){.bytes = MEMORY_BYTES, .host = system->memory}, 1);
-    host_memory_set(system->host, &(struct home_range){.bytes = 1000, .host = system->remote}, 1);
+    memsys_set_ranges(system->mem, &(struct home_range){.bytes = MEMORY_BYTES, .host = system->memory}, 1);
+    hostmem_set(system->host, &(struct home_range){.bytes = 1000, .host = system->remote}, 1);
     for (uint32_t i = 0; i < CLIENTS; i++) {
         char name[32];
         snprintf(name, sizeof name, "client[%u]", i);
@@ -174,10 +174,10 @@ static inline void system_make(struct system *system)
         struct component *client =
             engine_component(system->engine, engine_island(system->engine, name), name, &scripted_ops,
                              &system->scripts[i], sizeof(struct scripted), "requests,replies");
-        must(mem_attach(system->mem, i, component_port(client, 0), component_port(client, 1), err));
+        must(memsys_attach(system->mem, i, component_port(client, 0), component_port(client, 1), err));
         system->clients[i] = client;
     }
-    must(mem_ready(system->mem, err));
+    must(memsys_ready(system->mem, err));
     must(engine_ready(system->engine, err));
 }
 
@@ -189,11 +189,11 @@ static inline void system_run(struct system *system)
         fail_msg("%s", err.text);
 }
 
-static inline void system_free(struct system *system)
+static inline void memsys_fini(struct system *system)
 {
     engine_free(system->engine);
-    mem_delete(system->mem);
-    host_memory_free(system->host);
+    memsys_free(system->mem);
+    hostmem_free(system->host);
     mem_free(system->memory);
     mem_free(system->remote);
 }
@@ -207,7 +207,7 @@ static inline uint32_t system_send(struct system *system, uint32_t client, uint6
     it->at = at;
     it->kind = kind;
     it->bytes = bytes;
-    it->request = (struct mem_request){.line = line, .sectors = sectors};
+    it->request = (struct memsys_request){.line = line, .sectors = sectors};
     if (bytes)
         memcpy(it->payload, payload, bytes);
     if (system->engine && engine_events(system->engine))

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "mem/host.h"
+#include "mem/hostmem.h"
 
 enum {
     OPERATIONS = 1500, /* of each client */
@@ -20,7 +20,7 @@ struct logged { /* a word that was read or written */
 };
 
 struct client_spec {
-    const struct mem *mem;
+    const struct memsys *mem;
     uint32_t number, outstanding, hot_lines;
 };
 
@@ -56,13 +56,13 @@ static void note(struct client *client, uint64_t now, uint64_t address, uint32_t
 }
 
 static uint16_t make_write(struct component *self, struct client *client, const struct client_spec *spec,
-                           struct mem_request *request, unsigned char *payload)
+                           struct memsys_request *request, unsigned char *payload)
 {
     unsigned char *at = payload;
     for (uint32_t sector = 0; sector < MEM_SECTORS; sector++) {
         if (!(request->sectors >> sector & 1))
             continue;
-        struct mem_write write = {.mask = 0};
+        struct memsys_write write = {.mask = 0};
         bool whole = rng_below(&client->rng, 2);
         for (uint32_t word = 0; word < MEM_SECTOR / 4; word++) {
             if (!whole && rng_below(&client->rng, 2))
@@ -81,37 +81,38 @@ static uint16_t make_write(struct component *self, struct client *client, const 
     return (uint16_t)(at - payload);
 }
 
-static uint16_t make_atomic(struct client *client, struct mem_request *request, unsigned char *payload)
+static uint16_t make_atomic(struct client *client, struct memsys_request *request, unsigned char *payload)
 {
     uint32_t lanes = 1 + (uint32_t)rng_below(&client->rng, 3);
     uint32_t line = (uint32_t)rng_below(&client->rng, COUNTERS / 32);
-    *request = (struct mem_request){.line = line * MEM_LINE, .id = request->id, .operation = 7, .sectors = 1};
+    *request =
+        (struct memsys_request){.line = line * MEM_LINE, .id = request->id, .operation = 7, .sectors = 1};
     request->count = (uint8_t)(lanes | (rng_below(&client->rng, 2) ? MEM_WANTS_OLD : 0));
     for (uint32_t i = 0; i < lanes; i++) {
-        struct mem_atom atom = {
+        struct memsys_atom atom = {
             .operand = 1, .offset = (uint8_t)(4 * rng_below(&client->rng, 8)), .lane = (uint8_t)i};
         memcpy(payload + i * sizeof atom, &atom, sizeof atom);
         client->old_word[client->sent] = line * 32 + atom.offset / 4; /* the last one's */
     }
     client->atomics += lanes;
-    return (uint16_t)(lanes * sizeof(struct mem_atom));
+    return (uint16_t)(lanes * sizeof(struct memsys_atom));
 }
 
 static void client_send(struct component *self, struct client *client)
 {
     const struct client_spec *spec = component_spec(self);
     struct {
-        struct mem_request request;
+        struct memsys_request request;
         unsigned char payload[MEM_PAYLOAD_MOST];
     } message;
     memset(&message, 0, sizeof message);
     uint64_t n = client->sent;
     uint8_t kind = (uint8_t)rng_below(&client->rng, 3);
     uint16_t bytes = 0;
-    message.request = (struct mem_request){.line = some_line(client, spec),
-                                           .id = (uint32_t)n,
-                                           .sectors = (uint8_t)(1 + rng_below(&client->rng, 15)),
-                                           .policy = (uint8_t)rng_below(&client->rng, 4)};
+    message.request = (struct memsys_request){.line = some_line(client, spec),
+                                              .id = (uint32_t)n,
+                                              .sectors = (uint8_t)(1 + rng_below(&client->rng, 15)),
+                                              .policy = (uint8_t)rng_below(&client->rng, 4)};
     client->log[n].kind = kind;
     if (kind == MEM_WRITE)
         bytes = make_write(self, client, spec, &message.request, message.payload);
@@ -123,8 +124,9 @@ static void client_send(struct component *self, struct client *client)
                 note(client, component_now(self), message.request.line + sector * MEM_SECTOR, 0, false);
         }
     }
-    assert_true(port_send(component_port(self, 0), mem_target(spec->mem, spec->number, message.request.line),
-                          0, kind, &message, (uint16_t)(sizeof message.request + bytes)));
+    assert_true(port_send(component_port(self, 0),
+                          memsys_target(spec->mem, spec->number, message.request.line), 0, kind, &message,
+                          (uint16_t)(sizeof message.request + bytes)));
     client->sent++;
 }
 
@@ -149,18 +151,19 @@ static void client_arrive(struct component *self, void *state, struct port *port
 {
     struct client *client = state;
     const struct event *event = port_head(port);
-    struct mem_reply reply;
+    struct memsys_reply reply;
     memcpy(&reply, event->payload, sizeof reply);
     const unsigned char *data = event->payload + sizeof reply;
     uint32_t words = client->log[reply.id].words;
-    assert_int_equal(mem_kinds[event->kind].way, MEM_TO_REQUESTER);
-    assert_int_equal(event->bytes, sizeof reply + mem_payload_bytes(event->kind, reply.sectors, reply.count));
+    assert_int_equal(memsys_kinds[event->kind].way, MEM_TO_REQUESTER);
+    assert_int_equal(event->bytes,
+                     sizeof reply + memsys_payload_bytes(event->kind, reply.sectors, reply.count));
     if (client->log[reply.id].kind == MEM_READ) {
         assert_int_equal(event->kind, MEM_DATA);
         for (uint32_t i = 0; i < words; i++)
             memcpy(&client->log[reply.id].at[i].value, data + i * MEM_SECTOR, 4);
     } else if (client->log[reply.id].kind == MEM_ATOMIC && event->kind == MEM_OLD) {
-        struct mem_old old;
+        struct memsys_old old;
         memcpy(&old, data + (reply.count - 1) * sizeof old, sizeof old);
         client->old[reply.id] = (uint32_t)old.value + 1;
         client->read_old++;
@@ -203,8 +206,8 @@ static uint64_t add_atomic(uint8_t operation, void *at, uint64_t operand, uint64
 
 struct system {
     struct engine *engine;
-    struct host_memory *host;
-    struct mem *mem;
+    struct hostmem *host;
+    struct memsys *mem;
     struct client_spec *specs;
     struct component **clients;
     uint32_t count;
@@ -225,7 +228,7 @@ struct choice {
     uint32_t dram;
 };
 
-static struct system system_make(const struct choice *choice, uint64_t seed)
+static struct system memsys_init(const struct choice *choice, uint64_t seed)
 {
     struct system system = {.count = choice->clients};
     struct l2_spec l2;
@@ -244,18 +247,18 @@ static struct system system_make(const struct choice *choice, uint64_t seed)
     dram.model = choice->dram;
     dram.bandwidth = UINT64_C(100000000000);
     system.engine = engine_new(&(struct engine_spec){.seed = seed, .payload_bytes = MEM_PAYLOAD_MOST});
-    system.host = host_memory_new(system.engine, 1, add_atomic);
-    struct mem_config config = {.host = system.host,
-                                .l2 = &l2,
-                                .dram = &dram,
-                                .noc = &noc,
-                                .sm_clock = 1980000000,
-                                .clients = choice->clients,
-                                .clients_of_sms = choice->clients - 1,
-                                .atomic = add_atomic};
-    must(system.mem = mem_new(system.engine, "gpu[0]", &config, err));
+    system.host = hostmem_new(system.engine, 1, add_atomic);
+    struct memsys_config config = {.host = system.host,
+                                   .l2 = &l2,
+                                   .dram = &dram,
+                                   .noc = &noc,
+                                   .sm_clock = 1980000000,
+                                   .clients = choice->clients,
+                                   .clients_of_sms = choice->clients - 1,
+                                   .atomic = add_atomic};
+    must(system.mem = memsys_new(system.engine, "gpu[0]", &config, err));
     system.memory = mem_alloc(REGION, 1);
-    mem_set_ranges(system.mem, &(struct home_range){.bytes = REGION, .host = system.memory}, 1);
+    memsys_set_ranges(system.mem, &(struct home_range){.bytes = REGION, .host = system.memory}, 1);
     system.specs = mem_alloc(choice->clients, sizeof *system.specs);
     system.clients = mem_alloc(choice->clients, sizeof(struct component *));
     for (uint32_t i = 0; i < choice->clients; i++) {
@@ -265,19 +268,19 @@ static struct system system_make(const struct choice *choice, uint64_t seed)
         struct component *client =
             engine_component(system.engine, engine_island(system.engine, name), name, &client_ops,
                              &system.specs[i], sizeof(struct client), "requests,replies");
-        must(mem_attach(system.mem, i, component_port(client, 0), component_port(client, 1), err));
+        must(memsys_attach(system.mem, i, component_port(client, 0), component_port(client, 1), err));
         system.clients[i] = client;
     }
-    must(mem_ready(system.mem, err));
+    must(memsys_ready(system.mem, err));
     must(engine_ready(system.engine, err));
     return system;
 }
 
-static void system_free(struct system *system)
+static void memsys_fini(struct system *system)
 {
     engine_free(system->engine);
-    mem_delete(system->mem);
-    host_memory_free(system->host);
+    memsys_free(system->mem);
+    hostmem_free(system->host);
     mem_free(system->specs);
     mem_free(system->clients);
     mem_free(system->memory);
@@ -407,17 +410,17 @@ static void reads_give_what_they_can_have_been(void **state)
 {
     (void)state;
     for (uint64_t trial = 0; trial < 3 * sizeof choices / sizeof *choices; trial++) {
-        struct system system = system_make(&choices[trial / 3], trial);
+        struct system system = memsys_init(&choices[trial / 3], trial);
         struct err err = {.text = ""};
         if (run_to(system.engine, TIME_NEVER, 1, &err) != ENGINE_FINISHED)
             fail_msg("%s", err.text);
-        mem_flush(system.mem, false);
+        memsys_flush(system.mem, false);
         check_words(&system);
         check_atomics(&system);
-        struct mem_counters counters;
-        mem_count(system.mem, &counters);
+        struct memsys_counters counters;
+        memsys_count(system.mem, &counters);
         assert_true(counters.dram_bytes_read > 0 && counters.l2_evictions > 0);
-        system_free(&system);
+        memsys_fini(&system);
     }
 }
 
@@ -428,14 +431,14 @@ static void any_number_of_threads_gives_the_same(void **state)
     for (uint64_t trial = 0; trial < sizeof choices / sizeof *choices; trial++) {
         uint64_t events[3], digests[3], watches[3];
         for (int i = 0; i < 3; i++) {
-            struct system system = system_make(&choices[trial], 77);
+            struct system system = memsys_init(&choices[trial], 77);
             engine_watch(system.engine);
             struct err err = {.text = ""};
             assert_int_equal(run_to(system.engine, TIME_NEVER, threads[i], &err), ENGINE_FINISHED);
             events[i] = engine_events(system.engine);
             digests[i] = engine_state_digest(system.engine);
             watches[i] = engine_watch_digest(system.engine);
-            system_free(&system);
+            memsys_fini(&system);
             assert_int_equal(events[i], events[0]);
             assert_int_equal(digests[i], digests[0]);
             assert_int_equal(watches[i], watches[0]);

@@ -12,7 +12,7 @@ static size_t first_of(const struct reference *reference)
 {
     size_t first = 0;
     for (size_t i = 1; i < reference->count; i++) {
-        if (event_before(&reference->events[i], &reference->events[first]))
+        if (queue_before(&reference->events[i], &reference->events[first]))
             first = i;
     }
     return first;

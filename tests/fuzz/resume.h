@@ -108,7 +108,7 @@ static void resume_init(struct resume *resume)
     machine_begin(machine, &task);
     machine_run(machine, &err);
     resume_require(machine_end(machine) == MACHINE_STOPPED, &err);
-    kernel_stats_fini(&task.stats);
+    gpu_kernel_stats_fini(&task.stats);
     machine_free(machine);
     resume_require(file_read(resume->path, 1 << 28, &resume->content, &err), &err);
     resume->content.length -= sizeof(uint64_t);
@@ -130,7 +130,7 @@ static inline bool resume_try(struct resume *resume)
         machine_begin(machine, &task);
     struct local_machine *local = (struct local_machine *)machine;
     bool good = local && checkpoint_load(local, &err) && checkpoint_write(local, &err);
-    kernel_stats_fini(&task.stats);
+    gpu_kernel_stats_fini(&task.stats);
     machine_free(machine);
     return good;
 }

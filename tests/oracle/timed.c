@@ -91,7 +91,7 @@ static bool run_on(struct machine *machine, const struct launch *launch, struct 
     *digest = digest_word(*digest, task.stats.cycles);
     *digest = digest_bytes(*digest, &task.stats.sm, sizeof task.stats.sm);
     *digest = digest_bytes(*digest, &task.stats.mem, sizeof task.stats.mem);
-    kernel_stats_fini(&task.stats);
+    gpu_kernel_stats_fini(&task.stats);
     return task.state == TASK_DONE || err_set(err, "%s", task.result.fault.text);
 }
 

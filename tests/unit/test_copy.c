@@ -23,13 +23,13 @@ static size_t go(const struct copy_order *order, const unsigned char *from, unsi
         assert_int_equal(message.request.id, 7);
         assert_int_equal(message.request.policy, MEM_AROUND);
         for (uint32_t left = message.request.sectors; left; left &= left - 1, sector++) {
-            const struct mem_write *write = &message.writes[sector];
+            const struct memsys_write *write = &message.writes[sector];
             for (uint32_t i = 0; i < MEM_SECTOR; i++)
                 if (write->mask >> i & 1)
                     to[message.request.line + (uint32_t)__builtin_ctz(left) * MEM_SECTOR + i] =
                         write->data[i];
         }
-        assert_int_equal(size, sizeof message.request + sector * sizeof(struct mem_write));
+        assert_int_equal(size, sizeof message.request + sector * sizeof(struct memsys_write));
     }
     copy_list_fini(&list);
     return course.pieces;

@@ -50,7 +50,7 @@ static struct seen run(const char *tags)
     CHECK(module_load(t.driver, "test.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "both", &both));
     CHECK(mapping_reserve(t.driver, 2 * UNIT, 0, &at));
-    CHECK(physical_new(t.device, UNIT, false, &handle));
+    CHECK(mapping_physical_new(t.device, UNIT, false, &handle));
     uint64_t a = at, b = at + UNIT;
     CHECK(mapping_add(t.driver, a, UNIT, handle));
     CHECK(mapping_add(t.driver, b, UNIT, handle));

@@ -572,8 +572,8 @@ static void launches_are_summed_and_those_asked_for_are_kept(void **state)
     assert_true(file_read(folder_file(&folder, sums_name), 1 << 20, &sums, &err));
     const struct launch_process *process = (const struct launch_process *)sums.at;
     assert_true(process->layout == LEDGER_LAYOUT);
-    const struct launch_sum *sum = (const struct launch_sum *)(sums.at + process->bytes);
-    assert_string_equal(launch_sum_name(sum), "add");
+    const struct ledger_sum *sum = (const struct ledger_sum *)(sums.at + process->bytes);
+    assert_string_equal(ledger_sum_name(sum), "add");
     assert_int_equal(sum->launches, 3);
     assert_int_equal(sum->failed, 1);
     assert_int_equal(sum->error, RESULT_ILLEGAL_ADDRESS);

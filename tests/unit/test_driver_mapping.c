@@ -15,7 +15,7 @@ static void mappings_side_by_side_are_one_to_copies(void **state)
     start(&t);
     CHECK(mapping_reserve(t.driver, 2 * UNIT, 0, &at));
     for (int i = 0; i < 2; i++) {
-        CHECK(physical_new(t.device, UNIT, i, &handles[i]));
+        CHECK(mapping_physical_new(t.device, UNIT, i, &handles[i]));
         CHECK(mapping_add(t.driver, at + (uint64_t)i * UNIT, UNIT, handles[i]));
     }
     memset(source, 3, sizeof source);
@@ -37,7 +37,7 @@ static void a_device_sees_what_it_was_given(void **state)
     start_with(&t, (struct driver_options){.settings = (const char *const[]){"system.gpus=2", NULL}});
     struct device *other = driver_device(t.driver, 1);
     CHECK(mapping_reserve(t.driver, UNIT, 0, &at));
-    CHECK(physical_new(t.device, UNIT, false, &handle));
+    CHECK(mapping_physical_new(t.device, UNIT, false, &handle));
     CHECK(mapping_add(t.driver, at, UNIT, handle));
     assert_false(image_find(device_image(t.device), at, &range));
     CHECK(mapping_set_access(other, at, UNIT, MAPPING_READ));
@@ -60,12 +60,12 @@ static void memory_reads_as_zero_when_it_is_made_again(void **state)
     start(&t);
     CHECK(mapping_reserve(t.driver, UNIT, 0, &at));
     for (int i = 0; i < 3; i++) {
-        CHECK(physical_new(t.device, UNIT, false, &handle));
+        CHECK(mapping_physical_new(t.device, UNIT, false, &handle));
         CHECK(mapping_add(t.driver, at, UNIT, handle));
         assert_int_equal(*(char *)(uintptr_t)at, 0);
         *(char *)(uintptr_t)at = 1;
-        CHECK(physical_release(t.driver, handle));
-        assert_int_equal(physical_release(t.driver, handle), RESULT_INVALID_VALUE);
+        CHECK(mapping_physical_release(t.driver, handle));
+        assert_int_equal(mapping_physical_release(t.driver, handle), RESULT_INVALID_VALUE);
         CHECK(mapping_remove(t.driver, at, UNIT));
     }
     stop(&t);
@@ -75,25 +75,25 @@ static void a_file_descriptor_is_the_same_memory(void **state)
 {
     (void)state;
     struct under_test t;
-    struct physical_facts facts;
+    struct mapping_physical_facts facts;
     uint64_t at, handle, imported;
     int file, strange[2];
     start(&t);
     CHECK(mapping_reserve(t.driver, 2 * UNIT, 0, &at));
-    CHECK(physical_new(t.device, UNIT, true, &handle));
-    CHECK(physical_export(t.driver, handle, &file));
+    CHECK(mapping_physical_new(t.device, UNIT, true, &handle));
+    CHECK(mapping_physical_export(t.driver, handle, &file));
     CHECK(mapping_add(t.driver, at, UNIT, handle));
     *(char *)(uintptr_t)at = 5;
     CHECK(mapping_remove(t.driver, at, UNIT));
-    CHECK(physical_release(t.driver, handle));
-    CHECK(physical_import(t.driver, file, &imported)); /* which nobody else has now */
+    CHECK(mapping_physical_release(t.driver, handle));
+    CHECK(mapping_physical_import(t.driver, file, &imported)); /* which nobody else has now */
     close(file);
-    CHECK(physical_find(t.driver, imported, &facts));
+    CHECK(mapping_physical_find(t.driver, imported, &facts));
     assert_true(facts.device == t.device && facts.bytes == UNIT);
     CHECK(mapping_add(t.driver, at + UNIT, UNIT, imported));
     assert_int_equal(*(char *)(uintptr_t)(at + UNIT), 5);
     assert_int_equal(pipe(strange), 0);
-    assert_int_equal(physical_import(t.driver, strange[0], &imported), RESULT_INVALID_VALUE);
+    assert_int_equal(mapping_physical_import(t.driver, strange[0], &imported), RESULT_INVALID_VALUE);
     close(strange[0]);
     close(strange[1]);
     stop(&t);
@@ -106,7 +106,7 @@ static void a_reset_frees_all(void **state)
     uint64_t at, handle, free_bytes, total;
     start(&t);
     CHECK(mapping_reserve(t.driver, UNIT, 0, &at));
-    CHECK(physical_new(t.device, UNIT, false, &handle));
+    CHECK(mapping_physical_new(t.device, UNIT, false, &handle));
     CHECK(mapping_add(t.driver, at, UNIT, handle));
     CHECK(memory_info(t.device, &free_bytes, &total));
     assert_int_equal(total - free_bytes, UNIT);

@@ -467,7 +467,7 @@ static void a_launch_has_statistics(void **state)
     CHECK(stream_launch(test.t.first, test.spin, &grid, (void *[]){&out, &rounds}));
     CHECK(device_synchronize(test.t.device));
     assert_true(driver_launch(test.t.driver, 0, &record));
-    const struct kernel_stats *stats = record.timing;
+    const struct gpu_kernel_stats *stats = record.timing;
     assert_non_null(stats);
     assert_true(stats->cycles > 100 && stats->end_ps > stats->start_ps);
     assert_int_equal(stats->sm.blocks, 8);

@@ -1,4 +1,4 @@
-#include "base/home.h"
+#include "base/install.h"
 #include "check.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ static void data_is_where_the_environment_says(void **state)
     (void)state;
     struct text path = {0};
     setenv("HEDDLE_HOME", "/some/where", 1);
-    home_add_data(&path, "systems");
+    install_add_data(&path, "systems");
     assert_string_equal(path.at, "/some/where/systems");
     text_fini(&path);
     unsetenv("HEDDLE_HOME");
@@ -20,7 +20,7 @@ static void data_is_found_above_the_program(void **state)
     (void)state;
     struct text path = {0};
     assert_int_equal(chdir("/"), 0); /* the current folder has no part in it */
-    home_add_data(&path, "systems");
+    install_add_data(&path, "systems");
     text_add(&path, "/h200.ini");
     assert_int_equal(path.at[0], '/');
     assert_int_equal(access(path.at, R_OK), 0);
@@ -31,7 +31,7 @@ static void what_is_nowhere_is_its_name(void **state)
 {
     (void)state;
     struct text path = {0};
-    home_add_data(&path, "there/is/none");
+    install_add_data(&path, "there/is/none");
     assert_string_equal(path.at, "there/is/none");
     text_fini(&path);
 }
@@ -40,10 +40,10 @@ static void parts_are_beside_the_program(void **state)
 {
     (void)state;
     struct text path = {0};
-    assert_true(home_add_part(&path, "test_unit_home"));
+    assert_true(install_add_part(&path, "test_unit_home"));
     assert_int_equal(access(path.at, X_OK), 0);
     text_fini(&path);
-    assert_true(home_add_part(&path, "there/is/none"));
+    assert_true(install_add_part(&path, "there/is/none"));
     assert_int_equal(path.at[0], '/');
     assert_non_null(strstr(path.at, "/tests/there/is/none"));
     text_fini(&path);

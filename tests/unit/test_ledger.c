@@ -23,10 +23,10 @@ static void places_are_read_as_they_were_written(void **state)
                              .is_shared = true,
                              .steps = {[UNIT_LSU] = 255, [UNIT_CALL] = 1}};
     struct code_place end = {.kernel = "k", .module = "./x", .instruction = "end"};
-    struct place_list list = {0};
+    struct ledger_place_list list = {0};
     struct text text = {0};
-    place_text_add(&text, &odd);
-    const struct code_place *back = place_list_read(&list, text.at);
+    ledger_place_text_add(&text, &odd);
+    const struct code_place *back = ledger_place_list_read(&list, text.at);
     assert_string_equal(back->file, odd.file);
     assert_string_equal(back->function, "_Z1fv");
     assert_string_equal(back->instruction, "atom.shared.add.u32");
@@ -34,32 +34,32 @@ static void places_are_read_as_they_were_written(void **state)
     assert_int_equal(back->ptx_line, 29);
     assert_true(back->is_atomic && back->is_shared);
     assert_memory_equal(back->steps, odd.steps, sizeof odd.steps);
-    assert_ptr_equal(place_list_read(&list, text.at), back);
+    assert_ptr_equal(ledger_place_list_read(&list, text.at), back);
     text.length = 0;
-    place_text_add(&text, &end);
-    const struct code_place *last = place_list_read(&list, text.at);
+    ledger_place_text_add(&text, &end);
+    const struct code_place *last = ledger_place_list_read(&list, text.at);
     assert_ptr_not_equal(last, back);
     assert_null(last->file);
     text.at[text.length - 3] = 0; /* cut short */
-    assert_null(place_list_read(&list, text.at));
+    assert_null(ledger_place_list_read(&list, text.at));
     text_fini(&text);
-    place_list_fini(&list);
+    ledger_place_list_fini(&list);
 }
 
 static void the_longest_launch_is_the_same_in_any_order(void **state)
 {
     (void)state;
-    struct kernel_stats slow = {.start_ps = 100, .end_ps = 200}, fast = {.start_ps = 500, .end_ps = 599};
+    struct gpu_kernel_stats slow = {.start_ps = 100, .end_ps = 200}, fast = {.start_ps = 500, .end_ps = 599};
     struct launch_numbers many = {.thread_instructions = 9}, few = {.thread_instructions = 8, .launch = 1};
     struct launch_numbers large = {.grid = {1, 2}, .launch = 2}, small = {.grid = {1, 1}, .launch = 1};
     struct launch_numbers late = small;
     late.launch = 7;
-    assert_true(launch_is_longer((struct launch_span){&few, &slow}, (struct launch_span){&many, &fast}));
-    assert_false(launch_is_longer((struct launch_span){&many, &fast}, (struct launch_span){&few, &slow}));
-    assert_true(launch_is_longer((struct launch_span){&many, NULL}, (struct launch_span){&few, NULL}));
-    assert_true(launch_is_longer((struct launch_span){&large, NULL}, (struct launch_span){&small, NULL}));
-    assert_false(launch_is_longer((struct launch_span){&small, NULL}, (struct launch_span){&large, NULL}));
-    assert_true(launch_is_longer((struct launch_span){&small, NULL}, (struct launch_span){&late, NULL}));
+    assert_true(ledger_is_longer((struct launch_span){&few, &slow}, (struct launch_span){&many, &fast}));
+    assert_false(ledger_is_longer((struct launch_span){&many, &fast}, (struct launch_span){&few, &slow}));
+    assert_true(ledger_is_longer((struct launch_span){&many, NULL}, (struct launch_span){&few, NULL}));
+    assert_true(ledger_is_longer((struct launch_span){&large, NULL}, (struct launch_span){&small, NULL}));
+    assert_false(ledger_is_longer((struct launch_span){&small, NULL}, (struct launch_span){&large, NULL}));
+    assert_true(ledger_is_longer((struct launch_span){&small, NULL}, (struct launch_span){&late, NULL}));
 }
 
 /* ---- files ---- */

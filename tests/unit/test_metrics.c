@@ -7,7 +7,7 @@
 struct sample {
     struct system system;
     struct launch_facts facts;
-    struct kernel_stats stats;
+    struct gpu_kernel_stats stats;
 };
 
 static void sample_init(struct sample *s)
@@ -18,16 +18,16 @@ static void sample_init(struct sample *s)
         fail_msg("%s", err.text);
     s->facts = (struct launch_facts){
         .grid = {1056, 1, 1}, .block = {256, 1, 1}, .registers = 32, .blocks_per_sm = 8};
-    s->stats = (struct kernel_stats){.start_ps = 1000000,
-                                     .end_ps = 1000000 + 5050505,
-                                     .cycles = 10000,
-                                     .clock_hz = s->system.gpu.clock,
-                                     .sm_count = 132,
-                                     .warps_per_sm = 64,
-                                     .schedulers_per_sm = 4,
-                                     .sms_used = 132,
-                                     .busiest_sm_cycles = 9000,
-                                     .idlest_sm_cycles = 8900};
+    s->stats = (struct gpu_kernel_stats){.start_ps = 1000000,
+                                         .end_ps = 1000000 + 5050505,
+                                         .cycles = 10000,
+                                         .clock_hz = s->system.gpu.clock,
+                                         .sm_count = 132,
+                                         .warps_per_sm = 64,
+                                         .schedulers_per_sm = 4,
+                                         .sms_used = 132,
+                                         .busiest_sm_cycles = 9000,
+                                         .idlest_sm_cycles = 8900};
     s->stats.sm.cycles_active = 132 * 8950;
     s->stats.sm.warp_cycles = s->stats.sm.cycles_active * 32;
     s->stats.sm.instructions = s->stats.sm.issue_cycles = 100000;
@@ -108,7 +108,7 @@ static void launches_are_summed(void **state)
 {
     (void)state;
     struct sample s;
-    struct kernel_stats sum = {0};
+    struct gpu_kernel_stats sum = {0};
     sample_init(&s);
     s.stats.sm.by_unit[UNIT_FMA] = 5;
     metrics_sum(&sum, &s.stats);
@@ -311,7 +311,7 @@ static void copies_of_a_line_are_added_up(void **state)
     at[2].instruction = at[3].instruction = "add.f32"; /* another operation of the line */
     check_words(&s, places, 5, "most at a.cu:9 (fma.rn.f32)");
     at[2].instruction = at[3].instruction = "fma.rn.f32";
-    assert_int_equal(metric_places_merge(places, 5), 2);
+    assert_int_equal(bottleneck_merge_places(places, 5), 2);
     assert_int_equal(places[0].at->ptx_line, 37);
     assert_int_equal(places[0].copies, 3);
     assert_int_equal(places[0].counts.stalls[STALL_long_scoreboard], 4000);
@@ -319,7 +319,7 @@ static void copies_of_a_line_are_added_up(void **state)
         at[i].file = NULL;
         places[i].at = &at[i];
     }
-    assert_int_equal(metric_places_merge(places, 5), 5);
+    assert_int_equal(bottleneck_merge_places(places, 5), 5);
     system_fini(&s.system);
 }
 

@@ -207,17 +207,17 @@ static void a_set_takes_the_place_of_an_earlier_one(void **state)
     for (size_t i = 0; i < 4; i++)
         touch(others[i]);
     touch("set.7.htrace");
-    struct output_place *place = place_new("set", &err);
+    struct output_place *place = output_new("set", &err);
     assert_non_null(place);
-    snprintf(path, sizeof path, "%s/0.htrace", place_folder(place));
+    snprintf(path, sizeof path, "%s/0.htrace", output_folder(place));
     touch(path);
-    snprintf(path, sizeof path, "%s/12.htrace", place_folder(place));
+    snprintf(path, sizeof path, "%s/12.htrace", output_folder(place));
     touch(path);
     assert_int_equal(access("set.7.htrace", F_OK), 0); /* until all are there */
-    assert_true(place_commit(place, &err));
+    assert_true(output_commit(place, &err));
     assert_int_not_equal(access("set.7.htrace", F_OK), 0);
-    snprintf(path, sizeof path, "%s", place_folder(place));
-    place_free(place);
+    snprintf(path, sizeof path, "%s", output_folder(place));
+    output_free(place);
     assert_int_not_equal(access(path, F_OK), 0);
     assert_int_equal(unlink("set.0.htrace") | unlink("set.12.htrace"), 0);
     for (size_t i = 0; i < 4; i++)
@@ -229,13 +229,13 @@ static void what_is_not_committed_is_gone(void **state)
     (void)state;
     struct err err;
     char path[200];
-    struct output_place *place = place_new("./set", &err);
-    snprintf(path, sizeof path, "%s/0.htrace", place_folder(place));
+    struct output_place *place = output_new("./set", &err);
+    snprintf(path, sizeof path, "%s/0.htrace", output_folder(place));
     touch(path);
-    place_free(place);
+    output_free(place);
     assert_int_not_equal(access(path, F_OK), 0);
-    assert_null(place_new("./", &err));
-    assert_null(place_new("no/such/set", &err));
+    assert_null(output_new("./", &err));
+    assert_null(output_new("no/such/set", &err));
 }
 
 static void programs_have_emulators(void **state)

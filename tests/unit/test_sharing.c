@@ -34,7 +34,7 @@ static const char *const small[] = {"gpu.sm_count=8", "system.gpus=2", NULL};
 
 struct seen {
     uint32_t count, cells[GPUS][BLOCKS * THREADS];
-    struct kernel_stats stats[GPUS * LAUNCHES];
+    struct gpu_kernel_stats stats[GPUS * LAUNCHES];
 };
 
 /* Both GPUs count in memory of GPU 0, and have their cells in memory of GPU 1. */

@@ -1,7 +1,7 @@
 /* Descriptions of systems: those that come with Heddle, and how one is found. */
 #include "check.h"
 #include "base/bits.h"
-#include "base/home.h"
+#include "base/install.h"
 #include "cache/tags.h"
 #include "system/system.h"
 
@@ -19,7 +19,7 @@ static const char *own_folder(void)
 {
     static char folder[4096], file[4096];
     struct text path = {0};
-    home_add_data(&path, "systems");
+    install_add_data(&path, "systems");
     assert_true((size_t)snprintf(folder, sizeof folder, "%s", path.at) < sizeof folder);
     text_fini(&path);
     snprintf(file, sizeof file, "%.4000s/h200.ini", folder);

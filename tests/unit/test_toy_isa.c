@@ -151,7 +151,7 @@ static uint64_t run(const struct launch *launch, const struct machine_options *o
         *counters = task.stats.sm;
     uint64_t digest = digest_bytes(*cycles, &task.stats.sm, sizeof task.stats.sm);
     digest = digest_bytes(digest, &task.stats.mem, sizeof task.stats.mem);
-    kernel_stats_fini(&task.stats);
+    gpu_kernel_stats_fini(&task.stats);
     machine_free(machine);
     system_fini(&system);
     return digest;

@@ -24,7 +24,7 @@ static int remove_folder(void **state)
     return rmdir(folder.path);
 }
 
-static const char *write_bytes(const char *name, const void *bytes, size_t count)
+static const char *access_write_bytes(const char *name, const void *bytes, size_t count)
 {
     FILE *stream = fopen(folder_file(&folder, name), "wb");
     assert_int_equal(fwrite(bytes, 1, count, stream), count);
@@ -191,7 +191,7 @@ static void champsim(void **state)
         {.ip = 4100, .is_branch = 1, .branch_taken = 1},
         {.ip = 4104, .writes = {1, 2}, .reads = {3, 4, 5, UINT64_MAX}},
     };
-    const char *path = write_bytes("t.champsimtrace", records, sizeof records);
+    const char *path = access_write_bytes("t.champsimtrace", records, sizeof records);
     for (size_t at_once = 1; at_once <= 7; at_once++) {
         read_all(path, 1, at_once, text, sizeof text);
         assert_string_equal(
@@ -199,17 +199,17 @@ static void champsim(void **state)
                   "0x1,write,1,2\n0x2,write,1,2\n");
     }
     unlink(path);
-    path = write_bytes("unnamed", records, sizeof records);
+    path = access_write_bytes("unnamed", records, sizeof records);
     read_all(path, 8, 7, text, sizeof text);
     assert_non_null(strstr(text, "it has only 8 accesses: 8 cannot be left out"));
     unlink(path);
-    path = write_bytes("t.champsimtrace", records, sizeof records - 10);
+    path = access_write_bytes("t.champsimtrace", records, sizeof records - 10);
     read_all(path, 0, 7, text, sizeof text);
     assert_non_null(strstr(text, "record 2: it is cut: 54 bytes of 64"));
     unlink(path);
     struct record strange = records[0];
     strange.is_branch = 7;
-    path = write_bytes("t.champsimtrace", &strange, sizeof strange);
+    path = access_write_bytes("t.champsimtrace", &strange, sizeof strange);
     read_all(path, 0, 7, text, sizeof text);
     assert_non_null(strstr(text, "record 0: is_branch 7 and branch_taken 0, expected 0 or 1"));
     unlink(path);
@@ -286,7 +286,7 @@ static void many_lines(void **state)
                  {"a.din.zst", packed, all, true},
                  {"b.din.zst", packed, all - 9, false}};
     for (size_t k = 0; k < COUNT_OF(files); k++) {
-        const char *path = write_bytes(files[k].name, files[k].bytes, files[k].count);
+        const char *path = access_write_bytes(files[k].name, files[k].bytes, files[k].count);
         struct source *source = source_open(path, 0, &err);
         struct trace_access accesses[1000];
         uint64_t at = 0;

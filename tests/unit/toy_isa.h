@@ -263,7 +263,7 @@ static void toy_step(struct isa_warp *isa, struct isa_stepped *stepped)
     lane_mask any = 0;
     *stepped = (struct isa_stepped){.mask = isa->active};
     result->warp_instructions++;
-    result->thread_instructions += count_lanes(isa->active);
+    result->thread_instructions += isa_count_lanes(isa->active);
     w->pc++;
     isa->next++;
     switch (inst->op) {
@@ -395,10 +395,10 @@ static void toy_archive_delivery(const struct isa_warp *isa, struct delivery *of
 {
     struct toy_warp *w = toy_warp(isa);
     uint64_t place = (uint64_t)(of->registers - (char *)w->r);
-    struct delivery flat = delivery_without_pointers(of);
+    struct delivery flat = team_bare_delivery(of);
     ARCHIVE_VALUE(archive, flat);
     place = archive_number(archive, place, sizeof w->r - sizeof *w->r);
-    *of = delivery_without_pointers(&flat);
+    *of = team_bare_delivery(&flat);
     of->registers = (char *)w->r + place;
 }
 

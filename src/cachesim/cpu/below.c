@@ -46,7 +46,7 @@ static void ask_private(const struct walk *walk, uint32_t tile, uint64_t line, u
     queue->at[queue->asked++ % L2_AHEAD] = (struct l2_request){line, tile, kind};
     struct coherent_group group =
         level_group(l2, walk->caches->l2, walk->l2_of, walk->first + tile, 1, set_of(l2, line, &tag));
-    set_prefetch(l2, group.sets);
+    walk_prefetch(l2, group.sets);
 }
 
 void walk_end(const struct walk *walk)

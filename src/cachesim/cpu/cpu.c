@@ -154,7 +154,7 @@ static void cpu_free(struct caches *caches)
     for (uint32_t i = 0; i < caches->plan.spec.tiles; i++)
         mem_free(caches->told[i].at);
     split_fini(&caches->split, &caches->plan);
-    slice_works_free(caches->slice_works, workers_count(caches->workers));
+    split_works_free(caches->slice_works, workers_count(caches->workers));
     workers_free(caches->workers);
     mem_free(caches->requests);
     mem_free(caches->told);
@@ -194,7 +194,7 @@ static struct caches *cpu_make(const struct caches_spec *spec, const struct cach
     caches->buckets = spec->machine == CACHES_SHARED ? (uint32_t)min_u64(spec->tiles, 8 * workers) : 0;
     caches->requests = mem_alloc((size_t)pieces(caches) * caches->buckets, sizeof *caches->requests);
     caches->told = mem_alloc(spec->tiles, sizeof *caches->told);
-    caches->slice_works = slice_works_new(workers);
+    caches->slice_works = split_works_new(workers);
     return caches;
 }
 

@@ -66,7 +66,7 @@ static inline void run_one(const struct walk *walk, const struct coherent_shape 
                 count_hit(&hits, writes);
             } else {
                 uint64_t when = by_place ? (uint64_t)(at - begin) : trace_instruction(*at);
-                tile_access(walk, l1, 1, 0, sight.way, line, when, writes);
+                walk_access(walk, l1, 1, 0, sight.way, line, when, writes);
             }
             last = last_line_after(l1->policy, line, writes);
         }
@@ -85,7 +85,7 @@ static inline void step(const struct walk *walk, const struct coherent_shape *l1
         count->reads += !writes;
         count->writes += writes;
     } else {
-        tile_access(walk, l1, walk->tiles, tile, sight.way, line, when, writes);
+        walk_access(walk, l1, walk->tiles, tile, sight.way, line, when, writes);
     }
 }
 
@@ -129,7 +129,7 @@ static inline void run_items_one(const struct walk *walk, const struct coherent_
         if (LIKELY(sight.quick))
             count_hit(&hits, writes);
         else
-            tile_access(walk, l1, 1, 0, sight.way, item.line, item.rest >> (MERGE_TILE_BITS + 1), writes);
+            walk_access(walk, l1, 1, 0, sight.way, item.line, item.rest >> (MERGE_TILE_BITS + 1), writes);
     }
     count_hits(walk, hits);
 }

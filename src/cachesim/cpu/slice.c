@@ -11,12 +11,12 @@ struct slice_work { /* of a worker: requests while they are sorted */
     size_t capacity;
 };
 
-struct slice_work *slice_works_new(unsigned workers)
+struct slice_work *split_works_new(unsigned workers)
 {
     return mem_alloc(workers, sizeof(struct slice_work));
 }
 
-void slice_works_free(struct slice_work *works, unsigned workers)
+void split_works_free(struct slice_work *works, unsigned workers)
 {
     for (unsigned i = 0; i < workers; i++) {
         mem_free(works[i].now);
@@ -109,7 +109,7 @@ static inline struct slice_place place_of(struct caches *caches, const struct sh
         .seed = set_seed(caches->plan.spec.seed, 1, slice, set),
         .kind = request->kind == COHERENT_CLAIM ? COHERENT_READ : request->kind,
     };
-    set_prefetch(l2, place.group.sets);
+    walk_prefetch(l2, place.group.sets);
     return place;
 }
 

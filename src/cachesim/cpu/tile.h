@@ -68,7 +68,7 @@ struct l2_queue {
     uint64_t asked, done;
 };
 
-static inline void set_prefetch(const struct coherent_shape *shape, const char *set)
+static inline void walk_prefetch(const struct coherent_shape *shape, const char *set)
 {
     for (uint32_t at = 0; at < shape->set_bytes; at += CACHE_LINE)
         __builtin_prefetch(set + at, 1);
@@ -95,7 +95,7 @@ void walk_below(const struct walk *walk, uint32_t tile, uint64_t line, uint64_t 
 
 /* An access to a line of the L1 that is in this way, or in none. `tiles` are the walk's: a constant if it is
  * known. */
-static inline void tile_access(const struct walk *walk, const struct coherent_shape *l1, uint32_t tiles,
+static inline void walk_access(const struct walk *walk, const struct coherent_shape *l1, uint32_t tiles,
                                uint32_t tile, uint32_t way, uint64_t line, uint64_t when, bool writes)
 {
     struct caches *caches = walk->caches;
@@ -123,7 +123,7 @@ run_fn run_level_v1, run_level_v3;
 
 /* Machine `shared`: what the L1s asked for, in order (slice.c). */
 void slices_run(struct caches *caches);
-struct slice_work *slice_works_new(unsigned workers);
-void slice_works_free(struct slice_work *works, unsigned workers);
+struct slice_work *split_works_new(unsigned workers);
+void split_works_free(struct slice_work *works, unsigned workers);
 
 #endif

@@ -11,30 +11,30 @@ static void cuda_close(struct caches *caches)
 {
     if (!caches)
         return;
-    struct device *device = caches->device;
+    struct card *device = caches->device;
     if (device) {
-        device_sync(device);
+        card_sync(device);
         struct room *rooms[] = {&caches->merged[0], &caches->merged[1],   &caches->l1_told,
                                 &caches->l2_told,   &caches->slice_lists, &caches->unsorted,
                                 &caches->sorted,    &caches->slice_words};
         for (size_t i = 0; i < COUNT_OF(rooms); i++)
-            device_free(device, rooms[i]->address);
+            card_free(device, rooms[i]->address);
         for (unsigned i = 0; i < SLOTS; i++) {
-            device_free(device, caches->slots[i].round.items.address);
-            device_free(device, caches->slots[i].asks.address);
-            device_free(device, caches->slots[i].slice_counts.address);
-            device_free_host(device, caches->slots[i].staged.memory);
+            card_free(device, caches->slots[i].round.items.address);
+            card_free(device, caches->slots[i].asks.address);
+            card_free(device, caches->slots[i].slice_counts.address);
+            card_free_host(device, caches->slots[i].staged.memory);
         }
         for (size_t i = 0; i < caches->kept_count; i++)
-            device_free(device, caches->kept[i].items.address);
-        device_free(device, caches->l1);
-        device_free(device, caches->l2);
-        device_free(device, caches->l1_counts);
-        device_free(device, caches->l2_counts);
-        device_free(device, caches->l1_tallies);
-        device_free(device, caches->l2_tallies);
+            card_free(device, caches->kept[i].items.address);
+        card_free(device, caches->l1);
+        card_free(device, caches->l2);
+        card_free(device, caches->l1_counts);
+        card_free(device, caches->l2_counts);
+        card_free(device, caches->l1_tallies);
+        card_free(device, caches->l2_tallies);
     }
-    device_close(device);
+    card_close(device);
     workers_free(caches->workers);
     mem_free(caches->accessed);
     mem_free(caches->from);
@@ -45,16 +45,16 @@ static void cuda_close(struct caches *caches)
 
 static void make_slots(struct caches *caches)
 {
-    struct device *device = caches->device;
-    caches->l1_stream = device_stream(device);
-    caches->l2_stream = caches->host.no_overlap ? caches->l1_stream : device_stream(device);
-    caches->transfers = caches->host.no_overlap ? caches->l1_stream : device_stream(device);
+    struct card *device = caches->device;
+    caches->l1_stream = card_stream(device);
+    caches->l2_stream = caches->host.no_overlap ? caches->l1_stream : card_stream(device);
+    caches->transfers = caches->host.no_overlap ? caches->l1_stream : card_stream(device);
     for (unsigned i = 0; i < SLOTS; i++) {
-        struct slot *slot = &caches->slots[i];
+        struct round_slot *slot = &caches->slots[i];
         device_handle *events[] = {&slot->transfer_from, &slot->transfer_to, &slot->l1_from,
                                    &slot->l1_to,         &slot->l2_from,     &slot->l2_to};
         for (size_t k = 0; k < COUNT_OF(events); k++)
-            *events[k] = device_event(device);
+            *events[k] = card_event(device);
     }
 }
 
@@ -62,41 +62,41 @@ static void make_slots(struct caches *caches)
 static bool check_memory(const struct caches *caches, struct err *err)
 {
     uint64_t bytes = caches->plan.spec.tiles * (caches->plan.l1_bytes + caches->plan.l2_bytes);
-    uint64_t there = device_memory(caches->device);
+    uint64_t there = card_memory(caches->device);
     if (bytes > there / 10 * 9)
         return err_set(err, "%s has %llu MiB of memory free; the caches' state needs %llu MiB",
-                       device_name(caches->device), (unsigned long long)there >> 20,
+                       card_name(caches->device), (unsigned long long)there >> 20,
                        (unsigned long long)bytes >> 20);
     return true;
 }
 
 static bool make_state(struct caches *caches, struct err *err)
 {
-    struct device *device = caches->device;
+    struct card *device = caches->device;
     const struct caches_plan *plan = &caches->plan;
     if (!check_memory(caches, err))
         return false;
 #define X(name, dynamic)                                                                                     \
-    caches->kernels.name = device_function(device, #name, dynamic ? device_block_shared(device) : 0);
+    caches->kernels.name = card_function(device, #name, dynamic ? card_block_shared(device) : 0);
     KERNELS(X)
 #undef X
     uint64_t tiles = plan->spec.tiles;
-    caches->l1 = device_alloc(device, tiles * plan->l1_bytes);
-    caches->l2 = device_alloc(device, tiles * plan->l2_bytes);
-    caches->l1_counts = device_alloc(device, tiles * sizeof(struct coherent_counters));
-    caches->l2_counts = device_alloc(device, tiles * sizeof(struct coherent_counters));
+    caches->l1 = card_alloc(device, tiles * plan->l1_bytes);
+    caches->l2 = card_alloc(device, tiles * plan->l2_bytes);
+    caches->l1_counts = card_alloc(device, tiles * sizeof(struct coherent_counters));
+    caches->l2_counts = card_alloc(device, tiles * sizeof(struct coherent_counters));
     if (plan->spec.snoop > TALLIED_MOST) {
-        caches->l1_tallies = device_alloc(device, tiles * TALLY_BYTES);
-        caches->l2_tallies = device_alloc(device, tiles * TALLY_BYTES);
+        caches->l1_tallies = card_alloc(device, tiles * TALLY_BYTES);
+        caches->l2_tallies = card_alloc(device, tiles * TALLY_BYTES);
     }
     make_slots(caches);
     levels_plan(caches);
-    if (caches->l1_level.work.shared.bytes > device_block_shared(device))
+    if (caches->l1_level.work.shared.bytes > card_block_shared(device))
         return err_set(
             err, "%s is too small: a block of its threads has %u bytes of shared memory, and %u are needed",
-            device_name(device), device_block_shared(device), caches->l1_level.work.shared.bytes);
-    device_sync(device);
-    return device_good(device, err);
+            card_name(device), card_block_shared(device), caches->l1_level.work.shared.bytes);
+    card_sync(device);
+    return card_good(device, err);
 }
 
 static struct caches *cuda_make(const struct caches_spec *spec, const struct caches_host *host,
@@ -104,7 +104,7 @@ static struct caches *cuda_make(const struct caches_spec *spec, const struct cac
 {
     if (!caches_check(spec, err))
         return NULL;
-    struct device *device = device_open(cachesim_kernels_ptx, err);
+    struct card *device = card_open(cachesim_kernels_ptx, err);
     if (!device)
         return NULL;
     struct caches *caches = mem_alloc(1, sizeof *caches);
@@ -157,18 +157,18 @@ static bool take_round(struct caches *caches, const struct caches_batch *batch, 
     return more;
 }
 
-static void wait_for_slot(struct caches *caches, struct slot *slot)
+static void wait_for_slot(struct caches *caches, struct round_slot *slot)
 {
     if (!slot->is_used)
         return;
-    device_sync_event(caches->device, slot->l2_to);
-    caches->times.transfer_s += device_seconds(caches->device, slot->transfer_from, slot->transfer_to);
-    caches->times.l1_s += device_seconds(caches->device, slot->l1_from, slot->l1_to);
-    caches->times.l2_s += device_seconds(caches->device, slot->l2_from, slot->l2_to);
+    card_sync_event(caches->device, slot->l2_to);
+    caches->times.transfer_s += card_seconds(caches->device, slot->transfer_from, slot->transfer_to);
+    caches->times.l1_s += card_seconds(caches->device, slot->l1_from, slot->l1_to);
+    caches->times.l2_s += card_seconds(caches->device, slot->l2_from, slot->l2_to);
     slot->is_used = false;
 }
 
-static bool stage_round(struct caches *caches, struct slot *slot, const struct caches_batch *batch,
+static bool stage_round(struct caches *caches, struct round_slot *slot, const struct caches_batch *batch,
                         uint64_t first_when, struct round *round, struct err *err)
 {
     uint64_t words_at = round_words_at(caches);
@@ -185,9 +185,9 @@ static bool stage_round(struct caches *caches, struct slot *slot, const struct c
     round->count = starts[tiles];
     uint64_t bytes = words_at + (uint64_t)round->count * (stage.has_whens ? 12 : 8);
     if (fits && bytes > slot->staged.bytes) {
-        device_free_host(caches->device, slot->staged.memory);
+        card_free_host(caches->device, slot->staged.memory);
         slot->staged.bytes = bytes + bytes / 4;
-        slot->staged.memory = device_alloc_host(caches->device, slot->staged.bytes);
+        slot->staged.memory = card_alloc_host(caches->device, slot->staged.bytes);
     }
     fits = fits && room_for(caches->device, &round->items, bytes) && slot->staged.memory;
     if (fits) {
@@ -195,12 +195,12 @@ static bool stage_round(struct caches *caches, struct slot *slot, const struct c
         stage.words = (uint64_t *)(void *)(slot->staged.memory + words_at);
         stage.whens = (uint32_t *)(void *)(stage.words + round->count);
         stage_fill(&stage, caches->workers);
-        device_record(caches->device, slot->transfer_from, caches->transfers);
-        device_to(caches->device, round->items.address, slot->staged.memory, bytes, caches->transfers);
-        device_record(caches->device, slot->transfer_to, caches->transfers);
+        card_record(caches->device, slot->transfer_from, caches->transfers);
+        card_to(caches->device, round->items.address, slot->staged.memory, bytes, caches->transfers);
+        card_record(caches->device, slot->transfer_to, caches->transfers);
     }
     mem_free(starts);
-    if (!device_good(caches->device, err))
+    if (!card_good(caches->device, err))
         return false;
     return fits || err_set(err, "too many accesses in a batch: a smaller --batch is needed");
 }
@@ -208,26 +208,26 @@ static bool stage_round(struct caches *caches, struct slot *slot, const struct c
 static bool run_round(struct caches *caches, const struct caches_batch *batch, uint64_t first_when,
                       struct err *err)
 {
-    struct slot *slot = &caches->slots[caches->rounds++ % SLOTS];
+    struct round_slot *slot = &caches->slots[caches->rounds++ % SLOTS];
     wait_for_slot(caches, slot);
     if (!caches->host.resident) {
         if (!stage_round(caches, slot, batch, first_when, &slot->round, err))
             return false;
-        device_wait_event(caches->device, caches->l1_stream, slot->transfer_to);
+        card_wait_event(caches->device, caches->l1_stream, slot->transfer_to);
         round_launch(caches, slot, &slot->round);
         slot->is_used = true;
         if (caches->host.no_overlap)
             wait_for_slot(caches, slot);
-        return device_good(caches->device, err);
+        return card_good(caches->device, err);
     }
     mem_grow(caches->kept, caches->kept_count, caches->kept_capacity);
     struct round *round = &caches->kept[caches->kept_count++];
     *round = (struct round){0};
     if (!stage_round(caches, slot, batch, first_when, round, err))
         return false;
-    device_sync_event(caches->device, slot->transfer_to);
-    caches->times.transfer_s += device_seconds(caches->device, slot->transfer_from, slot->transfer_to);
-    return device_good(caches->device, err);
+    card_sync_event(caches->device, slot->transfer_to);
+    caches->times.transfer_s += card_seconds(caches->device, slot->transfer_from, slot->transfer_to);
+    return card_good(caches->device, err);
 }
 
 static bool cuda_run(struct caches *caches, const struct caches_batch *batch, struct err *err)
@@ -246,10 +246,10 @@ static void run_kept(struct caches *caches)
 {
     double transfer_s = caches->times.transfer_s;
     for (size_t i = 0; i < caches->kept_count; i++) {
-        struct slot *slot = &caches->slots[i % SLOTS];
+        struct round_slot *slot = &caches->slots[i % SLOTS];
         wait_for_slot(caches, slot);
-        device_record(caches->device, slot->transfer_from, caches->l1_stream);
-        device_record(caches->device, slot->transfer_to, caches->l1_stream);
+        card_record(caches->device, slot->transfer_from, caches->l1_stream);
+        card_record(caches->device, slot->transfer_to, caches->l1_stream);
         round_launch(caches, slot, &caches->kept[i]);
         slot->is_used = true;
     }
@@ -257,7 +257,7 @@ static void run_kept(struct caches *caches)
         wait_for_slot(caches, &caches->slots[i]);
     caches->times.transfer_s = transfer_s;
     for (size_t i = 0; i < caches->kept_count; i++)
-        device_free(caches->device, caches->kept[i].items.address);
+        card_free(caches->device, caches->kept[i].items.address);
     caches->kept_count = 0;
 }
 
@@ -268,8 +268,8 @@ static bool cuda_count(struct caches *caches, struct caches_result *result, stru
     for (unsigned i = 0; i < SLOTS; i++)
         wait_for_slot(caches, &caches->slots[i]);
     struct coherent_counters *l1 = mem_alloc(tiles, sizeof *l1), *l2 = mem_alloc(tiles, sizeof *l2);
-    device_from(caches->device, l1, caches->l1_counts, tiles * sizeof *l1);
-    device_from(caches->device, l2, caches->l2_counts, tiles * sizeof *l2);
+    card_from(caches->device, l1, caches->l1_counts, tiles * sizeof *l1);
+    card_from(caches->device, l2, caches->l2_counts, tiles * sizeof *l2);
     result->l1 = result->l2 = (struct coherent_counters){0};
     for (uint32_t i = 0; i < tiles; i++) {
         counters_add(&l1[i], &caches->accessed[i]);
@@ -286,12 +286,12 @@ static bool cuda_count(struct caches *caches, struct caches_result *result, stru
     result->transfer_s = caches->times.transfer_s;
     result->l1_s = caches->times.l1_s;
     result->l2_s = caches->times.l2_s;
-    return device_good(caches->device, err);
+    return card_good(caches->device, err);
 }
 
 static const char *cuda_device(const struct caches *caches)
 {
-    return device_name(caches->device);
+    return card_name(caches->device);
 }
 
 const struct caches_backend caches_cuda = {

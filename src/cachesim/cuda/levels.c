@@ -52,16 +52,16 @@ static void place_shared(struct work_walk *work, uint32_t threads, bool tells)
  * or all that there are. */
 static void place_state(struct caches *caches, struct work_walk *work, uint64_t state_bytes)
 {
-    uint64_t whole = work->shared.bytes + state_bytes, sm = device_sm_shared(caches->device);
-    if (whole > device_block_shared(caches->device))
+    uint64_t whole = work->shared.bytes + state_bytes, sm = card_sm_shared(caches->device);
+    if (whole > card_block_shared(caches->device))
         return;
-    if (whole > sm / 4 && work->streams > (uint64_t)device_sms(caches->device) * (sm / (whole + 1024)))
+    if (whole > sm / 4 && work->streams > (uint64_t)card_sms(caches->device) * (sm / (whole + 1024)))
         return;
     work->shared.has_state = true;
     work->shared.bytes = (uint32_t)whole;
 }
 
-static void plan_level(struct caches *caches, struct level *level, bool is_l2, uint32_t streams,
+static void plan_level(struct caches *caches, struct round_level *level, bool is_l2, uint32_t streams,
                        uint32_t tiles)
 {
     struct work_walk *work = &level->work;
@@ -81,7 +81,7 @@ static void plan_level(struct caches *caches, struct level *level, bool is_l2, u
     work->bins = level->threads = threads_for(work->shape.sets);
 }
 
-static void plan_place(struct caches *caches, struct level *level, bool is_l2)
+static void plan_place(struct caches *caches, struct round_level *level, bool is_l2)
 {
     struct work_walk *work = &level->work;
     place_shared(work, level->threads, caches->plan.spec.quantum && caches->plan.spec.snoop > 1);
@@ -90,7 +90,7 @@ static void plan_place(struct caches *caches, struct level *level, bool is_l2)
     level->threads_y = caches->host.per_block ? caches->host.per_block : 1;
     while (level->threads_y > 1 &&
            (level->threads_y * level->threads > WALK_THREADS_MOST ||
-            level->threads_y * work->shared.bytes > device_block_shared(caches->device)))
+            level->threads_y * work->shared.bytes > card_block_shared(caches->device)))
         level->threads_y--;
 }
 
@@ -101,7 +101,7 @@ static bool suits_warps(const struct caches *caches, const struct work_walk *wor
     if (!replace_last_uses_count(work->shape.policy))
         return false;
     return work->caches > 1 ||
-           (uint64_t)work->streams * work->bins < (uint64_t)device_sms(caches->device) * FEW_OF_SM;
+           (uint64_t)work->streams * work->bins < (uint64_t)card_sms(caches->device) * FEW_OF_SM;
 }
 
 void levels_plan(struct caches *caches)
@@ -141,7 +141,7 @@ void levels_plan(struct caches *caches)
     else
         caches->l2_level.walk = is_lru16[1] ? kernels->walk_l2_lru16 : kernels->walk_l2;
     for (unsigned is_l2 = 0; tells && is_l2 < 2; is_l2++) {
-        struct level *level = is_l2 ? &caches->l2_tell : &caches->l1_tell;
+        struct round_level *level = is_l2 ? &caches->l2_tell : &caches->l1_tell;
         if (is_l2 && spec->machine != CACHES_PRIVATE)
             continue;
         plan_level(caches, level, is_l2, caches->plan.groups, spec->snoop);

@@ -1,14 +1,14 @@
 /* The kernels of a round. */
 #include "cachesim/cuda/rounds.h"
 
-bool room_for(struct device *device, struct room *room, size_t bytes)
+bool room_for(struct card *device, struct room *room, size_t bytes)
 {
     if (bytes <= room->bytes)
         return true;
-    device_sync(device); /* who uses the old one? */
-    device_free(device, room->address);
+    card_sync(device); /* who uses the old one? */
+    card_free(device, room->address);
     bytes += bytes / 4; /* rounds differ a little */
-    *room = (struct room){device_alloc(device, bytes), bytes};
+    *room = (struct room){card_alloc(device, bytes), bytes};
     return room->address;
 }
 
@@ -45,19 +45,19 @@ static struct work_items merge(struct caches *caches, struct work_items items, u
                                   .width = width};
         uint32_t runs = (tiles + width - 1) / width;
         uint32_t each = count / (groups * runs * 1024) + 1;
-        device_launch(caches->device, caches->kernels.merge, groups * runs, each < 256 ? each : 256, 256, 1,
-                      0, &work, caches->l1_stream);
+        card_launch(caches->device, caches->kernels.merge, groups * runs, each < 256 ? each : 256, 256, 1, 0,
+                    &work, caches->l1_stream);
         items = work.out;
     }
     return items;
 }
 
-static void launch_level(struct caches *caches, const struct level *level, struct work_walk *work,
+static void launch_level(struct caches *caches, const struct round_level *level, struct work_walk *work,
                          device_handle stream)
 {
     uint32_t blocks = (work->streams + level->threads_y - 1) / level->threads_y;
-    device_launch(caches->device, level->walk, blocks, 1, level->threads, level->threads_y,
-                  work->shared.bytes * level->threads_y, work, stream);
+    card_launch(caches->device, level->walk, blocks, 1, level->threads, level->threads_y,
+                work->shared.bytes * level->threads_y, work, stream);
 }
 
 /* By quanta: a place for what others are told. */
@@ -68,7 +68,7 @@ static void make_told(struct caches *caches, struct room *room, struct work_walk
     work->told_counts = room->address + items * 8;
 }
 
-static void tell(struct caches *caches, const struct level *level, const struct work_walk *from,
+static void tell(struct caches *caches, const struct round_level *level, const struct work_walk *from,
                  device_handle stream)
 {
     struct work_walk work = level->work;
@@ -80,7 +80,7 @@ static void tell(struct caches *caches, const struct level *level, const struct 
 }
 
 /* What is asked of the level below. */
-static void make_asks(struct caches *caches, struct slot *slot, struct work_walk *l1, uint32_t count)
+static void make_asks(struct caches *caches, struct round_slot *slot, struct work_walk *l1, uint32_t count)
 {
     uint64_t most = (uint64_t)count * l1->asks_spread;
     room_for(caches->device, &slot->asks, most * 12 + (uint64_t)l1->streams * 4);
@@ -117,15 +117,15 @@ static struct work_items sort_slices(struct caches *caches, const struct work_wa
                                .unsorted = caches->unsorted.address,
                                .sorted = caches->sorted.address,
                                .words = caches->slice_words.address};
-    device_launch(caches->device, caches->kernels.slices_place, 1, 1, 1024, 1, 0, &work, caches->l2_stream);
-    device_launch(caches->device, caches->kernels.slices_scatter, l1->streams, 1, 256, 1, 0, &work,
-                  caches->l2_stream);
-    device_launch(caches->device, caches->kernels.slices_sort, tiles, 1, SLICE_SORT_THREADS, 1, 0, &work,
-                  caches->l2_stream);
+    card_launch(caches->device, caches->kernels.slices_place, 1, 1, 1024, 1, 0, &work, caches->l2_stream);
+    card_launch(caches->device, caches->kernels.slices_scatter, l1->streams, 1, 256, 1, 0, &work,
+                caches->l2_stream);
+    card_launch(caches->device, caches->kernels.slices_sort, tiles, 1, SLICE_SORT_THREADS, 1, 0, &work,
+                caches->l2_stream);
     return (struct work_items){.words = work.words, .offsets = work.offsets, .spread = 1};
 }
 
-static void launch_l1(struct caches *caches, struct slot *slot, const struct round *round,
+static void launch_l1(struct caches *caches, struct round_slot *slot, const struct round *round,
                       struct work_walk *l1)
 {
     const struct caches_spec *spec = &caches->plan.spec;
@@ -162,15 +162,15 @@ static void launch_l2(struct caches *caches, const struct round *round, const st
         tell(caches, &caches->l2_tell, &l2, caches->l2_stream);
 }
 
-void round_launch(struct caches *caches, struct slot *slot, const struct round *round)
+void round_launch(struct caches *caches, struct round_slot *slot, const struct round *round)
 {
     struct work_walk l1 = caches->l1_level.work;
-    device_record(caches->device, slot->l1_from, caches->l1_stream);
+    card_record(caches->device, slot->l1_from, caches->l1_stream);
     launch_l1(caches, slot, round, &l1);
-    device_record(caches->device, slot->l1_to, caches->l1_stream);
-    device_wait_event(caches->device, caches->l2_stream, slot->l1_to);
-    device_record(caches->device, slot->l2_from, caches->l2_stream);
+    card_record(caches->device, slot->l1_to, caches->l1_stream);
+    card_wait_event(caches->device, caches->l2_stream, slot->l1_to);
+    card_record(caches->device, slot->l2_from, caches->l2_stream);
     if (l1.asks_spread)
         launch_l2(caches, round, &l1);
-    device_record(caches->device, slot->l2_to, caches->l2_stream);
+    card_record(caches->device, slot->l2_to, caches->l2_stream);
 }

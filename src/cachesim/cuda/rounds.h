@@ -2,7 +2,7 @@
 #ifndef CACHESIM_CUDA_ROUNDS_H
 #define CACHESIM_CUDA_ROUNDS_H
 
-#include "cachesim/cuda/device.h"
+#include "cachesim/cuda/card.h"
 #include "cachesim/cuda/stage.h"
 #include "cachesim/cuda/work.h"
 
@@ -55,7 +55,7 @@ struct round {
 enum { TALLIED_MOST = 128, TALLY_BYTES = sizeof(struct coherent_counters) / 2 };
 
 /* Two rounds are under way at a time: while the caches of one are simulated, the next is transferred. */
-struct slot {
+struct round_slot {
     struct host_room staged;
     struct round round;
     struct room asks;         /* words, tiles or whens, counts */
@@ -67,7 +67,7 @@ struct slot {
 enum { SLOTS = 2 };
 
 /* How a level is walked. */
-struct level {
+struct round_level {
     device_handle walk;
     struct work_walk work; /* what is the same in all rounds */
     uint32_t threads, threads_y;
@@ -76,14 +76,14 @@ struct level {
 struct caches {
     struct caches_plan plan;
     struct caches_host host;
-    struct device *device;
+    struct card *device;
     struct kernels kernels;
     struct workers *workers;
     uint64_t l1, l2, l1_counts, l2_counts, l1_tallies, l2_tallies; /* on the device */
     struct coherent_counters *accessed;                            /* of each L1: reads and writes */
-    struct level l1_level, l2_level, l1_tell, l2_tell;
+    struct round_level l1_level, l2_level, l1_tell, l2_tell;
     device_handle transfers, l1_stream, l2_stream;
-    struct slot slots[SLOTS];
+    struct round_slot slots[SLOTS];
     uint64_t rounds;
     struct room merged[2];
     struct room l1_told, l2_told;
@@ -97,10 +97,10 @@ struct caches {
 /* Chooses kernels, threads and places in shared memory. */
 void levels_plan(struct caches *caches);
 
-bool room_for(struct device *device, struct room *room, size_t bytes);
+bool room_for(struct card *device, struct room *room, size_t bytes);
 
 /* The kernels of a round whose accesses are on the device, or on their way (the slot's events). */
-void round_launch(struct caches *caches, struct slot *slot, const struct round *round);
+void round_launch(struct caches *caches, struct round_slot *slot, const struct round *round);
 
 /* Where a round's arrays are. */
 static inline uint64_t round_words_at(const struct caches *caches)

@@ -16,14 +16,14 @@ static bool same_key(const struct point_key *a, const struct point_key *b)
            a->host == b->host && a->per_block == b->per_block;
 }
 
-const struct point *evaluation_point(struct evaluation *e, const struct point_key *key)
+const struct evaluate_point *evaluation_point(struct evaluation *e, const struct point_key *key)
 {
     for (size_t i = 0; i < e->point_count; i++) {
         if (same_key(&e->points[i].key, key))
             return &e->points[i];
     }
     mem_grow(e->points, e->point_count, e->point_capacity);
-    e->points[e->point_count] = (struct point){.key = *key};
+    e->points[e->point_count] = (struct evaluate_point){.key = *key};
     return &e->points[e->point_count++];
 }
 
@@ -52,7 +52,7 @@ static struct caches *find_gpu(struct evaluation *e, struct err *err)
 {
     const struct caches_request *r = e->r;
     struct point_key key = {.tiles = 1, .accesses = 1, .host = EVALUATE_GPU};
-    struct caches_spec spec = point_spec(&key);
+    struct caches_spec spec = evaluate_point_spec(&key);
     if (e->no_gpu) {
         e->gpu = mem_text("--device says so");
         return NULL;

@@ -24,13 +24,13 @@ struct evaluate_workload {
 enum { WORKLOADS_A_TO_F = 6, WORKLOADS_G_TO_I = 3, WORKLOAD_MADE = 9, WORKLOADS = 10 };
 extern const struct evaluate_workload evaluate_workloads[WORKLOADS];
 
-uint32_t workload_programs(const struct evaluate_workload *workload);
-uint32_t workload_traces(const struct evaluate_workload *workload);
-const char *program_role(const char *program); /* the paper's */
+uint32_t evaluate_workload_programs(const struct evaluate_workload *workload);
+uint32_t evaluate_workload_traces(const struct evaluate_workload *workload);
+const char *evaluate_program_role(const char *program); /* the paper's */
 
 /* FOLDER/traces/PROGRAM-THREADS.NUMBER.htrace; numbers begin with 1. */
-void trace_path(struct text *text, const char *folder, const char *program, uint32_t threads,
-                uint32_t number);
+void evaluate_trace_path(struct text *text, const char *folder, const char *program, uint32_t threads,
+                         uint32_t number);
 
 /* A program to be recorded, which is done by whoever can start one. */
 struct trace_wish {
@@ -60,7 +60,7 @@ enum evaluate_host {
 
 extern const char *const evaluate_hosts[EVALUATE_HOST_COUNT];
 
-static inline bool host_is_gpu(enum evaluate_host host)
+static inline bool evaluate_host_is_gpu(enum evaluate_host host)
 {
     return host >= EVALUATE_GPU;
 }
@@ -75,7 +75,7 @@ struct point_key {
     uint32_t per_block;
 };
 
-struct point {
+struct evaluate_point {
     struct point_key key;
     bool is_measured;
     double seconds;                /* for all accesses, at the speed of the last three quarters of them */
@@ -115,7 +115,7 @@ void sheet_put_right(struct sheet *sheet, const char *series, const char *column
 double sheet_value(const struct sheet *sheet, size_t series, size_t column); /* or NAN: none was put */
 void sheet_fini(struct sheet *sheet);
 void sheet_svg(const struct sheet *sheet, FILE *f);
-char *number_of(char cell[CELL], double value); /* three digits or more; "-" for no number */
+char *evaluate_number_of(char cell[CELL], double value); /* three digits or more; "-" for no number */
 
 /* ---- all ---- */
 
@@ -131,14 +131,14 @@ struct evaluation {
     char *cpu, *gpu; /* their names; gpu: or why there is none */
     unsigned cores;
     double seconds;
-    struct point *points;
+    struct evaluate_point *points;
     size_t point_count, point_capacity;
     struct sheet *sheets;
     size_t sheet_count, sheet_capacity;
 };
 
 /* The point of this key, which is added unless it is there; valid until the next call. */
-const struct point *evaluation_point(struct evaluation *e, const struct point_key *key);
+const struct evaluate_point *evaluation_point(struct evaluation *e, const struct point_key *key);
 
 /* Fewer where memory for all tiles would be too much. */
 uint64_t evaluation_accesses(const struct evaluation *e, uint32_t tiles);
@@ -150,8 +150,8 @@ void evaluation_json(const struct evaluation *e, FILE *f);
 void evaluation_markdown(const struct evaluation *e, FILE *f);
 
 /* The words that simulate this point, in the evaluation's folder. */
-void point_command(struct text *text, const struct point_key *key);
-struct caches_spec point_spec(const struct point_key *key);
+void evaluate_point_command(struct text *text, const struct point_key *key);
+struct caches_spec evaluate_point_spec(const struct point_key *key);
 
 /* Traces of all workloads, recorded unless they are there. */
 bool evaluation_record(const struct evaluation *e, struct err *err);

@@ -49,7 +49,7 @@ static struct sheet *new_sheet(struct evaluation *e, struct sheet sheet)
     return &e->sheets[e->sheet_count++];
 }
 
-static const struct point *at(struct evaluation *e, struct point_key key)
+static const struct evaluate_point *at(struct evaluation *e, struct point_key key)
 {
     if (!key.accesses)
         key.accesses = evaluation_accesses(e, key.tiles);
@@ -63,18 +63,18 @@ static double seconds(struct evaluation *e, struct point_key key)
 
 static void add_command(struct evaluation *e, struct sheet *sheet, struct point_key key)
 {
-    if (host_is_gpu(key.host) && !e->has_gpu) {
+    if (evaluate_host_is_gpu(key.host) && !e->has_gpu) {
         if (sheet->commands.length)
             return;
         key.host = EVALUATE_CPU_ALL;
     }
-    point_command(&sheet->commands, &at(e, key)->key);
+    evaluate_point_command(&sheet->commands, &at(e, key)->key);
     text_add(&sheet->commands, "\n");
 }
 
 static bool is_there(const struct evaluation *e, enum evaluate_host host)
 {
-    return !host_is_gpu(host) || e->has_gpu;
+    return !evaluate_host_is_gpu(host) || e->has_gpu;
 }
 
 /* Serial runs have a figure of their own. */
@@ -324,7 +324,7 @@ static void figure_14(struct evaluation *e)
                           .bars = true});
     for (uint32_t w = 0; w < WORKLOADS_A_TO_F; w++) {
         uint64_t exact = misses_of(&at(e, shared_at(e, w, 0, EVALUATE_CPU_ALL))->result.l2);
-        const struct point *quanta = at(e, shared_at(e, w, usual_quantum(e), EVALUATE_CPU_ALL));
+        const struct evaluate_point *quanta = at(e, shared_at(e, w, usual_quantum(e), EVALUATE_CPU_ALL));
         sheet_put(sheet, "L2 misses", evaluate_workloads[w].label,
                   error_of(misses_of(&quanta->result.l2), exact));
     }
@@ -444,7 +444,7 @@ static void device_times(struct evaluation *e)
         for (size_t m = 0; m < COUNT_OF(all_machines); m++) {
             struct point_key key = keys[i];
             key.machine = all_machines[m];
-            const struct point *point = at(e, key);
+            const struct evaluate_point *point = at(e, key);
             snprintf(column, sizeof column, "%s, %u", machines[m], key.tiles);
             sheet_put(sheet, "wall", column, 1e3 * point->seconds);
             sheet_put(sheet, "transfers", column, 1e3 * point->transfer_s);

@@ -81,29 +81,30 @@ static bool replay_make(struct replay *replay, const struct evaluation *e, const
     struct text paths[PROGRAMS_MOST * THREADS_MOST] = {0};
     const char *names[COUNT_OF(paths)];
     uint32_t count = 0;
-    REQUIRE(workload_traces(workload) <= COUNT_OF(paths));
-    for (uint32_t i = 0; i < workload_programs(workload); i++) {
+    REQUIRE(evaluate_workload_traces(workload) <= COUNT_OF(paths));
+    for (uint32_t i = 0; i < evaluate_workload_programs(workload); i++) {
         for (uint32_t number = 1; number <= workload->threads; number++) {
-            trace_path(&paths[count], e->folder, workload->programs[i], workload->threads, number);
+            evaluate_trace_path(&paths[count], e->folder, workload->programs[i], workload->threads, number);
             names[count] = paths[count].at;
             count++;
         }
     }
     *replay = (struct replay){.key = *key, .tiles = key->tiles, .interrupt = e->r->interrupt};
     replay->accesses = mem_alloc_pages(key->tiles, key->accesses * sizeof *replay->accesses);
-    struct feed *feed = feed_open(&(struct feed_spec){.paths = names,
-                                                      .path_count = count,
-                                                      .offset = OFFSET,
-                                                      .generate = workload->generate,
-                                                      .cores = workload->threads,
-                                                      .accesses = key->accesses,
-                                                      .tiles = key->tiles,
-                                                      .seed = 1,
-                                                      .batch = device_batch(caches_devices, key->tiles),
-                                                      .quantum = key->quantum,
-                                                      .threads = e->r->host.threads,
-                                                      .interrupt = e->r->interrupt},
-                                  err);
+    struct feed *feed =
+        feed_open(&(struct feed_spec){.paths = names,
+                                      .path_count = count,
+                                      .offset = OFFSET,
+                                      .generate = workload->generate,
+                                      .cores = workload->threads,
+                                      .accesses = key->accesses,
+                                      .tiles = key->tiles,
+                                      .seed = 1,
+                                      .batch = caches_device_batch(caches_devices, key->tiles),
+                                      .quantum = key->quantum,
+                                      .threads = e->r->host.threads,
+                                      .interrupt = e->r->interrupt},
+                  err);
     bool good = feed && read_all(replay, feed, err);
     feed_close(feed);
     for (uint32_t i = 0; i < count; i++)
@@ -113,7 +114,7 @@ static bool replay_make(struct replay *replay, const struct evaluation *e, const
 
 /* ---- one run ---- */
 
-struct caches_spec point_spec(const struct point_key *key)
+struct caches_spec evaluate_point_spec(const struct point_key *key)
 {
     return (struct caches_spec){.machine = key->machine,
                                 .tiles = key->tiles,
@@ -126,7 +127,7 @@ struct caches_spec point_spec(const struct point_key *key)
 
 static const struct caches_device *device_of(enum evaluate_host host)
 {
-    const struct caches_backend *backend = host_is_gpu(host) ? &caches_cuda : &caches_cpu;
+    const struct caches_backend *backend = evaluate_host_is_gpu(host) ? &caches_cuda : &caches_cpu;
     const struct caches_device *device = caches_devices;
     while (device->backend != backend)
         device++;
@@ -182,7 +183,7 @@ static size_t warm_batches(const struct replay *replay)
 }
 
 /* Simulates all, and times the later part. */
-static bool time_walk(struct walk *walk, struct point *point, struct err *err)
+static bool time_walk(struct walk *walk, struct evaluate_point *point, struct err *err)
 {
     const struct replay *replay = walk->replay;
     struct caches_result before = {0}, *result = &point->result;
@@ -206,20 +207,20 @@ static bool time_walk(struct walk *walk, struct point *point, struct err *err)
 }
 
 /* From the counts of each cache, which are not kept. */
-static void sum_up(struct point *point)
+static void sum_up(struct evaluate_point *point)
 {
     struct caches_result *result = &point->result;
     uint64_t busiest = 0;
     for (uint32_t i = 0; i < point->key.tiles; i++)
-        busiest = max_u64(busiest, accesses_of(&result->l2_of[i]));
-    uint64_t all = accesses_of(&result->l2);
+        busiest = max_u64(busiest, caches_accesses(&result->l2_of[i]));
+    uint64_t all = caches_accesses(&result->l2);
     point->imbalance = all ? (double)busiest * point->key.tiles / (double)all : 0;
     point->digest = digest_bytes(0, result->l1_of, point->key.tiles * sizeof *result->l1_of);
     if (point->key.machine != CACHES_L1)
         point->digest = digest_bytes(point->digest, result->l2_of, point->key.tiles * sizeof *result->l2_of);
 }
 
-static bool run_once(const struct evaluation *e, const struct replay *replay, struct point *point,
+static bool run_once(const struct evaluation *e, const struct replay *replay, struct evaluate_point *point,
                      struct err *err)
 {
     const struct caches_device *device = device_of(point->key.host);
@@ -227,11 +228,11 @@ static bool run_once(const struct evaluation *e, const struct replay *replay, st
                                .no_overlap = point->key.host == EVALUATE_GPU_SERIAL,
                                .resident = point->key.host == EVALUATE_GPU_RESIDENT,
                                .per_block = point->key.per_block};
-    struct caches_spec spec = point_spec(&point->key);
+    struct caches_spec spec = evaluate_point_spec(&point->key);
     struct walk walk = {.replay = replay,
                         .backend = device->backend,
                         .caches = device->backend->make(&spec, &host, err),
-                        .most = device_batch(device, replay->tiles),
+                        .most = caches_device_batch(device, replay->tiles),
                         .from = mem_alloc(replay->tiles, sizeof *walk.from),
                         .counts = mem_alloc(replay->tiles, sizeof *walk.counts)};
     for (uint32_t i = 0; i < replay->tiles; i++)
@@ -254,11 +255,11 @@ static bool run_once(const struct evaluation *e, const struct replay *replay, st
 /* ---- all points ---- */
 
 /* What is over soon is measured twice, and the better one counts. */
-static bool measure(const struct evaluation *e, const struct replay *replay, struct point *point,
+static bool measure(const struct evaluation *e, const struct replay *replay, struct evaluate_point *point,
                     struct err *err)
 {
     double start = host_seconds();
-    struct point again = *point;
+    struct evaluate_point again = *point;
     if (!run_once(e, replay, point, err))
         return false;
     if (host_seconds() - start < 0.5 && !e->quick) {
@@ -274,16 +275,16 @@ static bool measure(const struct evaluation *e, const struct replay *replay, str
 }
 
 /* Wherever it was simulated, what was counted is the same. */
-static bool agrees(const struct evaluation *e, const struct point *point, struct err *err)
+static bool agrees(const struct evaluation *e, const struct evaluate_point *point, struct err *err)
 {
     for (size_t i = 0; i < e->point_count; i++) {
-        const struct point *other = &e->points[i];
+        const struct evaluate_point *other = &e->points[i];
         const struct point_key *a = &point->key, *b = &other->key;
         if (!other->is_measured || !same_accesses(a, b) || a->machine != b->machine ||
             a->l1_ways != b->l1_ways || other->digest == point->digest)
             continue;
         struct text command = {0};
-        point_command(&command, a);
+        evaluate_point_command(&command, a);
         err_set(err, "%s and %s do not count the same; that is a mistake of Heddle's: %s",
                 evaluate_hosts[a->host], evaluate_hosts[b->host], command.at);
         text_fini(&command);
@@ -304,7 +305,7 @@ bool evaluation_measure(struct evaluation *e, struct err *err)
             continue;
         good = replay_make(&replay, e, &e->points[first].key, err);
         for (size_t i = first; good && i < e->point_count; i++) {
-            struct point *point = &e->points[i];
+            struct evaluate_point *point = &e->points[i];
             if (!same_accesses(&point->key, &replay.key))
                 continue;
             if (!e->r->no_progress)

@@ -62,7 +62,7 @@ void sheet_fini(struct sheet *sheet)
     text_fini(&sheet->commands);
 }
 
-char *number_of(char cell[CELL], double value)
+char *evaluate_number_of(char cell[CELL], double value)
 {
     double size = fabs(value);
     if (!isfinite(value))

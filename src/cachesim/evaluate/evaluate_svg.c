@@ -43,7 +43,7 @@ static void draw_step(const struct svg_scale *scale, double value, bool is_right
     if (value < 1000)
         snprintf(cell, sizeof cell, "%.4g", value);
     else
-        number_of(cell, value);
+        evaluate_number_of(cell, value);
     if (is_right)
         svg_label(f, svg_x(&field, 1) + 8, y + 4, SVG_START, "%s", cell);
     else
@@ -101,7 +101,7 @@ static void draw_line(const struct sheet *sheet, const struct svg_scale *scale, 
             continue;
         points[count] = (struct svg_point){across(sheet, i), upwards(scale, value)};
         svg_dot(f, points[count++], pen.colour, "%s, %s: %s", sheet->series[series].name, sheet->columns[i],
-                number_of(cell, value));
+                evaluate_number_of(cell, value));
     }
     svg_line(f, pen, points, count);
     mem_free(points);
@@ -121,7 +121,8 @@ static void draw_bars(const struct sheet *sheet, const struct svg_scale *scale, 
                               .height = svg_y(&field, 0) - y,
                               .colour = svg_pen(series / shades_of(sheet)).colour,
                               .opacity = shade_of(sheet, series)};
-        svg_bar(f, &bar, "%s, %s: %s", sheet->series[series].name, sheet->columns[i], number_of(cell, value));
+        svg_bar(f, &bar, "%s, %s: %s", sheet->series[series].name, sheet->columns[i],
+                evaluate_number_of(cell, value));
     }
 }
 

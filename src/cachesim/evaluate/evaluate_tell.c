@@ -6,7 +6,7 @@
 
 static void add_traces(struct text *text, const struct evaluate_workload *workload)
 {
-    uint32_t programs = workload_programs(workload);
+    uint32_t programs = evaluate_workload_programs(workload);
     text_add(text, " traces/%s", programs > 1 ? "{" : "");
     for (uint32_t i = 0; i < programs; i++)
         text_add(text, "%s%s", i ? "," : "", workload->programs[i]);
@@ -14,10 +14,10 @@ static void add_traces(struct text *text, const struct evaluate_workload *worklo
     text_add(text, workload->threads > 1 ? "{1..%u}.htrace" : "%u.htrace", workload->threads);
 }
 
-void point_command(struct text *text, const struct point_key *key)
+void evaluate_point_command(struct text *text, const struct point_key *key)
 {
     const struct evaluate_workload *workload = &evaluate_workloads[key->workload];
-    struct caches_spec spec = point_spec(key);
+    struct caches_spec spec = evaluate_point_spec(key);
     text_add(text, "heddle caches --machine ");
     setting_print("machine", &spec, text);
     text_add(text, " --tiles %u --snoop %u --accesses %llu", key->tiles, spec.snoop,
@@ -26,7 +26,7 @@ void point_command(struct text *text, const struct point_key *key)
         text_add(text, " --l1 64KiB,%u,64", key->l1_ways);
     if (key->quantum)
         text_add(text, " --quantum %llu --compare-exact", (unsigned long long)key->quantum);
-    if (host_is_gpu(key->host))
+    if (evaluate_host_is_gpu(key->host))
         text_add(text, " --device cuda");
     if (key->host == EVALUATE_CPU_ONE)
         text_add(text, " --threads 1");
@@ -60,7 +60,7 @@ static void write_sheet(const struct sheet *sheet, FILE *f)
         fprintf(f, "\n| %s%s%s |", sheet->series[s].name, sheet->series[s].is_right ? ": " : "",
                 sheet->series[s].is_right ? sheet->right : "");
         for (size_t i = 0; i < sheet->column_count; i++)
-            fprintf(f, " %s |", number_of(cell, sheet_value(sheet, s, i)));
+            fprintf(f, " %s |", evaluate_number_of(cell, sheet_value(sheet, s, i)));
     }
     fputc('\n', f);
     if (sheet->commands.length)
@@ -75,9 +75,9 @@ static void write_workloads(FILE *f)
         fprintf(f, "| %s |", workload->label);
         if (workload->generate)
             fprintf(f, " `--generate %s`", workload->generate);
-        for (uint32_t k = 0; k < workload_programs(workload); k++)
+        for (uint32_t k = 0; k < evaluate_workload_programs(workload); k++)
             fprintf(f, "%s %s (%s)", k ? "," : "", workload->programs[k],
-                    program_role(workload->programs[k]));
+                    evaluate_program_role(workload->programs[k]));
         if (workload->generate)
             fputs(" | - |\n", f);
         else
@@ -118,10 +118,10 @@ static void write_counters(struct json_writer *json, const char *name, const str
     json_close(json);
 }
 
-static void write_point(struct json_writer *json, const struct point *point)
+static void write_point(struct json_writer *json, const struct evaluate_point *point)
 {
     const struct point_key *key = &point->key;
-    struct caches_spec spec = point_spec(key);
+    struct caches_spec spec = evaluate_point_spec(key);
     struct text text = {0};
     json_open_object(json, NULL);
     json_put_text(json, "workload", evaluate_workloads[key->workload].label);
@@ -136,7 +136,7 @@ static void write_point(struct json_writer *json, const struct point *point)
         json_put_count(json, "per_block", key->per_block);
     json_put_real(json, "seconds", point->seconds);
     json_put_real(json, "million_accesses_per_s", point->million_per_s);
-    if (host_is_gpu(key->host)) {
+    if (evaluate_host_is_gpu(key->host)) {
         json_put_real(json, "transfer_s", point->transfer_s);
         json_put_real(json, "l1_s", point->l1_s);
         json_put_real(json, "l2_s", point->l2_s);

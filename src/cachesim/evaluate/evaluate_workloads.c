@@ -20,7 +20,7 @@ static const struct {
     const char *program, *role;
 } roles[] = {{"centres", "streamcluster"}, {"prices", "blackscholes"}, {"netlist", "canneal"}};
 
-const char *program_role(const char *program)
+const char *evaluate_program_role(const char *program)
 {
     for (size_t i = 0; i < COUNT_OF(roles); i++) {
         if (!strcmp(roles[i].program, program))
@@ -29,7 +29,7 @@ const char *program_role(const char *program)
     return "";
 }
 
-uint32_t workload_programs(const struct evaluate_workload *workload)
+uint32_t evaluate_workload_programs(const struct evaluate_workload *workload)
 {
     uint32_t count = 0;
     while (count < PROGRAMS_MOST && workload->programs[count])
@@ -37,12 +37,13 @@ uint32_t workload_programs(const struct evaluate_workload *workload)
     return count;
 }
 
-uint32_t workload_traces(const struct evaluate_workload *workload)
+uint32_t evaluate_workload_traces(const struct evaluate_workload *workload)
 {
-    return workload_programs(workload) * workload->threads;
+    return evaluate_workload_programs(workload) * workload->threads;
 }
 
-void trace_path(struct text *text, const char *folder, const char *program, uint32_t threads, uint32_t number)
+void evaluate_trace_path(struct text *text, const char *folder, const char *program, uint32_t threads,
+                         uint32_t number)
 {
     text_add(text, "%s/traces/%s-%u.%u.htrace", folder, program, threads, number);
 }
@@ -56,7 +57,7 @@ static bool shortest(const char *folder, const char *program, uint32_t threads, 
     *accesses = UINT64_MAX;
     for (uint32_t i = 1; i <= threads && *accesses; i++) {
         struct text path = {0};
-        trace_path(&path, folder, program, threads, i);
+        evaluate_trace_path(&path, folder, program, threads, i);
         bool there = !access(path.at, F_OK);
         struct trace_file *file = there ? trace_file_open(path.at, err) : NULL;
         *accesses = file ? min_u64(*accesses, trace_file_accesses(file)) : 0;
@@ -74,7 +75,7 @@ static void remove_traces(const char *folder, const char *program, uint32_t thre
 {
     for (uint32_t i = 1; i <= threads; i++) {
         struct text path = {0};
-        trace_path(&path, folder, program, threads, i);
+        evaluate_trace_path(&path, folder, program, threads, i);
         unlink(path.at);
         text_fini(&path);
     }
@@ -141,7 +142,7 @@ bool evaluation_record(const struct evaluation *e, struct err *err)
     bool good = make_folder(e->folder, err) && make_folder(traces.at, err);
     text_fini(&traces);
     for (size_t i = 0; good && i < WORKLOADS; i++) {
-        for (size_t k = 0; good && k < workload_programs(&evaluate_workloads[i]); k++)
+        for (size_t k = 0; good && k < evaluate_workload_programs(&evaluate_workloads[i]); k++)
             good =
                 record_unless_there(e, evaluate_workloads[i].programs[k], evaluate_workloads[i].threads, err);
     }

@@ -21,7 +21,7 @@ struct caches_device {
 extern const struct caches_device caches_devices[]; /* ends with a NULL backend; the first is the default */
 
 /* Accesses of a tile at a time that suit it. */
-size_t device_batch(const struct caches_device *device, uint32_t tiles);
+size_t caches_device_batch(const struct caches_device *device, uint32_t tiles);
 
 struct caches_request {
     struct caches_spec spec; /* in a sweep: of what it leaves alone */
@@ -64,7 +64,7 @@ bool caches_simulate(const struct caches_request *r, struct configurations *all,
 
 /* ---- told ---- */
 
-uint64_t accesses_of(const struct coherent_counters *count);
+uint64_t caches_accesses(const struct coherent_counters *count);
 uint64_t misses_of(const struct coherent_counters *count);
 double miss_rate(const struct coherent_counters *count); /* in percent */
 

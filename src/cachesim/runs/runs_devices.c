@@ -7,7 +7,7 @@ const struct caches_device caches_devices[] = {
     {.backend = NULL},
 };
 
-size_t device_batch(const struct caches_device *device, uint32_t tiles)
+size_t caches_device_batch(const struct caches_device *device, uint32_t tiles)
 {
     return min_u64(max_u64(device->batch_accesses / tiles, device->batch_least), 1 << 18);
 }

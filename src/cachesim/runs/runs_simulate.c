@@ -34,7 +34,7 @@ static struct pass_key key_of(const struct caches_request *r, const struct cache
 
 static size_t batch_of(const struct caches_request *r, uint32_t tiles)
 {
-    return r->batch ? r->batch : device_batch(r->device, tiles);
+    return r->batch ? r->batch : caches_device_batch(r->device, tiles);
 }
 
 static struct feed *open_feed(const struct pass *pass, struct err *err)

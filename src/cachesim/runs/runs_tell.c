@@ -21,7 +21,7 @@ void setting_print(const char *key, const struct caches_spec *spec, struct text 
     sweep_value_print(key_named(key), sweep_value_of(key_named(key), spec), text);
 }
 
-uint64_t accesses_of(const struct coherent_counters *count)
+uint64_t caches_accesses(const struct coherent_counters *count)
 {
     return count->reads + count->writes;
 }
@@ -33,7 +33,7 @@ uint64_t misses_of(const struct coherent_counters *count)
 
 double miss_rate(const struct coherent_counters *count)
 {
-    uint64_t accesses = accesses_of(count);
+    uint64_t accesses = caches_accesses(count);
     return accesses ? 100.0 * (double)misses_of(count) / (double)accesses : 0;
 }
 
@@ -75,7 +75,7 @@ static void print_heads(FILE *out, const char *first)
 static void print_counters(FILE *out, const char *name, const struct coherent_counters *count)
 {
     char cells[COUNT_OF(columns)][CELL];
-    cell_whole(cells[0], accesses_of(count));
+    cell_whole(cells[0], caches_accesses(count));
     cell_whole(cells[1], misses_of(count));
     snprintf(cells[2], CELL, "%.3f%%", miss_rate(count));
     cell_whole(cells[3], count->evictions);

@@ -41,7 +41,7 @@ static bool choice_parse(const char *const *choices, const char *text, uint64_t 
     return false;
 }
 
-bool machine_parse(const char *text, uint64_t *machine, struct err *err)
+bool caches_machine_parse(const char *text, uint64_t *machine, struct err *err)
 {
     return choice_parse(machines, text, machine, err);
 }
@@ -75,7 +75,7 @@ static bool value_parse(const struct sweep_key *key, const char *text, uint64_t 
     case SWEEP_SIZE:
         return size_parse(text, value, err);
     case SWEEP_MACHINE:
-        return machine_parse(text, value, err);
+        return caches_machine_parse(text, value, err);
     case SWEEP_POLICY:
         return policy_parse(text, value, err);
     case SWEEP_QUANTUM:

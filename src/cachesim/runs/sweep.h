@@ -59,7 +59,7 @@ void sweep_value_print(const struct sweep_key *key, uint64_t value, struct text 
 uint64_t sweep_value_of(const struct sweep_key *key, const struct caches_spec *spec);
 
 /* Values that an option has too. */
-bool machine_parse(const char *text, uint64_t *machine, struct err *err);
+bool caches_machine_parse(const char *text, uint64_t *machine, struct err *err);
 bool policy_parse(const char *text, uint64_t *policy, struct err *err);
 bool quantum_parse(const char *text, uint64_t *quantum, struct err *err);
 bool size_parse(const char *text, uint64_t *bytes, struct err *err); /* 64KiB, or 64: bytes */

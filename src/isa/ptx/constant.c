@@ -34,7 +34,7 @@ static int precedence_of(int token)
     return 0;
 }
 
-double constant_real(const struct constant *c)
+double ptx_constant_real(const struct ptx_constant *c)
 {
     if (!c->is_float)
         return c->is_unsigned ? (double)c->value : (double)(int64_t)c->value;
@@ -46,7 +46,7 @@ double constant_real(const struct constant *c)
     return c->single ? (double)single : real;
 }
 
-static bool parse_choice(struct parser *parser, struct constant *c);
+static bool parse_choice(struct parser *parser, struct ptx_constant *c);
 
 /* (.s64) x, (.u64) x */
 static bool parse_cast(struct parser *parser, bool *is_unsigned)
@@ -55,9 +55,9 @@ static bool parse_cast(struct parser *parser, bool *is_unsigned)
     return *is_unsigned || accept_directive(parser, ".s64") || parse_fail(parser, ".s64 or .u64");
 }
 
-static bool parse_unary(struct parser *parser, struct constant *c);
+static bool parse_unary(struct parser *parser, struct ptx_constant *c);
 
-static bool parse_in_parentheses(struct parser *parser, struct constant *c)
+static bool parse_in_parentheses(struct parser *parser, struct ptx_constant *c)
 {
     bool is_unsigned;
     if (!at(parser, TOKEN_DIRECTIVE))
@@ -68,20 +68,21 @@ static bool parse_in_parentheses(struct parser *parser, struct constant *c)
     return !c->is_float || parse_fail(parser, "an integer before this");
 }
 
-static bool parse_number(struct parser *parser, struct constant *c)
+static bool parse_number(struct parser *parser, struct ptx_constant *c)
 {
     const struct token *token = &parser->lex.token;
     if (token->kind == TOKEN_INTEGER || token->kind == TOKEN_FLOAT)
-        *c = (struct constant){token->value, token->kind == TOKEN_FLOAT, token->single, token->is_unsigned};
+        *c = (struct ptx_constant){token->value, token->kind == TOKEN_FLOAT, token->single,
+                                   token->is_unsigned};
     else if (token->kind == TOKEN_WORD && token_is(token, "WARP_SZ"))
-        *c = (struct constant){.value = 32};
+        *c = (struct ptx_constant){.value = 32};
     else
         return parse_fail(parser, "a number");
     next(parser);
     return true;
 }
 
-static void negate(struct constant *c)
+static void negate(struct ptx_constant *c)
 {
     if (c->is_float)
         c->value ^= c->single ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
@@ -89,7 +90,7 @@ static void negate(struct constant *c)
         c->value = -c->value;
 }
 
-static bool parse_unary(struct parser *parser, struct constant *c)
+static bool parse_unary(struct parser *parser, struct ptx_constant *c)
 {
     static const char signs[] = "+-~!(";
     int sign = parser->lex.token.kind;
@@ -174,9 +175,10 @@ static uint64_t apply(int sign, uint64_t a, uint64_t b, bool u)
 }
 
 /* Floats together are a double; they are only added, subtracted, multiplied and divided. */
-static bool apply_real(struct parser *parser, int sign, struct constant *c, const struct constant *right)
+static bool apply_real(struct parser *parser, int sign, struct ptx_constant *c,
+                       const struct ptx_constant *right)
 {
-    double a = constant_real(c), b = constant_real(right), result;
+    double a = ptx_constant_real(c), b = ptx_constant_real(right), result;
     switch (sign) {
     case '*':
         result = a * b;
@@ -193,17 +195,17 @@ static bool apply_real(struct parser *parser, int sign, struct constant *c, cons
     default:
         return parse_fail(parser, "integers before this");
     }
-    *c = (struct constant){.is_float = true};
+    *c = (struct ptx_constant){.is_float = true};
     memcpy(&c->value, &result, sizeof result);
     return true;
 }
 
-static bool parse_binary(struct parser *parser, int least, struct constant *c)
+static bool parse_binary(struct parser *parser, int least, struct ptx_constant *c)
 {
     if (!parse_unary(parser, c))
         return false;
     for (int sign, precedence; (precedence = precedence_of(sign = parser->lex.token.kind)) >= least;) {
-        struct constant right;
+        struct ptx_constant right;
         next(parser);
         if (!parse_binary(parser, precedence + 1, &right))
             return false;
@@ -221,9 +223,9 @@ static bool parse_binary(struct parser *parser, int least, struct constant *c)
     return true;
 }
 
-static bool parse_choice(struct parser *parser, struct constant *c)
+static bool parse_choice(struct parser *parser, struct ptx_constant *c)
 {
-    struct constant yes, no;
+    struct ptx_constant yes, no;
     if (!parse_nest(parser) || !parse_binary(parser, 1, c))
         return false;
     if (accept(parser, '?')) {
@@ -235,14 +237,14 @@ static bool parse_choice(struct parser *parser, struct constant *c)
     return true;
 }
 
-bool parse_constant(struct parser *parser, struct constant *constant)
+bool parse_constant(struct parser *parser, struct ptx_constant *constant)
 {
     return parse_choice(parser, constant);
 }
 
 bool parse_integer(struct parser *parser, uint64_t *value)
 {
-    struct constant constant;
+    struct ptx_constant constant;
     if (!parse_choice(parser, &constant))
         return false;
     *value = constant.value;

@@ -30,14 +30,14 @@ static void add_value(struct parser *parser, uint64_t offset, uint32_t bytes, ui
 }
 
 /* The bits of a constant in a variable of this type. */
-static bool fit(struct parser *parser, enum ptx_type type, const struct constant *c, uint64_t *bits)
+static bool fit(struct parser *parser, enum ptx_type type, const struct ptx_constant *c, uint64_t *bits)
 {
     *bits = c->value;
     if (type == PTX_f64 && (!c->is_float || c->single)) {
-        double real = constant_real(c);
+        double real = ptx_constant_real(c);
         memcpy(bits, &real, sizeof real);
     } else if (type == PTX_f32 && !c->single) {
-        float real = (float)constant_real(c);
+        float real = (float)ptx_constant_real(c);
         uint32_t low;
         memcpy(&low, &real, sizeof low);
         *bits = low;
@@ -78,7 +78,7 @@ static bool parse_scalar(struct parser *parser, const struct ptx_variable *varia
     struct ptx_initial initial = {.offset = offset, .bytes = (uint8_t)bytes};
     bool masked = at(parser, TOKEN_INTEGER) && lex_peek(&parser->lex) == '(';
     if (!masked && (!at(parser, TOKEN_WORD) || token_is(&parser->lex.token, "WARP_SZ"))) {
-        struct constant c;
+        struct ptx_constant c;
         if (!parse_constant(parser, &c) || !fit(parser, variable->type, &c, &c.value))
             return false;
         add_value(parser, offset, bytes, c.value);

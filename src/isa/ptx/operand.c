@@ -145,7 +145,7 @@ static bool parse_offset(struct parser *parser, uint64_t *value)
 
 static bool parse_immediate(struct parser *parser, struct ptx_operand *operand)
 {
-    struct constant c;
+    struct ptx_constant c;
     static const char signs[] = "+-~!(";
     int kind = parser->lex.token.kind;
     if (kind != TOKEN_INTEGER && kind != TOKEN_FLOAT && (kind >= TOKEN_END || !strchr(signs, kind)))

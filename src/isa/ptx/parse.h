@@ -64,13 +64,13 @@ bool parse_nest(struct parser *parser); /* false: too deep */
 
 /* ---- constants (constant.c) ---- */
 
-struct constant {
+struct ptx_constant {
     uint64_t value; /* or the bits of a float */
     bool is_float, single, is_unsigned;
 };
-bool parse_constant(struct parser *parser, struct constant *constant);
+bool parse_constant(struct parser *parser, struct ptx_constant *constant);
 bool parse_integer(struct parser *parser, uint64_t *value);
-double constant_real(const struct constant *constant);
+double ptx_constant_real(const struct ptx_constant *constant);
 
 /* ---- variables (declare.c, initial.c) ---- */
 

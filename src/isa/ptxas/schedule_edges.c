@@ -58,7 +58,7 @@ static void see_register(void *context, uint32_t index, bool written)
 /* Memory */
 
 /* [register + offset], seen through sums with numbers. */
-static void find_base(struct schedule *s, const struct ptx_operand *operand, struct access *access)
+static void find_base(struct schedule *s, const struct ptx_operand *operand, struct schedule_access *access)
 {
     for (int hops = 0; hops < 8 && operand->kind == PTX_OP_REGISTER; hops++) {
         uint32_t maker = values_maker(&s->plan.values, operand);
@@ -89,14 +89,14 @@ static void find_base(struct schedule *s, const struct ptx_operand *operand, str
     }
 }
 
-static struct access access_of(struct schedule *s)
+static struct schedule_access access_of(struct schedule *s)
 {
     const struct ptx_inst *inst = &s->f->insts[s->inst];
     const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
-    struct access access = {.node = s->node,
-                            .space = opcode->space,
-                            .writes = opcode->effect == EFFECT_WRITE,
-                            .strict = opcode->strict};
+    struct schedule_access access = {.node = s->node,
+                                     .space = opcode->space,
+                                     .writes = opcode->effect == EFFECT_WRITE,
+                                     .strict = opcode->strict};
     access.bytes = opcode->bytes;
     if (!opcode->bytes || opcode->whole_warp)
         return access;
@@ -119,7 +119,8 @@ static bool are_apart(const struct schedule *s, uint32_t a, uint32_t b)
     return x->index != y->index && s->f->variables[x->index].bytes && s->f->variables[y->index].bytes;
 }
 
-static bool may_meet(const struct schedule *s, const struct access *a, const struct access *b)
+static bool may_meet(const struct schedule *s, const struct schedule_access *a,
+                     const struct schedule_access *b)
 {
     bool same_space = a->space == b->space || a->space == PTX_GENERIC || b->space == PTX_GENERIC;
     if (a->wall || b->wall)
@@ -142,7 +143,7 @@ static void order_memory(struct schedule *s)
     const struct opcode *opcode = values_opcode(&s->plan.values, s->inst);
     if (opcode->constant_space || (opcode->kind == KIND_PARAM && s->f->is_kernel))
         return;
-    struct access access = access_of(s);
+    struct schedule_access access = access_of(s);
     if (s->access_count == MEMORY_MOST) { /* too many to compare: nothing passes this one */
         access.wall = true;
         for (uint32_t i = 0; i < s->access_count; i++)

@@ -18,7 +18,7 @@ struct node { /* an instruction of the region */
     uint32_t names, name_count; /* registers of the machine that it reads and writes: in s->names */
 };
 
-struct name {
+struct schedule_name {
     uint32_t index;
     bool written;
 };
@@ -28,7 +28,7 @@ struct edge {
 };
 
 /* What an instruction touches in memory. */
-struct access {
+struct schedule_access {
     uint32_t node;
     uint8_t space;
     bool writes, strict, wall;
@@ -57,7 +57,7 @@ struct schedule {
         uint32_t left;    /* reads in the region that are still to come */
         bool now, behind; /* it holds a value; it will at the region's end */
     } * held;
-    struct name *names;
+    struct schedule_name *names;
     uint32_t name_count, name_capacity;
     bool *live;                                         /* by register: behind the region at hand */
     uint32_t *touched, touched_count, touched_capacity; /* registers whose live may be set */
@@ -71,7 +71,7 @@ struct schedule {
     } * links;
     uint32_t link_count, link_capacity;
     uint32_t region;
-    struct access accesses[MEMORY_MOST];
+    struct schedule_access accesses[MEMORY_MOST];
     uint32_t access_count;
     uint32_t lanes; /* the last that works with other lanes, plus 1 */
     struct sums {   /* by instruction: a sum's products, plus 1 (contract.c) */

@@ -59,7 +59,7 @@ static void see_name(void *context, uint32_t index, bool written)
     struct held *held = held_of(s, index);
     held->left += !written;
     mem_grow(s->names, s->name_count, s->name_capacity);
-    s->names[s->name_count++] = (struct name){index, written};
+    s->names[s->name_count++] = (struct schedule_name){index, written};
 }
 
 void pressure_begin_region(struct schedule *s)
@@ -80,7 +80,7 @@ int32_t pressure_change(const struct schedule *s, const struct node *node)
 {
     int32_t change = 0;
     for (uint32_t i = 0; i < node->name_count; i++) {
-        const struct name *name = &s->names[node->names + i];
+        const struct schedule_name *name = &s->names[node->names + i];
         const struct held *held = &s->held[name->index];
         if (name->written)
             change += held->now ? 0 : s->lives.size[name->index];
@@ -94,7 +94,7 @@ int32_t pressure_change(const struct schedule *s, const struct node *node)
 void pressure_issue(struct schedule *s, const struct node *node)
 {
     for (uint32_t i = 0; i < node->name_count; i++) {
-        const struct name *name = &s->names[node->names + i];
+        const struct schedule_name *name = &s->names[node->names + i];
         struct held *held = &s->held[name->index];
         if (name->written && !held->now) {
             held->now = true;

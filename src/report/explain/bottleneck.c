@@ -36,7 +36,7 @@ static int by_line(const void *left, const void *right)
     return order ? order : (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
 }
 
-size_t metric_places_merge(struct metric_place *places, size_t count)
+size_t bottleneck_merge_places(struct metric_place *places, size_t count)
 {
     size_t kept = 0;
     if (count)
@@ -70,7 +70,7 @@ static const struct metric_place *place_of(const struct evidence *e, const struc
 
 static void gather(struct evidence *e, const struct metric_source *source)
 {
-    const struct kernel_stats *k = e->k = source->timing;
+    const struct gpu_kernel_stats *k = e->k = source->timing;
     const struct {
         const char *name;
         double *value;
@@ -130,7 +130,7 @@ static void tell(const struct evidence *e, const struct cause *cause, struct tex
     cause->tell(e, cause, text);
     if (place) {
         text_add(text, ", most at ");
-        code_place_tell_short(place->at, text);
+        place_tell_short(place->at, text);
     }
 }
 
@@ -142,7 +142,7 @@ void bottleneck_tell(const struct metric_source *source, const struct metric_pla
     struct evidence e = {.places = merged};
     if (place_count)
         memcpy(merged, places, place_count * sizeof *merged);
-    e.place_count = metric_places_merge(merged, place_count);
+    e.place_count = bottleneck_merge_places(merged, place_count);
     gather(&e, source);
     judge(&e, shares);
     size_t first = largest(shares);

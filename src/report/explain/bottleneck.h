@@ -21,6 +21,6 @@ void bottleneck_tell(const struct metric_source *source, const struct metric_pla
 
 /* Adds up instructions with the same opcode of one line of the source, as unrolled loops have them, in place:
  * gives how many are left. */
-size_t metric_places_merge(struct metric_place *places, size_t count);
+size_t bottleneck_merge_places(struct metric_place *places, size_t count);
 
 #endif

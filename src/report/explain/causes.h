@@ -7,7 +7,7 @@
 /* What causes are judged by, of one kernel. */
 struct evidence {
     const struct metric_source *source;
-    const struct kernel_stats *k;
+    const struct gpu_kernel_stats *k;
     const struct metric_place *places; /* copies of a line are added up */
     size_t place_count;
     struct unit_cost costs[UNIT_COUNT];

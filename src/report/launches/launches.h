@@ -18,7 +18,7 @@ struct launch_one {
     const char *kernel;
     struct launch_numbers numbers;
     bool timed, interrupted;
-    struct kernel_stats timing;
+    struct gpu_kernel_stats timing;
     struct metric_place *places; /* where warps waited longest first */
     size_t place_count, place_capacity;
 };
@@ -32,7 +32,7 @@ struct launch_kernel {
 #define C(name) uint64_t name;
     LAUNCH_COUNTS(C)
 #undef C
-    struct kernel_stats sum;
+    struct gpu_kernel_stats sum;
     struct metric_place *places;
     size_t place_count, place_capacity;
 };
@@ -45,7 +45,7 @@ struct launches {
     uint64_t count;            /* launches of all kernels */
     struct launch_file *files; /* of launches that were kept one by one, in order */
     size_t file_count, file_capacity;
-    struct place_list places; /* that profiles name */
+    struct ledger_place_list places; /* that profiles name */
     struct copy_sum copies[COPIED_KINDS];
     uint64_t busy_ns; /* of the host, in which a launch was under way; all processes added up */
     uint64_t
@@ -76,17 +76,17 @@ bool launches_read_sums(const char *path, struct launches *lines, struct err *er
 void launches_sort_sums(struct launches *lines);
 
 /* What metrics of a launch are made from; `facts` is filled. */
-struct metric_source launch_source(const struct launch_one *line, const struct system *system,
-                                   struct launch_facts *facts);
+struct metric_source launches_source(const struct launch_one *line, const struct system *system,
+                                     struct launch_facts *facts);
 /* The same of all launches of a kernel; what a launch is like is that of the longest. */
-struct metric_source launch_kernel_source(const struct launch_kernel *kernel, const struct system *system,
-                                          struct launch_facts *facts);
+struct metric_source launches_kernel_source(const struct launch_kernel *kernel, const struct system *system,
+                                            struct launch_facts *facts);
 
 /* Adds what bounds it, in words. */
-void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text);
+void launches_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text);
 
 /* Whether it ended by a mistake of its own, or by a limit. */
-bool launch_failed(const struct launch_one *line);
+bool launches_failed(const struct launch_one *line);
 
 /* How they came about, beside the launches. */
 struct launch_run {

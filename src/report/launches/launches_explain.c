@@ -32,7 +32,7 @@ struct groups {
 
 /* ---- gathering ---- */
 
-static uint64_t duration(const struct kernel_stats *stats)
+static uint64_t duration(const struct gpu_kernel_stats *stats)
 {
     return stats->end_ps - stats->start_ps;
 }
@@ -143,7 +143,7 @@ static void add_line(const struct group *group, const struct system *system, str
         text_add(text, "%s failed (%s)", group->of->launches > 1 ? "" : ",",
                  result_text((int)group->of->error));
     text_add(text, ": ");
-    launch_kernel_why(group->of, system, text);
+    launches_kernel_why(group->of, system, text);
     add_wrapped(to, line.at);
     text_fini(&line);
 }
@@ -163,7 +163,7 @@ static void add_cell(struct text *row, int width, struct text *cell)
 static void add_row(const struct group *group, const struct system *system, struct text *text)
 {
     struct launch_facts facts;
-    struct metric_source source = launch_kernel_source(group->of, system, &facts);
+    struct metric_source source = launches_kernel_source(group->of, system, &facts);
     struct text cell = {0};
     text_add(text, "%-*s", NAME_WIDTH, group->column.at);
     add_whole(&cell, group->of->launches);
@@ -222,7 +222,7 @@ static void add_copies(const struct launches *lines, struct text *to)
 /* "saxpy.cu:5 (ld.global.f32), PTX line 29"; where an unrolled loop has it several times, "... and 3 more" */
 static void add_where(struct text *text, const struct metric_place *place)
 {
-    code_place_tell_short(place->at, text);
+    place_tell_short(place->at, text);
     if (place->at->file && place->at->ptx_line)
         text_add(text, ", PTX line %u", place->at->ptx_line);
     if (place->copies)
@@ -235,7 +235,7 @@ static void add_places(const struct group *group, uint64_t most, struct text *te
     size_t count = group->of->place_count;
     struct metric_place *places = mem_alloc(count, sizeof *places);
     memcpy(places, group->of->places, count * sizeof *places);
-    count = metric_places_merge(places, count);
+    count = bottleneck_merge_places(places, count);
     qsort(places, count, sizeof *places, by_wait);
     for (int i = 0; i < STALL_COUNT; i++)
         all += i == STALL_selected ? 0 : group->of->sum.sm.stalls[i];

@@ -8,8 +8,8 @@
 #include "driver/facts.h"
 #include "driver/result.h"
 
-struct metric_source launch_source(const struct launch_one *line, const struct system *system,
-                                   struct launch_facts *facts)
+struct metric_source launches_source(const struct launch_one *line, const struct system *system,
+                                     struct launch_facts *facts)
 {
     *facts = (struct launch_facts){.registers = line->numbers.registers,
                                    .shared_static = line->numbers.shared_bytes,
@@ -25,10 +25,10 @@ struct metric_source launch_source(const struct launch_one *line, const struct s
     return facts_source(facts, system, line->timed ? &line->timing : NULL);
 }
 
-struct metric_source launch_kernel_source(const struct launch_kernel *kernel, const struct system *system,
-                                          struct launch_facts *facts)
+struct metric_source launches_kernel_source(const struct launch_kernel *kernel, const struct system *system,
+                                            struct launch_facts *facts)
 {
-    struct metric_source source = launch_source(&kernel->longest, system, facts);
+    struct metric_source source = launches_source(&kernel->longest, system, facts);
 #define C(name) facts->name = kernel->name;
     LAUNCH_COUNTS(C)
 #undef C
@@ -38,11 +38,11 @@ struct metric_source launch_kernel_source(const struct launch_kernel *kernel, co
 }
 
 /* Of the longest launch: others may differ in size, and then sums are of no use for reasons. */
-void launch_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text)
+void launches_kernel_why(const struct launch_kernel *kernel, const struct system *system, struct text *text)
 {
     struct launch_facts facts;
     struct metric_source source =
-        launch_source(&kernel->longest, system, &facts); /* sums have no SMs of their own */
+        launches_source(&kernel->longest, system, &facts); /* sums have no SMs of their own */
     bottleneck_tell(&source, kernel->longest.places, kernel->longest.place_count, text);
 }
 
@@ -69,7 +69,7 @@ static void write_place(struct json_writer *json, const struct code_place *place
     json_open_object(json, "units");
     for (int i = 0; i < UNIT_COUNT; i++) {
         if (place->steps[i])
-            json_put_count(json, unit_name(i), place->steps[i]);
+            json_put_count(json, metric_unit_name(i), place->steps[i]);
     }
     json_close(json);
 }
@@ -111,12 +111,12 @@ static void write_metrics(struct json_writer *json, const struct metric_source *
     mem_free(values);
 }
 
-static void write_tables(struct json_writer *json, const struct kernel_stats *stats)
+static void write_tables(struct json_writer *json, const struct gpu_kernel_stats *stats)
 {
     const struct sm_counters *sm = &stats->sm;
     json_open_object(json, "instructions_by_unit");
     for (int i = 0; i < UNIT_COUNT; i++)
-        json_put_count(json, unit_name((enum isa_unit)i), sm->by_unit[i]);
+        json_put_count(json, metric_unit_name((enum isa_unit)i), sm->by_unit[i]);
     json_close(json);
     json_open_object(json, "stall_cycles");
     for (int i = 0; i < STALL_COUNT; i++)
@@ -131,7 +131,7 @@ static void write_tables(struct json_writer *json, const struct kernel_stats *st
 static void write_launch(struct json_writer *json, const struct launch_one *line, const struct system *system)
 {
     struct launch_facts facts;
-    struct metric_source source = launch_source(line, system, &facts);
+    struct metric_source source = launches_source(line, system, &facts);
     json_open_object(json, NULL);
     struct text name = {0}, why = {0};
     demangle(line->kernel, &name);
@@ -143,7 +143,7 @@ static void write_launch(struct json_writer *json, const struct launch_one *line
     write_sides(json, "block", line->numbers.block);
     if (line->numbers.result)
         json_put_count(json, "error", line->numbers.result);
-    if (launch_failed(line))
+    if (launches_failed(line))
         json_put_text(json, "failed", result_text((int)line->numbers.result));
     if (line->interrupted)
         json_put_bool(json, "interrupted", true);
@@ -168,7 +168,7 @@ static void write_kernel(struct json_writer *json, const struct launch_kernel *k
                          const struct system *system)
 {
     struct launch_facts facts;
-    struct metric_source source = launch_kernel_source(kernel, system, &facts);
+    struct metric_source source = launches_kernel_source(kernel, system, &facts);
     struct text name = {0}, why = {0};
     demangle(kernel->longest.kernel, &name);
     json_open_object(json, NULL);
@@ -185,7 +185,7 @@ static void write_kernel(struct json_writer *json, const struct launch_kernel *k
     write_sides(json, "grid", kernel->longest.numbers.grid);
     write_sides(json, "block", kernel->longest.numbers.block);
     if (kernel->longest.timed) {
-        launch_kernel_why(kernel, system, &why);
+        launches_kernel_why(kernel, system, &why);
         json_put_text(json, "why", why.at);
     }
     write_metrics(json, &source);

@@ -74,7 +74,7 @@ static bool is_whole(const struct ledger_launch *launch)
     if (room < sizeof *launch || launch->place_count > room / sizeof(struct ledger_counted) ||
         !launch->name_bytes || launch->name_bytes > room)
         return false;
-    return sizeof *launch + (launch->is_timed ? sizeof(struct kernel_stats) : 0) +
+    return sizeof *launch + (launch->is_timed ? sizeof(struct gpu_kernel_stats) : 0) +
                    launch->place_count * sizeof(struct ledger_counted) + launch->name_bytes <=
                room &&
            !ledger_kernel(launch)[launch->name_bytes - 1];
@@ -88,7 +88,7 @@ static void take_entry(const struct ledger_entry *entry, struct launches *all, s
         file->launches[file->count++] = (const struct ledger_launch *)entry;
     } else if (entry->kind == LEDGER_PLACE && entry->place < MOST_PLACES &&
                memchr(text, 0, entry->bytes - sizeof *entry)) {
-        keep_place(&file->wheres, entry->place, place_list_read(&all->places, text));
+        keep_place(&file->wheres, entry->place, ledger_place_list_read(&all->places, text));
     }
 }
 
@@ -255,5 +255,5 @@ void launches_fini(struct launches *lines)
     }
     mem_free(lines->kernels);
     mem_free(lines->files);
-    place_list_fini(&lines->places);
+    ledger_place_list_fini(&lines->places);
 }

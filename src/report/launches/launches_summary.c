@@ -16,7 +16,7 @@ static void add_count(struct text *text, double count)
     text_add(text, unit ? "%.4g%s" : "%.0f%s", count, units[unit]);
 }
 
-bool launch_failed(const struct launch_one *line)
+bool launches_failed(const struct launch_one *line)
 {
     return line->numbers.result && line->numbers.result != RESULT_DEINITIALIZED; /* the end of its process */
 }

@@ -30,16 +30,17 @@ static bool is_used(const struct op_profile *counts)
     return memcmp(counts, &none, sizeof none) != 0;
 }
 
-static void take_longest(struct launches *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
+static void take_longest(struct launches *lines, struct launch_kernel *kernel, const struct ledger_sum *sum)
 {
     struct launch_one *longest = &kernel->longest;
     longest->numbers = sum->longest;
     longest->timing = sum->longest_timing;
     longest->place_count = 0;
-    const char *text = launch_sum_places(sum);
+    const char *text = ledger_sum_places(sum);
     for (uint64_t i = 0; i < sum->profile_count; i++, text += strlen(text) + 1) {
-        const struct op_profile *counts = &launch_sum_longest_profile(sum)[i];
-        const struct code_place *place = is_used(counts) ? place_list_read(&lines->places, text) : NULL;
+        const struct op_profile *counts = &ledger_sum_longest_profile(sum)[i];
+        const struct code_place *place =
+            is_used(counts) ? ledger_place_list_read(&lines->places, text) : NULL;
         if (!place)
             continue;
         mem_grow(longest->places, longest->place_count, longest->place_capacity);
@@ -61,31 +62,32 @@ static void add_place(struct launch_kernel *kernel, const struct code_place *at,
     op_profile_sum(&kernel->places[i].counts, counts);
 }
 
-static void add_places(struct launches *lines, struct launch_kernel *kernel, const struct launch_sum *sum)
+static void add_places(struct launches *lines, struct launch_kernel *kernel, const struct ledger_sum *sum)
 {
-    const char *text = launch_sum_places(sum);
+    const char *text = ledger_sum_places(sum);
     for (uint64_t i = 0; i < sum->profile_count; i++, text += strlen(text) + 1) {
-        const struct op_profile *counts = &launch_sum_profile(sum)[i];
-        const struct code_place *place = is_used(counts) ? place_list_read(&lines->places, text) : NULL;
+        const struct op_profile *counts = &ledger_sum_profile(sum)[i];
+        const struct code_place *place =
+            is_used(counts) ? ledger_place_list_read(&lines->places, text) : NULL;
         if (place)
             add_place(kernel, place, counts);
     }
 }
 
-static bool is_longer(const struct launch_kernel *kernel, const struct launch_sum *sum)
+static bool is_longer(const struct launch_kernel *kernel, const struct ledger_sum *sum)
 {
     const struct launch_one *longest = &kernel->longest;
     return !kernel->launches ||
-           launch_is_longer(
+           ledger_is_longer(
                (struct launch_span){&sum->longest, sum->is_timed ? &sum->longest_timing : NULL},
                (struct launch_span){&longest->numbers, longest->timed ? &longest->timing : NULL});
 }
 
-static void add_sum(struct launches *lines, const struct launch_sum *sum)
+static void add_sum(struct launches *lines, const struct ledger_sum *sum)
 {
     if (!sum->launches)
         return;
-    struct launch_kernel *kernel = find_kernel(lines, launch_sum_name(sum), sum->is_timed);
+    struct launch_kernel *kernel = find_kernel(lines, ledger_sum_name(sum), sum->is_timed);
     if (is_longer(kernel, sum))
         take_longest(lines, kernel, sum);
     if (sum->failed && (!kernel->failed || sum->error < kernel->error))
@@ -131,8 +133,8 @@ bool launches_read_sums(const char *path, struct launches *lines, struct err *er
     if (known)
         add_process(lines, process);
     uint64_t at = known ? process->bytes : content.length;
-    while (at + sizeof(struct launch_sum) <= content.length) {
-        const struct launch_sum *sum = (const struct launch_sum *)(content.at + at);
+    while (at + sizeof(struct ledger_sum) <= content.length) {
+        const struct ledger_sum *sum = (const struct ledger_sum *)(content.at + at);
         if (!sum->bytes || sum->bytes > content.length - at)
             break;
         add_sum(lines, sum);

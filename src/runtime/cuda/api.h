@@ -69,22 +69,22 @@
 /* The same for the driver API, which keeps no last error, but wants cuInit first, and a current context. */
 #define CU(name, arguments, ...)                                                                             \
     static CUresult name##_body(__VA_ARGS__);                                                                \
-    CUDA_EXPORT(name, name##_body, arguments, driver_ready, , __VA_ARGS__)                                   \
+    CUDA_EXPORT(name, name##_body, arguments, cuda_driver_ready, , __VA_ARGS__)                              \
     static CUresult name##_body(__VA_ARGS__)
 #define CU_ANY(name, arguments, ...) /* without a context */                                                 \
     static CUresult name##_body(__VA_ARGS__);                                                                \
-    CUDA_EXPORT(name, name##_body, arguments, driver_initialized, , __VA_ARGS__)                             \
+    CUDA_EXPORT(name, name##_body, arguments, cuda_driver_initialized, , __VA_ARGS__)                        \
     static CUresult name##_body(__VA_ARGS__)
 #define CU_PTSZ(name, arguments, ...)                                                                        \
     static CUresult name##_body(__VA_ARGS__);                                                                \
     CUDA_STREAM_TWINS(name, arguments, __VA_ARGS__)                                                          \
-    CUDA_EXPORT(name, name##_legacy, arguments, driver_ready, , __VA_ARGS__)                                 \
-    CUDA_EXPORT(name##_ptsz, name##_thread, arguments, driver_ready, , __VA_ARGS__)                          \
+    CUDA_EXPORT(name, name##_legacy, arguments, cuda_driver_ready, , __VA_ARGS__)                            \
+    CUDA_EXPORT(name##_ptsz, name##_thread, arguments, cuda_driver_ready, , __VA_ARGS__)                     \
     static CUresult name##_body(__VA_ARGS__)
 #define CU_PTDS(name, arguments, ...)                                                                        \
     static CUresult name##_body(cudaStream_t stream, __VA_ARGS__);                                           \
-    CUDA_EXPORT(name, name##_body, (STREAM_LEGACY, UNPACK arguments), driver_ready, , __VA_ARGS__)           \
-    CUDA_EXPORT(name##_ptds, name##_body, (STREAM_PER_THREAD, UNPACK arguments), driver_ready, ,             \
+    CUDA_EXPORT(name, name##_body, (STREAM_LEGACY, UNPACK arguments), cuda_driver_ready, , __VA_ARGS__)      \
+    CUDA_EXPORT(name##_ptds, name##_body, (STREAM_PER_THREAD, UNPACK arguments), cuda_driver_ready, ,        \
                 __VA_ARGS__)                                                                                 \
     static CUresult name##_body(cudaStream_t stream, __VA_ARGS__)
 
@@ -95,10 +95,10 @@ enum { CUDA_VERSION = 13000 };
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 }; /* of streams */
 
 /* What comes before a body: success, or why it is not called. */
-cudaError_t runtime_device(void);     /* makes a device current where there is none */
-cudaError_t runtime_ready(void);      /* and its kernels had no fault */
-cudaError_t driver_ready(void);       /* cuInit was called, there is a context, and no fault */
-cudaError_t driver_initialized(void); /* cuInit was called */
+cudaError_t runtime_device(void);          /* makes a device current where there is none */
+cudaError_t runtime_ready(void);           /* and its kernels had no fault */
+cudaError_t cuda_driver_ready(void);       /* cuInit was called, there is a context, and no fault */
+cudaError_t cuda_driver_initialized(void); /* cuInit was called */
 static inline cudaError_t always_ready(void)
 {
     return cudaSuccess;

@@ -121,14 +121,14 @@ cudaError_t runtime_ready(void)
     return error ? error : (cudaError_t)device_error(cuda_device());
 }
 
-cudaError_t driver_initialized(void)
+cudaError_t cuda_driver_initialized(void)
 {
     return initialized && !cuda_is_forked() ? cudaSuccess : cudaErrorInitializationError;
 }
 
-cudaError_t driver_ready(void)
+cudaError_t cuda_driver_ready(void)
 {
-    cudaError_t error = driver_initialized();
+    cudaError_t error = cuda_driver_initialized();
     if (error)
         return error;
     return cuda_context() ? (cudaError_t)device_error(cuda_device()) : cudaErrorDeviceUninitialized;

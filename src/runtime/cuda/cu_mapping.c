@@ -57,8 +57,8 @@ CU_ANY(cuMemCreate, (handle, bytes, properties, flags), unsigned long long *hand
         return cudaErrorInvalidValue;
     CUresult result = check_properties(properties);
     if (!result)
-        result = physical_new(cuda_device_at(properties->location.id), bytes,
-                              properties->requestedHandleTypes & HANDLE_FILE, &made);
+        result = mapping_physical_new(cuda_device_at(properties->location.id), bytes,
+                                      properties->requestedHandleTypes & HANDLE_FILE, &made);
     if (!result)
         *handle = made;
     return result;
@@ -66,7 +66,7 @@ CU_ANY(cuMemCreate, (handle, bytes, properties, flags), unsigned long long *hand
 
 CU_ANY(cuMemRelease, (handle), unsigned long long handle)
 {
-    return physical_release(cuda_driver(), handle);
+    return mapping_physical_release(cuda_driver(), handle);
 }
 
 CU_ANY(cuMemRetainAllocationHandle, (handle, address), unsigned long long *handle, void *address)
@@ -74,7 +74,7 @@ CU_ANY(cuMemRetainAllocationHandle, (handle, address), unsigned long long *handl
     uint64_t found = 0;
     if (!handle)
         return cudaErrorInvalidValue;
-    CUresult result = physical_retain(cuda_driver(), (uint64_t)(uintptr_t)address, &found);
+    CUresult result = mapping_physical_retain(cuda_driver(), (uint64_t)(uintptr_t)address, &found);
     if (!result)
         *handle = found;
     return result;
@@ -84,10 +84,10 @@ CU_ANY(cuMemRetainAllocationHandle, (handle, address), unsigned long long *handl
 CU_ANY(cuMemGetAllocationPropertiesFromHandle, (properties, handle), struct CUmemAllocationProp *properties,
        unsigned long long handle)
 {
-    struct physical_facts facts;
+    struct mapping_physical_facts facts;
     if (!properties)
         return cudaErrorInvalidValue;
-    CUresult result = physical_find(cuda_driver(), handle, &facts);
+    CUresult result = mapping_physical_find(cuda_driver(), handle, &facts);
     if (!result)
         *properties =
             (struct CUmemAllocationProp){.type = ALLOCATION_PINNED,
@@ -101,7 +101,7 @@ CU_ANY(cuMemExportToShareableHandle, (shareable, handle, type, flags), void *sha
 {
     if (!shareable || type != HANDLE_FILE || flags)
         return cudaErrorInvalidValue;
-    return physical_export(cuda_driver(), handle, shareable);
+    return mapping_physical_export(cuda_driver(), handle, shareable);
 }
 
 /* The file descriptor itself is in the place of a pointer. */
@@ -114,7 +114,7 @@ CU_ANY(cuMemImportFromShareableHandle, (handle, shareable, type), unsigned long 
     if (type != HANDLE_FILE)
         return type == HANDLE_WIN32 || type == HANDLE_KMT || type == HANDLE_FABRIC ? cudaErrorNotSupported
                                                                                    : cudaErrorInvalidValue;
-    CUresult result = physical_import(cuda_driver(), (int)(intptr_t)shareable, &made);
+    CUresult result = mapping_physical_import(cuda_driver(), (int)(intptr_t)shareable, &made);
     if (!result)
         *handle = made;
     return result;

@@ -211,7 +211,7 @@ CU(cuGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, 
 
 CU_PTSZ(cuGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
 {
-    return exec_launch(exec, stream);
+    return graph_exec_launch(exec, stream);
 }
 
 CU_PTSZ(cuGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
@@ -222,7 +222,7 @@ CU_PTSZ(cuGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t str
 
 CU(cuGraphExecDestroy, (exec), struct graph_exec *exec)
 {
-    return exec_destroy(exec);
+    return graph_exec_destroy(exec);
 }
 
 CU(cuGraphDestroy, (graph), struct graph *graph)

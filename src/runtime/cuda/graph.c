@@ -356,7 +356,7 @@ cudaError_t graph_instantiate(struct graph_exec **exec, struct graph *graph)
     return cudaSuccess;
 }
 
-cudaError_t exec_update(struct graph_exec *exec, struct graph *graph)
+cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph)
 {
     if (!exec || !graph)
         return cudaErrorInvalidValue;
@@ -374,7 +374,8 @@ static struct step *step_of(struct graph_exec *exec, const struct graph_node *no
     return NULL;
 }
 
-cudaError_t exec_set(struct graph_exec *exec, const struct graph_node *node, const struct node_work *work)
+cudaError_t graph_exec_set(struct graph_exec *exec, const struct graph_node *node,
+                           const struct node_work *work)
 {
     struct step *step = step_of(exec, node);
     struct action *action;
@@ -388,13 +389,13 @@ cudaError_t exec_set(struct graph_exec *exec, const struct graph_node *node, con
     return cudaSuccess;
 }
 
-bool *exec_enabled(struct graph_exec *exec, const struct graph_node *node)
+bool *graph_exec_enabled(struct graph_exec *exec, const struct graph_node *node)
 {
     struct step *step = step_of(exec, node);
     return step ? &step->enabled : NULL;
 }
 
-cudaError_t exec_launch(struct graph_exec *exec, cudaStream_t stream)
+cudaError_t graph_exec_launch(struct graph_exec *exec, cudaStream_t stream)
 {
     cudaError_t error = exec ? cudaSuccess : cudaErrorInvalidValue;
     for (size_t i = 0; !error && i < exec->count; i++) {
@@ -405,7 +406,7 @@ cudaError_t exec_launch(struct graph_exec *exec, cudaStream_t stream)
     return error;
 }
 
-cudaError_t exec_destroy(struct graph_exec *exec)
+cudaError_t graph_exec_destroy(struct graph_exec *exec)
 {
     if (!exec)
         return cudaErrorInvalidValue;

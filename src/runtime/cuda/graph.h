@@ -55,10 +55,11 @@ const struct node_work *node_work(const struct graph_node *node);
 cudaError_t node_set(struct graph_node *node, const struct node_work *work);
 
 cudaError_t graph_instantiate(struct graph_exec **exec, struct graph *graph);
-cudaError_t exec_update(struct graph_exec *exec, struct graph *graph);
-cudaError_t exec_set(struct graph_exec *exec, const struct graph_node *node, const struct node_work *work);
-bool *exec_enabled(struct graph_exec *exec, const struct graph_node *node); /* NULL: not of it */
-cudaError_t exec_launch(struct graph_exec *exec, cudaStream_t stream);
-cudaError_t exec_destroy(struct graph_exec *exec);
+cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph);
+cudaError_t graph_exec_set(struct graph_exec *exec, const struct graph_node *node,
+                           const struct node_work *work);
+bool *graph_exec_enabled(struct graph_exec *exec, const struct graph_node *node); /* NULL: not of it */
+cudaError_t graph_exec_launch(struct graph_exec *exec, cudaStream_t stream);
+cudaError_t graph_exec_destroy(struct graph_exec *exec);
 
 #endif

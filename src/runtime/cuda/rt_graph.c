@@ -90,7 +90,7 @@ API(cudaGraphInstantiateWithParams_ptsz, (exec, graph, parameters), struct graph
 API(cudaGraphExecUpdate, (exec, graph, info), struct graph_exec *exec, struct graph *graph,
     struct cudaGraphExecUpdateResultInfo *info)
 {
-    cudaError_t error = exec_update(exec, graph);
+    cudaError_t error = graph_exec_update(exec, graph);
     if (info)
         *info = (struct cudaGraphExecUpdateResultInfo){.result = error != 0};
     return error;
@@ -104,12 +104,12 @@ API_PTSZ(cudaGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t 
 
 API_PTSZ(cudaGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
 {
-    return exec_launch(exec, stream);
+    return graph_exec_launch(exec, stream);
 }
 
 API(cudaGraphExecDestroy, (exec), struct graph_exec *exec)
 {
-    return exec_destroy(exec);
+    return graph_exec_destroy(exec);
 }
 
 API(cudaGraphDestroy, (graph), struct graph *graph)
@@ -133,7 +133,7 @@ API(cudaGraphExecGetFlags, (exec, flags), struct graph_exec *exec, unsigned long
 API(cudaGraphNodeSetEnabled, (exec, node, enabled), struct graph_exec *exec, struct graph_node *node,
     unsigned enabled)
 {
-    bool *place = exec_enabled(exec, node);
+    bool *place = graph_exec_enabled(exec, node);
     if (place)
         *place = enabled != 0;
     return place ? cudaSuccess : cudaErrorInvalidValue;
@@ -142,7 +142,7 @@ API(cudaGraphNodeSetEnabled, (exec, node, enabled), struct graph_exec *exec, str
 API(cudaGraphNodeGetEnabled, (exec, node, enabled), struct graph_exec *exec, struct graph_node *node,
     unsigned *enabled)
 {
-    bool *place = exec_enabled(exec, node);
+    bool *place = graph_exec_enabled(exec, node);
     if (place && enabled)
         *enabled = *place;
     return place && enabled ? cudaSuccess : cudaErrorInvalidValue;

@@ -76,7 +76,7 @@ API(cudaGraphAddChildGraphNode, (node, graph, before, count, child), struct grap
         if (!what)                                                                                           \
             return cudaErrorInvalidValue;                                                                    \
         work.field = *what;                                                                                  \
-        return exec_set(exec, node, &work);                                                                  \
+        return graph_exec_set(exec, node, &work);                                                            \
     }
 
 NODE_FUNCTIONS(Kernel, NODE_KERNEL, kernel, cudaKernelNodeParams)
@@ -123,7 +123,7 @@ API(cudaGraphExecMemcpyNodeSetParams1D, (exec, node, to, from, bytes, kind), str
     struct graph_node *node, void *to, const void *from, size_t bytes, int kind)
 {
     struct node_work work = run_work(to, from, bytes, kind);
-    return exec_set(exec, node, &work);
+    return graph_exec_set(exec, node, &work);
 }
 
 API(cudaGraphAddMemcpyNodeToSymbol, (node, graph, before, count, key, from, bytes, offset, kind),

@@ -54,7 +54,7 @@ LANE uint32_t approx_bits(double sum)
 
 /* --- the unit: it takes subnormal numbers for 0 and makes none ----------------------------------------- */
 
-LANE float unit_rcp(float a)
+LANE float sfu_rcp(float a)
 {
     uint32_t bits = bits_f32(a), magnitude = bits & 0x7fffffff, fraction = bits & 0x7fffff;
     uint32_t r = approx_bits(approx_sum(APPROX_RCP + (fraction >> 16), (fraction & 0xffff) << 1, 4046));
@@ -75,7 +75,7 @@ LANE uint32_t root_exponent(uint32_t bits)
     return ((bits >> 24) + (bits >> 23 & 1) - 64) << 23;
 }
 
-LANE float unit_rsqrt(float a)
+LANE float sfu_rsqrt(float a)
 {
     uint32_t bits = bits_f32(a);
     uint32_t r = approx_bits(approx_sum(APPROX_RSQRT + root_part(bits), bits & 0x1ffff, -1));
@@ -85,7 +85,7 @@ LANE float unit_rsqrt(float a)
     return f32_bits((bits & 0x7f800000) ? r : 0x7f800000 | (bits & 0x80000000));
 }
 
-LANE float unit_sqrt(float a)
+LANE float sfu_sqrt(float a)
 {
     uint32_t bits = bits_f32(a);
     uint32_t r =
@@ -94,7 +94,7 @@ LANE float unit_sqrt(float a)
     return f32_bits((bits & 0x7f800000) ? r : bits & 0x80000000);
 }
 
-LANE float unit_ex2(float a)
+LANE float sfu_ex2(float a)
 {
     uint32_t bits = bits_f32(a), magnitude = bits & 0x7fffffff;
     /* in units of 2^-23; one that is not whole is made negative by turning its bits */
@@ -110,7 +110,7 @@ LANE float unit_ex2(float a)
     return f32_bits(magnitude > 0x7f800000 ? NAN_F32 : r);
 }
 
-LANE float unit_lg2(float a)
+LANE float sfu_lg2(float a)
 {
     uint32_t bits = bits_f32(a);
     double sum = approx_sum(APPROX_LG2 + (bits >> 17 & 0x3f), bits & 0x1ffff, 3348);
@@ -157,33 +157,33 @@ LANE uint32_t approx_sine(float a, uint32_t quarters)
 LANE float rcp_approx(float a)
 {
     float scale = abs_f32(a) > 0x1p126f ? 0.25f : abs_f32(a) < 0x1p-126f ? 0x1p24f : 1.0f;
-    return nan_f32(unit_rcp(a * scale) * scale);
+    return nan_f32(sfu_rcp(a * scale) * scale);
 }
 
 LANE float sqrt_approx(float a)
 {
     bool subnormal = abs_f32(a) < 0x1p-126f;
-    return nan_f32(unit_sqrt(a * (subnormal ? 0x1p24f : 1.0f)) * (subnormal ? 0x1p-12f : 1.0f));
+    return nan_f32(sfu_sqrt(a * (subnormal ? 0x1p24f : 1.0f)) * (subnormal ? 0x1p-12f : 1.0f));
 }
 
 /* -0 gives -infinity */
 LANE float rsqrt_approx(float a)
 {
     bool subnormal = abs_f32(a) < 0x1p-126f;
-    return nan_f32(unit_rsqrt(a * (subnormal ? 0x1p24f : 1.0f)) * (subnormal ? 0x1p12f : 1.0f));
+    return nan_f32(sfu_rsqrt(a * (subnormal ? 0x1p24f : 1.0f)) * (subnormal ? 0x1p12f : 1.0f));
 }
 
 LANE float ex2_approx(float a)
 {
     bool small = a < -126.0f;
-    float r = unit_ex2(a * (small ? 0.5f : 1.0f));
+    float r = sfu_ex2(a * (small ? 0.5f : 1.0f));
     return nan_f32(r * (small ? r : 1.0f));
 }
 
 LANE float lg2_approx(float a)
 {
     bool subnormal = abs_f32(a) < 0x1p-126f;
-    return nan_f32(unit_lg2(a * (subnormal ? 0x1p24f : 1.0f)) - (subnormal ? 24.0f : 0.0f));
+    return nan_f32(sfu_lg2(a * (subnormal ? 0x1p24f : 1.0f)) - (subnormal ? 24.0f : 0.0f));
 }
 
 LANE float sin_approx(float a)
@@ -212,14 +212,14 @@ LANE float tanh_approx(float a)
 LANE float div_approx(float a, float b)
 {
     float scale = abs_f32(b) < 0x1p-126f ? 0x1p24f : 1.0f;
-    return mul_f32(a * scale, unit_rcp(b * scale));
+    return mul_f32(a * scale, sfu_rcp(b * scale));
 }
 
 /* As div_approx, but 1 / b does not become 0 where it would be subnormal. */
 LANE float div_full(float a, float b)
 {
     float scale = abs_f32(b) > 0x1p126f ? 0.25f : abs_f32(b) < 0x1p-126f ? 0x1p24f : 1.0f;
-    return mul_f32(a * scale, unit_rcp(b * scale));
+    return mul_f32(a * scale, sfu_rcp(b * scale));
 }
 
 /* A product with .ftz. What counts is whether it is subnormal when it is rounded to 24 bits, as it is higher
@@ -232,13 +232,13 @@ LANE float product_ftz(float a, float b)
 
 LANE float div_approx_ftz(float a, float b)
 {
-    return product_ftz(ftz(a), unit_rcp(b));
+    return product_ftz(ftz(a), sfu_rcp(b));
 }
 
 LANE float div_full_ftz(float a, float b)
 {
     float scale = abs_f32(b) > 0x1p126f ? 0.25f : 1.0f;
-    return product_ftz(ftz(ftz(a) * scale), unit_rcp(b * scale));
+    return product_ftz(ftz(ftz(a) * scale), sfu_rcp(b * scale));
 }
 
 /* --- f16 and bf16: the unit's result, with more bits cut off ------------------------------------------- */
@@ -254,7 +254,7 @@ LANE uint16_t cut_f16(float x)
 
 LANE uint16_t ex2_approx_f16(uint16_t a)
 {
-    return cut_f16(unit_ex2(f32_f16(a)));
+    return cut_f16(sfu_ex2(f32_f16(a)));
 }
 
 LANE uint16_t tanh_approx_f16(uint16_t a)
@@ -265,7 +265,7 @@ LANE uint16_t tanh_approx_f16(uint16_t a)
 /* A NaN's bits are all set, so it stays one. */
 LANE uint16_t ex2_approx_ftz_bf16(uint16_t a)
 {
-    return (uint16_t)(bits_f32(unit_ex2(f32_bf16(a))) >> 16);
+    return (uint16_t)(bits_f32(sfu_ex2(f32_bf16(a))) >> 16);
 }
 
 LANE uint16_t tanh_approx_bf16(uint16_t a)

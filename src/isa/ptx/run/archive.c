@@ -2,7 +2,7 @@
  * code again from the same program. So pointers into code are saved as numbers of functions and operations,
  * those into registers and shared memory as offsets. */
 #include "ptx_run/archive.h"
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -180,7 +180,7 @@ static const struct access *access_archive(const struct ptx_kernel *kernel, cons
                                            struct archive *archive)
 {
     uint64_t number = archive_number(archive, access ? access->number : 0, kernel->base.access_count);
-    return archive->reading ? memory_access(kernel, (uint32_t)number) : access;
+    return archive->reading ? access_find(kernel, (uint32_t)number) : access;
 }
 
 static bool is_load(const struct delivery *of)
@@ -215,9 +215,9 @@ void ptx_archive_delivery(const struct isa_warp *isa, struct delivery *of, struc
 {
     const struct warp *w = (const struct warp *)(const void *)isa;
     const struct ptx_kernel *kernel = warp_kernel(w);
-    struct delivery flat = delivery_without_pointers(of);
+    struct delivery flat = team_bare_delivery(of);
     ARCHIVE_VALUE(archive, flat);
-    flat = delivery_without_pointers(&flat);
+    flat = team_bare_delivery(&flat);
     archive_check(archive, flat.kind <= REQUEST_PIECES && flat.width == WARP_LANES);
     if (is_load(&flat)) {
         flat.how = access_archive(kernel, of->how, archive);
@@ -232,7 +232,7 @@ void ptx_archive_delivery(const struct isa_warp *isa, struct delivery *of, struc
         flat.how = any_op_archive(kernel, of->how, archive);
         flat.registers = place_archive(w, of->registers, 0, archive);
         uint64_t room = flat.registers ? (uint64_t)(w->file + w->file_bytes - flat.registers) : 0;
-        archive_check(archive, flat.how && texture_results_fit(flat.how, room));
+        archive_check(archive, flat.how && tex_results_fit(flat.how, room));
     }
     flat.barrier = place_archive(w, of->barrier, 8, archive);
     if (archive->reading)

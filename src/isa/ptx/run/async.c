@@ -1,6 +1,6 @@
 /* Asynchronous copies and their barriers. Copies are performed at once: waiting for them is short, and no
  * program can tell, because it must not look before it has waited. */
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "ptx_run/isa.h"
 #include "ptx_run/warp.h"
 
@@ -24,14 +24,14 @@ static void run_copy(struct warp *w, const struct op *op, lanes active)
     source.a = copy->from_place;
     source.value = copy->from_offset;
     source.more = op;
-    memory_resolve(w, op, &copy->to, active, to);
+    access_resolve(w, op, &copy->to, active, to);
     lanes reading = active; /* a size of 0 reads nothing, so its address need not be good */
     const uint32_t *sizes = warp_at(w, op->b);
     EACH_LANE (lane, active)
         if (copy->has_size && !sizes[lane])
             reading &= ~(UINT32_C(1) << lane);
     if (reading)
-        memory_resolve(w, &source, &copy->from, reading, from);
+        access_resolve(w, &source, &copy->from, reading, from);
     struct request *request = w->isa.block->worker->request;
     if (request) {
         request->of.kind = REQUEST_PIECES;
@@ -41,7 +41,7 @@ static void run_copy(struct warp *w, const struct op *op, lanes active)
     EACH_LANE (lane, active) {
         uint32_t size = copy->has_size && sizes[lane] < copy->bytes ? sizes[lane] : copy->bytes;
         if (size && request)
-            memory_add_piece(request, (uintptr_t)from[lane], to[lane], size, lane);
+            access_add_piece(request, (uintptr_t)from[lane], to[lane], size, lane);
         else if (size)
             memcpy(to[lane], from[lane], size);
         memset(to[lane] + size, 0, copy->bytes - size);
@@ -135,7 +135,7 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
     char *places[WARP_LANES];
     lanes done = 0;
     w->wait = WAIT_NOT;
-    memory_resolve(w, op, &m->access, active, places);
+    access_resolve(w, op, &m->access, active, places);
     EACH_LANE (lane, active) {
         uint64_t state = load(places[lane]);
         uint64_t count = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 1;
@@ -236,7 +236,7 @@ enum lowered lower_mbarrier(struct lower *lower, struct op *op)
     }
     if (m->op == MBARRIER_COPY_ARRIVE) /* its thread goes on, in fact, and the copies arrive */
         op->role = ROLE_ALL_COPIES;
-    m->access.space = opcode_space(opcode);
+    m->access.space = access_space_named(opcode);
     m->access.bytes = 8;
     m->access.count = 1;
     m->access.writes = true;
@@ -316,21 +316,21 @@ static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uin
     const struct bulk *bulk = op->more;
     struct request *request = w->isa.block->worker->request;
     enum ptx_space space = bulk->to_shared ? PTX_GLOBAL : PTX_SHARED;
-    char *host = memory_bytes(w, op, lane, space, from, bytes, false);
+    char *host = access_bytes(w, op, lane, space, from, bytes, false);
     uint64_t far = bulk->to_shared ? from : to;
     if (bulk->to_shared)
-        host = memory_bytes(w, op, lane, PTX_SHARED, to, bytes, true);
+        host = access_bytes(w, op, lane, PTX_SHARED, to, bytes, true);
     request->of.kind = REQUEST_PIECES;
     request->of.is_async = true;
     request->writes = !bulk->to_shared;
     for (uint64_t done = 0, size; done < bytes; done += size) {
         size = 128 - (far + done) % 128;
         size = size < bytes - done ? size : bytes - done;
-        memory_add_piece(request, far + done, host + done, size, lane);
+        access_add_piece(request, far + done, host + done, size, lane);
     }
     if (bulk->to_shared) {
         uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
-        char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
+        char *barrier = access_bytes(w, op, lane, PTX_SHARED, at, 8, true);
         if (request->of.barrier && request->of.barrier != barrier)
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
                        "timing does not know copies of one warp for several barriers at a time");
@@ -339,10 +339,10 @@ static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uin
     }
 }
 
-void request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
+void ptx_request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
     if (of->stage_bytes)
-        texture_complete(ptx_warp(warp), of, stage);
+        tex_complete(ptx_warp(warp), of, stage);
     if (of->barrier)
         store(of->barrier, finish(expect_bytes(load(of->barrier), -of->barrier_bytes)));
 }
@@ -359,16 +359,16 @@ static void run_bulk(struct warp *w, const struct op *op, lanes active)
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_MISALIGNED, to,
                        "a copy of %llu bytes from 0x%llx to 0x%llx, which must be multiples of 16",
                        (unsigned long long)bytes, (unsigned long long)from, (unsigned long long)to);
-        char *d = memory_bytes(w, op, lane, bulk->to_shared ? PTX_SHARED : PTX_GLOBAL, to, bytes, true);
+        char *d = access_bytes(w, op, lane, bulk->to_shared ? PTX_SHARED : PTX_GLOBAL, to, bytes, true);
         if (w->isa.block->worker->request) {
             request_bulk(w, op, lane, to, from, bytes);
             continue;
         }
-        memcpy(d, memory_bytes(w, op, lane, bulk->to_shared ? PTX_GLOBAL : PTX_SHARED, from, bytes, false),
+        memcpy(d, access_bytes(w, op, lane, bulk->to_shared ? PTX_GLOBAL : PTX_SHARED, from, bytes, false),
                bytes);
         if (bulk->to_shared) {
             uint64_t at = address_at(w, bulk->barrier, bulk->barrier_bytes, bulk->barrier_offset, lane);
-            char *barrier = memory_bytes(w, op, lane, PTX_SHARED, at, 8, true);
+            char *barrier = access_bytes(w, op, lane, PTX_SHARED, at, 8, true);
             uint64_t before = load(barrier), after = finish(expect_bytes(before, -bytes));
             store(barrier, after);
             if ((before ^ after) & PHASE)

@@ -1,6 +1,6 @@
 /* atom and red. A block runs on one host thread, so its shared memory needs no atomic instructions of the
  * host; global memory does. */
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "isa/request.h"
 #include "exec/atomics.h"
 #include "base/bits.h"
@@ -116,7 +116,7 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     const char *b = warp_at(w, op->b), *c = warp_at(w, op->c);
     bool alone_there = access->space == PTX_SHARED;
     w->spins += form->returns;
-    memory_resolve(w, op, access, active, places);
+    access_resolve(w, op, access, active, places);
     if (alone_there && w->isa.block->worker->request)
         w->isa.block->worker->request->shared_atomic = !form->merges;
     if (alone_there && form->counts) {
@@ -166,10 +166,10 @@ static bool find_row(const char *opcode, uint32_t *row)
     return false;
 }
 
-bool atomic_is_ordered(const char *opcode, bool result_used)
+bool access_is_ordered(const char *opcode, bool result_used)
 {
     uint32_t row;
-    if (opcode_space(opcode) == PTX_SHARED)
+    if (access_space_named(opcode) == PTX_SHARED)
         return false;
     return !find_row(opcode, &row) || result_used || !atomic_rows[row].commutes;
 }
@@ -186,10 +186,10 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     op->unit = UNIT_LSU;
     op->run.exec = run_atomic;
     op->more = form;
-    access->acquires = opcode_acquires(opcode);
-    if (opcode_releases(opcode))
+    access->acquires = access_acquires(opcode);
+    if (access_releases(opcode))
         op->role = ROLE_RELEASE;
-    access->space = opcode_space(opcode);
+    access->space = access_space_named(opcode);
     access->bytes = access->register_bytes = atomic_rows[form->row].bytes;
     access->count = 1;
     access->writes = access->in_halves = true;

@@ -57,7 +57,7 @@ static void release(struct block *block, uint32_t number)
 }
 
 /* After threads arrived or ended. */
-void block_check_barriers(struct block *block)
+void ptx_block_check_barriers(struct block *block)
 {
     for (uint32_t i = 0; i < BARRIERS; i++) {
         const struct barrier *barrier = &block->barriers[i];
@@ -90,7 +90,7 @@ static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
     if (!form->waits) {
         struct level *top = &w->now->levels[w->now->depth - 1];
         top->pc++;
-        block_check_barriers(w->isa.block);
+        ptx_block_check_barriers(w->isa.block);
         return NEXT_MOVED;
     }
     struct level *top = &w->now->levels[w->now->depth - 1];
@@ -102,7 +102,7 @@ static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
     f->state = FRAGMENT_AT_BARRIER;
     f->barrier = number;
     f->waiting = active;
-    block_check_barriers(w->isa.block);
+    ptx_block_check_barriers(w->isa.block);
     return f == w->now && f->state != FRAGMENT_READY ? NEXT_WAIT : NEXT_MOVED;
 }
 

@@ -1,7 +1,7 @@
 /* In timing mode, instructions are in the order that ptxas would give them, so a load may run before a store
  * that precedes it in the program. If both are faulty, the one that comes first in the program is reported.
  */
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "base/mem.h"
 
 static void note_write(void *context, uint32_t index, bool written)
@@ -75,7 +75,7 @@ static uint32_t find_suspects(const struct warp *w, uint32_t at, struct suspect 
         const struct op *op = &code->ops[i];
         if (op->kind == OP_CONTROL || op->kind == OP_BRANCH || (i > at && op->flags & OP_JOIN))
             break;
-        bool before = f->insts[i].order < f->insts[at].order && memory_is_access(op);
+        bool before = f->insts[i].order < f->insts[at].order && access_is_one(op);
         lanes who = before ? ready_lanes(w, i, writes) : 0;
         if (who)
             suspects[count++] = (struct suspect){op, f->insts[i].order, who};
@@ -85,7 +85,7 @@ static uint32_t find_suspects(const struct warp *w, uint32_t at, struct suspect 
     return count;
 }
 
-void memory_blame(struct warp *w, const struct op *op)
+void access_blame(struct warp *w, const struct op *op)
 {
     struct suspect suspects[SUSPECTS];
     uint32_t at = (uint32_t)(op - w->code->ops);
@@ -96,7 +96,7 @@ void memory_blame(struct warp *w, const struct op *op)
         uint32_t first = 0;
         for (uint32_t i = 1; i < count; i++)
             first = suspects[i].order < suspects[first].order ? i : first;
-        memory_check(w, suspects[first].op, suspects[first].who);
+        access_check(w, suspects[first].op, suspects[first].who);
         suspects[first] = suspects[count - 1];
     }
 }

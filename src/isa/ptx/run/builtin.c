@@ -1,6 +1,6 @@
 #include "ptx_run/builtin.h"
 #include "exec/heap.h"
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "base/bits.h"
 
 #include <stdio.h>
@@ -11,12 +11,12 @@ static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void 
 {
     char *out = to;
     for (size_t i = 0; i < bytes; i++, at++) {
-        enum ptx_space space = memory_space_of(at);
+        enum ptx_space space = access_space_at(at);
         struct range range;
         if (space == PTX_LOCAL) {
             if (at - WINDOW_LOCAL >= w->local_bytes)
                 return false;
-            out[i] = *(const char *)memory_local(w, at - WINDOW_LOCAL, lane);
+            out[i] = *(const char *)access_local(w, at - WINDOW_LOCAL, lane);
         } else if (space == PTX_SHARED) {
             if (at - WINDOW_SHARED >= w->isa.block->shared_bytes)
                 return false;
@@ -47,14 +47,14 @@ static uint64_t read_local(const struct warp *w, uint32_t lane, uint64_t at, uin
 {
     uint64_t value = 0;
     for (uint32_t i = 0; i < bytes; i += 4)
-        value |= (uint64_t) * (const uint32_t *)memory_local(w, at + i, lane) << 8 * i;
+        value |= (uint64_t) * (const uint32_t *)access_local(w, at + i, lane) << 8 * i;
     return value;
 }
 
 static void write_local(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes, uint64_t value)
 {
     for (uint32_t i = 0; i < bytes; i += 4)
-        *(uint32_t *)memory_local(w, at + i, lane) = (uint32_t)(value >> 8 * i);
+        *(uint32_t *)access_local(w, at + i, lane) = (uint32_t)(value >> 8 * i);
 }
 
 /* printf */

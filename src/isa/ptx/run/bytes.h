@@ -2,7 +2,7 @@
 #ifndef PTX_RUN_BYTES_H
 #define PTX_RUN_BYTES_H
 
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 
 static inline uint64_t widen(uint64_t value, const struct access *access)
 {
@@ -12,7 +12,7 @@ static inline uint64_t widen(uint64_t value, const struct access *access)
     return (uint64_t)((int64_t)(value << unused) >> unused);
 }
 
-static inline uint64_t read_bytes(const char *at, uint32_t bytes)
+static inline uint64_t access_read_bytes(const char *at, uint32_t bytes)
 {
     switch (bytes) {
     case 1:
@@ -26,7 +26,7 @@ static inline uint64_t read_bytes(const char *at, uint32_t bytes)
     }
 }
 
-static inline void write_bytes(char *at, uint32_t bytes, uint64_t value)
+static inline void access_write_bytes(char *at, uint32_t bytes, uint64_t value)
 {
     switch (bytes) {
     case 1:

@@ -154,7 +154,7 @@ static inline struct ptx_kernel *ptx_kernel_of(const struct kernel *kernel)
 /* Function pointers: every function of every program has an address of its own. */
 uint64_t program_function_address(const struct program *program, size_t function);
 size_t program_function_at(const struct program *program, uint64_t address); /* or SIZE_MAX: none of it */
-bool function_is_address(uint64_t address);                                  /* of some program */
+bool program_is_function(uint64_t address);                                  /* of some program */
 
 /* What a name means in a module: the number of a function, or SIZE_MAX; a variable, or NULL. */
 size_t program_function(const struct program *program, size_t module, const char *name);

@@ -240,7 +240,7 @@ enum lowered lower_carry(struct lower *lower, struct op *op)
     if (!takes && !gives)
         return NOT_MINE;
     struct carry *carry = lower_own(lower, sizeof *carry);
-    enum ptx_type type = opcode_type(opcode);
+    enum ptx_type type = lower_type(opcode);
     enum isa_type lane = ptx_type_bytes(type) == 8 ? TYPE_u64 : TYPE_u32;
     *carry = (struct carry){.wide = lane == TYPE_u64,
                             .subtracts = opcode[0] == 's',

@@ -234,7 +234,7 @@ static enum next run_call(struct warp *w, const struct op *op, lanes active)
         function = program_function_at(kernel->program, pointer);
         if (function == SIZE_MAX)
             warp_fault(w, op, active, FAULT_INSTRUCTION, pointer, "a call through a pointer to %s",
-                       function_is_address(pointer) ? "a function of another module" : "no function");
+                       program_is_function(pointer) ? "a function of another module" : "no function");
         same = 0;
         EACH_LANE (i, active)
             same |= (lanes)(pointers[i] == pointer) << i;

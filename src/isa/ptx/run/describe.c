@@ -22,7 +22,7 @@ static struct warp_place place_of(const struct warp *w, const struct fragment *f
                                .pc = stepped ? (uint32_t)(w->at - code->ops) : top->pc - waited,
                                .state = f->state,
                                .warps = UINT32_C(1) << w->isa.index % 32,
-                               .threads = count_lanes(top->mask)};
+                               .threads = isa_count_lanes(top->mask)};
 }
 
 /* 0-3,7 */
@@ -48,7 +48,7 @@ static void add_place(struct text *text, const struct warp_place *place)
     code_where(place->code, &place->code->ops[place->pc], text);
 }
 
-void block_describe(const struct block *block, struct text *text)
+void ptx_block_describe(const struct block *block, struct text *text)
 {
     struct warp_place places[PLACES];
     uint32_t count = 0, others = 0;

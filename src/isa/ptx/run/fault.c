@@ -1,5 +1,5 @@
 /* Faults of threads: where they are in the program. */
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "ptx_run/warp.h"
 #include "base/text.h"
 
@@ -12,7 +12,7 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     if (op < w->code->ops || op >= w->code->ops + w->code->op_count)
         op = op->more;
     if (kind == FAULT_ADDRESS || kind == FAULT_MISALIGNED)
-        memory_blame(w, op);
+        access_blame(w, op);
     uint32_t thread = w->isa.index * WARP_LANES + first_lane(who);
     char said[1400];
     va_list arguments;
@@ -27,7 +27,7 @@ _Noreturn void warp_fault(struct warp *w, const struct op *op, lanes who, enum f
     block_fault(block, thread, kind, address, place, said);
 }
 
-_Noreturn void block_report_deadlock(struct block *block)
+_Noreturn void ptx_block_report_deadlock(struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = warp_of(block, i);
@@ -38,7 +38,7 @@ _Noreturn void block_report_deadlock(struct block *block)
             const struct level *top = &f->levels[f->depth - 1];
             struct text text = {0};
             char where[1200];
-            block_describe(block, &text);
+            ptx_block_describe(block, &text);
             snprintf(where, sizeof where, "%s", text.at);
             text_fini(&text);
             warp_fault(w, &w->code->ops[top->pc], top->mask, FAULT_DEADLOCK, 0,

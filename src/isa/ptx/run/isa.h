@@ -7,11 +7,11 @@
 extern const struct isa_ops ptx_isa;
 
 bool ptx_prepare(struct kernel *kernel, struct err *err);
-void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who);
-void request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
-                     uint32_t *masks);
-void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
-void request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
+void ptx_request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who);
+void ptx_request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+                         uint32_t *masks);
+void ptx_request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
+void ptx_request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 void ptx_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
 
 #endif

@@ -2,7 +2,7 @@
 #include "ptx_run/builtin.h"
 #include "ptx_run/code.h"
 #include "ptx_run/isa.h"
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "ptx/flow.h"
@@ -72,11 +72,11 @@ static bool is_ordered(const struct ptx_function *f, const struct ptx_inst *inst
 {
     const struct ptx_operand *d = inst->count ? &f->operands[inst->first] : NULL;
     if (ptx_is(inst, "atom"))
-        return atomic_is_ordered(inst->opcode, d && d->kind == PTX_OP_REGISTER && read[d->index]);
+        return access_is_ordered(inst->opcode, d && d->kind == PTX_OP_REGISTER && read[d->index]);
     if (ptx_is(inst, "red"))
-        return atomic_is_ordered(inst->opcode, false);
-    if (ptx_is(inst, "ld") && opcode_watches(inst->opcode)) {
-        enum ptx_space space = opcode_space(inst->opcode);
+        return access_is_ordered(inst->opcode, false);
+    if (ptx_is(inst, "ld") && access_watches(inst->opcode)) {
+        enum ptx_space space = access_space_named(inst->opcode);
         return space == PTX_GENERIC || space == PTX_GLOBAL;
     }
     return ptx_is(inst, "sured");
@@ -278,7 +278,7 @@ bool ptx_prepare(struct kernel *base, struct err *err)
     return good;
 }
 
-void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes)
+void ptx_kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes)
 {
     const struct ptx_kernel *own = ptx_kernel_of(kernel);
     const struct ptx_function *f = entry_of(own, own->function)->function;

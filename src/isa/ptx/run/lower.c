@@ -1,7 +1,7 @@
 /* Translates a function's instructions to operations: slots for registers and constants, and a row for each
  * family of instructions. */
 #include "ptx_run/lower.h"
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -91,13 +91,13 @@ static const struct family *find_family(const char *opcode)
     return NULL;
 }
 
-bool exec_knows(const char *opcode)
+bool program_knows(const char *opcode)
 {
     const struct family *family = find_family(opcode);
     return (family && family->lower) || alu_find(opcode) >= 0;
 }
 
-enum ptx_type opcode_type(const char *opcode)
+enum ptx_type lower_type(const char *opcode)
 {
     const char *dot = strrchr(opcode, '.');
     return dot ? ptx_type_of(dot + 1, strlen(dot + 1)) : PTX_NO_TYPE;
@@ -621,13 +621,13 @@ static void set_pauses(struct lower *lower)
         loop_end = (uint32_t)max_u64(loop_end, ends[i]);
         if (barriers[ends[i]] == barriers[i])
             plain_end = (uint32_t)max_u64(plain_end, ends[i]);
-        if (i >= loop_end && memory_waits(op))
+        if (i >= loop_end && access_waits(op))
             op->flags |= OP_PAUSES;
         if (op->role == ROLE_BARRIER)
             read = NULL;
-        else if (i >= plain_end && memory_reads_shared(op))
+        else if (i >= plain_end && access_reads_shared(op))
             read = op;
-        else if (read && memory_writes_shared(op))
+        else if (read && access_writes_shared(op))
             read->flags |= OP_PAUSES;
     }
     mem_free(ends);

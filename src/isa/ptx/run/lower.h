@@ -70,7 +70,7 @@ struct lower_symbol {
 bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct lower_symbol *symbol);
 
 /* The last modifier, as a type. */
-enum ptx_type opcode_type(const char *opcode);
+enum ptx_type lower_type(const char *opcode);
 
 /* The families */
 lower_fn lower_mov, lower_setp, lower_cvt, lower_cvta, lower_isspacep, lower_carry;

@@ -1,7 +1,7 @@
 /* Moves: between registers, packing and unpacking, special registers that change while a kernel runs, and
  * addresses from one space to another. */
 #include "ptx_run/lower.h"
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "base/bits.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static enum lowered lower_pack(struct lower *lower, struct op *op, bool packs)
     const struct ptx_operand *whole = lower_operand(lower, packs ? 0 : 1);
     struct pack *pack = lower_own(lower, sizeof *pack);
     pack->packs = packs;
-    pack->whole_bytes = (uint8_t)ptx_type_bytes(opcode_type(lower->inst->opcode));
+    pack->whole_bytes = (uint8_t)ptx_type_bytes(lower_type(lower->inst->opcode));
     pack->count = (uint8_t)parts->count;
     if (!parts->count || pack->whole_bytes > 8 || pack->whole_bytes / parts->count < 2)
         return lower_fail(lower, "Heddle packs registers of 16 and 32 bits only");
@@ -98,7 +98,7 @@ enum lowered lower_mov(struct lower *lower, struct op *op)
         return lower_pack(lower, op, false);
     if (a->kind != PTX_OP_SPECIAL || a->index < PTX_SPECIAL_clock || a->index > PTX_SPECIAL_globaltimer_hi)
         return NOT_MINE;
-    uint32_t bytes = ptx_type_bytes(opcode_type(lower->inst->opcode));
+    uint32_t bytes = ptx_type_bytes(lower_type(lower->inst->opcode));
     if (bytes != 4 && bytes != 8)
         return lower_fail(lower, "a clock has 32 or 64 bits");
     if (!lower_destination(lower, d, isa_type_of(bytes), &op->d))
@@ -121,7 +121,7 @@ static uint64_t window_of(enum ptx_space space)
 enum lowered lower_cvta(struct lower *lower, struct op *op)
 {
     const char *opcode = lower->inst->opcode;
-    uint64_t window = window_of(opcode_space(opcode));
+    uint64_t window = window_of(access_space_named(opcode));
     if (!ptx_opcode_has(opcode, "u64"))
         return lower_fail(lower, "only addresses of 64 bits are supported");
     if (ptx_opcode_has(opcode, "to"))
@@ -141,7 +141,7 @@ static void run_isspacep(struct warp *w, const struct op *op, lanes active)
     const uint64_t *a = warp_at(w, op->a);
     lanes result = 0;
     EACH_LANE (i, active)
-        result |= (lanes)(memory_space_of(a[i]) == (enum ptx_space)op->value) << i;
+        result |= (lanes)(access_space_at(a[i]) == (enum ptx_space)op->value) << i;
     predicate_set(w, op->d, active, result);
 }
 
@@ -150,7 +150,7 @@ enum lowered lower_isspacep(struct lower *lower, struct op *op)
     op->run.exec = run_isspacep;
     op->value = ptx_opcode_has(lower->inst->opcode, "shared::cluster") /* of which a block is all */
                     ? PTX_SHARED
-                    : opcode_space(lower->inst->opcode);
+                    : access_space_named(lower->inst->opcode);
     return lower_destination(lower, lower_operand(lower, 0), TYPE_pred, &op->d) &&
                    lower_source(lower, lower_operand(lower, 1), TYPE_u64, &op->a)
                ? LOWERED

@@ -63,7 +63,7 @@ void code_where(const struct code *code, const struct op *op, struct text *text)
 {
     struct code_place place;
     code_place(code, op, &place);
-    code_place_tell(&place, text);
+    place_tell(&place, text);
 }
 
 void ptx_place(const struct kernel *base, uint32_t op, struct code_place *place)

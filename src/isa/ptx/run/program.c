@@ -26,7 +26,7 @@ size_t program_function_at(const struct program *program, uint64_t address)
                : SIZE_MAX;
 }
 
-bool function_is_address(uint64_t address)
+bool program_is_function(uint64_t address)
 {
     return address % FUNCTION_STEP == 0 && address >= FUNCTION_BASE &&
            (address - FUNCTION_BASE) / FUNCTION_STEP < functions_linked;
@@ -270,7 +270,7 @@ bool program_symbol(const struct program *program, const char *name, struct symb
     return false;
 }
 
-uint64_t kernel_address(const struct kernel *kernel)
+uint64_t ptx_kernel_address(const struct kernel *kernel)
 {
     const struct ptx_kernel *own = ptx_kernel_of(kernel);
     return program_function_address(own->program, own->function);

@@ -10,7 +10,7 @@
 #include "ptx/assembler.h"
 
 /* Whether some kernel with this opcode ("ld.global.u32") could run. */
-bool exec_knows(const char *opcode);
+bool program_knows(const char *opcode);
 
 /* Where variables of the program live: gives zeroed memory for one, which outlives the program and is in the
  * image. The name is NULL for what has none. */
@@ -38,7 +38,7 @@ struct symbol {
 bool program_symbol(const struct program *program, const char *name, struct symbol *symbol);
 
 /* Of its kernels: where a parameter lies in the argument block; what a function pointer to it holds. */
-void kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes);
-uint64_t kernel_address(const struct kernel *kernel);
+void ptx_kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes);
+uint64_t ptx_kernel_address(const struct kernel *kernel);
 
 #endif

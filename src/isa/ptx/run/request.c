@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who)
+void ptx_request_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who)
 {
     const struct access *access = of->how;
     bool whole = access->bytes == access->register_bytes;
@@ -18,12 +18,12 @@ void request_deliver(const struct delivery *of, uint64_t line, const unsigned ch
         else
             EACH_LANE (i, who)
                 lane_set(d, access->register_bytes, i,
-                         widen(read_bytes((const char *)from + of->at[i], access->bytes), access));
+                         widen(access_read_bytes((const char *)from + of->at[i], access->bytes), access));
     }
 }
 
-void request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
-                     uint32_t *masks)
+void ptx_request_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+                         uint32_t *masks)
 {
     const struct access *access = request->of.how;
     EACH_LANE (i, who) {
@@ -35,12 +35,12 @@ void request_collect(const struct request *request, uint64_t line, lane_mask who
         const char *s = request->of.registers + access->registers[v];
         unsigned char *to = data + (size_t)v * access->bytes - line;
         EACH_LANE (i, who)
-            write_bytes((char *)to + request->of.at[i], access->bytes,
-                        lane_get(s, access->register_bytes, i));
+            access_write_bytes((char *)to + request->of.at[i], access->bytes,
+                               lane_get(s, access->register_bytes, i));
     }
 }
 
-void request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
+void ptx_request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
 {
     if (!of->merged) {
         lane_set(of->registers + of->d, of->register_bytes, lane, old);

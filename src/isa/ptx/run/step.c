@@ -108,8 +108,8 @@ void warp_step(struct isa_warp *isa, struct isa_stepped *stepped)
     }
     *stepped = (struct isa_stepped){.mask = mask};
     result->warp_instructions++;
-    result->thread_instructions += count_lanes(active);
-    result->thread_instructions_pred_on += count_lanes(mask);
+    result->thread_instructions += isa_count_lanes(active);
+    result->thread_instructions_pred_on += isa_count_lanes(mask);
     if (op->kind == OP_ALU) {
         if (LIKELY(mask == w->alive))
             op->run.alu(r + op->d, r + op->a, r + op->b, r + op->c, r + op->e);
@@ -150,7 +150,7 @@ void warp_step(struct isa_warp *isa, struct isa_stepped *stepped)
     bring_near(w);
 }
 
-bool block_force(struct block *block)
+bool ptx_block_force(struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++)
         if (warp_check_sync(warp_of(block, i), true))

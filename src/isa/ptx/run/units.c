@@ -1,7 +1,7 @@
 /* Textures, surfaces and matrices: moves lanes' operands to and from the pure functions of texture.h and
  * matrix.h. */
 #include "ptx_run/matrix.h"
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "isa/request.h"
 #include "ptx_run/sync.h"
 #include "exec/texture.h"
@@ -85,13 +85,13 @@ static void stage_fetch(struct warp *w, const struct op *op, uint32_t lane, stru
     }
     memcpy(told->stage + told->of.stage_bytes, &staged, sizeof staged);
     for (uint32_t i = 0; i < touched.count; i++) {
-        memory_add_piece(told, (uintptr_t)touched.at[i], NULL, touched.bytes, lane);
+        access_add_piece(told, (uintptr_t)touched.at[i], NULL, touched.bytes, lane);
         told->pieces[told->piece_count - 1].stage_at = at + i * touched.bytes;
     }
     told->of.stage_bytes = end;
 }
 
-void texture_complete(struct warp *w, const struct delivery *of, const unsigned char *stage)
+void tex_complete(struct warp *w, const struct delivery *of, const unsigned char *stage)
 {
     const struct op *op = of->how;
     const struct texture_access *x = op->more;
@@ -127,7 +127,7 @@ static void request_fetch(struct warp *w, const struct op *op, lanes active, str
         told->of.kind = REQUEST_PIECES;
         told->of.keep = true;
     } else { /* all of them outside of the texture */
-        texture_complete(w, &told->of, told->stage);
+        tex_complete(w, &told->of, told->stage);
         told->of.stage_bytes = 0;
     }
 }
@@ -153,7 +153,7 @@ static void run_fetch(struct warp *w, const struct op *op, lanes active)
             lane_set(warp_at(w, x->results[i]), x->result_bytes, lane, out[i][lane]);
 }
 
-bool texture_results_fit(const struct op *op, uint64_t room)
+bool tex_results_fit(const struct op *op, uint64_t room)
 {
     if (op->run.exec != run_fetch)
         return false;
@@ -199,7 +199,7 @@ static void request_surface(struct warp *w, const struct op *op, uint32_t lane, 
         if (!told->writes)
             memset(value, 0, x->result_bytes);
         if (found == SURFACE_AT)
-            memory_add_piece(told, (uintptr_t)place + i * bytes, value, bytes, lane);
+            access_add_piece(told, (uintptr_t)place + i * bytes, value, bytes, lane);
     }
     if (told->piece_count)
         told->of.kind = REQUEST_PIECES;
@@ -352,7 +352,7 @@ static void run_ldmatrix(struct warp *w, const struct op *op, lanes active)
     void *registers[MATRIX_REGISTERS];
     resolve(w, x->d, x->form.count, registers);
     if (active & used)
-        memory_resolve(w, op, &x->access, active & used, at);
+        access_resolve(w, op, &x->access, active & used, at);
     if (x->form.kind == MATRIX_STMATRIX) {
         matrix_stmatrix(&x->form, rows, (const void *const *)registers);
         EACH_LANE (lane, active & used)
@@ -397,13 +397,13 @@ static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
             char *places[WARP_LANES];
             access.bytes = runs[i].bytes;
             moved.value = op->value + runs[i].offset;
-            memory_resolve(w, &moved, &access, UINT32_C(1) << lane, places);
+            access_resolve(w, &moved, &access, UINT32_C(1) << lane, places);
             char *value = (char *)warp_at(w, x->d[runs[i].number]) + (size_t)wide * lane + runs[i].byte;
             if (request && !in_block(w, places[lane])) {
                 request->of.kind = REQUEST_PIECES;
                 request->of.keep = true;
                 request->writes = stores;
-                memory_add_piece(request, (uintptr_t)places[lane], value, runs[i].bytes, lane);
+                access_add_piece(request, (uintptr_t)places[lane], value, runs[i].bytes, lane);
                 continue;
             }
             memcpy(stores ? places[lane] : value, stores ? value : places[lane], runs[i].bytes);
@@ -427,7 +427,7 @@ static bool lower_matrix_registers(struct lower *lower, uint32_t operand, const 
 static bool lower_matrix_address(struct lower *lower, struct op *op, struct matrix_access *x,
                                  uint32_t operand)
 {
-    x->access.space = opcode_space(lower->inst->opcode);
+    x->access.space = access_space_named(lower->inst->opcode);
     x->access.count = 1;
     x->access.bytes = 16;
     x->access.writes = x->form.kind == MATRIX_STMATRIX || x->form.kind == MATRIX_STORE;

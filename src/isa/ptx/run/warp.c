@@ -176,7 +176,7 @@ void warp_exit(struct warp *w, lanes who)
         warp_use_frame(w);
     else
         fragment_drop(w, w->now);
-    block_check_barriers(w->isa.block);
+    ptx_block_check_barriers(w->isa.block);
 }
 
 /* The main loop */
@@ -194,7 +194,7 @@ static _Noreturn void beyond_limit(struct warp *w, const struct op *op, lanes ac
 {
     struct text text = {0};
     char where[1200];
-    block_describe(w->isa.block, &text);
+    ptx_block_describe(w->isa.block, &text);
     snprintf(where, sizeof where, "%s", text.at);
     text_fini(&text);
     warp_fault(w, op, active, FAULT_LIMIT, 0, "more than %llu warp instructions, the limit given; %s",

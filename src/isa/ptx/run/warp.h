@@ -95,9 +95,9 @@ bool warp_settle(struct isa_warp *warp);
 void warp_step(struct isa_warp *warp, struct isa_stepped *stepped);
 void warp_start(struct isa_warp *warp, lane_mask exists);
 void warp_fini(struct isa_warp *warp);
-bool block_force(struct block *block);
-void block_describe(const struct block *block, struct text *text);
-_Noreturn void block_report_deadlock(struct block *block);
+bool ptx_block_force(struct block *block);
+void ptx_block_describe(const struct block *block, struct text *text);
+_Noreturn void ptx_block_report_deadlock(struct block *block);
 
 /* Parts of it that single steps need, too. */
 void warp_run_some(struct warp *warp, const struct op *op, lanes who);
@@ -130,7 +130,7 @@ uint64_t warp_most_local(const struct warp *warp);   /* bytes of a lane's local 
 void warp_fill_constants(struct warp *warp, const struct code *code, lanes who, bool all);
 
 /* Barriers (barrier.c) */
-void block_check_barriers(struct block *block);
+void ptx_block_check_barriers(struct block *block);
 
 static inline void *warp_at(const struct warp *warp, uint32_t place)
 {

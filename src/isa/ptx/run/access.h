@@ -1,6 +1,6 @@
 /* Access to memory by the lanes of a warp. */
-#ifndef PTX_RUN_MEMORY_H
-#define PTX_RUN_MEMORY_H
+#ifndef PTX_RUN_ACCESS_H
+#define PTX_RUN_ACCESS_H
 
 #include "ptx_run/lower.h"
 #include "ptx_run/warp.h"
@@ -25,14 +25,14 @@ struct access {
 };
 
 /* The space an opcode names. */
-enum ptx_space opcode_space(const char *opcode);
+enum ptx_space access_space_named(const char *opcode);
 
 /* Whether it reads what another thread may be about to write. */
-bool opcode_watches(const char *opcode);
+bool access_watches(const char *opcode);
 
 /* Whether others of the GPU must see what was written before it; whether it must see what they wrote. */
-bool opcode_releases(const char *opcode);
-bool opcode_acquires(const char *opcode);
+bool access_releases(const char *opcode);
+bool access_acquires(const char *opcode);
 
 /* Lowers [register or variable + offset] to op->a and op->value. */
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
@@ -40,45 +40,45 @@ bool lower_address(struct lower *lower, const struct ptx_operand *operand, struc
 
 /* Where on the host each active lane's bytes are, checked. Local memory is in one piece only up to 4 bytes.
  */
-void memory_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
+void access_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
                     char *places[WARP_LANES]);
 
 /* Loads and stores: whether it is one; a fault if these lanes may not do it, which is not done. */
-bool memory_is_access(const struct op *op);
-void memory_check(struct warp *warp, const struct op *op, lanes who);
+bool access_is_one(const struct op *op);
+void access_check(struct warp *warp, const struct op *op, lanes who);
 
 /* Before a fault of an access: raises one in its place if another stands before it in the program, and is as
  * wrong. */
-void memory_blame(struct warp *warp, const struct op *op);
+void access_blame(struct warp *warp, const struct op *op);
 
 /* For models that keep time: lanes go to shared memory, or to pieces of global memory. */
-void memory_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes);
-void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
+void access_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes);
+void access_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
 
 /* A texture fetch (units.c) whose texels are all on the stage: its results, to its registers. And whether
  * these are within so many bytes; false if the operation is no fetch. */
-void texture_complete(struct warp *warp, const struct delivery *of, const unsigned char *stage);
-bool texture_results_fit(const struct op *op, uint64_t room);
+void tex_complete(struct warp *warp, const struct delivery *of, const unsigned char *stage);
+bool tex_results_fit(const struct op *op, uint64_t room);
 
 /* The load or store of this number; NULL when there is none. */
-const struct access *memory_access(const struct ptx_kernel *kernel, uint32_t number);
+const struct access *access_find(const struct ptx_kernel *kernel, uint32_t number);
 
 /* Whether an operation is a load from global memory, or from shared memory, or a store to that. */
-bool memory_waits(const struct op *op);
-bool memory_reads_shared(const struct op *op);
-bool memory_writes_shared(const struct op *op);
+bool access_waits(const struct op *op);
+bool access_reads_shared(const struct op *op);
+bool access_writes_shared(const struct op *op);
 
 /* Whether what an atomic operation leaves behind may depend on the order of blocks. */
-bool atomic_is_ordered(const char *opcode, bool result_used);
+bool access_is_ordered(const char *opcode, bool result_used);
 
 /* One lane's bytes in shared or global memory, any number of them, checked. */
-char *memory_bytes(struct warp *warp, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
+char *access_bytes(struct warp *warp, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
                    uint64_t bytes, bool writes);
 
 /* A thread's local memory: valid for the 4-byte word that `at` is in. */
-void *memory_local(const struct warp *warp, uint64_t at, uint32_t lane);
+void *access_local(const struct warp *warp, uint64_t at, uint32_t lane);
 
 /* The space of a generic address. */
-enum ptx_space memory_space_of(uint64_t at);
+enum ptx_space access_space_at(uint64_t at);
 
 #endif

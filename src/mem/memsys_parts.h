@@ -1,17 +1,17 @@
-/* All of a GPU's memory, as make.c builds it and mem.c offers it. For this folder only. */
-#ifndef MEM_SYSTEM_H
-#define MEM_SYSTEM_H
+/* All of a GPU's memory, as make.c builds it and memsys.c offers it. For this folder only. */
+#ifndef MEM_MEMSYS_PARTS_H
+#define MEM_MEMSYS_PARTS_H
 
 #include "mem/dma.h"
 #include "mem/dram.h"
 #include "mem/gateway.h"
-#include "mem/host.h"
+#include "mem/hostmem.h"
 #include "mem/tlb.h"
 
-struct mem {
+struct memsys {
     struct engine *engine;
     char *path;
-    struct shape shape;
+    struct memsys_shape shape;
     struct dram_spec dram;
     struct link *requests, *replies, *host_link;
     struct port *host;       /* at the other end of its link */
@@ -30,17 +30,17 @@ struct mem {
 };
 
 /* Fills all but engine and path. */
-bool system_make(struct mem *mem, const struct mem_config *config, struct err *err);
-void system_free(struct mem *mem);
+bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct err *err);
+void memsys_fini(struct memsys *mem);
 
 /* The GPU's own translation (walk.c): a component and the link to it. */
-void translator_make(struct mem *mem, const struct tlb_spec *spec, uint64_t sm_clock);
+void translator_make(struct memsys *mem, const struct tlb_spec *spec, uint64_t sm_clock);
 void translator_free(struct translator *translator);
 
 /* Of the slices of a side, the first on an island. */
-uint32_t system_first_pair(const struct mem *mem, uint32_t island);
+uint32_t memsys_first_pair(const struct memsys *mem, uint32_t island);
 
 /* The partition of the L2 that a client is near to. */
-uint32_t system_side(const struct shape *shape, uint32_t client);
+uint32_t memsys_side(const struct memsys_shape *shape, uint32_t client);
 
 #endif

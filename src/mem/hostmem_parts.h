@@ -1,14 +1,14 @@
-/* The data structures of the host's memory. For host.c and host_copies.c only. */
-#ifndef MEM_HOST_PARTS_H
-#define MEM_HOST_PARTS_H
+/* The data structures of the host's memory. For hostmem.c and hostmem_copies.c only. */
+#ifndef MEM_HOSTMEM_PARTS_H
+#define MEM_HOSTMEM_PARTS_H
 
-#include "mem/host.h"
+#include "mem/hostmem.h"
 
 #include <string.h>
 
 /* Of each GPU, beside the component's state. */
 struct host_link {
-    const struct mem *mem;
+    const struct memsys *mem;
     uint64_t latency_ps;
     struct copy_list list; /* the copy from the host */
     struct host_window {
@@ -24,12 +24,12 @@ struct host_channel {
     uint64_t received;         /* pieces of the copy to the host */
 };
 
-struct host_memory {
-    struct host_memory *self; /* what the component's spec points to: state is reached through it */
+struct hostmem {
+    struct hostmem *self; /* what the component's spec points to: state is reached through it */
     struct engine *engine;
     struct component *component;
     struct home memory;
-    mem_atomic_fn *atomic;
+    memsys_atomic_fn *atomic;
     const struct probe *probe;
     uint32_t gpus;
     struct host_link *links; /* by GPU */
@@ -41,9 +41,9 @@ struct host_memory {
     size_t write_count, write_capacity;
 };
 
-/* ---- host_copies.c ---- */
-void host_copies_event(struct component *self, void *state, const struct event *event);
-void host_copies_receive(struct host_memory *host, uint32_t gpu, const struct event *event);
-void host_copies_archive(struct component *self, void *state, struct archive *archive);
+/* ---- hostmem_copies.c ---- */
+void hostmem_copies_event(struct component *self, void *state, const struct event *event);
+void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const struct event *event);
+void hostmem_copies_archive(struct component *self, void *state, struct archive *archive);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cachesim/cuda/device.h"
+#include "cachesim/cuda/card.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ enum { /* of the driver's header */
 
 enum { HANDLES_MOST = 64 };
 
-struct device {
+struct card {
     void *library, *context, *module;
     int number;
     char name[128];
@@ -64,7 +64,7 @@ struct device {
 #undef X
 };
 
-static void keep_failure(struct device *device, const char *call, int result)
+static void keep_failure(struct card *device, const char *call, int result)
 {
     if (device->has_failed)
         return;
@@ -86,7 +86,7 @@ static void keep_failure(struct device *device, const char *call, int result)
             keep_failure(device, #name, call_result);                                                        \
     } while (0)
 
-static bool find_calls(struct device *device, struct err *err)
+static bool find_calls(struct card *device, struct err *err)
 {
     device->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!device->library)
@@ -100,14 +100,14 @@ static bool find_calls(struct device *device, struct err *err)
     return true;
 }
 
-static uint32_t attribute(struct device *device, int which)
+static uint32_t attribute(struct card *device, int which)
 {
     int value = 0;
     CALL(device, cuDeviceGetAttribute, &value, which, device->number);
     return (uint32_t)value;
 }
 
-static bool find_gpu(struct device *device, const char *ptx, struct err *err)
+static bool find_gpu(struct card *device, const char *ptx, struct err *err)
 {
     int count = 0;
     strcpy(device->name, "the CUDA driver");
@@ -123,19 +123,19 @@ static bool find_gpu(struct device *device, const char *ptx, struct err *err)
     device->sms = attribute(device, ATTRIBUTE_SM_COUNT);
     device->sm_shared = attribute(device, ATTRIBUTE_SM_SHARED);
     device->block_shared = attribute(device, ATTRIBUTE_BLOCK_SHARED_MOST);
-    return device_good(device, err);
+    return card_good(device, err);
 }
 
-struct device *device_open(const char *ptx, struct err *err)
+struct card *card_open(const char *ptx, struct err *err)
 {
-    struct device *device = mem_alloc(1, sizeof *device);
+    struct card *device = mem_alloc(1, sizeof *device);
     if (find_calls(device, err) && find_gpu(device, ptx, err))
         return device;
-    device_close(device);
+    card_close(device);
     return NULL;
 }
 
-void device_close(struct device *device)
+void card_close(struct card *device)
 {
     if (!device)
         return;
@@ -154,41 +154,41 @@ void device_close(struct device *device)
     mem_free(device);
 }
 
-const char *device_name(const struct device *device)
+const char *card_name(const struct card *device)
 {
     return device->name;
 }
 
-uint32_t device_block_shared(const struct device *device)
+uint32_t card_block_shared(const struct card *device)
 {
     return device->block_shared;
 }
 
-uint32_t device_sm_shared(const struct device *device)
+uint32_t card_sm_shared(const struct card *device)
 {
     return device->sm_shared;
 }
 
-uint32_t device_sms(const struct device *device)
+uint32_t card_sms(const struct card *device)
 {
     return device->sms;
 }
 
-uint64_t device_memory(const struct device *device)
+uint64_t card_memory(const struct card *device)
 {
     size_t free_bytes = 0, all = 0;
     device->cuMemGetInfo_v2(&free_bytes, &all);
     return free_bytes;
 }
 
-bool device_good(struct device *device, struct err *err)
+bool card_good(struct card *device, struct err *err)
 {
     if (device->has_failed)
         *err = device->failure;
     return !device->has_failed;
 }
 
-uint64_t device_alloc(struct device *device, size_t bytes)
+uint64_t card_alloc(struct card *device, size_t bytes)
 {
     uint64_t address = 0;
     if (!bytes)
@@ -199,13 +199,13 @@ uint64_t device_alloc(struct device *device, size_t bytes)
     return address;
 }
 
-void device_free(struct device *device, uint64_t address)
+void card_free(struct card *device, uint64_t address)
 {
     if (address)
         CALL(device, cuMemFree_v2, address);
 }
 
-void *device_alloc_host(struct device *device, size_t bytes)
+void *card_alloc_host(struct card *device, size_t bytes)
 {
     void *memory = NULL;
     if (bytes)
@@ -213,13 +213,13 @@ void *device_alloc_host(struct device *device, size_t bytes)
     return memory;
 }
 
-void device_free_host(struct device *device, void *memory)
+void card_free_host(struct card *device, void *memory)
 {
     if (memory)
         CALL(device, cuMemFreeHost, memory);
 }
 
-device_handle device_stream(struct device *device)
+device_handle card_stream(struct card *device)
 {
     REQUIRE(device->stream_count < HANDLES_MOST);
     void **stream = &device->streams[device->stream_count];
@@ -228,7 +228,7 @@ device_handle device_stream(struct device *device)
     return *stream;
 }
 
-device_handle device_event(struct device *device)
+device_handle card_event(struct card *device)
 {
     REQUIRE(device->event_count < HANDLES_MOST);
     void **event = &device->events[device->event_count];
@@ -237,7 +237,7 @@ device_handle device_event(struct device *device)
     return *event;
 }
 
-device_handle device_function(struct device *device, const char *name, uint32_t shared_most)
+device_handle card_function(struct card *device, const char *name, uint32_t shared_most)
 {
     void *function = NULL;
     CALL(device, cuModuleGetFunction, &function, device->module, name);
@@ -246,49 +246,49 @@ device_handle device_function(struct device *device, const char *name, uint32_t 
     return function;
 }
 
-void device_to(struct device *device, uint64_t to, const void *from, size_t bytes, device_handle stream)
+void card_to(struct card *device, uint64_t to, const void *from, size_t bytes, device_handle stream)
 {
     if (bytes)
         CALL(device, cuMemcpyHtoDAsync_v2, to, from, bytes, stream);
 }
 
-void device_from(struct device *device, void *to, uint64_t from, size_t bytes)
+void card_from(struct card *device, void *to, uint64_t from, size_t bytes)
 {
-    device_sync(device);
+    card_sync(device);
     if (bytes)
         CALL(device, cuMemcpyDtoH_v2, to, from, bytes);
 }
 
-void device_launch(struct device *device, device_handle function, uint32_t blocks, uint32_t blocks_y,
-                   uint32_t threads, uint32_t threads_y, uint32_t shared_bytes, void *work,
-                   device_handle stream)
+void card_launch(struct card *device, device_handle function, uint32_t blocks, uint32_t blocks_y,
+                 uint32_t threads, uint32_t threads_y, uint32_t shared_bytes, void *work,
+                 device_handle stream)
 {
     void *arguments[] = {work};
     CALL(device, cuLaunchKernel, function, blocks, blocks_y, 1, threads, threads_y, 1, shared_bytes, stream,
          arguments, NULL);
 }
 
-void device_record(struct device *device, device_handle event, device_handle stream)
+void card_record(struct card *device, device_handle event, device_handle stream)
 {
     CALL(device, cuEventRecord, event, stream);
 }
 
-void device_wait_event(struct device *device, device_handle stream, device_handle event)
+void card_wait_event(struct card *device, device_handle stream, device_handle event)
 {
     CALL(device, cuStreamWaitEvent, stream, event, 0);
 }
 
-void device_sync_event(struct device *device, device_handle event)
+void card_sync_event(struct card *device, device_handle event)
 {
     CALL(device, cuEventSynchronize, event);
 }
 
-void device_sync(struct device *device)
+void card_sync(struct card *device)
 {
     CALL(device, cuCtxSynchronize);
 }
 
-double device_seconds(struct device *device, device_handle from, device_handle to)
+double card_seconds(struct card *device, device_handle from, device_handle to)
 {
     float milliseconds = 0;
     CALL(device, cuEventElapsedTime, &milliseconds, from, to);

@@ -1,5 +1,5 @@
 /* Loads and stores: the addresses of the lanes, checked to the byte, then the data. */
-#include "ptx_run/memory.h"
+#include "ptx_run/access.h"
 #include "ptx_run/bytes.h"
 #include "isa/request.h"
 #include "base/bits.h"
@@ -105,7 +105,7 @@ static struct survey check_local(struct warp *w, const struct op *op, const stru
     return survey;
 }
 
-void *memory_local(const struct warp *w, uint64_t at, uint32_t lane)
+void *access_local(const struct warp *w, uint64_t at, uint32_t lane)
 {
     return w->local + at / 4 * LOCAL_STRIDE + 4 * lane + at % 4;
 }
@@ -122,7 +122,7 @@ static enum ptx_space space_of(uint64_t at)
     return at - WINDOW_PARAM < WINDOW_BYTES ? PTX_PARAM : PTX_GLOBAL;
 }
 
-enum ptx_space memory_space_of(uint64_t at)
+enum ptx_space access_space_at(uint64_t at)
 {
     return space_of(at);
 }
@@ -181,7 +181,7 @@ static void load_flat(struct warp *w, const struct access *access, const char *b
         } else {
             EACH_LANE (i, active)
                 lane_set(d, access->register_bytes, i,
-                         widen(read_bytes(from + at[i], access->bytes), access));
+                         widen(access_read_bytes(from + at[i], access->bytes), access));
         }
     }
 }
@@ -193,16 +193,16 @@ static void load_local(struct warp *w, const struct access *access, const uint64
         char *d = warp_at(w, access->registers[v]);
         uint64_t offset = (uint64_t)v * access->bytes;
         if (same && access->bytes == 4 && access->register_bytes == 4) {
-            blend(d, memory_local(w, at[0] + offset, 0), 4, active);
+            blend(d, access_local(w, at[0] + offset, 0), 4, active);
             continue;
         }
         EACH_LANE (i, active) {
             uint64_t value;
             if (access->bytes == 8)
-                value = read_bytes(memory_local(w, at[i] + offset, i), 4) |
-                        read_bytes(memory_local(w, at[i] + offset + 4, i), 4) << 32;
+                value = access_read_bytes(access_local(w, at[i] + offset, i), 4) |
+                        access_read_bytes(access_local(w, at[i] + offset + 4, i), 4) << 32;
             else
-                value = read_bytes(memory_local(w, at[i] + offset, i), access->bytes);
+                value = access_read_bytes(access_local(w, at[i] + offset, i), access->bytes);
             lane_set(d, access->register_bytes, i, widen(value, access));
         }
     }
@@ -222,7 +222,7 @@ static void store_flat(struct warp *w, const struct access *access, char *base, 
                 *(uint32_t *)(void *)(to + at[i]) = ((const uint32_t *)(const void *)s)[i];
         else
             EACH_LANE (i, active)
-                write_bytes(to + at[i], access->bytes, lane_get(s, access->register_bytes, i));
+                access_write_bytes(to + at[i], access->bytes, lane_get(s, access->register_bytes, i));
     }
 }
 
@@ -233,16 +233,16 @@ static void store_local(struct warp *w, const struct access *access, const uint6
         const char *s = warp_at(w, access->registers[v]);
         uint64_t offset = (uint64_t)v * access->bytes;
         if (same && access->bytes == 4 && access->register_bytes == 4) {
-            blend(memory_local(w, at[0] + offset, 0), s, 4, active);
+            blend(access_local(w, at[0] + offset, 0), s, 4, active);
             continue;
         }
         EACH_LANE (i, active) {
             uint64_t value = lane_get(s, access->register_bytes, i);
             if (access->bytes == 8) {
-                write_bytes(memory_local(w, at[i] + offset, i), 4, value);
-                write_bytes(memory_local(w, at[i] + offset + 4, i), 4, value >> 32);
+                access_write_bytes(access_local(w, at[i] + offset, i), 4, value);
+                access_write_bytes(access_local(w, at[i] + offset + 4, i), 4, value >> 32);
             } else {
-                write_bytes(memory_local(w, at[i] + offset, i), access->bytes, value);
+                access_write_bytes(access_local(w, at[i] + offset, i), access->bytes, value);
             }
         }
     }
@@ -268,7 +268,7 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
     return survey;
 }
 
-void memory_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes)
+void access_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes)
 {
     struct request *request = w->isa.block->worker->request;
     if (LIKELY(!request))
@@ -317,7 +317,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_SHARED:
         survey = check_shared(w, op, access, active, at, size);
         base = w->isa.block->shared;
-        memory_note_shared(w, active, at, size);
+        access_note_shared(w, active, at, size);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
@@ -383,14 +383,14 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
     }
 }
 
-void memory_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane)
+void access_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane)
 {
     mem_grow(request->pieces, request->piece_count, request->piece_capacity);
     request->pieces[request->piece_count++] =
         (struct piece){.at = at, .host = host, .bytes = (uint32_t)bytes, .lane = lane};
 }
 
-char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
+char *access_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
                    uint64_t bytes, bool writes)
 {
     const struct block *block = w->isa.block;
@@ -409,7 +409,7 @@ char *memory_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_
     return (char *)(uintptr_t)at;
 }
 
-const struct access *memory_access(const struct ptx_kernel *kernel, uint32_t number)
+const struct access *access_find(const struct ptx_kernel *kernel, uint32_t number)
 {
     for (size_t f = 0; f < kernel->program->function_count; f++) {
         const struct code *code = kernel->codes[f];
@@ -423,7 +423,7 @@ const struct access *memory_access(const struct ptx_kernel *kernel, uint32_t num
     return NULL;
 }
 
-bool memory_waits(const struct op *op)
+bool access_waits(const struct op *op)
 {
     if (op->kind != OP_EXEC || op->run.exec != run_access)
         return false;
@@ -439,12 +439,12 @@ static bool is_shared_access(const struct op *op, bool writes)
     return access->writes == writes && access->space == PTX_SHARED;
 }
 
-bool memory_reads_shared(const struct op *op)
+bool access_reads_shared(const struct op *op)
 {
     return is_shared_access(op, false);
 }
 
-bool memory_writes_shared(const struct op *op)
+bool access_writes_shared(const struct op *op)
 {
     return is_shared_access(op, true);
 }
@@ -462,7 +462,7 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         all[i] = offset;
     if (space == PTX_SHARED) {
         check_shared(w, op, access, who, all, size);
-        memory_note_shared(w, who, all, size);
+        access_note_shared(w, who, all, size);
         return w->isa.block->shared + offset;
     }
     if (space == PTX_LOCAL) {
@@ -475,13 +475,13 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
             request->local |= who;
             request->local_at[lane] = offset;
         }
-        return memory_local(w, offset, lane);
+        return access_local(w, offset, lane);
     }
     check_global(w, op, access, who, all, size);
     return (char *)(uintptr_t)offset;
 }
 
-void memory_resolve(struct warp *w, const struct op *op, const struct access *access, lanes active,
+void access_resolve(struct warp *w, const struct op *op, const struct access *access, lanes active,
                     char *places[WARP_LANES])
 {
     uint64_t at[WARP_LANES], size = (uint64_t)access->bytes * access->count, high = 0;
@@ -490,7 +490,7 @@ void memory_resolve(struct warp *w, const struct op *op, const struct access *ac
         high |= at[i];
     if (access->space == PTX_SHARED) {
         check_shared(w, op, access, active, at, size);
-        memory_note_shared(w, active, at, size);
+        access_note_shared(w, active, at, size);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = w->isa.block->shared + at[i];
     } else if (high < WINDOW_SHARED) {
@@ -503,7 +503,7 @@ void memory_resolve(struct warp *w, const struct op *op, const struct access *ac
     }
 }
 
-bool memory_is_access(const struct op *op)
+bool access_is_one(const struct op *op)
 {
     if (op->kind != OP_EXEC || op->run.exec != run_access)
         return false;
@@ -511,17 +511,17 @@ bool memory_is_access(const struct op *op)
     return access->space != PTX_LOCAL && access->space != PTX_PARAM;
 }
 
-void memory_check(struct warp *w, const struct op *op, lanes who)
+void access_check(struct warp *w, const struct op *op, lanes who)
 {
     struct access access = *(const struct access *)op->more;
     char *places[WARP_LANES];
     access.in_halves = true;
-    memory_resolve(w, op, &access, who, places);
+    access_resolve(w, op, &access, who, places);
 }
 
 /* Lowering */
 
-enum ptx_space opcode_space(const char *opcode)
+enum ptx_space access_space_named(const char *opcode)
 {
     static const struct {
         const char *name;
@@ -535,20 +535,20 @@ enum ptx_space opcode_space(const char *opcode)
     return PTX_GENERIC;
 }
 
-bool opcode_watches(const char *opcode)
+bool access_watches(const char *opcode)
 {
     return ptx_opcode_has(opcode, "volatile") || ptx_opcode_has(opcode, "acquire") ||
            ptx_opcode_has(opcode, "relaxed") || ptx_opcode_has(opcode, "cv") ||
            ptx_opcode_has(opcode, "mmio");
 }
 
-bool opcode_releases(const char *opcode)
+bool access_releases(const char *opcode)
 {
     return (ptx_opcode_has(opcode, "release") || ptx_opcode_has(opcode, "acq_rel")) &&
            !ptx_opcode_has(opcode, "cta");
 }
 
-bool opcode_acquires(const char *opcode)
+bool access_acquires(const char *opcode)
 {
     return (ptx_opcode_has(opcode, "acquire") || ptx_opcode_has(opcode, "acq_rel")) &&
            !ptx_opcode_has(opcode, "cta");
@@ -652,19 +652,19 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
 {
     const char *opcode = lower->inst->opcode;
     struct access *access = lower_own(lower, sizeof *access);
-    enum ptx_type type = opcode_type(opcode);
+    enum ptx_type type = lower_type(opcode);
     op->unit = UNIT_LSU;
     op->run.exec = run_access;
     op->more = access;
-    access->space = opcode_space(opcode);
+    access->space = access_space_named(opcode);
     access->bytes = (uint8_t)ptx_type_bytes(type);
     access->is_signed = ptx_type_is_signed(type);
     access->is_float = ptx_type_is_float(type);
     access->writes = writes;
-    access->spins = opcode_watches(opcode) && !writes;
-    access->passes_by = opcode_watches(opcode) || ptx_opcode_has(opcode, "cg");
-    access->acquires = opcode_acquires(opcode);
-    if (opcode_releases(opcode))
+    access->spins = access_watches(opcode) && !writes;
+    access->passes_by = access_watches(opcode) || ptx_opcode_has(opcode, "cg");
+    access->acquires = access_acquires(opcode);
+    if (access_releases(opcode))
         op->role = ROLE_RELEASE;
     if (!access->bytes || access->bytes > 8) {
         lower_fail(lower, "Heddle does not know this type");
@@ -676,7 +676,7 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
 /* Parameters and results of calls are kept in local memory here, and in registers by a real compiler. */
 static void pass_by_register(struct lower *lower, struct op *op, struct access *access)
 {
-    if (opcode_space(lower->inst->opcode) != PTX_PARAM || access->space != PTX_LOCAL)
+    if (access_space_named(lower->inst->opcode) != PTX_PARAM || access->space != PTX_LOCAL)
         return;
     access->by_register = true;
     op->unit = UNIT_ALU;

@@ -1,4 +1,4 @@
-#include "base/home.h"
+#include "base/install.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static bool add_if_there(struct text *path, const char *folder, const char *betw
     return there;
 }
 
-void home_add_data(struct text *path, const char *name)
+void install_add_data(struct text *path, const char *name)
 {
     const char *home = getenv("HEDDLE_HOME");
     if (home && *home) {
@@ -59,7 +59,7 @@ void home_add_data(struct text *path, const char *name)
     free(folder);
 }
 
-bool home_add_part(struct text *path, const char *name)
+bool install_add_part(struct text *path, const char *name)
 {
     char *folder = own_folder();
     if (!folder)

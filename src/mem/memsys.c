@@ -1,29 +1,30 @@
-#include "mem/mem.h"
+#include "mem/memsys.h"
 #include "base/mem.h"
-#include "mem/system.h"
+#include "mem/memsys_parts.h"
 
-struct mem *mem_new(struct engine *engine, const char *path, const struct mem_config *config, struct err *err)
+struct memsys *memsys_new(struct engine *engine, const char *path, const struct memsys_config *config,
+                          struct err *err)
 {
-    struct mem *mem = mem_alloc(1, sizeof *mem);
+    struct memsys *mem = mem_alloc(1, sizeof *mem);
     mem->engine = engine;
     mem->path = mem_text(path);
-    if (system_make(mem, config, err))
+    if (memsys_init(mem, config, err))
         return mem;
-    mem_delete(mem);
+    memsys_free(mem);
     return NULL;
 }
 
-void mem_delete(struct mem *mem)
+void memsys_free(struct memsys *mem)
 {
     if (!mem)
         return;
-    system_free(mem);
+    memsys_fini(mem);
     mem_free(mem->path);
     mem_free(mem);
 }
 
-bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct port *replies,
-                struct err *err)
+bool memsys_attach(struct memsys *mem, uint32_t number, struct port *requests, struct port *replies,
+                   struct err *err)
 {
     REQUIRE(number == mem->attached && number < mem->clients);
     mem->attached++;
@@ -31,7 +32,7 @@ bool mem_attach(struct mem *mem, uint32_t number, struct port *requests, struct 
            link_plug_one_way(mem->replies, replies, PORT_RECEIVES, err);
 }
 
-bool mem_attach_translations(struct mem *mem, struct port *translations, struct err *err)
+bool memsys_attach_translations(struct memsys *mem, struct port *translations, struct err *err)
 {
     if (!mem->translations)
         return true;
@@ -40,13 +41,13 @@ bool mem_attach_translations(struct mem *mem, struct port *translations, struct 
     return link_plug(mem->translations, translations, err);
 }
 
-bool mem_attach_fabric(struct mem *mem, struct link *fabric, struct err *err)
+bool memsys_attach_fabric(struct memsys *mem, struct link *fabric, struct err *err)
 {
     return link_plug(fabric, gateway_port(mem->gateway, GATEWAY_FABRIC), err);
 }
 
 /* The gateway and the DMA engine are the last of the clients. */
-static bool plug_own_clients(struct mem *mem, struct err *err)
+static bool plug_own_clients(struct memsys *mem, struct err *err)
 {
     if (mem->gateway &&
         (!link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_ASKS), PORT_SENDS, err) ||
@@ -57,7 +58,7 @@ static bool plug_own_clients(struct mem *mem, struct err *err)
 }
 
 /* And behind the slices it is who takes requests for peers. */
-static bool plug_serving_gateway(struct mem *mem, struct err *err)
+static bool plug_serving_gateway(struct memsys *mem, struct err *err)
 {
     return !mem->gateway ||
            (link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_REQUESTS), PORT_RECEIVES,
@@ -65,8 +66,8 @@ static bool plug_serving_gateway(struct mem *mem, struct err *err)
             link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_REPLIES), PORT_SENDS, err));
 }
 
-/* Slices are plugged in behind the clients, in the order of their numbers; mem_target relies on it. */
-bool mem_ready(struct mem *mem, struct err *err)
+/* Slices are plugged in behind the clients, in the order of their numbers; memsys_target relies on it. */
+bool memsys_ready(struct memsys *mem, struct err *err)
 {
     REQUIRE(mem->attached == mem->clients);
     if (!plug_own_clients(mem, err))
@@ -90,38 +91,38 @@ bool mem_ready(struct mem *mem, struct err *err)
     return link_plug_one_way(mem->host_link, dma_port(mem->dma, DMA_HOST), PORT_SENDS, err);
 }
 
-uint32_t mem_target(const struct mem *mem, uint32_t client, uint64_t line)
+uint32_t memsys_target(const struct memsys *mem, uint32_t client, uint64_t line)
 {
-    const struct shape *shape = &mem->shape;
+    const struct memsys_shape *shape = &mem->shape;
     uint32_t home = physical_home(physical_unpack(line));
     if (UNLIKELY(home != shape->home && home != HOME_HOST))
         return shape->clients + shape->map.slices; /* the gateway */
     uint32_t slice = map_place(&shape->map, local_line_number(shape, line)).slice;
     if (shape->copies) {
         uint32_t in_side = slice < shape->per_side ? slice : slice - shape->per_side;
-        slice = system_side(shape, client) * shape->per_side + in_side;
+        slice = memsys_side(shape, client) * shape->per_side + in_side;
     }
     return shape->clients + slice;
 }
 
-uint32_t mem_copy_target(const struct mem *mem, uint64_t line)
+uint32_t memsys_copy_target(const struct memsys *mem, uint64_t line)
 {
-    const struct shape *shape = &mem->shape;
+    const struct memsys_shape *shape = &mem->shape;
     struct physical_address address = physical_unpack(line);
     bool is_own = physical_home(address) == shape->home;
     return shape->clients +
            (is_own ? map_place(&shape->map, physical_offset(address) / MEM_LINE).slice : shape->map.slices);
 }
 
-/* Behind the host itself, as mem_ready plugs them in. */
-uint32_t mem_push_target(const struct mem *mem, uint64_t line)
+/* Behind the host itself, as memsys_ready plugs them in. */
+uint32_t memsys_push_target(const struct memsys *mem, uint64_t line)
 {
     const struct map *map = &mem->shape.map;
     uint32_t slice = map_place(map, physical_offset(physical_unpack(line)) / MEM_LINE).slice;
     return 1 + mem->island_of[slice % map->per_side];
 }
 
-uint64_t mem_pushed_until(const struct mem *mem)
+uint64_t memsys_pushed_until(const struct memsys *mem)
 {
     uint64_t until = 0;
     for (uint32_t i = 0; i < mem->islands; i++) {
@@ -131,36 +132,36 @@ uint64_t mem_pushed_until(const struct mem *mem)
     return until;
 }
 
-struct dma *mem_dma(const struct mem *mem)
+struct dma *memsys_dma(const struct memsys *mem)
 {
     return mem->dma;
 }
 
-const struct probe *mem_probe(const struct mem *mem)
+const struct probe *memsys_probe(const struct memsys *mem)
 {
     return mem->shape.probe;
 }
 
-uint32_t mem_home(const struct mem *mem)
+uint32_t memsys_home(const struct memsys *mem)
 {
     return mem->shape.home;
 }
 
-uint32_t mem_overhead_bytes(const struct mem *mem)
+uint32_t memsys_overhead_bytes(const struct memsys *mem)
 {
     return mem->shape.overhead_bytes;
 }
 
-void mem_set_ranges(struct mem *mem, const struct home_range *ranges, uint32_t count)
+void memsys_set_ranges(struct memsys *mem, const struct home_range *ranges, uint32_t count)
 {
     home_set(&mem->shape.memory, ranges, count);
 }
 
 /* One line, wherever it is. */
-static void sync_line(struct mem *mem, uint64_t number, bool forget)
+static void sync_line(struct memsys *mem, uint64_t number, bool forget)
 {
-    const struct shape *shape = &mem->shape;
-    struct place place = map_place(&shape->map, number);
+    const struct memsys_shape *shape = &mem->shape;
+    struct map_place place = map_place(&shape->map, number);
     uint32_t in_side = place.slice % shape->per_side;
     const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
     for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs) {
@@ -169,7 +170,7 @@ static void sync_line(struct mem *mem, uint64_t number, bool forget)
     }
 }
 
-void mem_sync(struct mem *mem, uint64_t at, uint64_t bytes, bool forget)
+void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
 {
     if (!bytes)
         return;
@@ -188,14 +189,14 @@ void mem_sync(struct mem *mem, uint64_t at, uint64_t bytes, bool forget)
     }
 }
 
-void mem_flush(struct mem *mem, bool forget)
+void memsys_flush(struct memsys *mem, bool forget)
 {
-    mem_sync(mem, 0, UINT64_MAX, forget);
+    memsys_sync(mem, 0, UINT64_MAX, forget);
 }
 
-void mem_count(const struct mem *mem, struct mem_counters *counters)
+void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
 {
-    *counters = (struct mem_counters){0};
+    *counters = (struct memsys_counters){0};
     for (uint32_t i = 0; i < mem->islands; i++)
         stat_add(partition_ops.stats, component_state(mem->components[i]), (uint64_t *)counters);
     if (mem->walks)

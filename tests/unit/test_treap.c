@@ -1,11 +1,11 @@
 /* Numbers in order, with weights: against a plain array. */
 #include "check.h"
 #include "base/rng.h"
-#include "base/tree.h"
+#include "base/treap.h"
 
 enum { KEYS = 500 };
 
-static uint64_t key_of(const struct tree *tree, uint32_t element)
+static uint64_t key_of(const struct treap *tree, uint32_t element)
 {
     return element ? tree->nodes[element].key : UINT64_MAX;
 }
@@ -13,14 +13,14 @@ static uint64_t key_of(const struct tree *tree, uint32_t element)
 static void an_empty_tree_has_nothing(void **state)
 {
     (void)state;
-    struct tree tree = {0};
-    assert_int_equal(tree_up_to(&tree, 7), 0);
-    assert_int_equal(tree_behind(&tree, 0), 0);
-    assert_int_equal(tree_heavy(&tree, 0), 0);
-    tree_fini(&tree);
+    struct treap tree = {0};
+    assert_int_equal(treap_up_to(&tree, 7), 0);
+    assert_int_equal(treap_behind(&tree, 0), 0);
+    assert_int_equal(treap_heavy(&tree, 0), 0);
+    treap_fini(&tree);
 }
 
-static void check_all(const struct tree *tree, const bool *there, const uint64_t *weights)
+static void check_all(const struct treap *tree, const bool *there, const uint64_t *weights)
 {
     for (uint64_t key = 0, below = UINT64_MAX; key < KEYS; key++) {
         below = there[key] ? key : below;
@@ -29,16 +29,16 @@ static void check_all(const struct tree *tree, const bool *there, const uint64_t
             above++;
         while (heavy < KEYS && !(there[heavy] && weights[heavy] >= key))
             heavy++;
-        assert_int_equal(key_of(tree, tree_up_to(tree, key)), below);
-        assert_int_equal(key_of(tree, tree_behind(tree, key)), above < KEYS ? above : UINT64_MAX);
-        assert_int_equal(key_of(tree, tree_heavy(tree, key)), heavy < KEYS ? heavy : UINT64_MAX);
+        assert_int_equal(key_of(tree, treap_up_to(tree, key)), below);
+        assert_int_equal(key_of(tree, treap_behind(tree, key)), above < KEYS ? above : UINT64_MAX);
+        assert_int_equal(key_of(tree, treap_heavy(tree, key)), heavy < KEYS ? heavy : UINT64_MAX);
     }
 }
 
 static void it_is_as_an_array(void **state)
 {
     (void)state;
-    struct tree tree = {0};
+    struct treap tree = {0};
     struct rng rng;
     rng_init(&rng, 1, "tree");
     bool there[KEYS] = {false};
@@ -47,13 +47,13 @@ static void it_is_as_an_array(void **state)
     for (int i = 0; i < 20000; i++) {
         uint64_t key = rng_next(&rng) % KEYS, weight = rng_next(&rng) % KEYS;
         if (!there[key]) {
-            tree_add(&tree, key, weights[key] = weight);
+            treap_add(&tree, key, weights[key] = weight);
             there[key] = true;
         } else if (weight % 2) {
-            tree_remove(&tree, key);
+            treap_remove(&tree, key);
             there[key] = false;
         } else {
-            tree_weigh(&tree, key, weights[key] = weight);
+            treap_weigh(&tree, key, weights[key] = weight);
         }
         count = 0;
         for (int k = 0; k < KEYS; k++)
@@ -63,7 +63,7 @@ static void it_is_as_an_array(void **state)
             check_all(&tree, there, weights);
     }
     assert_true(tree.capacity <= 1024); /* removed elements are used again */
-    tree_fini(&tree);
+    treap_fini(&tree);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* The host's side of copies from and to its memory. */
-#include "mem/host_parts.h"
+#include "mem/hostmem_parts.h"
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/clock.h"
@@ -8,8 +8,8 @@
 enum { BURST = 4096, WINDOW_SHIFT = 40 }; /* bytes that are handed to the link at a time */
 #define WINDOWS_FROM (UINT64_C(1) << 47)
 
-struct physical_address host_memory_window(struct host_memory *host, uint32_t gpu, bool is_to_host, char *at,
-                                           uint64_t phase)
+struct physical_address hostmem_window(struct hostmem *host, uint32_t gpu, bool is_to_host, char *at,
+                                       uint64_t phase)
 {
     uint64_t number = 2 * (uint64_t)gpu + is_to_host, first = phase % MEM_LINE;
     host->links[gpu].windows[is_to_host] = (struct host_window){.at = at, .first = first};
@@ -17,7 +17,7 @@ struct physical_address host_memory_window(struct host_memory *host, uint32_t gp
 }
 
 /* The program's bytes at an address of a window. */
-static char *look(const struct host_memory *host, uint64_t address)
+static char *look(const struct hostmem *host, uint64_t address)
 {
     uint64_t in_windows = physical_offset(physical_unpack(address)) - WINDOWS_FROM;
     uint64_t number = in_windows >> WINDOW_SHIFT;
@@ -28,7 +28,7 @@ static char *look(const struct host_memory *host, uint64_t address)
 
 /* ---- from the host ---- */
 
-static struct host_channel *channel_of(const struct host_memory *host, uint32_t gpu)
+static struct host_channel *channel_of(const struct hostmem *host, uint32_t gpu)
 {
     return &((struct host_channel *)component_state(host->component))[gpu];
 }
@@ -40,7 +40,7 @@ static uint32_t last_byte(uint64_t bytes_per_s)
     return (uint32_t)(1 + 2 * bytes_per_s / PS_PER_SECOND);
 }
 
-static void push_piece(struct host_memory *host, uint32_t gpu)
+static void push_piece(struct hostmem *host, uint32_t gpu)
 {
     struct host_channel *channel = channel_of(host, gpu);
     struct copy_piece piece = copy_next(&channel->course, &host->links[gpu].list);
@@ -51,15 +51,15 @@ static void push_piece(struct host_memory *host, uint32_t gpu)
     uint32_t wire = piece.bytes;
     if (copy_is_sent(&channel->course))
         wire -= (uint32_t)min_u64(wire, last_byte(channel->course.bytes_per_s));
-    uint32_t to = mem_push_target(host->links[home].mem, message.request.line);
+    uint32_t to = memsys_push_target(host->links[home].mem, message.request.line);
     REQUIRE(port_send_sized(port, to, 0, MEM_WRITE, &message, size, wire));
     uint64_t there_at = port_free_at(port) + host->links[home].latency_ps;
     channel->there_at = max_u64(channel->there_at, there_at);
 }
 
-void host_copies_event(struct component *self, void *state, const struct event *event)
+void hostmem_copies_event(struct component *self, void *state, const struct event *event)
 {
-    struct host_memory *host = *(struct host_memory *const *)component_spec(self);
+    struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     uint32_t gpu;
     memcpy(&gpu, event->payload, sizeof gpu);
     struct host_channel *channel = &((struct host_channel *)state)[gpu];
@@ -71,7 +71,7 @@ void host_copies_event(struct component *self, void *state, const struct event *
         component_schedule(self, free_at - now, 0, &gpu, sizeof gpu);
 }
 
-void host_memory_push(struct host_memory *host, uint32_t gpu, const struct copy_order *order, uint64_t time)
+void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *order, uint64_t time)
 {
     copy_list_set(&host->links[gpu].list, order);
     struct host_channel *channel = channel_of(host, gpu);
@@ -80,7 +80,7 @@ void host_memory_push(struct host_memory *host, uint32_t gpu, const struct copy_
     engine_post(host->engine, host->component, time, 0, &gpu, sizeof gpu);
 }
 
-bool host_memory_has_pushed(const struct host_memory *host, uint32_t gpu, uint64_t now)
+bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now)
 {
     const struct host_channel *channel = channel_of(host, gpu);
     return copy_is_sent(&channel->course) && channel->there_at < now;
@@ -88,13 +88,13 @@ bool host_memory_has_pushed(const struct host_memory *host, uint32_t gpu, uint64
 
 /* ---- to the host ---- */
 
-void host_copies_receive(struct host_memory *host, uint32_t gpu, const struct event *event)
+void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const struct event *event)
 {
-    struct mem_request request;
+    struct memsys_request request;
     memcpy(&request, event->payload, sizeof request);
     const unsigned char *payload = event->payload + sizeof request;
-    for (uint32_t left = request.sectors; left; left &= left - 1, payload += sizeof(struct mem_write)) {
-        struct mem_write write;
+    for (uint32_t left = request.sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+        struct memsys_write write;
         memcpy(&write, payload, sizeof write);
         uint32_t first = (uint32_t)__builtin_ctz(write.mask),
                  bytes = (uint32_t)__builtin_popcount(write.mask);
@@ -104,21 +104,21 @@ void host_copies_receive(struct host_memory *host, uint32_t gpu, const struct ev
     channel_of(host, gpu)->received++;
 }
 
-uint64_t host_memory_received(const struct host_memory *host, uint32_t gpu)
+uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu)
 {
     return channel_of(host, gpu)->received;
 }
 
-void host_memory_receive(struct host_memory *host, uint32_t gpu)
+void hostmem_receive(struct hostmem *host, uint32_t gpu)
 {
     channel_of(host, gpu)->received = 0;
 }
 
 /* ---- checkpoints: windows are the machine's to set again ---- */
 
-void host_copies_archive(struct component *self, void *state, struct archive *archive)
+void hostmem_copies_archive(struct component *self, void *state, struct archive *archive)
 {
-    struct host_memory *host = *(struct host_memory *const *)component_spec(self);
+    struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     for (uint32_t i = 0; i < host->gpus; i++)
         copy_list_archive(&host->links[i].list, &((struct host_channel *)state)[i].course, archive);
 }

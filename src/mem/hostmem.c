@@ -1,13 +1,13 @@
 /* The host's memory, and the path to it: slices forward requests, with the number of their work as id, and
  * pass the reply to the client. */
-#include "mem/host_parts.h"
+#include "mem/hostmem_parts.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "mem/partition.h"
 
 #include <stdlib.h>
 
-static void host_read(const struct home *memory, const struct mem_request *request, unsigned char *data,
+static void host_read(const struct home *memory, const struct memsys_request *request, unsigned char *data,
                       uint32_t *bytes)
 {
     uint64_t offset = physical_offset(physical_unpack(request->line));
@@ -16,8 +16,7 @@ static void host_read(const struct home *memory, const struct mem_request *reque
 }
 
 /* Bytes of a sector, and, where that is wanted, a note of which. */
-static void write_sector(struct host_memory *host, uint64_t offset, const unsigned char *sector,
-                         uint32_t mask)
+static void write_sector(struct hostmem *host, uint64_t offset, const unsigned char *sector, uint32_t mask)
 {
     home_write(&host->memory, offset, sector, mask);
     if (host->notes_writes) {
@@ -26,25 +25,25 @@ static void write_sector(struct host_memory *host, uint64_t offset, const unsign
     }
 }
 
-static void host_write(struct host_memory *host, const struct mem_request *request,
+static void host_write(struct hostmem *host, const struct memsys_request *request,
                        const unsigned char *payload)
 {
     uint64_t offset = physical_offset(physical_unpack(request->line));
-    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct mem_write)) {
-        struct mem_write write;
+    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+        struct memsys_write write;
         memcpy(&write, payload, sizeof write);
         write_sector(host, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data, write.mask);
     }
 }
 
-static void host_atomic(struct host_memory *host, const struct mem_request *request,
-                        const unsigned char *payload, struct mem_old *old, uint32_t *bytes)
+static void host_atomic(struct hostmem *host, const struct memsys_request *request,
+                        const unsigned char *payload, struct memsys_old *old, uint32_t *bytes)
 {
     uint32_t lanes = request->count & ~(uint32_t)MEM_WANTS_OLD;
     uint64_t offset = physical_offset(physical_unpack(request->line));
     REQUIRE(lanes <= MEM_ATOMS);
     for (uint32_t i = 0; i < lanes; i++) {
-        struct mem_atom atom;
+        struct memsys_atom atom;
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
         uint64_t sector = offset + atom.offset / MEM_SECTOR * MEM_SECTOR;
         _Alignas(16) unsigned char data[MEM_SECTOR];
@@ -52,7 +51,7 @@ static void host_atomic(struct host_memory *host, const struct mem_request *requ
         uint64_t was = host->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
                                     data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
         write_sector(host, sector, data, UINT32_MAX);
-        old[i] = (struct mem_old){.value = was, .lane = atom.lane};
+        old[i] = (struct memsys_old){.value = was, .lane = atom.lane};
     }
     if (request->count & MEM_WANTS_OLD)
         *bytes = lanes * (uint32_t)sizeof *old;
@@ -60,26 +59,26 @@ static void host_atomic(struct host_memory *host, const struct mem_request *requ
 
 static void host_arrive(struct component *self, void *state, struct port *port)
 {
-    struct host_memory *host = *(struct host_memory *const *)component_spec(self);
+    struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     const struct event *event = port_head(port);
-    struct mem_request request;
+    struct memsys_request request;
     (void)state;
     memcpy(&request, event->payload, sizeof request);
     if (request.policy == MEM_AROUND) {
-        host_copies_receive(host, port_number(port), event);
+        hostmem_copies_receive(host, port_number(port), event);
         port_pop(port);
         return;
     }
     const unsigned char *payload = event->payload + sizeof request;
     struct {
-        struct mem_reply reply;
+        struct memsys_reply reply;
         union {
             unsigned char data[MEM_LINE];
-            struct mem_old old[MEM_ATOMS];
+            struct memsys_old old[MEM_ATOMS];
         };
     } message = {.reply = {.line = request.line, .id = request.id, .sectors = request.sectors, .hit = 2}};
     uint32_t bytes = 0;
-    enum mem_kind answer = MEM_DONE;
+    enum memsys_kind answer = MEM_DONE;
     if (event->kind == MEM_READ) {
         answer = MEM_DATA;
         host_read(&host->memory, &request, message.data, &bytes);
@@ -106,16 +105,18 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     port_pop(port);
 }
 
-static const struct component_ops host_ops = {
-    .type = "host memory", .arrive = host_arrive, .event = host_copies_event, .archive = host_copies_archive};
+static const struct component_ops host_ops = {.type = "host memory",
+                                              .arrive = host_arrive,
+                                              .event = hostmem_copies_event,
+                                              .archive = hostmem_copies_archive};
 
-struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_atomic_fn *atomic)
+struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, memsys_atomic_fn *atomic)
 {
-    struct host_memory *host = mem_alloc(1, sizeof *host);
+    struct hostmem *host = mem_alloc(1, sizeof *host);
     struct text ports = {0};
     for (uint32_t i = 0; i < gpus; i++)
         text_add(&ports, "%sgpu%u", i ? "," : "", i);
-    *host = (struct host_memory){
+    *host = (struct hostmem){
         .self = host, .engine = engine, .atomic = atomic, .probe = &probe_of_nobody, .gpus = gpus};
     host->links = mem_alloc(gpus, sizeof *host->links);
     host->component = engine_component(engine, engine_island(engine, "host.memory"), "host.memory", &host_ops,
@@ -124,12 +125,12 @@ struct host_memory *host_memory_new(struct engine *engine, uint32_t gpus, mem_at
     return host;
 }
 
-void host_memory_listen(struct host_memory *host, const struct probe *probe)
+void hostmem_listen(struct hostmem *host, const struct probe *probe)
 {
     host->probe = probe;
 }
 
-void host_memory_free(struct host_memory *host)
+void hostmem_free(struct hostmem *host)
 {
     if (!host)
         return;
@@ -141,30 +142,30 @@ void host_memory_free(struct host_memory *host)
     mem_free(host);
 }
 
-struct port *host_memory_port(const struct host_memory *host, uint32_t gpu)
+struct port *hostmem_port(const struct hostmem *host, uint32_t gpu)
 {
     return component_port(host->component, gpu);
 }
 
-uint32_t host_memory_gpus(const struct host_memory *host)
+uint32_t hostmem_gpus(const struct hostmem *host)
 {
     return host->gpus;
 }
 
-void host_memory_attach(struct host_memory *host, uint32_t gpu, const struct mem *mem, uint64_t latency_ps)
+void hostmem_attach(struct hostmem *host, uint32_t gpu, const struct memsys *mem, uint64_t latency_ps)
 {
     host->links[gpu].mem = mem;
     host->links[gpu].latency_ps = latency_ps;
 }
 
-void host_memory_set(struct host_memory *host, const struct home_range *ranges, uint32_t count)
+void hostmem_set(struct hostmem *host, const struct home_range *ranges, uint32_t count)
 {
     home_set(&host->memory, ranges, count);
 }
 
 /* ---- what was written ---- */
 
-void host_memory_note_writes(struct host_memory *host)
+void hostmem_note_writes(struct hostmem *host)
 {
     host->notes_writes = true;
 }
@@ -188,8 +189,8 @@ static void tell_runs(const char *at, uint32_t mask, void (*tell)(void *user, co
     }
 }
 
-void host_memory_writes(struct host_memory *host, void (*tell)(void *user, const char *at, uint32_t bytes),
-                        void *user)
+void hostmem_writes(struct hostmem *host, void (*tell)(void *user, const char *at, uint32_t bytes),
+                    void *user)
 {
     if (!host->write_count)
         return;
@@ -206,11 +207,11 @@ void host_memory_writes(struct host_memory *host, void (*tell)(void *user, const
 
 /* ---- at the slice ---- */
 
-void host_send(const struct here *here, const struct head *head, const unsigned char *payload)
+void hostmem_send(const struct here *here, const struct head *head, const unsigned char *payload)
 {
     uint32_t work = work_keep(here, head, payload);
     struct {
-        struct mem_request request;
+        struct memsys_request request;
         unsigned char payload[sizeof(struct work_payload)];
     } message = {.request = head->request};
     uint32_t bytes = work_payload_bytes(head);
@@ -222,11 +223,11 @@ void host_send(const struct here *here, const struct head *head, const unsigned 
     REQUIRE(port_send(port, 0, 0, head->kind, &message, (uint16_t)(sizeof message.request + bytes)));
 }
 
-void host_replied(const struct here *here, struct port *port)
+void hostmem_replied(const struct here *here, struct port *port)
 {
     const struct event *event = port_head(port);
     struct {
-        struct mem_reply reply;
+        struct memsys_reply reply;
         unsigned char payload[MEM_PAYLOAD_MOST];
     } message;
     if (event->kind == MEM_WRITE) {

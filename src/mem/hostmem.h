@@ -1,0 +1,49 @@
+/* The host's own memory: one home, on its own island, with a port for each GPU's link to it. It is not cached
+ * in any L2, because the host accesses it without notice.
+ *
+ * Copies from and to the host may use memory of the program that is not part of this home. For this, each
+ * GPU's copies have a window on it, one for each direction: a range of physical addresses. */
+#ifndef MEM_HOSTMEM_H
+#define MEM_HOSTMEM_H
+
+#include "mem/memsys.h"
+
+struct hostmem;
+
+/* For so many GPUs, with the links to them still to come (memsys_new plugs them in). */
+struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, memsys_atomic_fn *atomic);
+void hostmem_listen(struct hostmem *host, const struct probe *probe); /* who is told of requests */
+void hostmem_free(struct hostmem *host);                              /* after the engine */
+struct port *hostmem_port(const struct hostmem *host, uint32_t gpu);
+
+/* How many GPUs there are; and the memory of one, when that is made, with its link. */
+uint32_t hostmem_gpus(const struct hostmem *host);
+void hostmem_attach(struct hostmem *host, uint32_t gpu, const struct memsys *mem, uint64_t latency_ps);
+
+/* Where it is. Between runs. */
+void hostmem_set(struct hostmem *host, const struct home_range *ranges, uint32_t count);
+
+/* From now on it is noted what requests write; and what they wrote since the last call: `tell` is called for
+ * each piece, in the order of addresses. Between runs. */
+void hostmem_note_writes(struct hostmem *host);
+void hostmem_writes(struct hostmem *host, void (*tell)(void *user, const char *at, uint32_t bytes),
+                    void *user);
+
+/* Between runs: what a GPU's copies from the host (or to it) see is this memory of the program. Gives the
+ * physical address of its first byte, which lies in a line as `phase` does, so that lines there and on the
+ * GPU are the same bytes. */
+#define HOST_WINDOW_MOST (UINT64_C(1) << 40) /* bytes, less a line */
+struct physical_address hostmem_window(struct hostmem *host, uint32_t gpu, bool is_to_host, char *at,
+                                       uint64_t phase);
+
+/* Between runs: a copy from the host begins at this time. The host sends lines over the link, straight to the
+ * slices that they are at home at, as fast as the link takes them. Nothing acknowledges them: a slice takes
+ * them at once, so it is known when the last one is there. */
+void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *order, uint64_t time);
+bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now); /* all is there */
+
+/* Between runs: pieces of a copy that came from the GPU; and another copy begins. */
+uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu);
+void hostmem_receive(struct hostmem *host, uint32_t gpu);
+
+#endif
