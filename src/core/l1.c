@@ -316,13 +316,18 @@ static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t 
     return slot;
 }
 
+static bool keeps(const struct sm *sm, uint64_t line)
+{
+    return LIKELY(sm->config.spec->l1_keeps == L1_KEEPS_GLOBAL) || l1_is_local(line);
+}
+
 static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t *hits,
                     uint64_t cycle)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &load->warp->kernel->counters;
     load->lines_left++;
-    if (!load->of.keep) {
+    if (!load->of.keep || !keeps(sm, line)) {
         l1_ask(sm, counters, line, sectors, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
@@ -455,7 +460,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     message.request = (struct memsys_request){.line = tag_physical(line), .id = TO_BLOCK | w->block->writes};
     uint32_t count = 0, partial = 0, slot = cache_find(&sm->l1, key_of(sm, line));
     make_stale(sm, line);
-    if (slot == TAGS_NONE && how == CACHE_ALLOCATE)
+    if (slot == TAGS_NONE && how == CACHE_ALLOCATE && keeps(sm, line))
         slot = make_room(sm, counters, line, cycle);
     for (uint32_t s = 0; s < MEM_SECTORS; s++) {
         if (!masks[s])

@@ -15,7 +15,9 @@ static inline bool l1_is_local(uint64_t line)
     return physical_offset(physical_unpack(line)) >= LOCAL_MEMORY;
 }
 
-enum l1_tags { L1_TAGS_VIRTUAL, L1_TAGS_PHYSICAL }; /* as the row l1_tags of spec.h has them */
+/* As the rows l1_tags and l1_keeps of spec.h have them. */
+enum l1_tags { L1_TAGS_VIRTUAL, L1_TAGS_PHYSICAL };
+enum l1_keeps { L1_KEEPS_GLOBAL, L1_KEEPS_LOCAL };
 
 /* A reply names what it is for: a miss of the L1 or of the constant caches, a load that goes around them, a
  * warp's write, or a write that nobody waits for. */

@@ -41,6 +41,8 @@
     P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
     P(S, choice, l1_tags, "virtual", "virtual|physical",                                                     \
       "addresses that L1 knows lines by; physical: they are translated before it is looked into")            \
+    P(S, choice, l1_keeps, "global", "global|local",                                                         \
+      "which memory's lines L1 keeps; local: a thread's own alone, others are always asked of L2")           \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
     P(S, count, shared_banks, "32", "1..256", "banks of shared memory, 4 bytes each")                        \

@@ -25,6 +25,16 @@ static void a_hit_takes_the_latency_of_l1(void **state)
     assert_int_equal(measured("sm.l1_latency=50", first, LOAD, false, 2 + 3), 1 + 50 + 1);
 }
 
+/* An L1 that keeps a thread's own memory alone has nothing of global memory: the second load goes to L2, too.
+ */
+static void an_l1_for_local_memory_has_no_hits(void **state)
+{
+    (void)state;
+    static const char first[] = "ld.global.u32 %r1, [%data];\nst.global.u32 [%out+24], %r1;";
+    assert_int_equal(measured("sm.l1_keeps=local", first, LOAD, false, 2 + 3), 1 + MISS + 1);
+    assert_int_equal(measured("sm.l1_keeps=global", first, LOAD, false, 2 + 3), 1 + L1 + 1);
+}
+
 /* Each part of the way is as long as its parameter says; the crossbar is passed twice. */
 static void a_miss_goes_to_l2(void **state)
 {
@@ -82,9 +92,11 @@ static void loads_that_are_not_kept_miss_again(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hit_takes_the_latency_of_l1), cmocka_unit_test(a_miss_goes_to_l2),
-        cmocka_unit_test(sectors_take_time_in_the_slice), cmocka_unit_test(a_miss_of_l2_waits_for_memory),
-        cmocka_unit_test(loads_that_are_not_kept_miss_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_hit_takes_the_latency_of_l1),
+                                       cmocka_unit_test(an_l1_for_local_memory_has_no_hits),
+                                       cmocka_unit_test(a_miss_goes_to_l2),
+                                       cmocka_unit_test(sectors_take_time_in_the_slice),
+                                       cmocka_unit_test(a_miss_of_l2_waits_for_memory),
+                                       cmocka_unit_test(loads_that_are_not_kept_miss_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
