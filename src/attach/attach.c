@@ -8,7 +8,7 @@ void attach_post(struct attach *attach, enum letter_kind kind, struct archive *b
     pthread_mutex_lock(&attach->lock);
     if (!attach->gone && !letter_send(&attach->seat.mailbox->to_machine, kind, body, &attach->posting))
         attach->gone = true;
-    text_fini(&body->text);
+    text_fini(&body->text); /* where nothing was sent */
     pthread_mutex_unlock(&attach->lock);
 }
 

@@ -2,9 +2,9 @@
  * is a machine as any other; kernels run there, on memory that both processes have mapped at the same
  * addresses.
  *
- *   struct attach *attach = attach_new(path, SEAT_ANY, err);
- *   arena_init(..., attach_host(attach)->file ...);     memory at the addresses, and of the files, that it
- * says struct machine *machine = attach_machine(attach, &options, err);
+ *   struct attach *attach = attach_new(path, SEAT_ANY, err);     gives a seat: addresses and files of its
+ * memory const struct seat_memory *host = &attach_seat(attach)->host; struct machine *machine =
+ * attach_machine(attach, &options, err);
  *
  * The machine's time passes only while all programs that are attached wait for it, so what comes of a run
  * does not depend on the host's speed. */

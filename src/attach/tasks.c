@@ -8,7 +8,7 @@ static bool is_seen(const struct attach *attach, const struct task *task, const 
 {
     const struct seat_memory *host = &attach->seat.host;
     return !side->is_host ||
-           (side->at >= host->at && side->at + side_bytes(task, side) <= host->at + host->bytes);
+           (side->at >= host->at && side->at + letter_side_bytes(task, side) <= host->at + host->bytes);
 }
 
 /* The side that is carried in letters; or NULL. Copies from host to host are not the machine's. */
@@ -73,8 +73,8 @@ void attach_begin(struct machine *machine, struct task *task)
         fill_kernel(&letter, task->launch);
     letter.is_carried = carried;
     if (carried == &task->from)
-        each_row(task, carried, take_row,
-                 &(struct carrying){(char *)(uintptr_t)carried->at, &letter.bytes, 0});
+        letter_rows(task, carried, take_row,
+                    &(struct carrying){(char *)(uintptr_t)carried->at, &letter.bytes, 0});
     letter_begin_archive(&letter, &body);
     letter_begin_fini(&letter);
     attach_post(attach, LETTER_BEGIN, &body);
@@ -98,8 +98,8 @@ static void take_news(struct attach *attach, struct task *task, struct letter_ne
         fwrite(news->printed.at, 1, news->printed.length, task->launch->print);
     const struct task_side *carried = carried_side(attach, task);
     if (news->state == TASK_DONE && carried == &task->to)
-        each_row(task, carried, give_row,
-                 &(struct carrying){(char *)(uintptr_t)carried->at, &news->bytes, 0});
+        letter_rows(task, carried, give_row,
+                    &(struct carrying){(char *)(uintptr_t)carried->at, &news->bytes, 0});
     gpu_kernel_stats_fini(&task->stats);
     task->state = (enum task_state)news->state;
     task->start_ps = news->start_ps;

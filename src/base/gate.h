@@ -1,4 +1,4 @@
-/* A gate: a number that one thread changes and others wait for. Who waits spins for a while, then sleeps, so
+/* A gate: a number that threads change and others wait for. Who waits spins for a while, then sleeps, so
  * that threads that wait leave the cores to those that work, also where there are more threads than cores. */
 #ifndef BASE_GATE_H
 #define BASE_GATE_H

@@ -13,6 +13,7 @@ struct serve_request {
     const char *path;
     unsigned threads;
     uint64_t programs;
+    uint64_t patience_ps;
     bool quiet, wants_help;
 };
 
@@ -21,6 +22,7 @@ static const struct option_row options[] = {
     {"--set", "PATH.KEY=VALUE", "change the system, such as system.gpus=2; may come several times"},
     {"--threads", "N|all", "threads of this machine that simulate (all unless told)"},
     {"--programs", "N", "begin when N programs are attached, and end when all of them have gone"},
+    {"--patience", "TIME", "let time pass without a program that makes no call for so long, such as 2s"},
     {"--quiet", NULL, "do not tell who comes and goes"},
     {NULL, NULL, NULL},
 };
@@ -42,6 +44,9 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->quiet = true;
     else if (!strcmp(row->name, "--threads"))
         return options_threads(value, &request->threads, err);
+    else if (!strcmp(row->name, "--patience"))
+        return unit_parse(UNIT_time, value, &request->patience_ps, &why) ||
+               err_set(err, "--patience: %s", why.text);
     else if (!strcmp(row->name, "--programs"))
         return (unit_parse(UNIT_count, value, &request->programs, &why) && request->programs >= 1 &&
                 request->programs <= SEATS_MOST) ||
@@ -63,6 +68,7 @@ static int serve(const struct serve_request *request, const struct system *syste
                                 .system = system,
                                 .threads = request->threads ? request->threads : host_cores(),
                                 .programs = (uint32_t)request->programs,
+                                .patience_s = (double)request->patience_ps * 1e-12,
                                 .interrupt = &interrupted,
                                 .tell = request->quiet ? NULL : tell};
     struct serve_counts counts;

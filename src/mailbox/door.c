@@ -216,35 +216,43 @@ int door_answer(const struct door *door, uint32_t *wanted)
     return visitor;
 }
 
-/* Seat 0 has the addresses that programs have which bring their own machine (arena_init's hints). Others are
- * below, and below the machine's own workspaces. */
+/* Seat 0 has the addresses that programs have which bring their own machine (arena_init's hints), unless that
+ * many GPUs reach to where the kernel loads programs. Others are below, and below the machine's own
+ * workspaces. */
 static uint64_t seat_base(const struct seat_plan *plan, uint32_t number)
 {
+    enum { GPUS_BELOW_PROGRAMS = 5 };
     const uint64_t first = UINT64_C(0x4f0000000000), others = UINT64_C(0x4e0000000000);
-    return number ? others - number * (1 + plan->gpu_count) * SEAT_WINDOW : first;
+    uint32_t place = number + (plan->gpu_count > GPUS_BELOW_PROGRAMS);
+    return place ? others - place * (1 + plan->gpu_count) * SEAT_WINDOW : first;
 }
 
-bool seat_plan_fits(const struct seat_plan *plan, uint32_t seats, struct err *err)
+uint32_t seat_plan_most(const struct seat_plan *plan)
 {
-    const uint64_t lowest = UINT64_C(0x100000000000);
-    if (plan->gpu_bytes > SEAT_WINDOW || plan->host_bytes > SEAT_WINDOW)
-        return err_set(err, "a GPU of a machine that programs attach to has at most %llu GiB of memory",
-                       (unsigned long long)((SEAT_WINDOW >> 31) - 32));
-    if (plan->gpu_count > SEAT_GPUS_MOST || seat_base(plan, seats - 1) - lowest > UINT64_C(1) << 47)
-        return err_set(err, "%u programs with %u GPUs each have no room in the host's addresses", seats,
-                       plan->gpu_count);
-    return true;
+    const uint64_t lowest = UINT64_C(0x080000000000), highest = UINT64_C(0x500000000000);
+    uint32_t seats = 0;
+    if (plan->gpu_count > SEAT_GPUS_MOST || plan->gpu_bytes > SEAT_WINDOW || plan->host_bytes > SEAT_WINDOW)
+        return 0;
+    while (seats < SEATS_MOST && seat_base(plan, seats) >= lowest && seat_base(plan, seats) <= highest)
+        seats++;
+    return seats;
 }
 
 static bool map_memory(struct seat_memory *memory, uint64_t at, uint64_t bytes, struct err *err)
 {
-    *memory = (struct seat_memory){at, bytes, memfd_create("heddle-seat", MFD_CLOEXEC)};
-    if (memory->file < 0 || ftruncate(memory->file, (off_t)bytes))
-        return err_set(err, "cannot make memory that a program shares: %s", strerror(errno));
-    void *mapped = mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, memory->file, 0);
-    if (mapped == MAP_FAILED || (uintptr_t)mapped != at)
-        return err_set(err, "cannot map memory at 0x%llx: %s", (unsigned long long)at, strerror(errno));
+    int file = memfd_create("heddle-seat", MFD_CLOEXEC);
+    bool made = file >= 0 && !ftruncate(file, (off_t)bytes);
+    void *mapped = made ? mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0)
+                        : MAP_FAILED;
+    if (mapped == MAP_FAILED) {
+        err_set(err, "cannot make memory at 0x%llx that a program shares: %s", (unsigned long long)at,
+                strerror(errno));
+        if (file >= 0)
+            close(file);
+        return false;
+    }
+    *memory = (struct seat_memory){at, bytes, file};
     return true;
 }
 
@@ -278,28 +286,30 @@ bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_
             files[2 + i] = seat->gpus[i].file;
         good = send_with_files(visitor, &welcome, sizeof welcome, files, 2 + plan->gpu_count) ||
                err_set(err, "the program went away");
-    } else {
-        door_refuse(visitor, err->text);
     }
     if (files[0] >= 0)
         close(files[0]);
-    if (!good)
+    if (!good) {
         seat_unmap(seat);
+        if (seat->mailbox)
+            munmap(seat->mailbox, sizeof *seat->mailbox);
+        door_refuse(visitor, err->text);
+    }
     return good;
 }
 
 /* ---- both ---- */
 
-static bool holds(const struct seat_memory *memory, uint64_t at, uint64_t bytes)
+bool seat_holds(const struct seat_memory *memory, uint64_t at, uint64_t bytes)
 {
     return at >= memory->at && at - memory->at <= memory->bytes && bytes <= memory->bytes - (at - memory->at);
 }
 
-bool seat_holds(const struct seat *seat, uint64_t at, uint64_t bytes, bool of_host)
+bool seat_has(const struct seat *seat, uint64_t at, uint64_t bytes)
 {
-    bool found = of_host && holds(&seat->host, at, bytes);
+    bool found = seat_holds(&seat->host, at, bytes);
     for (uint32_t i = 0; i < seat->gpu_count && !found; i++)
-        found = holds(&seat->gpus[i], at, bytes);
+        found = seat_holds(&seat->gpus[i], at, bytes);
     return found;
 }
 

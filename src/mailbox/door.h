@@ -43,7 +43,7 @@ struct seat_plan {
     uint64_t host_bytes, gpu_bytes;
     uint32_t gpu_count;
 };
-bool seat_plan_fits(const struct seat_plan *plan, uint32_t seats, struct err *err);
+uint32_t seat_plan_most(const struct seat_plan *plan); /* seats that the host has addresses for */
 
 /* Someone who stands at the door, or -1; which seat he wants, SEAT_ANY for any. One who is of another
  * version, or no program at all, is sent away. */
@@ -56,8 +56,9 @@ void door_refuse(int visitor, const char *why);
 
 /* ---- both ---- */
 
-/* Whether all of these bytes are memory of the seat: of a GPU, or, if so asked, of the host. */
-bool seat_holds(const struct seat *seat, uint64_t at, uint64_t bytes, bool of_host);
+/* Whether all of these bytes are in this memory of a seat; or in any. */
+bool seat_holds(const struct seat_memory *memory, uint64_t at, uint64_t bytes);
+bool seat_has(const struct seat *seat, uint64_t at, uint64_t bytes);
 
 bool seat_is_alive(const struct seat *seat); /* the other side is */
 void seat_leave(struct seat *seat);          /* memory that was mapped is not unmapped */

@@ -10,6 +10,8 @@ uint64_t letters_layout(void)
                                      sizeof(struct texture),
                                      sizeof(struct mailbox),
                                      sizeof(struct op_profile),
+                                     sizeof(struct memory_range),
+                                     sizeof(struct letter_passed),
                                      LETTER_KIND_COUNT};
     uint64_t layout = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -176,14 +178,19 @@ void letter_passed_archive(struct letter_passed *passed, struct archive *archive
     ARCHIVE_VALUE(archive, *passed);
 }
 
-void each_row(const struct task *task, const struct task_side *side, row_fn *call, void *user)
+void letter_rows(const struct task *task, const struct task_side *side, row_fn *call, void *user)
 {
     for (uint64_t z = 0; z < task->depth; z++)
         for (uint64_t y = 0; y < task->height; y++)
             call(user, z * side->slice + y * side->pitch, task->width);
 }
 
-uint64_t side_bytes(const struct task *task, const struct task_side *side)
+uint64_t letter_side_bytes(const struct task *task, const struct task_side *side)
 {
-    return (task->depth - 1) * side->slice + (task->height - 1) * side->pitch + task->width;
+    uint64_t rows, slices, sum;
+    bool fits = !__builtin_mul_overflow(task->height - 1, side->pitch, &rows) &&
+                !__builtin_mul_overflow(task->depth - 1, side->slice, &slices) &&
+                !__builtin_add_overflow(rows, slices, &sum) &&
+                !__builtin_add_overflow(sum, task->width, &sum);
+    return fits ? sum : UINT64_MAX;
 }

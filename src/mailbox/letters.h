@@ -92,8 +92,9 @@ void letter_passed_archive(struct letter_passed *passed, struct archive *archive
 
 /* A copy's host side, as rows: calls for each, with the offset from the side's first byte. */
 typedef void row_fn(void *user, uint64_t offset, uint64_t bytes);
-void each_row(const struct task *task, const struct task_side *side, row_fn *call, void *user);
-uint64_t side_bytes(const struct task *task,
-                    const struct task_side *side); /* from its first to behind its last */
+void letter_rows(const struct task *task, const struct task_side *side, row_fn *call, void *user);
+
+/* From its first byte to behind its last; UINT64_MAX: more than there are. */
+uint64_t letter_side_bytes(const struct task *task, const struct task_side *side);
 
 #endif

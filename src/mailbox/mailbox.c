@@ -10,21 +10,11 @@ struct head {
 const char *letter_name(enum letter_kind kind)
 {
     static const char *const names[] = {
-#define L(name, answered) #name,
+#define L(name) #name,
         LETTER_KINDS(L)
 #undef L
     };
     return names[kind];
-}
-
-bool letter_is_answered(enum letter_kind kind)
-{
-    static const bool rows[] = {
-#define L(name, answered) answered,
-        LETTER_KINDS(L)
-#undef L
-    };
-    return rows[kind];
 }
 
 bool letter_send(struct ring *ring, enum letter_kind kind, struct archive *body,

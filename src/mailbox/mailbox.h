@@ -8,31 +8,29 @@
 #include "base/archive.h"
 #include "mailbox/ring.h"
 
-/* L(NAME, whether it is answered): what it is for */
 #define LETTER_KINDS(L)                                                                                      \
-    L(LOAD, false)         /* code: its number, instruction set and bytes */                                 \
-    L(UNLOAD, false)       /* the number */                                                                  \
-    L(RANGE, false)        /* that an image has from now on */                                               \
-    L(RANGE_GONE, false)   /* and no longer */                                                               \
-    L(SPARE, false)        /* image_set_spare */                                                             \
-    L(TEXTURE, false)      /* image_add_texture */                                                           \
-    L(TEXTURE_GONE, false) /* image_remove_texture */                                                        \
-    L(MEMORY, false)       /* machine_set_memory */                                                          \
-    L(HEAP, false)         /* machine_set_heap */                                                            \
-    L(BEGIN, false)        /* machine_begin */                                                               \
-    L(SYNC, true)          /* machine_sync_memory */                                                         \
-    L(PASS, true)          /* machine_pass */                                                                \
-    L(BYE, false)          /* the program ends */
+    L(LOAD)         /* code: its number, instruction set and bytes */                                        \
+    L(UNLOAD)       /* the number */                                                                         \
+    L(RANGE)        /* that an image has from now on */                                                      \
+    L(RANGE_GONE)   /* and no longer */                                                                      \
+    L(SPARE)        /* image_set_spare */                                                                    \
+    L(TEXTURE)      /* image_add_texture */                                                                  \
+    L(TEXTURE_GONE) /* image_remove_texture */                                                               \
+    L(MEMORY)       /* machine_set_memory */                                                                 \
+    L(HEAP)         /* machine_set_heap */                                                                   \
+    L(BEGIN)        /* machine_begin */                                                                      \
+    L(SYNC)         /* machine_sync_memory; answered */                                                      \
+    L(PASS)         /* machine_pass; answered */                                                             \
+    L(BYE)          /* the program ends */
 
 enum letter_kind {
-#define L(name, answered) LETTER_##name,
+#define L(name) LETTER_##name,
     LETTER_KINDS(L)
 #undef L
         LETTER_KIND_COUNT
 };
 
 const char *letter_name(enum letter_kind kind);
-bool letter_is_answered(enum letter_kind kind);
 
 /* What both processes map. */
 struct mailbox {

@@ -65,3 +65,10 @@ bool ring_is_empty(struct ring *ring)
 {
     return gate_number(&ring->written) == gate_number(&ring->read);
 }
+
+void ring_wait(struct ring *ring, double seconds)
+{
+    uint32_t written = gate_number(&ring->written);
+    if (written == gate_number(&ring->read))
+        gate_wait_for(&ring->written, written, SPINS, seconds);
+}

@@ -26,4 +26,7 @@ bool ring_read(struct ring *ring, void *bytes, size_t count, const struct ring_p
 
 bool ring_is_empty(struct ring *ring);
 
+/* Returns when there is something to read, or after so long. */
+void ring_wait(struct ring *ring, double seconds);
+
 #endif

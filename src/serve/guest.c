@@ -87,7 +87,9 @@ static bool add_range(struct guest *guest, struct archive *archive, struct err *
     struct range range, before;
     struct guest_gpu *gpu = read_range(guest, archive, &range);
     (void)err;
-    if (gpu && range.bytes && !image_find(gpu->image, range.at, &before))
+    bool shared = seat_has(&guest->seat, range.at,
+                           range.bytes); /* others are of kernels that the program runs itself */
+    if (gpu && range.bytes && shared && !image_find(gpu->image, range.at, &before))
         image_add(gpu->image, range);
     return gpu;
 }
@@ -105,9 +107,10 @@ static bool set_spare(struct guest *guest, struct archive *archive, struct err *
     struct range range;
     struct guest_gpu *gpu = read_range(guest, archive, &range);
     (void)err;
-    if (gpu)
+    bool shared = seat_has(&guest->seat, range.at, range.bytes);
+    if (gpu && shared)
         image_set_spare(gpu->image, range);
-    return gpu;
+    return gpu && shared;
 }
 
 static bool set_texture(struct guest *guest, struct archive *archive, struct err *err)
@@ -115,7 +118,9 @@ static bool set_texture(struct guest *guest, struct archive *archive, struct err
     struct letter_texture letter = {0};
     letter_texture_archive(&letter, archive);
     struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
-    if (!gpu)
+    for (uint32_t i = 0; i < letter.texture.level_count; i++)
+        archive_check(archive, seat_has(&guest->seat, (uintptr_t)letter.texture.levels[i].memory, 1));
+    if (!gpu || !archive->good)
         return false;
     struct texture *texture = mem_alloc(1, sizeof *texture);
     *texture = letter.texture;
@@ -140,8 +145,7 @@ static bool is_own(const struct guest *guest, const struct memory_range *range)
 {
     uint32_t home = physical_home(range->to);
     return (home == HOME_HOST || home < guest->seat.gpu_count) &&
-           seat_holds(&guest->seat, range->at, range->bytes, true) &&
-           physical_offset(range->to) < SEAT_WINDOW &&
+           seat_has(&guest->seat, range->at, range->bytes) && physical_offset(range->to) < SEAT_WINDOW &&
            range->bytes <= SEAT_WINDOW - physical_offset(range->to) &&
            !((range->at ^ range->to.packed) % 4096);
 }
@@ -174,9 +178,10 @@ static bool set_heap(struct guest *guest, struct archive *archive, struct err *e
     (void)err;
     letter_heap_archive(&letter, archive);
     struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
-    if (!gpu || (letter.part_count &&
-                 (!letter.part_bytes || letter.part_bytes > SEAT_WINDOW / letter.part_count ||
-                  !seat_holds(&guest->seat, letter.at, letter.part_bytes * letter.part_count, false))))
+    if (!gpu || (letter.part_count && (letter.part_count != guest->sm_count || !letter.part_bytes ||
+                                       letter.part_bytes > SEAT_WINDOW / letter.part_count ||
+                                       !seat_holds(&guest->seat.gpus[letter.gpu], letter.at,
+                                                   letter.part_bytes * letter.part_count))))
         return false;
     heap_free(gpu->heap);
     gpu->heap =

@@ -11,6 +11,7 @@
 struct job {
     struct job *next;
     uint64_t number; /* the program's */
+    bool begun;      /* by the machine */
     struct task task;
     struct launch launch; /* of a kernel */
     void *params;
@@ -44,6 +45,8 @@ struct guest {
     enum guest_state state;
     struct seat seat;
     uint64_t until_ps;
+    uint32_t sm_count; /* of each GPU */
+    bool told_silent;  /* that others wait for it was told */
     struct guest_gpu *gpus;
     struct names names; /* of ranges */
     struct loaded *objects;

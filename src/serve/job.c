@@ -80,35 +80,49 @@ static void carry(struct job *job, const struct letter_begin *letter)
     struct task *task = &job->task;
     struct task_side *side = task->direction == COPY_TO_HOST ? &task->to : &task->from;
     uint64_t shift = side->at % HOST_PAGE;
-    job->carried = mem_alloc(side_bytes(task, side) + 2 * HOST_PAGE, 1);
+    job->carried = mem_alloc(letter_side_bytes(task, side) + 2 * HOST_PAGE, 1);
     job->carried_side = side;
     side->at = ((uintptr_t)job->carried + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + shift;
     if (side == &task->from)
-        each_row(task, side, put_row, &(struct carrying){.job = job, .from = &letter->bytes});
+        letter_rows(task, side, put_row, &(struct carrying){.job = job, .from = &letter->bytes});
 }
 
 /* ---- jobs ---- */
 
+/* A side of a copy is memory of this GPU, or of the host, or of the program's alone (carried). */
 static bool is_there(const struct guest *guest, const struct letter_begin *letter,
-                     const struct task_side *side)
+                     const struct task_side *side, uint32_t gpu)
 {
-    const uint64_t most = UINT64_C(1) << 20; /* rows, slices: no product is too large for a word */
+    uint64_t bytes = letter_side_bytes(&letter->task, side);
+    if (side->is_host)
+        return letter->is_carried ? bytes <= TASK_HOST_BYTES_MOST
+                                  : seat_holds(&guest->seat.host, side->at, bytes);
+    return gpu < guest->seat.gpu_count && seat_holds(&guest->seat.gpus[gpu], side->at, bytes);
+}
+
+/* Whose memory the source of a peer copy is. */
+static uint32_t source_gpu(const struct guest *guest, const struct task *task)
+{
+    uint32_t gpu = 0;
+    while (gpu < guest->seat.gpu_count && !seat_holds(&guest->seat.gpus[gpu], task->from.at, 1))
+        gpu++;
+    return gpu;
+}
+
+static bool copy_makes_sense(const struct guest *guest, const struct letter_begin *letter)
+{
     const struct task *task = &letter->task;
-    if (task->width > TASK_HOST_BYTES_MOST || task->height > most || task->depth > most ||
-        side->pitch > TASK_HOST_BYTES_MOST || side->slice > TASK_HOST_BYTES_MOST)
-        return false;
-    uint64_t bytes = side_bytes(task, side);
-    return bytes <= TASK_HOST_BYTES_MOST &&
-           ((side->is_host && letter->is_carried) || seat_holds(&guest->seat, side->at, bytes, true));
+    bool to_host = task->direction == COPY_TO_HOST,
+         from_host = task->direction == COPY_TO_DEVICE && !task->is_fill;
+    uint32_t from = task->direction == COPY_PEER ? source_gpu(guest, task) : task->gpu;
+    return task->width && task->height && task->depth && task->to.is_host == to_host &&
+           is_there(guest, letter, &task->to, task->gpu) &&
+           (task->is_fill || (task->from.is_host == from_host && is_there(guest, letter, &task->from, from)));
 }
 
 static bool makes_sense(const struct guest *guest, const struct letter_begin *letter)
 {
-    const struct task *task = &letter->task;
-    bool copies = task->width && task->height && task->depth && task->direction <= COPY_PEER &&
-                  is_there(guest, letter, &task->to) &&
-                  (task->is_fill || is_there(guest, letter, &task->from));
-    return task->gpu < guest->seat.gpu_count && (letter->is_kernel || copies);
+    return letter->task.gpu < guest->seat.gpu_count && (letter->is_kernel || copy_makes_sense(guest, letter));
 }
 
 struct job *job_new(struct guest *guest, const struct text *body)
@@ -167,7 +181,7 @@ void job_tell(struct job *job, struct archive *archive)
     news.printed = job->printed;
     job->printed = (struct text){0};
     if (task->state == TASK_DONE && job->carried_side == &task->to)
-        each_row(task, &task->to, get_row, &(struct carrying){.job = job, .to = &news.bytes});
+        letter_rows(task, &task->to, get_row, &(struct carrying){.job = job, .to = &news.bytes});
     letter_news_archive(&news, archive);
     letter_news_fini(&news);
 }

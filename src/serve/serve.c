@@ -1,5 +1,6 @@
 #include "serve/serve.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "serve/guest.h"
 #include "system/machine.h"
@@ -13,6 +14,7 @@ struct serve {
     struct door door;
     struct text description; /* the path of its file */
     struct seat_plan plan;
+    uint32_t seats;
     struct guest guests[SEATS_MOST];
     struct machine_progress progress;
     struct serve_counts counts;
@@ -31,7 +33,7 @@ static bool is_stopped(const struct serve *serve)
 static void tell(const struct serve *serve, const struct guest *guest, const char *what, const char *why)
 {
     struct text line = {0};
-    text_add(&line, "program %u %s%s%s", guest->seat.number, what, why ? ": " : "", why ? why : "");
+    text_add(&line, "program %u %s%s%s", guest->seat.number + 1, what, why ? ": " : "", why ? why : "");
     if (serve->options->tell)
         serve->options->tell(serve->options->user, line.at);
     text_fini(&line);
@@ -41,7 +43,7 @@ static void tell(const struct serve *serve, const struct guest *guest, const cha
 
 static struct guest *free_seat(struct serve *serve, uint32_t wanted)
 {
-    uint32_t most = serve->options->programs ? serve->options->programs : SEATS_MOST;
+    uint32_t most = serve->seats;
     if (wanted < SEAT_ANY)
         return wanted < most && serve->guests[wanted].state == GUEST_NONE ? &serve->guests[wanted] : NULL;
     for (uint32_t i = 0; i < most; i++) {
@@ -72,6 +74,7 @@ static void welcome(struct serve *serve)
     } else if (door_seat(visitor, (uint32_t)(guest - serve->guests), machine_time(serve->machine),
                          &serve->plan, &guest->seat, &why)) {
         guest_init(guest);
+        guest->sm_count = (uint32_t)serve->options->system->gpu.sm_count;
         serve->counts.programs++;
         tell(serve, guest, "is attached", NULL);
     } else if (serve->options->tell) {
@@ -84,37 +87,54 @@ static void welcome(struct serve *serve)
 static bool has_kernels(const struct guest *guest)
 {
     for (const struct job *job = guest->jobs; job; job = job->next) {
-        if (job->task.launch && job->task.state == TASK_RUNNING)
+        if (job->task.launch && job->begun && job->task.state == TASK_RUNNING)
             return true;
     }
     return false;
-}
-
-/* A program went while its kernels run. Where nobody else's are under way they end at once, as if over their
- * limit; else they run on, as that would end those of others, too. */
-static void end_kernels(struct serve *serve, struct guest *gone)
-{
-    EACH_GUEST(guest, serve)
-    {
-        if (guest != gone && has_kernels(guest))
-            return;
-    }
-    for (struct job *job = gone->jobs; job; job = job->next)
-        job->task.wishes.max_cycles = 1;
 }
 
 static void drop(struct serve *serve, struct guest *guest, const char *why)
 {
     tell(serve, guest, why ? "is sent away" : "has gone", why);
     guest->state = GUEST_GONE;
-    end_kernels(serve, guest);
+}
+
+/* Kernels of programs that have gone end at once, if no other program has any; else they run on, as nothing
+ * can be ended on a GPU but all of it. */
+static void end_orphans(struct serve *serve)
+{
+    bool orphans = false;
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state != GUEST_GONE && has_kernels(guest))
+            return;
+        orphans |= guest->state == GUEST_GONE && has_kernels(guest);
+    }
+    if (orphans)
+        machine_stop_kernels(serve->machine, "its program has gone");
+}
+
+/* Tasks that are over; of one who has gone also those that were not begun. */
+static void free_ended(struct guest *guest)
+{
+    for (struct job **link = &guest->jobs, *job; (job = *link);) {
+        if (job->task.state == TASK_RUNNING && (job->begun || guest->state != GUEST_GONE)) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        job_free(job);
+    }
 }
 
 /* Those that have gone and have nothing under way any more. */
 static void clear_seats(struct serve *serve)
 {
+    end_orphans(serve);
     EACH_GUEST(guest, serve)
     {
+        if (guest->state == GUEST_GONE)
+            free_ended(guest);
         if (guest->state == GUEST_GONE && !guest->jobs) {
             guest_fini(guest);
             serve->memory_changed = true;
@@ -155,19 +175,21 @@ static void tell_memory(struct serve *serve)
     mem_free(all);
 }
 
-static bool begin(struct serve *serve, struct guest *guest, const struct text *body)
+/* What programs asked for at this moment, in the order of their seats: it does not depend on whose letters
+ * came first. */
+static void begin_jobs(struct serve *serve)
 {
-    struct job *job = job_new(guest, body);
-    if (!job)
-        return false;
     tell_memory(serve);
-    if (job->task.launch)
-        serve->counts.kernels++;
-    else
-        serve->counts.copies++;
-    if (job->task.state == TASK_RUNNING)
-        machine_begin(serve->machine, &job->task);
-    return true;
+    EACH_GUEST(guest, serve)
+    {
+        for (struct job *job = guest->jobs; job; job = job->next) {
+            if (job->begun || job->task.state != TASK_RUNNING)
+                continue;
+            job->begun = true;
+            *(job->task.launch ? &serve->counts.kernels : &serve->counts.copies) += 1;
+            machine_begin(serve->machine, &job->task);
+        }
+    }
 }
 
 static bool sync_memory(struct serve *serve, struct guest *guest, struct archive *body,
@@ -214,7 +236,7 @@ static void take_letter(struct serve *serve, struct guest *guest)
         drop(serve, guest, NULL);
     } else {
         if (kind == LETTER_BEGIN)
-            good = begin(serve, guest, &text);
+            good = job_new(guest, &text);
         else if (kind == LETTER_SYNC)
             good = sync_memory(serve, guest, &body, &patience);
         else if (kind == LETTER_PASS)
@@ -229,18 +251,6 @@ static void take_letter(struct serve *serve, struct guest *guest)
 }
 
 /* ---- answers ---- */
-
-static void free_ended(struct guest *guest)
-{
-    for (struct job **link = &guest->jobs, *job; (job = *link);) {
-        if (job->task.state == TASK_RUNNING) {
-            link = &job->next;
-            continue;
-        }
-        *link = job->next;
-        job_free(job);
-    }
-}
 
 /* Nothing of malloc's is in use by kernels of a GPU that runs none. */
 static void settle_heaps(const struct guest *guest)
@@ -308,8 +318,6 @@ static bool answer_waiting(struct serve *serve)
     bool some = false;
     EACH_GUEST(guest, serve)
     {
-        if (guest->state == GUEST_GONE)
-            free_ended(guest);
         if (guest->state == GUEST_WAITS && wants_answer(serve, guest)) {
             answer(serve, guest, false, true, NULL);
             some = true;
@@ -344,17 +352,66 @@ static bool pass_time(struct serve *serve, struct err *err)
     return is_stopped(serve) || err_set(err, "%.250s", why.text);
 }
 
-/* All programs have been heard, and those that are there wait; false: none is there. */
-static bool hear_all(struct serve *serve)
+/* Letters that are there. Gives the first program that does not wait, or NULL. */
+static struct guest *hear(struct serve *serve, bool *some)
 {
-    bool some = false;
+    struct guest *running = NULL;
     EACH_GUEST(guest, serve)
     {
-        while (guest->state == GUEST_RUNS && !is_stopped(serve))
+        while (guest->state == GUEST_RUNS && !ring_is_empty(&guest->seat.mailbox->to_machine)) {
             take_letter(serve, guest);
-        some |= guest->state == GUEST_WAITS;
+            *some = true;
+        }
+        if (guest->state == GUEST_RUNS && !seat_is_alive(&guest->seat) &&
+            ring_is_empty(&guest->seat.mailbox->to_machine))
+            drop(serve, guest, NULL);
+        if (guest->state == GUEST_RUNS && !running)
+            running = guest;
     }
-    return some;
+    return running;
+}
+
+static bool some_wait(const struct serve *serve)
+{
+    for (uint32_t i = 0; i < SEATS_MOST; i++) {
+        if (serve->guests[i].state == GUEST_WAITS)
+            return true;
+    }
+    return false;
+}
+
+/* Others wait for a program that makes no call. True: no longer. */
+static bool is_too_silent(struct serve *serve, struct guest *guest, double seconds)
+{
+    static const double tell_after = 10;
+    const struct serve_options *options = serve->options;
+    if (!some_wait(serve))
+        return false;
+    if (options->patience_s > 0 && seconds >= options->patience_s)
+        return true;
+    if (seconds > tell_after && !guest->told_silent)
+        tell(serve, guest, "makes no call, and others wait for it (--patience lets time pass without it)",
+             NULL);
+    guest->told_silent |= seconds > tell_after;
+    return false;
+}
+
+/* Until all programs wait that are there; false: none is. */
+static bool hear_all(struct serve *serve)
+{
+    static const double look_again = 2e-4; /* seconds: another one may send a letter */
+    double since = host_seconds();
+    for (struct guest *running; !is_stopped(serve);) {
+        bool some = false;
+        welcome(serve);
+        running = hear(serve, &some);
+        if (some)
+            since = host_seconds();
+        if (!running || is_too_silent(serve, running, host_seconds() - since))
+            break;
+        ring_wait(&running->seat.mailbox->to_machine, look_again);
+    }
+    return some_wait(serve);
 }
 
 static bool is_over(const struct serve *serve)
@@ -378,6 +435,7 @@ static bool work(struct serve *serve, struct err *err)
             poll(&(struct pollfd){.fd = serve->door.socket, .events = POLLIN}, 1, 100);
             continue;
         }
+        begin_jobs(serve);
         if (!answer_stopped(serve) && !answer_waiting(serve) && !pass_time(serve, err))
             return false;
     }
@@ -445,8 +503,14 @@ bool serve_run(const struct serve_options *options, struct serve_counts *counts,
     serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,
                                      .gpu_bytes = SEAT_GPU_BYTES(system->gpu.memory),
                                      .gpu_count = (uint32_t)system->spec.gpus};
-    bool good = seat_plan_fits(&serve->plan, options->programs ? options->programs : SEATS_MOST, err) &&
-                door_open(&serve->door, options->path, err);
+    uint32_t most = seat_plan_most(&serve->plan);
+    serve->seats = options->programs ? options->programs : most;
+    bool good = serve->seats && serve->seats <= most;
+    if (!good)
+        err_set(err, "%u programs with %u GPUs of %llu GiB each have no room in the host's addresses",
+                serve->seats ? serve->seats : 1, serve->plan.gpu_count,
+                (unsigned long long)(system->gpu.memory >> 30));
+    good = good && door_open(&serve->door, options->path, err);
     text_add(&serve->description, "%s.ini", options->path);
     if (good) {
         good = serve_all(serve, err);

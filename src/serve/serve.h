@@ -15,6 +15,7 @@ struct serve_options {
     unsigned threads;
     uint32_t programs; /* time begins when so many are attached, and all ends when they have gone; 0: any
                           number may come and go, until an interruption */
+    double patience_s; /* time passes without a program that makes no call for so long; 0: never */
     const _Atomic int *interrupt;
     void (*tell)(void *user, const char *line); /* who comes and goes; or NULL */
     void *user;

@@ -308,6 +308,23 @@ static void begin_anew(struct local_machine *machine)
     place_memory(machine);
 }
 
+void machine_stop_kernels(struct machine *base, const char *why)
+{
+    struct local_machine *machine = local(base);
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        bool some = false;
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+            if (machine->gpus[i].kernels[slot]) {
+                stop_kernel(machine, &machine->gpus[i], slot, FAULT_LIMIT, why);
+                some = true;
+            }
+        }
+        if (some)
+            stop_gpu(machine, &machine->gpus[i], FAULT_LIMIT);
+    }
+    begin_anew(machine);
+}
+
 static bool finish_kernels(struct local_machine *machine)
 {
     bool some = false;

@@ -183,6 +183,9 @@ struct machine *machine_new(const struct system *system, const struct machine_op
 /* Of such a one: the counts so far of tasks that run are in them. */
 void machine_look(struct machine *machine);
 
+/* Of such a one, between calls: all kernels that run fail now, as after a fault. */
+void machine_stop_kernels(struct machine *machine, const char *why);
+
 /* Whether the file is a checkpoint, whole, and of a run with this note. */
 bool machine_check_checkpoint(const char *path, const char *note, struct err *err);
 

@@ -137,7 +137,7 @@ run bench vecadd --attach m
 expect_status 0
 kill -INT "$server"
 served 0
-expect_line serve.err 'program 0 has gone'
+expect_line serve.err 'program 1 has gone'
 
 serve
 begin_endless # whose machine ends
@@ -146,7 +146,7 @@ served 0
 wait "$child"
 status=$?
 expect_status 1
-expect_line err '^heddle: .*the machine was stopped'
+expect_line err '^heddle: .*the machine .*(was stopped|has gone)'
 
 serve
 begin_endless # which is interrupted, and tells what it knows
@@ -154,6 +154,19 @@ interrupt TERM
 expect_status 143
 expect_line err '^forever: [1-9][0-9,]* cycles .*interrupted before its end'
 kill -INT "$server"
+served 0
+
+# a program that makes no call, while another waits
+serve --programs 2 --patience 0.5s
+begin_endless
+mapfile -t of_child < <(pgrep -P "$child")
+kill -STOP "${of_child[@]}" # it does not wait for the machine any more
+silent=$child
+run run --attach m "${launch[@]}"
+expect_status 0
+kill -KILL "${of_child[@]}"
+wait "$silent"
+child=''
 served 0
 
 # ---- what makes no sense ----
@@ -166,7 +179,7 @@ refuses '--seat: expected 1 to 8' bench vecadd --attach m --seat 9
 refuses 'needs --mode timing' bench vecadd --attach m --mode functional
 refuses 'expected a path' serve
 refuses '--programs: expected 1 to 8' serve m --programs 0
-refuses 'no room in the host' serve m --set system.gpus=64
+refuses 'no room in the host' serve m --programs 3 --set system.gpus=64
 refuses 'cannot make none/m' serve none/m
 serve --programs 1
 refuses 'another machine is there already' serve m
