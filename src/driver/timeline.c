@@ -232,7 +232,7 @@ struct ranges {
 static void add_range(struct ranges *ranges, uint64_t at, uint64_t bytes, struct physical_address to)
 {
     mem_grow(ranges->at, ranges->count, ranges->capacity);
-    ranges->at[ranges->count++] = (struct memory_range){at, bytes, to};
+    ranges->at[ranges->count++] = (struct memory_range){at, bytes, to, (char *)(uintptr_t)at};
 }
 
 /* Arenas are at the beginning of their homes; behind them is what came otherwise. With the memory's lock

@@ -168,6 +168,7 @@ static bool set_memory(struct guest *guest, struct archive *archive, struct err 
             return false;
         }
         guest->ranges[i].to.packed += guest->seat.number * SEAT_WINDOW;
+        guest->ranges[i].host = (char *)(uintptr_t)guest->ranges[i].at;
     }
     return true;
 }

@@ -81,7 +81,7 @@ void machine_archive_memory(struct local_machine *machine, struct archive *archi
         if (range_is_of(range, HOME_HOST))
             continue;
         mem_grow(ranges, count, capacity);
-        ranges[count++] = (struct contents_range){(char *)(uintptr_t)range->at, range->bytes};
+        ranges[count++] = (struct contents_range){range->host, range->bytes};
     }
     contents_archive(ranges, count, archive);
     mem_free(ranges);
@@ -143,9 +143,12 @@ static void archive_ranges(const struct local_machine *machine, struct archive *
 {
     bool same = archive_number(archive, machine->range_count, UINT32_MAX) == machine->range_count;
     for (uint32_t i = 0; i < machine->range_count && same && archive->good; i++) {
-        struct memory_range range = machine->ranges[i];
-        ARCHIVE_VALUE(archive, range);
-        same = !memcmp(&range, &machine->ranges[i], sizeof range);
+        const struct memory_range *now = &machine->ranges[i];
+        struct memory_range range = *now;
+        ARCHIVE_VALUE(archive, range.at);
+        ARCHIVE_VALUE(archive, range.bytes);
+        ARCHIVE_VALUE(archive, range.to);
+        same = range.at == now->at && range.bytes == now->bytes && range.to.packed == now->to.packed;
     }
     archive_require(archive, same, "memory is at other addresses than in this run");
 }

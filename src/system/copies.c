@@ -248,18 +248,22 @@ bool copies_take_end(struct local_machine *machine, struct task *task)
 
 /* ---- checkpoints ---- */
 
-static char *row_at(const struct task_side *side, uint64_t z, uint64_t y)
+/* The host's side is where the program says. */
+static char *row_at(const struct local_machine *machine, const struct task *task,
+                    const struct task_side *side, uint64_t z, uint64_t y)
 {
-    return (char *)(uintptr_t)(side->at + z * side->slice + y * side->pitch);
+    uint64_t at = side->at + z * side->slice + y * side->pitch;
+    return side->is_host ? (char *)(uintptr_t)at : machine_bytes(machine, at, task->width);
 }
 
 /* What the host's memory that a copy goes to holds. */
-static void archive_rows(const struct task *task, struct archive *archive)
+static void archive_rows(const struct local_machine *machine, const struct task *task,
+                         struct archive *archive)
 {
     archive_expect(archive, task_bytes(task));
     for (uint64_t z = 0; z < task->depth; z++)
         for (uint64_t y = 0; y < task->height && archive->good; y++)
-            archive_sparse(archive, row_at(&task->to, z, y), task->width);
+            archive_sparse(archive, row_at(machine, task, &task->to, z, y), task->width);
 }
 
 void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive)
@@ -267,29 +271,31 @@ void copies_archive(struct local_machine *machine, struct task *task, struct arc
     ARCHIVE_VALUE(archive, task->device_place);
     archive_check(archive, physical_home(physical_unpack(task->device_place)) < machine->gpu_count);
     if (task->to.is_host)
-        archive_rows(task, archive);
+        archive_rows(machine, task, archive);
     if (archive->reading && archive->good)
         open_window(machine, task);
 }
 
-static void move_row(const struct task *task, uint64_t z, uint64_t y)
+static void move_row(const struct local_machine *machine, const struct task *task, uint64_t z, uint64_t y)
 {
-    char *to = row_at(&task->to, z, y);
+    char *to = row_at(machine, task, &task->to, z, y);
+    uint64_t first = task->to.at + z * task->to.slice + y * task->to.pitch;
     if (!task->is_fill) {
-        memmove(to, row_at(&task->from, z, y), task->width);
+        memmove(to, row_at(machine, task, &task->from, z, y), task->width);
         return;
     }
     for (uint64_t i = 0; i < task->width; i++)
-        to[i] = (char)(task->fill_word >> ((uintptr_t)to + i) % 4 * 8);
+        to[i] = (char)(task->fill_word >> (first + i) % 4 * 8);
 }
 
-void copies_archive_ended(const struct task *task, struct archive *archive)
+void copies_archive_ended(const struct local_machine *machine, const struct task *task,
+                          struct archive *archive)
 {
     if (task->to.is_host) {
-        archive_rows(task, archive);
+        archive_rows(machine, task, archive);
         return;
     }
     for (uint64_t z = 0; z < task->depth && archive->reading; z++)
         for (uint64_t y = 0; y < task->height; y++)
-            move_row(task, z, y);
+            move_row(machine, task, z, y);
 }

@@ -23,6 +23,7 @@ bool copies_are_long(const struct local_machine *machine);
 /* Checkpoints: what the machine has of a copy that is on its way, beside its engine; and of one that ended,
  * which replayed moves its bytes at once. */
 void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive);
-void copies_archive_ended(const struct task *task, struct archive *archive);
+void copies_archive_ended(const struct local_machine *machine, const struct task *task,
+                          struct archive *archive);
 
 #endif

@@ -225,7 +225,7 @@ void journal_begin(struct journal *journal, struct task *task)
 }
 
 /* What came of a task. */
-static void archive_ended(struct task *task, struct archive *archive)
+static void archive_ended(const struct local_machine *machine, struct task *task, struct archive *archive)
 {
     struct gpu_kernel_stats stats = task->stats;
     stats.profile = NULL;
@@ -244,7 +244,7 @@ static void archive_ended(struct task *task, struct archive *archive)
     task->stats = stats;
     archive_bytes(archive, task->stats.profile, count * sizeof *task->stats.profile);
     if (!task->launch && task->state == TASK_DONE)
-        copies_archive_ended(task, archive);
+        copies_archive_ended(machine, task, archive);
 }
 
 static void drop_running(struct journal *journal, size_t place)
@@ -254,7 +254,7 @@ static void drop_running(struct journal *journal, size_t place)
             (journal->running_count - place) * sizeof *journal->running);
 }
 
-static void note_ended(struct journal *journal, struct archive *out)
+static void note_ended(struct journal *journal, const struct local_machine *machine, struct archive *out)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < journal->running_count; i++)
@@ -267,12 +267,12 @@ static void note_ended(struct journal *journal, struct archive *out)
             continue;
         }
         archive_number(out, task->number, UINT64_MAX);
-        archive_ended(task, out);
+        archive_ended(machine, task, out);
         drop_running(journal, i);
     }
 }
 
-static void replay_ended(struct journal *journal, struct archive *in)
+static void replay_ended(struct journal *journal, const struct local_machine *machine, struct archive *in)
 {
     for (uint64_t count = archive_number(in, 0, UINT64_MAX); count && in->good; count--) {
         uint64_t number = archive_number(in, 0, UINT64_MAX);
@@ -281,7 +281,7 @@ static void replay_ended(struct journal *journal, struct archive *in)
             place++;
         if (!archive_check(in, place < journal->running_count))
             return;
-        archive_ended(journal->running[place], in);
+        archive_ended(machine, journal->running[place], in);
         drop_running(journal, place);
     }
 }
@@ -344,7 +344,7 @@ static bool is_known(const struct local_machine *machine, uint64_t at, uint64_t 
 {
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
-        uint64_t offset = at - range->at;
+        uint64_t offset = at - (uintptr_t)range->host;
         if (offset < range->bytes && bytes <= range->bytes - offset)
             return true;
     }
@@ -393,7 +393,7 @@ static void archive_read(const struct local_machine *machine, struct read *read,
         uint64_t from = max_u64(read->at, range->at);
         uint64_t to = min_u64(add_saturating(read->at, read->bytes), range->at + range->bytes);
         if (from < to && !range_is_of(range, HOME_HOST))
-            archive_sparse(archive, (void *)(uintptr_t)from, to - from);
+            archive_sparse(archive, range->host + (from - range->at), to - from);
     }
 }
 
@@ -461,7 +461,7 @@ void journal_passed(struct journal *journal, struct local_machine *machine, uint
     archive_number(&content, machine->now, UINT64_MAX);
     archive_number(&content, result, 1);
     note_printed(journal, &content);
-    note_ended(journal, &content);
+    note_ended(journal, machine, &content);
     add(journal, ENTRY_PASS, &content);
 }
 
@@ -478,7 +478,7 @@ static void replay_pass(struct journal *journal, struct local_machine *machine, 
     machine->now = archive_number(&content, 0, UINT64_MAX);
     *result = archive_number(&content, 0, 1);
     replay_printed(journal, &content);
-    replay_ended(journal, &content);
+    replay_ended(journal, machine, &content);
     close_entry(journal, &content);
 }
 

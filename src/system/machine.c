@@ -71,9 +71,8 @@ static uint32_t ranges_of(const struct local_machine *machine, uint32_t home, st
     for (uint32_t i = 0; i < machine->range_count; i++) {
         const struct memory_range *range = &machine->ranges[i];
         if (range_is_of(range, home))
-            list[count++] = (struct home_range){.at = physical_offset(range->to),
-                                                .bytes = range->bytes,
-                                                .host = (char *)(uintptr_t)range->at};
+            list[count++] = (struct home_range){
+                .at = physical_offset(range->to), .bytes = range->bytes, .host = range->host};
     }
     return count;
 }

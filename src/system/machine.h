@@ -96,10 +96,12 @@ struct machine_options {
     struct checkpoint_options checkpoint;
 };
 
-/* The virtual addresses [at, at + bytes), which are the host's own too, and where they are at home. */
+/* The virtual addresses [at, at + bytes), where they are at home, and where this process keeps their bytes.
+ * Drivers whose programs look at memory themselves choose virtual addresses that are the host's own, too. */
 struct memory_range {
     uint64_t at, bytes;
     struct physical_address to;
+    char *host;
 };
 
 enum memory_use {

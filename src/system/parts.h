@@ -60,6 +60,17 @@ static inline bool range_is_of(const struct memory_range *range, uint32_t home)
     return physical_home(range->to) == home;
 }
 
+/* Where the bytes at these virtual addresses are kept; NULL: they are not all of one range. */
+static inline char *machine_bytes(const struct local_machine *machine, uint64_t at, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < machine->range_count; i++) {
+        const struct memory_range *range = &machine->ranges[i];
+        if (at - range->at < range->bytes && bytes <= range->bytes - (at - range->at))
+            return range->host + (at - range->at);
+    }
+    return NULL;
+}
+
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
 void machine_archive_memory(struct local_machine *machine, struct archive *archive);
 

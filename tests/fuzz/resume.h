@@ -65,7 +65,8 @@ static uint64_t resume_place(void *user, const struct ptx_variable *variable, ui
 static struct machine *resume_machine(struct resume *resume, const struct checkpoint_options *checkpoint,
                                       struct err *err)
 {
-    struct memory_range range = {.at = (uintptr_t)resume->arena, .bytes = RESUME_ARENA};
+    struct memory_range range = {
+        .at = (uintptr_t)resume->arena, .bytes = RESUME_ARENA, .host = resume->arena};
     struct machine_options options = {.threads = 1, .wishes = {.profile = true}, .checkpoint = *checkpoint};
     struct machine *machine = machine_new(&resume->system, &options, err);
     if (machine)

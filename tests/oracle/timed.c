@@ -20,7 +20,7 @@ struct timed {
 static struct machine *new_machine(struct timed *timed, const struct machine_options *options,
                                    struct err *err)
 {
-    struct memory_range range = {.at = (uintptr_t)timed->arena, .bytes = ARENA};
+    struct memory_range range = {.at = (uintptr_t)timed->arena, .bytes = ARENA, .host = (char *)timed->arena};
     struct machine *machine = machine_new(&timed->system, options, err);
     if (machine)
         machine_set_memory(machine, &range, 1);

@@ -79,7 +79,8 @@ static enum machine_end play(struct scene *scene, const struct checkpoint_option
         fail_msg("%s", err.text);
     struct memory_range ranges[GPUS];
     for (uint32_t i = 0; i < GPUS; i++)
-        ranges[i] = (struct memory_range){(uintptr_t)scene->memory[i], GPU_BYTES, physical_at(i, 0)};
+        ranges[i] = (struct memory_range){(uintptr_t)scene->memory[i], GPU_BYTES, physical_at(i, 0),
+                                          scene->memory[i]};
     machine_set_memory(machine, ranges, GPUS);
     begin_all(scene, machine);
     while (machine_run(machine, &err))

@@ -130,7 +130,7 @@ static uint64_t run(const struct launch *launch, const struct machine_options *o
 {
     struct system system;
     struct err err;
-    struct memory_range range = {.at = (uintptr_t)arrays, .bytes = ARENA};
+    struct memory_range range = {.at = (uintptr_t)arrays, .bytes = ARENA, .host = (char *)arrays};
     struct task task = {.launch = launch, .blocks_per_sm = 4};
     if (!system_load(&system, "", NULL, &err) || !system_set(&system, "gpu.sm_count=2", &err) ||
         !system_set(&system, "gpu.warp_lanes=64", &err))
