@@ -1,5 +1,6 @@
 #include "cli/timing.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
@@ -7,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool take_count(const struct option_row *row, const char *value, const char **kept, struct err *err)
@@ -159,12 +161,21 @@ static bool dump(const struct system *system, const char *path, struct err *err)
     return file_close(&writer, err);
 }
 
+/* A machine that is just being made is waited for. */
+static bool appears(const char *path)
+{
+    static const double longest = 3; /* seconds */
+    for (double end = host_seconds() + longest; access(path, F_OK) && !interrupted && host_seconds() < end;)
+        nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    return access(path, F_OK) == 0;
+}
+
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
 {
     struct text beside = {0};
     if (request->attach)
         text_add(&beside, "%s.ini", request->attach);
-    bool good = !request->attach || access(beside.at, F_OK) == 0 ||
+    bool good = !request->attach || appears(beside.at) ||
                 err_set(err, "there is no machine at %.200s (`heddle serve %.200s` makes one)",
                         request->attach, request->attach);
     good = good && system_load(system, request->attach ? beside.at : request->system, NULL, err);

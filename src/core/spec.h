@@ -38,7 +38,8 @@
     P(S, count, l1_ways, "8", "1..64", "ways of the L1 cache; more where its size asks for it")              \
     P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
-    P(S, count, l1_misses, "512", "1..65536", "lines under way to an L1 cache")                              \
+    P(S, count, l1_misses, "512", "1..65536",                                                                \
+      "lines under way that an L1 cache merges loads of and keeps; others are just read")                    \
     P(S, choice, l1_tags, "virtual", "virtual|physical",                                                     \
       "addresses that L1 knows lines by; physical: they are translated before it is looked into")            \
     P(S, choice, l1_keeps, "global", "global|local",                                                         \

@@ -104,10 +104,12 @@ static void finish(struct launch_command *own, bool good, const struct launch_re
         own->record.result = RESULT_DEINITIALIZED;
     else if (!good)
         own->record.result = result_of(result->fault.kind);
-    if (!good && !stopped) {
+    if (!good && !stopped && !result->fault.kind)
+        own->record.result = RESULT_LAUNCH_FAILED; /* the machine broke, which was told */
+    if (!good && !stopped && result->fault.kind)
         driver_report(driver, result->fault.text);
+    if (!good && !stopped)
         device_fail(device, own->record.result);
-    }
     note(driver, &own->record, result, now_s);
 }
 

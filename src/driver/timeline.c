@@ -456,10 +456,10 @@ static void give_up(struct driver *driver, const struct err *why)
         driver_report(driver, why->text);
     if (by_checkpoint)
         driver->interrupt = 1; /* the program is not to go on */
-    if (!driver_is_interrupted(driver) && timeline->running) {
+    if (!driver_is_interrupted(driver)) {
         driver_report(driver, why->text);
-        for (struct running *running = timeline->running; running; running = running->next)
-            device_fail(running->command->stream->device, RESULT_LAUNCH_FAILED);
+        for (unsigned i = 0; i < driver->device_count; i++) /* nothing can be done on any from now on */
+            device_fail(&driver->devices[i], RESULT_LAUNCH_FAILED);
     }
     end_tasks(driver, true);
     if (end == MACHINE_STOPPED && driver->options.timing.stopped)

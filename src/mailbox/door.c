@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -165,11 +166,15 @@ bool door_open(struct door *door, const char *path, struct err *err)
         return false;
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool taken = !connect(probe, (struct sockaddr *)&address, sizeof address);
-    bool stale = !taken && errno == ECONNREFUSED; /* whoever made it has ended */
     close(probe);
     if (taken)
         return err_set(err, "%s: another machine is there already", path);
-    if (stale)
+    struct stat about;
+    bool there = !lstat(path, &about);
+    if (there && !S_ISSOCK(about.st_mode))
+        return err_set(err, "%s is there already, and is no machine of before", path);
+    door->is_stale = there; /* whoever made it has ended */
+    if (there)
         unlink(path);
     door->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (!bind(door->socket, (struct sockaddr *)&address, sizeof address) && !listen(door->socket, 16))

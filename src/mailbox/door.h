@@ -33,6 +33,7 @@ bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err
 struct door {
     int socket;
     const char *path;
+    bool is_stale; /* a machine of before has left its files there */
 };
 
 bool door_open(struct door *door, const char *path, struct err *err);

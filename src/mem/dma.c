@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-    NOBODY = UINT32_MAX,
     BURST = 4096,        /* bytes that leave in one event */
     AHEAD_PS = 1000000,  /* as much may be under way as leaves in this time: more than a way there and back */
     LEAST_UNDER_WAY = 64 /* pieces */
@@ -30,7 +29,7 @@ struct channel {
 };
 
 struct dma_state {
-    uint64_t free_entry;
+    uint64_t free_entry; /* the first of those that are free, plus 1; 0: none */
     struct channel channels[];
 };
 
@@ -50,26 +49,20 @@ static struct dma *dma_of(const struct component *self)
     return *(struct dma *const *)component_spec(self);
 }
 
-static void dma_start(struct component *self, void *at)
-{
-    (void)self;
-    ((struct dma_state *)at)->free_entry = NOBODY;
-}
-
 /* ---- entries ---- */
 
 static uint32_t entry_take(struct dma *dma, struct dma_state *state, const struct entry *entry)
 {
-    if (state->free_entry == NOBODY) {
+    if (!state->free_entry) {
         size_t more = dma->entry_count ? 2 * dma->entry_count : 256;
         dma->entries = mem_resize(dma->entries, dma->entry_count, more, sizeof *dma->entries);
         for (size_t i = more; i-- > dma->entry_count;) {
             dma->entries[i].next = (uint32_t)state->free_entry;
-            state->free_entry = i;
+            state->free_entry = i + 1;
         }
         dma->entry_count = more;
     }
-    uint32_t number = (uint32_t)state->free_entry;
+    uint32_t number = (uint32_t)state->free_entry - 1;
     state->free_entry = dma->entries[number].next;
     state->channels[entry->channel].under_way++;
     dma->entries[number] = *entry;
@@ -82,7 +75,7 @@ static void entry_give(struct component *self, struct dma *dma, struct dma_state
     uint32_t which = dma->entries[number].channel;
     struct channel *channel = &state->channels[which];
     dma->entries[number].next = (uint32_t)state->free_entry;
-    state->free_entry = number;
+    state->free_entry = number + 1;
     channel->under_way--;
     if (channel->is_held && channel->under_way <= channel->most / 2) {
         channel->is_held = false;
@@ -240,17 +233,15 @@ static void dma_archive(struct component *self, void *at, struct archive *archiv
         dma->entry_count = count;
     }
     archive_bytes(archive, dma->entries, dma->entry_count * sizeof *dma->entries);
-    bool good = state->free_entry == NOBODY || state->free_entry < dma->entry_count;
+    bool good = state->free_entry <= dma->entry_count;
     for (size_t i = 0; i < dma->entry_count && good; i++)
-        good = dma->entries[i].channel < dma->channel_count &&
-               (dma->entries[i].next == NOBODY || dma->entries[i].next < dma->entry_count);
+        good = dma->entries[i].channel < dma->channel_count && dma->entries[i].next <= dma->entry_count;
     archive_check(archive, good);
 }
 
 /* ---- from outside ---- */
 
 static const struct component_ops dma_ops = {.type = "dma",
-                                             .start = dma_start,
                                              .event = dma_event,
                                              .arrive = dma_arrive,
                                              .ready = dma_ready,

@@ -40,7 +40,7 @@
     P(S, choice, timing, "hbm3e", "gddr5|gddr6|gddr6x|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")   \
     P(S, count, channels_per_slice, "2", "1..16", "behind a slice (of HBM: pseudo channels); 1, 2, 4 ...")   \
     P(S, rate, bandwidth, "4814GB/s", "1MB/s..", "of all channels together")                                 \
-    P(S, time, latency, "115ns", "", "of controllers and wires; simple and fixed: of all")                   \
+    P(S, time, latency, "115ns", "0..1ms", "of controllers and wires; simple and fixed: of all")             \
     P(S, count, writes, "64", "1..4096", "a channel holds before slices must wait")                          \
     P(S, count, writes_high, "32", "1..4096", "banks: writes that make a channel turn to writing")           \
     P(S, count, writes_low, "8", "0..4096", "banks: and back to reading")                                    \

@@ -448,6 +448,9 @@ static bool write_description(const struct serve *serve, struct err *err)
     const struct system *system = serve->options->system;
     struct file_writer writer;
     struct text text = {0};
+    if (!serve->door.is_stale && access(serve->description.at, F_OK) == 0)
+        return err_set(err, "%s is there already, and the description of the machine goes there",
+                       serve->description.at);
     if (!file_open(&writer, serve->description.at, err))
         return false;
     config_dump_marked(&system->config, system->inherited, &text);

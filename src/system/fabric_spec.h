@@ -7,7 +7,7 @@
 
 #define FABRIC_PARAMS(P, S)                                                                                  \
     P(S, rate, bandwidth, "450GB/s", "1MB/s..", "of a GPU's links to the others together, each way")         \
-    P(S, time, latency, "300ns", "1ns..1s", "from a GPU's crossbar to another GPU's")                        \
+    P(S, time, latency, "300ns", "1ns..1ms", "from a GPU's crossbar to another GPU's")                       \
     P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")
 
 struct fabric_spec {

@@ -154,14 +154,46 @@ struct gpu_config system_gpu(const struct system *system)
                                .dispatch = &system->dispatch};
 }
 
+/* Sizes that addresses are rounded to. */
+static bool check_powers(const struct system *system, struct err *err)
+{
+    const struct gpu_spec *gpu = &system->gpu;
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } rows[] = {{"system.host_page", system->spec.host_page},
+                {"gpu.texture_alignment", gpu->texture_alignment},
+                {"gpu.texture_pitch_alignment", gpu->texture_pitch_alignment},
+                {"gpu.surface_alignment", gpu->surface_alignment}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].bytes & (rows[i].bytes - 1))
+            return err_set(err, "%s: expected a power of two, and %llu bytes are not", rows[i].name,
+                           (unsigned long long)rows[i].bytes);
+    }
+    return true;
+}
+
+/* KiB, rising. */
+static bool check_carveouts(const struct gpu_spec *gpu, struct err *err)
+{
+    const char *at = gpu->shared_carveouts;
+    unsigned long long before = 0, kib = 0;
+    for (bool first = true; *at; first = false, before = kib) {
+        char *end;
+        kib = strtoull(at, &end, 10);
+        if (end == at || *at == '-' || (*end && *end != ' ') || (!first && kib <= before))
+            return err_set(
+                err, "gpu.shared_carveouts: expected rising numbers of KiB, such as '0 8 16', not '%.80s'",
+                gpu->shared_carveouts);
+        at = end + strspn(end, " ");
+    }
+    return true;
+}
+
 bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
-    uint64_t page = system->spec.host_page;
-    if (page & (page - 1))
-        return err_set(err, "system.host_page: a page is a power of two, and %llu bytes are not",
-                       (unsigned long long)page);
-    return gpu_check(&config, err);
+    return check_powers(system, err) && check_carveouts(&system->gpu, err) && gpu_check(&config, err);
 }
 
 void system_fini(struct system *system)

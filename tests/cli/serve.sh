@@ -118,15 +118,16 @@ again:
 END
 endless=(run --attach m ./launch forever.ptx forever 1 32 64)
 
-# begin_endless: a program whose kernel does not end, as $child, in the middle of it.
+# begin_endless: a program whose kernel does not end, as $child; returns when the machine has worked for it for a while.
 begin_endless() {
     start "${endless[@]}"
-    local tries
+    local tries ticks
     for ((tries = 0; tries < 600; tries++)); do
-        grep -q 'is attached' serve.err && break
-        sleep 0.02
+        read -r -a ticks <"/proc/$server/stat"
+        ((ticks[13] + ticks[14] > 30)) && return
+        sleep 0.05
     done
-    sleep 0.5
+    fail 'the endless kernel does not begin'
 }
 
 serve
@@ -156,9 +157,21 @@ expect_line err '^forever: [1-9][0-9,]* cycles .*interrupted before its end'
 kill -INT "$server"
 served 0
 
+# a machine that is stopped before its time began: no result is taken for one
+serve --programs 2
+start run --attach m "${launch[@]}"
+sleep 0.5
+kill -TERM "$server"
+served 143
+wait "$child"
+status=$?
+child=''
+expect_status 1
+expect_line err '^heddle: the machine .* has gone'
+
 # a program that makes no call, while another waits
 serve --programs 2 --patience 0.5s
-begin_endless
+start "${endless[@]}"
 mapfile -t of_child < <(pgrep -P "$child")
 kill -STOP "${of_child[@]}" # it does not wait for the machine any more
 silent=$child
@@ -187,5 +200,11 @@ refuses 'that seat is taken, or there is none' bench vecadd --attach m --seat 2
 run bench vecadd --attach m
 expect_status 0
 served 0
+echo mine >mine
+refuses 'mine is there already' serve mine
+echo mine >other.ini
+refuses 'other.ini is there already' serve other
+[[ $(cat mine other.ini) == $'mine\nmine' ]] || fail 'heddle serve takes files that are not its own'
+[[ ! -e other ]] || fail 'heddle serve leaves a socket behind'
 touch m.ini # a machine that was killed leaves its files
 refuses 'cannot attach to m' bench vecadd --attach m

@@ -111,7 +111,7 @@ cannot 'writes_low < writes_high <= writes' --set dram.writes_low=64
 cannot 'gpu.page: expected 4KiB..1GiB, not 0' --set gpu.page=0
 cannot 'gpu.page: a page is a power of two, and 12288 bytes are not' --set gpu.page=12KiB
 cannot 'gpu.page \(1073741824\) cannot be more than gpu.memory \(2097152\)' --set gpu.page=1GiB --set gpu.memory=2MiB
-cannot 'system.host_page: a page is a power of two, and 12288 bytes are not' --set system.host_page=12KiB
+cannot 'system.host_page: expected a power of two, and 12288 bytes are not' --set system.host_page=12KiB
 cannot 'tlb.page: a page is a power of two' --set tlb.page=3MiB
 cannot "sm.l1_tags: expected one of virtual.physical, not 'both'" --set sm.l1_tags=both
 cannot 'tlb.l2_entries: expected a whole number' --set tlb.l2_entries=-1
