@@ -144,7 +144,8 @@ static bool give(struct part *part, uint64_t at)
     return taken;
 }
 
-/* The owner may be running, just now or, with other threads, a while ago: heap_settle tells it. */
+/* The owning SM may be at another simulated time just now, so its part is not touched: heap_settle does it.
+ */
 static bool give_later(struct part *own, uint64_t at)
 {
     if (at % PIECE || treap_has(&own->given, at))

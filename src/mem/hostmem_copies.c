@@ -33,8 +33,8 @@ static struct host_channel *channel_of(const struct hostmem *host, uint32_t gpu)
     return &((struct host_channel *)component_state(host->component))[gpu];
 }
 
-/* What the last piece is charged less on the link than it has bytes: it is there before the moment at which
- * the bytes, all together, have passed. */
+/* The last piece is charged a few bytes less than it has on the link, so that it has arrived when the copy's
+ * planned end comes. */
 static uint32_t last_byte(uint64_t bytes_per_s)
 {
     return (uint32_t)(1 + 2 * bytes_per_s / PS_PER_SECOND);

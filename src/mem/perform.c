@@ -122,8 +122,9 @@ static void recall_copies(const struct here *here, uint32_t slice, uint32_t slot
         slice_recall(here, slice, cache_line_in(&here->spec->caches[slice], slot), stale);
 }
 
-/* The reply to a change leaves when no stale copy can be read any more: one that came across has seen to that
- * on its way. It goes back beside the data that crosses, as it may be far ahead. */
+/* The reply to a write or atomic leaves when no stale copy can be read any more. A request from the other
+ * partition has invalidated the copy there on its way. Its reply does not queue behind data that crosses: it
+ * may be far ahead of it. */
 static void reply_to_change(const struct here *here, uint32_t slice, const struct head *head, uint64_t at,
                             uint8_t kind, const void *payload, uint32_t bytes)
 {

@@ -130,8 +130,8 @@ struct code_object {
 struct machine_ops {
     void (*fini)(struct machine *machine);
 
-    /* All memory that there is. Virtual and physical addresses lie alike in pages of 4 KiB; pages that two
-     * ranges share are the first one's. Call again when it changes. */
+    /* All memory that there is. The virtual and the physical address of a range have the same offset in their
+     * page of 4 KiB. A page that two ranges share belongs to the first. Call again when it changes. */
     void (*set_memory)(struct machine *machine, const struct memory_range *ranges, uint32_t count);
 
     /* To be called before the host looks at or changes these bytes of device memory itself, between calls of
@@ -140,8 +140,9 @@ struct machine_ops {
      * beyond a kernel. */
     void (*sync_memory)(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use);
 
-    /* Of a machine in another process, or NULL: code that was loaded, by a number that `kernel.object` of its
-     * kernels is from then on; and that nothing is of any more. The image of a GPU's kernels. */
+    /* These three are for a machine in another process, else NULL. `load` sends code there and gives its
+     * number, which becomes `kernel.object` of the kernels in it; `unload` says that none of them will be
+     * launched again. The machine keeps a copy of the image of each GPU's kernels. */
     uint64_t (*load)(struct machine *machine, const struct code_object *object);
     void (*unload)(struct machine *machine, uint64_t object);
     void (*set_image)(struct machine *machine, uint32_t gpu, struct image *image);
