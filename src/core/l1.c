@@ -509,7 +509,8 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     uint32_t slot = cache_find(&sm->l1, key_of(sm, line)), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     make_stale(sm, line);
-    uint8_t floats = atomic_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
+    const struct atomic_row *row = &atomic_rows[request->of.operation];
+    uint8_t floats = row->floats ? MEM_ON_FLOATS : 0;
     message.request = (struct memsys_request){
         .line = tag_physical(line), .id = id, .operation = (uint8_t)(request->of.operation | floats)};
     for (lane_mask rest = who; rest; rest &= rest - 1) {
@@ -519,7 +520,8 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         message.atoms[count++] = (struct memsys_atom){.operand = request->operand[lane],
                                                       .compare = request->compare[lane],
                                                       .offset = offset,
-                                                      .lane = (uint8_t)lane};
+                                                      .lane = (uint8_t)lane,
+                                                      .bytes = row->bytes};
         if (count < MEM_ATOMS && (rest & (rest - 1)))
             continue;
         message.request.count = (uint8_t)(count | (load ? MEM_WANTS_OLD : 0));
@@ -534,6 +536,15 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
              (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
              (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
         count = message.request.sectors = 0;
+    }
+}
+
+static void deliver_olds(struct load *load, const unsigned char *data, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct memsys_old old;
+        memcpy(&old, data + i * sizeof old, sizeof old);
+        load->warp->kernel->isa->deliver_old(&load->of, old.lane, old.value);
     }
 }
 
@@ -553,6 +564,8 @@ void l1_reply(struct sm *sm, const struct event *event)
             sm_block_write_done(sm, number);
         return;
     }
+    if (UNLIKELY(event->kind != MEM_DATA && event->kind != MEM_OLD))
+        BUG("an SM was sent \"%s\"", memsys_kind_name(event->kind));
     if ((reply.id & ~TO_MASK) == TO_MISS) {
         fill(sm, &reply, data);
         return;
@@ -568,11 +581,7 @@ void l1_reply(struct sm *sm, const struct event *event)
     if (event->kind == MEM_OLD) {
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
-        for (uint32_t i = 0; i < reply.count; i++) {
-            struct memsys_old old;
-            memcpy(&old, data + i * sizeof old, sizeof old);
-            load->warp->kernel->isa->deliver_old(&load->of, old.lane, old.value);
-        }
+        deliver_olds(load, data, reply.count);
     } else {
         unsigned char line[MEM_LINE];
         cache_unpack(&sm->l1, data, reply.sectors, line);

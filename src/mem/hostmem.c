@@ -50,7 +50,8 @@ static void host_atomic(struct hostmem *host, const struct memsys_request *reque
         home_read(&host->memory, sector, data);
         uint64_t was = host->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
                                     data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
-        write_sector(host, sector, data, UINT32_MAX);
+        uint32_t operand = (uint32_t)((UINT64_C(1) << atom.bytes) - 1) << atom.offset % MEM_SECTOR;
+        write_sector(host, sector, data, operand); /* beside it, threads of the host may write */
         old[i] = (struct memsys_old){.value = was, .lane = atom.lane};
     }
     if (request->count & MEM_WANTS_OLD)
@@ -95,6 +96,8 @@ static void host_arrive(struct component *self, void *state, struct port *port)
                                                          .data_bytes = bytes});
     } else if (event->kind == MEM_WRITE) {
         host_write(host, &request, payload);
+    } else if (event->kind != MEM_ATOMIC) {
+        BUG("the host's memory was asked to do \"%s\"", memsys_kind_name(event->kind));
     } else {
         host_atomic(host, &request, payload, message.old, &bytes);
         message.reply.count = request.count & (uint8_t)~MEM_WANTS_OLD;

@@ -48,6 +48,7 @@ struct memsys_kind_row {
     uint8_t of_sector, of_lane; /* bytes that follow the head */
 };
 extern const struct memsys_kind_row memsys_kinds[MEM_KIND_COUNT];
+const char *memsys_kind_name(uint8_t kind); /* of any number that a message may have */
 
 /* How a request wants to be kept in caches. */
 enum memsys_policy {
@@ -79,7 +80,8 @@ struct memsys_atom { /* follows, one for each lane */
     uint64_t operand, compare;
     uint8_t offset; /* in the line */
     uint8_t lane;
-    uint8_t unused[6]; /* zero */
+    uint8_t bytes;     /* that it changes */
+    uint8_t unused[5]; /* zero */
 };
 
 struct memsys_reply {
