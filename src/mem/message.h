@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { MEM_SECTOR = 32, MEM_LINE = 128, MEM_SECTORS = MEM_LINE / MEM_SECTOR, MEM_ATOMS = 16 };
 
@@ -100,6 +101,15 @@ struct memsys_old {
 };
 
 enum { MEM_PAYLOAD_MOST = sizeof(struct memsys_request) + MEM_ATOMS * sizeof(struct memsys_atom) };
+
+/* Stands at the end of a request that is forwarded with another id: its origin (probe_request_id). It is
+ * there for listeners alone, so it takes nothing on the wire. */
+static inline uint64_t memsys_origin(const unsigned char *payload, uint32_t bytes)
+{
+    uint64_t origin;
+    memcpy(&origin, payload + bytes - sizeof origin, sizeof origin);
+    return origin;
+}
 
 /* How many sectors these are; faster than counting on hosts of old. */
 static inline uint32_t sector_count(uint32_t sectors)
