@@ -117,21 +117,37 @@ HEDDLE_API const char *heddle_bottleneck(struct heddle *heddle, size_t launch);
 enum heddle_event_kind {
     HEDDLE_KERNEL,      /* a launch on a GPU */
     HEDDLE_BLOCK,       /* a block on an SM */
-    HEDDLE_REQUEST,     /* a memory request of an SM, from the SM and back to it; it passes "l1" (hits end there), "l2",
-                         * "dram", "fabric" (to another GPU), "host" */
+    HEDDLE_REQUEST,     /* a memory request, from an "sm" and back to it, or of a copy from the "dma" engine and back;
+                         * it passes "l1" (hits end there), "l2", "dram", "fabric" (to another GPU, and back), "host" */
     HEDDLE_COPY,        /* a copy or fill */
-    HEDDLE_TRANSLATION, /* an SM waits for a page's translation */
+    HEDDLE_TRANSLATION, /* an SM waits for a page's translation; it passes the GPU's "tlb", as a "hit" or a "walk" */
     HEDDLE_FAULT        /* a kernel fails, as `what` tells */
 };
 enum heddle_event_phase { HEDDLE_BEGINS, HEDDLE_PASSES, HEDDLE_ENDS };
 
+/* The id of a task is the same at all its stops, and free for others after its end.
+ * - HEDDLE_KERNEL, HEDDLE_FAULT: the launch's number; HEDDLE_COPY: the copy's; HEDDLE_BLOCK: the block's in its grid
+ * - HEDDLE_TRANSLATION: the page; each SM (`place`) waits for it on its own
+ * - HEDDLE_REQUEST: who asks, on whichever GPU the request is: the number of its GPU in the upper 16 bits, of its SM in
+ *   the next 16 (of copies: that of the DMA engine, which is beyond all SMs), then its own number there.
+ *   A request that meets an earlier one for the same bytes in a cache waits for that, and does not pass the stops
+ *   behind. A line of a copy to the host ends as it leaves for there. UINT64_MAX: a line of a copy from the host, which
+ *   has no number, as nobody answers it.
+ *
+ * `data` are bytes that pass. "dram" and "host" read: the whole line, or, of copies and the host, the 32-byte sectors
+ * asked for. Messages, where they leave an "sm", cross the "fabric" or reach the "host": of "data", the sectors; of
+ * "write", for each sector, a mask of its bytes (4 bytes) and its 32 bytes; of "atomic", for each lane, the operand and
+ * what to compare with (8 bytes each) and 8 bytes that must stay as they are; of "old", for each lane, the value (8
+ * bytes) and 8 that must stay. */
 struct heddle_event {
     uint32_t kind, phase;
     uint64_t time_ps;
-    uint64_t id;         /* of one kind and GPU: the same from begin to end, free for others afterwards */
-    uint32_t gpu, place; /* place: SM, or slice of the L2 */
-    const char *stop;    /* "gpu", "sm", "l1", "l2", "dram", "fabric", "host" */
-    const char *what;    /* "read", "write", "atomic", "hit", "miss"; a kernel's name; a fault's text */
+    uint64_t id;
+    uint32_t gpu;        /* where it is now; UINT32_MAX: at the host's memory */
+    uint32_t place;      /* there: SM, or slice of the L2; on the fabric, the other GPU */
+    const char *stop;    /* "gpu", "sm", "l1", "l2", "dram", "fabric", "host", "dma", "tlb" */
+    const char *what;    /* "read", "write", "atomic" and the answers "data", "done", "old"; "hit", "miss", "forwarded" (to
+                          * the line's home), "walk"; a kernel's name; a fault's text */
     uint64_t address;    /* of a request's line: its home in the upper 16 bits (255: the host), its offset there */
     uint64_t bytes;      /* of a copy */
     unsigned char *data; /* that passes here: change it, and the machine goes on with that; or NULL */

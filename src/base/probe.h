@@ -15,10 +15,9 @@
 #define PROBE_KINDS(K)                                                                                       \
     K(KERNEL, "a launch on a GPU; its number there; none")                                                   \
     K(BLOCK, "a block on an SM; its number in the grid; none")                                               \
-    K(REQUEST,                                                                                               \
-      "a memory request of an SM, from the SM and back to it; l1 (hits end there), l2, dram, fabric, host")  \
+    K(REQUEST, "a memory request of an SM, or of a copy; probe_request_id; l1, l2, dram, fabric, host")      \
     K(COPY, "a copy or fill; its number in the machine; none")                                               \
-    K(TRANSLATION, "an SM waits for a page's translation; the page; none")                                   \
+    K(TRANSLATION, "an SM waits for a page's translation; the page; tlb, of the GPU")                        \
     K(FAULT, "a kernel fails, as `what` tells; its number; none")
 
 enum probe_kind {
@@ -34,16 +33,23 @@ struct probe_event {
     uint32_t kind;  /* enum probe_kind */
     uint32_t phase; /* enum probe_phase */
     uint64_t time_ps;
-    uint64_t id;         /* of one kind and GPU: the same from begin to end, free for others afterwards */
-    uint32_t gpu;        /* number; UINT32_MAX: the host's memory */
-    uint32_t place;      /* SM, or slice where it passes the L2 or DRAM */
-    const char *stop;    /* "sm", "l1", "l2", "dram", "fabric", "host", "gpu" */
-    const char *what;    /* "read", "write", "atomic", "hit", "miss"; a kernel's name; a fault's text */
+    uint64_t id;         /* the same from begin to end, free for others afterwards: include/heddle.h */
+    uint32_t gpu;        /* where it is now; UINT32_MAX: the host's memory */
+    uint32_t place;      /* SM, or slice where it passes the L2 or DRAM; on the fabric, the other GPU */
+    const char *stop;    /* "sm", "l1", "l2", "dram", "fabric", "host", "dma", "tlb", "gpu" */
+    const char *what;    /* a message's kind, "hit", "miss", ...; a kernel's name; a fault's text */
     uint64_t address;    /* of a request's line: physical (base/address.h) */
     uint64_t bytes;      /* of a copy */
     unsigned char *data; /* that passes here, and may be altered; or NULL */
     uint32_t data_bytes;
 };
+
+/* The id of a request: who asks (a client of a GPU's crossbar, as SMs are) and its number there. */
+static inline uint64_t probe_request_id(uint32_t gpu, uint32_t client, uint32_t number)
+{
+    return (uint64_t)gpu << 48 | (uint64_t)client << 32 | number;
+}
+#define PROBE_NO_ID UINT64_MAX
 
 struct probe {
     uint32_t kinds; /* a bit for each that is listened to */

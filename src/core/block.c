@@ -1,5 +1,5 @@
 /* Blocks on an SM: they start with an order of the dispatcher, and end when all their warps have ended. */
-#include "core/parts.h"
+#include "core/l1.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -100,6 +100,7 @@ static uint32_t take_writes(struct sm *sm, struct sm_block *block, uint32_t kern
     if (number == NO_SLOT) {
         mem_grow(sm->writes, sm->writes_count, sm->writes_capacity);
         number = sm->writes_count++;
+        REQUIRE(number < TO_SERIAL);
     } else {
         sm->free_writes = sm->writes[number].next;
     }

@@ -136,8 +136,9 @@ void translation_came(struct sm *sm, uint64_t page)
 
 /* `wire_bytes`: as many go over the crossbar, beside what each message has. */
 static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uint64_t cycle, uint8_t kind,
-                 const void *payload, uint32_t bytes, uint32_t wire_bytes)
+                 struct memsys_request *request, uint32_t bytes, uint32_t wire_bytes)
 {
+    request->id |= l1_serial(sm);
     struct outgoing message; /* but for its payload */
     message.at = sm_time(sm, cycle + sm->config.spec->l1_to_noc_cycles);
     message.to = memsys_target(sm->config.mem, sm->number, tag_physical(line));
@@ -145,9 +146,9 @@ static void send(struct sm *sm, struct sm_counters *counters, uint64_t line, uin
     message.wire_bytes = wire_bytes + sm->overhead_bytes;
     message.kind = kind;
     if (probe_wants(sm->config.probe, PROBE_REQUEST))
-        tell_request(sm, PROBE_BEGINS, memsys_kinds[kind].name, cycle, payload, bytes);
-    if (LIKELY(!sm->translates) || !waits_for_page(sm, line, &message, payload, counters))
-        send_translated(sm, &message, payload);
+        tell_request(sm, PROBE_BEGINS, memsys_kinds[kind].name, cycle, request, bytes);
+    if (LIKELY(!sm->translates) || !waits_for_page(sm, line, &message, request, counters))
+        send_translated(sm, &message, request);
 }
 
 void l1_send_waiting(struct sm *sm)
@@ -175,6 +176,7 @@ struct load *load_take(struct sm *sm)
 {
     if (sm->free_load == NO_SLOT) {
         uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 64;
+        REQUIRE(more <= TO_SERIAL);
         sm->loads = mem_resize(sm->loads, sm->load_capacity, more, sizeof *sm->loads);
         for (uint32_t i = more; i-- > sm->load_capacity;) {
             sm->loads[i].next = sm->free_load;
@@ -298,7 +300,7 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
     counters->bytes_to_l2 += count * MEM_SECTOR;
     sm->stores_under_way++;
     uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
-    send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes);
+    send(sm, counters, line, cycle, MEM_WRITE, &message.request, bytes, bytes);
 }
 
 /* Room for a line, or TAGS_NONE. */
@@ -340,7 +342,7 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
         *hits += (uint32_t)__builtin_popcount(sectors);
         cache_touch(l1, slot);
         if (probe_wants(sm->config.probe, PROBE_REQUEST))
-            tell_hit(sm, TO_LOAD | (uint32_t)(load - sm->loads), tag_physical(line), cycle);
+            tell_hit(sm, TO_LOAD | l1_serial(sm) | (uint32_t)(load - sm->loads), tag_physical(line), cycle);
         load_deliver(sm, load, line_of(sm, key), sectors, cache_data(l1, slot));
         load_line_done(sm, load, cycle + spec->l1_latency);
         return;
@@ -483,7 +485,7 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
     counters->bytes_to_l2 += count * MEM_SECTOR;
     sm_block_write_begins(sm, w, cycle);
     uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
-    send(sm, counters, line, cycle, MEM_WRITE, &message, bytes, bytes + partial * PARTIAL_BYTES);
+    send(sm, counters, line, cycle, MEM_WRITE, &message.request, bytes, bytes + partial * PARTIAL_BYTES);
 }
 
 /* What lanes of a sector want is sent for each lane, or as the whole sector where that is less. */
@@ -509,9 +511,10 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     uint32_t slot = cache_find(&sm->l1, key_of(sm, line)), count = 0;
     uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     make_stale(sm, line);
-    uint8_t floats = atomic_is_float(request->of.operation) ? MEM_ON_FLOATS : 0;
-    message.request = (struct memsys_request){
-        .line = tag_physical(line), .id = id, .operation = (uint8_t)(request->of.operation | floats)};
+    const struct atomic_row *row = &atomic_rows[request->of.operation];
+    uint8_t floats = row->floats ? MEM_ON_FLOATS : 0;
+    message.request = (struct memsys_request){.line = tag_physical(line),
+                                              .operation = (uint8_t)(request->of.operation | floats)};
     for (lane_mask rest = who; rest; rest &= rest - 1) {
         uint32_t lane = first_lane(rest);
         uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);
@@ -519,7 +522,8 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         message.atoms[count++] = (struct memsys_atom){.operand = request->operand[lane],
                                                       .compare = request->compare[lane],
                                                       .offset = offset,
-                                                      .lane = (uint8_t)lane};
+                                                      .lane = (uint8_t)lane,
+                                                      .bytes = row->bytes};
         if (count < MEM_ATOMS && (rest & (rest - 1)))
             continue;
         message.request.count = (uint8_t)(count | (load ? MEM_WANTS_OLD : 0));
@@ -530,10 +534,20 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
         if (slot != TAGS_NONE)
             cache_invalidate(&sm->l1, slot, message.request.sectors);
         w->kernel->counters.bytes_to_l2 += count * 8u;
-        send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message,
+        message.request.id = id;
+        send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message.request,
              (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
              (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
         count = message.request.sectors = 0;
+    }
+}
+
+static void deliver_olds(struct load *load, const unsigned char *data, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct memsys_old old;
+        memcpy(&old, data + i * sizeof old, sizeof old);
+        load->warp->kernel->isa->deliver_old(&load->of, old.lane, old.value);
     }
 }
 
@@ -549,15 +563,17 @@ void l1_reply(struct sm *sm, const struct event *event)
         sm->stores_under_way--;
         sm->reductions_under_way -= reply.count;
         lsu_let_in(sm);
-        if ((reply.id & ~TO_MASK) != TO_NOBODY)
+        if ((reply.id & TO_KIND) != TO_NOBODY)
             sm_block_write_done(sm, number);
         return;
     }
-    if ((reply.id & ~TO_MASK) == TO_MISS) {
+    if (UNLIKELY(event->kind != MEM_DATA && event->kind != MEM_OLD))
+        BUG("an SM was sent \"%s\"", memsys_kind_name(event->kind));
+    if ((reply.id & TO_KIND) == TO_MISS) {
         fill(sm, &reply, data);
         return;
     }
-    if ((reply.id & ~TO_MASK) == TO_CONSTANT) {
+    if ((reply.id & TO_KIND) == TO_CONSTANT) {
         constant_came(sm, &reply, data);
         return;
     }
@@ -568,11 +584,7 @@ void l1_reply(struct sm *sm, const struct event *event)
     if (event->kind == MEM_OLD) {
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
-        for (uint32_t i = 0; i < reply.count; i++) {
-            struct memsys_old old;
-            memcpy(&old, data + i * sizeof old, sizeof old);
-            load->warp->kernel->isa->deliver_old(&load->of, old.lane, old.value);
-        }
+        deliver_olds(load, data, reply.count);
     } else {
         unsigned char line[MEM_LINE];
         cache_unpack(&sm->l1, data, reply.sectors, line);

@@ -20,15 +20,23 @@ enum l1_tags { L1_TAGS_VIRTUAL, L1_TAGS_PHYSICAL };
 enum l1_keeps { L1_KEEPS_GLOBAL, L1_KEEPS_LOCAL };
 
 /* A reply names what it is for: a miss of the L1 or of the constant caches, a load that goes around them, a
- * warp's write, or a write that nobody waits for. */
+ * warp's write, or a write that nobody waits for. Between that and its number is a serial number, which tells
+ * requests apart that are for the same: for listeners (core/tell.c). */
 enum reply_to {
     TO_MISS = 0,
     TO_LOAD = UINT32_C(1) << 29,
     TO_BLOCK = UINT32_C(2) << 29,
     TO_NOBODY = UINT32_C(3) << 29,
     TO_CONSTANT = UINT32_C(4) << 29,
-    TO_MASK = TO_LOAD - 1
+    TO_KIND = UINT32_C(7) << 29,
+    TO_SERIAL = UINT32_C(1) << 18,
+    TO_MASK = TO_SERIAL - 1
 };
+
+static inline uint32_t l1_serial(struct sm *sm)
+{
+    return sm->request_serial++ * TO_SERIAL & ~(uint32_t)(TO_KIND | TO_MASK);
+}
 
 /* Asks memory for sectors of a line. */
 void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,

@@ -167,6 +167,7 @@ struct sm {
     uint32_t load_count, load_capacity, free_load;
     struct writes *writes;
     uint32_t writes_count, writes_capacity, free_writes;
+    uint32_t request_serial;                    /* of the next one: l1.h */
     uint32_t loads_under_way, stores_under_way; /* instructions; lines */
     uint32_t reductions_under_way;              /* lanes of atomic operations without a result */
     bool room_wanted;                           /* some warp is WARP_ROOM */

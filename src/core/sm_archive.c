@@ -340,6 +340,7 @@ static void archive_l1(struct sm *sm, struct archive *archive)
     if (archive->reading)
         l1_set_shared(sm, shared);
     cache_archive(&sm->l1, sm->load_capacity, archive);
+    ARCHIVE_VALUE(archive, sm->request_serial);
     ARCHIVE_VALUE(archive, sm->loads_under_way);
     ARCHIVE_VALUE(archive, sm->stores_under_way);
     ARCHIVE_VALUE(archive, sm->reductions_under_way);

@@ -41,45 +41,45 @@ static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
 #define SIGNED32(x) ((int32_t)(uint32_t)(x))
 #define SIGNED64(x) ((int64_t)(x))
 
-/*      name, bytes, commutes (its final memory does not depend on the order), meaning */
+/*      name, bytes, on floats, commutes (its final memory does not depend on the order), meaning */
 #define ATOMICS(A)                                                                                           \
-    A("add.u32", 4, true, a + b)                                                                             \
-    A("add.s32", 4, true, a + b)                                                                             \
-    A("add.u64", 8, true, a + b)                                                                             \
-    A("add.s64", 8, true, a + b)                                                                             \
-    A("add.f32", 4, false, far ? far_sum_f32(a, b) : sum_f32(a, b))                                          \
-    A("add.f64", 8, false, far ? far_sum_f64(a, b) : sum_f64(a, b))                                          \
-    A("add.noftz.f16", 2, false, add_f16((uint16_t)a, (uint16_t)b))                                          \
-    A("add.noftz.f16x2", 4, false, sum_f16x2(a, b))                                                          \
-    A("add.noftz.bf16", 2, false, add_bf16((uint16_t)a, (uint16_t)b))                                        \
-    A("add.noftz.bf16x2", 4, false, sum_bf16x2(a, b))                                                        \
-    A("inc.u32", 4, false, (uint32_t)a >= (uint32_t)b ? 0 : a + 1)                                           \
-    A("dec.u32", 4, false, !(uint32_t)a || (uint32_t)a > (uint32_t)b ? b : a - 1)                            \
-    A("min.u32", 4, true, (uint32_t)a < (uint32_t)b ? a : b)                                                 \
-    A("max.u32", 4, true, (uint32_t)a > (uint32_t)b ? a : b)                                                 \
-    A("min.s32", 4, true, SIGNED32(a) < SIGNED32(b) ? a : b)                                                 \
-    A("max.s32", 4, true, SIGNED32(a) > SIGNED32(b) ? a : b)                                                 \
-    A("min.u64", 8, true, a < b ? a : b)                                                                     \
-    A("max.u64", 8, true, a > b ? a : b)                                                                     \
-    A("min.s64", 8, true, SIGNED64(a) < SIGNED64(b) ? a : b)                                                 \
-    A("max.s64", 8, true, SIGNED64(a) > SIGNED64(b) ? a : b)                                                 \
-    A("and.b32", 4, true, a &b)                                                                              \
-    A("or.b32", 4, true, a | b)                                                                              \
-    A("xor.b32", 4, true, a ^ b)                                                                             \
-    A("and.b64", 8, true, a &b)                                                                              \
-    A("or.b64", 8, true, a | b)                                                                              \
-    A("xor.b64", 8, true, a ^ b)                                                                             \
-    A("exch.b32", 4, false, b)                                                                               \
-    A("exch.b64", 8, false, b)                                                                               \
-    A("cas.b16", 2, false, (uint16_t)a == (uint16_t)b ? c : a)                                               \
-    A("cas.b32", 4, false, (uint32_t)a == (uint32_t)b ? c : a)                                               \
-    A("cas.b64", 8, false, a == b ? c : a)
+    A("add.u32", 4, false, true, a + b)                                                                      \
+    A("add.s32", 4, false, true, a + b)                                                                      \
+    A("add.u64", 8, false, true, a + b)                                                                      \
+    A("add.s64", 8, false, true, a + b)                                                                      \
+    A("add.f32", 4, true, false, far ? far_sum_f32(a, b) : sum_f32(a, b))                                    \
+    A("add.f64", 8, true, false, far ? far_sum_f64(a, b) : sum_f64(a, b))                                    \
+    A("add.noftz.f16", 2, true, false, add_f16((uint16_t)a, (uint16_t)b))                                    \
+    A("add.noftz.f16x2", 4, true, false, sum_f16x2(a, b))                                                    \
+    A("add.noftz.bf16", 2, true, false, add_bf16((uint16_t)a, (uint16_t)b))                                  \
+    A("add.noftz.bf16x2", 4, true, false, sum_bf16x2(a, b))                                                  \
+    A("inc.u32", 4, false, false, (uint32_t)a >= (uint32_t)b ? 0 : a + 1)                                    \
+    A("dec.u32", 4, false, false, !(uint32_t)a || (uint32_t)a > (uint32_t)b ? b : a - 1)                     \
+    A("min.u32", 4, false, true, (uint32_t)a < (uint32_t)b ? a : b)                                          \
+    A("max.u32", 4, false, true, (uint32_t)a > (uint32_t)b ? a : b)                                          \
+    A("min.s32", 4, false, true, SIGNED32(a) < SIGNED32(b) ? a : b)                                          \
+    A("max.s32", 4, false, true, SIGNED32(a) > SIGNED32(b) ? a : b)                                          \
+    A("min.u64", 8, false, true, a < b ? a : b)                                                              \
+    A("max.u64", 8, false, true, a > b ? a : b)                                                              \
+    A("min.s64", 8, false, true, SIGNED64(a) < SIGNED64(b) ? a : b)                                          \
+    A("max.s64", 8, false, true, SIGNED64(a) > SIGNED64(b) ? a : b)                                          \
+    A("and.b32", 4, false, true, a &b)                                                                       \
+    A("or.b32", 4, false, true, a | b)                                                                       \
+    A("xor.b32", 4, false, true, a ^ b)                                                                      \
+    A("and.b64", 8, false, true, a &b)                                                                       \
+    A("or.b64", 8, false, true, a | b)                                                                       \
+    A("xor.b64", 8, false, true, a ^ b)                                                                      \
+    A("exch.b32", 4, false, false, b)                                                                        \
+    A("exch.b64", 8, false, false, b)                                                                        \
+    A("cas.b16", 2, false, false, (uint16_t)a == (uint16_t)b ? c : a)                                        \
+    A("cas.b32", 4, false, false, (uint32_t)a == (uint32_t)b ? c : a)                                        \
+    A("cas.b64", 8, false, false, a == b ? c : a)
 
 /* Old value to new one: `a` is in memory, b and c are the operands; far: not in shared memory. */
 uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far)
 {
     uint32_t at = 0;
-#define A(name, bytes, commutes, meaning)                                                                    \
+#define A(name, bytes, floats, commutes, meaning)                                                            \
     if (row == at++)                                                                                         \
         return meaning;
     ATOMICS(A)
@@ -88,7 +88,7 @@ uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far
 }
 
 const struct atomic_row atomic_rows[] = {
-#define A(name, bytes, commutes, meaning) {name, bytes, commutes},
+#define A(name, bytes, floats, commutes, meaning) {name, bytes, floats, commutes},
     ATOMICS(A)
 #undef A
 };
@@ -102,11 +102,6 @@ uint64_t atomic_perform(uint8_t operation, void *at, uint64_t operand, uint64_t 
     new = atomic_apply(operation, old, operand, compare, true);
     memcpy(at, &new, atomic_rows[operation].bytes);
     return old;
-}
-
-bool atomic_is_float(uint8_t operation)
-{
-    return strstr(atomic_rows[operation].name, ".f") || strstr(atomic_rows[operation].name, ".bf");
 }
 
 bool atomic_merge(struct request *request)

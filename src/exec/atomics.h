@@ -8,6 +8,7 @@
 struct atomic_row {
     const char *name; /* "add.u32" */
     uint8_t bytes;
+    bool floats;
     bool commutes; /* what it leaves behind does not depend on the order */
 };
 extern const struct atomic_row atomic_rows[];
@@ -18,7 +19,6 @@ uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far
 
 /* Changes memory, which is not shared memory, and gives what was there. */
 uint64_t atomic_perform(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
-bool atomic_is_float(uint8_t operation);
 
 /* Has the first lane do for all what they want of one address, as if they came in order; or tells that this
  * cannot be, and changes nothing. */

@@ -16,6 +16,15 @@ static uint32_t clean(const struct here *here, uint32_t slice, uint64_t key)
     return slot;
 }
 
+/* What the L2 has all of does not come from memory. */
+static void tell_read(const struct here *here, uint32_t slice, const struct head *head, uint32_t absent,
+                      unsigned char *data, uint32_t bytes)
+{
+    slice_tell_pass(here, slice, head, absent ? "miss" : "hit");
+    if (absent)
+        slice_tell_dram(here, slice, head, "read", data, bytes);
+}
+
 static void read(const struct here *here, uint32_t slice, uint64_t index, const struct head *head)
 {
     const struct memsys_request *request = &head->request;
@@ -32,6 +41,8 @@ static void read(const struct here *here, uint32_t slice, uint64_t index, const 
     uint32_t bytes = 0;
     for (uint32_t left = request->sectors; left; left &= left - 1, bytes += MEM_SECTOR)
         home_read(&shape->memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, message.data + bytes);
+    if (probe_wants(shape->probe, PROBE_REQUEST))
+        tell_read(here, slice, head, absent, message.data, bytes);
     uint64_t ready = slice_occupy(here, slice, sector_count(request->sectors) * shape->sector_ps);
     if (absent)
         ready = max_u64(ready,
@@ -49,12 +60,15 @@ static uint64_t keep(const struct here *here, uint32_t slice, uint64_t index, ui
 }
 
 /* Gives when memory has taken it; and when the slice has. */
-static uint64_t write(const struct here *here, uint32_t slice, uint64_t index,
-                      const struct memsys_request *request, const unsigned char *payload, uint64_t *through)
+static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, const struct head *head,
+                      const unsigned char *payload, uint64_t *through)
 {
+    const struct memsys_request *request = &head->request;
     const struct cache *cache = &here->spec->caches[slice];
     uint64_t offset = physical_offset(physical_unpack(request->line)), key = index << 1;
     uint32_t slot = clean(here, slice, key);
+    if (probe_wants(here->shape->probe, PROBE_REQUEST))
+        slice_tell_dram(here, slice, head, "write", NULL, 0);
     if (slot != TAGS_NONE) {
         if (*copied(cache, slot))
             slice_recall(here, slice, key, *copied(cache, slot));
@@ -82,7 +96,7 @@ void around_take(const struct here *here, uint32_t slice, const struct head *hea
         return;
     }
     uint64_t through;
-    uint64_t taken = write(here, slice, place.index, &head->request, payload, &through);
+    uint64_t taken = write(here, slice, place.index, head, payload, &through);
     through = max_u64(through, taken);
     uint64_t invalidated_at = here->state->slices[slice].invalidated_at;
     if (invalidated_at > here->now) /* nobody reads a stale copy of the line when this is acknowledged */
@@ -94,14 +108,14 @@ void around_take(const struct here *here, uint32_t slice, const struct head *hea
 
 void around_pushed(const struct here *here, const struct event *event)
 {
-    struct memsys_request request;
-    memcpy(&request, event->payload, sizeof request);
-    uint64_t line = physical_offset(physical_unpack(request.line)) / MEM_LINE;
+    struct head head = {.origin = PROBE_NO_ID};
+    memcpy(&head.request, event->payload, sizeof head.request);
+    uint64_t line = physical_offset(physical_unpack(head.request.line)) / MEM_LINE;
     struct map_place place = map_place(&here->shape->map, line);
     uint32_t per_side = here->shape->per_side, side = place.slice >= per_side;
     uint32_t slice = side * here->spec->pairs + place.slice - side * per_side - here->spec->first_pair;
     uint64_t through;
-    uint64_t taken = write(here, slice, place.index, &request, event->payload + sizeof request, &through);
+    uint64_t taken = write(here, slice, place.index, &head, event->payload + sizeof head.request, &through);
     taken = max_u64(taken, here->state->slices[slice].invalidated_at); /* nor can a stale copy be read */
     here->state->pushed_until = max_u64(here->state->pushed_until, taken);
 }

@@ -69,10 +69,30 @@ static uint32_t entry_take(struct dma *dma, struct dma_state *state, const struc
     return number;
 }
 
+/* A line of a copy begins or ends. */
+static void tell(const struct component *self, enum probe_phase phase, uint32_t number, uint64_t line,
+                 const char *what)
+{
+    const struct memsys *mem = dma_of(self)->mem;
+    if (probe_wants(memsys_probe(mem), PROBE_REQUEST))
+        probe_tell(
+            memsys_probe(mem),
+            (struct probe_event){.kind = PROBE_REQUEST,
+                                 .phase = phase,
+                                 .time_ps = component_now(self),
+                                 .id = probe_request_id(memsys_home(mem), memsys_dma_client(mem), number),
+                                 .gpu = memsys_home(mem),
+                                 .place = memsys_dma_client(mem),
+                                 .stop = "dma",
+                                 .what = what,
+                                 .address = line});
+}
+
 /* A piece is done with; its channel may have waited for that. */
 static void entry_give(struct component *self, struct dma *dma, struct dma_state *state, uint32_t number)
 {
     uint32_t which = dma->entries[number].channel;
+    tell(self, PROBE_ENDS, number, dma->entries[number].to / MEM_LINE * MEM_LINE, "done");
     struct channel *channel = &state->channels[which];
     dma->entries[number].next = (uint32_t)state->free_entry;
     state->free_entry = number + 1;
@@ -116,6 +136,7 @@ static bool send_piece(struct component *self, struct dma_state *state, uint32_t
                           .offset = (uint8_t)(address % MEM_LINE),
                           .bytes = (uint8_t)piece.bytes};
     uint32_t id = entry_take(dma, state, &entry);
+    tell(self, PROBE_BEGINS, id, address / MEM_LINE * MEM_LINE, behind.is_fill ? "write" : "read");
     if (behind.is_fill) {
         unsigned char bytes[MEM_LINE];
         struct copy_message message;

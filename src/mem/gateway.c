@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { NOBODY = UINT32_MAX };
+enum { NO_GUEST = UINT32_MAX };
 
 /* A peer's request that is at this GPU's slices: its number there is its place among these. */
 struct guest {
@@ -39,12 +39,12 @@ static void gateway_start(struct component *self, void *at)
 {
     struct gateway_state *state = at;
     (void)self;
-    state->free_guest = NOBODY;
+    state->free_guest = NO_GUEST;
 }
 
 static uint32_t guest_take(struct gateway *gateway, struct gateway_state *state)
 {
-    if (state->free_guest == NOBODY) {
+    if (state->free_guest == NO_GUEST) {
         size_t more = gateway->guest_count ? 2 * gateway->guest_count : 256;
         gateway->guests = mem_resize(gateway->guests, gateway->guest_count, more, sizeof *gateway->guests);
         for (size_t i = more; i-- > gateway->guest_count;) {
@@ -66,6 +66,30 @@ static void guest_give(struct gateway *gateway, struct gateway_state *state, uin
     state->guests_now--;
 }
 
+/* A message, of an own client's request or of the reply to it, passes: to this GPU, or from there. */
+static void tell_pass(const struct component *self, uint8_t kind, uint32_t client, uint32_t gpu,
+                      void *message, uint32_t bytes)
+{
+    const struct memsys *mem = gateway_of(self)->mem;
+    struct memsys_request request;
+    if (!probe_wants(memsys_probe(mem), PROBE_REQUEST))
+        return;
+    memcpy(&request, message, sizeof request); /* a reply has the line and the id at the same places */
+    bool carries = bytes > sizeof request;
+    probe_tell(memsys_probe(mem),
+               (struct probe_event){.kind = PROBE_REQUEST,
+                                    .phase = PROBE_PASSES,
+                                    .time_ps = component_now(self),
+                                    .id = probe_request_id(memsys_home(mem), client, request.id),
+                                    .gpu = memsys_home(mem),
+                                    .place = gpu,
+                                    .stop = "fabric",
+                                    .what = memsys_kind_name(kind),
+                                    .address = request.line,
+                                    .data = carries ? (unsigned char *)message + sizeof request : NULL,
+                                    .data_bytes = carries ? bytes - (uint32_t)sizeof request : 0});
+}
+
 /* A request of an own SM, for a peer. */
 static void send_to_peer(struct component *self, struct gateway_state *state, const struct event *event)
 {
@@ -78,16 +102,7 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
     uint32_t data = (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
     state->peer_bytes += data;
     uint32_t home = physical_home(physical_unpack(message.request.line));
-    const struct probe *probe = memsys_probe(gateway_of(self)->mem);
-    if (probe_wants(probe, PROBE_REQUEST))
-        probe_tell(probe, (struct probe_event){.kind = PROBE_REQUEST,
-                                               .phase = PROBE_PASSES,
-                                               .time_ps = component_now(self),
-                                               .id = (uint64_t)event->from << 32 | message.request.id,
-                                               .gpu = memsys_home(gateway_of(self)->mem),
-                                               .place = home,
-                                               .stop = "fabric",
-                                               .address = message.request.line});
+    tell_pass(self, event->kind, event->from, home, &message.request, event->bytes);
     uint16_t bytes = (uint16_t)(sizeof message.head + event->bytes);
     struct port *port = component_port(self, GATEWAY_FABRIC);
     bool is_copy = message.request.policy == MEM_AROUND && event->kind == MEM_WRITE; /* in long messages */
@@ -121,7 +136,7 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     struct fabric_head head;
     struct {
         struct memsys_request request;
-        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request)];
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request) + sizeof(uint64_t)];
     } message;
     uint16_t bytes = (uint16_t)(event->bytes - sizeof head);
     memcpy(&head, event->payload, sizeof head);
@@ -135,17 +150,25 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     uint32_t number = guest_take(gateway, state);
     gateway->guests[number] =
         (struct guest){.gpu = event->from, .client = head.client, .id = message.request.id};
+    uint64_t origin = probe_request_id(event->from, head.client, message.request.id);
+    memcpy((unsigned char *)&message + bytes, &origin, sizeof origin);
     message.request.id = number;
-    return port_send_sized(port, to, 0, event->kind, &message, bytes, 0);
+    return port_send_sized(port, to, 0, event->kind, &message, (uint16_t)(bytes + sizeof origin), 0);
 }
 
 /* A peer's reply, for one of the own SMs. */
 static void answer_client(struct component *self, const struct event *event)
 {
-    struct fabric_head head;
-    memcpy(&head, event->payload, sizeof head);
-    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), head.client, 0, event->kind,
-                      event->payload + sizeof head, (uint16_t)(event->bytes - sizeof head)));
+    struct {
+        struct fabric_head head;
+        struct memsys_reply reply;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_reply)];
+    } message;
+    memcpy(&message, event->payload, event->bytes);
+    tell_pass(self, event->kind, message.head.client, event->from, &message.reply,
+              event->bytes - (uint32_t)sizeof message.head);
+    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), message.head.client, 0, event->kind,
+                      &message.reply, (uint16_t)(event->bytes - sizeof message.head)));
 }
 
 static void take_from_fabric(struct component *self, struct gateway_state *state)
@@ -198,9 +221,9 @@ static void gateway_archive(struct component *self, void *at, struct archive *ar
         gateway->guest_count = count;
     }
     archive_bytes(archive, gateway->guests, gateway->guest_count * sizeof *gateway->guests);
-    bool good = state->free_guest == NOBODY || state->free_guest < gateway->guest_count;
+    bool good = state->free_guest == NO_GUEST || state->free_guest < gateway->guest_count;
     for (size_t i = 0; i < gateway->guest_count && good; i++)
-        good = gateway->guests[i].next == NOBODY || gateway->guests[i].next < gateway->guest_count;
+        good = gateway->guests[i].next == NO_GUEST || gateway->guests[i].next < gateway->guest_count;
     archive_check(archive, good);
 }
 

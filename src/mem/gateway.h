@@ -25,6 +25,7 @@ struct fabric_head {
 };
 
 enum { FABRIC_PAYLOAD_MOST = sizeof(struct fabric_head) + MEM_PAYLOAD_MOST };
+_Static_assert(sizeof(struct fabric_head) >= sizeof(uint64_t), "memsys_origin fits, too");
 
 enum gateway_port { GATEWAY_REQUESTS, GATEWAY_REPLIES, GATEWAY_ASKS, GATEWAY_ANSWERS, GATEWAY_FABRIC };
 

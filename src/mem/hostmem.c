@@ -50,55 +50,75 @@ static void host_atomic(struct hostmem *host, const struct memsys_request *reque
         home_read(&host->memory, sector, data);
         uint64_t was = host->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
                                     data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
-        write_sector(host, sector, data, UINT32_MAX);
+        uint32_t operand = (uint32_t)((UINT64_C(1) << atom.bytes) - 1) << atom.offset % MEM_SECTOR;
+        write_sector(host, sector, data, operand); /* beside it, threads of the host may write */
         old[i] = (struct memsys_old){.value = was, .lane = atom.lane};
     }
     if (request->count & MEM_WANTS_OLD)
         *bytes = lanes * (uint32_t)sizeof *old;
 }
 
+/* A request passes, with bytes that may be altered: what is read, or what follows the request. */
+static void tell_pass(const struct component *self, const struct hostmem *host, const struct event *event,
+                      uint64_t line, unsigned char *data, uint32_t bytes)
+{
+    if (probe_wants(host->probe, PROBE_REQUEST))
+        probe_tell(host->probe, (struct probe_event){.kind = PROBE_REQUEST,
+                                                     .phase = PROBE_PASSES,
+                                                     .time_ps = component_now(self),
+                                                     .id = memsys_origin(event->payload, event->bytes),
+                                                     .gpu = UINT32_MAX,
+                                                     .stop = "host",
+                                                     .what = memsys_kind_name(event->kind),
+                                                     .address = line,
+                                                     .data = data,
+                                                     .data_bytes = bytes});
+}
+
 static void host_arrive(struct component *self, void *state, struct port *port)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     const struct event *event = port_head(port);
-    struct memsys_request request;
+    struct {
+        struct memsys_request request;
+        unsigned char payload[sizeof(struct work_payload) + sizeof(uint64_t)];
+    } asked;
     (void)state;
-    memcpy(&request, event->payload, sizeof request);
-    if (request.policy == MEM_AROUND) {
+    memcpy(&asked.request, event->payload, sizeof asked.request);
+    const struct memsys_request *request = &asked.request;
+    if (request->policy == MEM_AROUND) {
         hostmem_copies_receive(host, port_number(port), event);
         port_pop(port);
         return;
     }
-    const unsigned char *payload = event->payload + sizeof request;
+    memcpy(&asked, event->payload, event->bytes);
     struct {
         struct memsys_reply reply;
         union {
             unsigned char data[MEM_LINE];
             struct memsys_old old[MEM_ATOMS];
         };
-    } message = {.reply = {.line = request.line, .id = request.id, .sectors = request.sectors, .hit = 2}};
-    uint32_t bytes = 0;
+    } message = {.reply = {.line = request->line, .id = request->id, .sectors = request->sectors, .hit = 2}};
+    uint32_t bytes = 0, follow = (uint32_t)(event->bytes - sizeof *request - sizeof(uint64_t));
     enum memsys_kind answer = MEM_DONE;
-    if (event->kind == MEM_READ) {
+    switch ((enum memsys_kind)event->kind) {
+    case MEM_READ:
         answer = MEM_DATA;
-        host_read(&host->memory, &request, message.data, &bytes);
-        if (probe_wants(host->probe, PROBE_REQUEST))
-            probe_tell(host->probe, (struct probe_event){.kind = PROBE_REQUEST,
-                                                         .phase = PROBE_PASSES,
-                                                         .time_ps = component_now(self),
-                                                         .id = UINT64_MAX,
-                                                         .gpu = UINT32_MAX,
-                                                         .stop = "host",
-                                                         .what = "read",
-                                                         .address = request.line,
-                                                         .data = message.data,
-                                                         .data_bytes = bytes});
-    } else if (event->kind == MEM_WRITE) {
-        host_write(host, &request, payload);
-    } else {
-        host_atomic(host, &request, payload, message.old, &bytes);
-        message.reply.count = request.count & (uint8_t)~MEM_WANTS_OLD;
+        host_read(&host->memory, request, message.data, &bytes);
+        tell_pass(self, host, event, request->line, message.data, bytes);
+        break;
+    case MEM_WRITE:
+        tell_pass(self, host, event, request->line, asked.payload, follow);
+        host_write(host, request, asked.payload);
+        break;
+    case MEM_ATOMIC:
+        tell_pass(self, host, event, request->line, asked.payload, follow);
+        host_atomic(host, request, asked.payload, message.old, &bytes);
+        message.reply.count = request->count & (uint8_t)~MEM_WANTS_OLD;
         answer = bytes ? MEM_OLD : MEM_DONE;
+        break;
+    default:
+        BUG("the host's memory was asked to do \"%s\"", memsys_kind_name(event->kind));
     }
     REQUIRE(
         port_send(port, event->from, 0, (uint8_t)answer, &message, (uint16_t)(sizeof message.reply + bytes)));
@@ -212,15 +232,17 @@ void hostmem_send(const struct here *here, const struct head *head, const unsign
     uint32_t work = work_keep(here, head, payload);
     struct {
         struct memsys_request request;
-        unsigned char payload[sizeof(struct work_payload)];
+        unsigned char payload[sizeof(struct work_payload) + sizeof head->origin];
     } message = {.request = head->request};
-    uint32_t bytes = work_payload_bytes(head);
+    uint32_t bytes = work_payload_bytes(head), wire = (uint32_t)sizeof message.request + bytes;
     message.request.id = work;
     if (bytes)
         memcpy(message.payload, payload, bytes);
+    memcpy(message.payload + bytes, &head->origin, sizeof head->origin);
     here->state->count.host_bytes += sector_count(head->request.sectors) * MEM_SECTOR;
     struct port *port = component_port(here->self, 2 * here->spec->here);
-    REQUIRE(port_send(port, 0, 0, head->kind, &message, (uint16_t)(sizeof message.request + bytes)));
+    REQUIRE(port_send_sized(port, 0, 0, head->kind, &message, (uint16_t)(wire + sizeof head->origin),
+                            wire + here->shape->overhead_bytes));
 }
 
 void hostmem_replied(const struct here *here, struct port *port)

@@ -47,6 +47,7 @@ static void find_shape(struct memsys_shape *shape, const struct memsys_config *c
         .per_side = (uint32_t)(l2->slices / l2->partitions),
         .clients = config->clients + config->has_peers + 1, /* the DMA engine */
         .clients_of_sms = config->clients_of_sms,
+        .gateway = config->has_peers ? config->clients : NO_CLIENT,
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
         .fill_sectors = (uint32_t)l2->fill_sectors,

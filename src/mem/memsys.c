@@ -137,6 +137,11 @@ struct dma *memsys_dma(const struct memsys *mem)
     return mem->dma;
 }
 
+uint32_t memsys_dma_client(const struct memsys *mem)
+{
+    return mem->shape.clients - 1;
+}
+
 const struct probe *memsys_probe(const struct memsys *mem)
 {
     return mem->shape.probe;

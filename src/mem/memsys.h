@@ -82,6 +82,7 @@ uint64_t memsys_pushed_until(const struct memsys *mem);
 /* The DMA engine of this GPU (mem/dma.h). */
 struct dma;
 struct dma *memsys_dma(const struct memsys *mem);
+uint32_t memsys_dma_client(const struct memsys *mem); /* its number among clients */
 
 /* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
  * ncu's cache control does), or writes back only, so that the host sees it in memory. Takes no time. */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { MEM_SECTOR = 32, MEM_LINE = 128, MEM_SECTORS = MEM_LINE / MEM_SECTOR, MEM_ATOMS = 16 };
 
@@ -48,6 +49,7 @@ struct memsys_kind_row {
     uint8_t of_sector, of_lane; /* bytes that follow the head */
 };
 extern const struct memsys_kind_row memsys_kinds[MEM_KIND_COUNT];
+const char *memsys_kind_name(uint8_t kind); /* of any number that a message may have */
 
 /* How a request wants to be kept in caches. */
 enum memsys_policy {
@@ -79,7 +81,8 @@ struct memsys_atom { /* follows, one for each lane */
     uint64_t operand, compare;
     uint8_t offset; /* in the line */
     uint8_t lane;
-    uint8_t unused[6]; /* zero */
+    uint8_t bytes;     /* that it changes */
+    uint8_t unused[5]; /* zero */
 };
 
 struct memsys_reply {
@@ -98,6 +101,15 @@ struct memsys_old {
 };
 
 enum { MEM_PAYLOAD_MOST = sizeof(struct memsys_request) + MEM_ATOMS * sizeof(struct memsys_atom) };
+
+/* Stands at the end of a request that is forwarded with another id: its origin (probe_request_id). It is
+ * there for listeners alone, so it takes nothing on the wire. */
+static inline uint64_t memsys_origin(const unsigned char *payload, uint32_t bytes)
+{
+    uint64_t origin;
+    memcpy(&origin, payload + bytes - sizeof origin, sizeof origin);
+    return origin;
+}
 
 /* How many sectors these are; faster than counting on hosts of old. */
 static inline uint32_t sector_count(uint32_t sectors)

@@ -77,6 +77,13 @@ void work_free(const struct here *here, uint32_t number)
 
 /* ---- what comes in ---- */
 
+/* A request that the gateway forwards says so at its end. */
+static uint64_t origin_of(const struct memsys_shape *shape, const struct event *event, uint32_t id)
+{
+    return LIKELY(event->from != shape->gateway) ? probe_request_id(shape->home, event->from, id)
+                                                 : memsys_origin(event->payload, event->bytes);
+}
+
 static void take_requests(const struct here *here, uint32_t slice)
 {
     struct port *port = component_port(here->self, slice);
@@ -86,6 +93,7 @@ static void take_requests(const struct here *here, uint32_t slice)
         struct head head = {
             .client = event->from, .work = NO_WORK, .kind = event->kind, .entry = (uint8_t)slice};
         memcpy(&head.request, event->payload, sizeof head.request);
+        head.origin = origin_of(here->shape, event, head.request.id);
         if (!slice_take(here, slice, &head, event->payload + sizeof head.request)) {
             it->blocked = true;
             here->state->waiting |= UINT64_C(1) << slice;

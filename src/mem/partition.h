@@ -12,7 +12,13 @@
 #include "mem/map.h"
 #include "mem/memsys.h"
 
-enum { SLICES_HERE_MOST = 64, GPCS_MOST = 64, NO_GPC = GPCS_MOST - 1, NO_WORK = UINT32_MAX };
+enum {
+    SLICES_HERE_MOST = 64,
+    GPCS_MOST = 64,
+    NO_GPC = GPCS_MOST - 1,
+    NO_WORK = UINT32_MAX,
+    NO_CLIENT = UINT32_MAX
+};
 
 /* All islands' common figures; const after set-up, but for where memory is, which changes between runs. */
 struct memsys_shape {
@@ -20,7 +26,8 @@ struct memsys_shape {
     struct map map;
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
     uint32_t clients, clients_of_sms;
-    bool copies; /* clients ask their own side */
+    uint32_t gateway; /* its number among clients; or NO_CLIENT */
+    bool copies;      /* clients ask their own side */
     uint32_t fill_sectors;
     uint64_t hit_ps, request_ps, sector_ps, sector_write_ps, sector_partial_ps;
     uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps;
@@ -57,17 +64,18 @@ static inline bool hostmem_is_home(uint64_t line)
 /* What a request is, wherever it is. */
 struct head {
     struct memsys_request request;
+    uint64_t origin; /* whose it is, for listeners: probe_request_id */
     uint32_t client; /* of MEM_FETCH: the entry among the misses that it is for */
     uint32_t work;   /* where it is kept while it waits, or NO_WORK */
     uint8_t kind;    /* enum memsys_kind */
     uint8_t entry;   /* the slice it came in by; of MEM_FETCH: that wants a copy */
     uint8_t hit;     /* for the reply */
-    uint8_t unused;
+    uint8_t unused[5];
 };
 
 struct work {
     struct head head;
-    uint32_t next;
+    uint32_t next, unused;
 };
 
 /* What follows a request that waits; or a fetch's data. Apart from it, as most have none. */
@@ -192,6 +200,19 @@ void slice_invalidate(const struct here *here, const struct invalidate *what);
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last,
                 bool forget);
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
+
+/* ---- slice_tell.c: who listens; only for when somebody does ---- */
+
+/* A request passes a slice. */
+void slice_tell_pass(const struct here *here, uint32_t slice, const struct head *head, const char *what);
+
+/* It passes memory, with bytes that may be altered, or NULL. */
+void slice_tell_dram(const struct here *here, uint32_t slice, const struct head *head, const char *what,
+                     unsigned char *data, uint32_t bytes);
+
+/* The same of a line that comes for a miss: for the first that waits for these sectors. */
+void slice_tell_fill(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors,
+                     uint64_t offset, unsigned char *line);
 
 /* ---- around.c ---- */
 

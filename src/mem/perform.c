@@ -212,6 +212,6 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
         atomic(here, slice, slot, head, payload);
         return false;
     default:
-        BUG("a slice was asked to do \"%s\"", memsys_kinds[head->kind].name);
+        BUG("a slice was asked to do \"%s\"", memsys_kind_name(head->kind));
     }
 }

@@ -73,7 +73,8 @@ static uint32_t neighbours(const struct memsys_shape *shape, uint32_t sectors)
 }
 
 /* Has the sectors come: from memory, or to a copy from home. */
-static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors, uint8_t policy)
+static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint32_t sectors,
+                  const struct head *whose)
 {
     struct cache *cache = &here->spec->caches[slice];
     const struct mshr_entry *miss = cache_miss_at(cache, entry);
@@ -90,7 +91,8 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
     uint64_t offset = offset_of(here->spec, slice, miss->line);
     struct head head = {.request = {.line = physical_at(here->shape->home, offset).packed,
                                     .sectors = (uint8_t)sectors,
-                                    .policy = policy},
+                                    .policy = whose->request.policy},
+                        .origin = whose->origin,
                         .client = entry,
                         .work = NO_WORK,
                         .kind = MEM_FETCH,
@@ -155,50 +157,25 @@ static bool wait_for(const struct here *here, uint32_t slice, uint32_t entry, co
     struct cache *cache = &here->spec->caches[slice];
     uint32_t work = head->work == NO_WORK ? work_keep(here, head, payload) : head->work;
     cache_miss_at(cache, entry)->asked |= head->request.sectors;
-    fetch(here, slice, entry, absent, head->request.policy);
+    fetch(here, slice, entry, absent, head);
     return cache_wait(cache, entry, work);
 }
 
+static void tell_pass(const struct here *here, uint32_t slice, const struct head *head, const char *what)
+{
+    if (probe_wants(here->shape->probe, PROBE_REQUEST))
+        slice_tell_pass(here, slice, head, what);
+}
+
 /* The host's memory is not kept here. */
-static bool pass_to_host(const struct here *here, const struct head *head, const unsigned char *payload)
+static bool pass_to_host(const struct here *here, uint32_t slice, const struct head *head,
+                         const unsigned char *payload)
 {
     if (!work_room(here))
         return false;
+    tell_pass(here, slice, head, "forwarded");
     hostmem_send(here, head, payload);
     return true;
-}
-
-/* A request passes the slice that its client asks. */
-static void tell_pass(const struct here *here, uint32_t slice, const struct head *head, bool hit)
-{
-    if (!probe_wants(here->shape->probe, PROBE_REQUEST) || head->kind == MEM_FETCH)
-        return;
-    probe_tell(here->shape->probe, (struct probe_event){.kind = PROBE_REQUEST,
-                                                        .phase = PROBE_PASSES,
-                                                        .time_ps = here->now,
-                                                        .id = (uint64_t)head->client << 32 | head->request.id,
-                                                        .gpu = here->shape->home,
-                                                        .place = here->spec->global[slice],
-                                                        .stop = "l2",
-                                                        .what = hit ? "hit" : "miss",
-                                                        .address = head->request.line});
-}
-
-/* Bytes that memory gives pass, and may be altered. */
-static void tell_read(const struct here *here, uint32_t slice, uint64_t offset, unsigned char *line)
-{
-    probe_tell(here->shape->probe,
-               (struct probe_event){.kind = PROBE_REQUEST,
-                                    .phase = PROBE_PASSES,
-                                    .time_ps = here->now,
-                                    .id = UINT64_MAX, /* several may wait for it */
-                                    .gpu = here->shape->home,
-                                    .place = here->spec->global[slice],
-                                    .stop = "dram",
-                                    .what = "read",
-                                    .address = physical_at(here->shape->home, offset).packed,
-                                    .data = line,
-                                    .data_bytes = MEM_LINE});
 }
 
 bool slice_take(const struct here *here, uint32_t slice, const struct head *head,
@@ -206,7 +183,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
 {
     struct cache *cache = &here->spec->caches[slice];
     if (UNLIKELY(hostmem_is_home(head->request.line)))
-        return pass_to_host(here, head, payload);
+        return pass_to_host(here, slice, head, payload);
     if (UNLIKELY(head->request.policy == MEM_AROUND)) {
         around_take(here, slice, head, payload);
         return true;
@@ -235,7 +212,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
             return false;
         if (!moves_on)
             count(here, slice, head, 0);
-        tell_pass(here, slice, head, true);
+        tell_pass(here, slice, head, moves_on ? "forwarded" : "hit");
         if (!slice_perform(here, slice, slot, head, payload, moves_on) && head->work != NO_WORK)
             work_free(here, head->work);
         return true;
@@ -245,7 +222,7 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     if (entry == MSHR_NONE)
         return false;
     count(here, slice, head, absent & ~(uint32_t)cache_miss_at(cache, entry)->pending);
-    tell_pass(here, slice, head, false);
+    tell_pass(here, slice, head, "miss");
     REQUIRE(wait_for(here, slice, entry, head, payload, absent));
     return true;
 }
@@ -260,7 +237,7 @@ static void go_on(const struct here *here, uint32_t slice, uint32_t entry, uint8
         struct work *work = &here->spec->works[mshr_waiter(cache->misses, miss->first)->who];
         uint32_t absent = missing(cache, miss->slot, &work->head, is_home);
         if (absent) {
-            fetch(here, slice, entry, absent, work->head.request.policy);
+            fetch(here, slice, entry, absent, &work->head);
             return;
         }
         uint32_t number = mshr_next(cache->misses, entry);
@@ -283,7 +260,7 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
         uint64_t offset = offset_of(here->spec, slice, key);
         home_read_line(&here->shape->memory, offset, line);
         if (probe_wants(here->shape->probe, PROBE_REQUEST))
-            tell_read(here, slice, offset, line);
+            slice_tell_fill(here, slice, entry, sectors, offset, line);
         data = line;
     }
     cache_fill(cache, entry, sectors, data);

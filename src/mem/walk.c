@@ -13,6 +13,7 @@ struct translator_state {
 };
 
 struct translator {
+    const struct memsys_shape *shape;
     uint64_t pages_together; /* of SMs, in one entry */
     uint64_t walk_ps;
     uint32_t walkers;
@@ -43,6 +44,20 @@ static uint64_t find(struct translator *translator, struct translator_state *sta
     return translator->ready_at[slot];
 }
 
+/* An SM's question passes. */
+static void tell_pass(const struct memsys_shape *shape, uint32_t plug, uint64_t page, uint64_t now,
+                      bool is_walked_for)
+{
+    probe_tell(shape->probe, (struct probe_event){.kind = PROBE_TRANSLATION,
+                                                  .phase = PROBE_PASSES,
+                                                  .time_ps = now,
+                                                  .id = page,
+                                                  .gpu = shape->home,
+                                                  .place = plug - 1, /* the translator has the first plug */
+                                                  .stop = "tlb",
+                                                  .what = is_walked_for ? "walk" : "hit"});
+}
+
 static void translator_arrive(struct component *self, void *at, struct port *port)
 {
     struct translator_state *state = at;
@@ -51,8 +66,11 @@ static void translator_arrive(struct component *self, void *at, struct port *por
     struct translation asked;
     memcpy(&asked, event->payload, sizeof asked);
     uint64_t now = component_now(self), page = asked.page / translator->pages_together;
+    uint64_t walks = state->walks;
     uint64_t ready_at =
         translator->ready_at ? find(translator, state, page, now) : walk(translator, state, now);
+    if (probe_wants(translator->shape->probe, PROBE_TRANSLATION))
+        tell_pass(translator->shape, event->from, asked.page, now, state->walks > walks);
     uint64_t wait = ready_at > now ? ready_at - now : 0;
     REQUIRE(port_send(port, event->from, wait, 0, &asked, sizeof asked));
     port_pop(port);
@@ -78,7 +96,8 @@ void translator_make(struct memsys *mem, const struct tlb_spec *spec, uint64_t s
     char name[256];
     struct translator *translator = mem->translator = mem_alloc(1, sizeof *translator);
     double cycle_ps = 1e12 / (double)sm_clock;
-    *translator = (struct translator){.pages_together = max_u64(spec->l2_page / spec->page, 1),
+    *translator = (struct translator){.shape = &mem->shape,
+                                      .pages_together = max_u64(spec->l2_page / spec->page, 1),
                                       .walk_ps = (uint64_t)((double)spec->walk_cycles * cycle_ps + 0.5),
                                       .walkers = (uint32_t)spec->walkers};
     if (spec->l2_entries) {

@@ -142,10 +142,14 @@ static uint64_t open_window(struct local_machine *machine, const struct task *ta
 }
 
 /* The engine that a copy is done by: that of the GPU which the bytes come from, or, of a fill, go to. */
+static uint32_t engine_gpu(const struct task *task)
+{
+    return physical_home(physical_unpack(task->device_place));
+}
+
 static struct dma *engine_of(const struct local_machine *machine, const struct task *task)
 {
-    uint32_t gpu = physical_home(physical_unpack(task->device_place));
-    return memsys_dma(gpu_mem(machine->gpus[gpu].gpu));
+    return memsys_dma(gpu_mem(machine->gpus[engine_gpu(task)].gpu));
 }
 
 static uint32_t channel_of(const struct task *task)
@@ -164,8 +168,6 @@ static void begin(struct local_machine *machine, struct task *task)
 {
     struct course_plan plan = plan_of(machine, task);
     struct parts parts = {0};
-    bool from_device = !task->is_fill && !task->from.is_host;
-    task->device_place = place_of(machine, from_device ? task->from.at : task->to.at).packed;
     uint64_t window = open_window(machine, task);
     for (uint64_t z = 0; z < task->depth; z++)
         add_plane(machine, task, z, window, &parts);
@@ -187,20 +189,36 @@ static void begin(struct local_machine *machine, struct task *task)
     mem_free(parts.at);
 }
 
+/* Whether both are done by one channel of one engine. Each GPU's engine sends to peers on its own. */
+static bool share_channel(const struct task *a, const struct task *b)
+{
+    return a->gpu == b->gpu && a->direction == b->direction &&
+           (a->direction != COPY_PEER || engine_gpu(a) == engine_gpu(b));
+}
+
 static bool is_free(const struct local_machine *machine, const struct task *task)
 {
-    const struct task *before = machine->waiting;
-    for (; before != task; before = before->next)
-        if (is_copy(before) && before->gpu == task->gpu && before->direction == task->direction)
+    for (const struct task *before = machine->waiting; before != task; before = before->next)
+        if (is_copy(before) && share_channel(before, task))
             return false;
     return true;
 }
 
+static uint64_t device_place(const struct local_machine *machine, const struct task *task)
+{
+    bool from_device = !task->is_fill && !task->from.is_host;
+    return place_of(machine, from_device ? task->from.at : task->to.at).packed;
+}
+
 void copies_begin(struct local_machine *machine)
 {
-    for (struct task *task = machine->waiting; task; task = task->next)
-        if (is_copy(task) && !is_under_way(task) && is_free(machine, task))
+    for (struct task *task = machine->waiting; task; task = task->next) {
+        if (!is_copy(task) || is_under_way(task))
+            continue;
+        task->device_place = device_place(machine, task);
+        if (is_free(machine, task))
             begin(machine, task);
+    }
 }
 
 static bool some_run(const struct local_machine *machine, uint64_t least_bytes)

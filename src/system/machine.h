@@ -50,7 +50,8 @@ struct task {
     /* The machine's */
     struct task *next;
     uint64_t number;       /* in the order they were begun */
-    uint64_t device_place; /* of a copy under way: a side that is a GPU's, the source before the other */
+    uint64_t device_place; /* of a copy that waits or is under way: a side that is a GPU's, the source before
+                              the other */
 };
 
 static inline void task_add_wishes(struct task *task, const struct task_wishes *more)

@@ -212,7 +212,7 @@ static void the_hosts_memory_is_beyond_a_link_and_not_kept(void **state)
     system_run(&system);
     assert_int_equal(system_took(&system, 0, read), 50000 + 1000000 + 16 + 1000000 + 48 + 20000 + 50000);
     assert_int_equal(system_client(&system, 0)->reply[read].data[0], 9);
-    struct memsys_atom atom = {.operand = 1};
+    struct memsys_atom atom = {.operand = 1, .bytes = 4};
     uint32_t number =
         system_send(&system, 0, engine_time(system.engine), MEM_ATOMIC, REMOTE_AT, 1, &atom, sizeof atom);
     system.scripts[0].sent[number].request.count = 1;

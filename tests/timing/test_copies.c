@@ -165,6 +165,35 @@ static void copies_to_peers_take_the_fabrics_bandwidth(void **state)
     driver_free(c.driver);
 }
 
+/* Each GPU's engine sends what comes from its memory, so two copies to one GPU go on at the same time, and
+ * share what it gets from the fabric: together they take their bytes, and the latency once. Those from one
+ * GPU to another follow each other. */
+static void copies_from_two_peers_go_on_beside_each_other(void **state)
+{
+    (void)state;
+    enum { FABRIC_NS = 300, LOOKS = 5 /* as above */ };
+    enum { ALONE_NS = 2 * FABRIC_NS + BYTES / 2 + LOOKS * LATE_NS };
+    struct copier c =
+        copier_open((const char *const[]){latency_500[0], "system.gpus=3", "fabric.latency=300ns",
+                                          "fabric.bandwidth=2GB/s", "fabric.overhead_bytes=0", NULL});
+    uint64_t from[2];
+    struct stream *of[2];
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK(memory_alloc(driver_device(c.driver, i + 1), BYTES, &from[i]));
+        CHECK(stream_new(driver_device(c.driver, i + 1), STREAM_NON_BLOCKING, 0, &of[i]));
+    }
+    for (unsigned second = 0; second < 2; second++) {
+        uint64_t now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(of[0], c.at, from[0], BYTES, false));
+        CHECK(stream_copy_bytes(of[1], c.at + 2 * BYTES, from[second], BYTES, false));
+        CHECK(stream_synchronize(of[0]));
+        CHECK(stream_synchronize(of[1]));
+        uint64_t expected = second ? ALONE_NS + BYTES / 2 : 2 * ALONE_NS;
+        assert_int_equal(driver_time_ps(c.driver) - now, expected * PS);
+    }
+    driver_free(c.driver);
+}
+
 /* Two ways at a time, one copy each. */
 static void copies_one_way_follow_each_other(void **state)
 {
@@ -215,6 +244,7 @@ int main(void)
                                        cmocka_unit_test(copies_on_the_device_take_memorys_bandwidth),
                                        cmocka_unit_test(a_copy_waits_for_slow_memory),
                                        cmocka_unit_test(copies_to_peers_take_the_fabrics_bandwidth),
+                                       cmocka_unit_test(copies_from_two_peers_go_on_beside_each_other),
                                        cmocka_unit_test(copies_one_way_follow_each_other),
                                        cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,15 @@ static void a_fence_waits_for_writes(void **state)
     assert_int_equal(measured("sm.fence_cycles=262 sm.fence_after_cycles=1", &piece).cycles, 2 + 262);
 }
 
+/* The block's threads see it before L2 does. */
+static void a_fence_of_the_block_waits_for_no_write(void **state)
+{
+    (void)state;
+    static const struct piece piece = {.body = "st.global.u32 [%out+20], %self;\nmembar.cta;", .inst = 2};
+    assert_int_equal(measured("sm.fence_block_cycles=8", &piece).cycles, 2 + 8);
+    assert_int_equal(measured("sm.fence_block_cycles=9", &piece).cycles, 2 + 9);
+}
+
 static int by_size(const void *a, const void *b)
 {
     return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
@@ -109,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_fence_takes_a_least_time),
                                        cmocka_unit_test(a_fence_waits_for_writes),
+                                       cmocka_unit_test(a_fence_of_the_block_waits_for_no_write),
                                        cmocka_unit_test(fences_of_warps_follow_each_other),
                                        cmocka_unit_test(l1_forgets_at_a_fence_of_the_gpu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
