@@ -155,6 +155,9 @@ static bool check_pages(const struct gpu_config *config, struct err *err)
         if (pages[i].bytes & (pages[i].bytes - 1))
             return err_set(err, "%s: a page is a power of two, and %llu bytes are not", pages[i].name,
                            (unsigned long long)pages[i].bytes);
+    if (config->tlb->l2_page < config->tlb->page)
+        return err_set(err, "tlb.page (%llu) cannot be more than tlb.l2_page (%llu)",
+                       (unsigned long long)config->tlb->page, (unsigned long long)config->tlb->l2_page);
     return config->gpu->page <= config->gpu->memory ||
            err_set(err, "gpu.page (%llu) cannot be more than gpu.memory (%llu)",
                    (unsigned long long)config->gpu->page, (unsigned long long)config->gpu->memory);

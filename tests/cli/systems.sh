@@ -113,6 +113,7 @@ cannot 'gpu.page: a page is a power of two, and 12288 bytes are not' --set gpu.p
 cannot 'gpu.page \(1073741824\) cannot be more than gpu.memory \(2097152\)' --set gpu.page=1GiB --set gpu.memory=2MiB
 cannot 'system.host_page: a page is a power of two, and 12288 bytes are not' --set system.host_page=12KiB
 cannot 'tlb.page: a page is a power of two' --set tlb.page=3MiB
+cannot 'tlb.page \(4194304\) cannot be more than tlb.l2_page \(2097152\)' --set tlb.page=4MiB
 cannot "sm.l1_tags: expected one of virtual.physical, not 'both'" --set sm.l1_tags=both
 cannot 'tlb.l2_entries: expected a whole number' --set tlb.l2_entries=-1
 cannot 'tlb.l1_entries: expected 0..1048576' --set tlb.l1_entries=2000000
