@@ -164,7 +164,7 @@ struct sm {
     bool l1_has_local;             /* lines of local memory may be there */
     struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
-    uint32_t load_count, load_capacity, free_load;
+    uint32_t load_capacity, free_load;
     struct writes *writes;
     uint32_t writes_count, writes_capacity, free_writes;
     uint32_t loads_under_way, stores_under_way; /* instructions; lines */
