@@ -616,12 +616,13 @@ void l1_make(struct sm *sm)
                                              .has_data = true});
 }
 
-/* Shared memory and L1 are one array: what one does not have, the other has. Changing it empties the cache.
+/* Where shared memory and L1 are one array, L1 has what shared memory does not. Changing it empties the
+ * cache.
  */
 void l1_set_shared(struct sm *sm, uint32_t bytes)
 {
     const struct sm_spec *spec = sm->config.spec;
-    if (sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now)
+    if (spec->l1_apart || sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now)
         return;
     sm->l1_shared = bytes;
     sm->l1_has_local = false;
