@@ -2,6 +2,7 @@
  * where these have none. Kernels do not write what is read here, so nothing is ever stale; when the host or a
  * copy does, all of it is forgotten (sm_forget_data). */
 #include "core/l1.h"
+#include "core/coalesce.h"
 
 #include <string.h>
 
@@ -86,27 +87,50 @@ static void miss(struct sm *sm, struct load *load, uint64_t at, uint64_t cycle)
                TO_LOAD | (uint32_t)(load - sm->loads), cycle);
 }
 
+/* How much later it comes, if some level has it. */
+static uint32_t load_chunk(struct sm *sm, struct load *load, uint64_t chunk, uint64_t cycle)
+{
+    uint64_t at = l1_tag(sm, chunk * CHUNK);
+    uint32_t level = look(&sm->constants, at);
+    bool is_there = level < sm->constants.count;
+    uint32_t latency = is_there ? sm->constants.at[level].latency : 0;
+    load->warp->kernel->counters.const_misses += latency > 0 || !is_there;
+    if (is_there)
+        hit(sm, load, at, level);
+    else
+        miss(sm, load, at, cycle);
+    return latency;
+}
+
+/* The bytes of some lanes go on in another sector, which may be of another chunk. */
+static uint32_t load_spanning(struct sm *sm, struct load *load, uint64_t cycle)
+{
+    uint64_t most = 0;
+    const struct delivery *of = &load->of;
+    EACH_LANE (i, of->lanes) {
+        lane_mask before = of->lanes & ((UINT64_C(1) << i) - 1);
+        uint64_t chunk = of->at[i] / CHUNK, last = (of->at[i] + of->bytes - 1u) / CHUNK;
+        for (; chunk <= last; chunk++)
+            if (!coalesce_some_touch(of, before, chunk, CHUNK))
+                most = max_u64(most, load_chunk(sm, load, chunk, cycle));
+    }
+    return (uint32_t)most;
+}
+
 uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle)
 {
-    uint32_t most = 0;
+    uint64_t most = 0;
     const struct delivery *of = &load->of;
+    if (UNLIKELY(of->stage_bytes))
+        return load_spanning(sm, load, cycle);
     for (lane_mask rest = of->lanes; rest;) {
         uint64_t chunk = of->at[first_lane(rest)] / CHUNK;
         EACH_LANE (i, rest)
             if (of->at[i] / CHUNK == chunk)
                 rest &= ~(UINT64_C(1) << i);
-        uint64_t at = l1_tag(sm, chunk * CHUNK);
-        uint32_t level = look(&sm->constants, at);
-        bool is_there = level < sm->constants.count;
-        uint32_t latency = is_there ? sm->constants.at[level].latency : 0;
-        load->warp->kernel->counters.const_misses += latency > 0 || !is_there;
-        if (is_there)
-            hit(sm, load, at, level);
-        else
-            miss(sm, load, at, cycle);
-        most = latency > most ? latency : most;
+        most = max_u64(most, load_chunk(sm, load, chunk, cycle));
     }
-    return most;
+    return (uint32_t)most;
 }
 
 void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data)

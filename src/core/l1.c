@@ -190,12 +190,19 @@ struct load *load_take(struct sm *sm)
     return load;
 }
 
+/* Those that a load brings, from the code's slots_at on. */
+static const uint16_t *registers_of(const struct load *load)
+{
+    return load->code->registers + load->timing->registers + load->timing->reads;
+}
+
 /* The warp has waited for one of its registers, and may go on. */
 static void note_awaited(const struct sm *sm, const struct load *load)
 {
     struct sm_warp *w = load->warp;
+    const uint16_t *registers = registers_of(load);
     for (uint32_t i = 0; i < load->writes; i++) {
-        if (w->waits_for != load->registers[i])
+        if (w->waits_for != load->code->slots_at + registers[i])
             continue;
         if (load->result == RESULT_SHORT)
             w->reason = STALL_short_scoreboard;
@@ -204,16 +211,31 @@ static void note_awaited(const struct sm *sm, const struct load *load)
     }
 }
 
+/* All bytes are there that gathered. */
+static void complete(const struct load *load)
+{
+    const struct delivery *of = &load->of;
+    const struct isa_ops *isa = load->warp->kernel->isa;
+    if (of->kind == REQUEST_PIECES) {
+        isa->complete(load->warp->exec, of, load->stage);
+        return;
+    }
+    EACH_LANE (i, of->lanes)
+        isa->deliver(of, of->at[i], load->stage + (size_t)i * of->bytes, UINT64_C(1) << i);
+}
+
 void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
 {
     struct sm_warp *w = load->warp;
     load->ready_at = max_u64(load->ready_at, cycle);
     if (--load->lines_left)
         return;
+    uint64_t *board = w->board + load->code->slots_at;
+    const uint16_t *registers = registers_of(load);
     for (uint32_t i = 0; i < load->writes; i++)
-        w->board[load->registers[i]] = load->ready_at * RESULT_KINDS + load->result;
+        board[registers[i]] = load->ready_at * RESULT_KINDS + load->result;
     if (load->of.is_async || load->of.stage_bytes)
-        w->kernel->isa->complete(w->exec, &load->of, load->stage);
+        complete(load);
     if (load->of.is_async && !load->of.barrier)
         w->group_left[load->group]--;
     if (load->of.acquires)
@@ -229,27 +251,41 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
         sm_warp_release(sm, w);
 }
 
-static void deliver_pieces(const struct load *load, uint64_t line, uint32_t sectors,
-                           const unsigned char *data)
+struct arrived { /* sectors of a line, whose virtual address this is */
+    uint64_t line;
+    uint32_t sectors;
+    const unsigned char *data;
+};
+
+/* What is among them of some bytes of memory. */
+static void take_bytes(void *to, uint64_t at, uint32_t bytes, const struct arrived *some)
 {
-    for (size_t i = 0; i < load->piece_count; i++) {
-        const struct piece *piece = &load->pieces[i];
-        char *host = piece->host ? piece->host : (char *)load->stage + piece->stage_at;
-        uint64_t from = max_u64(piece->at, line), to = min_u64(piece->at + piece->bytes, line + MEM_LINE);
-        for (uint64_t next; from < to; from = next) { /* sector by sector */
-            next = min_u64((from / MEM_SECTOR + 1) * MEM_SECTOR, to);
-            if (sectors >> (from - line) / MEM_SECTOR & 1)
-                memcpy(host + (from - piece->at), data + (from - line), next - from);
-        }
+    uint64_t from = max_u64(at, some->line), end = min_u64(at + bytes, some->line + MEM_LINE);
+    for (uint64_t next; from < end; from = next) { /* sector by sector */
+        next = min_u64((from / MEM_SECTOR + 1) * MEM_SECTOR, end);
+        if (some->sectors >> (from - some->line) / MEM_SECTOR & 1)
+            memcpy((char *)to + (from - at), some->data + (from - some->line), next - from);
     }
+}
+
+static void gather(const struct load *load, const struct arrived *some)
+{
+    const struct delivery *of = &load->of;
+    if (of->kind != REQUEST_PIECES)
+        EACH_LANE (i, of->lanes)
+            take_bytes(load->stage + (size_t)i * of->bytes, of->at[i], of->bytes, some);
+    else
+        for (const struct piece *piece = load->pieces; piece < load->pieces + load->piece_count; piece++)
+            take_bytes(piece->host ? piece->host : (char *)load->stage + piece->stage_at, piece->at,
+                       piece->bytes, some);
 }
 
 /* What sectors of a line, whose virtual address this is, bring to those who wait for them. */
 static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors, const unsigned char *data)
 {
     const struct delivery *of = &load->of;
-    if (of->kind == REQUEST_PIECES) {
-        deliver_pieces(load, line, sectors, data);
+    if (UNLIKELY(of->kind == REQUEST_PIECES || of->stage_bytes)) {
+        gather(load, &(struct arrived){line, sectors, data});
         return;
     }
     lane_mask who = 0;
@@ -628,12 +664,13 @@ void l1_make(struct sm *sm)
                                              .has_data = true});
 }
 
-/* Shared memory and L1 are one array: what one does not have, the other has. Changing it empties the cache.
+/* Where shared memory and L1 are one array, L1 has what shared memory does not. Changing it empties the
+ * cache.
  */
 void l1_set_shared(struct sm *sm, uint32_t bytes)
 {
     const struct sm_spec *spec = sm->config.spec;
-    if (sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now)
+    if (spec->l1_apart || sm->l1_shared == bytes || sm->loads_under_way || sm->blocks_now)
         return;
     sm->l1_shared = bytes;
     sm->l1_has_local = false;

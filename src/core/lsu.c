@@ -3,6 +3,7 @@
  * delivered, when the instruction issues; when the result can be used is computed from how busy the pipeline
  * is. */
 #include "core/l1.h"
+#include "core/coalesce.h"
 #include "base/mem.h"
 #include "exec/atomics.h"
 #include "exec/watch.h"
@@ -104,51 +105,6 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
 
 /* Global memory */
 
-/* The lanes of `rest` that go to the same line as its first. */
-static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line)
-{
-    lane_mask same = 0;
-    for (uint32_t half = 0; half < of->width; half += 32) {
-        uint32_t here = 0;
-        for (uint32_t i = 0; i < 32; i++)
-            here |= (uint32_t)(of->at[half + i] / MEM_LINE == line) << i;
-        same |= (lane_mask)here << half;
-    }
-    return same & rest;
-}
-
-static uint8_t sectors_of(const struct delivery *of, lane_mask who)
-{
-    uint32_t sectors = 0;
-    uint32_t last = (of->bytes - 1u);
-    EACH_LANE (i, who) {
-        uint32_t at = of->at[i] % MEM_LINE;
-        sectors |= 1u << at / MEM_SECTOR | 1u << (at + last) / MEM_SECTOR;
-    }
-    return (uint8_t)(sectors & ((1u << MEM_SECTORS) - 1));
-}
-
-/* The lines that lanes go to, in the order of the first lane of each. */
-struct lines {
-    uint32_t count;
-    struct {
-        uint64_t line;
-        lane_mask who;
-    } at[ISA_LANES];
-};
-
-static void find_lines(const struct delivery *of, lane_mask lanes, struct lines *lines)
-{
-    lines->count = 0;
-    for (lane_mask rest = lanes; rest;) {
-        uint64_t line = of->at[first_lane(rest)] / MEM_LINE;
-        lane_mask who = same_line(of, rest, line);
-        lines->at[lines->count].line = line;
-        lines->at[lines->count++].who = who;
-        rest &= ~who;
-    }
-}
-
 /* Sectors that lanes' bytes would fill if they lay side by side. */
 static uint64_t least_sectors(const struct delivery *of)
 {
@@ -167,17 +123,16 @@ static void note_sectors(struct sm_warp *w, uint64_t sectors, uint64_t least)
 }
 
 static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
-                               const struct isa_timing *timing, const uint16_t *registers)
+                               const struct isa_timing *timing)
 {
     struct load *load = load_take(sm);
     delivery_copy(&load->of, &request->of);
     load->warp = w;
     load->lines_left = 1; /* until all were asked for */
     load->result = RESULT_LONG;
-    load->writes = 0;
-    if (!request->of.is_async)
-        for (uint32_t i = 0; i < timing->writes && i < COUNT_OF(load->registers); i++)
-            load->registers[load->writes++] = w->under_way->slots_at + registers[timing->reads + i];
+    load->code = w->under_way;
+    load->timing = timing;
+    load->writes = request->of.is_async ? 0 : timing->writes;
     load->profile = w->profile;
     load->group = w->group % SM_COPY_GROUPS;
     if (request->of.is_async && !request->of.barrier)
@@ -186,13 +141,32 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
     return load;
 }
 
-/* Local memory: a thread's words lie side by side with those of its warp's other threads. */
-static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_t word)
+static void reserve_stage(struct load *load, uint64_t bytes)
+{
+    if (load->stage_capacity >= bytes)
+        return;
+    load->stage = mem_resize(load->stage, load->stage_capacity, bytes, 1);
+    load->stage_capacity = bytes;
+}
+
+/* The bytes of some lanes go on in another sector, which may come at another time. So all lanes' bytes
+ * gather, and are delivered when the last are there. */
+static void gather_on_stage(struct load *load)
+{
+    load->of.stage_bytes = (uint64_t)load->of.width * load->of.bytes;
+    reserve_stage(load, load->of.stage_bytes);
+}
+
+/* Local memory: a thread's words lie side by side with those of its warp's other threads. A line has a word
+ * of LOCAL_LANES of them, so a word of a wider warp takes several lines. */
+enum { LOCAL_LANES = MEM_LINE / 4 };
+
+static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_t number)
 {
     uint64_t pieces = sm->config.subcores * sm->config.warps_per_subcore, lines = LOCAL_PIECE / MEM_LINE;
-    uint64_t piece = word / lines * pieces + (uint64_t)(w - sm->warps);
+    uint64_t piece = number / lines * pieces + (uint64_t)(w - sm->warps);
     uint64_t offset = LOCAL_MEMORY + ((uint64_t)sm->number << LOCAL_SM_SHIFT) + piece * LOCAL_PIECE +
-                      word % lines * MEM_LINE;
+                      number % lines * MEM_LINE;
     return physical_at(sm->config.home, offset).packed;
 }
 
@@ -200,17 +174,18 @@ static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_
 static uint32_t local_lines(const struct sm *sm, const struct sm_warp *w, const struct request *request,
                             uint64_t lines[], uint8_t sectors[])
 {
-    uint32_t count = 0;
+    uint32_t count = 0, parts = request->of.width / LOCAL_LANES;
     for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++)
         for (lane_mask rest = request->local, same; rest; rest &= ~same) {
+            uint32_t part = first_lane(rest) / LOCAL_LANES;
             uint64_t word = request->local_at[first_lane(rest)] / 4;
             same = sectors[count] = 0;
-            EACH_LANE (i, rest)
+            EACH_LANE (i, rest & (lane_mask)UINT32_MAX << part * LOCAL_LANES)
                 if (request->local_at[i] / 4 == word) {
                     same |= UINT64_C(1) << i;
-                    sectors[count] |= (uint8_t)(1 << i * 4 / MEM_SECTOR);
+                    sectors[count] |= (uint8_t)(1 << i % LOCAL_LANES * 4 / MEM_SECTOR);
                 }
-            lines[count++] = local_line(sm, w, word + k);
+            lines[count++] = local_line(sm, w, (word + k) * parts + part);
         }
     return count;
 }
@@ -237,7 +212,7 @@ static void issue_local(struct sm *sm, struct sm_warp *w, const struct request *
     }
     if (request->of.kind != REQUEST_NONE)
         return;
-    struct load *load = begin_load(sm, w, request, timing, registers);
+    struct load *load = begin_load(sm, w, request, timing);
     load->ready_at = ready;
     load->of.keep = true;
     load->of.acquires = false;
@@ -251,39 +226,63 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
                         const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
-    struct lines lines; /* most of it is never looked at */
-    find_lines(&request->of, request->of.lanes, &lines);
+    struct coalesced lines;
+    coalesce(&request->of, request->of.lanes, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_load_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
-    struct load *load = begin_load(sm, w, request, timing, registers);
+    struct load *load = begin_load(sm, w, request, timing);
+    if (UNLIKELY(lines.spans))
+        gather_on_stage(load);
     sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     counters->l1_requests++;
     counters->l1_wavefronts += lines.count;
     note_passes(w, lines.count, 0);
     uint64_t tag_at = begins;
     for (uint32_t i = 0; i < lines.count; i++, tag_at += spec->l1_line_cycles)
-        l1_load(sm, load, lines.at[i].line * MEM_LINE, sectors_of(&request->of, lines.at[i].who), tag_at);
+        l1_load(sm, load, lines.at[i].line * MEM_LINE, coalesce_sectors(&request->of, &lines, i), tag_at);
     note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
+}
+
+/* What lanes write to a line, where the bytes of some go on in another sector: one lane after another, each
+ * collected from its own address on. */
+static void collect_spanning(const struct isa_ops *isa, const struct request *request, uint64_t line,
+                             lane_mask who, unsigned char data[MEM_LINE], uint32_t masks[MEM_SECTORS])
+{
+    EACH_LANE (i, who) {
+        unsigned char own[LANE_BYTES_MOST];
+        uint32_t own_masks[LANE_BYTES_MOST / 32] = {0};
+        isa->collect(request, request->of.at[i], UINT64_C(1) << i, own, own_masks);
+        for (uint32_t b = 0; b < request->of.bytes; b++) {
+            uint64_t at = request->of.at[i] + b - line;
+            if (at >= MEM_LINE || !(own_masks[b / 32] >> b % 32 & 1))
+                continue;
+            data[at] = own[b];
+            masks[at / MEM_SECTOR] |= UINT32_C(1) << at % MEM_SECTOR;
+        }
+    }
 }
 
 static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
 {
     const struct sm_spec *spec = sm->config.spec;
-    struct lines lines;
-    find_lines(&request->of, request->of.lanes, &lines);
+    struct coalesced lines;
+    coalesce(&request->of, request->of.lanes, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_store_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     counters->l1_requests++;
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
-        uint64_t line = lines.at[i].line;
+        uint64_t line = lines.at[i].line * MEM_LINE;
         lane_mask who = lines.at[i].who;
         unsigned char data[MEM_LINE];
         uint32_t masks[MEM_SECTORS] = {0};
-        w->kernel->isa->collect(request, line * MEM_LINE, who, data, masks);
-        l1_store(sm, w, line * MEM_LINE, data, masks, begins);
+        if (LIKELY(!lines.spans))
+            w->kernel->isa->collect(request, line, who, data, masks);
+        else
+            collect_spanning(w->kernel->isa, request, line, who, data, masks);
+        l1_store(sm, w, line, data, masks, begins);
     }
     note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
 }
@@ -305,23 +304,24 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
                           const struct isa_timing *timing, const uint16_t *registers)
 {
     const struct sm_spec *spec = sm->config.spec;
-    struct lines lines;
-    find_lines(&request->of, request->of.lanes, &lines);
+    struct coalesced lines;
+    coalesce(&request->of, request->of.lanes, &lines);
+    REQUIRE(!lines.spans); /* instruction sets refuse those that are not aligned */
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = NULL;
     if (timing->merged && atomic_merge(request)) {
-        find_lines(&request->of, request->of.lanes & -request->of.lanes, &lines);
+        coalesce(&request->of, request->of.lanes & -request->of.lanes, &lines);
         begins += merging_takes(sm, w);
     }
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
-        load = begin_load(sm, w, request, timing, registers);
+        load = begin_load(sm, w, request, timing);
         sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     }
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
         uint64_t line = lines.at[i].line;
         lane_mask who = lines.at[i].who;
-        uint32_t sectors = (uint32_t)__builtin_popcount(sectors_of(&request->of, who));
+        uint32_t sectors = (uint32_t)__builtin_popcount(coalesce_sectors(&request->of, &lines, i));
         w->kernel->counters.l1_atomic_sectors += sectors;
         note_sectors(w, sectors, sectors);
         l1_atomic(sm, w, load, request, line * MEM_LINE, who, begins);
@@ -338,7 +338,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
     struct load *load = NULL;
     w->kernel->counters.l1_requests++;
     if (!request->writes) {
-        load = begin_load(sm, w, request, timing, registers);
+        load = begin_load(sm, w, request, timing);
         if (!request->of.is_async)
             sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
         load->piece_count = 0;
@@ -346,10 +346,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
             mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
         memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
         load->piece_count = request->piece_count;
-        if (load->stage_capacity < request->of.stage_bytes) {
-            load->stage = mem_resize(load->stage, load->stage_capacity, request->of.stage_bytes, 1);
-            load->stage_capacity = request->of.stage_bytes;
-        }
+        reserve_stage(load, request->of.stage_bytes);
         if (request->of.stage_bytes)
             memcpy(load->stage, request->stage, request->of.stage_bytes);
     }
@@ -405,8 +402,10 @@ static void issue_constants(struct sm *sm, struct sm_warp *w, const struct reque
                             const struct isa_timing *timing, const uint16_t *registers)
 {
     uint64_t near_at = take_constants(sm, request->of.lanes, request->of.at);
-    struct load *load = begin_load(sm, w, request, timing, registers);
+    struct load *load = begin_load(sm, w, request, timing);
     load->result = RESULT_SHORT;
+    if (UNLIKELY(coalesce_spans(&request->of, request->of.lanes)))
+        gather_on_stage(load);
     sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     uint32_t later = constant_load(sm, load, near_at - sm->cost[UNIT_CONST].latency);
     load_line_done(sm, load, near_at + later);

@@ -108,12 +108,13 @@ struct load {
     uint32_t lines_left;
     uint32_t next; /* free */
     uint32_t group;
-    uint8_t writes;
-    uint8_t result;        /* enum unit_result: how others get it */
-    uint32_t registers[8]; /* numbers */
+    const struct isa_code *code; /* of the instruction that asks, */
+    const struct isa_timing *timing;
+    uint8_t writes; /* and how many of the registers that it writes wait for this */
+    uint8_t result; /* enum unit_result: how others get it */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
-    unsigned char *stage; /* of.stage_bytes */
+    unsigned char *stage; /* of.stage_bytes: the request's; or, of any other than pieces, lanes' bytes */
     size_t stage_capacity;
 };
 
@@ -164,7 +165,7 @@ struct sm {
     bool l1_has_local;             /* lines of local memory may be there */
     struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
-    uint32_t load_count, load_capacity, free_load;
+    uint32_t load_capacity, free_load;
     struct writes *writes;
     uint32_t writes_count, writes_capacity, free_writes;
     uint32_t request_serial;                    /* of the next one: l1.h */

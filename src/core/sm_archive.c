@@ -209,7 +209,9 @@ static void archive_stage(struct load *load, struct archive *archive)
         load->stage = mem_alloc(bytes, 1);
         load->stage_capacity = bytes;
     }
-    archive_check(archive, bytes == load->of.stage_bytes);
+    bool is_lanes = bytes && load->of.kind != REQUEST_PIECES;
+    archive_check(archive, bytes == load->of.stage_bytes &&
+                               (!is_lanes || bytes == (uint64_t)load->of.width * load->of.bytes));
     if (bytes)
         archive_bytes(archive, load->stage, bytes);
 }
@@ -220,11 +222,25 @@ static struct load load_without_pointers(const struct load *load)
     memset(&flat.of, 0, sizeof flat.of);
     flat.warp = NULL;
     flat.profile = NULL;
+    flat.code = NULL;
+    flat.timing = NULL;
     flat.pieces = NULL;
     flat.piece_count = flat.piece_capacity = 0;
     flat.stage = NULL;
     flat.stage_capacity = 0;
     return flat;
+}
+
+/* The instruction that asks, by its number in its code. */
+static void archive_instruction(const struct sm_warp *warp, const struct load *load, struct load *flat,
+                                struct archive *archive)
+{
+    const struct kernel *kernel = warp->kernel->team->grid.kernel;
+    bool reading = archive->reading;
+    uint64_t number = reading ? 0 : (uint64_t)(load->timing - load->code->timing);
+    flat->code = kernel->isa->archive_code(kernel, reading ? NULL : load->code, archive);
+    number = archive_number(archive, number, flat->code ? flat->code->count - 1 : 0);
+    flat->timing = flat->code ? &flat->code->timing[number] : NULL;
 }
 
 static void archive_load(struct sm *sm, struct load *load, struct archive *archive)
@@ -233,11 +249,12 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
     ARCHIVE_VALUE(archive, flat);
     flat = load_without_pointers(&flat);
     struct sm_warp *warp = warp_archive(sm, load->warp, archive);
-    if (!archive_check(archive, warp && warp->exec && flat.group < SM_COPY_GROUPS &&
-                                    flat.writes <= COUNT_OF(flat.registers) && flat.result < RESULT_KINDS))
+    if (!archive_check(archive,
+                       warp && warp->exec && flat.group < SM_COPY_GROUPS && flat.result < RESULT_KINDS))
         return;
-    for (uint32_t i = 0; i < flat.writes; i++)
-        archive_check(archive, flat.registers[i] < warp->board_capacity);
+    archive_instruction(warp, load, &flat, archive);
+    if (!archive_check(archive, flat.code && flat.writes <= flat.timing->writes))
+        return;
     if (archive->reading) {
         *load = flat;
         load->warp = warp;

@@ -34,7 +34,9 @@
     P(S, count, register_banks, "2", "1..16", "banks of a sub-core's registers")                             \
     P(S, count, register_ports, "3", "1..16", "operands of an instruction that a bank gives without a wait") \
     P(S, flag, operand_reuse, "yes", "", "operands of the instruction before can be used again unread")      \
-    P(S, size, l1, "256KiB", "1KiB..16MiB", "L1 cache and shared memory together")                           \
+    P(S, size, l1, "256KiB", "1KiB..16MiB",                                                                  \
+      "L1 cache and shared memory together; the cache alone with l1_apart")                                  \
+    P(S, flag, l1_apart, "no", "", "L1 cache and shared memory are two arrays: L1 is always of its size")    \
     P(S, count, l1_ways, "8", "1..64", "ways of the L1 cache; more where its size asks for it")              \
     P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \

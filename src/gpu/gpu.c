@@ -155,9 +155,37 @@ static bool check_pages(const struct gpu_config *config, struct err *err)
         if (pages[i].bytes & (pages[i].bytes - 1))
             return err_set(err, "%s: a page is a power of two, and %llu bytes are not", pages[i].name,
                            (unsigned long long)pages[i].bytes);
+    if (config->tlb->l2_page < config->tlb->page)
+        return err_set(err, "tlb.page (%llu) cannot be more than tlb.l2_page (%llu)",
+                       (unsigned long long)config->tlb->page, (unsigned long long)config->tlb->l2_page);
     return config->gpu->page <= config->gpu->memory ||
            err_set(err, "gpu.page (%llu) cannot be more than gpu.memory (%llu)",
                    (unsigned long long)config->gpu->page, (unsigned long long)config->gpu->memory);
+}
+
+/* L1 holds shared memory, too; or it lies apart, and there is nothing to cut. */
+static bool check_l1(const struct gpu_config *config, struct err *err)
+{
+    const struct gpu_spec *gpu = config->gpu;
+    unsigned long long l1 = config->sm->l1, shared = gpu->shared_per_sm;
+    if (!config->sm->l1_apart)
+        return l1 >= shared ||
+               err_set(err,
+                       "sm.l1 (%llu bytes) holds gpu.shared_per_sm (%llu), too, and cannot be less "
+                       "without sm.l1_apart",
+                       l1, shared);
+    const char *text = gpu->shared_carveouts;
+    for (char *end; *text; text = end) {
+        unsigned long long kib = strtoull(text, &end, 10);
+        if (end != text && kib << 10 != shared)
+            return err_set(err,
+                           "gpu.shared_carveouts cannot have %llu KiB with sm.l1_apart: shared memory is "
+                           "always gpu.shared_per_sm (%llu bytes)",
+                           kib, shared);
+        if (end == text)
+            break;
+    }
+    return true;
 }
 
 bool gpu_check(const struct gpu_config *config, struct err *err)
@@ -172,14 +200,11 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     if (gpu->subcores_per_sm > SM_SUBCORES || gpu->warps_per_sm / gpu->subcores_per_sm > SUBCORE_WARPS)
         return err_set(err, "timing knows up to %d sub-cores of an SM, with up to %d warps each", SM_SUBCORES,
                        SUBCORE_WARPS);
-    if (config->sm->l1 < gpu->shared_per_sm)
-        return err_set(err, "sm.l1 (%llu bytes) holds gpu.shared_per_sm (%llu), too, and cannot be less",
-                       (unsigned long long)config->sm->l1, (unsigned long long)gpu->shared_per_sm);
     uint64_t end_ps = config->dispatch->end_cycles * (PS_PER_SECOND / gpu->clock);
     if (config->noc->host_latency > end_ps)
         return err_set(err, "noc.host_latency cannot be longer than dispatch.end_cycles");
     return dispatch_check(config->dispatch, err) && check_bounds(gpu, err) && check_pages(config, err) &&
-           memsys_check(&mem, err);
+           check_l1(config, err) && memsys_check(&mem, err);
 }
 
 static char *workspace_of(const struct gpu *gpu, uint32_t slot)

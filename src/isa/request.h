@@ -32,7 +32,7 @@ struct delivery {
     char *registers; /* of the function that loads */
     lane_mask lanes;
     uint8_t kind;  /* enum request_kind */
-    uint8_t bytes; /* of a lane */
+    uint8_t bytes; /* of a lane, which may begin at any address, but for atomic operations */
     uint8_t width; /* lanes of the warp: 32 or 64 */
     bool keep;     /* may be kept in the SM's own cache */
     bool acquires; /* what is read after it must be as new */

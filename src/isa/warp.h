@@ -87,10 +87,12 @@ struct isa_ops {
 
     /* ---- memory ---- */
 
-    /* The lanes of `who` get their values from a line of memory, of which `data` is a copy. */
-    void (*deliver)(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who);
-    /* What the lanes of `who` write to a line: data, and a bit for each byte. */
-    void (*collect)(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+    /* The lanes of `who` get their values from memory, of which `data` is a copy from this address on: a
+     * line; or the bytes of one lane alone, of those that go on in another sector of 32 bytes. */
+    void (*deliver)(const struct delivery *of, uint64_t from, const unsigned char *data, lane_mask who);
+    /* What the lanes of `who` write to memory from an address on (as above): data, and a bit for each byte.
+     */
+    void (*collect)(const struct request *request, uint64_t from, lane_mask who, unsigned char *data,
                     uint32_t *masks);
     /* What was in memory before the lane's atomic operation. */
     void (*deliver_old)(const struct delivery *of, uint32_t lane, uint64_t old);

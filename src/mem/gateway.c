@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { NO_GUEST = UINT32_MAX };
-
 /* A peer's request that is at this GPU's slices: its number there is its place among these. */
 struct guest {
     uint32_t gpu, client, id;
@@ -18,7 +16,8 @@ struct guest {
 
 struct gateway_state {
     uint64_t peer_bytes; /* first */
-    uint32_t free_guest, guests_now;
+    uint32_t free_guest; /* the first of those that are free, plus 1; 0: none */
+    uint32_t guests_now;
 };
 
 struct gateway {
@@ -35,25 +34,18 @@ static struct gateway *gateway_of(const struct component *self)
     return *(struct gateway *const *)component_spec(self);
 }
 
-static void gateway_start(struct component *self, void *at)
-{
-    struct gateway_state *state = at;
-    (void)self;
-    state->free_guest = NO_GUEST;
-}
-
 static uint32_t guest_take(struct gateway *gateway, struct gateway_state *state)
 {
-    if (state->free_guest == NO_GUEST) {
+    if (!state->free_guest) {
         size_t more = gateway->guest_count ? 2 * gateway->guest_count : 256;
         gateway->guests = mem_resize(gateway->guests, gateway->guest_count, more, sizeof *gateway->guests);
         for (size_t i = more; i-- > gateway->guest_count;) {
             gateway->guests[i].next = state->free_guest;
-            state->free_guest = (uint32_t)i;
+            state->free_guest = (uint32_t)i + 1;
         }
         gateway->guest_count = more;
     }
-    uint32_t number = state->free_guest;
+    uint32_t number = state->free_guest - 1;
     state->free_guest = gateway->guests[number].next;
     state->guests_now++;
     return number;
@@ -62,7 +54,7 @@ static uint32_t guest_take(struct gateway *gateway, struct gateway_state *state)
 static void guest_give(struct gateway *gateway, struct gateway_state *state, uint32_t number)
 {
     gateway->guests[number].next = state->free_guest;
-    state->free_guest = number;
+    state->free_guest = number + 1;
     state->guests_now--;
 }
 
@@ -221,14 +213,13 @@ static void gateway_archive(struct component *self, void *at, struct archive *ar
         gateway->guest_count = count;
     }
     archive_bytes(archive, gateway->guests, gateway->guest_count * sizeof *gateway->guests);
-    bool good = state->free_guest == NO_GUEST || state->free_guest < gateway->guest_count;
+    bool good = state->free_guest <= gateway->guest_count;
     for (size_t i = 0; i < gateway->guest_count && good; i++)
-        good = gateway->guests[i].next == NO_GUEST || gateway->guests[i].next < gateway->guest_count;
+        good = gateway->guests[i].next <= gateway->guest_count;
     archive_check(archive, good);
 }
 
 static const struct component_ops gateway_ops = {.type = "gateway",
-                                                 .start = gateway_start,
                                                  .arrive = gateway_arrive,
                                                  .ready = gateway_ready,
                                                  .waits = gateway_waits,

@@ -19,13 +19,19 @@ struct table {
     entry at[ENTRIES];
 };
 
+struct space_list {
+    struct space_block *at;
+    size_t count;
+};
+
 struct space {
     entry *top; /* pages of the host that cost nothing until they are touched */
     struct table **tables;
     size_t table_count, table_capacity;
-    struct space_block *mapped;      /* as they were given; those found first count */
-    struct space_block *by_physical; /* the same, once ready */
+    struct space_block *mapped; /* as they were given; those found first count */
     size_t mapped_count, mapped_capacity;
+    struct space_list by_physical; /* as they were when it was ready last; */
+    bool is_ready; /* false: they were cleared since, but keep their aliases if they come again */
     bool has_aliases;
 };
 
@@ -50,7 +56,7 @@ void space_free(struct space *space)
     free_tables(space);
     mem_free(space->tables);
     mem_free(space->mapped);
-    mem_free(space->by_physical);
+    mem_free(space->by_physical.at);
     mem_free_pages(space->top);
     mem_free(space);
 }
@@ -65,7 +71,8 @@ static void forget_entries(struct space *space)
 void space_clear(struct space *space)
 {
     space->mapped_count = 0;
-    space_ready(space);
+    space->is_ready = false;
+    forget_entries(space);
 }
 
 static struct table *next_table(struct space *space, entry *at)
@@ -128,47 +135,72 @@ static int by_physical(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Those that overlap follow each other, and get numbers. (With more than there are, some have one in common:
- * they are one to caches.) */
-static void number_aliases(struct space *space)
+static const struct space_block *find_block(const struct space_list *list, const struct space_block *one)
 {
-    uint64_t end = 0;
-    uint8_t alias = 0;
-    space->has_aliases = false;
-    for (size_t i = 0; i < space->mapped_count; i++) {
-        struct space_block *one = &space->by_physical[i];
-        bool overlaps = one->to.packed < end;
-        alias = overlaps ? (uint8_t)((alias + 1) % SPACE_ANY_ALIAS) : 0;
-        one->alias = alias;
-        space->has_aliases |= overlaps;
-        end = max_u64(end, one->to.packed + one->bytes);
+    return list->count ? bsearch(one, list->at, list->count, sizeof *one, by_physical) : NULL;
+}
+
+/* Numbers for `count` blocks that overlap, one the next, each of which may have one already (`before`). With
+ * more blocks than numbers, some have one in common: they are one to caches. */
+static void number_overlapping(struct space_block *blocks, size_t count, const bool *before)
+{
+    bool used[SPACE_ANY_ALIAS] = {false};
+    uint32_t next = 0;
+    for (size_t i = 0; i < count; i++)
+        if (before[i])
+            used[blocks[i].alias] = true;
+    for (size_t i = 0; i < count; i++) {
+        while (!before[i] && next < SPACE_ANY_ALIAS && used[next])
+            next++;
+        if (!before[i])
+            blocks[i].alias = (uint8_t)(next < SPACE_ANY_ALIAS ? next++ : i % SPACE_ANY_ALIAS);
     }
 }
 
-static const struct space_block *numbered(const struct space *space, const struct space_block *one)
+/* Blocks that overlap follow each other. Tags in caches, TLBs and messages have the numbers, so a block that
+ * was there before keeps its own. */
+static void number_aliases(struct space *space, const struct space_list *former)
 {
-    return bsearch(one, space->by_physical, space->mapped_count, sizeof *one, by_physical);
+    struct space_list *now = &space->by_physical;
+    bool *before = mem_alloc(now->count + 1, sizeof *before);
+    space->has_aliases = false;
+    for (size_t i = 0; i < now->count; i++) {
+        const struct space_block *same = find_block(former, &now->at[i]);
+        before[i] = same && same->bytes == now->at[i].bytes;
+        now->at[i].alias = before[i] ? same->alias : 0;
+    }
+    for (size_t first = 0, i; first < now->count; first = i) {
+        uint64_t end = 0;
+        for (i = first; i < now->count && (i == first || now->at[i].to.packed < end); i++)
+            end = max_u64(end, now->at[i].to.packed + now->at[i].bytes);
+        number_overlapping(now->at + first, i - first, before + first);
+        space->has_aliases |= i - first > 1;
+    }
+    mem_free(before);
 }
 
 void space_ready(struct space *space)
 {
+    struct space_list former = space->by_physical;
     size_t count = space->mapped_count;
-    mem_free(space->by_physical);
-    space->by_physical = mem_alloc(count + 1, sizeof *space->by_physical);
+    space->by_physical = (struct space_list){mem_alloc(count + 1, sizeof *former.at), count};
     if (count) {
-        memcpy(space->by_physical, space->mapped, count * sizeof *space->mapped);
-        qsort(space->by_physical, count, sizeof *space->by_physical, by_physical);
+        memcpy(space->by_physical.at, space->mapped, count * sizeof *space->mapped);
+        qsort(space->by_physical.at, count, sizeof *space->by_physical.at, by_physical);
     }
-    number_aliases(space);
+    number_aliases(space, &former);
+    mem_free(former.at);
     forget_entries(space);
     for (size_t i = 0; i < count; i++)
-        enter(space, *numbered(space, &space->mapped[i]));
+        enter(space, *find_block(&space->by_physical, &space->mapped[i]));
+    space->is_ready = true;
 }
 
 struct space_block space_name(const struct space *space, struct physical_address address, uint32_t number)
 {
-    for (size_t i = 0; i < space->mapped_count && space->by_physical[i].to.packed <= address.packed; i++) {
-        const struct space_block *one = &space->by_physical[i];
+    const struct space_list *list = &space->by_physical;
+    for (size_t i = 0; space->is_ready && i < list->count && list->at[i].to.packed <= address.packed; i++) {
+        const struct space_block *one = &list->at[i];
         if (address.packed - one->to.packed < one->bytes && !number--)
             return *one;
     }

@@ -24,7 +24,8 @@ void space_free(struct space *space);
 void space_clear(struct space *space);
 
 /* Maps whole pages of at least 4 KiB: both addresses must lie alike in theirs. What is mapped already stays.
- * When all is mapped, space_ready: from then on it is found. */
+ * When all is mapped, space_ready: from then on it is found. A mapping that was there when the space was
+ * ready before keeps its tags, also if it was cleared and mapped anew. */
 void space_map(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to);
 void space_ready(struct space *space);
 

@@ -97,7 +97,7 @@ void translator_make(struct memsys *mem, const struct tlb_spec *spec, uint64_t s
     struct translator *translator = mem->translator = mem_alloc(1, sizeof *translator);
     double cycle_ps = 1e12 / (double)sm_clock;
     *translator = (struct translator){.shape = &mem->shape,
-                                      .pages_together = max_u64(spec->l2_page / spec->page, 1),
+                                      .pages_together = spec->l2_page / spec->page,
                                       .walk_ps = (uint64_t)((double)spec->walk_cycles * cycle_ps + 0.5),
                                       .walkers = (uint32_t)spec->walkers};
     if (spec->l2_entries) {

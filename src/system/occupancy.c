@@ -3,16 +3,16 @@
 
 #include <stdlib.h>
 
-enum { WARP = 32, KIB = 1024 };
+enum { KIB = 1024 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
     return (value + unit - 1) / unit * unit;
 }
 
-static uint64_t warps_of(uint64_t threads)
+static uint64_t warps_of(const struct gpu_spec *gpu, uint64_t threads)
 {
-    return (threads + WARP - 1) / WARP;
+    return (threads + gpu->warp_lanes - 1) / gpu->warp_lanes;
 }
 
 /* Each part of an SM has registers of its own, and a warp's registers are all in one part. */
@@ -20,14 +20,14 @@ static uint64_t warps_by_registers(const struct gpu_spec *gpu, uint64_t register
 {
     if (!registers)
         return gpu->warps_per_sm;
-    uint64_t warp = round_up(registers * WARP, gpu->register_unit);
+    uint64_t warp = round_up(registers * gpu->warp_lanes, gpu->register_unit);
     return gpu->registers_per_sm / gpu->subcores_per_sm / warp * gpu->subcores_per_sm;
 }
 
 uint64_t occupancy_block_registers(const struct gpu_spec *gpu, const struct occupancy_need *need)
 {
-    uint64_t warp = round_up(need->registers * WARP, gpu->register_unit);
-    return warp * round_up(warps_of(need->threads), gpu->subcores_per_sm);
+    uint64_t warp = round_up(need->registers * gpu->warp_lanes, gpu->register_unit);
+    return warp * round_up(warps_of(gpu, need->threads), gpu->subcores_per_sm);
 }
 
 static uint64_t blocks_by_registers(const struct gpu_spec *gpu, const struct occupancy_need *need)
@@ -35,13 +35,13 @@ static uint64_t blocks_by_registers(const struct gpu_spec *gpu, const struct occ
     if (occupancy_block_registers(gpu, need) > gpu->registers_per_block ||
         need->registers > gpu->registers_per_thread)
         return 0;
-    return need->registers ? warps_by_registers(gpu, need->registers) / warps_of(need->threads)
+    return need->registers ? warps_by_registers(gpu, need->registers) / warps_of(gpu, need->threads)
                            : gpu->blocks_per_sm;
 }
 
 uint64_t occupancy_threads(const struct gpu_spec *gpu, uint64_t registers)
 {
-    uint64_t threads = warps_by_registers(gpu, registers) * WARP;
+    uint64_t threads = warps_by_registers(gpu, registers) * gpu->warp_lanes;
     return registers > gpu->registers_per_thread ? 0 : min_u64(threads, gpu->threads_per_block);
 }
 
@@ -77,7 +77,7 @@ struct occupancy occupancy_of(const struct gpu_spec *gpu, const struct occupancy
     struct occupancy occupancy = {0};
     if (!need->threads || need->threads > gpu->threads_per_block)
         return occupancy;
-    occupancy.by_warps = gpu->warps_per_sm / warps_of(need->threads);
+    occupancy.by_warps = gpu->warps_per_sm / warps_of(gpu, need->threads);
     occupancy.by_registers = blocks_by_registers(gpu, need);
     occupancy.by_shared = blocks_by_shared(gpu, need);
     occupancy.blocks = min_u64(min_u64(occupancy.by_warps, occupancy.by_registers),

@@ -57,6 +57,7 @@ same_from_checkpoints() {
 # ---- programs and workloads ----
 
 same_from_checkpoints --stats '0.2 0.9' run --mode timing "${small[@]}" @ ./useptx "$saxpy"
+same_from_checkpoints --json '0 0.00001' bench vecadd --mode timing "${small[@]}" --set system.gpus=2 @ # before the first copy
 for workload in spinlock matmul_tiled prodcons lud; do # locks; shared memory and barriers; flags; several kernels
     same_from_checkpoints --json 0.7 bench "$workload" --mode timing "${small[@]}" @
 done

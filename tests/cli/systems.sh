@@ -103,6 +103,9 @@ cannot 'up to 8 sub-cores of an SM, with up to 32 warps' --set gpu.subcores_per_
 cannot "dispatch.gpcs: expected numbers of SMs.*not '16 x'" --set 'dispatch.gpcs=16 x'
 cannot 'up to 8 sub-cores of an SM, with up to 32 warps' --set gpu.warps_per_sm=256
 cannot 'gpu.shared_per_block \(49152\) cannot be more than gpu.shared_per_sm \(1\)' --set gpu.shared_per_sm=1B
+cannot 'sm.l1 \(16384 bytes\) holds gpu.shared_per_sm \(233472\), too, and cannot be less without' --set sm.l1=16KiB
+cannot 'gpu.shared_carveouts cannot have 0 KiB with sm.l1_apart: .* always gpu.shared_per_sm \(233472 bytes\)' \
+    --set sm.l1_apart=yes
 cannot 'gpu.registers_per_block \(65536\) cannot be more than gpu.registers_per_sm \(256\)' --set gpu.registers_per_sm=256
 cannot 'gpu.threads_per_block \(1024\) cannot be more than 4 warps' --set gpu.warps_per_sm=4
 cannot 'L2 slices cannot be spread over 2 partitions' --set l2.slices=93
@@ -113,6 +116,7 @@ cannot 'gpu.page: a page is a power of two, and 12288 bytes are not' --set gpu.p
 cannot 'gpu.page \(1073741824\) cannot be more than gpu.memory \(2097152\)' --set gpu.page=1GiB --set gpu.memory=2MiB
 cannot 'system.host_page: expected a power of two, and 12288 bytes are not' --set system.host_page=12KiB
 cannot 'tlb.page: a page is a power of two' --set tlb.page=3MiB
+cannot 'tlb.page \(4194304\) cannot be more than tlb.l2_page \(2097152\)' --set tlb.page=4MiB
 cannot "sm.l1_tags: expected one of virtual.physical, not 'both'" --set sm.l1_tags=both
 cannot 'tlb.l2_entries: expected a whole number' --set tlb.l2_entries=-1
 cannot 'tlb.l1_entries: expected 0..1048576' --set tlb.l1_entries=2000000

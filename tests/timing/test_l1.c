@@ -35,6 +35,39 @@ static void an_l1_for_local_memory_has_no_hits(void **state)
     assert_int_equal(measured("sm.l1_keeps=global", first, LOAD, false, 2 + 3), 1 + L1 + 1);
 }
 
+/* Eight lines of one set: the first is still there when seven others have come, and has left when eight have.
+ * The block uses 48 of 64 KiB of shared memory. An L1 that lies apart has its eight lines all the same; one
+ * that is cut from 65 KiB has them, too, as shared memory gets the 64. */
+static void an_l1_apart_keeps_its_size(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"sm.l1_apart=yes sm.l1=1KiB", "sm.l1_apart=no sm.l1=65KiB"};
+    for (unsigned row = 0; row < 2; row++)
+        for (unsigned others = 7; others <= 8; others++) {
+            struct bench bench = bench_open("gpu.shared_per_sm=64KiB gpu.shared_carveouts=64 sm.l1_ways=8 "
+                                            "gpu.shared_per_block_optin=48KiB sm.l1_policy=lru %s",
+                                            rows[row]);
+            char *loads = repeated("bar.warp.sync -1;\nld.global.u32 %r2#, [%data+128*#+4096];", others);
+            char *uses = repeated("st.global.u32 [%out+24], %r2#;", others);
+            char before[2000], after[2000];
+            snprintf(
+                before, sizeof before,
+                "ld.global.u32 %%r1, [%%data];\nst.shared.u32 [table], %%r1;\n%s", /* which waits for it */
+                loads);
+            snprintf(after, sizeof after, "%s%s", USE, uses);
+            struct piece piece = {.module = ".shared .align 4 .b8 table[49152];",
+                                  .before = before,
+                                  .body = LOAD,
+                                  .after = after,
+                                  .inst = 2 + 2 * others + 2 + 1 + others};
+            print_message("%s, %u others\n", rows[row], others);
+            assert_int_equal(bench_cycles(&bench, &piece), 1 + (others == 8 ? MISS : L1) + 1);
+            free(loads);
+            free(uses);
+            bench_close(&bench);
+        }
+}
+
 /* Each part of the way is as long as its parameter says; the crossbar is passed twice. */
 static void a_miss_goes_to_l2(void **state)
 {
@@ -94,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_hit_takes_the_latency_of_l1),
                                        cmocka_unit_test(an_l1_for_local_memory_has_no_hits),
+                                       cmocka_unit_test(an_l1_apart_keeps_its_size),
                                        cmocka_unit_test(a_miss_goes_to_l2),
                                        cmocka_unit_test(sectors_take_time_in_the_slice),
                                        cmocka_unit_test(a_miss_of_l2_waits_for_memory),

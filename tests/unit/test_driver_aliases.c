@@ -86,9 +86,42 @@ static void physical_tags_do_not(void **state)
     assert_true(seen.first_takes > WALK);
 }
 
+/* A second address, in front of the first, is mapped between two kernels: the page of the first is still
+ * known. */
+static void a_new_address_leaves_the_old_one_known(void **state)
+{
+    (void)state;
+    struct under_test t;
+    struct module *module;
+    struct function *both;
+    uint64_t at, handle, out;
+    struct seen seen;
+    const char *settings[] = {"gpu.sm_count=1", "tlb.l1_entries=16", "tlb.l2_entries=64",
+                              "tlb.walk_cycles=5000", NULL};
+    start_with(&t, (struct driver_options){.settings = settings, .timing.on = true});
+    CHECK(module_load(t.driver, "test.ptx", ptx, strlen(ptx), &module));
+    CHECK(module_function(module, "both", &both));
+    CHECK(mapping_reserve(t.driver, 2 * UNIT, 0, &at));
+    CHECK(mapping_physical_new(t.device, UNIT, false, &handle));
+    CHECK(memory_alloc(t.device, sizeof seen, &out));
+    struct launch_config one = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    uint64_t now = at, before = at + UNIT;
+    CHECK(mapping_add(t.driver, before, UNIT, handle));
+    CHECK(mapping_set_access(t.device, before, UNIT, MAPPING_READ_WRITE));
+    CHECK(stream_launch(t.first, both, &one, (void *[]){&before, &before, &out}));
+    CHECK(stream_synchronize(t.first));
+    CHECK(mapping_add(t.driver, now, UNIT, handle));
+    CHECK(mapping_set_access(t.device, now, UNIT, MAPPING_READ_WRITE));
+    CHECK(stream_launch(t.first, both, &one, (void *[]){&now, &before, &out}));
+    CHECK(stream_copy_bytes(t.first, address_of(&seen), out, sizeof seen, true));
+    stop(&t);
+    assert_true(seen.first_takes < WALK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(virtual_tags_tell_them_apart),
-                                       cmocka_unit_test(physical_tags_do_not)};
+                                       cmocka_unit_test(physical_tags_do_not),
+                                       cmocka_unit_test(a_new_address_leaves_the_old_one_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

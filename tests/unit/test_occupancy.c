@@ -239,6 +239,28 @@ static void threads_by_registers(void **state)
         assert_int_equal(occupancy_threads(&h200.gpu, answers[i][0]), answers[i][1]);
 }
 
+/* The same SM with warps of 64 lanes: a warp of 32 registers a thread takes 2,048 of the 16,384 of its part,
+ * so 32 warps fit; one of 96 takes 6,144, and two of them fit in each of the four parts. */
+static void warps_are_as_wide_as_the_description_says(void **state)
+{
+    (void)state;
+    struct gpu_spec wide = h200.gpu;
+    wide.warp_lanes = 64;
+    static const struct {
+        uint64_t threads, by_warps, by_registers;
+    } rows[] = {{1, 64, 32}, {64, 64, 32}, {65, 32, 16}, {256, 16, 8}, {1024, 4, 2}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct occupancy_need need = {.threads = rows[i].threads, .registers = 32, .carveout = -1};
+        struct occupancy found = occupancy_of(&wide, &need);
+        assert_int_equal(found.by_warps, rows[i].by_warps);
+        assert_int_equal(found.by_registers, rows[i].by_registers);
+    }
+    assert_int_equal(occupancy_threads(&wide, 96), 2 * 4 * 64);
+    /* two warps, rounded up to one in each part */
+    struct occupancy_need need = {.threads = 65, .registers = 32};
+    assert_int_equal(occupancy_block_registers(&wide, &need), 4 * 2048);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +268,7 @@ int main(void)
         cmocka_unit_test(blocks_by_shared_memory),
         cmocka_unit_test(shared_memory_that_is_left),
         cmocka_unit_test(threads_by_registers),
+        cmocka_unit_test(warps_are_as_wide_as_the_description_says),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -109,6 +109,55 @@ static void aliases_have_tags_of_their_own(void **state)
     }
 }
 
+/* Caches and TLBs know lines and pages by tags: a mapping keeps its own when others come and go. */
+static void mappings_keep_their_tags(void **state)
+{
+    (void)state;
+    struct space *space = space_new();
+    const uint64_t at[] = {4 * GIB, 5 * GIB, 2 * GIB, 3 * GIB},
+                   offsets[] = {4 * MIB, 4 * MIB, 2 * MIB, 4 * MIB};
+    static const struct {
+        bool there[4];
+        int alias[4];
+    } rows[] = {{{true, true, false, false}, {0, 1, 0, 0}},
+                {{true, true, true, false}, {0, 1, 2, 0}}, /* in front of them, and overlaps both */
+                {{true, true, true, true}, {0, 1, 2, 3}},  /* at a lower virtual address */
+                {{false, true, true, true}, {0, 1, 2, 3}},
+                {{true, true, true, true}, {0, 1, 2, 3}},
+                {{false, true, false, false}, {0, 1, 0, 0}}, /* alone */
+                {{false, true, false, true}, {0, 1, 0, 0}}};
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        space_clear(space);
+        assert_int_equal(space_name(space, physical_at(1, 5 * MIB), 0).bytes, 0);
+        for (uint32_t i = 0; i < 4; i++)
+            if (rows[row].there[i])
+                space_map(space, at[i], 4 * MIB, physical_at(1, offsets[i]));
+        space_ready(space);
+        for (uint32_t i = 0; i < 4; i++)
+            if (rows[row].there[i])
+                assert_int_equal(tag_alias(tag_of(space, at[i])), rows[row].alias[i]);
+    }
+    space_free(space);
+}
+
+/* Of 300 names of a page some have a tag in common; none is that of all aliases. */
+static void there_may_be_more_aliases_than_tags(void **state)
+{
+    (void)state;
+    enum { NAMES = 300 };
+    struct space *space = space_new();
+    for (uint32_t round = 0; round < 2; round++) {
+        space_clear(space);
+        for (uint64_t i = round; i < NAMES; i++)
+            space_map(space, GIB + 4096 * i, 4096, physical_at(0, 0));
+        space_ready(space);
+        for (uint64_t i = round; i < NAMES; i++)
+            assert_int_not_equal(tag_alias(tag_of(space, GIB + 4096 * i)), SPACE_ANY_ALIAS);
+        assert_int_equal(tag_alias(tag_of(space, GIB + 4096 * 7)), 7);
+    }
+    space_free(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +166,8 @@ int main(void)
         cmocka_unit_test(a_page_that_two_share_is_the_first_ones),
         cmocka_unit_test(names_of_a_physical_address_are_all_found),
         cmocka_unit_test(aliases_have_tags_of_their_own),
+        cmocka_unit_test(mappings_keep_their_tags),
+        cmocka_unit_test(there_may_be_more_aliases_than_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

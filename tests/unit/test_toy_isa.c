@@ -1,8 +1,6 @@
 /* Another instruction set than PTX, with 64 lanes (toy_isa.h): the same results without time and in it. */
 #include "check.h"
-#include "toy_isa.h"
-#include "base/bits.h"
-#include "system/machine.h"
+#include "toy_run.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,19 +78,7 @@ static void check(void)
 
 static struct toy_kernel *make(const struct toy_inst *insts, uint32_t count)
 {
-    struct toy_kernel *kernel = mem_alloc(1, sizeof *kernel);
-    kernel_init(&kernel->base, &toy_isa, "toy");
-    kernel->base.facts.param_bytes = sizeof params;
-    kernel->base.dynamic_shared_at = SHARED;
-    kernel->insts = insts;
-    kernel->count = count;
-    return kernel;
-}
-
-static void drop(struct toy_kernel *kernel)
-{
-    kernel_fini(&kernel->base);
-    mem_free(kernel);
+    return toy_make(insts, count, sizeof params, SHARED);
 }
 
 static struct launch launch_of(struct toy_kernel *kernel, uint32_t blocks, uint32_t threads)
@@ -121,40 +107,19 @@ static void runs_without_time(void **state)
         check();
         assert_int_equal(result.warps, BLOCKS * (BLOCK / TOY_LANES));
     }
-    drop(kernel);
+    toy_drop(kernel);
 }
 
 /* A run in time from the same memory; gives a digest of all it counted, and its cycles. */
 static uint64_t run(const struct launch *launch, const struct machine_options *options, uint64_t *cycles,
                     struct sm_counters *counters)
 {
-    struct system system;
-    struct err err;
-    struct memory_range range = {.at = (uintptr_t)arrays, .bytes = ARENA, .host = (char *)arrays};
-    struct task task = {.launch = launch, .blocks_per_sm = 4};
-    if (!system_load(&system, "", NULL, &err) || !system_set(&system, "gpu.sm_count=2", &err) ||
-        !system_set(&system, "gpu.warp_lanes=64", &err))
-        fail_msg("%s", err.text);
-    struct machine *machine = machine_new(&system, options, &err);
-    if (!machine)
-        fail_msg("%s", err.text);
-    machine_set_memory(machine, &range, 1);
     fill();
-    machine_begin(machine, &task);
-    while (task.state == TASK_RUNNING && machine_run(machine, &err))
-        ;
-    machine_sync_memory(machine, 0, UINT64_MAX, MEMORY_READ);
-    if (task.state != TASK_DONE && !options->checkpoint.stop)
-        fail_msg("%s", task.result.fault.text);
-    *cycles = task.stats.cycles;
+    struct toy_ran ran = toy_in_time(launch, options, (uintptr_t)arrays, ARENA, "");
+    *cycles = ran.cycles;
     if (counters)
-        *counters = task.stats.sm;
-    uint64_t digest = digest_bytes(*cycles, &task.stats.sm, sizeof task.stats.sm);
-    digest = digest_bytes(digest, &task.stats.mem, sizeof task.stats.mem);
-    gpu_kernel_stats_fini(&task.stats);
-    machine_free(machine);
-    system_fini(&system);
-    return digest;
+        *counters = ran.counters;
+    return ran.digest;
 }
 
 static void runs_in_time(void **state)
@@ -169,7 +134,7 @@ static void runs_in_time(void **state)
     assert_int_equal(counters.warps, BLOCKS * (BLOCK / TOY_LANES));
     assert_true(alone == run(&launch, &(struct machine_options){.threads = 2}, &cycles, NULL));
     check();
-    drop(kernel);
+    toy_drop(kernel);
 }
 
 static void goes_on_from_a_checkpoint(void **state)
@@ -187,7 +152,7 @@ static void goes_on_from_a_checkpoint(void **state)
     assert_true(straight == run(&launch, &options, &unused, NULL));
     check();
     unlink(path);
-    drop(kernel);
+    toy_drop(kernel);
 }
 
 /* A chain of dependent sums: each further one takes the latency that the description has for them. A line of
@@ -207,7 +172,7 @@ static void units_are_those_of_the_description(void **state)
         struct toy_kernel *kernel = make(insts, count + 1);
         struct launch launch = launch_of(kernel, 1, TOY_LANES);
         run(&launch, &(struct machine_options){.threads = 1}, &cycles[k], NULL);
-        drop(kernel);
+        toy_drop(kernel);
         mem_free(insts);
     }
     uint64_t more = cycles[1] - cycles[0],
@@ -234,7 +199,7 @@ static void another_width_is_refused(void **state)
                         "toy has warps of 64 lanes, and the GPU of 32 (gpu.warp_lanes)");
     machine_free(machine);
     system_fini(&system);
-    drop(kernel);
+    toy_drop(kernel);
 }
 
 static void bad_addresses_are_faults(void **state)
@@ -248,7 +213,7 @@ static void bad_addresses_are_faults(void **state)
     assert_false(launch_run(&launch, &result));
     assert_int_equal(result.fault.kind, FAULT_ADDRESS);
     assert_non_null(strstr(result.fault.text, "kernel toy"));
-    drop(kernel);
+    toy_drop(kernel);
 }
 
 static int set_up(void **state)

@@ -15,22 +15,35 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TOY_LANES = 64, TOY_REGISTERS = 8, TOY_IFS = 4, TOY_CODE = 1024, TOY_ADD_U32 = 0 };
+enum {
+    TOY_LANES = 64,
+    TOY_REGISTERS = 32,
+    TOY_MANY = 12, /* registers of a wide access */
+    TOY_OWN = 64,  /* words of a lane's own memory */
+    TOY_IFS = 4,
+    TOY_CODE = 1024,
+    TOY_ADD_U32 = 0
+};
 
-/*  name, unit, role, reads a, reads b, writes d */
+/*  name, unit, role, and how many registers from a and b on it reads, and from d on it writes */
 #define TOY_OPS(T)                                                                                           \
-    T(THREAD, SPECIAL, NONE, 0, 0, 1)  /* d = the thread's number in the grid */                             \
-    T(SET, ALU, NONE, 0, 0, 1)         /* d = number */                                                      \
-    T(ADD, ALU, NONE, 1, 1, 1)         /* d = a + b */                                                       \
-    T(MUL, IMAD, NONE, 1, 1, 1)        /* d = a * b */                                                       \
-    T(LESS, ALU, NONE, 1, 1, 1)        /* d = a < b */                                                       \
-    T(LOAD, LSU, NONE, 1, 0, 1)        /* d = parameter[number][a] */                                        \
-    T(STORE, LSU, NONE, 1, 1, 0)       /* parameter[number][a] = b */                                        \
-    T(COUNT, LSU, NONE, 1, 1, 1)       /* d = parameter[number][a], to which b is added */                   \
-    T(PUT, LSU, NONE, 1, 1, 0)         /* shared[a] = b */                                                   \
-    T(GET, LSU, NONE, 1, 0, 1)         /* d = shared[a] */                                                   \
-    T(BARRIER, SYNC, BARRIER, 0, 0, 0) /* of the block's warps */                                            \
-    T(IF, CONTROL, NONE, 1, 0, 0)      /* until END only for lanes whose a is not 0 */                       \
+    T(THREAD, SPECIAL, NONE, 0, 0, 1)     /* d = the thread's number in the grid */                          \
+    T(SET, ALU, NONE, 0, 0, 1)            /* d = number */                                                   \
+    T(ADD, ALU, NONE, 1, 1, 1)            /* d = a + b */                                                    \
+    T(MUL, IMAD, NONE, 1, 1, 1)           /* d = a * b */                                                    \
+    T(LESS, ALU, NONE, 1, 1, 1)           /* d = a < b */                                                    \
+    T(LOAD, LSU, NONE, 1, 0, 1)           /* d = parameter[number][a] */                                     \
+    T(STORE, LSU, NONE, 1, 1, 0)          /* parameter[number][a] = b */                                     \
+    T(COUNT, LSU, NONE, 1, 1, 1)          /* d = parameter[number][a], to which b is added */                \
+    T(LOADS, LSU, NONE, 1, 0, TOY_MANY)   /* d.. = parameter[number][a..] */                                 \
+    T(STORES, LSU, NONE, 1, TOY_MANY, 0)  /* parameter[number][a..] = b.. */                                 \
+    T(FIXED, CONST, NONE, 1, 0, TOY_MANY) /* LOADS of what no kernel writes, by the constant caches */       \
+    T(SAVE, LSU, NONE, 1, 1, 0)           /* own[a] = b: local memory */                                     \
+    T(FETCH, LSU, NONE, 1, 0, 1)          /* d = own[a] */                                                   \
+    T(PUT, LSU, NONE, 1, 1, 0)            /* shared[a] = b */                                                \
+    T(GET, LSU, NONE, 1, 0, 1)            /* d = shared[a] */                                                \
+    T(BARRIER, SYNC, BARRIER, 0, 0, 0)    /* of the block's warps */                                         \
+    T(IF, CONTROL, NONE, 1, 0, 0)         /* until END only for lanes whose a is not 0 */                    \
     T(END, CONTROL, NONE, 0, 0, 0)                                                                           \
     T(LOOP, CONTROL, BRANCH, 1, 0, 0) /* to instruction `number` while a is not 0 in some lane */            \
     T(EXIT, CONTROL, NONE, 0, 0, 0)
@@ -44,8 +57,7 @@ enum toy_op {
 
 static const struct toy_row {
     const char *name;
-    uint8_t unit, role;
-    bool a, b, d;
+    uint8_t unit, role, a, b, d;
 } toy_rows[] = {
 #define T(name, unit, role, a, b, d) {#name, UNIT_##unit, ROLE_##role, a, b, d},
     TOY_OPS(T)
@@ -65,12 +77,12 @@ struct toy_kernel {
     struct isa_code code;
     struct isa_timing timing[TOY_CODE];
     struct isa_step steps[TOY_CODE];
-    uint16_t registers[3 * TOY_CODE];
+    uint16_t registers[(1 + TOY_MANY) * TOY_CODE];
 };
 
 struct toy_warp {
     struct isa_warp isa; /* first */
-    uint32_t r[TOY_REGISTERS][TOY_LANES];
+    uint32_t r[TOY_REGISTERS][TOY_LANES], own[TOY_OWN][TOY_LANES];
     lane_mask ifs[TOY_IFS];
     uint32_t if_count, pc;
     bool waits;
@@ -104,13 +116,13 @@ static bool toy_prepare(struct kernel *base, struct err *err)
         const struct toy_row *row = &toy_rows[inst->op];
         struct isa_timing *timing = &kernel->timing[i];
         *timing = (struct isa_timing){.registers = used, .steps = 1, .first_step = i, .role = row->role};
-        if (row->a)
-            kernel->registers[used++] = inst->a;
-        if (row->b)
-            kernel->registers[used++] = inst->b;
+        for (uint16_t k = 0; k < row->a; k++)
+            kernel->registers[used++] = inst->a + k;
+        for (uint16_t k = 0; k < row->b; k++)
+            kernel->registers[used++] = inst->b + k;
         timing->reads = (uint8_t)(row->a + row->b);
-        if (row->d)
-            kernel->registers[used++] = inst->d;
+        for (uint16_t k = 0; k < row->d; k++)
+            kernel->registers[used++] = inst->d + k;
         timing->writes = row->d;
         kernel->steps[i] = (struct isa_step){.unit = row->unit};
     }
@@ -183,11 +195,28 @@ static uint64_t toy_at(const struct isa_warp *isa, const struct toy_inst *inst, 
     return base + 4 * (uint64_t)toy_warp(isa)->r[inst->a][lane];
 }
 
+static enum request_kind toy_kind(const struct toy_inst *inst)
+{
+    switch (inst->op) {
+    case TOY_FIXED:
+        return REQUEST_CONSTANT;
+    case TOY_STORE:
+    case TOY_STORES:
+        return REQUEST_STORE;
+    case TOY_COUNT:
+        return REQUEST_ATOMIC;
+    default:
+        return REQUEST_LOAD;
+    }
+}
+
 /* Done here without time; with it, the model is told. */
 static void toy_global(struct isa_warp *isa, const struct toy_inst *inst)
 {
     struct toy_warp *w = toy_warp(isa);
     struct request *request = isa->block->worker->request;
+    enum request_kind kind = toy_kind(inst);
+    uint32_t words = kind == REQUEST_STORE ? toy_rows[inst->op].b : toy_rows[inst->op].d;
     EACH_LANE (i, isa->active) {
         uint64_t at = toy_at(isa, inst, i);
         uint32_t *word = (uint32_t *)(uintptr_t)at;
@@ -198,26 +227,46 @@ static void toy_global(struct isa_warp *isa, const struct toy_inst *inst)
         if (request) {
             request->of.at[i] = at;
             request->operand[i] = w->r[inst->b][i];
-        } else if (inst->op == TOY_LOAD) {
-            w->r[inst->d][i] = *word;
-        } else if (inst->op == TOY_STORE) {
-            *word = w->r[inst->b][i];
-        } else {
+        } else if (kind == REQUEST_ATOMIC) {
             w->r[inst->d][i] = __atomic_fetch_add(word, w->r[inst->b][i], __ATOMIC_SEQ_CST);
+        } else {
+            for (uint32_t k = 0; k < words; k++)
+                if (kind == REQUEST_STORE)
+                    word[k] = w->r[inst->b + k][i];
+                else
+                    w->r[inst->d + k][i] = word[k];
         }
     }
     if (!request || !isa->active)
         return;
-    request->of.kind = inst->op == TOY_LOAD    ? REQUEST_LOAD
-                       : inst->op == TOY_STORE ? REQUEST_STORE
-                                               : REQUEST_ATOMIC;
+    request->of.kind = (uint8_t)kind;
     request->of.lanes = isa->active;
-    request->of.bytes = 4;
+    request->of.bytes = (uint8_t)(4 * words);
     request->of.keep = true;
     request->of.acquires = false;
     request->of.operation = TOY_ADD_U32;
     request->of.returns = true;
-    request->of.registers = (char *)(inst->op == TOY_STORE ? w->r[inst->b] : w->r[inst->d]);
+    request->of.registers = (char *)(kind == REQUEST_STORE ? w->r[inst->b] : w->r[inst->d]);
+}
+
+static void toy_local(struct isa_warp *isa, const struct toy_inst *inst)
+{
+    struct toy_warp *w = toy_warp(isa);
+    struct request *request = isa->block->worker->request;
+    EACH_LANE (i, isa->active) {
+        uint32_t at = w->r[inst->a][i];
+        if (inst->op == TOY_SAVE)
+            w->own[at][i] = w->r[inst->b][i];
+        else
+            w->r[inst->d][i] = w->own[at][i];
+        if (request)
+            request->local_at[i] = 4 * at;
+    }
+    if (request) {
+        request->local = isa->active;
+        request->local_bytes = 4;
+        request->local_writes = inst->op == TOY_SAVE;
+    }
 }
 
 static void toy_shared(struct isa_warp *isa, const struct toy_inst *inst)
@@ -269,8 +318,15 @@ static void toy_step(struct isa_warp *isa, struct isa_stepped *stepped)
     switch (inst->op) {
     case TOY_LOAD:
     case TOY_STORE:
+    case TOY_LOADS:
+    case TOY_STORES:
+    case TOY_FIXED:
     case TOY_COUNT:
         toy_global(isa, inst);
+        break;
+    case TOY_SAVE:
+    case TOY_FETCH:
+        toy_local(isa, inst);
         break;
     case TOY_PUT:
     case TOY_GET:
@@ -321,20 +377,28 @@ static void toy_check_limits(struct isa_warp *isa)
 
 /* ---- memory ---- */
 
-static void toy_deliver(const struct delivery *of, uint64_t line, const unsigned char *data, lane_mask who)
+/* A lane's words are in registers that follow each other. */
+static char *toy_word(const struct delivery *of, uint32_t word, uint32_t lane)
 {
-    EACH_LANE (i, who)
-        memcpy(of->registers + 4 * i, data + (of->at[i] - line), 4);
+    return of->registers + 4 * (word * TOY_LANES + lane);
 }
 
-static void toy_collect(const struct request *request, uint64_t line, lane_mask who, unsigned char *data,
+static void toy_deliver(const struct delivery *of, uint64_t from, const unsigned char *data, lane_mask who)
+{
+    EACH_LANE (i, who)
+        for (uint32_t k = 0; k < of->bytes / 4; k++)
+            memcpy(toy_word(of, k, i), data + (of->at[i] - from) + 4 * k, 4);
+}
+
+static void toy_collect(const struct request *request, uint64_t from, lane_mask who, unsigned char *data,
                         uint32_t *masks)
 {
-    EACH_LANE (i, who) {
-        uint32_t at = (uint32_t)(request->of.at[i] - line);
-        memcpy(data + at, request->of.registers + 4 * i, 4);
-        masks[at / 32] |= UINT32_C(15) << at % 32;
-    }
+    EACH_LANE (i, who)
+        for (uint32_t k = 0; k < request->of.bytes / 4; k++) {
+            uint32_t at = (uint32_t)(request->of.at[i] - from) + 4 * k;
+            memcpy(data + at, toy_word(&request->of, k, i), 4);
+            masks[at / 32] |= UINT32_C(15) << at % 32;
+        }
 }
 
 static void toy_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
@@ -377,6 +441,7 @@ static void toy_archive_warp(struct isa_warp *isa, struct archive *archive)
 {
     struct toy_warp *w = toy_warp(isa);
     archive_bytes(archive, w->r, sizeof w->r);
+    archive_bytes(archive, w->own, sizeof w->own);
     archive_bytes(archive, w->ifs, sizeof w->ifs);
     w->if_count = (uint32_t)archive_number(archive, w->if_count, TOY_IFS);
     w->pc = (uint32_t)archive_number(archive, w->pc, toy_kernel_of(isa)->count);
@@ -398,6 +463,7 @@ static void toy_archive_delivery(const struct isa_warp *isa, struct delivery *of
     struct delivery flat = team_bare_delivery(of);
     ARCHIVE_VALUE(archive, flat);
     place = archive_number(archive, place, sizeof w->r - sizeof *w->r);
+    archive_check(archive, place + flat.bytes / 4 * sizeof *w->r <= sizeof w->r);
     *of = team_bare_delivery(&flat);
     of->registers = (char *)w->r + place;
 }

@@ -1,0 +1,99 @@
+#include "core/coalesce.h"
+#include "base/bits.h"
+
+/* Mostly addresses are multiples of a lane's bytes, and these a power of two: then none does. */
+bool coalesce_spans(const struct delivery *of, lane_mask lanes)
+{
+    uint64_t all = 0;
+    uint32_t bytes = of->bytes;
+    for (uint32_t half = 0; half < of->width; half += 32)
+        for (uint32_t i = 0; i < 32; i++)
+            all |= of->at[half + i];
+    if (LIKELY(!((all | bytes) & (bytes - 1)) && bytes <= MEM_SECTOR))
+        return false;
+    EACH_LANE (i, lanes)
+        if (of->at[i] % MEM_SECTOR + bytes > MEM_SECTOR)
+            return true;
+    return false;
+}
+
+bool coalesce_some_touch(const struct delivery *of, lane_mask lanes, uint64_t block, uint32_t block_bytes)
+{
+    EACH_LANE (i, lanes)
+        if (coalesce_touches(of, i, block, block_bytes))
+            return true;
+    return false;
+}
+
+/* The lanes of `rest` whose addresses are in a line. */
+static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line)
+{
+    lane_mask same = 0;
+    for (uint32_t half = 0; half < of->width; half += 32) {
+        uint32_t here = 0;
+        for (uint32_t i = 0; i < 32; i++)
+            here |= (uint32_t)(of->at[half + i] / MEM_LINE == line) << i;
+        same |= (lane_mask)here << half;
+    }
+    return same & rest;
+}
+
+static void add_line(struct coalesced *lines, uint64_t line, lane_mask who)
+{
+    lines->at[lines->count].line = line;
+    lines->at[lines->count++].who = who;
+}
+
+/* A lane may be of several lines. */
+static void coalesce_spanning(const struct delivery *of, lane_mask lanes, struct coalesced *lines)
+{
+    EACH_LANE (i, lanes) {
+        lane_mask before = lanes & ((UINT64_C(1) << i) - 1);
+        uint64_t line = of->at[i] / MEM_LINE, last = (of->at[i] + of->bytes - 1u) / MEM_LINE;
+        for (; line <= last; line++) {
+            lane_mask who = 0;
+            if (coalesce_some_touch(of, before, line, MEM_LINE))
+                continue;
+            EACH_LANE (j, lanes)
+                who |= (lane_mask)coalesce_touches(of, j, line, MEM_LINE) << j;
+            add_line(lines, line, who);
+        }
+    }
+}
+
+void coalesce(const struct delivery *of, lane_mask lanes, struct coalesced *lines)
+{
+    lines->count = 0;
+    lines->spans = coalesce_spans(of, lanes);
+    if (UNLIKELY(lines->spans)) {
+        coalesce_spanning(of, lanes, lines);
+        return;
+    }
+    for (lane_mask rest = lanes; rest;) {
+        uint64_t line = of->at[first_lane(rest)] / MEM_LINE;
+        lane_mask who = same_line(of, rest, line);
+        add_line(lines, line, who);
+        rest &= ~who;
+    }
+}
+
+static uint32_t spanned_sectors(const struct delivery *of, lane_mask who, uint64_t line)
+{
+    uint32_t sectors = 0;
+    EACH_LANE (i, who) {
+        uint64_t from = max_u64(of->at[i], line) - line;
+        uint64_t last = min_u64(of->at[i] + of->bytes, line + MEM_LINE) - 1 - line;
+        sectors |= (2u << last / MEM_SECTOR) - (1u << from / MEM_SECTOR);
+    }
+    return sectors;
+}
+
+uint8_t coalesce_sectors(const struct delivery *of, const struct coalesced *lines, uint32_t i)
+{
+    uint32_t sectors = 0;
+    if (UNLIKELY(lines->spans))
+        return (uint8_t)spanned_sectors(of, lines->at[i].who, lines->at[i].line * MEM_LINE);
+    EACH_LANE (lane, lines->at[i].who)
+        sectors |= 1u << of->at[lane] / MEM_SECTOR % MEM_SECTORS;
+    return (uint8_t)sectors;
+}
