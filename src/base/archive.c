@@ -96,6 +96,13 @@ uint64_t archive_number(struct archive *archive, uint64_t number, uint64_t most)
     return archive_check(archive, number <= most) ? number : 0;
 }
 
+uint64_t archive_count(struct archive *archive, uint64_t count, size_t bytes_each)
+{
+    ARCHIVE_VALUE(archive, count);
+    bool fits = !archive->reading || count <= (size_t)(archive->end - archive->at) / bytes_each;
+    return archive_check(archive, fits) ? count : 0;
+}
+
 void archive_text(struct archive *archive, struct text *text)
 {
     uint64_t length = archive_number(archive, text->length, UINT64_MAX);

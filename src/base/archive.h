@@ -49,6 +49,10 @@ void archive_expect(struct archive *archive, uint64_t number);
 /* A number of at most `most`. Returns the number that was read, or 0 if it is larger. */
 uint64_t archive_number(struct archive *archive, uint64_t number, uint64_t most);
 
+/* How many elements of so many bytes follow. Returns what was read, or 0 if the rest of the archive has not
+ * so many: memory can be made for them. */
+uint64_t archive_count(struct archive *archive, uint64_t count, size_t bytes_each);
+
 /* A string of bytes: what was read replaces what is in the text. */
 void archive_text(struct archive *archive, struct text *text);
 

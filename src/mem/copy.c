@@ -21,7 +21,7 @@ void copy_list_fini(struct copy_list *list)
 /* The course was read before; it must be one through these parts. */
 void copy_list_archive(struct copy_list *list, const struct copy_course *course, struct archive *archive)
 {
-    size_t count = (size_t)archive_number(archive, list->count, UINT32_MAX);
+    size_t count = (size_t)archive_count(archive, list->count, sizeof *list->parts);
     if (archive->reading && archive->good) {
         list->parts = mem_resize(list->parts, list->count, count, sizeof *list->parts);
         list->count = count;

@@ -248,7 +248,7 @@ static void dma_archive(struct component *self, void *at, struct archive *archiv
     struct dma *dma = dma_of(self);
     for (uint32_t i = 0; i < dma->channel_count; i++)
         copy_list_archive(&dma->lists[i], &state->channels[i].course, archive);
-    size_t count = (size_t)archive_number(archive, dma->entry_count, UINT32_MAX);
+    size_t count = (size_t)archive_count(archive, dma->entry_count, sizeof *dma->entries);
     if (archive->reading && archive->good) {
         dma->entries = mem_resize(dma->entries, dma->entry_count, count, sizeof *dma->entries);
         dma->entry_count = count;

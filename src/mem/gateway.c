@@ -207,7 +207,7 @@ static void gateway_archive(struct component *self, void *at, struct archive *ar
 {
     const struct gateway_state *state = at;
     struct gateway *gateway = gateway_of(self);
-    size_t count = (size_t)archive_number(archive, gateway->guest_count, UINT32_MAX);
+    size_t count = (size_t)archive_count(archive, gateway->guest_count, sizeof *gateway->guests);
     if (archive->reading && archive->good) {
         gateway->guests = mem_resize(gateway->guests, gateway->guest_count, count, sizeof *gateway->guests);
         gateway->guest_count = count;

@@ -17,7 +17,7 @@ void ptx_object_add(struct ptx_object *object, const char *name, const char *tex
 
 static void names_archive(struct names *names, struct archive *archive)
 {
-    uint64_t count = archive_number(archive, names->count, UINT32_MAX);
+    uint64_t count = archive_count(archive, names->count, sizeof(uint64_t));
     for (uint64_t i = 0; i < count && archive->good; i++) {
         struct text name = {0};
         if (!archive->reading)
@@ -31,7 +31,7 @@ static void names_archive(struct names *names, struct archive *archive)
 
 void ptx_object_archive(struct ptx_object *object, struct archive *archive)
 {
-    uint64_t count = archive_number(archive, object->count, UINT32_MAX);
+    uint64_t count = archive_count(archive, object->count, 2 * sizeof(uint64_t));
     for (uint64_t i = 0; i < count && archive->good; i++) {
         struct ptx_source *source = archive->reading ? add_source(object) : &object->sources[i];
         archive_text(archive, &source->name);
