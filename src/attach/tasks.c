@@ -21,26 +21,6 @@ static const struct task_side *carried_side(const struct attach *attach, const s
     return is_seen(attach, task, &task->to) ? NULL : &task->to;
 }
 
-struct carrying {
-    char *side;
-    struct text *bytes;
-    size_t taken;
-};
-
-static void take_row(void *user, uint64_t offset, uint64_t bytes)
-{
-    struct carrying *carrying = user;
-    text_add_bytes(carrying->bytes, carrying->side + offset, bytes);
-}
-
-static void give_row(void *user, uint64_t offset, uint64_t bytes)
-{
-    struct carrying *carrying = user;
-    if (carrying->taken + bytes <= carrying->bytes->length)
-        memcpy(carrying->side + offset, carrying->bytes->at + carrying->taken, bytes);
-    carrying->taken += bytes;
-}
-
 /* ---- begin ---- */
 
 static void fill_kernel(struct letter_begin *letter, const struct launch *launch)
@@ -73,8 +53,7 @@ void attach_begin(struct machine *machine, struct task *task)
         fill_kernel(&letter, task->launch);
     letter.is_carried = carried;
     if (carried == &task->from)
-        letter_rows(task, carried, take_row,
-                    &(struct carrying){(char *)(uintptr_t)carried->at, &letter.bytes, 0});
+        letter_take_rows(task, carried, &letter.bytes);
     letter_begin_archive(&letter, &body);
     letter_begin_fini(&letter);
     attach_post(attach, LETTER_BEGIN, &body);
@@ -98,8 +77,7 @@ static void take_news(struct attach *attach, struct task *task, struct letter_ne
         fwrite(news->printed.at, 1, news->printed.length, task->launch->print);
     const struct task_side *carried = carried_side(attach, task);
     if (news->state == TASK_DONE && carried == &task->to)
-        letter_rows(task, carried, give_row,
-                    &(struct carrying){(char *)(uintptr_t)carried->at, &news->bytes, 0});
+        letter_give_rows(task, carried, &news->bytes);
     gpu_kernel_stats_fini(&task->stats);
     task->state = (enum task_state)news->state;
     task->start_ps = news->start_ps;

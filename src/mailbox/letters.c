@@ -178,11 +178,25 @@ void letter_passed_archive(struct letter_passed *passed, struct archive *archive
     ARCHIVE_VALUE(archive, *passed);
 }
 
-void letter_rows(const struct task *task, const struct task_side *side, row_fn *call, void *user)
+static char *row_at(const struct task_side *side, uint64_t z, uint64_t y)
+{
+    return (char *)(uintptr_t)(side->at + z * side->slice + y * side->pitch);
+}
+
+void letter_take_rows(const struct task *task, const struct task_side *side, struct text *bytes)
 {
     for (uint64_t z = 0; z < task->depth; z++)
         for (uint64_t y = 0; y < task->height; y++)
-            call(user, z * side->slice + y * side->pitch, task->width);
+            text_add_bytes(bytes, row_at(side, z, y), task->width);
+}
+
+void letter_give_rows(const struct task *task, const struct task_side *side, const struct text *bytes)
+{
+    size_t given = 0;
+    for (uint64_t z = 0; z < task->depth; z++)
+        for (uint64_t y = 0; y < task->height && bytes->length - given >= task->width;
+             y++, given += task->width)
+            memcpy(row_at(side, z, y), bytes->at + given, task->width);
 }
 
 uint64_t letter_side_bytes(const struct task *task, const struct task_side *side)

@@ -90,9 +90,10 @@ struct letter_passed {
 };
 void letter_passed_archive(struct letter_passed *passed, struct archive *archive);
 
-/* A copy's host side, as rows: calls for each, with the offset from the side's first byte. */
-typedef void row_fn(void *user, uint64_t offset, uint64_t bytes);
-void letter_rows(const struct task *task, const struct task_side *side, row_fn *call, void *user);
+/* The bytes of a copy's side, rows without gaps: taken from where the side is, and given back to where one
+ * is. */
+void letter_take_rows(const struct task *task, const struct task_side *side, struct text *bytes);
+void letter_give_rows(const struct task *task, const struct task_side *side, const struct text *bytes);
 
 /* From its first byte to behind its last; UINT64_MAX: more than there are. */
 uint64_t letter_side_bytes(const struct task *task, const struct task_side *side);

@@ -52,28 +52,6 @@ static void set_kernel(struct job *job, const struct guest *guest, const struct 
 
 /* ---- copies ---- */
 
-struct carrying {
-    struct job *job;
-    const struct text *from;
-    struct text *to;
-    size_t taken;
-};
-
-static void put_row(void *user, uint64_t offset, uint64_t bytes)
-{
-    struct carrying *carrying = user;
-    if (carrying->taken + bytes <= carrying->from->length)
-        memcpy((char *)(uintptr_t)carrying->job->carried_side->at + offset,
-               carrying->from->at + carrying->taken, bytes);
-    carrying->taken += bytes;
-}
-
-static void get_row(void *user, uint64_t offset, uint64_t bytes)
-{
-    struct carrying *carrying = user;
-    text_add_bytes(carrying->to, (char *)(uintptr_t)carrying->job->carried_side->at + offset, bytes);
-}
-
 /* Memory that lies in pages as the program's does, so that all takes the same time. */
 static void carry(struct job *job, const struct letter_begin *letter)
 {
@@ -84,7 +62,7 @@ static void carry(struct job *job, const struct letter_begin *letter)
     job->carried_side = side;
     side->at = ((uintptr_t)job->carried + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + shift;
     if (side == &task->from)
-        letter_rows(task, side, put_row, &(struct carrying){.job = job, .from = &letter->bytes});
+        letter_give_rows(task, side, &letter->bytes);
 }
 
 /* ---- jobs ---- */
@@ -181,7 +159,7 @@ void job_tell(struct job *job, struct archive *archive)
     news.printed = job->printed;
     job->printed = (struct text){0};
     if (task->state == TASK_DONE && job->carried_side == &task->to)
-        letter_rows(task, &task->to, get_row, &(struct carrying){.job = job, .to = &news.bytes});
+        letter_take_rows(task, &task->to, &news.bytes);
     letter_news_archive(&news, archive);
     letter_news_fini(&news);
 }
