@@ -20,22 +20,11 @@ static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const s
 
 /* A thread about to sleep writes `sleepers`, then reads the number; this one writes the number, then reads
  * `sleepers`. In sequential order one of the two sees the other. */
-static void wake(struct gate *gate)
-{
-    if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
-        futex(&gate->number, FUTEX_WAKE, INT_MAX, NULL);
-}
-
 void gate_set(struct gate *gate, uint32_t number)
 {
     atomic_store_explicit(&gate->number, number, memory_order_seq_cst);
-    wake(gate);
-}
-
-void gate_advance(struct gate *gate)
-{
-    atomic_fetch_add_explicit(&gate->number, 1, memory_order_seq_cst);
-    wake(gate);
+    if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
+        futex(&gate->number, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 /* Lends the core to others, for as long as they hand it back soon. Where other programs want it, too, a lent

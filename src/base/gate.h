@@ -1,5 +1,6 @@
-/* A gate: a number that threads change and others wait for. Who waits spins for a while, then sleeps, so
- * that threads that wait leave the cores to those that work, also where there are more threads than cores. */
+/* A gate: a number that one thread at a time changes, and others wait for. Who waits spins for a while, then
+ * lends its core to others, then sleeps, so that threads that work have the cores, also where there are more
+ * threads than cores. A gate may lie in memory that several processes share. */
 #ifndef BASE_GATE_H
 #define BASE_GATE_H
 
@@ -27,7 +28,5 @@ void gate_wait(struct gate *gate, uint32_t passed, unsigned spins);
 
 /* The same, for so long at most: false when nothing has changed by then. */
 bool gate_wait_for(struct gate *gate, uint32_t passed, unsigned spins, double seconds);
-
-void gate_advance(struct gate *gate); /* the number becomes the next one; several threads may do it */
 
 #endif
