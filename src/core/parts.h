@@ -161,8 +161,9 @@ struct sm {
     struct port *requests, *replies, *reports, *translations;
     uint64_t fence_free; /* when the next fence can begin */
     struct cache l1;
-    uint32_t l1_shared;            /* bytes that shared memory takes now */
-    bool l1_has_local;             /* lines of local memory may be there */
+    uint32_t memory_line; /* bytes of a line of L2: what messages are about. L1 may have shorter ones */
+    uint32_t l1_shared;   /* bytes that shared memory takes now */
+    bool l1_has_local;    /* lines of local memory may be there */
     struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
     uint32_t load_capacity, free_load;

@@ -18,6 +18,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->config = *config;
     sm->number = number;
     sm->overhead_bytes = memsys_overhead_bytes(config->mem);
+    sm->memory_line = memsys_line_bytes(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);

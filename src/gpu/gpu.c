@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    WORKSPACE = MEM_LINE
+    WORKSPACE = MEM_LINE_MOST
 }; /* bytes that grid-wide barriers of cooperative launches use: a line, as they
       are not to share one with anything */
 
@@ -166,6 +166,12 @@ static bool check_pages(const struct gpu_config *config, struct err *err)
 /* L1 holds shared memory, too; or it lies apart, and there is nothing to cut. */
 static bool check_l1(const struct gpu_config *config, struct err *err)
 {
+    const struct sm_spec *sm = config->sm;
+    if (sm->l1_line & (sm->l1_line - 1) || sm->l1_line > config->l2->line)
+        return err_set(err, "sm.l1_line: expected 64 or 128 bytes, and no more than l2.line (%llu)",
+                       (unsigned long long)config->l2->line);
+    if (sm->l1_fill_sectors == 3 || sm->l1_fill_sectors * MEM_SECTOR > sm->l1_line)
+        return err_set(err, "sm.l1_fill_sectors: expected 1, 2 or 4, and no more than a line of L1");
     const struct gpu_spec *gpu = config->gpu;
     unsigned long long l1 = config->sm->l1, shared = gpu->shared_per_sm;
     if (!config->sm->l1_apart)

@@ -20,10 +20,15 @@ bool memsys_check(const struct memsys_config *config, struct err *err)
                        (unsigned long long)l2->islands);
     if (l2->slices / l2->islands + l2->partitions > SLICES_HERE_MOST)
         return err_set(err, "l2.islands: at most %d L2 slices on an island", SLICES_HERE_MOST);
-    uint64_t lines = l2->bytes / l2->slices / MEM_LINE;
+    uint64_t lines = l2->bytes / l2->slices / l2->line;
     if (lines < l2->ways || lines > 1 << 20)
         return err_set(err, "l2.bytes: a slice of %llu lines: expected %llu (a set) to %d",
                        (unsigned long long)lines, (unsigned long long)l2->ways, 1 << 20);
+    if (l2->line & (l2->line - 1))
+        return err_set(err, "l2.line: expected 64 or 128 bytes");
+    if (l2->fill_sectors * MEM_SECTOR > l2->line)
+        return err_set(err, "l2.fill_sectors: %llu sectors of %d bytes are more than a line of %llu bytes",
+                       (unsigned long long)l2->fill_sectors, MEM_SECTOR, (unsigned long long)l2->line);
     if (l2->fill_sectors == 3)
         return err_set(err, "l2.fill_sectors: expected 1, 2 or 4");
     for (const char *side = config->noc->gpc_partitions; *side; side++)
@@ -50,6 +55,7 @@ static void find_shape(struct memsys_shape *shape, const struct memsys_config *c
         .gateway = config->has_peers ? config->clients : NO_CLIENT,
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
+        .line_shift = (uint32_t)__builtin_ctzll(l2->line),
         .fill_sectors = (uint32_t)l2->fill_sectors,
         .request_ps = cycles_ps(l2->clock, l2->request_cycles),
         .sector_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->bytes_per_cycle),
@@ -124,9 +130,9 @@ uint32_t memsys_first_pair(const struct memsys *mem, uint32_t island)
 /* A slice's. */
 static struct cache_spec cache_spec_of(const struct l2_spec *l2, uint32_t works)
 {
-    return (struct cache_spec){.line_bytes = MEM_LINE,
+    return (struct cache_spec){.line_bytes = (uint32_t)l2->line,
                                .sector_bytes = MEM_SECTOR,
-                               .tags = {.sets = (uint32_t)(l2->bytes / l2->slices / MEM_LINE / l2->ways),
+                               .tags = {.sets = (uint32_t)(l2->bytes / l2->slices / l2->line / l2->ways),
                                         .ways = (uint32_t)l2->ways,
                                         .policy = l2->policy,
                                         .scattered = l2->scattered,
@@ -141,7 +147,7 @@ static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t 
     const struct memsys_shape *shape = &mem->shape;
     uint32_t all = shape->map.slices * shape->channels_per_slice,
              here = spec->here * shape->channels_per_slice;
-    uint32_t reads = misses * MEM_SECTORS; /* at worst each sector of each line that is waited for */
+    uint32_t reads = misses * MEM_SECTORS_MOST; /* at worst each sector of each line that is waited for */
     struct dram *dram = spec->dram = mem_alloc(1, sizeof *dram);
     dram->sector_fs = (uint64_t)(MEM_SECTOR * 1e15 * all / (double)mem->dram.bandwidth + 0.5);
     dram->latency_ps = mem->dram.latency;
@@ -179,7 +185,7 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
     spec->first_pair = memsys_first_pair(mem, number);
     spec->pairs = memsys_first_pair(mem, number + 1) - spec->first_pair;
     spec->here = spec->pairs * shape->sides;
-    spec->works_kept = shape->copies ? spec->here * MEM_SECTORS * (uint32_t)l2->misses / 2 : 0;
+    spec->works_kept = shape->copies ? spec->here * MEM_SECTORS_MOST * (uint32_t)l2->misses / 2 : 0;
     spec->work_count = spec->here * (uint32_t)l2->requests + spec->works_kept;
     spec->works = mem_alloc(spec->work_count, sizeof *spec->works);
     spec->payloads = mem_alloc(spec->work_count, sizeof *spec->payloads);

@@ -72,6 +72,7 @@ uint32_t memsys_push_target(const struct memsys *mem, uint64_t line);
 
 const struct probe *memsys_probe(const struct memsys *mem);
 uint32_t memsys_home(const struct memsys *mem); /* the GPU's number */
+uint32_t memsys_line_bytes(const struct memsys *mem);
 
 /* Bytes on the crossbar that a message has beside its own. */
 uint32_t memsys_overhead_bytes(const struct memsys *mem);

@@ -26,8 +26,9 @@ struct memsys_shape {
     struct map map;
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
     uint32_t clients, clients_of_sms;
-    uint32_t gateway; /* its number among clients; or NO_CLIENT */
-    bool copies;      /* clients ask their own side */
+    uint32_t gateway;    /* its number among clients; or NO_CLIENT */
+    bool copies;         /* clients ask their own side */
+    uint32_t line_shift; /* a line has 1 << line_shift bytes */
     uint32_t fill_sectors;
     uint64_t hit_ps, request_ps, sector_ps, sector_write_ps, sector_partial_ps;
     uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps;
@@ -53,7 +54,7 @@ static inline uint64_t local_line_number(const struct memsys_shape *shape, uint6
 {
     struct physical_address address = physical_unpack(line);
     uint64_t offset = physical_offset(address);
-    return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) / MEM_LINE;
+    return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) >> shape->line_shift;
 }
 
 static inline bool hostmem_is_home(uint64_t line)
