@@ -84,6 +84,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
                                 .host = gpu->config.host,
                                 .has_peers = gpu->config.has_peers,
                                 .l2 = gpu->config.l2,
+                                .l3 = gpu->config.l3,
                                 .dram = gpu->config.dram,
                                 .noc = gpu->config.noc,
                                 .tlb = gpu->config.tlb,
@@ -199,7 +200,7 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     const struct gpu_spec *gpu = config->gpu;
     if (gpu->warp_lanes != 32 && gpu->warp_lanes != 64)
         return err_set(err, "gpu.warp_lanes is 32 or 64, not %llu", (unsigned long long)gpu->warp_lanes);
-    struct memsys_config mem = {.l2 = config->l2, .dram = config->dram, .noc = config->noc};
+    struct memsys_config mem = {.l2 = config->l2, .l3 = config->l3, .dram = config->dram, .noc = config->noc};
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
                        (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);

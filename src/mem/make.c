@@ -9,6 +9,17 @@ static uint64_t cycles_ps(uint64_t clock, double cycles)
     return (uint64_t)(cycles * 1e12 / (double)clock + 0.5);
 }
 
+static bool has_l3(const struct memsys_config *config)
+{
+    return config->l3 && config->l3->bytes;
+}
+
+/* Of a slice's part of the L3. */
+static uint64_t l3_sets(const struct memsys_config *config)
+{
+    return config->l3->bytes / config->l2->slices / config->l2->line / config->l3->ways;
+}
+
 bool memsys_check(const struct memsys_config *config, struct err *err)
 {
     const struct l2_spec *l2 = config->l2;
@@ -31,6 +42,9 @@ bool memsys_check(const struct memsys_config *config, struct err *err)
                        (unsigned long long)l2->fill_sectors, MEM_SECTOR, (unsigned long long)l2->line);
     if (l2->fill_sectors == 3)
         return err_set(err, "l2.fill_sectors: expected 1, 2 or 4");
+    if (has_l3(config) && (!l3_sets(config) || l3_sets(config) > 1 << 20))
+        return err_set(err, "l3.bytes: a slice's part has %llu sets of lines: expected 1 to %d",
+                       (unsigned long long)l3_sets(config), 1 << 20);
     for (const char *side = config->noc->gpc_partitions; *side; side++)
         if (*side < '0' || *side > '1')
             return err_set(err, "noc.gpc_partitions: a GPC's partition is 0 or 1, not '%.1s'", side);
@@ -142,6 +156,17 @@ static struct cache_spec cache_spec_of(const struct l2_spec *l2, uint32_t works)
                                .has_masks = true};
 }
 
+static void make_l3(struct partition_spec *spec, const struct memsys_config *config)
+{
+    struct cache_spec cache = {
+        .line_bytes = (uint32_t)config->l2->line,
+        .sector_bytes = MEM_SECTOR,
+        .tags = {.sets = (uint32_t)l3_sets(config), .ways = (uint32_t)config->l3->ways, .hashed = true}};
+    spec->l3 = mem_alloc(spec->here, sizeof *spec->l3);
+    for (uint32_t i = 0; i < spec->here; i++)
+        cache_init(&spec->l3[i], &cache);
+}
+
 static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t misses)
 {
     const struct memsys_shape *shape = &mem->shape;
@@ -199,6 +224,8 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
         for (uint32_t client = 0; client < shape->clients; client++)
             spec->distance_ps[client * spec->here + i] = (uint32_t)distance_ps(shape, config, client, slice);
     }
+    if (has_l3(config))
+        make_l3(spec, config);
     make_dram(mem, spec, (uint32_t)l2->misses);
     island_own(mem->engine, NULL);
     mem->components[number] = make_component(mem, spec, island, name);
@@ -235,6 +262,11 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     mem->dram = *config->dram;
     find_shape(&mem->shape, config);
     find_gpcs(&mem->shape, config);
+    if (has_l3(config)) {
+        mem->shape.l3_latency_ps = config->l3->latency;
+        mem->shape.l3_sector_fs =
+            (uint64_t)(MEM_SECTOR * 1e15 * mem->shape.map.slices / (double)config->l3->bandwidth);
+    }
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
     mem->clients = config->clients;
@@ -267,6 +299,9 @@ void memsys_fini(struct memsys *mem)
         struct partition_spec *spec = &mem->specs[i];
         for (uint32_t s = 0; s < spec->here; s++)
             cache_fini(&spec->caches[s]);
+        for (uint32_t s = 0; spec->l3 && s < spec->here; s++)
+            cache_fini(&spec->l3[s]);
+        mem_free(spec->l3);
         mem_free(spec->caches);
         mem_free(spec->works);
         mem_free(spec->payloads);

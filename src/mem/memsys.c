@@ -204,6 +204,9 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
 void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);
+    for (uint32_t i = 0; forget && i < mem->islands; i++)
+        for (uint32_t slice = 0; mem->specs[i].l3 && slice < mem->specs[i].here; slice++)
+            cache_forget(&mem->specs[i].l3[slice], NULL);
 }
 
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters)

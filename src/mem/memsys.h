@@ -31,6 +31,7 @@ struct memsys_config {
     struct hostmem *host; /* what lies beyond the link to the host */
     bool has_peers;       /* there are other GPUs, and memsys_attach_fabric will tell the way to them */
     const struct l2_spec *l2;
+    const struct l3_spec *l3; /* or NULL: there is none */
     const struct dram_spec *dram;
     const struct noc_spec *noc;
     const struct tlb_spec *tlb; /* or NULL: translation takes no time */

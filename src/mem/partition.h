@@ -42,6 +42,7 @@ struct memsys_shape {
     const struct dram_spec *dram_spec;
     struct dram_times times;
     uint32_t channels_per_slice;
+    uint64_t l3_latency_ps, l3_sector_fs;
     struct home memory; /* the bytes */
 };
 
@@ -101,6 +102,7 @@ struct slice {
     uint64_t atomics_free_at;
     uint64_t cross_free_at; /* of the way to its counterpart; with what is left of a picosecond: */
     uint64_t cross_fs;
+    uint64_t l3_free_at, l3_fs;      /* likewise, of the L3 */
     uint64_t gpc_paid_at[GPCS_MOST]; /* when the share of a GPC's port will have moved all that was sent */
     uint64_t invalidated_at;         /* until then the counterpart may have stale copies */
     uint32_t late_first, late_last;  /* works that came across and found no room */
@@ -124,6 +126,7 @@ struct partition_spec {
     uint32_t first_pair, pairs, here;  /* slices of one side on this island, and of all sides */
     uint32_t global[SLICES_HERE_MOST]; /* slices by their number among all */
     struct cache *caches;              /* of each slice here */
+    struct cache *l3;                  /* likewise: the tags of what is behind it; NULL: there is no L3 */
     struct work *works;
     struct work_payload *payloads;   /* of works */
     uint32_t work_count, works_kept; /* kept for fetches */

@@ -5,7 +5,7 @@
  * see what its own thread stores after it. At a copy of another slice's line, writes and atomics do not wait.
  * They follow the request for the copy to the home slice, and the copy is stale from then on; later reads
  * follow them. */
-#include "mem/dram.h"
+#include "mem/behind.h"
 
 /* The offset of a line in the GPU's memory. */
 static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
@@ -42,11 +42,11 @@ static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key,
     if (cache_holds(cache, slot)) {
         uint64_t old = cache_line_in(cache, slot);
         if (*cache_dirty(cache, slot)) {
-            if (!here->shape->dram->room(here, slice, old >> 1))
+            if (!behind_room(here, slice, old >> 1))
                 return TAGS_NONE;
             uint32_t sectors = clean(here->spec, slice, slot);
             here->state->count.l2_sectors_written_back += sector_count(sectors);
-            here->shape->dram->write(here, slice, old >> 1, sectors);
+            behind_write(here, slice, old >> 1, sectors);
         }
         if (*copied(cache, slot))
             slice_recall(here, slice, old, *copied(cache, slot));
@@ -85,7 +85,7 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
         uint32_t beside = cache_missing(cache, miss->slot, neighbours(here->shape, sectors));
         sectors |= cache_ask(cache, entry, beside);
         home_prefetch(&here->shape->memory, offset_of(here->spec, slice, miss->line));
-        here->shape->dram->read(here, slice, miss->line >> 1, sectors, entry);
+        behind_read(here, slice, miss->line >> 1, sectors, entry);
         return;
     }
     uint64_t offset = offset_of(here->spec, slice, miss->line);
