@@ -29,10 +29,11 @@ bool coalesce_some_touch(const struct delivery *of, lane_mask lanes, uint64_t bl
 static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line, uint32_t shift)
 {
     lane_mask same = 0;
+    uint64_t first = line << shift, of_line = UINT64_MAX << shift;
     for (uint32_t half = 0; half < of->width; half += 32) {
         uint32_t here = 0;
         for (uint32_t i = 0; i < 32; i++)
-            here |= (uint32_t)(of->at[half + i] >> shift == line) << i;
+            here |= (uint32_t)((of->at[half + i] & of_line) == first) << i;
         same |= (lane_mask)here << half;
     }
     return same & rest;
