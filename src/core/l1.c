@@ -1,5 +1,6 @@
 /* The L1 data cache: sectors, misses in flight, write-through; and the messages to and from memory. */
 #include "core/l1.h"
+#include "core/counted.h"
 #include "exec/atomics.h"
 #include "base/mem.h"
 
@@ -210,14 +211,15 @@ static void note_awaited(const struct sm *sm, const struct load *load)
 {
     struct sm_warp *w = load->warp;
     const uint16_t *registers = registers_of(load);
-    for (uint32_t i = 0; i < load->writes; i++) {
-        if (w->waits_for != load->code->slots_at + registers[i])
-            continue;
-        if (load->result == RESULT_SHORT)
-            w->reason = STALL_short_scoreboard;
-        if (load->profile && sm->cycle > w->since)
-            load->profile->awaited += sm->cycle - w->since;
-    }
+    bool is_awaited = UNLIKELY(load->timing->counters) && counted_is_awaited(load);
+    for (uint32_t i = 0; i < load->writes && !is_awaited; i++)
+        is_awaited = w->waits_for == load->code->slots_at + registers[i];
+    if (!is_awaited)
+        return;
+    if (load->result == RESULT_SHORT)
+        w->reason = STALL_short_scoreboard;
+    if (load->profile && sm->cycle > w->since)
+        load->profile->awaited += sm->cycle - w->since;
 }
 
 /* All bytes are there that gathered. */
@@ -243,6 +245,8 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     const uint16_t *registers = registers_of(load);
     for (uint32_t i = 0; i < load->writes; i++)
         board[registers[i]] = load->ready_at * RESULT_KINDS + load->result;
+    if (UNLIKELY(load->timing->counters))
+        counted_done(load, load->ready_at * RESULT_KINDS + load->result);
     if (load->of.is_async || load->of.stage_bytes)
         complete(load);
     if (load->of.is_async && !load->of.barrier)
@@ -506,8 +510,18 @@ static uint8_t *written_before(const struct sm *sm, uint32_t slot)
     return cache_note(&sm->l1, slot);
 }
 
-void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE_MOST],
-              const uint32_t masks[MEM_SECTORS_MOST], uint64_t cycle)
+/* Who is told when a write is done: its block; of one that is counted, that, too. */
+static uint32_t write_begins(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t cycle)
+{
+    sm_block_write_begins(sm, w, cycle);
+    if (LIKELY(!counted))
+        return TO_BLOCK | w->block->writes;
+    counted->lines_left++;
+    return TO_STORE | (uint32_t)(counted - sm->loads);
+}
+
+void l1_store(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t address,
+              const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST], uint64_t cycle)
 {
     enum cache_write how = (enum cache_write)sm->config.spec->l1_write;
     struct sm_counters *counters = &w->kernel->counters;
@@ -538,10 +552,9 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         cache_write(&sm->l1, slot, s, masks[s], write->data, how);
     }
     message.request = request_of(sm, line, sectors);
-    message.request.id = TO_BLOCK | w->block->writes;
+    message.request.id = write_begins(sm, w, counted, cycle);
     counters->l1_store_sectors += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
-    sm_block_write_begins(sm, w, cycle);
     uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
     send(sm, counters, line, cycle, MEM_WRITE, &message.request, bytes, bytes + partial * PARTIAL_BYTES);
 }
@@ -567,10 +580,10 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     } message;
     uint64_t line = l1_tag(sm, address);
     uint32_t slot = cache_find(&sm->l1, key_of(sm, line)), count = 0;
-    uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     make_stale(sm, line);
     const struct atomic_row *row = &atomic_rows[request->of.operation];
     uint8_t floats = row->floats ? MEM_ON_FLOATS : 0;
+    bool wants_old = request->of.returns;
     uint32_t before = l1_sectors_before(sm, line);
     message.request = request_of(sm, line, 0);
     message.request.operation = (uint8_t)(request->of.operation | floats);
@@ -585,15 +598,17 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
                                                       .bytes = row->bytes};
         if (count < MEM_ATOMS && (rest & (rest - 1)))
             continue;
-        message.request.count = (uint8_t)(count | (load ? MEM_WANTS_OLD : 0));
-        if (load)
+        message.request.count = (uint8_t)(count | (wants_old ? MEM_WANTS_OLD : 0));
+        if (wants_old) {
             load->lines_left++;
-        else
-            sm_block_write_begins(sm, w, cycle), sm->reductions_under_way += count;
+            message.request.id = TO_LOAD | (uint32_t)(load - sm->loads);
+        } else {
+            message.request.id = write_begins(sm, w, load, cycle);
+            sm->reductions_under_way += count;
+        }
         if (slot != TAGS_NONE)
             cache_invalidate(&sm->l1, slot, message.request.sectors >> before);
         w->kernel->counters.bytes_to_l2 += count * 8u;
-        message.request.id = id;
         send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message.request,
              (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
              (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
@@ -622,8 +637,12 @@ void l1_reply(struct sm *sm, const struct event *event)
         sm->stores_under_way--;
         sm->reductions_under_way -= reply.count;
         lsu_let_in(sm);
-        if ((reply.id & TO_KIND) != TO_NOBODY)
+        if ((reply.id & TO_KIND) == TO_STORE) {
+            sm_block_write_done(sm, sm->loads[number].block_writes);
+            load_line_done(sm, &sm->loads[number], sm->cycle);
+        } else if ((reply.id & TO_KIND) != TO_NOBODY) {
             sm_block_write_done(sm, number);
+        }
         return;
     }
     if (UNLIKELY(event->kind != MEM_DATA && event->kind != MEM_OLD))

@@ -28,6 +28,7 @@ enum reply_to {
     TO_BLOCK = UINT32_C(2) << 29,
     TO_NOBODY = UINT32_C(3) << 29,
     TO_CONSTANT = UINT32_C(4) << 29,
+    TO_STORE = UINT32_C(5) << 29, /* a write that is counted: its load */
     TO_KIND = UINT32_C(7) << 29,
     TO_SERIAL = UINT32_C(1) << 18,
     TO_MASK = TO_SERIAL - 1
@@ -72,8 +73,10 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
 uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle);
 void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data);
 
-void l1_store(struct sm *sm, struct sm_warp *w, uint64_t line, const unsigned char data[MEM_LINE_MOST],
-              const uint32_t masks[MEM_SECTORS_MOST], uint64_t cycle);
+/* With the load of a store that is counted, or NULL. */
+void l1_store(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t line,
+              const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST],
+              uint64_t cycle);
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
                uint64_t line, lane_mask who, uint64_t cycle);
 

@@ -4,6 +4,7 @@
  * is. */
 #include "core/l1.h"
 #include "core/coalesce.h"
+#include "core/counted.h"
 #include "base/mem.h"
 #include "exec/atomics.h"
 #include "exec/watch.h"
@@ -133,6 +134,8 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
     load->code = w->under_way;
     load->timing = timing;
     load->writes = request->of.is_async ? 0 : timing->writes;
+    load->block_writes = NO_SLOT;
+    counted_hold(load);
     load->profile = w->profile;
     load->group = w->group % SM_COPY_GROUPS;
     if (request->of.is_async && !request->of.barrier)
@@ -270,7 +273,21 @@ static void collect_spanning(const struct isa_ops *isa, const struct request *re
     }
 }
 
-static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
+/* A store is waited for only where the program counts it; its load brings nothing. */
+static struct load *begin_store(struct sm *sm, struct sm_warp *w, const struct request *request,
+                                const struct isa_timing *timing)
+{
+    if (LIKELY(!timing->counters))
+        return NULL;
+    struct load *load = begin_load(sm, w, request, timing);
+    load->of.acquires = false;
+    load->of.stage_bytes = 0;
+    load->block_writes = w->block->writes;
+    return load;
+}
+
+static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request,
+                         const struct isa_timing *timing)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
@@ -278,6 +295,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_store_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
+    struct load *load = begin_store(sm, w, request, timing);
     counters->l1_requests++;
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
         uint64_t line = lines.at[i].line << lines.shift;
@@ -288,9 +306,11 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
             w->kernel->isa->collect(request, line, who, data, masks);
         else
             collect_spanning(w->kernel->isa, request, line, who, data, masks, 1u << lines.shift);
-        l1_store(sm, w, line, data, masks, begins);
+        l1_store(sm, w, load, line, data, masks, begins);
     }
     note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
+    if (load)
+        load_line_done(sm, load, begins);
 }
 
 /* How long it takes until the one lane that does it for all can: as long as the steps before. */
@@ -323,6 +343,8 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
     if (request->of.returns) {
         load = begin_load(sm, w, request, timing);
         sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    } else {
+        load = begin_store(sm, w, request, timing);
     }
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
         uint64_t line = lines.at[i].line;
@@ -381,7 +403,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
         note_sectors(w, count, count);
         sm->lsu_free += (uint64_t)(spec->l1_tag_cycles * LSU_PARTS);
         if (request->writes)
-            l1_store(sm, w, line << shift, data, masks, begins);
+            l1_store(sm, w, NULL, line << shift, data, masks, begins);
         else
             l1_load(sm, load, line << shift, (uint8_t)sectors, begins);
         begins += spec->l1_line_cycles;
@@ -434,6 +456,8 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         ready = max_u64(ready, take_constants(sm, request->param, request->param_at) +
                                    fetch_param_wait(sm, w, request));
     sm_warp_set_results(w, w->under_way->slots_at, timing, registers, ready * RESULT_KINDS + RESULT_SHORT);
+    if (UNLIKELY(timing->counters))
+        counted_begin(w, timing, ready * RESULT_KINDS + RESULT_SHORT);
     if (request->local)
         issue_local(sm, w, request, timing, registers, ready);
     switch ((enum request_kind)request->of.kind) {
@@ -446,7 +470,7 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         issue_constants(sm, w, request, timing, registers);
         break;
     case REQUEST_STORE:
-        issue_stores(sm, w, request);
+        issue_stores(sm, w, request, timing);
         break;
     case REQUEST_ATOMIC:
         issue_atomics(sm, w, request, timing, registers);

@@ -14,6 +14,9 @@
 #define SM_PARAMS(P, S)                                                                                      \
     P(S, choice, scheduler, "gty", "gto|lrr|gty|two_level", "which of the warps that could issue does")      \
     P(S, count, two_level_active, "6", "1..32", "warps of a sub-core that two_level looks at")               \
+    P(S, count, turn_cycles, "1", "1..16", "a sub-core issues once in so many cycles, sub-cores in turn")    \
+    P(S, count, turn_issues, "1", "1..8",                                                                    \
+      "instructions that a sub-core issues at a time, of different warps and to different units")            \
     ISA_UNITS(UNIT_PARAMS, P, S)                                                                             \
     P(S, count, queue, "4", "0..64",                                                                         \
       "instructions that wait for a unit of variable latency, when it is busy")                              \
