@@ -23,6 +23,7 @@ good() {
 
 count=0
 for program in programs/*; do
+    [[ $program == */micro_gcn3_* ]] && continue # they are machine code
     good "${program#programs/}"
     count=$((count + 1))
 done
@@ -56,6 +57,14 @@ good stencil2d --width 3 --height 67
 good transpose --width 33 --height 65 --tiled 0
 good transpose --width 1 --height 65 --tiled 1
 good vecadd --n 777 --block 7
+
+for kind in 0 1 2; do
+    programs/micro_gcn3_stream --kind $kind --kib 65 --groups 3 >out 2>&1
+    tail -1 out | grep -q '^micro_gcn3_stream: ok' || fail "micro_gcn3_stream --kind $kind: $(cat out)"
+done
+
+programs/micro_gcn3_alu >out 2>&1
+[[ $? == 2 && $(wc -l <out) == 1 ]] || fail "micro_gcn3_alu runs on a CPU: $(cat out)"
 
 programs/saxpy --n 0 >out 2>&1
 [[ $? == 2 ]] || fail "saxpy --n 0 is taken"

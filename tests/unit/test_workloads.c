@@ -43,11 +43,49 @@ static void code_objects_are_for_gfx803(void **state)
     assert_true(found >= 23);
 }
 
+/* Whether a workload has an option of this name, with this value within its bounds. */
+static bool has_option(const struct workload *workload, const char *name, uint64_t value)
+{
+    for (const struct workload_option *o = workload->options; o->name; o++)
+        if (!strcmp(o->name, name))
+            return value >= o->least && value <= o->most;
+    return false;
+}
+
+static void points_of_gcn3_name_workloads_and_options(void **state)
+{
+    static const struct {
+        const char *name, *workload, *options;
+    } points[] = {
+#define POINT(name, workload, options) {#name, #workload, options},
+#include "bench/points_gcn3.def"
+#undef POINT
+    };
+    size_t bytes;
+    (void)state;
+    assert_true(sizeof points / sizeof *points >= 57);
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        const struct workload *workload = workload_find(points[i].workload);
+        char name[40];
+        unsigned long long value;
+        int length;
+        if (!workload || !workload_code(workload, WORKLOAD_GCN3, &bytes))
+            fail_msg("%s: %s is no workload for GCN3", points[i].name, points[i].workload);
+        for (const char *at = points[i].options; *at; at += length) {
+            length = 0;
+            if (sscanf(at, "%39[a-z-]=%llu %n", name, &value, &length) != 2 ||
+                !has_option(workload, name, value))
+                fail_msg("%s: '%s' is no option of %s", points[i].name, at, points[i].workload);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_code_for_a_gpu),
         cmocka_unit_test(code_objects_are_for_gfx803),
+        cmocka_unit_test(points_of_gcn3_name_workloads_and_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
