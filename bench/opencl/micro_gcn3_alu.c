@@ -1,6 +1,6 @@
 /* Latency and throughput of instructions of GCN3: chains of dependent steps, one a wavefront, with more and
  * more wavefronts on one compute unit. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_ALU_STEPS = 64, MICRO_GCN3_ALU_LANES = 64, MICRO_GCN3_ALU_WAVEFRONTS = 16 };
 

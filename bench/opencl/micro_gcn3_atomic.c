@@ -1,5 +1,5 @@
 /* Atomic additions in global memory: of all lanes to one place, or apart. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_ATOMIC_LANES = 64 };
 

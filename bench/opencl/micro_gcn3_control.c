@@ -1,5 +1,5 @@
 /* Barriers and branches of one work-group. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_CONTROL_LANES = 64, MICRO_GCN3_CONTROL_STEPS = 16 };
 

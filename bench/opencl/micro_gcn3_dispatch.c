@@ -1,5 +1,5 @@
 /* Kernels that do nothing: what a launch and its work-groups cost. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_DISPATCH_LANES = 64 };
 

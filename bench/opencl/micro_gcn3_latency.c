@@ -1,7 +1,7 @@
 /* Latency of memory: one work-item follows indices, in an order that no prefetcher guesses, around a
  * footprint: through L1 and L2, through the scalar cache, or in the LDS. With places a page apart it shows
  * what the TLBs cost. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_VECTOR, MICRO_GCN3_SCALAR, MICRO_GCN3_LDS, MICRO_GCN3_LDS_WORDS = 8192 };
 

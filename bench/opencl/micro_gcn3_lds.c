@@ -1,6 +1,6 @@
 /* What the LDS of one compute unit takes in, by the width of an access, the bytes between the addresses of
  * lanes (which decide the bank conflicts) and the number of wavefronts. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_LDS_LANES = 64, MICRO_GCN3_LDS_STEPS = 16, MICRO_GCN3_LDS_KINDS = 8 };
 

@@ -1,7 +1,7 @@
 /* Straight code of some number of steps, by one wavefront: additions (instruction fetch and issue), reads
  * that hit in L1, reads from DRAM, reads that hit in L2. The time of the launch over the number of steps is a
  * line; its slope is the step's cost. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_STRAIGHT_ALU, MICRO_STRAIGHT_L1, MICRO_STRAIGHT_DRAM, MICRO_STRAIGHT_L2, MICRO_STRAIGHT_KINDS };
 enum { MICRO_STRAIGHT_SCAN = 4096, MICRO_STRAIGHT_AGAIN = 1024, MICRO_STRAIGHT_LANES = 64 };

@@ -1,6 +1,6 @@
 /* Reads, writes and copies of a footprint by many work-items: the bandwidth of L2 (the second of two launches
  * over a small footprint finds there what the first one left) and of memory. */
-#include "../cuda/micro.h"
+#include "micro.h"
 
 enum { MICRO_GCN3_STREAM_ITEMS = 256, MICRO_GCN3_STREAM_VECTOR = 16 };
 enum { MICRO_GCN3_READ, MICRO_GCN3_WRITE, MICRO_GCN3_COPY };

@@ -16,9 +16,10 @@ mkdir programs
 
 # good PROGRAM OPTION...: it ends well and says so
 good() {
-    local said
-    said=$("programs/$@" 2>&1)
-    [[ $? == 0 && $said == "$1: ok" ]] || fail "$*: $said"
+    local said program=$1
+    shift
+    said=$("programs/$program" "$@" 2>&1)
+    [[ $? == 0 && $said == "$program: ok" ]] || fail "$program $*: $said"
 }
 
 count=0
