@@ -4,8 +4,6 @@ import re
 from atomics import ATOMICS, float_atomic
 from wave import LANES, M32, signed
 
-LDS_NAMES = {"add": "add", "sub": "sub", "rsub": "rsub", "inc": "inc", "dec": "dec", "and": "and", "or": "or", "xor": "xor"}
-
 
 def words(wave, operand, lane, count):
     return sum(wave.get_v(operand.index + i, lane) << 32 * i for i in range(count))
@@ -176,11 +174,10 @@ def run_counter(wave, instruction):
     """ds_append and ds_consume: one counter in LDS at M0[31:16] + offset, moved by the number of active lanes."""
     active = wave.active()
     address = (wave.get("m0") >> 16) + instruction.number("offset")
-    wave.read.add(("lds", 0))
+    wave.touch("lds", address, 4)
     old = int.from_bytes(wave.lds[address:address + 4], "little")
     step = len(active) if instruction.name == "ds_append" else -len(active)
     wave.lds[address:address + 4] = ((old + step) & M32).to_bytes(4, "little")
-    wave.written.add(("lds", 0))
     for lane in active:
         wave.set_v(instruction.operands[0].index, lane, old)
 

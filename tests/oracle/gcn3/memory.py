@@ -181,16 +181,12 @@ class Resource:
         """Each component is checked by itself."""
         def locate(at):
             here = offset + at
-            if self.stride == 0 or not self.swizzled:
-                linear_offset = here + self.stride * index
-                limit = self.records - scalar_offset
-                if self.swizzled:  # stride 0, as of scratch
-                    linear_offset = self.swizzle(index, here)
-                    return None if here + self.stride * index >= limit else self.base + scalar_offset + linear_offset
-                return None if linear_offset >= limit else self.base + scalar_offset + linear_offset
-            if index >= self.records or here >= self.stride:
-                return None
-            return self.base + scalar_offset + self.swizzle(index, here)
+            inside = self.swizzle(index, here) if self.swizzled else here + self.stride * index
+            if self.swizzled and self.stride:
+                outside = index >= self.records or here >= self.stride
+            else:
+                outside = inside >= self.records - scalar_offset
+            return None if outside else self.base + scalar_offset + inside
 
         def load(at, size):
             address = locate(at)

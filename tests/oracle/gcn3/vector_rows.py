@@ -247,12 +247,10 @@ def pick3(fp, values, sign):
 def median(fp, values):
     if any(fp.fmt.is_nan(x) for x in values):
         return pick3(fp, values, -1)
-    largest = pick3(fp, values, 1)
-    for i, x in enumerate(values):
-        if fp.compare(largest, x) == 0:
-            rest = values[:i] + values[i + 1:]
-            return fp.pick(*rest, 1, False)
-    raise AssertionError("one of three is the largest")
+    exact = Fp(fp.fmt)
+    a, b, c = (fp.flush_in(x) for x in values)
+    low, high = exact.pick(a, b, -1, False), exact.pick(a, b, 1, False)
+    return fp.flush_out(exact.pick(low, exact.pick(high, c, -1, False), 1, False))
 
 
 for _t, _gfx in (("f32", (8, 9)), ("f16", (9,))):
