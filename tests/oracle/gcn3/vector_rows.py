@@ -352,7 +352,7 @@ def div_scale(fp, s0, d, n, near, step, tiny):
     if fmt.is_denormal(d):
         return scaled(step), 0
     if reciprocal_denormal and quotient_denormal:
-        return (scaled(step) if s0 == d else s0), 1
+        return (scaled(-step) if s0 == d else s0), 1
     if reciprocal_denormal:
         return scaled(-step), 0
     if quotient_denormal:
