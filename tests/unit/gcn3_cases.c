@@ -190,6 +190,10 @@ static bool float_fits(const struct gcn3_item *item, const struct float_layout *
 
 bool gcn3_item_fits(const struct gcn3_item *item, uint64_t expected, uint64_t result)
 {
+    if (item->flags & GCN3_LOW_HALF) {
+        expected &= 0xffff;
+        result &= 0xffff;
+    }
     switch (item->compare) {
     case GCN3_F16:
         return expected >> 16 == result >> 16 &&

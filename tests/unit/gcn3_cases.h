@@ -27,7 +27,9 @@ enum gcn3_special {
 
 /* How an expected value is compared. A NaN equals any NaN, except with GCN3_BITS. */
 enum gcn3_compare { GCN3_BITS, GCN3_F16, GCN3_F32, GCN3_F64, GCN3_F16X2, GCN3_IGNORED = 255 };
-enum { GCN3_ANY_ZERO = 1, GCN3_ABSOLUTE = 2 }; /* flags: +0 equals -0; the tolerance is in ulps of 1.0 */
+/* Flags: +0 equals -0; the tolerance is in ulps of 1.0; the upper 16 bits of the register are not compared.
+ */
+enum { GCN3_ANY_ZERO = 1, GCN3_ABSOLUTE = 2, GCN3_LOW_HALF = 4 };
 
 /* Some registers or bytes. `data` points into the file. */
 struct gcn3_item {

@@ -1,7 +1,9 @@
 """The case file: README.md has the format."""
 import struct
 
+import packed
 from vector import WIDTH, find_row
+from vector_rows import ROWS
 from wave import LANES, M32, M64
 
 VERSION = 1
@@ -9,7 +11,7 @@ SGPR, VGPR, SPECIAL, LDS, MEMORY = range(5)
 SPECIALS = ("vcc", "exec", "m0", "scc", "mode", "flat_scratch", "pc", "shared_base", "private_base", "scratch_base", "lds_size")
 BITS, COMPARE_F16, COMPARE_F32, COMPARE_F64, COMPARE_F16X2, IGNORED = 0, 1, 2, 3, 4, 255
 COMPARES = {"f16": COMPARE_F16, "f32": COMPARE_F32, "f64": COMPARE_F64, "f16x2": COMPARE_F16X2}
-ANY_ZERO, ABSOLUTE = 1, 2
+ANY_ZERO, ABSOLUTE, LOW_HALF = 1, 2, 4
 
 
 def item(space, index, values, where=0, compare=BITS, flags=0, width=1, ulps=0):
@@ -24,8 +26,8 @@ def item(space, index, values, where=0, compare=BITS, flags=0, width=1, ulps=0):
     return struct.pack("<BBBBIIIQ", space, compare, flags, width, index, count, ulps, where) + payload
 
 
-def special(name, value):
-    return item(SPECIAL, SPECIALS.index(name), [value & M32, value >> 32 & M32])
+def special(name, value, compare=BITS):
+    return item(SPECIAL, SPECIALS.index(name), [value & M32, value >> 32 & M32], compare=compare)
 
 
 def shortest_period(values, mask):
@@ -89,8 +91,16 @@ def before_items(wave, touched):
 
 def result_rule(wave, instruction):
     """How the vector result is compared: (first register, width, compare, flags, ulps), or None: bit by bit."""
-    row = find_row(instruction.name, wave.gfx) if instruction.name.startswith("v_") else None
-    if row is None or row.result not in COMPARES or instruction.operands[0].kind != "v":
+    if not instruction.name.startswith("v_") or instruction.operands and instruction.operands[0].kind != "v":
+        return None
+    if instruction.name in packed.HALVES:
+        half = packed.HALVES[instruction.name]
+        loose = half.any_zero or "clamp" in instruction.modifiers
+        return (instruction.operands[0].index, 1, COMPARE_F16X2, ANY_ZERO if loose else 0, 0) if half.result == "f16" else None
+    row = ROWS["v_mad_f32"] if instruction.name == "v_mad_mix_f32" else find_row(instruction.name, wave.gfx)
+    if row is not None and row.keeps_high and WIDTH[row.result] == 16:
+        return instruction.operands[0].index, 1, COMPARES.get(row.result, BITS), ANY_ZERO | LOW_HALF, row.ulps
+    if row is None or row.result not in COMPARES:
         return None
     if instruction.encoding == "sdwa" and instruction.modifiers.get("dst_sel", "DWORD") != "DWORD":
         return None
@@ -108,13 +118,13 @@ def after_items(wave, instruction):
         items.append(vector_item(wave, first, wave.lanes.get(first, 0), compare, flags, width, ulps))
         covered = {first + i for i in range(width)}
     for space, index in sorted(wave.written):
+        compare = IGNORED if (space, index) in wave.unsure else BITS
         if space == "s":
-            items.append(item(SGPR, index, [wave.sgpr[index]], compare=IGNORED if ("s", index) in wave.unsure else BITS))
+            items.append(item(SGPR, index, [wave.sgpr[index]], compare=compare))
         elif space == "v" and index not in covered:
             items.append(vector_item(wave, index, wave.lanes.get(index, 0)))
         elif space not in ("s", "v"):
-            entry = special(space, wave.special[space])
-            items.append(entry)
+            items.append(special(space, wave.special[space], compare))
     if ("pc", 0) not in wave.written:
         items.append(special("pc", wave.special["pc"]))
     return items + memory_items(wave, wave.bytes)

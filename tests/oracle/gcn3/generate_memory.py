@@ -66,10 +66,12 @@ def ds_names():
 
 
 DS = ds_names()
+DS_HALVES = {f"ds_read_{kind}_d16{half}": (1, 0, 0) for kind in ("u8", "i8", "u16") for half in ("", "_hi")}
+DS_HALVES.update({f"ds_write_{kind}_d16_hi": (0, 1, 1) for kind in ("b8", "b16")})
 
 
 def ds_text(rng, name):
-    result, data, count = DS[name]
+    result, data, count = {**DS, **DS_HALVES}[name]
     operands = [vectors(rng, result, 0)] if result else []
     operands.append(vectors(rng, 1, 1))
     operands += [vectors(rng, count, 2 + i) for i in range(data)]
@@ -120,11 +122,15 @@ ACCESSES = [f"load_{kind}" for kind in LOADS] + [f"store_{kind}" for kind in STO
     [f"atomic_{name}{wide}" for name in ATOMIC_NAMES for wide in ("", "_x2")]
 
 
+HALVES = [f"load_{kind}_d16{half}" for kind in ("ubyte", "sbyte", "short") for half in ("", "_hi")] + \
+    ["store_byte_d16_hi", "store_short_d16_hi"]
+
+
 def access_words(access):
     """Registers of the data, and of what an atomic returns."""
     kind, _, rest = access.partition("_")
     if kind != "atomic":
-        return max(WIDTHS[rest][0] // 4, 1), 0
+        return max(WIDTHS[rest.partition("_")[0]][0] // 4, 1), 0
     width = 2 if rest.endswith("_x2") else 1
     return width * (2 if rest.startswith("cmpswap") else 1), width
 
@@ -157,8 +163,13 @@ def buffer_text(rng, access):
 
 def lines(rng, gfx):
     if gfx == 9:
-        for access in ACCESSES:
+        for access in ACCESSES + HALVES:
             yield f"global_{access}", lambda access=access: flat_text(rng, "global", access)
+        for access in HALVES:
+            yield f"flat_{access}", lambda access=access: flat_text(rng, "flat", access)
+            yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
+        for name in DS_HALVES:
+            yield name, lambda name=name: ds_text(rng, name)
         return
     for name in DS:
         yield name, lambda name=name: ds_text(rng, name)

@@ -1,5 +1,6 @@
 """Random vector ALU instructions, and states for them."""
 from floats import Fp
+from packed import HALVES
 from values import FORMATS, float_of, random_mask, random_value
 from vector import FLOAT, INTEGER, WIDTH, find_row
 from vector_rows import GFX9, ROWS
@@ -182,6 +183,21 @@ LANE_ROWS = {
 LANE_ROWS9 = {"v_swap_b32": lambda rng: f"v_swap_b32 v{rng.randrange(24)}, v{rng.randrange(24)}"}
 
 
+def packed_text(rng, name):
+    row = HALVES.get(name, ROWS["v_mad_f32"])
+    count = len(row.sources)
+    texts = [f"v{rng.randrange(24)}" if rng.random() < 0.8 else f"s{rng.randrange(40)}" for _ in range(count)]
+    marks = lambda: "[" + ",".join(str(rng.getrandbits(1)) for _ in range(count)) + "]"
+    suffix = f" op_sel:{marks()} op_sel_hi:{marks()}"
+    if name == "v_mad_mix_f32":
+        texts = [with_signs(rng, text, "f32") for text in texts]
+    elif row.result == "f16":
+        suffix += f" neg_lo:{marks()} neg_hi:{marks()}"
+    if row.result == "f16" or row.saturates or name == "v_mad_mix_f32":
+        suffix += rng.choice(["", "", " clamp"])
+    return f"{name} v{rng.randrange(24)}, " + ", ".join(texts) + suffix
+
+
 def lines(rng, gfx):
     """Yields (name, a function that makes a text)."""
     only9 = gfx == 9
@@ -191,6 +207,8 @@ def lines(rng, gfx):
     if not only9:
         for name in COMPARES:
             yield name, lambda name=name: compare_text(rng, name, rng.choice(("e32", "e32", "e64", "e64", "sdwa")))
+    for name in [*HALVES, "v_mad_mix_f32"] if only9 else ():
+        yield name, lambda name=name: packed_text(rng, name)
     for name, make in (LANE_ROWS9 if only9 else LANE_ROWS).items():
         yield name, lambda make=make: make(rng)
 
@@ -257,8 +275,21 @@ def quotients(wave, instruction, row):
     return True
 
 
+def setup_packed(rng, wave, instruction):
+    """Halves of registers are f16 or integers; v_mad_mix_f32 gets no denormals, whose treatment is not known."""
+    kind = "f16" if instruction.name.endswith("f16") or instruction.name == "v_mad_mix_f32" else "u16"
+    avoid = ("denormal",) if instruction.name == "v_mad_mix_f32" else ()
+    for index in range(40):
+        pool = [random_value(rng, kind, avoid) | random_value(rng, kind, avoid) << 16 for _ in range(SHORTEST)]
+        wave.sgpr[index] = pool[0]
+        wave.vgpr[index] = [pool[lane % SHORTEST] for lane in range(LANES)]
+    return True
+
+
 def setup(rng, wave, instruction):
     """Fills what the instruction reads. False: this text cannot have a settled state."""
+    if instruction.name in HALVES or instruction.name == "v_mad_mix_f32":
+        return setup_packed(rng, wave, instruction)
     row = find_row(instruction.name, wave.gfx)
     compare = COMPARES.get(instruction.name)
     cross = instruction.encoding == "dpp" or (row is not None and row.wide) or row is None and compare is None

@@ -44,7 +44,7 @@ class Modes:
 class Row:
     """forms: which encodings exist (1 VOP1, 2 VOP2, 3 VOP3 only, c VOPC). The other flags:
     carry_out: a second destination, one bit per lane. carry_in: the last source is such a mask. reads_dst: the destination
-    is the last source. wide: lane number and VCC are passed too. ulps, absolute, any_zero: how a result is compared.
+    is the last source. keeps_high: 16 bits of the result's register stay. wide: lane number and VCC are passed too. ulps, absolute, any_zero: how a result is compared.
     saturates: with the clamp bit, an integer result is limited to its type. avoid: inputs that the manual does not
     settle, which the generator leaves out."""
 
@@ -553,8 +553,18 @@ for _name, _row in {
 }.items():
     row(_name, "u32", *_row, "3", gfx=(9,))
 row("v_mad_i32_i16", "i32", "i16 i16 i32", lambda m, a, b, c: a * b + c, "3", gfx=(9,))
+row("v_add_i16", "i16", "i16 i16", lambda m, a, b: a + b, "3", gfx=(9,), saturates=True, keeps_high=True)
+row("v_sub_i16", "i16", "i16 i16", lambda m, a, b: a - b, "3", gfx=(9,), saturates=True, keeps_high=True)
 row("v_add_i32", "i32", "i32 i32", lambda m, a, b: a + b, "3", gfx=(9,), saturates=True)
 row("v_sub_i32", "i32", "i32 i32", lambda m, a, b: a - b, "3", gfx=(9,), saturates=True)
+row("v_mad_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.flush16.mad(a, b, c), "3", gfx=(9,))
+row("v_mad_legacy_u16", "u16", "u16 u16 u16", lambda m, a, b, c: a * b + c, "3", gfx=(9,), saturates=True)
+row("v_mad_legacy_i16", "i16", "i16 i16 i16", lambda m, a, b, c: a * b + c, "3", gfx=(9,), saturates=True)
+row("v_fma_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.f16.fma(a, b, c), "3", gfx=(9,))
+row("v_cvt_pknorm_i16_f16", "u32", "f16 f16", lambda m, a, b: pair(*(normalized(m.f16, x, -1, 32767) for x in (a, b))), "3",
+    gfx=(9,), avoid="tie")
+row("v_cvt_pknorm_u16_f16", "u32", "f16 f16", lambda m, a, b: pair(*(normalized(m.f16, x, 0, 65535) for x in (a, b))), "3",
+    gfx=(9,), avoid="tie")
 row("v_pack_b32_f16", "u32", "f16 f16", lambda m, a, b: pair(a, b), "3", gfx=(9,), no_modifiers=True, avoid="snan denormal")
 row("v_sat_pk_u8_i16", "u32", "i32p", lambda m, a: sum(clamped(signed(a >> 16 * n & M16, 16), 0, 255) << 8 * n for n in (0, 1)),
     "1", gfx=(9,))
