@@ -4,8 +4,6 @@ import re
 from atomics import ATOMICS, float_atomic
 from wave import LANES, M32, signed
 
-LDS_NAMES = {"add": "add", "sub": "sub", "rsub": "rsub", "inc": "inc", "dec": "dec", "and": "and", "or": "or", "xor": "xor"}
-
 
 def words(wave, operand, lane, count):
     return sum(wave.get_v(operand.index + i, lane) << 32 * i for i in range(count))
@@ -16,6 +14,12 @@ def put(wave, operand, lane, value, count):
         wave.set_v(operand.index + i, lane, value >> 32 * i & M32)
 
 
+def put_half(wave, operand, lane, value, high):
+    """Gfx9's D16: one half of the register is written."""
+    old = wave.get_v(operand.index, lane)
+    wave.set_v(operand.index, lane, old & 0xFFFF | value << 16 if high else old & 0xFFFF0000 | value)
+
+
 def two_offsets(instruction, size, strided):
     scale = size * (64 if strided else 1)
     return [instruction.number("offset0") * scale, instruction.number("offset1") * scale]
@@ -23,7 +27,7 @@ def two_offsets(instruction, size, strided):
 
 def run_plain(wave, instruction, match):
     """ds_read_*, ds_write_*."""
-    is_read, kind = match[1] == "read", match[2]
+    is_read, kind, half = match[1] == "read", match[2], match[3]
     size = int(kind[1:]) // 8
     offset = instruction.number("offset")
     operands = instruction.operands
@@ -35,9 +39,13 @@ def run_plain(wave, instruction, match):
             value = wave.lds_load(address, size)
             results[lane] = signed(value, 8 * size) & M32 if kind[0] == "i" else value
         else:
-            wave.lds_store(address, words(wave, operands[1], lane, max(size // 4, 1)), size)
+            value = words(wave, operands[1], lane, max(size // 4, 1))
+            wave.lds_store(address, value >> 16 if half else value, size)
     for lane, value in results.items():
-        put(wave, operands[0], lane, value, max(size // 4, 1))
+        if half:
+            put_half(wave, operands[0], lane, value & 0xFFFF, half == "_d16_hi")
+        else:
+            put(wave, operands[0], lane, value, max(size // 4, 1))
 
 
 def run_pair(wave, instruction, match):
@@ -176,17 +184,16 @@ def run_counter(wave, instruction):
     """ds_append and ds_consume: one counter in LDS at M0[31:16] + offset, moved by the number of active lanes."""
     active = wave.active()
     address = (wave.get("m0") >> 16) + instruction.number("offset")
-    wave.read.add(("lds", 0))
+    wave.touch("lds", address, 4)
     old = int.from_bytes(wave.lds[address:address + 4], "little")
     step = len(active) if instruction.name == "ds_append" else -len(active)
     wave.lds[address:address + 4] = ((old + step) & M32).to_bytes(4, "little")
-    wave.written.add(("lds", 0))
     for lane in active:
         wave.set_v(instruction.operands[0].index, lane, old)
 
 
 FORMS = (
-    (r"ds_(read|write)_([biu](?:8|16|32|64|96|128))", run_plain),
+    (r"ds_(read|write)_([biu](?:8|16|32|64|96|128))(_d16|_d16_hi)?", run_plain),
     (r"ds_(read|write|wrxchg)2(st64)?(?:_rtn)?_b(32|64)", run_pair),
     (r"ds_(\w+?)_src2_([ubif])(32|64)", run_source2),
     (r"ds_(add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|wrxchg|wrap)(_rtn)?_([ubif])(32|64)", run_atomic),

@@ -1,6 +1,7 @@
 """Executes one instruction on a wave."""
 import data_share
 import memory
+import packed
 import scalar
 import vector
 from instruction import BadText, Instruction
@@ -19,7 +20,7 @@ def execute(wave, instruction):
     if name in SILENT:
         done = True
     elif name.startswith("v_"):
-        done = vector.run(wave, instruction)
+        done = vector.run(wave, instruction) or packed.run(wave, instruction)
     elif name.startswith("ds_"):
         done = data_share.run(wave, instruction)
     elif name.startswith("s_"):

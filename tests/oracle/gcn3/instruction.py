@@ -46,7 +46,7 @@ def parse_operand(text):
                 absolute |= prefix == "abs("
                 sext |= prefix == "sext("
                 text, changed = text[len(prefix):-1], True
-        if re.match(r"-[vs|afmesn](?!\d*\.)", text):
+        if re.match(r"-[^\d]", text):
             negate, text, changed = True, text[1:], True
         if text.startswith("|") and text.endswith("|"):
             absolute, text, changed = True, text[1:-1], True

@@ -2,7 +2,7 @@
 import re
 
 from atomics import ATOMICS
-from data_share import put, words
+from data_share import put, put_half, words
 from wave import M32, M64, signed
 
 WIDTHS = {"ubyte": (1, False), "sbyte": (1, True), "ushort": (2, False), "sshort": (2, True), "byte": (1, False),
@@ -93,12 +93,13 @@ def flat_place(wave, address, lane):
     return linear(wave, address)
 
 
-def move(wave, instruction, match, data, places):
+def move(wave, match, data, places):
     """A load or store of the active lanes. Wide accesses go dword by dword."""
-    size, is_signed = WIDTHS[match[2]]
+    kind, _, half = match[2].partition("_")
+    size, is_signed = WIDTHS[kind]
     if match[1] == "store":
         for lane, place in places.items():
-            value = words(wave, data, lane, max(size // 4, 1))
+            value = words(wave, data, lane, max(size // 4, 1)) >> (16 if half == "d16_hi" else 0)
             for at in range(0, size, 4):
                 place.store(at, value >> 8 * at & ((1 << 8 * min(size, 4)) - 1), min(size, 4))
         return
@@ -107,7 +108,10 @@ def move(wave, instruction, match, data, places):
         value = sum(place.load(at, min(size, 4)) << 8 * at for at in range(0, size, 4))
         results[lane] = signed(value, 8 * size) & M32 if is_signed else value
     for lane, value in results.items():
-        put(wave, data, lane, value, max(size // 4, 1))
+        if half:
+            put_half(wave, data, lane, value & 0xFFFF, half == "d16_hi")
+        else:
+            put(wave, data, lane, value, max(size // 4, 1))
 
 
 def modify(wave, name, wide, target, data, places):
@@ -155,7 +159,7 @@ def run_flat(wave, instruction):
         address = (base + flat_address(wave, instruction, address_operand, lane, is_global)) & M64
         places[lane] = linear(wave, address) if is_global else flat_place(wave, address, lane)
     if access:
-        move(wave, instruction, access, operands[0] if access[1] == "load" else operands[1], places)
+        move(wave, access, operands[0] if access[1] == "load" else operands[1], places)
     else:
         modify(wave, atomic[1], bool(atomic[2]), operands[0] if returns else None, operands[-1], places)
     return True
@@ -181,16 +185,12 @@ class Resource:
         """Each component is checked by itself."""
         def locate(at):
             here = offset + at
-            if self.stride == 0 or not self.swizzled:
-                linear_offset = here + self.stride * index
-                limit = self.records - scalar_offset
-                if self.swizzled:  # stride 0, as of scratch
-                    linear_offset = self.swizzle(index, here)
-                    return None if here + self.stride * index >= limit else self.base + scalar_offset + linear_offset
-                return None if linear_offset >= limit else self.base + scalar_offset + linear_offset
-            if index >= self.records or here >= self.stride:
-                return None
-            return self.base + scalar_offset + self.swizzle(index, here)
+            inside = self.swizzle(index, here) if self.swizzled else here + self.stride * index
+            if self.swizzled and self.stride:
+                outside = index >= self.records or here >= self.stride
+            else:
+                outside = inside >= self.records - scalar_offset
+            return None if outside else self.base + scalar_offset + inside
 
         def load(at, size):
             address = locate(at)
@@ -226,7 +226,7 @@ def run_buffer(wave, instruction):
         name = re.fullmatch(r"(\w+?)(_x2)?", match[2])
         modify(wave, name[1], bool(name[2]), data if "glc" in instruction.modifiers else None, data, places)
     else:
-        move(wave, instruction, match, data, places)
+        move(wave, match, data, places)
     return True
 
 

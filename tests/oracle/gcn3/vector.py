@@ -222,6 +222,8 @@ class Valu:
                 wave.written.add(("v", self.vgpr(target.index, 3) + i))
         if row.carry_out:
             wave.set_scalar(carry, carries, 64)
+            if "carry" in row.avoid:
+                wave.unsure.update((carry.kind, carry.index + i if carry.kind == "s" else 0) for i in range(2))
 
 
 # Compares

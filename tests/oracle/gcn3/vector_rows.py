@@ -44,7 +44,7 @@ class Modes:
 class Row:
     """forms: which encodings exist (1 VOP1, 2 VOP2, 3 VOP3 only, c VOPC). The other flags:
     carry_out: a second destination, one bit per lane. carry_in: the last source is such a mask. reads_dst: the destination
-    is the last source. wide: lane number and VCC are passed too. ulps, absolute, any_zero: how a result is compared.
+    is the last source. keeps_high: 16 bits of the result's register stay. wide: lane number and VCC are passed too. ulps, absolute, any_zero: how a result is compared.
     saturates: with the clamp bit, an integer result is limited to its type. avoid: inputs that the manual does not
     settle, which the generator leaves out."""
 
@@ -247,12 +247,10 @@ def pick3(fp, values, sign):
 def median(fp, values):
     if any(fp.fmt.is_nan(x) for x in values):
         return pick3(fp, values, -1)
-    largest = pick3(fp, values, 1)
-    for i, x in enumerate(values):
-        if fp.compare(largest, x) == 0:
-            rest = values[:i] + values[i + 1:]
-            return fp.pick(*rest, 1, False)
-    raise AssertionError("one of three is the largest")
+    exact = Fp(fp.fmt)
+    a, b, c = (fp.flush_in(x) for x in values)
+    low, high = exact.pick(a, b, -1, False), exact.pick(a, b, 1, False)
+    return fp.flush_out(exact.pick(low, exact.pick(high, c, -1, False), 1, False))
 
 
 for _t, _gfx in (("f32", (8, 9)), ("f16", (9,))):
@@ -354,7 +352,7 @@ def div_scale(fp, s0, d, n, near, step, tiny):
     if fmt.is_denormal(d):
         return scaled(step), 0
     if reciprocal_denormal and quotient_denormal:
-        return (scaled(step) if s0 == d else s0), 1
+        return (scaled(-step) if s0 == d else s0), 1
     if reciprocal_denormal:
         return scaled(-step), 0
     if quotient_denormal:
@@ -555,8 +553,18 @@ for _name, _row in {
 }.items():
     row(_name, "u32", *_row, "3", gfx=(9,))
 row("v_mad_i32_i16", "i32", "i16 i16 i32", lambda m, a, b, c: a * b + c, "3", gfx=(9,))
+row("v_add_i16", "i16", "i16 i16", lambda m, a, b: a + b, "3", gfx=(9,), saturates=True, keeps_high=True)
+row("v_sub_i16", "i16", "i16 i16", lambda m, a, b: a - b, "3", gfx=(9,), saturates=True, keeps_high=True)
 row("v_add_i32", "i32", "i32 i32", lambda m, a, b: a + b, "3", gfx=(9,), saturates=True)
 row("v_sub_i32", "i32", "i32 i32", lambda m, a, b: a - b, "3", gfx=(9,), saturates=True)
+row("v_mad_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.flush16.mad(a, b, c), "3", gfx=(9,))
+row("v_mad_legacy_u16", "u16", "u16 u16 u16", lambda m, a, b, c: a * b + c, "3", gfx=(9,), saturates=True)
+row("v_mad_legacy_i16", "i16", "i16 i16 i16", lambda m, a, b, c: a * b + c, "3", gfx=(9,), saturates=True)
+row("v_fma_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.f16.fma(a, b, c), "3", gfx=(9,))
+row("v_cvt_pknorm_i16_f16", "u32", "f16 f16", lambda m, a, b: pair(*(normalized(m.f16, x, -1, 32767) for x in (a, b))), "3",
+    gfx=(9,), avoid="tie")
+row("v_cvt_pknorm_u16_f16", "u32", "f16 f16", lambda m, a, b: pair(*(normalized(m.f16, x, 0, 65535) for x in (a, b))), "3",
+    gfx=(9,), avoid="tie")
 row("v_pack_b32_f16", "u32", "f16 f16", lambda m, a, b: pair(a, b), "3", gfx=(9,), no_modifiers=True, avoid="snan denormal")
 row("v_sat_pk_u8_i16", "u32", "i32p", lambda m, a: sum(clamped(signed(a >> 16 * n & M16, 16), 0, 255) << 8 * n for n in (0, 1)),
     "1", gfx=(9,))

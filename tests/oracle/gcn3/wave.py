@@ -27,6 +27,22 @@ class Wave:
         self.scratch_base = 0  # where the flat scratch of all waves begins
         self.read = set()
         self.written = set()
+        self.unsure = set()  # scalar results that the manual does not settle
+        self.lanes = {}  # of each written VGPR, the mask of its written lanes
+        self.bytes = {"memory": set(), "lds": set()}  # addresses of dwords that were touched
+
+    def copy(self):
+        """Another wave in the same state, of which nothing is noted yet."""
+        other = Wave(self.gfx)
+        other.sgpr, other.vgpr = list(self.sgpr), [list(lanes) for lanes in self.vgpr]
+        other.special = dict(self.special)
+        other.lds = bytearray(self.lds)
+        other.memory = [(base, bytearray(data)) for base, data in self.memory]
+        other.shared_base, other.private_base, other.scratch_base = self.shared_base, self.private_base, self.scratch_base
+        return other
+
+    def touch(self, space, address, size):
+        self.bytes[space].update(range(address & ~3, address + size, 4))
 
     # Registers: every access is noted.
     def get_s(self, index):
@@ -51,6 +67,7 @@ class Wave:
         if not 0 <= index < 256:
             raise Fault(f"v{index}")
         self.written.add(("v", index))
+        self.lanes[index] = self.lanes.get(index, 0) | 1 << lane
         self.vgpr[index][lane] = value & M32
 
     def get(self, name):
@@ -135,27 +152,29 @@ class Wave:
 
     def load(self, address, size):
         data, offset = self.region(address & M64, size)
-        self.read.add(("memory", 0))
+        self.touch("memory", address & M64, size)
         return int.from_bytes(data[offset:offset + size], "little")
 
     def store(self, address, value, size):
         data, offset = self.region(address & M64, size)
-        self.written.add(("memory", 0))
+        self.touch("memory", address & M64, size)
         data[offset:offset + size] = (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
 
     def lds_limit(self):
         """Gfx8 clamps to M0; gfx9 has no such limit."""
         return len(self.lds) if self.gfx >= 9 else min(len(self.lds), self.get("m0") & 0x1FFFF)
 
+    def lds_inside(self, address, size):
+        inside = address >= 0 and address + size <= self.lds_limit()
+        if inside:
+            self.touch("lds", address, size)
+        return inside
+
     def lds_load(self, address, size):
-        self.read.add(("lds", 0))
-        if address < 0 or address + size > self.lds_limit():
+        if not self.lds_inside(address, size):
             return 0
         return int.from_bytes(self.lds[address:address + size], "little")
 
     def lds_store(self, address, value, size):
-        self.read.add(("lds", 0))
-        if address < 0 or address + size > self.lds_limit():
-            return
-        self.written.add(("lds", 0))
-        self.lds[address:address + size] = (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        if self.lds_inside(address, size):
+            self.lds[address:address + size] = (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
