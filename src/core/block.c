@@ -41,8 +41,9 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
     if (kernel->team)
         return kernel;
     sm_kernel_make(sm, slot);
-    if (!sm->blocks_now)
-        l1_forget(sm); /* what other kernels wrote must be seen */
+    l1_forget(sm); /* what other kernels wrote must be seen */
+    if (!sm->config.spec->constants_kept)
+        fetch_forget_constants(sm);
     l1_set_shared(sm, sm->config.launches[slot].shared_bytes);
     return kernel;
 }

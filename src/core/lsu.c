@@ -84,6 +84,16 @@ static void note_passes(struct sm_warp *w, uint32_t passes, uint32_t conflicts)
     }
 }
 
+/* Shared memory's own pipeline has no queue before it. */
+static uint64_t take_shared_pipeline(struct sm *sm, const struct sm_warp *w, uint64_t parts)
+{
+    if (LIKELY(!sm->config.spec->shared_apart))
+        return take_pipeline(sm, w, parts);
+    uint64_t begins = max_u64(sm->lds_free, sm->cycle * LSU_PARTS);
+    sm->lds_free = begins + parts;
+    return begins / LSU_PARTS;
+}
+
 static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct request *request, bool merged)
 {
     const struct sm_spec *spec = sm->config.spec;
@@ -97,7 +107,7 @@ static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct requ
     uint32_t conflicts = all > least ? all - least : 0;
     counters->shared_conflicts += conflicts;
     note_passes(w, all, conflicts);
-    uint64_t begins = take_pipeline(sm, w, passes_take(spec, all));
+    uint64_t begins = take_shared_pipeline(sm, w, passes_take(spec, all));
     uint64_t latency = spec->shared_latency + (all - 1) * spec->conflict_cycles;
     if (request->shared_atomic)
         latency += spec->atomic_shared_cycles;

@@ -151,7 +151,7 @@ struct sm {
     struct sm_warp *warps;         /* sub-core by sub-core */
     struct sm_config config;
     struct clock_domain clock;
-    uint64_t lsu_free;                /* in parts of a cycle: LSU_PARTS */
+    uint64_t lsu_free, lds_free;      /* in parts of a cycle: LSU_PARTS; of shared memory, if it is apart */
     uint64_t shared_free[UNIT_COUNT]; /* likewise, where sub-cores share it */
     struct unit_cost cost[UNIT_COUNT];
     uint8_t crossing[RESULT_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */

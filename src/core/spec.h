@@ -53,6 +53,7 @@
     P(S, choice, l1_keeps, "global", "global|local",                                                         \
       "which memory's lines L1 keeps; local: a thread's own alone, others are always asked of L2")           \
     P(S, choice, l1_write, "allocate", "update|invalidate|allocate", "what a store does to a line of L1")    \
+    P(S, flag, shared_apart, "no", "", "shared memory has a pipeline of its own, beside that of L1")         \
     P(S, count, shared_latency, "23", "1..10000", "cycles from a load of shared memory to its use")          \
     P(S, count, shared_banks, "32", "1..256", "banks of shared memory, 4 bytes each")                        \
     P(S, count, conflict_cycles, "2", "1..100", "cycles that each further pass through shared memory takes") \
@@ -83,6 +84,8 @@
     P(S, size, l2_constants, "128KiB", "0|2KiB..16MiB", "constant cache behind it (L1.5); 0: none")          \
     P(S, count, constant_miss_cycles, "70", "1..10000",                                                      \
       "cycles until a constant comes from the cache behind it")                                              \
+    P(S, flag, constants_kept, "yes", "",                                                                    \
+      "constant caches keep their lines from kernel to kernel; no: they begin empty, as L1 does")            \
     P(S, count, constant_memory_cycles, "300", "1..100000", "cycles until a parameter comes from memory")    \
     P(S, count, fence_cycles, "262", "0..100000", "of a fence, at least")                                    \
     P(S, count, fence_after_cycles, "75", "0..100000", "of a fence, after the last write it waits for")      \

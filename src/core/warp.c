@@ -370,6 +370,9 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
     case ROLE_BARRIER:
         *why = STALL_barrier;
         return sm->cost[UNIT_SYNC].latency;
+    case ROLE_FORGET:
+        sm_forget_data(sm);
+        return 0;
     case ROLE_COMMIT:
         w->group++;
         return 0;

@@ -55,6 +55,8 @@ static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
     A("add.noftz.bf16x2", 4, true, false, sum_bf16x2(a, b))                                                  \
     A("inc.u32", 4, false, false, (uint32_t)a >= (uint32_t)b ? 0 : a + 1)                                    \
     A("dec.u32", 4, false, false, !(uint32_t)a || (uint32_t)a > (uint32_t)b ? b : a - 1)                     \
+    A("inc.u64", 8, false, false, a >= b ? 0 : a + 1)                                                        \
+    A("dec.u64", 8, false, false, !a || a > b ? b : a - 1)                                                   \
     A("min.u32", 4, false, true, (uint32_t)a < (uint32_t)b ? a : b)                                          \
     A("max.u32", 4, false, true, (uint32_t)a > (uint32_t)b ? a : b)                                          \
     A("min.s32", 4, false, true, SIGNED32(a) < SIGNED32(b) ? a : b)                                          \

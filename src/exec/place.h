@@ -13,7 +13,8 @@ struct code_place {
     const char *module;        /* whose PTX lines are counted: a file, or "module of PROGRAM" */
     const char *instruction;   /* "ld.global.f32"; "end": where threads end behind the last one */
     uint32_t line;             /* of the file */
-    uint32_t ptx_line;         /* 0: of "end" */
+    uint32_t ptx_line;         /* 0: of "end", or of machine code: */
+    uint32_t code_at;          /* where that is in the module; 0: of "end" */
     bool is_atomic, is_shared; /* an atomic operation; one of shared memory */
     uint8_t steps[UNIT_COUNT]; /* machine instructions that it becomes, by unit; 255 stands for more, too */
 };

@@ -109,6 +109,7 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     d->sm_count = (uint32_t)gpu->sm_count;
     clock_init(&d->clock, gpu->clock);
     d->block_ps = (uint64_t)(spec->block_cycles * 1e12 / (double)gpu->clock);
+    d->warp_ps = (uint64_t)(spec->warp_cycles * 1e12 / (double)gpu->clock);
     d->latency_ps = clock_time(&d->clock, spec->latency_cycles);
     d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
@@ -225,7 +226,8 @@ static void event(struct component *self, void *state, const struct event *event
 static void block_ended(struct dispatcher *d, const struct sm_block_message *report, uint32_t sm)
 {
     struct dispatch_kernel *kernel = &d->kernels[report->kernel];
-    d->free_at = max_u64(d->free_at, component_now(d->component)) + d->block_ps;
+    d->free_at =
+        max_u64(d->free_at, component_now(d->component)) + max_u64(d->block_ps, kernel->warps * d->warp_ps);
     kernel->ended++;
     kernel->unsettled += report->writes;
     give_room(&d->sms[sm], kernel);

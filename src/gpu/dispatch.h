@@ -33,7 +33,7 @@ struct dispatcher {
     uint32_t *order, *spread; /* of SMs; for grids of no more blocks than there are SMs */
     uint32_t next_sm;         /* place in the order */
     uint64_t free_at;         /* ps: when it has taken note of the last block that ended */
-    uint64_t block_ps, latency_ps;
+    uint64_t block_ps, warp_ps, latency_ps;
 };
 
 void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,

@@ -8,6 +8,7 @@
     P(S, count, launch_cycles, "600", "0..1000000", "from a kernel's launch to its first block's leaving")   \
     P(S, count, end_cycles, "1900", "200..1000000", "from the last block's end to the kernel's")             \
     P(S, real, block_cycles, "1.19", "0..10000", "from one block's end to the next one's, over all SMs")     \
+    P(S, real, warp_cycles, "0", "0..10000", "the same for each warp of a block, where that is more")        \
     P(S, count, latency_cycles, "100", "1..100000", "from the dispatcher to an SM, and back")                \
     P(S, choice, order, "gpc", "gpc|round_robin|static",                                                     \
       "which SM gets a block: GPC by GPC; by number; block i always goes to SM i modulo their count")        \

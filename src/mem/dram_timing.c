@@ -8,7 +8,8 @@
  *  gddr6x GDDR6 with a PAM4 bus, two bits a symbol (Micron's announcement, September 2020), at 19 Gb/s for
  *         14: what counts in the bus's clocks shrinks. No data sheet is public: channels, banks and the
  *         cells' times are taken to be GDDR6's
- *  hbm2   DRAMsim3's HBM2_8Gb_x128.ini (1 GHz); pseudo channels with rows of 1 KiB (JESD235C)
+ *  hbm    JESD235: channels of 128 bits at 1 Gb/s, rows of 2 KiB; the cells' times are HBM2's, as no data
+ * sheet is public hbm2   DRAMsim3's HBM2_8Gb_x128.ini (1 GHz); pseudo channels with rows of 1 KiB (JESD235C)
  *  hbm2e  the same cells with a faster bus: what counts in its clocks shrinks (JESD235D)
  *  hbm3   JESD238A: 4 bank groups of 4 banks in each of 4 ranks (Ramulator 2's HBM3_*_4R), here as one of 64
  *         banks; the cells' times are HBM2's, as no data sheet is public
@@ -33,6 +34,10 @@ const struct dram_timing dram_timings[] = {
         .rcd_read = 14.8, .rcd_write = 9.1, .rp = 14.8, .ras = 30.2, .cl = 13.7, .cwl = 3.4,
         .rrd_s = 4, .rrd_l = 4, .faw = 16, .ccd_l = 2.5,
         .wr = 14.8, .wtr_s = 5.1, .wtr_l = 6.3, .rtp = 2.3, .rtw = 1.7, .refi = 1900, .rfc = 120),
+    ROW("hbm", 4, 4, 2048,
+        .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 34, .cl = 14, .cwl = 8,
+        .rrd_s = 4, .rrd_l = 6, .faw = 30, .ccd_l = 4,
+        .wr = 16, .wtr_s = 6, .wtr_l = 8, .rtp = 6, .rtw = 4, .refi = 3900, .rfc = 260),
     ROW("hbm2", 4, 4, 1024,
         .rcd_read = 14, .rcd_write = 14, .rp = 14, .ras = 34, .cl = 14, .cwl = 4,
         .rrd_s = 4, .rrd_l = 6, .faw = 16, .ccd_l = 4,

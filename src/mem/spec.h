@@ -44,7 +44,8 @@
 
 #define DRAM_PARAMS(P, S)                                                                                    \
     P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")                                 \
-    P(S, choice, timing, "hbm3e", "gddr5|gddr6|gddr6x|hbm2|hbm2e|hbm3|hbm3e", "banks: the set of timings")   \
+    P(S, choice, timing, "hbm3e", "gddr5|gddr6|gddr6x|hbm|hbm2|hbm2e|hbm3|hbm3e",                            \
+      "banks: the set of timings")                                                                           \
     P(S, count, channels_per_slice, "2", "1..16", "behind a slice (of HBM: pseudo channels); 1, 2, 4 ...")   \
     P(S, rate, bandwidth, "4814GB/s", "1MB/s..", "of all channels together")                                 \
     P(S, time, latency, "115ns", "0..1ms", "of controllers and wires; simple and fixed: of all")             \

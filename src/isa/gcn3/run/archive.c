@@ -1,0 +1,71 @@
+/* Waves in checkpoints. */
+#include "gcn3_run/wave.h"
+#include "base/archive.h"
+
+void gcn3_archive_shape(const struct kernel *base, struct archive *archive)
+{
+    const struct gcn3_kernel *kernel = gcn3_kernel(base);
+    archive_expect(archive, kernel->program->count);
+    archive_expect(archive, kernel->program->base);
+    archive_expect(archive, kernel->entry);
+}
+
+static void archive_pending(struct gcn3_wave *w, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, w->begun);
+    for (uint32_t counter = 0; counter < ISA_COUNTERS; counter++)
+        for (uint32_t i = 0; i < ISA_COUNTED; i++) {
+            struct gcn3_pending *one = &w->pending[counter][i];
+            bool used = i < w->begun[counter];
+            if (!used && !archive->reading)
+                *one = (struct gcn3_pending){.op = GCN3_NO_OP};
+            ARCHIVE_VALUE(archive, one->op);
+            ARCHIVE_VALUE(archive, one->lanes);
+            archive_check(archive, one->op == GCN3_NO_OP || one->op < w->program->count);
+        }
+}
+
+void gcn3_archive_warp(struct isa_warp *isa, struct archive *archive)
+{
+    struct gcn3_wave *w = gcn3_wave(isa);
+    const struct gcn3_kernel *kernel = gcn3_kernel_of(w);
+    archive_bytes(archive, w->s, sizeof w->s);
+    archive_bytes(archive, w->v, kernel->vgprs * sizeof *w->v);
+    archive_bytes(archive, w->incoming, kernel->vgprs * sizeof *w->incoming);
+    archive_bytes(archive, w->incoming_s, sizeof w->incoming_s);
+    archive_bytes(archive, w->scratch, w->scratch_bytes);
+    w->pc = (uint32_t)archive_number(archive, w->pc, w->program->count);
+    ARCHIVE_VALUE(archive, w->mode);
+    w->scc = archive_number(archive, w->scc, 1);
+    w->waits = archive_number(archive, w->waits, 1);
+    archive_pending(w, archive);
+    isa->code = &w->program->code;
+    isa->next = &isa->code->timing[w->pc];
+    isa->active = gcn3_exec(w);
+}
+
+const struct isa_code *gcn3_archive_code(const struct kernel *base, const struct isa_code *code,
+                                         struct archive *archive)
+{
+    return archive_number(archive, code != NULL, 1) ? &gcn3_kernel(base)->program->code : NULL;
+}
+
+void gcn3_archive_delivery(const struct isa_warp *isa, struct delivery *of, struct archive *archive)
+{
+    struct gcn3_wave *w = gcn3_wave(isa);
+    const struct gcn3_lowered *how = of->how;
+    uint64_t number = archive->reading ? 0 : (uint64_t)(how - w->program->ops);
+    struct delivery flat = team_bare_delivery(of);
+    ARCHIVE_VALUE(archive, flat);
+    number = archive_number(archive, number, w->program->count - 1);
+    *of = team_bare_delivery(&flat);
+    of->how = &w->program->ops[number];
+    of->registers = (char *)w;
+    archive_check(archive, w->program->ops[number].access.bytes);
+}
+
+void gcn3_archive_piece(const struct isa_warp *isa, struct piece *piece, struct archive *archive)
+{
+    (void)isa, (void)piece;
+    archive_check(archive, false); /* it has none */
+}

@@ -1,0 +1,291 @@
+/* DS: the LDS of a work-group, and what passes between lanes through its crossbar. */
+#include "gcn3_run/wave.h"
+#include "base/bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what an instruction does to a value ---- */
+
+/* Names behind "ds_"; the type is the last part of the name. Old value to new one: `a` is in LDS, b and c are
+ * data. */
+#define CHANGES(C)                                                                                           \
+    C(add, is_float ? sum(a, b, bytes) : a + b)                                                              \
+    C(sub, a - b)                                                                                            \
+    C(rsub, b - a)                                                                                           \
+    C(inc, a >= b ? 0 : a + 1)                                                                               \
+    C(dec, !a || a > b ? b : a - 1)                                                                          \
+    C(min, less(a, b, type, bytes) ? a : b)                                                                  \
+    C(max, less(b, a, type, bytes) ? a : b)                                                                  \
+    C(and, a &b)                                                                                             \
+    C(or, a | b)                                                                                             \
+    C(xor, a ^ b)                                                                                            \
+    C(mskor, (a & ~b) | c)                                                                                   \
+    C(wrxchg, b)                                                                                             \
+    C(cmpst, same(a, b, type, bytes) ? c : a)                                                                \
+    C(wrap, a >= b ? a - b : a + c)
+
+enum change {
+#define C(name, meaning) CHANGE_##name,
+    CHANGES(C)
+#undef C
+        CHANGE_NONE
+};
+
+static double number_of(uint64_t bits, uint32_t bytes)
+{
+    float single;
+    double number;
+    uint32_t low = (uint32_t)bits;
+    memcpy(&single, &low, 4);
+    memcpy(&number, &bits, 8);
+    return bytes == 4 ? (double)single : number;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b, uint32_t bytes)
+{
+    (void)bytes; /* only f32 adds */
+    float result = (float)number_of(a, 4) + (float)number_of(b, 4);
+    uint32_t bits;
+    memcpy(&bits, &result, 4);
+    return bits;
+}
+
+static bool less(uint64_t a, uint64_t b, char type, uint32_t bytes)
+{
+    if (type == 'f')
+        return number_of(a, bytes) < number_of(b, bytes);
+    if (type == 'i')
+        return bytes == 4 ? (int32_t)a < (int32_t)b : (int64_t)a < (int64_t)b;
+    return a < b;
+}
+
+static bool same(uint64_t a, uint64_t b, char type, uint32_t bytes)
+{
+    return type == 'f' ? number_of(a, bytes) == number_of(b, bytes) : a == b;
+}
+
+static uint64_t changed(enum change change, uint64_t a, uint64_t b, uint64_t c, char type, uint32_t bytes)
+{
+    bool is_float = type == 'f';
+    uint64_t result = 0;
+    switch (change) {
+#define C(name, meaning)                                                                                     \
+    case CHANGE_##name:                                                                                      \
+        result = (meaning);                                                                                  \
+        break;
+        CHANGES(C)
+#undef C
+    case CHANGE_NONE:
+        break;
+    }
+    return bytes == 4 ? (uint32_t)result : result;
+}
+
+static enum change change_of(const char *text)
+{
+    static const char *const names[] = {
+#define C(name, meaning) #name,
+        CHANGES(C)
+#undef C
+    };
+    size_t length = strcspn(text + strlen("ds_"), "_2");
+    for (int i = 0; i < CHANGE_NONE; i++)
+        if (strlen(names[i]) == length && !strncmp(names[i], text + strlen("ds_"), length))
+            return (enum change)i;
+    return CHANGE_NONE;
+}
+
+static char type_of(const char *text)
+{
+    return strrchr(text, '_')[1];
+}
+
+/* ---- places ---- */
+
+/* Two offsets count elements, or 64 of them. */
+static uint32_t second_step(const struct gcn3_lowered *op, uint32_t element)
+{
+    return strstr(gcn3_rows[op->inst.op].text, "st64") ? 64 * element : element;
+}
+
+static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
+                               uint32_t bytes)
+{
+    struct block *block = w->isa.block;
+    if (UNLIKELY(at + bytes > block->shared_bytes))
+        gcn3_fault(w, op, lane, FAULT_ADDRESS, at,
+                   "%s of %u bytes at byte %llu of the work-group's %llu bytes of LDS",
+                   op->access.writes ? "a write" : "a read", bytes, (unsigned long long)at,
+                   (unsigned long long)block->shared_bytes);
+    uint32_t align = bytes >= 8 ? 4 : bytes; /* longer ones are two accesses of words */
+    if (UNLIKELY(at & (align - 1)))
+        gcn3_fault(w, op, lane, FAULT_MISALIGNED, at,
+                   "an access of %u bytes at byte %llu of LDS, not aligned to %u", bytes,
+                   (unsigned long long)at, align);
+    return (unsigned char *)block->shared + at;
+}
+
+static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask lanes, uint32_t bytes)
+{
+    struct request *request = w->isa.block->worker->request;
+    if (!request)
+        return;
+    request->shared = lanes;
+    request->shared_bytes = (uint8_t)bytes;
+    request->shared_atomic = op->access.is_atomic;
+    EACH_LANE (i, lanes)
+        request->shared_at[i] = w->v[op->inst.a.number][i] + (uint32_t)op->inst.offset;
+}
+
+static uint64_t data_of(const struct gcn3_wave *w, const struct gcn3_operand *operand, uint32_t lane)
+{
+    if (operand->kind != GCN3_VGPR)
+        return 0;
+    uint64_t value = w->v[operand->number][lane];
+    return operand->dwords == 2 ? value | (uint64_t)w->v[operand->number + 1][lane] << 32 : value;
+}
+
+static void count(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    if (w->isa.block->worker->request)
+        gcn3_begin_pending(w, op, 1 << GCN3_LGKM);
+}
+
+/* ---- reading and writing ---- */
+
+static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    EACH_LANE (i, lanes) {
+        uint64_t at = w->v[op->inst.a.number][i] + (uint64_t)op->inst.offset;
+        unsigned char *place = place_at(w, op, i, at, op->access.bytes);
+        if (op->access.writes)
+            gcn3_give_lane(w, op, i, place);
+        else
+            gcn3_take_lane(w, op, i, place);
+    }
+    note(w, op, lanes, op->access.bytes);
+}
+
+static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    const struct gcn3_inst *inst = &op->inst;
+    uint32_t element = op->access.bytes / 2, words = element / 4, step = second_step(op, element);
+    uint32_t offsets[2] = {(uint32_t)inst->offset * step, inst->offset1 * step};
+    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    EACH_LANE (i, lanes)
+        for (uint32_t half = 0; half < 2; half++) {
+            uint64_t at = w->v[inst->a.number][i] + (uint64_t)offsets[half];
+            unsigned char *place = place_at(w, op, i, at, element);
+            uint32_t from = half ? inst->c.number : inst->b.number;
+            for (uint32_t k = 0; k < words; k++)
+                if (op->access.writes)
+                    memcpy(place + 4 * k, &w->v[from + k][i], 4);
+                else
+                    memcpy(&to[inst->d.number + half * words + k][i], place + 4 * k, 4);
+        }
+    note(w, op, lanes, op->access.bytes);
+}
+
+static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    const struct gcn3_inst *inst = &op->inst;
+    const char *text = gcn3_rows[inst->op].text;
+    bool is_two = gcn3_rows[inst->op].flags & GCN3_TWO_OFFSETS;
+    uint32_t halves = is_two ? 2 : 1, bytes = op->access.bytes / halves,
+             step = is_two ? second_step(op, bytes) : 1;
+    uint32_t offsets[2] = {(uint32_t)inst->offset * step, inst->offset1 * step};
+    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
+    enum change how = change_of(text);
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    EACH_LANE (i, lanes)
+        for (uint32_t half = 0; half < halves; half++) {
+            uint64_t at = w->v[inst->a.number][i] + (uint64_t)offsets[half], old = 0;
+            unsigned char *place = place_at(w, op, i, at, bytes);
+            memcpy(&old, place, bytes);
+            uint64_t b = data_of(w, half ? &inst->c : &inst->b, i), c = is_two ? 0 : data_of(w, &inst->c, i);
+            uint64_t new = changed(how, old, b, c, type_of(text), bytes);
+            memcpy(place, &new, bytes);
+            for (uint32_t k = 0; op->access.returns && k < bytes / 4; k++)
+                to[inst->d.number + half * (bytes / 4) + k][i] = (uint32_t)(old >> 32 * k);
+        }
+    note(w, op, lanes, op->access.bytes);
+}
+
+/* ---- between lanes ---- */
+
+/* The lane that a lane gets its value from; beyond the wave: none. */
+static uint32_t swizzle_source(uint32_t lane, uint32_t pattern)
+{
+    if (pattern & 0x8000) /* four lanes at a time */
+        return (lane & ~3u) | (pattern >> 2 * (lane & 3) & 3);
+    uint32_t in_half = lane & 31, and_mask = pattern & 31, or_mask = pattern >> 5 & 31,
+             xor_mask = pattern >> 10 & 31;
+    return (lane & 32) | (((in_half & and_mask) | or_mask) ^ xor_mask);
+}
+
+static void swizzle(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t got[GCN3_LANES], (*to)[GCN3_LANES] = gcn3_landing(w);
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    for (uint32_t i = 0; i < GCN3_LANES; i++) {
+        uint32_t from = swizzle_source(i, (uint32_t)op->inst.offset);
+        got[i] = lanes >> from & 1 ? w->v[op->inst.a.number][from] : 0;
+    }
+    EACH_LANE (i, lanes)
+        to[op->inst.d.number][i] = got[i];
+}
+
+/* permute: each lane sends; of several to one lane the highest wins. bpermute: each lane fetches. */
+static void permute(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t got[GCN3_LANES] = {0}, (*to)[GCN3_LANES] = gcn3_landing(w);
+    const uint32_t *at = w->v[op->inst.a.number], *data = w->v[op->inst.b.number];
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    EACH_LANE (i, lanes) {
+        uint32_t other = (at[i] + (uint32_t)op->inst.offset) / 4 % GCN3_LANES;
+        if (op->inst.op == GCN3_DS_PERMUTE_B32)
+            got[other] = data[i];
+        else
+            got[i] = lanes >> other & 1 ? data[other] : 0;
+    }
+    EACH_LANE (i, lanes)
+        to[op->inst.d.number][i] = got[i];
+}
+
+static void nothing(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    count(w, op);
+}
+
+gcn3_run_fn *gcn3_lds(struct gcn3_lowered *op)
+{
+    const struct gcn3_row *row = &gcn3_rows[op->inst.op];
+    struct gcn3_data *access = &op->access;
+    if (op->inst.gds || strstr(row->text, "src2") || strstr(row->text, "addtid"))
+        return NULL;
+    if (op->inst.op == GCN3_DS_SWIZZLE_B32)
+        return swizzle;
+    if (op->inst.op == GCN3_DS_PERMUTE_B32 || op->inst.op == GCN3_DS_BPERMUTE_B32)
+        return permute;
+    if (op->inst.op == GCN3_DS_NOP)
+        return nothing;
+    access->bytes = row->memory_bytes;
+    access->dwords = (uint8_t)((access->bytes + 3) / 4);
+    access->is_atomic = (row->flags & GCN3_ATOMIC) != 0;
+    access->returns = access->is_atomic && row->flags & GCN3_RETURNS;
+    access->writes = access->is_atomic || strstr(row->text, "write");
+    access->is_signed = strstr(row->text, "_i8") || strstr(row->text, "_i16");
+    if (access->is_atomic)
+        return change_of(row->text) == CHANGE_NONE ? NULL : change;
+    if (!access->bytes)
+        return NULL;
+    return row->flags & GCN3_TWO_OFFSETS ? move_two : move_one;
+}

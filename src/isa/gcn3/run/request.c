@@ -1,0 +1,52 @@
+/* Data that a model with time delivers to lanes' registers, and takes from them. */
+#include "gcn3_run/wave.h"
+
+#include <string.h>
+
+static struct gcn3_wave *wave_of(const struct delivery *of)
+{
+    return (struct gcn3_wave *)(void *)of->registers;
+}
+
+void gcn3_deliver(const struct delivery *of, uint64_t from, const unsigned char *data, lane_mask who)
+{
+    struct gcn3_wave *w = wave_of(of);
+    const struct gcn3_lowered *op = of->how;
+    if (op->inst.format == GCN3_SMEM) {
+        if (who & 1)
+            memcpy(&w->incoming_s[op->inst.d.number], data + (of->at[0] - from), of->bytes);
+        return;
+    }
+    EACH_LANE (i, who)
+        gcn3_take_lane(w, op, i, data + (of->at[i] - from));
+}
+
+void gcn3_collect(const struct request *request, uint64_t from, lane_mask who, unsigned char *data,
+                  uint32_t *masks)
+{
+    const struct gcn3_wave *w = wave_of(&request->of);
+    const struct gcn3_lowered *op = request->of.how;
+    uint32_t bytes = request->of.bytes;
+    EACH_LANE (i, who) {
+        unsigned char own[64];
+        uint32_t at = (uint32_t)(request->of.at[i] - from);
+        if (op->inst.format == GCN3_SMEM)
+            memcpy(own, &w->s[op->inst.b.number], bytes);
+        else
+            gcn3_give_lane(w, op, i, own);
+        memcpy(data + at, own, bytes);
+        for (uint32_t b = at; b < at + bytes; b++)
+            masks[b / 32] |= UINT32_C(1) << b % 32;
+    }
+}
+
+void gcn3_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
+{
+    gcn3_take_lane(wave_of(of), of->how, lane, (const unsigned char *)&old);
+}
+
+/* Nothing of its own is asynchronous or staged. */
+void gcn3_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
+{
+    (void)warp, (void)of, (void)stage;
+}

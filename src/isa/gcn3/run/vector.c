@@ -1,0 +1,283 @@
+/* Vector arithmetic: sources of executors are prepared, their results go to the lanes that are on. */
+#include "gcn3_run/alu.h"
+#include "gcn3_run/operand.h"
+#include "gcn3_run/parts.h"
+#include "base/bits.h"
+
+#include <string.h>
+
+struct sources {
+    uint32_t a[2][GCN3_LANES], b[2][GCN3_LANES], c[2][GCN3_LANES], d[2][GCN3_LANES];
+};
+
+static void repeat(uint32_t to[GCN3_LANES], uint32_t value)
+{
+    for (uint32_t i = 0; i < GCN3_LANES; i++)
+        to[i] = value;
+}
+
+/* An operand's words: of VGPRs themselves, of scalars in the buffer. */
+static void read_source(const struct gcn3_wave *w, const struct gcn3_operand *operand, const uint32_t *to[2],
+                        uint32_t buffer[2][GCN3_LANES])
+{
+    bool is_wide = gcn3_type_bits((enum gcn3_type)operand->type) == 64;
+    if (operand->kind == GCN3_VGPR) {
+        to[0] = w->v[operand->number];
+        to[1] = is_wide ? w->v[operand->number + 1] : NULL;
+        return;
+    }
+    uint64_t value = gcn3_value(w, operand);
+    repeat(buffer[0], (uint32_t)value);
+    to[0] = buffer[0];
+    if (is_wide) {
+        repeat(buffer[1], (uint32_t)(value >> 32));
+        to[1] = buffer[1];
+    }
+}
+
+/* ---- abs, neg, parts of registers ---- */
+
+/* The word that has the sign, and its bit. */
+static uint32_t sign_of(enum gcn3_type type, uint32_t *word)
+{
+    *word = type == GCN3_TYPE_f64;
+    return type == GCN3_TYPE_f16 ? 0x8000 : 0x80000000;
+}
+
+static void sign(const struct gcn3_operand *operand, const uint32_t *source[2], uint32_t buffer[2][GCN3_LANES])
+{
+    if (!operand->abs && !operand->neg)
+        return;
+    uint32_t word, bit = sign_of((enum gcn3_type)operand->type, &word);
+    uint32_t keep = operand->abs ? ~bit : UINT32_MAX, flip = operand->neg ? bit : 0;
+    for (uint32_t i = 0; i < GCN3_LANES; i++)
+        buffer[word][i] = (source[word][i] & keep) ^ flip;
+    source[word] = buffer[word];
+}
+
+static void select_part(const struct gcn3_operand *operand, uint32_t part, const uint32_t *source[2],
+                        uint32_t buffer[2][GCN3_LANES])
+{
+    if (part == GCN3_DWORD)
+        return;
+    for (uint32_t i = 0; i < GCN3_LANES; i++)
+        buffer[0][i] = gcn3_part(source[0][i], part, operand->sext);
+    source[0] = buffer[0];
+}
+
+/* ---- results ---- */
+
+static void blend(uint32_t to[GCN3_LANES], const uint32_t from[GCN3_LANES], lane_mask lanes)
+{
+    for (uint32_t half = 0; half < GCN3_LANES; half += 32) {
+        uint32_t on = (uint32_t)(lanes >> half);
+        for (uint32_t i = 0; i < 32; i++) {
+            uint32_t all = -(on >> i & 1);
+            to[half + i] = (from[half + i] & all) | (to[half + i] & ~all);
+        }
+    }
+}
+
+static void write_results(struct gcn3_wave *w, const struct gcn3_inst *inst, const struct gcn3_lanes *l,
+                          lane_mask lanes)
+{
+    uint32_t words = gcn3_type_bits((enum gcn3_type)inst->d.type) == 64 ? 2 : 1;
+    for (uint32_t k = 0; k < words; k++)
+        if (l->d[k] != w->v[inst->d.number + k])
+            blend(w->v[inst->d.number + k], l->d[k], lanes);
+}
+
+static void write_mask(struct gcn3_wave *w, const struct gcn3_operand *to, uint64_t mask)
+{
+    if (to->kind != GCN3_NOTHING)
+        gcn3_set_pair(w, to->number, mask);
+}
+
+static void set_destination(struct gcn3_wave *w, const struct gcn3_inst *inst, struct gcn3_lanes *l,
+                            struct sources *buffers, bool direct)
+{
+    for (uint32_t k = 0; k < 2; k++)
+        l->d[k] = direct ? w->v[inst->d.number + k] : buffers->d[k];
+}
+
+static void begin(const struct gcn3_wave *w, const struct gcn3_inst *inst, struct gcn3_lanes *l)
+{
+    l->exec = gcn3_exec(w);
+    l->mode = w->mode;
+    l->clamp = inst->clamp;
+    l->mask_out = 0;
+}
+
+/* ---- the usual: nothing but operands ---- */
+
+static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    struct sources buffers;
+    struct gcn3_lanes l;
+    const struct gcn3_inst *inst = &op->inst;
+    begin(w, inst, &l);
+    if (!l.exec)
+        return;
+    read_source(w, &inst->a, l.a, buffers.a);
+    if (inst->b.kind != GCN3_NOTHING)
+        read_source(w, &inst->b, l.b, buffers.b);
+    if (inst->c.kind != GCN3_NOTHING)
+        read_source(w, &inst->c, l.c, buffers.c);
+    set_destination(w, inst, &l, &buffers, l.exec == UINT64_MAX);
+    ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
+    if (l.exec != UINT64_MAX)
+        write_results(w, inst, &l, l.exec);
+}
+
+/* ---- with masks ---- */
+
+/* Comparisons, and what has carries in or out. */
+static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    struct sources buffers;
+    struct gcn3_lanes l;
+    const struct gcn3_inst *inst = &op->inst;
+    const struct gcn3_row *row = &gcn3_rows[inst->op];
+    begin(w, inst, &l);
+    read_source(w, &inst->a, l.a, buffers.a);
+    read_source(w, &inst->b, l.b, buffers.b);
+    bool has_mask = row->c == GCN3_TYPE_m64;
+    l.mask_in = has_mask ? gcn3_value(w, &inst->c) : gcn3_pair(w, GCN3_VCC);
+    if (inst->c.kind != GCN3_NOTHING && !has_mask)
+        read_source(w, &inst->c, l.c, buffers.c);
+    bool compares = row->d == GCN3_TYPE_m64;
+    const struct gcn3_operand *const sources[] = {&inst->a, &inst->b, &inst->c};
+    const uint32_t **const words[] = {l.a, l.b, l.c};
+    uint32_t(*const room[])[GCN3_LANES] = {buffers.a, buffers.b, buffers.c};
+    for (uint32_t i = 0; i < (has_mask ? 2 : 3); i++)
+        sign(sources[i], words[i], room[i]);
+    if (inst->form == GCN3_SDWA) {
+        select_part(&inst->a, inst->a_sel, l.a, buffers.a);
+        select_part(&inst->b, inst->b_sel, l.b, buffers.b);
+    }
+    if (!compares)
+        set_destination(w, inst, &l, &buffers, false);
+    ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
+    if (compares) {
+        write_mask(w, &inst->d, l.mask_out & l.exec);
+        if (row->flags & GCN3_EXEC_OUT)
+            gcn3_set_pair(w, GCN3_EXEC, l.mask_out & l.exec);
+        return;
+    }
+    if (inst->form == GCN3_SDWA)
+        gcn3_set_parts(inst, l.d[0], w->v[inst->d.number]);
+    write_results(w, inst, &l, l.exec);
+    if (row->flags & GCN3_CARRY_OUT)
+        write_mask(w, &inst->sd, l.mask_out & l.exec);
+}
+
+/* ---- with modifiers ---- */
+
+static void full(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    struct sources buffers;
+    struct gcn3_lanes l;
+    const struct gcn3_inst *inst = &op->inst;
+    const struct gcn3_row *row = &gcn3_rows[inst->op];
+    const struct gcn3_operand *sources[] = {&inst->a, &inst->b, &inst->c};
+    const uint32_t **words[] = {l.a, l.b, l.c};
+    uint32_t(*room[])[GCN3_LANES] = {buffers.a, buffers.b, buffers.c};
+    begin(w, inst, &l);
+    lane_mask lanes = l.exec;
+    for (uint32_t i = 0; i < 3; i++)
+        if (sources[i]->kind != GCN3_NOTHING)
+            read_source(w, sources[i], words[i], room[i]);
+    if (row->format == GCN3_VOP2_K) {
+        repeat(buffers.c[0], inst->literal);
+        l.c[0] = buffers.c[0];
+    }
+    if (inst->form == GCN3_DPP)
+        lanes = gcn3_dpp(inst, l.exec, l.a, buffers.a);
+    if (inst->form == GCN3_SDWA) {
+        select_part(&inst->a, inst->a_sel, l.a, buffers.a);
+        if (inst->b.kind != GCN3_NOTHING)
+            select_part(&inst->b, inst->b_sel, l.b, buffers.b);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        if (sources[i]->kind == GCN3_NOTHING)
+            continue;
+        if (row->flags & GCN3_OP_SEL && inst->op_sel >> i & 1)
+            select_part(sources[i], GCN3_WORD_1, words[i], room[i]);
+        sign(sources[i], words[i], room[i]);
+    }
+    set_destination(w, inst, &l, &buffers, false);
+    ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
+    if (gcn3_type_is_float((enum gcn3_type)row->d) && (inst->omod || inst->clamp))
+        gcn3_output(inst, w->mode, l.d);
+    if (inst->form == GCN3_SDWA)
+        gcn3_set_parts(inst, l.d[0], w->v[inst->d.number]);
+    if (row->flags & GCN3_OP_SEL && inst->op_sel & 8)
+        for (uint32_t i = 0; i < GCN3_LANES; i++)
+            l.d[0][i] = (w->v[inst->d.number][i] & 0xffff) | l.d[0][i] << 16;
+    write_results(w, inst, &l, lanes);
+}
+
+/* ---- between lanes and scalars ---- */
+
+static void read_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t lane = (uint32_t)gcn3_value(w, &op->inst.b) % GCN3_LANES;
+    w->s[op->inst.d.number] = w->v[op->inst.a.number][lane];
+}
+
+static void read_first_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    lane_mask lanes = gcn3_exec(w);
+    bool is_vector = op->inst.a.kind == GCN3_VGPR;
+    w->s[op->inst.d.number] = is_vector ? w->v[op->inst.a.number][lanes ? first_lane(lanes) : 0]
+                                        : (uint32_t)gcn3_value(w, &op->inst.a);
+}
+
+static void write_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t lane = (uint32_t)gcn3_value(w, &op->inst.b) % GCN3_LANES;
+    w->v[op->inst.d.number][lane] = (uint32_t)gcn3_value(w, &op->inst.a);
+}
+
+static void nothing(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    (void)w, (void)op;
+}
+
+static bool has_modifiers(const struct gcn3_inst *inst)
+{
+    const struct gcn3_operand *sources[] = {&inst->a, &inst->b, &inst->c};
+    bool has = inst->form == GCN3_SDWA || inst->form == GCN3_DPP || inst->omod || inst->op_sel ||
+               gcn3_rows[inst->op].format == GCN3_VOP2_K ||
+               (inst->clamp && gcn3_type_is_float((enum gcn3_type)gcn3_rows[inst->op].d));
+    for (uint32_t i = 0; i < COUNT_OF(sources); i++)
+        has |= sources[i]->abs || sources[i]->neg;
+    return has;
+}
+
+gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op)
+{
+    const struct gcn3_row *row = &gcn3_rows[op->inst.op];
+    switch ((int)op->inst.op) {
+    case GCN3_V_READLANE_B32:
+        return read_lane;
+    case GCN3_V_READFIRSTLANE_B32:
+        return read_first_lane;
+    case GCN3_V_WRITELANE_B32:
+        return write_lane;
+    case GCN3_V_NOP:
+        return nothing;
+    default:
+        break;
+    }
+    if (op->inst.format <= GCN3_SOPP)
+        return gcn3_scalar_alu(op);
+    if (op->inst.format == GCN3_VOP3P)
+        return NULL;
+    op->more = (const void *)(uintptr_t)gcn3_vector_executor((enum gcn3_op)op->inst.op);
+    if (!op->more)
+        return NULL;
+    bool has_masks = row->d == GCN3_TYPE_m64 || row->c == GCN3_TYPE_m64 ||
+                     row->flags & (GCN3_CARRY_IN | GCN3_CARRY_OUT | GCN3_VCC_IN);
+    return has_masks ? masked : has_modifiers(&op->inst) ? full : plain;
+}
