@@ -18,6 +18,7 @@ struct run {
     const struct run_request *request;
     char *path;                    /* of the program, as found */
     char *libraries;               /* the folder of ours */
+    char *opencl;                  /* the folder of OpenCL's; or NULL */
     struct text identity;          /* what checkpoints know it by, where there are any */
     char *folder;                  /* where its processes leave their launches */
     int status;                    /* as a shell gives it */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libheddle_preload.so"
+#define OPENCL  "libheddle_opencl.so"
 static const size_t PROGRAM_MOST = (size_t)1 << 34; /* bytes */
 
 static bool fail(struct run *run, int status)
@@ -35,10 +36,14 @@ static char *joined(const char *folder, size_t length, const char *name)
     return path.at;
 }
 
-/* Our libraries are in the folder `cuda` beside the heddle program. */
+/* Our libraries are in the folders `cuda` and `opencl` beside the heddle program; the latter may not be there. */
 static bool find_libraries(struct run *run, struct err *err)
 {
+    struct err unused;
     char *preload = process_beside("run", "cuda/" PRELOAD, err);
+    run->opencl = process_beside("run", "opencl/" OPENCL, &unused);
+    if (run->opencl)
+        *strrchr(run->opencl, '/') = 0;
     if (preload) {
         *strrchr(preload, '/') = 0;
         run->libraries = preload;
@@ -139,6 +144,10 @@ static void set_environment(const struct run *run)
     const struct timing_request *timing = &run->request->timing;
     const char *system = timing->system;
     char *whole = system && strpbrk(system, "./") ? realpath(system, NULL) : NULL;
+    if (run->opencl) { /* the loader of OpenCL finds a file there that names our library */
+        set_list("LD_LIBRARY_PATH", run->opencl);
+        setenv("OCL_ICD_VENDORS", run->opencl, 1);
+    }
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
@@ -221,6 +230,8 @@ static bool check_program(struct run *run, struct err *err)
                 "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
                 "nvcc 13",
                 run->path, missing.at);
+    else if (!complete && !strncmp(missing.at, "libOpenCL.so.", 13))
+        err_set(err, "run: %.200s needs %.200s: apt install ocl-icd-libopencl1", run->path, missing.at);
     else if (!complete)
         err_set(err, "run: %.200s needs %.200s, which is not found; LD_LIBRARY_PATH can name its folder",
                 run->path, missing.at);
@@ -299,6 +310,7 @@ void cmd_run_clean(struct run *run)
     folder_free(run->folder);
     guard_end();
     mem_free(run->libraries);
+    mem_free(run->opencl);
     mem_free(run->path);
     text_fini(&run->identity);
 }

@@ -22,11 +22,12 @@ enum gcn3_target { GCN3_GFX803, GCN3_GFX900, GCN3_GFX906, GCN3_TARGETS };
 
 /* The encodings, with the number of opcodes that each has room for. Those of VOP1, VOP2, VOPC and VINTRP have
  * a long form in VOP3 as well; the _E32 and _K ones do not. */
-#define GCN3_FORMATS(F)                                                                                      \
-    F(SOP2)                                                                                                  \
-    F(SOPK)                                                                                                  \
-    F(SOP1) F(SOPC) F(SOPP) F(SMEM) F(VOP1) F(VOP1_E32) F(VOP2) F(VOP2_K) F(VOPC) F(VOP3) F(VOP3P) F(VINTRP) \
-        F(VOP3_INTERP) F(DS) F(FLAT) F(GLOBAL) F(SCRATCH) F(MUBUF) F(MTBUF) F(MIMG) F(EXP)
+/* clang-format off */
+#define GCN3_FORMATS(F) \
+    F(SOP2) F(SOPK) F(SOP1) F(SOPC) F(SOPP) F(SMEM) \
+    F(VOP1) F(VOP1_E32) F(VOP2) F(VOP2_K) F(VOPC) F(VOP3) F(VOP3P) F(VINTRP) F(VOP3_INTERP) \
+    F(DS) F(FLAT) F(GLOBAL) F(SCRATCH) F(MUBUF) F(MTBUF) F(MIMG) F(EXP)
+/* clang-format on */
 
 enum gcn3_format {
 #define F(name) GCN3_##name,
@@ -37,12 +38,14 @@ enum gcn3_format {
 
 /* Types of operands: what a lane, or the wave, reads or writes. A b type is only bits; m64 is a bit per lane,
  * in VCC or a pair of SGPRs. */
-#define GCN3_TYPES(T)                                                                                        \
-    T(nil, 0)                                                                                                \
-    T(f16, 16)                                                                                               \
-    T(i16, 16)                                                                                               \
-    T(u16, 16) T(b32, 32) T(f32, 32) T(i32, 32) T(u32, 32) T(b64, 64) T(f64, 64) T(i64, 64) T(u64, 64)       \
-        T(m64, 64) T(b96, 96) T(b128, 128) T(b256, 256) T(b512, 512)
+/* clang-format off */
+#define GCN3_TYPES(T) \
+    T(nil, 0) \
+    T(f16, 16) T(i16, 16) T(u16, 16) \
+    T(b32, 32) T(f32, 32) T(i32, 32) T(u32, 32) \
+    T(b64, 64) T(f64, 64) T(i64, 64) T(u64, 64) T(m64, 64) \
+    T(b96, 96) T(b128, 128) T(b256, 256) T(b512, 512)
+/* clang-format on */
 
 enum gcn3_type {
 #define T(name, bits) GCN3_TYPE_##name,
@@ -67,38 +70,40 @@ enum gcn3_unit {
 };
 
 /* What else there is to say of an instruction. */
-#define GCN3_FLAGS(F)                                                                                        \
-    F(SCC_IN) /* reads and writes that no operand shows */                                                   \
-    F(SCC_OUT)                                                                                               \
-    F(VCC_IN)                                                                                                \
-    F(EXEC_IN) /* beside choosing lanes */                                                                   \
-    F(EXEC_OUT)                                                                                              \
-    F(CARRY_IN)    /* c is a mask: VCC in the short form */                                                  \
-    F(CARRY_OUT)   /* a second destination, a mask: VCC in the short form */                                 \
-    F(ACCUMULATES) /* c is the destination's old value */                                                    \
-    F(SCALAR_D)    /* a vector instruction that writes an SGPR */                                            \
-    F(CLAMP)       /* takes clamp, though its result is no float */                                          \
-    F(OMOD)        /* takes omod, though its result is no float */                                           \
-    F(NO_OMOD)                                                                                               \
-    F(FMODS)  /* a and b take abs and neg, though they are no floats */                                      \
-    F(OP_SEL) /* selects halves of registers */                                                              \
-    F(MIXED)  /* VOP3P whose sources are f16 or f32 */                                                       \
-    F(ATOMIC)                                                                                                \
-    F(RETURNS)     /* DS: the value before; others return it if glc is set */                                \
-    F(TWO_OFFSETS) /* DS: two addresses, each with 8 bits of offset */                                       \
-    F(GDS_ONLY)                                                                                              \
-    F(NO_GDS)                                                                                                \
-    F(D16)       /* of a register only the low half, */                                                      \
-    F(D16_HI)    /* or the high one */                                                                       \
-    F(FORMATTED) /* the resource or the instruction says what the bytes mean */                              \
-    F(MAY_LDS)   /* memory to LDS, if lds is set */                                                          \
-    F(SAMPLER)                                                                                               \
-    F(GATHER)       /* four texels of one component */                                                       \
-    F(MAY_D16)      /* MIMG: halves, if d16 is set */                                                        \
-    F(NO_IMMEDIATE) /* SOPP */                                                                               \
-    F(VECTOR_A)     /* a must be a VGPR, */                                                                  \
-    F(REGISTER_A)   /* or an SGPR */                                                                         \
-    F(WHOLE)        /* has no SDWA and no DPP form */
+/* clang-format off */
+#define GCN3_FLAGS(F)                                                                \
+    F(SCC_IN)        /* reads and writes that no operand shows */                    \
+    F(SCC_OUT)                                                                       \
+    F(VCC_IN)                                                                        \
+    F(EXEC_IN)       /* beside choosing lanes */                                     \
+    F(EXEC_OUT)                                                                      \
+    F(CARRY_IN)      /* c is a mask: VCC in the short form */                        \
+    F(CARRY_OUT)     /* a second destination, a mask: VCC in the short form */       \
+    F(ACCUMULATES)   /* c is the destination's old value */                          \
+    F(SCALAR_D)      /* a vector instruction that writes an SGPR */                  \
+    F(CLAMP)         /* takes clamp, though its result is no float */                \
+    F(OMOD)          /* takes omod, though its result is no float */                 \
+    F(NO_OMOD)                                                                       \
+    F(FMODS)         /* a and b take abs and neg, though they are no floats */       \
+    F(OP_SEL)        /* selects halves of registers */                               \
+    F(MIXED)         /* VOP3P whose sources are f16 or f32 */                        \
+    F(ATOMIC)                                                                        \
+    F(RETURNS)       /* DS: the value before; others return it if glc is set */      \
+    F(TWO_OFFSETS)   /* DS: two addresses, each with 8 bits of offset */             \
+    F(GDS_ONLY)                                                                      \
+    F(NO_GDS)                                                                        \
+    F(D16)           /* of a register only the low half, */                          \
+    F(D16_HI)        /* or the high one */                                           \
+    F(FORMATTED)     /* the resource or the instruction says what the bytes mean */  \
+    F(MAY_LDS)       /* memory to LDS, if lds is set */                              \
+    F(SAMPLER)                                                                       \
+    F(GATHER)        /* four texels of one component */                              \
+    F(MAY_D16)       /* MIMG: halves, if d16 is set */                               \
+    F(NO_IMMEDIATE)  /* SOPP */                                                      \
+    F(VECTOR_A)      /* a must be a VGPR, */                                         \
+    F(REGISTER_A)    /* or an SGPR */                                                \
+    F(WHOLE)         /* has no SDWA and no DPP form */
+/* clang-format on */
 
 enum gcn3_flag_bit {
 #define F(name) GCN3_BIT_##name,
