@@ -131,6 +131,15 @@ class Manual(unittest.TestCase):
         self.lane("v_cvt_off_f32_i4_e32 v1, v2", bits32(-0.4375), v2=9)
         self.lane("v_cvt_pkrtz_f16_f32 v1, v2, v2", 0x7BFF7BFF, v2=bits32(1e6))
 
+    def test_rounding_fields(self):
+        """MODE[1:0] rounds f32 results, MODE[3:2] those of f64, f16 and v_cvt_f32_f64."""
+        tiny, one = bits32(2.0 ** -60), bits32(1.0)
+        self.lane("v_add_f32_e32 v1, v2, v3", one + 1, v2=one, v3=tiny, mode=MODE | 1)
+        self.lane("v_add_f32_e32 v1, v2, v3", one, v2=one, v3=tiny, mode=MODE | 4)
+        self.lane("v_cvt_f16_f32_e32 v1, v2", 0x3C01, v2=one + 1, mode=MODE | 4)
+        self.lane("v_cvt_f32_f64_e32 v1, v[2:3]", one + 1, v2=1, v3=0x3FF00000, mode=MODE | 4)
+        self.lane("v_cvt_f32_f64_e32 v1, v[2:3]", one, v2=1, v3=0x3FF00000, mode=MODE | 1)
+
     def test_denormals_follow_mode(self):
         smallest = 0x00400000
         self.lane("v_add_f32_e32 v1, v2, v3", smallest, v2=smallest, v3=0)

@@ -187,7 +187,7 @@ def to_int_half_up(fp, a):
 row("v_cvt_rpi_i32_f32", "i32", "f32", lambda m, a: to_int_half_up(m.f32, a), "1")
 row("v_cvt_f16_f32", "f16", "f32", lambda m, a: m.f16.convert(a, m.f32), "1")
 row("v_cvt_f32_f16", "f32", "f16", lambda m, a: m.f32.convert(a, m.f16), "1")
-row("v_cvt_f32_f64", "f32", "f64", lambda m, a: m.f32.convert(a, m.f64), "1", avoid="rounding")
+row("v_cvt_f32_f64", "f32", "f64", lambda m, a: m.f32.with_rounding(m.f64.rounding).convert(a, m.f64), "1", avoid="rounding")
 row("v_cvt_f64_f32", "f64", "f32", lambda m, a: m.f64.convert(a, m.f32), "1")
 for _n in range(4):
     row(f"v_cvt_f32_ubyte{_n}", "f32", "u32", lambda m, a, n=_n: m.f32.from_int(a >> 8 * n & 255), "1")
