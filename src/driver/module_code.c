@@ -2,13 +2,14 @@
 #include "driver/modules.h"
 #include "driver/timeline.h"
 #include "base/mem.h"
-#include "gcn3_object/object.h"
+#include "gcn3_run/program.h"
 
 #include <elf.h>
 
 struct module_code {
-    struct gcn3_object *object;
-    uint64_t address; /* of its image */
+    struct gcn3_object *object;   /* the program's, once there is one */
+    struct gcn3_program *program; /* or NULL */
+    uint64_t address;             /* of its image */
 };
 
 bool module_has_code(const struct module *module)
@@ -21,15 +22,12 @@ bool module_has_code(const struct module *module)
     return header.e_machine == EM_AMDGPU;
 }
 
-/* The one place where the kernels of code objects are made. */
 enum result module_code_kernel(struct module_code *code, const char *name, struct kernel **kernel)
 {
-    const struct gcn3_kernel_info *info = gcn3_object_kernel(code->object, name);
-    *kernel = NULL;
-    if (!info)
+    *kernel = gcn3_program_kernel(code->program, name);
+    if (!*kernel)
         return driver_fail(RESULT_INVALID_DEVICE_FUNCTION, "%s has no kernel %s", code->object->name, name);
-    return driver_fail(RESULT_NOT_SUPPORTED, "%s: kernel %s is code for %s, which Heddle does not run yet",
-                       code->object->name, name, code->object->target);
+    return RESULT_SUCCESS;
 }
 
 const char *module_code_kernel_name(const struct module_code *code, size_t index)
@@ -80,6 +78,8 @@ enum result module_code_make(struct module *module, struct device *device)
     enum result result = place(module, device, code);
     if (result)
         module_code_unmake(copy, module->driver);
+    else
+        code->program = gcn3_program_new(object, code->address);
     return result;
 }
 
@@ -89,7 +89,10 @@ void module_code_unmake(struct module_copy *copy, struct driver *driver)
         return;
     if (copy->code->address)
         memory_give(driver, copy->code->address);
-    gcn3_object_free(copy->code->object);
+    if (copy->code->program)
+        gcn3_program_free(copy->code->program);
+    else
+        gcn3_object_free(copy->code->object);
     mem_free(copy->code);
     copy->code = NULL;
 }
