@@ -126,6 +126,14 @@ static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *o
     return (unsigned char *)block->shared + at;
 }
 
+/* A lane's address, without offsets that an instruction scales. */
+static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane)
+{
+    if (op->inst.a.kind == GCN3_VGPR)
+        return w->v[op->inst.a.number][lane];
+    return (w->s[GCN3_M0] & 0xffff) + 4 * lane; /* addtid */
+}
+
 static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask lanes, uint32_t bytes)
 {
     struct request *request = w->isa.block->worker->request;
@@ -135,7 +143,7 @@ static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask l
     request->shared_bytes = (uint8_t)bytes;
     request->shared_atomic = op->access.is_atomic;
     EACH_LANE (i, lanes)
-        request->shared_at[i] = w->v[op->inst.a.number][i] + (uint32_t)op->inst.offset;
+        request->shared_at[i] = (uint32_t)address_of(w, op, i) + (uint32_t)op->inst.offset;
 }
 
 static uint64_t data_of(const struct gcn3_wave *w, const struct gcn3_operand *operand, uint32_t lane)
@@ -159,7 +167,7 @@ static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
     lane_mask lanes = gcn3_exec(w);
     count(w, op);
     EACH_LANE (i, lanes) {
-        uint64_t at = w->v[op->inst.a.number][i] + (uint64_t)op->inst.offset;
+        uint64_t at = address_of(w, op, i) + (uint64_t)op->inst.offset;
         unsigned char *place = place_at(w, op, i, at, op->access.bytes);
         if (op->access.writes)
             gcn3_give_lane(w, op, i, place);
@@ -217,6 +225,50 @@ static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
     note(w, op, lanes, op->access.bytes);
 }
 
+/* The second operand is in LDS, too: its distance is in words, with a sign. */
+static void change_by_other(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    const char *text = gcn3_rows[op->inst.op].text;
+    uint32_t bytes = op->access.bytes;
+    int32_t distance = 4 * ((int32_t)((uint32_t)op->inst.offset << 17) >> 17);
+    enum change how = op->access.is_atomic ? change_of(text) : CHANGE_wrxchg;
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    EACH_LANE (i, lanes) {
+        uint32_t at = w->v[op->inst.a.number][i];
+        uint64_t old = 0, other = 0;
+        unsigned char *place = place_at(w, op, i, at, bytes);
+        memcpy(&other, place_at(w, op, i, at + (uint32_t)distance, bytes), bytes);
+        memcpy(&old, place, bytes);
+        uint64_t new = changed(how, old, other, 0, type_of(text), bytes);
+        memcpy(place, &new, bytes);
+    }
+    note(w, op, lanes, bytes);
+}
+
+/* ds_append, ds_consume: one counter, moved by the number of lanes. */
+static void move_counter(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
+    lane_mask lanes = gcn3_exec(w);
+    uint32_t old, at = (w->s[GCN3_M0] >> 16) + (uint32_t)op->inst.offset;
+    uint32_t by = (uint32_t)__builtin_popcountll(lanes);
+    struct request *request = w->isa.block->worker->request;
+    unsigned char *place = place_at(w, op, 0, at, 4);
+    count(w, op);
+    memcpy(&old, place, 4);
+    uint32_t new = op->inst.op == GCN3_DS_APPEND ? old + by : old - by;
+    memcpy(place, &new, 4);
+    EACH_LANE (i, lanes)
+        to[op->inst.d.number][i] = old;
+    if (request) {
+        request->shared = 1;
+        request->shared_bytes = 4;
+        request->shared_atomic = true;
+        request->shared_at[0] = at;
+    }
+}
+
 /* ---- between lanes ---- */
 
 /* The lane that a lane gets its value from; beyond the wave: none. */
@@ -269,7 +321,7 @@ gcn3_run_fn *gcn3_lds(struct gcn3_lowered *op)
 {
     const struct gcn3_row *row = &gcn3_rows[op->inst.op];
     struct gcn3_data *access = &op->access;
-    if (op->inst.gds || strstr(row->text, "src2") || strstr(row->text, "addtid"))
+    if (op->inst.gds)
         return NULL;
     if (op->inst.op == GCN3_DS_SWIZZLE_B32)
         return swizzle;
@@ -283,6 +335,15 @@ gcn3_run_fn *gcn3_lds(struct gcn3_lowered *op)
     access->returns = access->is_atomic && row->flags & GCN3_RETURNS;
     access->writes = access->is_atomic || strstr(row->text, "write");
     access->is_signed = strstr(row->text, "_i8") || strstr(row->text, "_i16");
+    if (op->inst.op == GCN3_DS_APPEND || op->inst.op == GCN3_DS_CONSUME) {
+        access->bytes = 4;
+        access->is_atomic = access->writes = access->returns = true;
+        return move_counter;
+    }
+    if (strstr(row->text, "src2")) {
+        access->writes = true;
+        return change_by_other;
+    }
     if (access->is_atomic)
         return change_of(row->text) == CHANGE_NONE ? NULL : change;
     if (!access->bytes)

@@ -112,6 +112,8 @@ static void begin(const struct gcn3_wave *w, const struct gcn3_inst *inst, struc
 
 static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     struct sources buffers;
     struct gcn3_lanes l;
     const struct gcn3_inst *inst = &op->inst;
@@ -134,6 +136,8 @@ static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
 /* Comparisons, and what has carries in or out. */
 static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     struct sources buffers;
     struct gcn3_lanes l;
     const struct gcn3_inst *inst = &op->inst;
@@ -175,6 +179,8 @@ static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 static void full(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     struct sources buffers;
     struct gcn3_lanes l;
     const struct gcn3_inst *inst = &op->inst;
@@ -221,12 +227,16 @@ static void full(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 static void read_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     uint32_t lane = (uint32_t)gcn3_value(w, &op->inst.b) % GCN3_LANES;
     w->s[op->inst.d.number] = w->v[op->inst.a.number][lane];
 }
 
 static void read_first_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     lane_mask lanes = gcn3_exec(w);
     bool is_vector = op->inst.a.kind == GCN3_VGPR;
     w->s[op->inst.d.number] = is_vector ? w->v[op->inst.a.number][lanes ? first_lane(lanes) : 0]
@@ -235,6 +245,8 @@ static void read_first_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 static void write_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     uint32_t lane = (uint32_t)gcn3_value(w, &op->inst.b) % GCN3_LANES;
     w->v[op->inst.d.number][lane] = (uint32_t)gcn3_value(w, &op->inst.a);
 }
@@ -270,6 +282,9 @@ gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op)
     default:
         break;
     }
+    gcn3_run_fn *indexing = gcn3_index(&op->inst);
+    if (indexing)
+        return indexing;
     if (op->inst.format <= GCN3_SOPP)
         return gcn3_scalar_alu(op);
     if (op->inst.format == GCN3_VOP3P)
