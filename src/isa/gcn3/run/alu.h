@@ -41,6 +41,8 @@ gcn3_scalar_fn *gcn3_scalar_executor(enum gcn3_op op);
 gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op);
 gcn3_run_fn *gcn3_scalar_alu(struct gcn3_lowered *op);
 
+gcn3_run_fn *gcn3_packed(const struct gcn3_inst *inst); /* VOP3P (packed.c) */
+
 /* Moves by M0, and what sets the mode that adds an index to VGPRs' numbers; or NULL. (index.c) */
 gcn3_run_fn *gcn3_index(const struct gcn3_inst *inst);
 void gcn3_run_with_index(struct gcn3_wave *w, const struct gcn3_lowered *op);

@@ -288,7 +288,7 @@ gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op)
     if (op->inst.format <= GCN3_SOPP)
         return gcn3_scalar_alu(op);
     if (op->inst.format == GCN3_VOP3P)
-        return NULL;
+        return gcn3_packed(&op->inst);
     op->more = (const void *)(uintptr_t)gcn3_vector_executor((enum gcn3_op)op->inst.op);
     if (!op->more)
         return NULL;
