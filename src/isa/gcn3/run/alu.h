@@ -37,6 +37,11 @@ typedef void gcn3_scalar_fn(struct gcn3_scalar *scalar);
 gcn3_vector_fn *gcn3_vector_executor(enum gcn3_op op);
 gcn3_scalar_fn *gcn3_scalar_executor(enum gcn3_op op);
 
+/* The version of one level: 0 for any host, then better ones. NULL where this machine cannot run it. For
+ * tests: all levels give the same bits. */
+enum { GCN3_LEVELS = 3 };
+gcn3_vector_fn *gcn3_vector_executor_at(int level, enum gcn3_op op);
+
 /* How an instruction of arithmetic runs, or NULL. (vector.c, scalar.c) */
 gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op);
 gcn3_run_fn *gcn3_scalar_alu(struct gcn3_lowered *op);
