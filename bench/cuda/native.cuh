@@ -3,31 +3,15 @@
 #ifndef BENCH_CUDA_NATIVE_CUH
 #define BENCH_CUDA_NATIVE_CUH
 
-#include <stdio.h>
 #include <cuda_runtime.h>
-#include "workload.h"
-
-enum { NATIVE_OK, NATIVE_DIFFERS, NATIVE_FAILED }; /* exit statuses */
-enum { NATIVE_OPTIONS = 16 };                      /* rows of an option table, at most */
+#include "native.h"
 
 struct native_kernel {
     const char *name;
     const void *function;
 };
 
-struct native_memory { /* one allocation, in a list of them */
-    struct native_memory *next;
-    void *memory;
-    bool device;
-};
-
-struct dev {
-    const struct workload *workload;
-    const struct native_kernel *kernels; /* ends in a row without a name */
-    struct native_memory *memories;
-    int status;
-    unsigned launches;
-};
+static cudaEvent_t native_events[2]; /* before and after the last launch */
 
 static bool native_check(struct dev *gpu, cudaError_t error, const char *doing)
 {
@@ -38,28 +22,9 @@ static bool native_check(struct dev *gpu, cudaError_t error, const char *doing)
     return false;
 }
 
-static void native_keep(struct dev *gpu, void *memory, bool device)
+static void native_free(void *device)
 {
-    struct native_memory *kept = (struct native_memory *)malloc(sizeof *kept);
-    if (!memory || !kept) { /* of the host: the workload could not go on */
-        fprintf(stderr, "%s: out of memory\n", gpu->workload->name);
-        exit(NATIVE_FAILED);
-    }
-    kept->next = gpu->memories, kept->memory = memory, kept->device = device;
-    gpu->memories = kept;
-}
-
-static void native_release(struct dev *gpu)
-{
-    while (gpu->memories) {
-        struct native_memory *kept = gpu->memories;
-        gpu->memories = kept->next;
-        if (kept->device)
-            cudaFree(kept->memory);
-        else
-            free(kept->memory);
-        free(kept);
-    }
+    cudaFree(device);
 }
 
 void *dev_alloc(struct dev *gpu, size_t bytes)
@@ -67,15 +32,8 @@ void *dev_alloc(struct dev *gpu, size_t bytes)
     void *device = 0;
     if (gpu->status == NATIVE_FAILED || !native_check(gpu, cudaMalloc(&device, bytes ? bytes : 1), "alloc"))
         return 0;
-    native_keep(gpu, device, true);
+    native_keep(gpu, device, native_free);
     return device;
-}
-
-void *dev_host(struct dev *gpu, size_t bytes)
-{
-    void *memory = calloc(bytes ? bytes : 1, 1);
-    native_keep(gpu, memory, false);
-    return memory;
 }
 
 void dev_upload(struct dev *gpu, void *device, const void *host, size_t bytes)
@@ -97,123 +55,40 @@ void dev_fill(struct dev *gpu, void *device, int byte, size_t bytes)
 }
 
 void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct dev_dim block,
-                size_t shared_bytes, void **arguments)
+                size_t shared_bytes, void **arguments, const size_t *argument_bytes)
 {
-    const struct native_kernel *row = gpu->kernels;
+    const struct native_kernel *row = (const struct native_kernel *)gpu->backend; /* ends without a name */
+    (void)argument_bytes; /* the runtime knows them */
     if (gpu->status == NATIVE_FAILED)
         return;
     while (row->name && strcmp(row->name, kernel) != 0)
         row++;
     gpu->launches++;
+    for (int i = 0; i < 2 && !native_events[i]; i++)
+        native_check(gpu, cudaEventCreate(&native_events[i]), "event");
+    cudaEventRecord(native_events[0], 0);
     native_check(gpu,
                  row->name ? cudaLaunchKernel(row->function, dim3(grid.x, grid.y, grid.z),
                                               dim3(block.x, block.y, block.z), arguments, shared_bytes, 0)
                            : cudaErrorInvalidDeviceFunction,
                  kernel);
+    cudaEventRecord(native_events[1], 0);
 }
 
-/* Says where a result differs, once a run: what follows from a first difference says little. */
-static bool native_differs(struct dev *gpu)
+double dev_seconds(struct dev *gpu)
 {
-    bool first = gpu->status == NATIVE_OK;
-    if (first)
-        gpu->status = NATIVE_DIFFERS;
-    return first;
+    float milliseconds = 0;
+    if (gpu->status != NATIVE_FAILED && gpu->launches)
+        native_check(gpu, cudaEventSynchronize(native_events[1]), "event");
+    if (gpu->status != NATIVE_FAILED && gpu->launches)
+        native_check(gpu, cudaEventElapsedTime(&milliseconds, native_events[0], native_events[1]), "event");
+    return milliseconds * 1e-3;
 }
 
-void dev_expect_bytes(struct dev *gpu, const char *what, const void *got, const void *expected, size_t bytes)
+unsigned dev_lanes(struct dev *gpu)
 {
-    const unsigned char *a = (const unsigned char *)got, *b = (const unsigned char *)expected;
-    size_t i = 0;
-    while (i < bytes && a[i] == b[i])
-        i++;
-    if (i < bytes && native_differs(gpu))
-        printf("%s: %s: byte %zu is 0x%02x, expected 0x%02x\n", gpu->workload->name, what, i, a[i], b[i]);
-}
-
-void dev_expect_floats(struct dev *gpu, const char *what, const float *got, const float *expected,
-                       size_t count, float tolerance)
-{
-    size_t i = 0;
-    while (i < count && fabsf(got[i] - expected[i]) <= tolerance * fmaxf(1, fabsf(expected[i])))
-        i++;
-    if (i < count && native_differs(gpu))
-        printf("%s: %s: element %zu is %.9g, expected %.9g\n", gpu->workload->name, what, i, got[i],
-               expected[i]);
-}
-
-void dev_expect(struct dev *gpu, bool holds, const char *what)
-{
-    if (!holds && native_differs(gpu))
-        printf("%s: %s: does not hold\n", gpu->workload->name, what);
-}
-
-void dev_figure(struct dev *gpu, const char *name, double value)
-{
-    if (gpu->status != NATIVE_FAILED)
-        printf("%s: figure %s %.6g\n", gpu->workload->name, name, value);
-}
-
-static int native_usage(const struct workload *workload)
-{
-    fprintf(stderr, "%s: %s\n", workload->name, workload->help);
-    for (const struct workload_option *o = workload->options; o->name; o++)
-        fprintf(stderr, "  --%s VALUE  %s (%llu; %llu to %llu)\n", o->name, o->help,
-                (unsigned long long)o->value, (unsigned long long)o->least, (unsigned long long)o->most);
-    return NATIVE_FAILED;
-}
-
-/* --option VALUE or --option=VALUE; false where one is unknown or out of its bounds. */
-static bool native_parse(const struct workload *workload, uint64_t *values, int argc, char **argv)
-{
-    for (int i = 0; workload->options[i].name; i++)
-        values[i] = workload->options[i].value;
-    for (int a = 1; a < argc; a++) {
-        const char *name = argv[a], *equals = strchr(name, '=');
-        const char *text = equals ? equals + 1 : a + 1 < argc ? argv[++a] : "";
-        size_t length = equals ? (size_t)(equals - name) : strlen(name);
-        const struct workload_option *o = workload->options;
-        while (o->name && (strncmp(name, "--", 2) != 0 || strlen(o->name) + 2 != length ||
-                           strncmp(name + 2, o->name, length - 2) != 0))
-            o++;
-        char *end;
-        uint64_t value = strtoull(text, &end, 0);
-        if (!o->name || *text < '0' || *text > '9' || *end || value < o->least || value > o->most)
-            return false;
-        values[o - workload->options] = value;
-    }
-    return true;
-}
-
-static int native_run(const struct workload *workload, const struct native_kernel *kernels, int argc,
-                      char **argv, bool several)
-{
-    struct dev gpu = {workload, kernels, 0, NATIVE_OK, 0};
-    uint64_t values[NATIVE_OPTIONS];
-    if (!native_parse(workload, values, argc, argv))
-        return native_usage(workload);
-    workload->run(&gpu, values);
-    native_release(&gpu);
-    if (gpu.status == NATIVE_OK)
-        printf("%s: ok\n", workload->name);
-    if (several) /* a profiler's reader wants to know which launches are whose */
-        printf("%s: launches %u\n", workload->name, gpu.launches);
-    fflush(stdout);
-    return gpu.status;
-}
-
-/* Runs it once, or several times with the options between words `--then`; the status is the first bad one. */
-static int native_main(const struct workload *workload, const struct native_kernel *kernels, int argc,
-                       char **argv)
-{
-    int status = NATIVE_OK, from = 0;
-    for (int i = 1; i <= argc; i++)
-        if (i == argc || strcmp(argv[i], "--then") == 0) {
-            int one = native_run(workload, kernels, i - from, argv + from, from || i < argc);
-            status = status ? status : one;
-            from = i;
-        }
-    return status;
+    (void)gpu;
+    return 32; /* the kernels are written for as many */
 }
 
 /* WORKLOAD_MAIN(name, KERNEL(a) KERNEL(b)): the program, with every kernel that the host side may launch. */

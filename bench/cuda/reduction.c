@@ -2,6 +2,8 @@
  * blocks' sums by a second launch of one block. Whole numbers modulo 2^32: exact in any order. */
 #include "workload.h"
 
+enum { REDUCTION_BLOCK = 1024 }; /* threads of a block, at most */
+
 enum { REDUCTION_N, REDUCTION_BLOCKS, REDUCTION_WARPS };
 static const struct workload_option reduction_options[] = {
     {"n", 524288, 1, 1u << 28, "elements"},
@@ -13,7 +15,8 @@ static const struct workload_option reduction_options[] = {
 static void reduction_run(struct dev *gpu, const uint64_t *options)
 {
     uint32_t n = (uint32_t)options[REDUCTION_N], blocks = (uint32_t)options[REDUCTION_BLOCKS];
-    struct dev_dim block = dev_dim(32 * (uint32_t)options[REDUCTION_WARPS], 1, 1);
+    uint32_t threads = dev_lanes(gpu) * (uint32_t)options[REDUCTION_WARPS];
+    struct dev_dim block = dev_dim(threads < REDUCTION_BLOCK ? threads : REDUCTION_BLOCK, 1, 1);
     uint32_t *in = (uint32_t *)dev_host(gpu, n * sizeof *in), sum = 0, expected = 0;
     uint64_t seed = 1;
     for (uint32_t i = 0; i < n; i++)

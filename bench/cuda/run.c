@@ -93,8 +93,9 @@ static void add_counts(struct launch_result *sum, const struct launch_result *on
 }
 
 void dev_launch(struct dev *gpu, const char *name, struct dev_dim grid, struct dev_dim block,
-                size_t shared_bytes, void **arguments)
+                size_t shared_bytes, void **arguments, const size_t *argument_bytes)
 {
+    (void)argument_bytes; /* the kernel tells them */
     if (gpu->failed)
         return;
     if (gpu->timed) {
@@ -132,6 +133,20 @@ void dev_launch(struct dev *gpu, const char *name, struct dev_dim grid, struct d
     add_counts(&gpu->result->counts, result);
     mem_free(result);
     mem_free(params);
+}
+
+double dev_seconds(struct dev *gpu)
+{
+    double seconds = 0;
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_seconds(gpu->timed, &seconds));
+    return seconds;
+}
+
+unsigned dev_lanes(struct dev *gpu)
+{
+    (void)gpu;
+    return 32; /* of PTX */
 }
 
 void dev_expect(struct dev *gpu, bool holds, const char *what)
@@ -190,7 +205,9 @@ static bool load(struct dev *gpu, struct err *err)
 {
     char name[80];
     size_t bytes;
-    const char *text = workload_ptx(gpu->workload, &bytes);
+    const char *text = workload_code(gpu->workload, WORKLOAD_PTX, &bytes);
+    if (!text)
+        return err_set(err, "%s: this workload has no kernels in PTX", gpu->workload->name);
     snprintf(name, sizeof name, "%s.ptx", gpu->workload->name);
     struct ptx_module *module = ptx_parse(name, text, bytes, err);
     if (module)

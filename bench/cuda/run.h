@@ -1,4 +1,4 @@
-/* Runs workloads in Heddle, by the PTX that is bundled with them. */
+/* Runs workloads in Heddle, by the code that is bundled with them. */
 #ifndef BENCH_CUDA_RUN_H
 #define BENCH_CUDA_RUN_H
 
@@ -39,7 +39,8 @@ bool workload_run_driven(const struct workload *workload, const uint64_t *option
                          const struct driver_options *how, void (*look)(void *user, struct driver *driver),
                          void *user, struct workload_result *result, struct err *err);
 
-/* The PTX bundled with it. */
-const char *workload_ptx(const struct workload *workload, size_t *bytes);
+/* The code bundled with it: PTX as text, or a code object (ELF) for gfx803. NULL: it has none for that. */
+enum workload_isa { WORKLOAD_PTX, WORKLOAD_GCN3 };
+const char *workload_code(const struct workload *workload, enum workload_isa isa, size_t *bytes);
 
 #endif

@@ -2,7 +2,7 @@
  * so that a sum is exact in any order. */
 #include "workload.h"
 
-enum { SPMV_BLOCK = 128, SPMV_WARP = 32 };
+enum { SPMV_BLOCK = 128 };
 
 enum { SPMV_ROWS, SPMV_LONGEST, SPMV_WARPS };
 static const struct workload_option spmv_options[] = {
@@ -29,7 +29,7 @@ static float spmv_value(uint64_t *seed)
 
 static void spmv_run(struct dev *gpu, const uint64_t *options)
 {
-    uint32_t rows = (uint32_t)options[SPMV_ROWS], lanes = options[SPMV_WARPS] ? SPMV_WARP : 1;
+    uint32_t rows = (uint32_t)options[SPMV_ROWS], lanes = options[SPMV_WARPS] ? dev_lanes(gpu) : 1;
     uint32_t *starts = spmv_starts(gpu, rows, (uint32_t)options[SPMV_LONGEST]), count = starts[rows];
     size_t bytes = rows * sizeof(float);
     uint32_t *columns = (uint32_t *)dev_host(gpu, count * sizeof *columns);

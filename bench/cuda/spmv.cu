@@ -1,6 +1,8 @@
 #include "native.cuh"
 #include "spmv.c"
 
+enum { SPMV_WARP = 32 };
+
 extern "C" __global__ void spmv_thread(unsigned rows, const unsigned *starts, const unsigned *columns,
                                        const float *values, const float *x, float *y)
 {

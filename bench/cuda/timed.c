@@ -35,7 +35,12 @@ struct timed *timed_new(const struct workload *workload, const struct driver_opt
     struct driver_options own = *options;
     char name[80];
     size_t bytes;
-    const char *text = workload_ptx(workload, &bytes), *wrong = NULL;
+    const char *text = workload_code(workload, WORKLOAD_PTX, &bytes), *wrong = NULL;
+    if (!text) {
+        err_set(err, "%s: this workload has no kernels in PTX", workload->name);
+        mem_free(timed);
+        return NULL;
+    }
     own.keep_launches = true;
     own.report = keep_report;
     own.user = timed;
@@ -104,6 +109,16 @@ const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim
         wrong = told(
             timed, function_set(function, timed->device, FUNCTION_MAX_DYNAMIC_SHARED, (int64_t)shared_bytes));
     return wrong ? wrong : told(timed, stream_launch(timed->stream, function, &config, arguments));
+}
+
+const char *timed_seconds(struct timed *timed, double *seconds)
+{
+    const char *wrong = told(timed, device_synchronize(timed->device));
+    struct launch_record record;
+    size_t count = driver_launch_count(timed->driver);
+    if (!wrong && count && driver_launch(timed->driver, count - 1, &record) && record.timing)
+        *seconds = (double)(record.timing->end_ps - record.timing->start_ps) * 1e-12;
+    return wrong;
 }
 
 const char *timed_finish(struct timed *timed, struct workload_result *result)

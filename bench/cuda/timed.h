@@ -16,6 +16,9 @@ const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes);
 const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim grid, struct dev_dim block,
                          size_t shared_bytes, void **arguments);
 
+/* Waits for all, and tells how long the last launch took in simulated time; 0: it was not timed. */
+const char *timed_seconds(struct timed *timed, double *seconds);
+
 /* Waits for all, and sums up what was launched. */
 const char *timed_finish(struct timed *timed, struct workload_result *result);
 struct driver *timed_driver(struct timed *timed);

@@ -1,6 +1,7 @@
-/* A workload: kernels in NAME.cu, and its host side in NAME.c, written once against this page. `heddle bench
- * NAME` runs it in Heddle by the PTX beside it; `nvcc NAME.cu` makes a program of the same two files for a
- * real GPU (native.cuh). So NAME.c is C that a C++ compiler takes, too. */
+/* A workload: kernels in NAME.cu, in ../opencl/NAME.cl or in both, and its host side in NAME.c, written once
+ * against this page. `heddle bench NAME` runs it in Heddle by the PTX or the code object beside the kernels;
+ * `nvcc NAME.cu` makes a program of the same host side for a real GPU (native.cuh), and ../opencl/build one
+ * for any OpenCL device. So NAME.c is C that a C++ compiler takes, too. */
 #ifndef BENCH_CUDA_WORKLOAD_H
 #define BENCH_CUDA_WORKLOAD_H
 
@@ -30,14 +31,41 @@ void dev_upload(struct dev *gpu, void *device, const void *host, size_t bytes);
 void dev_download(struct dev *gpu, void *host, const void *device, size_t bytes);
 void dev_fill(struct dev *gpu, void *device, int byte, size_t bytes);
 void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct dev_dim block,
-                size_t shared_bytes, void **arguments);
+                size_t shared_bytes, void **arguments, const size_t *argument_bytes);
 
-/* The arguments of a kernel: addresses of variables that have the parameters' types. */
+/* The arguments of a kernel: addresses of variables that have the parameters' types, at most 12. Shared
+ * memory of the launch has no argument: an OpenCL kernel takes it as a last parameter, a __local pointer. */
 #define DEV_LAUNCH(gpu, kernel, grid, block, shared_bytes, ...)                                              \
     do {                                                                                                     \
         void *gpu_arguments[] = {__VA_ARGS__};                                                               \
-        dev_launch(gpu, kernel, grid, block, shared_bytes, gpu_arguments);                                   \
+        const size_t gpu_argument_bytes[] = {DEV_SIZES(__VA_ARGS__)};                                        \
+        dev_launch(gpu, kernel, grid, block, shared_bytes, gpu_arguments, gpu_argument_bytes);               \
     } while (0)
+
+/* sizeof *(a), sizeof *(b), ... of a, b, ... */
+#define DEV_SIZES(...)                                                                                       \
+    DEV_THIRTEENTH(__VA_ARGS__, DEV_12, DEV_11, DEV_10, DEV_9, DEV_8, DEV_7, DEV_6, DEV_5, DEV_4, DEV_3,     \
+                   DEV_2, DEV_1, 0)                                                                          \
+    (__VA_ARGS__)
+#define DEV_THIRTEENTH(a, b, c, d, e, f, g, h, i, j, k, l, m, ...) m
+#define DEV_1(a)                                                   sizeof *(a)
+#define DEV_2(a, ...)                                              sizeof *(a), DEV_1(__VA_ARGS__)
+#define DEV_3(a, ...)                                              sizeof *(a), DEV_2(__VA_ARGS__)
+#define DEV_4(a, ...)                                              sizeof *(a), DEV_3(__VA_ARGS__)
+#define DEV_5(a, ...)                                              sizeof *(a), DEV_4(__VA_ARGS__)
+#define DEV_6(a, ...)                                              sizeof *(a), DEV_5(__VA_ARGS__)
+#define DEV_7(a, ...)                                              sizeof *(a), DEV_6(__VA_ARGS__)
+#define DEV_8(a, ...)                                              sizeof *(a), DEV_7(__VA_ARGS__)
+#define DEV_9(a, ...)                                              sizeof *(a), DEV_8(__VA_ARGS__)
+#define DEV_10(a, ...)                                             sizeof *(a), DEV_9(__VA_ARGS__)
+#define DEV_11(a, ...)                                             sizeof *(a), DEV_10(__VA_ARGS__)
+#define DEV_12(a, ...)                                             sizeof *(a), DEV_11(__VA_ARGS__)
+
+/* Threads of a warp or wavefront: what the kernels of this device are written for. */
+unsigned dev_lanes(struct dev *gpu);
+
+/* How long the last launch took, by the clock of the device; 0 in a run without timing. */
+double dev_seconds(struct dev *gpu);
 
 /* Memory of the host for inputs and references; zeroed, freed with the gpu. */
 void *dev_host(struct dev *gpu, size_t bytes);

@@ -280,16 +280,31 @@ static void print_option(const struct workload_option *option)
     puts(help);
 }
 
+static bool has_ptx(const struct workload *workload)
+{
+    size_t bytes;
+    return workload_code(workload, WORKLOAD_PTX, &bytes);
+}
+
+static void print_workloads(bool with_ptx)
+{
+    for (size_t i = 0; workloads[i]; i++) {
+        if (has_ptx(workloads[i]) != with_ptx)
+            continue;
+        printf("  %-26s %s\n", workloads[i]->name, workloads[i]->help);
+        for (const struct workload_option *o = workloads[i]->options; o->name; o++)
+            print_option(o);
+    }
+}
+
 void cmd_workload_list(void)
 {
     puts("\nCUDA workloads, checked against the CPU (options as of `heddle run`: --mode timing, --system, "
          "--set, "
          "--json FILE ...; and their own):");
-    for (size_t i = 0; workloads[i]; i++) {
-        printf("  %-26s %s\n", workloads[i]->name, workloads[i]->help);
-        for (const struct workload_option *o = workloads[i]->options; o->name; o++)
-            print_option(o);
-    }
+    print_workloads(true);
+    puts("\nWorkloads for AMD GPUs only, with the same options:");
+    print_workloads(false);
 }
 
 void cmd_workload_complete(const char *behind)

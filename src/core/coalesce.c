@@ -26,13 +26,14 @@ bool coalesce_some_touch(const struct delivery *of, lane_mask lanes, uint64_t bl
 }
 
 /* The lanes of `rest` whose addresses are in a line. */
-static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line)
+static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line, uint32_t shift)
 {
     lane_mask same = 0;
+    uint64_t first = line << shift, of_line = UINT64_MAX << shift;
     for (uint32_t half = 0; half < of->width; half += 32) {
         uint32_t here = 0;
         for (uint32_t i = 0; i < 32; i++)
-            here |= (uint32_t)(of->at[half + i] / MEM_LINE == line) << i;
+            here |= (uint32_t)((of->at[half + i] & of_line) == first) << i;
         same |= (lane_mask)here << half;
     }
     return same & rest;
@@ -49,40 +50,41 @@ static void coalesce_spanning(const struct delivery *of, lane_mask lanes, struct
 {
     EACH_LANE (i, lanes) {
         lane_mask before = lanes & ((UINT64_C(1) << i) - 1);
-        uint64_t line = of->at[i] / MEM_LINE, last = (of->at[i] + of->bytes - 1u) / MEM_LINE;
+        uint64_t line = of->at[i] >> lines->shift, last = (of->at[i] + of->bytes - 1u) >> lines->shift;
         for (; line <= last; line++) {
             lane_mask who = 0;
-            if (coalesce_some_touch(of, before, line, MEM_LINE))
+            if (coalesce_some_touch(of, before, line, 1u << lines->shift))
                 continue;
             EACH_LANE (j, lanes)
-                who |= (lane_mask)coalesce_touches(of, j, line, MEM_LINE) << j;
+                who |= (lane_mask)coalesce_touches(of, j, line, 1u << lines->shift) << j;
             add_line(lines, line, who);
         }
     }
 }
 
-void coalesce(const struct delivery *of, lane_mask lanes, struct coalesced *lines)
+void coalesce(const struct delivery *of, lane_mask lanes, uint32_t shift, struct coalesced *lines)
 {
     lines->count = 0;
+    lines->shift = shift;
     lines->spans = coalesce_spans(of, lanes);
     if (UNLIKELY(lines->spans)) {
         coalesce_spanning(of, lanes, lines);
         return;
     }
     for (lane_mask rest = lanes; rest;) {
-        uint64_t line = of->at[first_lane(rest)] / MEM_LINE;
-        lane_mask who = same_line(of, rest, line);
+        uint64_t line = of->at[first_lane(rest)] >> shift;
+        lane_mask who = same_line(of, rest, line, shift);
         add_line(lines, line, who);
         rest &= ~who;
     }
 }
 
-static uint32_t spanned_sectors(const struct delivery *of, lane_mask who, uint64_t line)
+static uint32_t spanned_sectors(const struct delivery *of, lane_mask who, uint64_t line, uint32_t line_bytes)
 {
     uint32_t sectors = 0;
     EACH_LANE (i, who) {
         uint64_t from = max_u64(of->at[i], line) - line;
-        uint64_t last = min_u64(of->at[i] + of->bytes, line + MEM_LINE) - 1 - line;
+        uint64_t last = min_u64(of->at[i] + of->bytes, line + line_bytes) - 1 - line;
         sectors |= (2u << last / MEM_SECTOR) - (1u << from / MEM_SECTOR);
     }
     return sectors;
@@ -92,8 +94,9 @@ uint8_t coalesce_sectors(const struct delivery *of, const struct coalesced *line
 {
     uint32_t sectors = 0;
     if (UNLIKELY(lines->spans))
-        return (uint8_t)spanned_sectors(of, lines->at[i].who, lines->at[i].line * MEM_LINE);
-    EACH_LANE (lane, lines->at[i].who)
-        sectors |= 1u << of->at[lane] / MEM_SECTOR % MEM_SECTORS;
-    return (uint8_t)sectors;
+        return (uint8_t)spanned_sectors(of, lines->at[i].who, lines->at[i].line << lines->shift,
+                                        1u << lines->shift);
+    EACH_LANE (lane, lines->at[i].who) /* of 128 bytes, from which a shorter line takes its part */
+        sectors |= 1u << of->at[lane] / MEM_SECTOR % MEM_SECTORS_MOST;
+    return (uint8_t)(sectors >> (lines->at[i].line << lines->shift) / MEM_SECTOR % MEM_SECTORS_MOST);
 }

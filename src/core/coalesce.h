@@ -5,20 +5,22 @@
 #include "isa/request.h"
 #include "mem/message.h"
 
-/* A lane has 255 bytes at most, from any address on: they touch three lines. */
-enum { LANE_BYTES_MOST = 256, COALESCED_MOST = 3 * ISA_LANES };
+/* A lane has 255 bytes at most, from any address on: they touch five lines of 64. */
+enum { LANE_BYTES_MOST = 256, COALESCED_MOST = 5 * ISA_LANES };
 
 /* The lines that lanes go to, in the order of the first lane of each. Most of it is never looked at. */
 struct coalesced {
     uint32_t count;
-    bool spans; /* some lane's bytes go on in another sector, or line */
+    uint32_t shift; /* a line has 1 << shift bytes */
+    bool spans;     /* some lane's bytes go on in another sector, or line */
     struct {
-        uint64_t line; /* its address, divided by MEM_LINE */
+        uint64_t line; /* its address, divided by its size */
         lane_mask who;
     } at[COALESCED_MOST];
 };
 
-void coalesce(const struct delivery *of, lane_mask lanes, struct coalesced *lines);
+/* To lines of 1 << shift bytes. */
+void coalesce(const struct delivery *of, lane_mask lanes, uint32_t shift, struct coalesced *lines);
 
 /* The sectors of line number i that its lanes want. */
 uint8_t coalesce_sectors(const struct delivery *of, const struct coalesced *lines, uint32_t i);

@@ -46,12 +46,12 @@ static void hit(struct sm *sm, const struct load *load, uint64_t at, uint32_t le
     const struct cache *cache = sm->constants.at[level].caches;
     uint32_t slot = cache_find(cache, cache_line(cache, at));
     const unsigned char *bytes = cache_data(cache, slot) + (size_t)sector_of(cache, at) * MEM_SECTOR;
-    unsigned char line[MEM_LINE];
-    uint32_t first = (uint32_t)(at % MEM_LINE) / MEM_SECTOR;
+    unsigned char line[MEM_LINE_MOST];
+    uint32_t first = l1_sectors_before(sm, at);
     memcpy(line + (size_t)first * MEM_SECTOR, bytes, CHUNK);
     for (uint32_t s = 0; s < CHUNK_SECTORS; s++)
         keep(&sm->constants, level, at + (uint64_t)s * MEM_SECTOR, bytes + (size_t)s * MEM_SECTOR);
-    load_deliver(sm, load, at - at % MEM_LINE, ((1u << CHUNK_SECTORS) - 1) << first, line);
+    load_deliver(sm, load, at - first * MEM_SECTOR, ((1u << CHUNK_SECTORS) - 1) << first, line);
 }
 
 /* The load waits for the line of the last level that the chunk is in, which comes as a whole. False: it
@@ -68,10 +68,10 @@ static bool wait_for_line(struct sm *sm, struct load *load, uint64_t at, uint64_
     if (entry == MSHR_NONE || !cache_is_current(cache, cache_miss_at(cache, entry)))
         return false;
     uint32_t more = cache_ask(cache, entry, cache_missing(cache, slot, (1u << cache->sectors) - 1));
-    uint32_t before = (uint32_t)(from % MEM_LINE) / MEM_SECTOR; /* sectors of its first line of memory */
-    for (uint64_t rest = (uint64_t)more << before, to = from - from % MEM_LINE; rest;
-         rest >>= MEM_SECTORS, to += MEM_LINE) {
-        uint8_t sectors = rest & ((1u << MEM_SECTORS) - 1);
+    uint32_t before = l1_sectors_before(sm, from), of_line = sm->memory_line / MEM_SECTOR;
+    for (uint64_t rest = (uint64_t)more << before, to = from - before * MEM_SECTOR; rest;
+         rest >>= of_line, to += sm->memory_line) {
+        uint8_t sectors = rest & ((1u << of_line) - 1);
         if (sectors)
             l1_ask(sm, &load->warp->kernel->counters, to, sectors, TO_CONSTANT | entry, cycle);
     }
@@ -80,10 +80,9 @@ static bool wait_for_line(struct sm *sm, struct load *load, uint64_t at, uint64_
 
 static void miss(struct sm *sm, struct load *load, uint64_t at, uint64_t cycle)
 {
-    uint32_t sectors = ((1u << CHUNK_SECTORS) - 1) << (at % MEM_LINE) / MEM_SECTOR;
     load->lines_left++;
     if (!wait_for_line(sm, load, at, cycle))
-        l1_ask(sm, &load->warp->kernel->counters, at - at % MEM_LINE, (uint8_t)sectors,
+        l1_ask(sm, &load->warp->kernel->counters, at, (1u << CHUNK_SECTORS) - 1,
                TO_LOAD | (uint32_t)(load - sm->loads), cycle);
 }
 
@@ -140,7 +139,7 @@ void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsign
     const struct mshr_entry *miss = cache_miss_at(cache, entry);
     bool is_current = cache_is_current(cache, miss);
     uint64_t of = miss->line << cache->line_shift, from = of - tag_physical(of) + reply->line; /* the tag */
-    unsigned char line[MEM_LINE];
+    unsigned char line[MEM_LINE_MOST];
     cache_unpack(&sm->l1, data, reply->sectors, line);
     for (uint32_t left = reply->sectors; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left) * MEM_SECTOR;

@@ -1,5 +1,6 @@
 /* The L1 data cache: sectors, misses in flight, write-through; and the messages to and from memory. */
 #include "core/l1.h"
+#include "core/counted.h"
 #include "exec/atomics.h"
 #include "base/mem.h"
 
@@ -24,13 +25,13 @@ uint64_t l1_tag(struct sm *sm, uint64_t address)
 static uint64_t key_of(const struct sm *sm, uint64_t line)
 {
     bool is_virtual = sm->config.spec->l1_tags == L1_TAGS_VIRTUAL;
-    return (is_virtual ? line : tag_physical(line)) / MEM_LINE;
+    return (is_virtual ? line : tag_physical(line)) >> sm->l1.line_shift;
 }
 
 /* Whose lines the cache holds in one that it calls this: those of the tag, or of all its aliases. */
 static uint64_t line_of(const struct sm *sm, uint64_t key)
 {
-    uint64_t line = key * MEM_LINE;
+    uint64_t line = key << sm->l1.line_shift;
     return sm->config.spec->l1_tags == L1_TAGS_VIRTUAL ? line : tag_any(line);
 }
 
@@ -162,11 +163,20 @@ void l1_send_waiting(struct sm *sm)
     }
 }
 
+/* About these sectors of a line of L1. */
+static struct memsys_request request_of(const struct sm *sm, uint64_t line, uint32_t sectors)
+{
+    uint32_t before = l1_sectors_before(sm, line);
+    return (struct memsys_request){.line = tag_physical(line) - before * MEM_SECTOR,
+                                   .sectors = (uint8_t)(sectors << before)};
+}
+
 void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
             uint64_t cycle)
 {
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
-    struct memsys_request request = {.line = tag_physical(line), .id = id, .sectors = sectors};
+    struct memsys_request request = request_of(sm, line, sectors);
+    request.id = id;
     send(sm, counters, line, cycle, MEM_READ, &request, sizeof request, sizeof request);
 }
 
@@ -201,14 +211,15 @@ static void note_awaited(const struct sm *sm, const struct load *load)
 {
     struct sm_warp *w = load->warp;
     const uint16_t *registers = registers_of(load);
-    for (uint32_t i = 0; i < load->writes; i++) {
-        if (w->waits_for != load->code->slots_at + registers[i])
-            continue;
-        if (load->result == RESULT_SHORT)
-            w->reason = STALL_short_scoreboard;
-        if (load->profile && sm->cycle > w->since)
-            load->profile->awaited += sm->cycle - w->since;
-    }
+    bool is_awaited = UNLIKELY(load->timing->counters) && counted_is_awaited(load);
+    for (uint32_t i = 0; i < load->writes && !is_awaited; i++)
+        is_awaited = w->waits_for == load->code->slots_at + registers[i];
+    if (!is_awaited)
+        return;
+    if (load->result == RESULT_SHORT)
+        w->reason = STALL_short_scoreboard;
+    if (load->profile && sm->cycle > w->since)
+        load->profile->awaited += sm->cycle - w->since;
 }
 
 /* All bytes are there that gathered. */
@@ -234,6 +245,8 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     const uint16_t *registers = registers_of(load);
     for (uint32_t i = 0; i < load->writes; i++)
         board[registers[i]] = load->ready_at * RESULT_KINDS + load->result;
+    if (UNLIKELY(load->timing->counters))
+        counted_done(load, load->ready_at * RESULT_KINDS + load->result);
     if (load->of.is_async || load->of.stage_bytes)
         complete(load);
     if (load->of.is_async && !load->of.barrier)
@@ -260,7 +273,7 @@ struct arrived { /* sectors of a line, whose virtual address this is */
 /* What is among them of some bytes of memory. */
 static void take_bytes(void *to, uint64_t at, uint32_t bytes, const struct arrived *some)
 {
-    uint64_t from = max_u64(at, some->line), end = min_u64(at + bytes, some->line + MEM_LINE);
+    uint64_t from = max_u64(at, some->line), end = min_u64(at + bytes, some->line + MEM_LINE_MOST);
     for (uint64_t next; from < end; from = next) { /* sector by sector */
         next = min_u64((from / MEM_SECTOR + 1) * MEM_SECTOR, end);
         if (some->sectors >> (from - some->line) / MEM_SECTOR & 1)
@@ -293,7 +306,7 @@ static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors,
         uint32_t here = 0;
         for (uint32_t i = 0; i < 32; i++) {
             uint64_t offset = of->at[half + i] - line;
-            here |= (uint32_t)(offset < MEM_LINE && (sectors >> (offset / MEM_SECTOR & 3) & 1)) << i;
+            here |= (uint32_t)(offset < MEM_LINE_MOST && (sectors >> (offset / MEM_SECTOR & 3) & 1)) << i;
         }
         who |= (lane_mask)here << half;
     }
@@ -327,8 +340,9 @@ static void write_back(struct sm *sm, struct sm_counters *counters, uint64_t lin
 {
     struct {
         struct memsys_request request;
-        struct memsys_write writes[MEM_SECTORS];
-    } message = {.request = {.line = tag_physical(line), .id = TO_NOBODY, .sectors = (uint8_t)sectors}};
+        struct memsys_write writes[MEM_SECTORS_MOST];
+    } message = {.request = request_of(sm, line, sectors)};
+    message.request.id = TO_NOBODY;
     uint32_t count = (uint32_t)__builtin_popcount(sectors);
     for (uint32_t i = 0; i < count; i++)
         message.writes[i].mask = UINT32_MAX;
@@ -347,7 +361,7 @@ static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t 
         return slot;
     if (UNLIKELY(sm->l1_has_local) && cache_holds(&sm->l1, slot) && *cache_dirty(&sm->l1, slot)) {
         struct cache_victim old = cache_take_dirty(&sm->l1, slot);
-        write_back(sm, counters, old.line * MEM_LINE, old.sectors, cycle);
+        write_back(sm, counters, old.line << sm->l1.line_shift, old.sectors, cycle);
     }
     sm->l1_has_local |= l1_is_local(line);
     cache_place(&sm->l1, slot, key_of(sm, line), TAGS_NORMAL);
@@ -357,6 +371,15 @@ static uint32_t make_room(struct sm *sm, struct sm_counters *counters, uint64_t 
 static bool keeps(const struct sm *sm, uint64_t line)
 {
     return LIKELY(sm->config.spec->l1_keeps == L1_KEEPS_GLOBAL) || l1_is_local(line);
+}
+
+/* With the sectors that come along with those that are missing. */
+static uint32_t with_neighbours(const struct sm *sm, uint32_t slot, uint32_t missing)
+{
+    uint32_t step = (uint32_t)sm->config.spec->l1_fill_sectors, some = (1u << step) - 1, all = 0;
+    for (uint32_t first = 0; first < sm->l1.sectors; first += step)
+        all |= missing >> first & some ? some << first : 0;
+    return cache_missing(&sm->l1, slot, all);
 }
 
 static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t *hits,
@@ -401,7 +424,8 @@ static void look_up(struct sm *sm, struct load *load, uint64_t line, uint8_t sec
         l1_ask(sm, counters, line, (uint8_t)missing, TO_LOAD | (uint32_t)(load - sm->loads), cycle);
         return;
     }
-    uint8_t more = (uint8_t)cache_ask(l1, entry, missing);
+    uint32_t wanted = LIKELY(spec->l1_fill_sectors == 1) ? missing : with_neighbours(sm, slot, missing);
+    uint8_t more = (uint8_t)cache_ask(l1, entry, wanted);
     if (more)
         l1_ask(sm, counters, line, more, TO_MISS | entry, cycle);
 }
@@ -458,15 +482,16 @@ static void fill(struct sm *sm, const struct memsys_reply *reply, const unsigned
 {
     uint32_t entry = reply->id & TO_MASK;
     const struct mshr_entry *miss = cache_miss_at(&sm->l1, entry);
-    unsigned char line[MEM_LINE];
-    cache_unpack(&sm->l1, data, reply->sectors, line);
+    uint32_t sectors = reply->sectors >> l1_sectors_before(sm, miss->line << sm->l1.line_shift);
+    unsigned char line[MEM_LINE_MOST];
+    cache_unpack(&sm->l1, data, sectors, line);
     if (cache_is_current(&sm->l1, miss) && cache_has_place(&sm->l1, miss))
-        cache_fill(&sm->l1, entry, reply->sectors, line);
+        cache_fill(&sm->l1, entry, sectors, line);
     else
-        cache_came(&sm->l1, entry, reply->sectors);
+        cache_came(&sm->l1, entry, sectors);
     for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(sm->l1.misses, w)->next)
-        load_deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], line_of(sm, miss->line),
-                     reply->sectors, line);
+        load_deliver(sm, &sm->loads[mshr_waiter(sm->l1.misses, w)->who], line_of(sm, miss->line), sectors,
+                     line);
     if (!miss->pending)
         loads_end_miss(sm, &sm->l1, entry, sm->cycle + sm->config.spec->l1_fill_cycles);
 }
@@ -485,25 +510,34 @@ static uint8_t *written_before(const struct sm *sm, uint32_t slot)
     return cache_note(&sm->l1, slot);
 }
 
-void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned char data[MEM_LINE],
-              const uint32_t masks[MEM_SECTORS], uint64_t cycle)
+/* Who is told when a write is done: its block; of one that is counted, that, too. */
+static uint32_t write_begins(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t cycle)
+{
+    sm_block_write_begins(sm, w, cycle);
+    if (LIKELY(!counted))
+        return TO_BLOCK | w->block->writes;
+    counted->lines_left++;
+    return TO_STORE | (uint32_t)(counted - sm->loads);
+}
+
+void l1_store(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t address,
+              const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST], uint64_t cycle)
 {
     enum cache_write how = (enum cache_write)sm->config.spec->l1_write;
     struct sm_counters *counters = &w->kernel->counters;
     struct {
         struct memsys_request request;
-        struct memsys_write writes[MEM_SECTORS];
+        struct memsys_write writes[MEM_SECTORS_MOST];
     } message;
     uint64_t line = l1_tag(sm, address);
-    message.request = (struct memsys_request){.line = tag_physical(line), .id = TO_BLOCK | w->block->writes};
-    uint32_t count = 0, partial = 0, slot = cache_find(&sm->l1, key_of(sm, line));
+    uint32_t sectors = 0, count = 0, partial = 0, slot = cache_find(&sm->l1, key_of(sm, line));
     make_stale(sm, line);
     if (slot == TAGS_NONE && how == CACHE_ALLOCATE && keeps(sm, line))
         slot = make_room(sm, counters, line, cycle);
-    for (uint32_t s = 0; s < MEM_SECTORS; s++) {
+    for (uint32_t s = 0; s < MEM_SECTORS_MOST; s++) {
         if (!masks[s])
             continue;
-        message.request.sectors |= (uint8_t)(1 << s);
+        sectors |= 1u << s;
         struct memsys_write *write = &message.writes[count++];
         write->mask = masks[s];
         partial += masks[s] != UINT32_MAX;
@@ -517,9 +551,10 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
         *written_before(sm, slot) |= (uint8_t)(1u << s);
         cache_write(&sm->l1, slot, s, masks[s], write->data, how);
     }
+    message.request = request_of(sm, line, sectors);
+    message.request.id = write_begins(sm, w, counted, cycle);
     counters->l1_store_sectors += count;
     counters->bytes_to_l2 += count * MEM_SECTOR;
-    sm_block_write_begins(sm, w, cycle);
     uint32_t bytes = (uint32_t)(sizeof message.request + count * sizeof message.writes[0]);
     send(sm, counters, line, cycle, MEM_WRITE, &message.request, bytes, bytes + partial * PARTIAL_BYTES);
 }
@@ -528,10 +563,10 @@ void l1_store(struct sm *sm, struct sm_warp *w, uint64_t address, const unsigned
 static uint32_t atoms_wire_bytes(const struct memsys_atom *atoms, uint32_t count)
 {
     uint32_t bytes = 0;
-    uint8_t in[MEM_SECTORS] = {0}; /* lanes of each */
+    uint8_t in[MEM_SECTORS_MOST] = {0}; /* lanes of each */
     for (uint32_t i = 0; i < count; i++)
         in[atoms[i].offset / MEM_SECTOR]++;
-    for (uint32_t s = 0; s < MEM_SECTORS; s++)
+    for (uint32_t s = 0; s < MEM_SECTORS_MOST; s++)
         bytes += in[s] * LANE_BYTES < SECTOR_BYTES ? in[s] * LANE_BYTES : SECTOR_BYTES;
     return bytes;
 }
@@ -545,15 +580,16 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
     } message;
     uint64_t line = l1_tag(sm, address);
     uint32_t slot = cache_find(&sm->l1, key_of(sm, line)), count = 0;
-    uint32_t id = load ? TO_LOAD | (uint32_t)(load - sm->loads) : TO_BLOCK | w->block->writes;
     make_stale(sm, line);
     const struct atomic_row *row = &atomic_rows[request->of.operation];
     uint8_t floats = row->floats ? MEM_ON_FLOATS : 0;
-    message.request = (struct memsys_request){.line = tag_physical(line),
-                                              .operation = (uint8_t)(request->of.operation | floats)};
+    bool wants_old = request->of.returns;
+    uint32_t before = l1_sectors_before(sm, line);
+    message.request = request_of(sm, line, 0);
+    message.request.operation = (uint8_t)(request->of.operation | floats);
     for (lane_mask rest = who; rest; rest &= rest - 1) {
         uint32_t lane = first_lane(rest);
-        uint8_t offset = (uint8_t)(request->of.at[lane] % MEM_LINE);
+        uint8_t offset = (uint8_t)(request->of.at[lane] & (sm->memory_line - 1));
         message.request.sectors |= (uint8_t)(1 << offset / MEM_SECTOR);
         message.atoms[count++] = (struct memsys_atom){.operand = request->operand[lane],
                                                       .compare = request->compare[lane],
@@ -562,15 +598,17 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
                                                       .bytes = row->bytes};
         if (count < MEM_ATOMS && (rest & (rest - 1)))
             continue;
-        message.request.count = (uint8_t)(count | (load ? MEM_WANTS_OLD : 0));
-        if (load)
+        message.request.count = (uint8_t)(count | (wants_old ? MEM_WANTS_OLD : 0));
+        if (wants_old) {
             load->lines_left++;
-        else
-            sm_block_write_begins(sm, w, cycle), sm->reductions_under_way += count;
+            message.request.id = TO_LOAD | (uint32_t)(load - sm->loads);
+        } else {
+            message.request.id = write_begins(sm, w, load, cycle);
+            sm->reductions_under_way += count;
+        }
         if (slot != TAGS_NONE)
-            cache_invalidate(&sm->l1, slot, message.request.sectors);
+            cache_invalidate(&sm->l1, slot, message.request.sectors >> before);
         w->kernel->counters.bytes_to_l2 += count * 8u;
-        message.request.id = id;
         send(sm, &w->kernel->counters, line, cycle, MEM_ATOMIC, &message.request,
              (uint32_t)(sizeof message.request + count * sizeof message.atoms[0]),
              (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
@@ -599,8 +637,12 @@ void l1_reply(struct sm *sm, const struct event *event)
         sm->stores_under_way--;
         sm->reductions_under_way -= reply.count;
         lsu_let_in(sm);
-        if ((reply.id & TO_KIND) != TO_NOBODY)
+        if ((reply.id & TO_KIND) == TO_STORE) {
+            sm_block_write_done(sm, sm->loads[number].block_writes);
+            load_line_done(sm, &sm->loads[number], sm->cycle);
+        } else if ((reply.id & TO_KIND) != TO_NOBODY) {
             sm_block_write_done(sm, number);
+        }
         return;
     }
     if (UNLIKELY(event->kind != MEM_DATA && event->kind != MEM_OLD))
@@ -622,7 +664,7 @@ void l1_reply(struct sm *sm, const struct event *event)
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
         deliver_olds(load, data, reply.count);
     } else {
-        unsigned char line[MEM_LINE];
+        unsigned char line[MEM_LINE_MOST];
         cache_unpack(&sm->l1, data, reply.sectors, line);
         load_deliver(sm, load, tag_any(reply.line), reply.sectors, line);
     }
@@ -632,8 +674,7 @@ void l1_reply(struct sm *sm, const struct event *event)
 /* Local memory stays: nobody else changes it. */
 static bool line_is_local(const struct cache *cache, uint64_t line)
 {
-    (void)cache;
-    return l1_is_local(line * MEM_LINE);
+    return l1_is_local(line << cache->line_shift);
 }
 
 /* What is read from now on must be as new as what others have made visible. */
@@ -646,14 +687,14 @@ void l1_forget(struct sm *sm)
 
 static uint32_t sets_of(const struct sm_spec *spec, uint64_t bytes)
 {
-    return (uint32_t)max_u64(bytes / MEM_LINE / spec->l1_ways, 1);
+    return (uint32_t)max_u64(bytes / spec->l1_line / spec->l1_ways, 1);
 }
 
 void l1_make(struct sm *sm)
 {
     const struct sm_spec *spec = sm->config.spec;
     uint32_t misses = (uint32_t)spec->l1_misses;
-    cache_init(&sm->l1, &(struct cache_spec){.line_bytes = MEM_LINE,
+    cache_init(&sm->l1, &(struct cache_spec){.line_bytes = (uint32_t)spec->l1_line,
                                              .sector_bytes = MEM_SECTOR,
                                              .tags = {.sets = sets_of(spec, spec->l1),
                                                       .ways = (uint32_t)spec->l1_ways,

@@ -8,7 +8,7 @@
 /* Local memory lies beyond all addresses of global memory: a part for each SM, in which warps' own pieces lie
  * side by side. Only tags of it are kept and only its time travels: what it holds nobody else can see. */
 #define LOCAL_MEMORY (UINT64_C(1) << 44)
-enum { LOCAL_SM_SHIFT = 32, LOCAL_PIECE = 64 * MEM_LINE };
+enum { LOCAL_SM_SHIFT = 32, LOCAL_PIECE = 8192 };
 
 static inline bool l1_is_local(uint64_t line)
 {
@@ -28,6 +28,7 @@ enum reply_to {
     TO_BLOCK = UINT32_C(2) << 29,
     TO_NOBODY = UINT32_C(3) << 29,
     TO_CONSTANT = UINT32_C(4) << 29,
+    TO_STORE = UINT32_C(5) << 29, /* a write that is counted: its load */
     TO_KIND = UINT32_C(7) << 29,
     TO_SERIAL = UINT32_C(1) << 18,
     TO_MASK = TO_SERIAL - 1
@@ -38,7 +39,13 @@ static inline uint32_t l1_serial(struct sm *sm)
     return sm->request_serial++ * TO_SERIAL & ~(uint32_t)(TO_KIND | TO_MASK);
 }
 
-/* Asks memory for sectors of a line. */
+/* Where in a line of memory a line of L1 begins: the sectors before it. */
+static inline uint32_t l1_sectors_before(const struct sm *sm, uint64_t line)
+{
+    return (uint32_t)(line & (sm->memory_line - 1)) / MEM_SECTOR;
+}
+
+/* Asks memory for sectors of a line of L1. */
 void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors, uint32_t id,
             uint64_t cycle);
 
@@ -66,8 +73,10 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
 uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle);
 void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data);
 
-void l1_store(struct sm *sm, struct sm_warp *w, uint64_t line, const unsigned char data[MEM_LINE],
-              const uint32_t masks[MEM_SECTORS], uint64_t cycle);
+/* With the load of a store that is counted, or NULL. */
+void l1_store(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t line,
+              const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST],
+              uint64_t cycle);
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
                uint64_t line, lane_mask who, uint64_t cycle);
 

@@ -4,6 +4,7 @@
  * is. */
 #include "core/l1.h"
 #include "core/coalesce.h"
+#include "core/counted.h"
 #include "base/mem.h"
 #include "exec/atomics.h"
 #include "exec/watch.h"
@@ -133,6 +134,8 @@ static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct re
     load->code = w->under_way;
     load->timing = timing;
     load->writes = request->of.is_async ? 0 : timing->writes;
+    load->block_writes = NO_SLOT;
+    counted_hold(load);
     load->profile = w->profile;
     load->group = w->group % SM_COPY_GROUPS;
     if (request->of.is_async && !request->of.barrier)
@@ -158,15 +161,19 @@ static void gather_on_stage(struct load *load)
 }
 
 /* Local memory: a thread's words lie side by side with those of its warp's other threads. A line has a word
- * of LOCAL_LANES of them, so a word of a wider warp takes several lines. */
-enum { LOCAL_LANES = MEM_LINE / 4 };
+ * of so many of them; a word of a wider warp takes several lines. */
+static uint32_t local_lanes(const struct sm *sm)
+{
+    return UINT32_C(1) << sm->l1.line_shift >> 2;
+}
 
 static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_t number)
 {
-    uint64_t pieces = sm->config.subcores * sm->config.warps_per_subcore, lines = LOCAL_PIECE / MEM_LINE;
+    uint64_t pieces = sm->config.subcores * sm->config.warps_per_subcore,
+             lines = LOCAL_PIECE >> sm->l1.line_shift;
     uint64_t piece = number / lines * pieces + (uint64_t)(w - sm->warps);
     uint64_t offset = LOCAL_MEMORY + ((uint64_t)sm->number << LOCAL_SM_SHIFT) + piece * LOCAL_PIECE +
-                      number % lines * MEM_LINE;
+                      (number % lines << sm->l1.line_shift);
     return physical_at(sm->config.home, offset).packed;
 }
 
@@ -174,16 +181,17 @@ static uint64_t local_line(const struct sm *sm, const struct sm_warp *w, uint64_
 static uint32_t local_lines(const struct sm *sm, const struct sm_warp *w, const struct request *request,
                             uint64_t lines[], uint8_t sectors[])
 {
-    uint32_t count = 0, parts = request->of.width / LOCAL_LANES;
+    uint32_t count = 0, lanes = local_lanes(sm), parts = request->of.width / lanes;
+    lane_mask of_part = (UINT64_C(1) << lanes) - 1;
     for (uint32_t k = 0; k < (request->local_bytes + 3u) / 4; k++)
         for (lane_mask rest = request->local, same; rest; rest &= ~same) {
-            uint32_t part = first_lane(rest) / LOCAL_LANES;
+            uint32_t part = first_lane(rest) / lanes;
             uint64_t word = request->local_at[first_lane(rest)] / 4;
             same = sectors[count] = 0;
-            EACH_LANE (i, rest & (lane_mask)UINT32_MAX << part * LOCAL_LANES)
+            EACH_LANE (i, rest & of_part << part * lanes)
                 if (request->local_at[i] / 4 == word) {
                     same |= UINT64_C(1) << i;
-                    sectors[count] |= (uint8_t)(1 << i % LOCAL_LANES * 4 / MEM_SECTOR);
+                    sectors[count] |= (uint8_t)(1 << i % lanes * 4 / MEM_SECTOR);
                 }
             lines[count++] = local_line(sm, w, (word + k) * parts + part);
         }
@@ -227,7 +235,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
-    coalesce(&request->of, request->of.lanes, &lines);
+    coalesce(&request->of, request->of.lanes, sm->l1.line_shift, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_load_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
@@ -240,7 +248,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
     note_passes(w, lines.count, 0);
     uint64_t tag_at = begins;
     for (uint32_t i = 0; i < lines.count; i++, tag_at += spec->l1_line_cycles)
-        l1_load(sm, load, lines.at[i].line * MEM_LINE, coalesce_sectors(&request->of, &lines, i), tag_at);
+        l1_load(sm, load, lines.at[i].line << lines.shift, coalesce_sectors(&request->of, &lines, i), tag_at);
     note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
@@ -248,7 +256,8 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 /* What lanes write to a line, where the bytes of some go on in another sector: one lane after another, each
  * collected from its own address on. */
 static void collect_spanning(const struct isa_ops *isa, const struct request *request, uint64_t line,
-                             lane_mask who, unsigned char data[MEM_LINE], uint32_t masks[MEM_SECTORS])
+                             lane_mask who, unsigned char data[MEM_LINE_MOST],
+                             uint32_t masks[MEM_SECTORS_MOST], uint32_t line_bytes)
 {
     EACH_LANE (i, who) {
         unsigned char own[LANE_BYTES_MOST];
@@ -256,7 +265,7 @@ static void collect_spanning(const struct isa_ops *isa, const struct request *re
         isa->collect(request, request->of.at[i], UINT64_C(1) << i, own, own_masks);
         for (uint32_t b = 0; b < request->of.bytes; b++) {
             uint64_t at = request->of.at[i] + b - line;
-            if (at >= MEM_LINE || !(own_masks[b / 32] >> b % 32 & 1))
+            if (at >= line_bytes || !(own_masks[b / 32] >> b % 32 & 1))
                 continue;
             data[at] = own[b];
             masks[at / MEM_SECTOR] |= UINT32_C(1) << at % MEM_SECTOR;
@@ -264,27 +273,44 @@ static void collect_spanning(const struct isa_ops *isa, const struct request *re
     }
 }
 
-static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request)
+/* A store is waited for only where the program counts it; its load brings nothing. */
+static struct load *begin_store(struct sm *sm, struct sm_warp *w, const struct request *request,
+                                const struct isa_timing *timing)
+{
+    if (LIKELY(!timing->counters))
+        return NULL;
+    struct load *load = begin_load(sm, w, request, timing);
+    load->of.acquires = false;
+    load->of.stage_bytes = 0;
+    load->block_writes = w->block->writes;
+    return load;
+}
+
+static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request *request,
+                         const struct isa_timing *timing)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
-    coalesce(&request->of, request->of.lanes, &lines);
+    coalesce(&request->of, request->of.lanes, sm->l1.line_shift, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_store_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
+    struct load *load = begin_store(sm, w, request, timing);
     counters->l1_requests++;
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
-        uint64_t line = lines.at[i].line * MEM_LINE;
+        uint64_t line = lines.at[i].line << lines.shift;
         lane_mask who = lines.at[i].who;
-        unsigned char data[MEM_LINE];
-        uint32_t masks[MEM_SECTORS] = {0};
+        unsigned char data[MEM_LINE_MOST];
+        uint32_t masks[MEM_SECTORS_MOST] = {0};
         if (LIKELY(!lines.spans))
             w->kernel->isa->collect(request, line, who, data, masks);
         else
-            collect_spanning(w->kernel->isa, request, line, who, data, masks);
-        l1_store(sm, w, line, data, masks, begins);
+            collect_spanning(w->kernel->isa, request, line, who, data, masks, 1u << lines.shift);
+        l1_store(sm, w, load, line, data, masks, begins);
     }
     note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
+    if (load)
+        load_line_done(sm, load, begins);
 }
 
 /* How long it takes until the one lane that does it for all can: as long as the steps before. */
@@ -305,18 +331,20 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
-    coalesce(&request->of, request->of.lanes, &lines);
+    coalesce(&request->of, request->of.lanes, sm->l1.line_shift, &lines);
     REQUIRE(!lines.spans); /* instruction sets refuse those that are not aligned */
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = NULL;
     if (timing->merged && atomic_merge(request)) {
-        coalesce(&request->of, request->of.lanes & -request->of.lanes, &lines);
+        coalesce(&request->of, request->of.lanes & -request->of.lanes, sm->l1.line_shift, &lines);
         begins += merging_takes(sm, w);
     }
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
         load = begin_load(sm, w, request, timing);
         sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
+    } else {
+        load = begin_store(sm, w, request, timing);
     }
     for (uint32_t i = 0; i < lines.count; i++, begins += spec->l1_line_cycles) {
         uint64_t line = lines.at[i].line;
@@ -324,7 +352,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
         uint32_t sectors = (uint32_t)__builtin_popcount(coalesce_sectors(&request->of, &lines, i));
         w->kernel->counters.l1_atomic_sectors += sectors;
         note_sectors(w, sectors, sectors);
-        l1_atomic(sm, w, load, request, line * MEM_LINE, who, begins);
+        l1_atomic(sm, w, load, request, line << lines.shift, who, begins);
     }
     if (load)
         load_line_done(sm, load, begins);
@@ -351,30 +379,33 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
             memcpy(load->stage, request->stage, request->of.stage_bytes);
     }
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, 1));
-    for (size_t i = 0; i < request->piece_count; i++) {
-        uint64_t line = request->pieces[i].at / MEM_LINE;
-        unsigned char data[MEM_LINE];
-        uint32_t masks[MEM_SECTORS] = {0}, sectors = 0;
-        if (request->pieces[i].bytes == 0)
-            continue; /* its line was seen to */
+    uint32_t shift = sm->l1.line_shift;
+    for (size_t i = 0; i < request->piece_count;) {
+        uint64_t line = request->pieces[i].at >> shift;
+        unsigned char data[MEM_LINE_MOST];
+        uint32_t masks[MEM_SECTORS_MOST] = {0}, sectors = 0;
+        if (request->pieces[i].bytes == 0) { /* its lines were seen to */
+            i++;
+            continue;
+        }
         for (size_t j = i; j < request->piece_count; j++) {
             struct piece *piece = &request->pieces[j];
-            if (!piece->bytes || piece->at / MEM_LINE != line)
+            if (!piece->bytes || piece->at >> shift != line)
                 continue;
-            for (uint32_t b = 0, at = piece->at % MEM_LINE; b < piece->bytes; b++, at++) {
+            for (; piece->bytes && piece->at >> shift == line; piece->bytes--, piece->at++) {
+                uint32_t at = piece->at & ((1u << shift) - 1);
                 masks[at / MEM_SECTOR] |= UINT32_C(1) << at % MEM_SECTOR;
                 sectors |= 1u << at / MEM_SECTOR;
-                data[at] = request->writes ? (unsigned char)piece->host[b] : 0;
+                data[at] = request->writes ? (unsigned char)*piece->host++ : 0;
             }
-            piece->bytes = 0;
         }
         uint32_t count = (uint32_t)__builtin_popcount(sectors);
         note_sectors(w, count, count);
         sm->lsu_free += (uint64_t)(spec->l1_tag_cycles * LSU_PARTS);
         if (request->writes)
-            l1_store(sm, w, line * MEM_LINE, data, masks, begins);
+            l1_store(sm, w, NULL, line << shift, data, masks, begins);
         else
-            l1_load(sm, load, line * MEM_LINE, (uint8_t)sectors, begins);
+            l1_load(sm, load, line << shift, (uint8_t)sectors, begins);
         begins += spec->l1_line_cycles;
     }
     if (load)
@@ -425,6 +456,8 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         ready = max_u64(ready, take_constants(sm, request->param, request->param_at) +
                                    fetch_param_wait(sm, w, request));
     sm_warp_set_results(w, w->under_way->slots_at, timing, registers, ready * RESULT_KINDS + RESULT_SHORT);
+    if (UNLIKELY(timing->counters))
+        counted_begin(w, timing, ready * RESULT_KINDS + RESULT_SHORT);
     if (request->local)
         issue_local(sm, w, request, timing, registers, ready);
     switch ((enum request_kind)request->of.kind) {
@@ -437,7 +470,7 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         issue_constants(sm, w, request, timing, registers);
         break;
     case REQUEST_STORE:
-        issue_stores(sm, w, request);
+        issue_stores(sm, w, request, timing);
         break;
     case REQUEST_ATOMIC:
         issue_atomics(sm, w, request, timing, registers);

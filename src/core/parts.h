@@ -55,6 +55,7 @@ struct sm_warp {
     uint64_t code_at;                    /* when the line of code was there */
     uint64_t drained_at;                 /* when its last write has left the memory pipeline */
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
+    uint32_t counted[ISA_COUNTERS];      /* operations that began, of each counter */
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
 };
@@ -110,8 +111,10 @@ struct load {
     uint32_t group;
     const struct isa_code *code; /* of the instruction that asks, */
     const struct isa_timing *timing;
-    uint8_t writes; /* and how many of the registers that it writes wait for this */
-    uint8_t result; /* enum unit_result: how others get it */
+    uint8_t writes;                 /* and how many of the registers that it writes wait for this */
+    uint8_t result;                 /* enum unit_result: how others get it */
+    uint32_t counted[ISA_COUNTERS]; /* registers of the operation that it is of, or NO_SLOT */
+    uint32_t block_writes;          /* of a store that is counted: its block's place in the SM's */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
     unsigned char *stage; /* of.stage_bytes: the request's; or, of any other than pieces, lanes' bytes */
@@ -161,8 +164,9 @@ struct sm {
     struct port *requests, *replies, *reports, *translations;
     uint64_t fence_free; /* when the next fence can begin */
     struct cache l1;
-    uint32_t l1_shared;            /* bytes that shared memory takes now */
-    bool l1_has_local;             /* lines of local memory may be there */
+    uint32_t memory_line; /* bytes of a line of L2: what messages are about. L1 may have shorter ones */
+    uint32_t l1_shared;   /* bytes that shared memory takes now */
+    bool l1_has_local;    /* lines of local memory may be there */
     struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
     uint32_t load_capacity, free_load;

@@ -18,6 +18,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->config = *config;
     sm->number = number;
     sm->overhead_bytes = memsys_overhead_bytes(config->mem);
+    sm->memory_line = memsys_line_bytes(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
@@ -85,22 +86,33 @@ static uint64_t next_due(const struct subcore *sub, uint64_t now)
     return sub->runnable ? now + (uint64_t)least : UINT64_MAX;
 }
 
-/* One cycle of a sub-core. */
+/* One cycle of a sub-core: it issues from warps that are due, one after the other, up to turn_issues. */
 static void subcore_cycle(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
 {
     struct subcore *sub = &sm->subcores[s];
     uint32_t ready = due(sub, (uint32_t)sm->cycle);
+    uint64_t issued = 0;
     sm->next_at[s] = UINT64_MAX;
     while (ready) {
         uint32_t lane = schedule(sm, sub, ready);
         if (sm_warp_issue(sm, sub, sm_warp_of(sm, s, lane))) {
             sub->last = lane;
-            sm->next_at[s] = sm->cycle + 1;
-            return;
+            if (++issued == sm->config.spec->turn_issues)
+                break;
         }
         ready &= ~(UINT32_C(1) << lane);
     }
-    sm->next_at[s] = next_due(sub, sm->cycle);
+    sm->next_at[s] = issued ? sm->cycle + 1 : next_due(sub, sm->cycle);
+}
+
+/* Whether it is a sub-core's turn; if not, when it is. */
+static bool subcore_turn(struct sm *sm, uint32_t s)
+{
+    uint64_t turn = sm->config.spec->turn_cycles, wait = turn > 1 ? (s + turn - sm->cycle % turn) % turn : 0;
+    if (LIKELY(!wait))
+        return true;
+    sm->next_at[s] = sm->cycle + wait;
+    return false;
 }
 
 static uint64_t next_cycle(const struct sm *sm)
@@ -125,7 +137,7 @@ static void run(struct sm *sm, uint64_t limit)
     for (uint64_t next; (next = next_cycle(sm)) < end;) {
         sm->cycle = max_u64(sm->cycle, next);
         for (uint32_t s = 0; s < sm->config.subcores; s++)
-            if (sm->next_at[s] <= sm->cycle)
+            if (sm->next_at[s] <= sm->cycle && subcore_turn(sm, s))
                 subcore_cycle(sm, s, schedule);
     }
 }

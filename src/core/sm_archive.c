@@ -253,6 +253,10 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
                        warp && warp->exec && flat.group < SM_COPY_GROUPS && flat.result < RESULT_KINDS))
         return;
     archive_instruction(warp, load, &flat, archive);
+    for (uint32_t i = 0; i < ISA_COUNTERS; i++)
+        archive_check(archive, flat.counted[i] == NO_SLOT ||
+                                   flat.counted[i] <= warp->kernel->team->grid.kernel->slots);
+    archive_check(archive, flat.block_writes == NO_SLOT || flat.block_writes < sm->writes_count);
     if (!archive_check(archive, flat.code && flat.writes <= flat.timing->writes))
         return;
     if (archive->reading) {

@@ -14,6 +14,9 @@
 #define SM_PARAMS(P, S)                                                                                      \
     P(S, choice, scheduler, "gty", "gto|lrr|gty|two_level", "which of the warps that could issue does")      \
     P(S, count, two_level_active, "6", "1..32", "warps of a sub-core that two_level looks at")               \
+    P(S, count, turn_cycles, "1", "1..16", "a sub-core issues once in so many cycles, sub-cores in turn")    \
+    P(S, count, turn_issues, "1", "1..8",                                                                    \
+      "instructions that a sub-core issues at a time, of different warps and to different units")            \
     ISA_UNITS(UNIT_PARAMS, P, S)                                                                             \
     P(S, count, queue, "4", "0..64",                                                                         \
       "instructions that wait for a unit of variable latency, when it is busy")                              \
@@ -38,6 +41,9 @@
       "L1 cache and shared memory together; the cache alone with l1_apart")                                  \
     P(S, flag, l1_apart, "no", "", "L1 cache and shared memory are two arrays: L1 is always of its size")    \
     P(S, count, l1_ways, "8", "1..64", "ways of the L1 cache; more where its size asks for it")              \
+    P(S, size, l1_line, "128B", "64B..128B", "bytes of a line of L1: 64 or 128, at most l2.line")            \
+    P(S, count, l1_fill_sectors, "1", "1..4",                                                                \
+      "sectors of 32 bytes that a miss of L1 asks for together: 1, 2 or 4")                                  \
     P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536",                                                                \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    WORKSPACE = MEM_LINE
+    WORKSPACE = MEM_LINE_MOST
 }; /* bytes that grid-wide barriers of cooperative launches use: a line, as they
       are not to share one with anything */
 
@@ -84,6 +84,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
                                 .host = gpu->config.host,
                                 .has_peers = gpu->config.has_peers,
                                 .l2 = gpu->config.l2,
+                                .l3 = gpu->config.l3,
                                 .dram = gpu->config.dram,
                                 .noc = gpu->config.noc,
                                 .tlb = gpu->config.tlb,
@@ -166,6 +167,12 @@ static bool check_pages(const struct gpu_config *config, struct err *err)
 /* L1 holds shared memory, too; or it lies apart, and there is nothing to cut. */
 static bool check_l1(const struct gpu_config *config, struct err *err)
 {
+    const struct sm_spec *sm = config->sm;
+    if (sm->l1_line & (sm->l1_line - 1) || sm->l1_line > config->l2->line)
+        return err_set(err, "sm.l1_line: expected 64 or 128 bytes, and no more than l2.line (%llu)",
+                       (unsigned long long)config->l2->line);
+    if (sm->l1_fill_sectors == 3 || sm->l1_fill_sectors * MEM_SECTOR > sm->l1_line)
+        return err_set(err, "sm.l1_fill_sectors: expected 1, 2 or 4, and no more than a line of L1");
     const struct gpu_spec *gpu = config->gpu;
     unsigned long long l1 = config->sm->l1, shared = gpu->shared_per_sm;
     if (!config->sm->l1_apart)
@@ -193,7 +200,7 @@ bool gpu_check(const struct gpu_config *config, struct err *err)
     const struct gpu_spec *gpu = config->gpu;
     if (gpu->warp_lanes != 32 && gpu->warp_lanes != 64)
         return err_set(err, "gpu.warp_lanes is 32 or 64, not %llu", (unsigned long long)gpu->warp_lanes);
-    struct memsys_config mem = {.l2 = config->l2, .dram = config->dram, .noc = config->noc};
+    struct memsys_config mem = {.l2 = config->l2, .l3 = config->l3, .dram = config->dram, .noc = config->noc};
     if (gpu->warps_per_sm % gpu->subcores_per_sm)
         return err_set(err, "gpu.warps_per_sm (%llu) must be a multiple of gpu.subcores_per_sm (%llu)",
                        (unsigned long long)gpu->warps_per_sm, (unsigned long long)gpu->subcores_per_sm);

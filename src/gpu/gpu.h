@@ -21,6 +21,7 @@ struct gpu_config {
     const struct l2_spec *l2;
     const struct dram_spec *dram;
     const struct noc_spec *noc;
+    const struct l3_spec *l3;
     const struct tlb_spec *tlb;
     const struct dispatch_spec *dispatch;
 };

@@ -88,6 +88,13 @@ enum isa_role {
     ROLE_CALL,       /* enters a function */
     ROLE_SLEEP,      /* isa_stepped says how long */
     ROLE_BARRIER,    /* of a block */
+    ROLE_WAIT,       /* until no more than role_count operations are under way: a byte for each counter */
+};
+
+/* Memory operations that a program counts itself, instead of the registers that they write. */
+enum {
+    ISA_COUNTERS = 2, /* kinds of them */
+    ISA_COUNTED = 16  /* of each that may be under way, at most */
 };
 
 /* What a model that keeps time is told of an instruction. Its registers are numbers in a list: those it
@@ -97,10 +104,11 @@ struct isa_timing {
     uint8_t reads, writes;
     uint16_t steps; /* how many machine instructions it becomes */
     uint32_t first_step;
-    uint8_t guards : 6; /* how many of the first registers that it reads are predicates it waits longer for */
-    uint8_t merged : 1; /* one of its steps is STEP_MERGED */
-    uint8_t plain : 1;  /* it wants nothing of memory, whatever its lanes hold */
-    uint8_t role;       /* enum isa_role */
+    uint8_t guards : 4; /* how many of the first registers that it reads are predicates it waits longer for */
+    uint8_t counters : ISA_COUNTERS; /* it is counted by: a bit each */
+    uint8_t merged : 1;              /* one of its steps is STEP_MERGED */
+    uint8_t plain : 1;               /* it wants nothing of memory, whatever its lanes hold */
+    uint8_t role;                    /* enum isa_role */
     uint16_t role_count;
 };
 

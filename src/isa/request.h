@@ -17,7 +17,7 @@ enum request_kind {
     REQUEST_PIECES,   /* any bytes, from or to anywhere (matrices, asynchronous copies) */
 };
 
-/* Bytes of global memory, within a line, and where on the host they come from or go to. */
+/* Bytes of global memory, and where on the host they come from or go to. */
 struct piece {
     uint64_t at;
     char *host; /* NULL: to the stage, */

@@ -29,6 +29,7 @@ struct isa_code {
     const struct isa_step *steps;
     uint32_t count;      /* instructions */
     uint32_t slots_at;   /* added to numbers of registers: those of a kernel's functions do not overlap */
+    uint32_t counted_at; /* where registers of counted operations begin: ISA_COUNTED for each counter */
     uint64_t code_at;    /* where its machine instructions are, from the kernel's first, in bytes */
     uint32_t step_bytes; /* of each of them */
 };

@@ -34,7 +34,7 @@ static void read(const struct here *here, uint32_t slice, uint64_t index, const 
     uint32_t absent = cache_missing(&here->spec->caches[slice], slot, request->sectors);
     struct {
         struct memsys_reply reply;
-        unsigned char data[MEM_LINE];
+        unsigned char data[MEM_LINE_MOST];
     } message = {
         .reply = {
             .line = request->line, .id = request->id, .sectors = request->sectors, .hit = absent ? 2 : 0}};
@@ -88,7 +88,7 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, c
 void around_take(const struct here *here, uint32_t slice, const struct head *head,
                  const unsigned char *payload)
 {
-    uint64_t line = physical_offset(physical_unpack(head->request.line)) / MEM_LINE;
+    uint64_t line = physical_offset(physical_unpack(head->request.line)) >> here->shape->line_shift;
     struct map_place place = map_place(&here->shape->map, line);
     REQUIRE(place.slice == here->spec->global[slice]); /* copies ask home: memsys_copy_target */
     if (head->kind == MEM_READ) {
@@ -110,7 +110,7 @@ void around_pushed(const struct here *here, const struct event *event)
 {
     struct head head = {.origin = PROBE_NO_ID};
     memcpy(&head.request, event->payload, sizeof head.request);
-    uint64_t line = physical_offset(physical_unpack(head.request.line)) / MEM_LINE;
+    uint64_t line = physical_offset(physical_unpack(head.request.line)) >> here->shape->line_shift;
     struct map_place place = map_place(&here->shape->map, line);
     uint32_t per_side = here->shape->per_side, side = place.slice >= per_side;
     uint32_t slice = side * here->spec->pairs + place.slice - side * per_side - here->spec->first_pair;

@@ -30,16 +30,18 @@ void copy_list_archive(struct copy_list *list, const struct copy_course *course,
     bool good = course->part_count <= count && course->part <= course->part_count;
     if (good && course->part < course->part_count) {
         const struct copy_part *part = &list->parts[course->part];
-        good = course->row < part->rows && course->at < part->bytes && course->bytes_per_s;
+        good = course->row < part->rows && course->at < part->bytes && course->bytes_per_s &&
+               course->line_bytes >= MEM_SECTOR && course->line_bytes <= MEM_LINE_MOST;
     }
     archive_check(archive, good);
 }
 
-struct copy_course copy_course(const struct copy_order *order, uint64_t start_ps)
+struct copy_course copy_course(const struct copy_order *order, uint32_t line_bytes, uint64_t start_ps)
 {
     return (struct copy_course){.bytes_per_s = order->bytes_per_s,
                                 .pace_from_ps = start_ps,
                                 .part_count = order->count,
+                                .line_bytes = line_bytes,
                                 .is_fill = order->is_fill,
                                 .word = order->word};
 }
@@ -54,7 +56,8 @@ struct copy_piece copy_next(struct copy_course *course, const struct copy_list *
     const struct copy_part *part = &list->parts[course->part];
     struct copy_piece piece = {.to = part->to + course->row * part->to_pitch + course->at,
                                .from = part->from + course->row * part->from_pitch + course->at};
-    uint64_t most = MEM_LINE - (uint32_t)max_u64(piece.to % MEM_LINE, piece.from % MEM_LINE);
+    uint32_t in_line = course->line_bytes - 1;
+    uint64_t most = course->line_bytes - max_u64(piece.to & in_line, piece.from & in_line);
     piece.bytes = (uint32_t)min_u64(most, part->bytes - course->at);
     course->at += piece.bytes;
     if (course->at == part->bytes) {
@@ -80,13 +83,13 @@ uint64_t copy_due(struct copy_course *course, uint64_t now)
     return course->pace_from_ps + takes;
 }
 
-uint16_t copy_write_message(struct copy_message *message, const struct copy_piece *piece, uint32_t id,
-                            const unsigned char *bytes)
+uint16_t copy_write_message(struct copy_message *message, const struct copy_piece *piece, uint32_t line_bytes,
+                            uint32_t id, const unsigned char *bytes)
 {
-    uint32_t first = piece->to % MEM_LINE, behind = first + piece->bytes, count = 0;
+    uint32_t first = (uint32_t)piece->to & (line_bytes - 1), behind = first + piece->bytes, count = 0;
     message->request = (struct memsys_request){.line = piece->to - first,
                                                .id = id,
-                                               .sectors = copy_sectors(piece->to, piece->bytes),
+                                               .sectors = copy_sectors(piece->to, piece->bytes, line_bytes),
                                                .policy = MEM_AROUND};
     for (uint32_t at = first / MEM_SECTOR * MEM_SECTOR; at < behind; at += MEM_SECTOR) {
         struct memsys_write *write = &message->writes[count++];

@@ -40,6 +40,7 @@ struct copy_course {
     uint64_t part_count, part, row, at;
     uint64_t pieces; /* sent */
     uint32_t is_fill, word;
+    uint32_t line_bytes, unused; /* of memory; zero */
 };
 
 /* The parts that a course goes through, kept by who goes. */
@@ -51,7 +52,7 @@ void copy_list_set(struct copy_list *list, const struct copy_order *order);
 void copy_list_fini(struct copy_list *list);
 void copy_list_archive(struct copy_list *list, const struct copy_course *course, struct archive *archive);
 
-struct copy_course copy_course(const struct copy_order *order, uint64_t start_ps);
+struct copy_course copy_course(const struct copy_order *order, uint32_t line_bytes, uint64_t start_ps);
 bool copy_is_sent(const struct copy_course *course);
 
 /* The next piece, which the course passes. There must be one. */
@@ -63,15 +64,16 @@ uint64_t copy_due(struct copy_course *course, uint64_t now);
 /* A piece's bytes as a request to write them, around caches. */
 struct copy_message {
     struct memsys_request request;
-    struct memsys_write writes[MEM_SECTORS];
+    struct memsys_write writes[MEM_SECTORS_MOST];
 };
-uint16_t copy_write_message(struct copy_message *message, const struct copy_piece *piece, uint32_t id,
-                            const unsigned char *bytes);
+uint16_t copy_write_message(struct copy_message *message, const struct copy_piece *piece, uint32_t line_bytes,
+                            uint32_t id, const unsigned char *bytes);
 
 /* The sectors of a line that `bytes` at this address touch. */
-static inline uint8_t copy_sectors(uint64_t address, uint32_t bytes)
+static inline uint8_t copy_sectors(uint64_t address, uint32_t bytes, uint32_t line_bytes)
 {
-    uint32_t first = address % MEM_LINE / MEM_SECTOR, last = (address % MEM_LINE + bytes - 1) / MEM_SECTOR;
+    uint32_t at = (uint32_t)address & (line_bytes - 1), first = at / MEM_SECTOR,
+             last = (at + bytes - 1) / MEM_SECTOR;
     return (uint8_t)((2u << last) - (1u << first));
 }
 

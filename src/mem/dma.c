@@ -88,11 +88,17 @@ static void tell(const struct component *self, enum probe_phase phase, uint32_t 
                                  .address = line});
 }
 
+/* The line of an address. */
+static uint64_t line_of(const struct dma *dma, uint64_t address)
+{
+    return address & ~(uint64_t)(memsys_line_bytes(dma->mem) - 1);
+}
+
 /* A piece is done with; its channel may have waited for that. */
 static void entry_give(struct component *self, struct dma *dma, struct dma_state *state, uint32_t number)
 {
     uint32_t which = dma->entries[number].channel;
-    tell(self, PROBE_ENDS, number, dma->entries[number].to / MEM_LINE * MEM_LINE, "done");
+    tell(self, PROBE_ENDS, number, line_of(dma, dma->entries[number].to), "done");
     struct channel *channel = &state->channels[which];
     dma->entries[number].next = (uint32_t)state->free_entry;
     state->free_entry = number + 1;
@@ -127,26 +133,26 @@ static bool send_piece(struct component *self, struct dma_state *state, uint32_t
     struct copy_piece piece = copy_next(&behind, &dma->lists[which]);
     struct port *port = component_port(self, DMA_REQUESTS);
     uint64_t address = behind.is_fill ? piece.to : piece.from;
-    uint32_t to = memsys_copy_target(dma->mem, address / MEM_LINE * MEM_LINE);
+    uint32_t to = memsys_copy_target(dma->mem, line_of(dma, address));
     if (!has_room(port, to))
         return false;
     channel->course = behind;
     struct entry entry = {.to = piece.to,
                           .channel = (uint16_t)which,
-                          .offset = (uint8_t)(address % MEM_LINE),
+                          .offset = (uint8_t)(address - line_of(dma, address)),
                           .bytes = (uint8_t)piece.bytes};
     uint32_t id = entry_take(dma, state, &entry);
-    tell(self, PROBE_BEGINS, id, address / MEM_LINE * MEM_LINE, behind.is_fill ? "write" : "read");
+    tell(self, PROBE_BEGINS, id, line_of(dma, address), behind.is_fill ? "write" : "read");
     if (behind.is_fill) {
-        unsigned char bytes[MEM_LINE];
+        unsigned char bytes[MEM_LINE_MOST];
         struct copy_message message;
         fill_bytes(bytes, &piece, behind.word);
-        uint16_t size = copy_write_message(&message, &piece, id, bytes);
+        uint16_t size = copy_write_message(&message, &piece, behind.line_bytes, id, bytes);
         return port_send_sized(port, to, 0, MEM_WRITE, &message, size, 0);
     }
-    struct memsys_request request = {.line = address / MEM_LINE * MEM_LINE,
+    struct memsys_request request = {.line = line_of(dma, address),
                                      .id = id,
-                                     .sectors = copy_sectors(address, piece.bytes),
+                                     .sectors = copy_sectors(address, piece.bytes, behind.line_bytes),
                                      .policy = MEM_AROUND};
     return port_send_sized(port, to, 0, MEM_READ, &request, sizeof request, 0);
 }
@@ -190,7 +196,7 @@ static bool write_piece(struct component *self, struct dma_state *state, const s
     uint32_t first = (uint32_t)__builtin_ctz(reply.sectors) * MEM_SECTOR;
     const unsigned char *bytes = event->payload + sizeof reply + (entry->offset - first);
     struct copy_message message;
-    uint16_t size = copy_write_message(&message, &piece, reply.id, bytes);
+    uint16_t size = copy_write_message(&message, &piece, memsys_line_bytes(dma->mem), reply.id, bytes);
     if (physical_home(physical_unpack(piece.to)) == HOME_HOST) {
         REQUIRE(
             port_send_sized(component_port(self, DMA_HOST), 0, 0, MEM_WRITE, &message, size, piece.bytes));
@@ -310,8 +316,8 @@ void dma_begin(struct dma *dma, uint32_t which, const struct copy_order *order, 
     uint64_t bytes = (uint64_t)((unsigned __int128)order->bytes_per_s * AHEAD_PS / PS_PER_SECOND);
     REQUIRE(dma_is_done(dma, which));
     copy_list_set(&dma->lists[which], order);
-    *channel = (struct channel){.course = copy_course(order, time),
-                                .most = max_u64(bytes / MEM_LINE, LEAST_UNDER_WAY)};
+    *channel = (struct channel){.course = copy_course(order, memsys_line_bytes(dma->mem), time),
+                                .most = max_u64(bytes / memsys_line_bytes(dma->mem), LEAST_UNDER_WAY)};
     engine_post(dma->engine, dma->component, time, 0, &which, sizeof which);
 }
 

@@ -63,7 +63,7 @@ static void banks_init(const struct memsys_shape *shape, void *state, uint32_t r
     channel->reads.mask = ring_size(reads) - 1;
     channel->writes.mask = ring_size(shape->dram_spec->writes) - 1;
     channel->writes.begin_at = channel->reads.mask + 1;
-    channel->row_shift = (uint32_t)__builtin_ctz(shape->times.row_bytes / MEM_LINE);
+    channel->row_shift = (uint32_t)__builtin_ctz(shape->times.row_bytes >> shape->line_shift);
     channel->bank_shift = (uint32_t)__builtin_ctz(shape->times.groups * shape->times.banks);
     channel->refresh_at = shape->times.refi;
 }

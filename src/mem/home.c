@@ -47,7 +47,7 @@ void home_prefetch(const struct home *home, uint64_t line)
 {
     const char *bytes = home_host(home, line);
     __builtin_prefetch(bytes);
-    __builtin_prefetch(bytes + MEM_LINE / 2);
+    __builtin_prefetch(bytes + 64);
 }
 
 void home_read(const struct home *home, uint64_t offset, unsigned char *sector)
@@ -63,14 +63,14 @@ void home_read(const struct home *home, uint64_t offset, unsigned char *sector)
     }
 }
 
-void home_read_line(const struct home *home, uint64_t offset, unsigned char *line)
+void home_read_line(const struct home *home, uint64_t offset, unsigned char *line, uint32_t bytes)
 {
     const struct home_range *range = range_of(home, offset);
-    if (LIKELY(range && range->bytes - (offset - range->at) >= MEM_LINE)) {
-        memcpy(line, range->host + (offset - range->at), MEM_LINE);
+    if (LIKELY(range && range->bytes - (offset - range->at) >= bytes)) {
+        memcpy(line, range->host + (offset - range->at), bytes);
         return;
     }
-    for (uint32_t at = 0; at < MEM_LINE; at += MEM_SECTOR)
+    for (uint32_t at = 0; at < bytes; at += MEM_SECTOR)
         home_read(home, offset + at, line + at);
 }
 

@@ -27,7 +27,7 @@ char *home_host(const struct home *home, uint64_t offset);
 /* Bytes of a sector or a line. Beyond the ranges there is nothing: zeroes, and writes are lost. */
 void home_prefetch(const struct home *home, uint64_t line); /* they will be read soon */
 void home_read(const struct home *home, uint64_t offset, unsigned char *sector);
-void home_read_line(const struct home *home, uint64_t offset, unsigned char *line);
+void home_read_line(const struct home *home, uint64_t offset, unsigned char *line, uint32_t bytes);
 void home_write(const struct home *home, uint64_t offset, const unsigned char *sector, uint32_t mask);
 
 #endif

@@ -95,7 +95,7 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     struct {
         struct memsys_reply reply;
         union {
-            unsigned char data[MEM_LINE];
+            unsigned char data[MEM_LINE_MOST];
             struct memsys_old old[MEM_ATOMS];
         };
     } message = {.reply = {.line = request->line, .id = request->id, .sectors = request->sectors, .hit = 2}};

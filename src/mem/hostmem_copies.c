@@ -11,7 +11,7 @@ enum { BURST = 4096, WINDOW_SHIFT = 40 }; /* bytes that are handed to the link a
 struct physical_address hostmem_window(struct hostmem *host, uint32_t gpu, bool is_to_host, char *at,
                                        uint64_t phase)
 {
-    uint64_t number = 2 * (uint64_t)gpu + is_to_host, first = phase % MEM_LINE;
+    uint64_t number = 2 * (uint64_t)gpu + is_to_host, first = phase % MEM_LINE_MOST;
     host->links[gpu].windows[is_to_host] = (struct host_window){.at = at, .first = first};
     return physical_at(HOME_HOST, WINDOWS_FROM + (number << WINDOW_SHIFT) + first);
 }
@@ -47,7 +47,8 @@ static void push_piece(struct hostmem *host, uint32_t gpu)
     uint32_t home = physical_home(physical_unpack(piece.to));
     struct port *port = component_port(host->component, home);
     struct copy_message message;
-    uint16_t size = copy_write_message(&message, &piece, 0, (const unsigned char *)look(host, piece.from));
+    uint16_t size = copy_write_message(&message, &piece, channel->course.line_bytes, 0,
+                                       (const unsigned char *)look(host, piece.from));
     uint32_t wire = piece.bytes;
     if (copy_is_sent(&channel->course))
         wire -= (uint32_t)min_u64(wire, last_byte(channel->course.bytes_per_s));
@@ -75,7 +76,7 @@ void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *o
 {
     copy_list_set(&host->links[gpu].list, order);
     struct host_channel *channel = channel_of(host, gpu);
-    channel->course = copy_course(order, time);
+    channel->course = copy_course(order, memsys_line_bytes(host->links[gpu].mem), time);
     channel->there_at = 0;
     engine_post(host->engine, host->component, time, 0, &gpu, sizeof gpu);
 }

@@ -9,6 +9,17 @@ static uint64_t cycles_ps(uint64_t clock, double cycles)
     return (uint64_t)(cycles * 1e12 / (double)clock + 0.5);
 }
 
+static bool has_l3(const struct memsys_config *config)
+{
+    return config->l3 && config->l3->bytes;
+}
+
+/* Of a slice's part of the L3. */
+static uint64_t l3_sets(const struct memsys_config *config)
+{
+    return config->l3->bytes / config->l2->slices / config->l2->line / config->l3->ways;
+}
+
 bool memsys_check(const struct memsys_config *config, struct err *err)
 {
     const struct l2_spec *l2 = config->l2;
@@ -20,12 +31,20 @@ bool memsys_check(const struct memsys_config *config, struct err *err)
                        (unsigned long long)l2->islands);
     if (l2->slices / l2->islands + l2->partitions > SLICES_HERE_MOST)
         return err_set(err, "l2.islands: at most %d L2 slices on an island", SLICES_HERE_MOST);
-    uint64_t lines = l2->bytes / l2->slices / MEM_LINE;
+    uint64_t lines = l2->bytes / l2->slices / l2->line;
     if (lines < l2->ways || lines > 1 << 20)
         return err_set(err, "l2.bytes: a slice of %llu lines: expected %llu (a set) to %d",
                        (unsigned long long)lines, (unsigned long long)l2->ways, 1 << 20);
+    if (l2->line & (l2->line - 1))
+        return err_set(err, "l2.line: expected 64 or 128 bytes");
+    if (l2->fill_sectors * MEM_SECTOR > l2->line)
+        return err_set(err, "l2.fill_sectors: %llu sectors of %d bytes are more than a line of %llu bytes",
+                       (unsigned long long)l2->fill_sectors, MEM_SECTOR, (unsigned long long)l2->line);
     if (l2->fill_sectors == 3)
         return err_set(err, "l2.fill_sectors: expected 1, 2 or 4");
+    if (has_l3(config) && (!l3_sets(config) || l3_sets(config) > 1 << 20))
+        return err_set(err, "l3.bytes: a slice's part has %llu sets of lines: expected 1 to %d",
+                       (unsigned long long)l3_sets(config), 1 << 20);
     for (const char *side = config->noc->gpc_partitions; *side; side++)
         if (*side < '0' || *side > '1')
             return err_set(err, "noc.gpc_partitions: a GPC's partition is 0 or 1, not '%.1s'", side);
@@ -50,6 +69,7 @@ static void find_shape(struct memsys_shape *shape, const struct memsys_config *c
         .gateway = config->has_peers ? config->clients : NO_CLIENT,
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
+        .line_shift = (uint32_t)__builtin_ctzll(l2->line),
         .fill_sectors = (uint32_t)l2->fill_sectors,
         .request_ps = cycles_ps(l2->clock, l2->request_cycles),
         .sector_ps = cycles_ps(l2->clock, MEM_SECTOR / l2->bytes_per_cycle),
@@ -124,9 +144,9 @@ uint32_t memsys_first_pair(const struct memsys *mem, uint32_t island)
 /* A slice's. */
 static struct cache_spec cache_spec_of(const struct l2_spec *l2, uint32_t works)
 {
-    return (struct cache_spec){.line_bytes = MEM_LINE,
+    return (struct cache_spec){.line_bytes = (uint32_t)l2->line,
                                .sector_bytes = MEM_SECTOR,
-                               .tags = {.sets = (uint32_t)(l2->bytes / l2->slices / MEM_LINE / l2->ways),
+                               .tags = {.sets = (uint32_t)(l2->bytes / l2->slices / l2->line / l2->ways),
                                         .ways = (uint32_t)l2->ways,
                                         .policy = l2->policy,
                                         .scattered = l2->scattered,
@@ -136,12 +156,23 @@ static struct cache_spec cache_spec_of(const struct l2_spec *l2, uint32_t works)
                                .has_masks = true};
 }
 
+static void make_l3(struct partition_spec *spec, const struct memsys_config *config)
+{
+    struct cache_spec cache = {
+        .line_bytes = (uint32_t)config->l2->line,
+        .sector_bytes = MEM_SECTOR,
+        .tags = {.sets = (uint32_t)l3_sets(config), .ways = (uint32_t)config->l3->ways, .hashed = true}};
+    spec->l3 = mem_alloc(spec->here, sizeof *spec->l3);
+    for (uint32_t i = 0; i < spec->here; i++)
+        cache_init(&spec->l3[i], &cache);
+}
+
 static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t misses)
 {
     const struct memsys_shape *shape = &mem->shape;
     uint32_t all = shape->map.slices * shape->channels_per_slice,
              here = spec->here * shape->channels_per_slice;
-    uint32_t reads = misses * MEM_SECTORS; /* at worst each sector of each line that is waited for */
+    uint32_t reads = misses * MEM_SECTORS_MOST; /* at worst each sector of each line that is waited for */
     struct dram *dram = spec->dram = mem_alloc(1, sizeof *dram);
     dram->sector_fs = (uint64_t)(MEM_SECTOR * 1e15 * all / (double)mem->dram.bandwidth + 0.5);
     dram->latency_ps = mem->dram.latency;
@@ -179,7 +210,7 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
     spec->first_pair = memsys_first_pair(mem, number);
     spec->pairs = memsys_first_pair(mem, number + 1) - spec->first_pair;
     spec->here = spec->pairs * shape->sides;
-    spec->works_kept = shape->copies ? spec->here * MEM_SECTORS * (uint32_t)l2->misses / 2 : 0;
+    spec->works_kept = shape->copies ? spec->here * MEM_SECTORS_MOST * (uint32_t)l2->misses / 2 : 0;
     spec->work_count = spec->here * (uint32_t)l2->requests + spec->works_kept;
     spec->works = mem_alloc(spec->work_count, sizeof *spec->works);
     spec->payloads = mem_alloc(spec->work_count, sizeof *spec->payloads);
@@ -193,6 +224,8 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
         for (uint32_t client = 0; client < shape->clients; client++)
             spec->distance_ps[client * spec->here + i] = (uint32_t)distance_ps(shape, config, client, slice);
     }
+    if (has_l3(config))
+        make_l3(spec, config);
     make_dram(mem, spec, (uint32_t)l2->misses);
     island_own(mem->engine, NULL);
     mem->components[number] = make_component(mem, spec, island, name);
@@ -229,6 +262,11 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     mem->dram = *config->dram;
     find_shape(&mem->shape, config);
     find_gpcs(&mem->shape, config);
+    if (has_l3(config)) {
+        mem->shape.l3_latency_ps = config->l3->latency;
+        mem->shape.l3_sector_fs =
+            (uint64_t)(MEM_SECTOR * 1e15 * mem->shape.map.slices / (double)config->l3->bandwidth);
+    }
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
     mem->clients = config->clients;
@@ -261,6 +299,9 @@ void memsys_fini(struct memsys *mem)
         struct partition_spec *spec = &mem->specs[i];
         for (uint32_t s = 0; s < spec->here; s++)
             cache_fini(&spec->caches[s]);
+        for (uint32_t s = 0; spec->l3 && s < spec->here; s++)
+            cache_fini(&spec->l3[s]);
+        mem_free(spec->l3);
         mem_free(spec->caches);
         mem_free(spec->works);
         mem_free(spec->payloads);

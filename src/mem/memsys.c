@@ -110,15 +110,16 @@ uint32_t memsys_copy_target(const struct memsys *mem, uint64_t line)
     const struct memsys_shape *shape = &mem->shape;
     struct physical_address address = physical_unpack(line);
     bool is_own = physical_home(address) == shape->home;
-    return shape->clients +
-           (is_own ? map_place(&shape->map, physical_offset(address) / MEM_LINE).slice : shape->map.slices);
+    return shape->clients + (is_own
+                                 ? map_place(&shape->map, physical_offset(address) >> shape->line_shift).slice
+                                 : shape->map.slices);
 }
 
 /* Behind the host itself, as memsys_ready plugs them in. */
 uint32_t memsys_push_target(const struct memsys *mem, uint64_t line)
 {
     const struct map *map = &mem->shape.map;
-    uint32_t slice = map_place(map, physical_offset(physical_unpack(line)) / MEM_LINE).slice;
+    uint32_t slice = map_place(map, physical_offset(physical_unpack(line)) >> mem->shape.line_shift).slice;
     return 1 + mem->island_of[slice % map->per_side];
 }
 
@@ -152,6 +153,11 @@ uint32_t memsys_home(const struct memsys *mem)
     return mem->shape.home;
 }
 
+uint32_t memsys_line_bytes(const struct memsys *mem)
+{
+    return UINT32_C(1) << mem->shape.line_shift;
+}
+
 uint32_t memsys_overhead_bytes(const struct memsys *mem)
 {
     return mem->shape.overhead_bytes;
@@ -179,7 +185,8 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
 {
     if (!bytes)
         return;
-    uint64_t first = at / MEM_LINE, last = (at + min_u64(bytes - 1, UINT64_MAX - at)) / MEM_LINE;
+    uint32_t shift = mem->shape.line_shift;
+    uint64_t first = at >> shift, last = (at + min_u64(bytes - 1, UINT64_MAX - at)) >> shift;
     uint64_t all = 0;
     for (uint32_t i = 0; i < mem->islands; i++)
         all += (uint64_t)mem->specs[i].here * cache_slots(&mem->specs[i].caches[0]);
@@ -190,13 +197,16 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
     }
     for (uint32_t i = 0; i < mem->islands; i++) {
         for (uint32_t slice = 0; slice < mem->specs[i].here; slice++)
-            slice_sync(&mem->specs[i], slice, first * MEM_LINE, last * MEM_LINE, forget);
+            slice_sync(&mem->specs[i], slice, first << shift, last << shift, forget);
     }
 }
 
 void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);
+    for (uint32_t i = 0; forget && i < mem->islands; i++)
+        for (uint32_t slice = 0; mem->specs[i].l3 && slice < mem->specs[i].here; slice++)
+            cache_forget(&mem->specs[i].l3[slice], NULL);
 }
 
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters)

@@ -31,6 +31,7 @@ struct memsys_config {
     struct hostmem *host; /* what lies beyond the link to the host */
     bool has_peers;       /* there are other GPUs, and memsys_attach_fabric will tell the way to them */
     const struct l2_spec *l2;
+    const struct l3_spec *l3; /* or NULL: there is none */
     const struct dram_spec *dram;
     const struct noc_spec *noc;
     const struct tlb_spec *tlb; /* or NULL: translation takes no time */
@@ -72,6 +73,7 @@ uint32_t memsys_push_target(const struct memsys *mem, uint64_t line);
 
 const struct probe *memsys_probe(const struct memsys *mem);
 uint32_t memsys_home(const struct memsys *mem); /* the GPU's number */
+uint32_t memsys_line_bytes(const struct memsys *mem);
 
 /* Bytes on the crossbar that a message has beside its own. */
 uint32_t memsys_overhead_bytes(const struct memsys *mem);

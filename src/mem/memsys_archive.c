@@ -27,6 +27,8 @@ void partition_archive(struct component *self, void *state, struct archive *arch
     archive_expect(archive, dram->channel_bytes);
     for (uint32_t i = 0; i < spec->here && archive->good; i++)
         cache_archive(&spec->caches[i], spec->work_count, archive);
+    for (uint32_t i = 0; spec->l3 && i < spec->here && archive->good; i++)
+        cache_archive(&spec->l3[i], 0, archive);
     archive_sparse(archive, spec->works, spec->work_count * sizeof *spec->works);
     archive_sparse(archive, spec->payloads, spec->work_count * sizeof *spec->payloads);
     archive_sparse(archive, dram->channels,

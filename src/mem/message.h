@@ -1,5 +1,6 @@
 /* The messages between SMs, caches and memory. A message is about one line of memory and carries its data.
- * Addresses are physical, packed (base/address.h).
+ * Addresses are physical, packed (base/address.h). How long a line is, the description says (l2.line); the
+ * L2s of a machine have lines of one size.
  *
  * A kind of message is a row below. Handlers follow the row: whether a copy of the line can serve the
  * request, or it must go to the line's home; whether the old bytes must be present; how long it is. A
@@ -12,7 +13,12 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MEM_SECTOR = 32, MEM_LINE = 128, MEM_SECTORS = MEM_LINE / MEM_SECTOR, MEM_ATOMS = 16 };
+enum {
+    MEM_SECTOR = 32,     /* what masks have a bit for; a cache may fill several together */
+    MEM_LINE_MOST = 128, /* bytes of a line, at most */
+    MEM_SECTORS_MOST = MEM_LINE_MOST / MEM_SECTOR,
+    MEM_ATOMS = 16
+};
 
 enum memsys_way {
     MEM_TO_HOME,      /* from who wants something: begins with struct memsys_request */
@@ -61,7 +67,7 @@ enum memsys_policy {
 };
 
 struct memsys_request {
-    uint64_t line;     /* its physical address, packed; a multiple of MEM_LINE */
+    uint64_t line;     /* its physical address, packed; a multiple of its size */
     uint32_t id;       /* the requester's own; comes back in the reply */
     uint8_t sectors;   /* a bit for each that is read or written */
     uint8_t policy;    /* enum memsys_policy */
@@ -116,7 +122,7 @@ static inline uint32_t sector_count(uint32_t sectors)
 {
     return (uint32_t)(UINT64_C(0x4332322132212110) >> (sectors & 15) * 4) & 15;
 }
-_Static_assert(MEM_SECTORS == 4, "sector_count");
+_Static_assert(MEM_SECTORS_MOST == 4, "sector_count");
 
 /* Bytes that follow the head of a message: a struct memsys_request or memsys_reply with these in it. */
 static inline uint32_t memsys_payload_bytes(enum memsys_kind kind, uint32_t sectors, uint32_t count)

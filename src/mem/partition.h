@@ -26,8 +26,9 @@ struct memsys_shape {
     struct map map;
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
     uint32_t clients, clients_of_sms;
-    uint32_t gateway; /* its number among clients; or NO_CLIENT */
-    bool copies;      /* clients ask their own side */
+    uint32_t gateway;    /* its number among clients; or NO_CLIENT */
+    bool copies;         /* clients ask their own side */
+    uint32_t line_shift; /* a line has 1 << line_shift bytes */
     uint32_t fill_sectors;
     uint64_t hit_ps, request_ps, sector_ps, sector_write_ps, sector_partial_ps;
     uint64_t atomic_ps, atomic_sector_ps, atomic_lane_ps, atomic_same_ps, atomic_float_ps;
@@ -41,6 +42,7 @@ struct memsys_shape {
     const struct dram_spec *dram_spec;
     struct dram_times times;
     uint32_t channels_per_slice;
+    uint64_t l3_latency_ps, l3_sector_fs;
     struct home memory; /* the bytes */
 };
 
@@ -53,7 +55,7 @@ static inline uint64_t local_line_number(const struct memsys_shape *shape, uint6
 {
     struct physical_address address = physical_unpack(line);
     uint64_t offset = physical_offset(address);
-    return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) / MEM_LINE;
+    return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) >> shape->line_shift;
 }
 
 static inline bool hostmem_is_home(uint64_t line)
@@ -100,6 +102,7 @@ struct slice {
     uint64_t atomics_free_at;
     uint64_t cross_free_at; /* of the way to its counterpart; with what is left of a picosecond: */
     uint64_t cross_fs;
+    uint64_t l3_free_at, l3_fs;      /* likewise, of the L3 */
     uint64_t gpc_paid_at[GPCS_MOST]; /* when the share of a GPC's port will have moved all that was sent */
     uint64_t invalidated_at;         /* until then the counterpart may have stale copies */
     uint32_t late_first, late_last;  /* works that came across and found no room */
@@ -123,6 +126,7 @@ struct partition_spec {
     uint32_t first_pair, pairs, here;  /* slices of one side on this island, and of all sides */
     uint32_t global[SLICES_HERE_MOST]; /* slices by their number among all */
     struct cache *caches;              /* of each slice here */
+    struct cache *l3;                  /* likewise: the tags of what is behind it; NULL: there is no L3 */
     struct work *works;
     struct work_payload *payloads;   /* of works */
     uint32_t work_count, works_kept; /* kept for fetches */

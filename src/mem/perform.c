@@ -24,7 +24,7 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
     struct cache *cache = &here->spec->caches[slice];
     struct {
         struct memsys_reply reply;
-        unsigned char data[MEM_LINE];
+        unsigned char data[MEM_LINE_MOST];
     } message = {.reply = reply_to(head)};
     uint32_t bytes = cache_pack(cache, cache_data(cache, slot), head->request.sectors, message.data);
     bytes += (uint32_t)sizeof message.reply;
@@ -39,7 +39,7 @@ static void read(const struct here *here, uint32_t slice, uint32_t slot, const s
 static void give_copy(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head)
 {
     struct cache *cache = &here->spec->caches[slice];
-    memcpy(here->spec->payloads[head->work].at, cache_data(cache, slot), MEM_LINE);
+    memcpy(here->spec->payloads[head->work].at, cache_data(cache, slot), (size_t)1 << cache->line_shift);
     *copied(cache, slot) |= head->request.sectors;
     uint64_t through =
         slice_occupy(here, slice, sector_count(head->request.sectors) * here->shape->sector_ps) +
@@ -160,7 +160,7 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         struct memsys_reply reply;
         struct memsys_old old[MEM_ATOMS];
     } message = {.reply = reply_to(head)};
-    uint8_t of_word[MEM_LINE / 4] = {0}, most = 0;
+    uint8_t of_word[MEM_LINE_MOST / 4] = {0}, most = 0;
     uint8_t operation = head->request.operation & (uint8_t)~MEM_ON_FLOATS;
     for (uint32_t i = 0; i < lanes; i++) {
         struct memsys_atom atom;

@@ -5,14 +5,14 @@
  * see what its own thread stores after it. At a copy of another slice's line, writes and atomics do not wait.
  * They follow the request for the copy to the home slice, and the copy is stale from then on; later reads
  * follow them. */
-#include "mem/dram.h"
+#include "mem/behind.h"
 
 /* The offset of a line in the GPU's memory. */
 static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
     const struct memsys_shape *shape = spec->shape;
     uint32_t home = key_is_copy(key) ? spec->global[counterpart(spec, slice)] : spec->global[slice];
-    return map_line_number(&shape->map, (struct map_place){home, key >> 1}) * MEM_LINE;
+    return map_line_number(&shape->map, (struct map_place){home, key >> 1}) << shape->line_shift;
 }
 
 /* The dirty sectors of a slot go to memory; which, is returned. */
@@ -42,11 +42,11 @@ static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key,
     if (cache_holds(cache, slot)) {
         uint64_t old = cache_line_in(cache, slot);
         if (*cache_dirty(cache, slot)) {
-            if (!here->shape->dram->room(here, slice, old >> 1))
+            if (!behind_room(here, slice, old >> 1))
                 return TAGS_NONE;
             uint32_t sectors = clean(here->spec, slice, slot);
             here->state->count.l2_sectors_written_back += sector_count(sectors);
-            here->shape->dram->write(here, slice, old >> 1, sectors);
+            behind_write(here, slice, old >> 1, sectors);
         }
         if (*copied(cache, slot))
             slice_recall(here, slice, old, *copied(cache, slot));
@@ -67,7 +67,7 @@ static uint32_t missing(const struct cache *cache, uint32_t slot, const struct h
 static uint32_t neighbours(const struct memsys_shape *shape, uint32_t sectors)
 {
     uint32_t all = 0, some = (1u << shape->fill_sectors) - 1;
-    for (uint32_t first = 0; first < MEM_SECTORS; first += shape->fill_sectors)
+    for (uint32_t first = 0; first < MEM_SECTORS_MOST; first += shape->fill_sectors)
         all |= sectors >> first & some ? some << first : 0;
     return all;
 }
@@ -85,7 +85,7 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
         uint32_t beside = cache_missing(cache, miss->slot, neighbours(here->shape, sectors));
         sectors |= cache_ask(cache, entry, beside);
         home_prefetch(&here->shape->memory, offset_of(here->spec, slice, miss->line));
-        here->shape->dram->read(here, slice, miss->line >> 1, sectors, entry);
+        behind_read(here, slice, miss->line >> 1, sectors, entry);
         return;
     }
     uint64_t offset = offset_of(here->spec, slice, miss->line);
@@ -188,8 +188,8 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
         around_take(here, slice, head, payload);
         return true;
     }
-    struct map_place place =
-        map_place(&here->shape->map, physical_offset(physical_unpack(head->request.line)) / MEM_LINE);
+    struct map_place place = map_place(
+        &here->shape->map, physical_offset(physical_unpack(head->request.line)) >> here->shape->line_shift);
     bool is_home = place.slice == here->spec->global[slice];
     uint64_t key = place.index << 1 | !is_home;
     cache_prefetch(cache, key);
@@ -254,11 +254,11 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
 {
     struct cache *cache = &here->spec->caches[slice];
     uint64_t key = cache_miss_at(cache, entry)->line;
-    unsigned char line[MEM_LINE];
+    unsigned char line[MEM_LINE_MOST];
     cache_prefetch(cache, key);
     if (!data) {
         uint64_t offset = offset_of(here->spec, slice, key);
-        home_read_line(&here->shape->memory, offset, line);
+        home_read_line(&here->shape->memory, offset, line, UINT32_C(1) << here->shape->line_shift);
         if (probe_wants(here->shape->probe, PROBE_REQUEST))
             slice_tell_fill(here, slice, entry, sectors, offset, line);
         data = line;

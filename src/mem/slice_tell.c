@@ -44,5 +44,5 @@ void slice_tell_fill(const struct here *here, uint32_t slice, uint32_t entry, ui
             break;
         }
     }
-    slice_tell_dram(here, slice, &head, "read", line, MEM_LINE);
+    slice_tell_dram(here, slice, &head, "read", line, UINT32_C(1) << here->shape->line_shift);
 }

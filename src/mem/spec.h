@@ -16,6 +16,7 @@
     P(S, flag, copies, "yes", "", "an SM asks its own partition, which keeps copies of the other's lines")   \
     P(S, count, slices, "94", "1..1024", "over all partitions")                                              \
     P(S, count, islands, "24", "1..1024", "of Heddle's that slices are on, to run at the same time")         \
+    P(S, size, line, "128B", "64B..128B", "bytes of a line: 64 or 128, the same for all GPUs of a machine")  \
     P(S, count, ways, "16", "1..64", "lines in a set")                                                       \
     P(S, flag, scattered, "yes", "", "lines fall to sets by a hash, not quite evenly")                       \
     P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")                           \
@@ -34,6 +35,12 @@
     P(S, real, atomic_float_cycles, "2.99", "0..1000", "or so many of floats")                               \
     P(S, count, cross_cycles, "70", "1..10000", "from one partition to the other")                           \
     P(S, real, cross_bytes_per_cycle, "32", "1..4096", "between a slice and its counterpart, each way")
+
+#define L3_PARAMS(P, S)                                                                                      \
+    P(S, size, bytes, "0B", "0|64KiB..64GiB", "capacity, over all slices of the L2; 0: there is no L3")      \
+    P(S, count, ways, "16", "1..64", "lines in a set, of which the least recently used leaves")              \
+    P(S, time, latency, "60ns", "0..1ms", "from a miss of the L2 to its data, when the L3 has it")           \
+    P(S, rate, bandwidth, "10TB/s", "1MB/s..", "that the L2 gets from it, over all slices")
 
 #define DRAM_PARAMS(P, S)                                                                                    \
     P(S, choice, model, "banks", "banks|simple|fixed", "how it is modelled")                                 \
@@ -74,6 +81,9 @@
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
 };
+struct l3_spec {
+    L3_PARAMS(PARAM_FIELD, l3_spec)
+};
 struct dram_spec {
     DRAM_PARAMS(PARAM_FIELD, dram_spec)
 };
@@ -89,7 +99,7 @@ static inline bool tlb_takes_time(const struct tlb_spec *spec)
     return spec->l1_entries || spec->l2_entries;
 }
 
-extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
+extern const struct param_group l2_params, l3_params, dram_params, noc_params, tlb_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \
     X(S, l2_requests, "requests", "requests that came to slices from SMs")                                   \
@@ -108,6 +118,9 @@ extern const struct param_group l2_params, dram_params, noc_params, tlb_params;
     X(S, l2_cross_bytes, "bytes", "between the partitions")                                                  \
     X(S, l2_copies_invalidated, "lines", "copies told to go because their home changed")                     \
     X(S, l2_busy_ps, "ps", "slices were giving or taking data, over all slices")                             \
+    X(S, l3_sectors_read, "sectors", "sectors that the L2 read from the L3")                                 \
+    X(S, l3_sectors_hit, "sectors", "sectors of these that it had")                                          \
+    X(S, l3_sectors_written, "sectors", "sectors that the L2 wrote to the L3")                               \
     X(S, dram_bytes_read, "bytes", "bytes read from memory")                                                 \
     X(S, dram_bytes_written, "bytes", "bytes written to memory")                                             \
     X(S, dram_row_hits, "accesses", "accesses that found their row open")                                    \

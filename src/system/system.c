@@ -10,7 +10,7 @@
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
 static const struct param_group *const groups[] = {
-    &gpu_params, &sm_params,       &l2_params,     &dram_params,   &noc_params,
+    &gpu_params, &sm_params,       &l2_params,     &l3_params,     &dram_params, &noc_params,
     &tlb_params, &dispatch_params, &fabric_params, &system_params, NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
@@ -84,6 +84,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &gpu_params, "gpu", &system->gpu);
     config_fill(&system->config, &sm_params, "sm", &system->sm);
     config_fill(&system->config, &l2_params, "l2", &system->l2);
+    config_fill(&system->config, &l3_params, "l3", &system->l3);
     config_fill(&system->config, &dram_params, "dram", &system->dram);
     config_fill(&system->config, &noc_params, "noc", &system->noc);
     config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
@@ -150,6 +151,7 @@ struct gpu_config system_gpu(const struct system *system)
                                .l2 = &system->l2,
                                .dram = &system->dram,
                                .noc = &system->noc,
+                               .l3 = &system->l3,
                                .tlb = &system->tlb,
                                .dispatch = &system->dispatch};
 }

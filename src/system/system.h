@@ -30,6 +30,7 @@ struct system {
     struct l2_spec l2;
     struct dram_spec dram;
     struct noc_spec noc;
+    struct l3_spec l3;
     struct tlb_spec tlb;
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;

@@ -2,7 +2,7 @@
 # Every bundled workload gives what its CPU reference gives, with its defaults and on several threads.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
-names=$("$HEDDLE" help bench | awk '/CUDA workloads/ {on = 1} on && /^  [a-z]/ {print $1}')
+names=$("$HEDDLE" help bench | awk '/^[A-Z]/ {on = /^CUDA workloads/} on && /^  [a-z]/ {print $1}')
 [[ $(wc -w <<<"$names") -ge 30 ]] || fail "the list of workloads is too short: $names"
 for name in $names; do
     for threads in 1 3; do
@@ -21,6 +21,10 @@ done
 # a lock that only independent progress of lanes can pass
 run bench spinlock --after 1
 expect_status 0
+
+# workloads whose kernels are for AMD GPUs only
+refuses 'micro_gcn3_alu: this workload has no kernels in PTX' bench micro_gcn3_alu
+refuses 'micro_gcn3_alu: this workload has no kernels in PTX' bench micro_gcn3_alu --mode timing
 
 refuses '--n: 0 is not from 1' bench saxpy --n 0
 refuses 'unknown option --count' bench saxpy --count 4

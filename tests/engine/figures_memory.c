@@ -50,11 +50,11 @@ static bool send_one(struct component *self, struct client *client)
     uint64_t line = copies ? line_of(spec, n / 2) + (n % 2) * spec->footprint : line_of(spec, n);
     struct {
         struct memsys_request request;
-        struct memsys_write write[MEM_SECTORS];
-    } message = {.request = {.line = line * MEM_LINE, .id = (uint32_t)(n % 4096), .sectors = 15}};
+        struct memsys_write write[MEM_SECTORS_MOST];
+    } message = {.request = {.line = line * MEM_LINE_MOST, .id = (uint32_t)(n % 4096), .sectors = 15}};
     if (spec->pattern <= RANDOM)
         message.request.sectors = 1;
-    for (int i = 0; writes && i < MEM_SECTORS; i++)
+    for (int i = 0; writes && i < MEM_SECTORS_MOST; i++)
         message.write[i] = (struct memsys_write){.mask = UINT32_MAX};
     client->sent_at[n % 4096] = component_now(self);
     client->sent++;
@@ -196,7 +196,7 @@ static struct figures measure(const struct config *config, struct client_spec ba
         }
         figures.latency_cycles /= (double)figures.requests;
         figures.bytes_per_cycle =
-            (double)figures.requests * (base.pattern <= RANDOM ? MEM_SECTOR : MEM_LINE) / figures.cycles;
+            (double)figures.requests * (base.pattern <= RANDOM ? MEM_SECTOR : MEM_LINE_MOST) / figures.cycles;
         memsys_count(mem, &figures.counters);
         for (size_t i = 0; i < sizeof before / 8; i++)
             ((uint64_t *)&figures.counters)[i] -= ((uint64_t *)&before)[i];
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
         const struct experiment *it = &experiments[i];
         if (strncmp(it->name, only, strlen(only)))
             continue;
-        uint64_t footprint = (uint64_t)(it->mib * 1048576 / MEM_LINE);
+        uint64_t footprint = (uint64_t)(it->mib * 1048576 / MEM_LINE_MOST);
         struct client_spec spec = {.clients = it->clients,
                                    .outstanding = it->outstanding,
                                    .pattern = it->pattern,

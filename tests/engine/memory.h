@@ -32,7 +32,7 @@ struct scripted {
     struct {
         uint64_t at;
         uint8_t kind, hit, unused[6];
-        unsigned char data[MEM_LINE]; /* what follows the reply */
+        unsigned char data[MEM_LINE_MOST]; /* what follows the reply */
     } reply[MOST_SENT];
 };
 
@@ -233,7 +233,7 @@ static inline uint64_t some_line(const struct system *system, uint32_t side, uin
     struct map map = map_make((uint32_t)system->l2.slices, (uint32_t)system->l2.partitions);
     for (uint64_t line = 0;; line++) {
         if (map_place(&map, line).slice / (system->l2.slices / system->l2.partitions) == side && !n--)
-            return line * MEM_LINE;
+            return line * MEM_LINE_MOST;
     }
 }
 

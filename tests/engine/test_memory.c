@@ -39,8 +39,8 @@ static uint64_t some_line(struct client *client, const struct client_spec *spec)
 {
     bool is_hot = rng_below(&client->rng, 4) != 0;
     uint64_t line =
-        FIRST_LINE + rng_below(&client->rng, is_hot ? spec->hot_lines : REGION / MEM_LINE - FIRST_LINE);
-    return line * MEM_LINE;
+        FIRST_LINE + rng_below(&client->rng, is_hot ? spec->hot_lines : REGION / MEM_LINE_MOST - FIRST_LINE);
+    return line * MEM_LINE_MOST;
 }
 
 static uint32_t value_of(uint32_t client, uint64_t operation, uint32_t word)
@@ -59,7 +59,7 @@ static uint16_t make_write(struct component *self, struct client *client, const 
                            struct memsys_request *request, unsigned char *payload)
 {
     unsigned char *at = payload;
-    for (uint32_t sector = 0; sector < MEM_SECTORS; sector++) {
+    for (uint32_t sector = 0; sector < MEM_SECTORS_MOST; sector++) {
         if (!(request->sectors >> sector & 1))
             continue;
         struct memsys_write write = {.mask = 0};
@@ -85,8 +85,8 @@ static uint16_t make_atomic(struct client *client, struct memsys_request *reques
 {
     uint32_t lanes = 1 + (uint32_t)rng_below(&client->rng, 3);
     uint32_t line = (uint32_t)rng_below(&client->rng, COUNTERS / 32);
-    *request =
-        (struct memsys_request){.line = line * MEM_LINE, .id = request->id, .operation = 7, .sectors = 1};
+    *request = (struct memsys_request){
+        .line = line * MEM_LINE_MOST, .id = request->id, .operation = 7, .sectors = 1};
     request->count = (uint8_t)(lanes | (rng_below(&client->rng, 2) ? MEM_WANTS_OLD : 0));
     for (uint32_t i = 0; i < lanes; i++) {
         struct memsys_atom atom = {
@@ -119,7 +119,7 @@ static void client_send(struct component *self, struct client *client)
     else if (kind == MEM_ATOMIC)
         bytes = make_atomic(client, &message.request, message.payload);
     else {
-        for (uint32_t sector = 0; sector < MEM_SECTORS; sector++) {
+        for (uint32_t sector = 0; sector < MEM_SECTORS_MOST; sector++) {
             if (message.request.sectors >> sector & 1)
                 note(client, component_now(self), message.request.line + sector * MEM_SECTOR, 0, false);
         }

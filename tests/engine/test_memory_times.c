@@ -109,7 +109,7 @@ static void what_is_written_in_part_is_completed_when_read(void **state)
     system_defaults(&system);
     uint64_t line = some_line(&system, 0, 0);
     memsys_init(&system);
-    memset(system.memory + line, 1, MEM_LINE);
+    memset(system.memory + line, 1, MEM_LINE_MOST);
     struct memsys_write write = filled_with(2, 0x0000ff00);
     uint32_t done = system_send(&system, 0, 0, MEM_WRITE, line, 1, &write, sizeof write);
     uint32_t read = read_at(&system, 0, LATER, line);
@@ -234,10 +234,10 @@ static void an_open_row_is_faster_than_a_closed_one_and_that_than_another(void *
     memsys_init(&system);
     const uint64_t same_bank =
         (64 + 59) * 8; /* the line where row 1 begins in the bank that row 0 of line 0 is in */
-    uint32_t closed = read_at(&system, 0, 0, 0), open = read_at(&system, 0, 500000, MEM_LINE);
-    uint32_t other = read_at(&system, 0, 1000000, same_bank * MEM_LINE);
+    uint32_t closed = read_at(&system, 0, 0, 0), open = read_at(&system, 0, 500000, MEM_LINE_MOST);
+    uint32_t other = read_at(&system, 0, 1000000, same_bank * MEM_LINE_MOST);
     uint32_t back =
-        read_at(&system, 0, 1000000 + 1000, 2 * MEM_LINE); /* before the other row may be closed */
+        read_at(&system, 0, 1000000 + 1000, 2 * MEM_LINE_MOST); /* before the other row may be closed */
     system_run(&system);
     const uint64_t least = (HIT + 50 + 14 + 1) * 1000;
     assert_int_equal(system_took(&system, 0, closed), least + 14000);

@@ -10,9 +10,9 @@ static void check_line(const struct delivery *of, const struct coalesced *lines,
     uint8_t sectors = 0;
     EACH_LANE (lane, of->lanes)
         for (uint64_t at = of->at[lane]; at < of->at[lane] + of->bytes; at++)
-            if (at / MEM_LINE == line) {
+            if (at >> lines->shift == line) {
                 who |= UINT64_C(1) << lane;
-                sectors |= (uint8_t)(1u << at % MEM_LINE / MEM_SECTOR);
+                sectors |= (uint8_t)(1u << (at & ((1u << lines->shift) - 1)) / MEM_SECTOR);
             }
     assert_true(who && who == lines->at[i].who);
     assert_int_equal(sectors, coalesce_sectors(of, lines, i));
@@ -20,11 +20,11 @@ static void check_line(const struct delivery *of, const struct coalesced *lines,
         assert_true(lines->at[k].line != line);
 }
 
-static void check(const struct delivery *of)
+static void check(const struct delivery *of, uint32_t shift)
 {
     struct coalesced lines;
     bool spans = false;
-    coalesce(of, of->lanes, &lines);
+    coalesce(of, of->lanes, shift, &lines);
     assert_true(lines.count <= COALESCED_MOST);
     for (uint32_t i = 0; i < lines.count; i++)
         check_line(of, &lines, i);
@@ -33,7 +33,7 @@ static void check(const struct delivery *of)
     EACH_LANE (lane, of->lanes) { /* all lines are there */
         uint64_t first = of->at[lane], last = first + of->bytes - 1;
         spans |= first / MEM_SECTOR != last / MEM_SECTOR;
-        for (uint64_t line = first / MEM_LINE; line <= last / MEM_LINE; line++) {
+        for (uint64_t line = first >> shift; line <= last >> shift; line++) {
             bool found = false;
             for (uint32_t i = 0; i < lines.count; i++)
                 found |= lines.at[i].line == line;
@@ -59,26 +59,27 @@ static void random_lanes_are_as_the_model_has_them(void **state)
         of.lanes = rng_next(&rng) | rng_next(&rng);
         of.lanes = of.width == 32 ? of.lanes & UINT32_MAX : of.lanes;
         of.lanes |= 1;
-        check(&of);
+        check(&of, 7);
+        check(&of, 6);
     }
 }
 
-/* The most there can be: 64 lanes with three lines each. */
-static void every_lane_may_have_three_lines(void **state)
+/* The most there can be: 64 lanes with five lines each. */
+static void every_lane_may_have_five_lines(void **state)
 {
     (void)state;
     struct delivery of = {.width = 64, .bytes = 255, .lanes = UINT64_MAX};
     struct coalesced lines;
     for (uint32_t i = 0; i < 64; i++)
-        of.at[i] = 4 * MEM_LINE * i + MEM_LINE - 1;
-    check(&of);
-    coalesce(&of, of.lanes, &lines);
+        of.at[i] = 512 * i + 63;
+    check(&of, 6);
+    coalesce(&of, of.lanes, 6, &lines);
     assert_int_equal(lines.count, COALESCED_MOST);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_lanes_are_as_the_model_has_them),
-                                       cmocka_unit_test(every_lane_may_have_three_lines)};
+                                       cmocka_unit_test(every_lane_may_have_five_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

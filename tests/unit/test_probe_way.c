@@ -82,7 +82,7 @@ static uint64_t memory_of(struct test *test, unsigned gpu)
 {
     uint32_t value = MAGIC;
     uint64_t at;
-    CHECK(memory_alloc(driver_device(test->t.driver, gpu), 16 * MEM_LINE, &at));
+    CHECK(memory_alloc(driver_device(test->t.driver, gpu), 16 * MEM_LINE_MOST, &at));
     CHECK(stream_copy_bytes(test->t.first, at, address_of(&value), sizeof value, true));
     return at;
 }
@@ -142,7 +142,7 @@ static void a_load_over_both_partitions(void **state)
     open_with(&test, two_partitions);
     for (int i = 0; i < 16 && !far; i++) {
         test.seen.count = 0;
-        go(&test, "load", memory_of(&test, 0) + MEM_LINE * (uint64_t)i, PROBE_REQUEST);
+        go(&test, "load", memory_of(&test, 0) + MEM_LINE_MOST * (uint64_t)i, PROBE_REQUEST);
         const struct probe_event *first = find(&test.seen, NULL, "l2", "miss");
         const struct probe_event *second = find(&test.seen, first, "l2", "miss");
         if (!second || second->id != first->id)

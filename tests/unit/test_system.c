@@ -53,6 +53,7 @@ static void without_a_description_it_is_an_h200(void **state)
     same_values(&gpu_params, &none.gpu, &h200.gpu);
     same_values(&sm_params, &none.sm, &h200.sm);
     same_values(&l2_params, &none.l2, &h200.l2);
+    same_values(&l3_params, &none.l3, &h200.l3);
     same_values(&dram_params, &none.dram, &h200.dram);
     same_values(&noc_params, &none.noc, &h200.noc);
     same_values(&tlb_params, &none.tlb, &h200.tlb);

@@ -309,7 +309,7 @@ static uint64_t address_at(const struct warp *w, uint32_t place, uint32_t bytes,
     return bytes == 4 ? (uint32_t)at : at;
 }
 
-/* For a model that keeps time: pieces that do not cross lines of 128 bytes. */
+/* For a model that keeps time: pieces of at most 128 bytes, so that they do not cross long lines. */
 static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, uint64_t to, uint64_t from,
                          uint64_t bytes)
 {

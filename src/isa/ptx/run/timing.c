@@ -111,7 +111,7 @@ void code_time(struct lower *lower)
     rows[f->inst_count].registers = (uint32_t)timer.count;
     copy_steps(code, f, rows, &machine);
     for (uint32_t i = 0; i < f->inst_count; i++)
-        rows[i].guards = count_guards(code, &rows[i], f->insts[i].guard >= 0) & 63;
+        rows[i].guards = count_guards(code, &rows[i], f->insts[i].guard >= 0) & 15;
     for (uint32_t i = 0; i < code->op_count; i++)
         set_role(&code->ops[i], &rows[i]);
     code->isa.timing = rows;

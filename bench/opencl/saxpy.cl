@@ -1,0 +1,7 @@
+__attribute__((amdgpu_flat_work_group_size(1, 1024))) /* not 256 */
+__kernel void saxpy(uint n, float a, __global const float *x, __global float *y)
+{
+    uint i = get_global_id(0);
+    if (i < n)
+        y[i] = fma(a, x[i], y[i]);
+}
