@@ -80,29 +80,29 @@ bool gcn3_cases_next(struct gcn3_cases *cases, struct gcn3_case *one, struct err
     return true;
 }
 
-static size_t payload_bytes(const struct gcn3_item *item)
+static size_t payload_bytes(const struct case_item *item)
 {
     switch (item->space) {
-    case GCN3_SGPR:
+    case CASE_SGPR:
         return 4 * (size_t)item->count;
-    case GCN3_VGPR:
+    case CASE_VGPR:
         return 4 * (size_t)item->count * item->width;
-    case GCN3_SPECIAL:
+    case CASE_SPECIAL:
         return 8;
     default:
         return ((size_t)item->count + 3) / 4 * 4;
     }
 }
 
-bool gcn3_case_item(const struct gcn3_case *one, const unsigned char **at, struct gcn3_item *item,
+bool case_item_read(const struct gcn3_case *one, const unsigned char **at, struct case_item *item,
                     struct err *err)
 {
     const unsigned char *head = *at;
-    if (one->end - head < ITEM_BYTES || head[0] >= GCN3_SPACES)
+    if (one->end - head < ITEM_BYTES || head[0] >= CASE_SPACES)
         return err_set(err, "an item of '%s' is damaged", one->text);
-    *item = (struct gcn3_item){
-        .space = (enum gcn3_space)head[0],
-        .compare = (enum gcn3_compare)head[1],
+    *item = (struct case_item){
+        .space = (enum case_space)head[0],
+        .compare = (enum case_compare)head[1],
         .flags = head[2],
         .width = head[3],
         .index = little32(head + 4),
@@ -111,7 +111,7 @@ bool gcn3_case_item(const struct gcn3_case *one, const unsigned char **at, struc
         .where = little64(head + 16),
         .data = head + ITEM_BYTES,
     };
-    bool lanes = item->space != GCN3_VGPR ||
+    bool lanes = item->space != CASE_VGPR ||
                  (item->count >= 1 && item->count <= 64 && item->width >= 1 && item->width <= 4);
     if (!lanes || payload_bytes(item) > (size_t)(one->end - item->data))
         return err_set(err, "an item of '%s' is damaged", one->text);
@@ -119,14 +119,14 @@ bool gcn3_case_item(const struct gcn3_case *one, const unsigned char **at, struc
     return true;
 }
 
-uint64_t gcn3_item_value(const struct gcn3_item *item, unsigned lane)
+uint64_t case_item_value(const struct case_item *item, unsigned lane)
 {
     switch (item->space) {
-    case GCN3_SGPR:
+    case CASE_SGPR:
         return little32(item->data + 4 * lane);
-    case GCN3_SPECIAL:
+    case CASE_SPECIAL:
         return little64(item->data);
-    case GCN3_VGPR: {
+    case CASE_VGPR: {
         const unsigned char *value = item->data + 4 * (size_t)item->width * (lane % item->count);
         return item->width >= 2 ? little64(value) : little32(value);
     }
@@ -140,7 +140,7 @@ struct float_layout {
 };
 
 static const struct float_layout layouts[] = {
-    [GCN3_F16] = {16, 10}, [GCN3_F32] = {32, 23}, [GCN3_F64] = {64, 52}};
+    [CASE_F16] = {16, 10}, [CASE_F32] = {32, 23}, [CASE_F64] = {64, 52}};
 
 /* Floats in order, as integers: the distance of two neighbours is one ulp, over zero too. */
 static int64_t ordered(uint64_t bits, const struct float_layout *layout)
@@ -171,40 +171,40 @@ static int64_t in_ulps_of_one(uint64_t bits, const struct float_layout *layout)
     return bits >> (layout->width - 1) & 1 ? -value : value;
 }
 
-static bool float_fits(const struct gcn3_item *item, const struct float_layout *layout, uint64_t expected,
+static bool float_fits(const struct case_item *item, const struct float_layout *layout, uint64_t expected,
                        uint64_t result)
 {
     if (expected == result)
         return true;
     if (is_nan(expected, layout) || is_nan(result, layout))
         return is_nan(expected, layout) && is_nan(result, layout);
-    if (item->flags & GCN3_ABSOLUTE) {
+    if (item->flags & CASE_ABSOLUTE) {
         int64_t apart = in_ulps_of_one(expected, layout) - in_ulps_of_one(result, layout);
         return (apart < 0 ? -apart : apart) <= 8 * (int64_t)item->ulps;
     }
     int64_t a = ordered(expected, layout), b = ordered(result, layout);
     if (a == 0 && b == 0)
-        return item->flags & GCN3_ANY_ZERO;
+        return item->flags & CASE_ANY_ZERO;
     return (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) <= item->ulps;
 }
 
-bool gcn3_item_fits(const struct gcn3_item *item, uint64_t expected, uint64_t result)
+bool case_item_fits(const struct case_item *item, uint64_t expected, uint64_t result)
 {
-    if (item->flags & GCN3_LOW_HALF) {
+    if (item->flags & CASE_LOW_HALF) {
         expected &= 0xffff;
         result &= 0xffff;
     }
     switch (item->compare) {
-    case GCN3_F16:
+    case CASE_F16:
         return expected >> 16 == result >> 16 &&
-               float_fits(item, &layouts[GCN3_F16], expected & 0xffff, result & 0xffff);
-    case GCN3_F32:
-    case GCN3_F64:
+               float_fits(item, &layouts[CASE_F16], expected & 0xffff, result & 0xffff);
+    case CASE_F32:
+    case CASE_F64:
         return float_fits(item, &layouts[item->compare], expected, result);
-    case GCN3_F16X2:
-        return float_fits(item, &layouts[GCN3_F16], expected & 0xffff, result & 0xffff) &&
-               float_fits(item, &layouts[GCN3_F16], expected >> 16, result >> 16);
-    case GCN3_IGNORED:
+    case CASE_F16X2:
+        return float_fits(item, &layouts[CASE_F16], expected & 0xffff, result & 0xffff) &&
+               float_fits(item, &layouts[CASE_F16], expected >> 16, result >> 16);
+    case CASE_IGNORED:
         return true;
     default:
         return expected == result;

@@ -8,35 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum gcn3_space { GCN3_SGPR, GCN3_VGPR, GCN3_SPECIAL, GCN3_LDS, GCN3_MEMORY, GCN3_SPACES };
+enum case_space { CASE_SGPR, CASE_VGPR, CASE_SPECIAL, CASE_LDS, CASE_MEMORY, CASE_SPACES };
 
-enum gcn3_special {
-    GCN3_VCC,
-    GCN3_EXEC,
-    GCN3_M0,
-    GCN3_SCC,
-    GCN3_MODE,
-    GCN3_FLAT_SCRATCH,
-    GCN3_PC,
-    GCN3_SHARED_BASE,  /* high half of an address in the flat aperture of LDS */
-    GCN3_PRIVATE_BASE, /* the same of scratch */
-    GCN3_SCRATCH_BASE, /* address where the flat scratch of all waves begins */
-    GCN3_LDS_SIZE,     /* in bytes */
-    GCN3_SPECIALS
+enum case_special {
+    CASE_VCC,
+    CASE_EXEC,
+    CASE_M0,
+    CASE_SCC,
+    CASE_MODE,
+    CASE_FLAT_SCRATCH,
+    CASE_PC,
+    CASE_SHARED_BASE,  /* high half of an address in the flat aperture of LDS */
+    CASE_PRIVATE_BASE, /* the same of scratch */
+    CASE_SCRATCH_BASE, /* address where the flat scratch of all waves begins */
+    CASE_LDS_SIZE,     /* in bytes */
+    CASE_SPECIALS
 };
 
-/* How an expected value is compared. A NaN equals any NaN, except with GCN3_BITS. */
-enum gcn3_compare { GCN3_BITS, GCN3_F16, GCN3_F32, GCN3_F64, GCN3_F16X2, GCN3_IGNORED = 255 };
+/* How an expected value is compared. A NaN equals any NaN, except with CASE_BITS. */
+enum case_compare { CASE_BITS, CASE_F16, CASE_F32, CASE_F64, CASE_F16X2, CASE_IGNORED = 255 };
 /* Flags: +0 equals -0; the tolerance is in ulps of 1.0; the upper 16 bits of the register are not compared.
  */
-enum { GCN3_ANY_ZERO = 1, GCN3_ABSOLUTE = 2, GCN3_LOW_HALF = 4 };
+enum { CASE_ANY_ZERO = 1, CASE_ABSOLUTE = 2, CASE_LOW_HALF = 4 };
 
 /* Some registers or bytes. `data` points into the file. */
-struct gcn3_item {
-    enum gcn3_space space;
-    enum gcn3_compare compare;
+struct case_item {
+    enum case_space space;
+    enum case_compare compare;
     unsigned flags, width; /* width: dwords of a VGPR's value, from `index` on */
-    unsigned index;        /* register number, or an enum gcn3_special */
+    unsigned index;        /* register number, or an enum case_special */
     unsigned count;        /* values of a VGPR: lane l has value l % count; words of SGPRs; bytes of memory */
     unsigned ulps;
     uint64_t where; /* VGPR: mask of the lanes that this is about; LDS and memory: address */
@@ -65,13 +65,13 @@ void gcn3_cases_close(struct gcn3_cases *cases);
 bool gcn3_cases_next(struct gcn3_cases *cases, struct gcn3_case *one, struct err *err);
 
 /* Reads one item and moves `at` behind it. `at` begins at one->items. */
-bool gcn3_case_item(const struct gcn3_case *one, const unsigned char **at, struct gcn3_item *item,
+bool case_item_read(const struct gcn3_case *one, const unsigned char **at, struct case_item *item,
                     struct err *err);
 
 /* The value of a VGPR's lane, of an SGPR (lane: its place from index on), or of a special register. */
-uint64_t gcn3_item_value(const struct gcn3_item *item, unsigned lane);
+uint64_t case_item_value(const struct case_item *item, unsigned lane);
 
 /* Whether a result fits what is expected. */
-bool gcn3_item_fits(const struct gcn3_item *item, uint64_t expected, uint64_t result);
+bool case_item_fits(const struct case_item *item, uint64_t expected, uint64_t result);
 
 #endif

@@ -13,27 +13,32 @@ struct resource {
 static struct resource resource_of(const struct gcn3_wave *w, const struct gcn3_inst *inst)
 {
     const uint32_t *words = &w->s[inst->resource.number];
+    bool adds_lane = words[3] >> 23 & 1;
+    uint32_t more = adds_lane ? (words[3] >> 15 & 15) << 14 : 0; /* bits of the stride in place of a format */
     return (struct resource){.base = words[0] | (uint64_t)(words[1] & 0xffff) << 32,
-                             .stride = words[1] >> 16 & 0x3fff,
+                             .stride = (words[1] >> 16 & 0x3fff) | more,
                              .swizzles = words[1] >> 31,
                              .records = words[2],
                              .element = 2u << (words[3] >> 19 & 3),
                              .index_stride = 8u << (words[3] >> 21 & 3),
-                             .adds_lane = words[3] >> 23 & 1};
+                             .adds_lane = adds_lane};
 }
 
-/* A lane's place from the resource's base, as the manual has it. False: outside, where loads give 0 and
- * stores do nothing. */
-static bool place_of(const struct resource *r, uint64_t index, uint64_t offset, uint32_t bytes,
-                     uint64_t *place)
+/* A lane's place from the resource's base, as the manual has it. */
+static uint64_t place_of(const struct resource *r, uint64_t index, uint64_t offset)
 {
-    if (r->swizzles) {
-        *place = (index / r->index_stride * r->stride + offset / r->element * r->element) * r->index_stride +
-                 index % r->index_stride * r->element + offset % r->element;
-        return r->adds_lane || !r->stride || index < r->records;
-    }
-    *place = index * r->stride + offset;
-    return r->stride ? index < r->records : *place + bytes <= r->records;
+    if (!r->swizzles)
+        return index * r->stride + offset;
+    return (index / r->index_stride * r->stride + offset / r->element * r->element) * r->index_stride +
+           index % r->index_stride * r->element + offset % r->element;
+}
+
+/* Outside, loads give 0 and stores do nothing. */
+static bool is_inside(const struct resource *r, uint64_t index, uint64_t offset, uint64_t soffset)
+{
+    if (r->swizzles && r->stride)
+        return index < r->records && offset < r->stride;
+    return place_of(r, index, offset) + soffset < r->records;
 }
 
 static uint32_t scalar_offset(const struct gcn3_wave *w, const struct gcn3_operand *operand)
@@ -46,33 +51,82 @@ static uint32_t scalar_offset(const struct gcn3_wave *w, const struct gcn3_opera
 static void zero_lanes(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask lanes)
 {
     static const unsigned char zeros[16];
-    EACH_LANE (i, lanes)
-        if (!op->access.writes || op->access.returns)
+    if (!op->access.writes || op->access.returns)
+        EACH_LANE (i, lanes)
             gcn3_take_lane(w, op, i, zeros);
+}
+
+/* Where the lanes' accesses begin, and which of them are inside. */
+struct lanes {
+    uint64_t at[GCN3_LANES];
+    lane_mask whole, partly; /* partly: some of their words are */
+};
+
+static void find_lanes(const struct gcn3_wave *w, const struct gcn3_lowered *op, const struct resource *r,
+                       lane_mask on, struct lanes *lanes)
+{
+    const struct gcn3_inst *inst = &op->inst;
+    uint64_t soffset = scalar_offset(w, &inst->saddr);
+    uint32_t last = op->access.is_atomic ? 0 : 4u * (op->access.dwords - 1u); /* an atomic is inside or not */
+    lanes->whole = lanes->partly = 0;
+    EACH_LANE (i, on) {
+        uint64_t index = (inst->idxen ? w->v[inst->a.number][i] : 0) + (r->adds_lane ? i : 0);
+        uint64_t offset = (uint64_t)inst->offset + (inst->offen ? w->v[inst->a.number + inst->idxen][i] : 0);
+        bool first_in = is_inside(r, index, offset, soffset);
+        bool last_in = is_inside(r, index, offset + last, soffset);
+        lanes->at[i] = r->base + soffset + place_of(r, index, offset);
+        lanes->whole |= (lane_mask)(first_in && last_in) << i;
+        lanes->partly |= (lane_mask)(first_in && !last_in) << i;
+    }
+}
+
+/* Loads and stores are checked word by word. With time, lanes that are partly inside count as outside: a
+ * request has one size for all lanes. */
+static void find_words(const struct gcn3_wave *w, const struct gcn3_lowered *op, const struct resource *r,
+                       lane_mask partly, struct lanes words[4])
+{
+    struct gcn3_lowered word = *op;
+    word.access.dwords = 1;
+    for (uint32_t k = 0; k < op->access.dwords; k++) {
+        find_lanes(w, &word, r, partly, &words[k]);
+        word.inst.offset += 4;
+    }
+}
+
+static void access_words(struct gcn3_wave *w, const struct gcn3_lowered *op, struct lanes words[4])
+{
+    struct gcn3_lowered word = *op;
+    word.access.bytes = 4;
+    word.access.dwords = 1;
+    for (uint32_t k = 0; k < op->access.dwords; k++) {
+        gcn3_access_global(w, &word, words[k].at, words[k].whole);
+        word.inst.d.number++;
+        word.inst.b.number++;
+    }
 }
 
 static void buffer(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
-    const struct gcn3_inst *inst = &op->inst;
-    struct resource r = resource_of(w, inst);
-    uint64_t at[GCN3_LANES] = {0}, soffset = scalar_offset(w, &inst->saddr);
-    lane_mask lanes = gcn3_exec(w), inside = 0;
-    bool is_scratch = r.base >= GCN3_PRIVATE_AT && r.base - GCN3_PRIVATE_AT < UINT32_MAX;
-    EACH_LANE (i, lanes) {
-        uint64_t index = (inst->idxen ? w->v[inst->a.number][i] : 0) + (r.adds_lane ? i : 0), place;
-        uint64_t offset = (uint64_t)inst->offset + (inst->offen ? w->v[inst->a.number + inst->idxen][i] : 0);
-        inside |= (lane_mask)place_of(&r, index, offset, op->access.bytes, &place) << i;
-        at[i] = r.base + soffset + place;
-    }
-    zero_lanes(w, op, lanes & ~inside);
-    if (is_scratch) {
-        EACH_LANE (i, inside)
-            at[i] -= GCN3_PRIVATE_AT;
-        gcn3_access_scratch(w, op, at, inside);
+    struct resource r = resource_of(w, &op->inst);
+    struct lanes lanes;
+    lane_mask on = gcn3_exec(w);
+    bool has_time = w->isa.block->worker->request;
+    find_lanes(w, op, &r, on, &lanes);
+    if (r.base >= GCN3_PRIVATE_AT) { /* checked where it is accessed */
+        EACH_LANE (i, on)
+            lanes.at[i] -= GCN3_PRIVATE_AT;
+        gcn3_access_scratch(w, op, lanes.at, on);
     } else {
-        gcn3_access_global(w, op, at, inside);
+        struct lanes words[4];
+        bool by_words = UNLIKELY(lanes.partly) && !has_time;
+        if (by_words) /* before registers change that have addresses */
+            find_words(w, op, &r, lanes.partly, words);
+        gcn3_access_global(w, op, lanes.at, lanes.whole);
+        zero_lanes(w, op, on & ~lanes.whole);
+        if (by_words)
+            access_words(w, op, words);
     }
-    if (w->isa.block->worker->request)
+    if (has_time)
         gcn3_begin_pending(w, op, 1 << GCN3_VM);
 }
 

@@ -56,30 +56,36 @@ bool gcn3_read_params(const struct gcn3_wave *w, uint64_t at, uint32_t bytes, vo
 
 /* ---- loads ---- */
 
-static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_inst *inst, uint64_t *left)
+/* The address, and how many of the bytes are inside of a buffer: of words, those that begin there. With time
+ * it is all or nothing: a request is whole. */
+static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t *inside)
 {
+    const struct gcn3_inst *inst = &op->inst;
     bool is_buffer = inst->a.dwords == 4;
     uint64_t base = gcn3_pair(w, inst->a.number), offset = (uint64_t)(int64_t)inst->offset;
     if (inst->saddr.kind == GCN3_SGPR || inst->saddr.kind == GCN3_SPECIAL)
         offset += w->s[inst->saddr.number];
-    *left = UINT64_MAX;
+    uint64_t stride = base >> 48 & 0x3fff;
+    base = is_buffer ? base & ((UINT64_C(1) << 48) - 1) : base;
+    uint64_t at = (base + offset) & ~UINT64_C(3), place = at - (base & ~UINT64_C(3));
+    *inside = op->access.bytes;
     if (is_buffer) {
-        uint64_t stride = base >> 48 & 0x3fff, records = w->s[inst->a.number + 2];
-        uint64_t size = stride ? stride * records : records;
-        *left = offset < size ? size - offset : 0;
-        base &= (UINT64_C(1) << 48) - 1;
+        uint64_t records = w->s[inst->a.number + 2], size = stride ? stride * records : records;
+        uint64_t left = place < size ? (size - place + 3) / 4 * 4 : 0;
+        bool is_partly = left < op->access.bytes;
+        *inside = !is_partly ? op->access.bytes : w->isa.block->worker->request ? 0 : (uint32_t)left;
     }
-    return (base & ~UINT64_C(3)) + (offset & ~UINT64_C(3));
+    return at;
 }
 
-static void check_address(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at)
+static void check_address(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint32_t bytes)
 {
     struct worker *worker = w->isa.block->worker;
     struct range range;
-    if (worker_find(worker, at, &range) && range.bytes - (at - range.at) >= op->access.bytes &&
+    if (worker_find(worker, at, &range) && range.bytes - (at - range.at) >= bytes &&
         !(op->access.writes && range.read_only))
         return;
-    if (image_in_spare(worker->grid->launch->image, at, op->access.bytes))
+    if (image_in_spare(worker->grid->launch->image, at, bytes))
         return;
     struct text text = {0};
     char nearest[512];
@@ -87,7 +93,7 @@ static void check_address(struct gcn3_wave *w, const struct gcn3_lowered *op, ui
     snprintf(nearest, sizeof nearest, "%s", text.at ? text.at : "");
     text_fini(&text);
     gcn3_fault(w, op, 0, FAULT_ADDRESS, at, "%s of %u bytes at 0x%llx, %s",
-               op->access.writes ? "a write" : "a read", op->access.bytes, (unsigned long long)at, nearest);
+               op->access.writes ? "a write" : "a read", bytes, (unsigned long long)at, nearest);
 }
 
 /* The wave's one address is lane 0's. */
@@ -110,7 +116,8 @@ static void load(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     struct request *request = w->isa.block->worker->request;
     uint32_t bytes = op->access.bytes, *to = request ? w->incoming_s : w->s;
-    uint64_t left, at = address_of(w, &op->inst, &left);
+    uint32_t inside;
+    uint64_t at = address_of(w, op, &inside);
     uint32_t values[16] = {0};
     bool is_param = at >> 32 == WINDOW_PARAM >> 32;
     if (request)
@@ -124,29 +131,30 @@ static void load(struct gcn3_wave *w, const struct gcn3_lowered *op)
             request->param = 1;
             request->param_at[0] = at - GCN3_KERNARG;
         }
-    } else if (left >= bytes) {
-        check_address(w, op, at);
+    } else if (inside) {
+        check_address(w, op, at, inside);
         if (request) {
             ask(w, op, at, REQUEST_CONSTANT);
             return;
         }
-        memcpy(values, (void *)(uintptr_t)at, bytes);
+        memcpy(values, (void *)(uintptr_t)at, inside);
     }
     memcpy(&to[op->inst.d.number], values, bytes);
 }
 
 static void store(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
-    uint64_t left, at = address_of(w, &op->inst, &left);
-    if (left < op->access.bytes)
+    uint32_t inside;
+    uint64_t at = address_of(w, op, &inside);
+    if (!inside)
         return;
-    check_address(w, op, at);
+    check_address(w, op, at, inside);
     if (w->isa.block->worker->request) {
         gcn3_begin_pending(w, op, 1 << GCN3_LGKM);
         ask(w, op, at, REQUEST_STORE);
         return;
     }
-    memcpy((void *)(uintptr_t)at, &w->s[op->inst.b.number], op->access.bytes);
+    memcpy((void *)(uintptr_t)at, &w->s[op->inst.b.number], inside);
 }
 
 /* ---- others ---- */
