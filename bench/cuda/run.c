@@ -145,8 +145,7 @@ double dev_seconds(struct dev *gpu)
 
 unsigned dev_lanes(struct dev *gpu)
 {
-    (void)gpu;
-    return 32; /* of PTX */
+    return gpu->timed ? timed_lanes(gpu->timed) : 32; /* of PTX */
 }
 
 void dev_expect(struct dev *gpu, bool holds, const char *what)

@@ -28,19 +28,33 @@ static const char *told(struct timed *timed, enum result result)
     return *driver_detail() ? driver_detail() : result_text(result);
 }
 
+/* The code that the system's GPUs run. */
+static const char *load(struct timed *timed, const struct workload *workload)
+{
+    char name[80];
+    size_t bytes;
+    bool is_gcn3 = *device_spec(timed->device)->target;
+    const char *code = workload_code(workload, is_gcn3 ? WORKLOAD_GCN3 : WORKLOAD_PTX, &bytes);
+    if (!code) {
+        snprintf(timed->fault, sizeof timed->fault, "%s: this workload has no kernels %s", workload->name,
+                 is_gcn3 ? "for AMD's GPUs" : "in PTX");
+        return timed->fault;
+    }
+    snprintf(name, sizeof name, "%s.%s", workload->name, is_gcn3 ? "hsaco" : "ptx");
+    return told(timed, module_load(timed->driver, name, code, bytes, &timed->module));
+}
+
+unsigned timed_lanes(const struct timed *timed)
+{
+    return (unsigned)device_spec(timed->device)->warp_lanes;
+}
+
 struct timed *timed_new(const struct workload *workload, const struct driver_options *options,
                         struct err *err)
 {
     struct timed *timed = mem_alloc(1, sizeof *timed);
     struct driver_options own = *options;
-    char name[80];
-    size_t bytes;
-    const char *text = workload_code(workload, WORKLOAD_PTX, &bytes), *wrong = NULL;
-    if (!text) {
-        err_set(err, "%s: this workload has no kernels in PTX", workload->name);
-        mem_free(timed);
-        return NULL;
-    }
+    const char *wrong = NULL;
     own.keep_launches = true;
     own.report = keep_report;
     own.user = timed;
@@ -51,8 +65,7 @@ struct timed *timed_new(const struct workload *workload, const struct driver_opt
     }
     timed->device = driver_device(timed->driver, 0);
     timed->stream = device_default_stream(timed->device);
-    snprintf(name, sizeof name, "%s.ptx", workload->name);
-    wrong = told(timed, module_load(timed->driver, name, text, bytes, &timed->module));
+    wrong = load(timed, workload);
     if (wrong) {
         err_set(err, "%s", wrong);
         timed_free(timed);

@@ -78,14 +78,15 @@ static unsigned thread_count(const struct run_request *request)
     return asked && strcmp(asked, "all") ? (unsigned)strtoul(asked, NULL, 10) : host_cores();
 }
 
-/* An OpenCL program without --system has one of its own choice. False: it has not, or there is no such one. */
+/* An OpenCL program without --system has one of its own choice. False: it has not, or there is no such one.
+ */
 static bool chose_system(const struct run *run, struct text *name, struct system *system)
 {
     struct text path = {0};
     struct err unused;
     text_add(&path, "%s/" LEDGER_SYSTEM, run->folder);
-    bool good = !run->request->timing.system && !access(path.at, R_OK) && file_read(path.at, 200, name, &unused) &&
-                system_load(system, name->at, NULL, &unused);
+    bool good = !run->request->timing.system && !access(path.at, R_OK) &&
+                file_read(path.at, 200, name, &unused) && system_load(system, name->at, NULL, &unused);
     text_fini(&path);
     return good;
 }

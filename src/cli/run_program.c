@@ -36,7 +36,8 @@ static char *joined(const char *folder, size_t length, const char *name)
     return path.at;
 }
 
-/* Our libraries are in the folders `cuda` and `opencl` beside the heddle program; the latter may not be there. */
+/* Our libraries are in the folders `cuda` and `opencl` beside the heddle program; the latter may not be
+ * there. */
 static bool find_libraries(struct run *run, struct err *err)
 {
     struct err unused;

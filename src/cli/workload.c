@@ -254,7 +254,8 @@ int cmd_workload(int count, char **words)
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !timing_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);
-    else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem)
+    else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem ||
+             r.timing.system)
         status = run_timed(&r);
     else
         status = run_plain(&r);

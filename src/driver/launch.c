@@ -444,6 +444,21 @@ static enum result begin(struct stream *stream, struct function *function, const
     return RESULT_SUCCESS;
 }
 
+/* The parameters of a kernel in PTX, from where each is. */
+static enum result pack(struct kernel *kernel, void *const *arguments, char *params)
+{
+    const struct kernel_facts *facts = kernel_facts(kernel);
+    for (uint32_t i = 0; i < facts->param_count; i++) {
+        uint64_t offset, bytes;
+        ptx_kernel_param(kernel, i, &offset, &bytes);
+        if (!arguments || !arguments[i])
+            return driver_fail(RESULT_INVALID_VALUE, "%s: parameter %u of %u is missing",
+                               demangled(facts->name), i, facts->param_count);
+        memcpy(params + offset, arguments[i], bytes);
+    }
+    return RESULT_SUCCESS;
+}
+
 enum result stream_launch(struct stream *stream, struct function *function,
                           const struct launch_config *config, void *const *arguments)
 {
@@ -451,17 +466,11 @@ enum result stream_launch(struct stream *stream, struct function *function,
     enum result result = begin(stream, function, config, &command);
     if (result)
         return result;
-    const struct kernel_facts *kernel = kernel_facts(command->kernel);
     command->params = mem_alloc(command->param_bytes, 1);
-    for (uint32_t i = 0; i < kernel->param_count && !result; i++) {
-        uint64_t offset, bytes;
-        ptx_kernel_param(command->kernel, i, &offset, &bytes);
-        if (!arguments || !arguments[i])
-            result = driver_fail(RESULT_INVALID_VALUE, "%s: parameter %u of %u is missing",
-                                 demangled(kernel->name), i, kernel->param_count);
-        else
-            memcpy((char *)command->params + offset, arguments[i], bytes);
-    }
+    if (module_code_is(command->kernel))
+        result = module_code_pack(command->kernel, config, arguments, command->params);
+    else
+        result = pack(command->kernel, arguments, command->params);
     if (result) {
         command_free(&command->base);
         return result;

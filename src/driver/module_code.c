@@ -30,6 +30,42 @@ enum result module_code_kernel(struct module_code *code, const char *name, struc
     return RESULT_SUCCESS;
 }
 
+bool module_code_is(const struct kernel *kernel)
+{
+    return kernel->isa == &gcn3_isa;
+}
+
+enum result module_code_pack(const struct kernel *kernel, const struct launch_config *config,
+                             void *const *arguments, void *segment)
+{
+    const struct gcn3_kernel_info *info = gcn3_kernel_info(kernel);
+    struct gcn3_geometry geometry = {.dims = config->grid[2] * config->block[2] > 1   ? 3
+                                             : config->grid[1] * config->block[1] > 1 ? 2
+                                                                                      : 1,
+                                     .private_base = gcn3_private_base,
+                                     .shared_base = gcn3_shared_base};
+    struct gcn3_arg_value *values = mem_alloc(info->explicit_count + 1, sizeof *values);
+    enum result result = RESULT_SUCCESS;
+    struct err why;
+    uint64_t lds;
+    for (uint32_t i = 0; i < 3; i++) {
+        geometry.group[i] = config->block[i];
+        geometry.grid[i] = config->grid[i] * config->block[i];
+    }
+    for (uint32_t i = 0, next = 0; i < info->explicit_count && !result; i++) {
+        bool is_lds = info->args[i].kind == GCN3_ARG_DYNAMIC_SHARED_POINTER;
+        values[i] = (struct gcn3_arg_value){.bytes = is_lds ? config->shared_bytes : info->args[i].bytes};
+        if (!is_lds && (!arguments || !arguments[next]))
+            result = driver_fail(RESULT_INVALID_VALUE, "%s: argument %u is missing", info->name, i);
+        else if (!is_lds)
+            values[i].value = arguments[next++];
+    }
+    if (!result && !gcn3_args_fill(info, values, &geometry, segment, &lds, &why))
+        result = driver_fail(RESULT_INVALID_VALUE, "%s", why.text);
+    mem_free(values);
+    return result;
+}
+
 const char *module_code_kernel_name(const struct module_code *code, size_t index)
 {
     return index < code->object->kernel_count ? code->object->kernels[index].name : NULL;
@@ -72,6 +108,13 @@ enum result module_code_make(struct module *module, struct device *device)
     struct gcn3_object *object = gcn3_object_load(part->name, part->image, part->bytes, &why);
     if (!object)
         return driver_fail(RESULT_INVALID_IMAGE, "%s", why.text);
+    if (strcmp(object->target, device->spec->target) != 0) {
+        enum result wrong = driver_fail(RESULT_NO_BINARY_FOR_GPU, "%s is code for %s, and %s runs %s",
+                                        part->name, object->target, device->spec->name,
+                                        *device->spec->target ? device->spec->target : "PTX");
+        gcn3_object_free(object);
+        return wrong;
+    }
     struct module_code *code = mem_alloc(1, sizeof *code);
     code->object = object;
     copy->code = code;

@@ -71,6 +71,11 @@ enum result module_code_make(struct module *module, struct device *device);
 void module_code_unmake(struct module_copy *copy, struct driver *driver);
 enum result module_code_kernel(struct module_code *code, const char *name, struct kernel **kernel);
 const char *module_code_kernel_name(const struct module_code *code, size_t index); /* NULL beyond the last */
+/* The kernarg segment of a launch, from its explicit arguments. Arguments that point to LDS are not among
+ * them: they have the launch's dynamic part of it. */
+enum result module_code_pack(const struct kernel *kernel, const struct launch_config *config,
+                             void *const *arguments, void *segment);
+bool module_code_is(const struct kernel *kernel); /* of a code object */
 bool module_code_symbol(const struct module_code *code, const char *name, struct symbol *symbol);
 
 /* ---- function.c ---- */

@@ -349,6 +349,7 @@ static void flat(struct gcn3_wave *w, const struct gcn3_lowered *op)
     lane_mask lanes = gcn3_exec(w);
     if (!lanes && !w->isa.block->worker->request)
         return;
+    w->polls += op->inst.glc;
     flat_addresses(w, &op->inst, at);
     EACH_LANE (i, lanes)
         all |= at[i];

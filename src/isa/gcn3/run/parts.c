@@ -10,7 +10,8 @@ void gcn3_set_parts(const struct gcn3_inst *inst, uint32_t result[GCN3_LANES], c
     uint32_t part = inst->dst_sel;
     if (part == GCN3_DWORD)
         return;
-    uint32_t bits = part < GCN3_WORD_0 ? 8 : 16, shift = part < GCN3_WORD_0 ? 8 * part : 16 * (part - GCN3_WORD_0);
+    uint32_t bits = part < GCN3_WORD_0 ? 8 : 16,
+             shift = part < GCN3_WORD_0 ? 8 * part : 16 * (part - GCN3_WORD_0);
     uint32_t low = (1u << bits) - 1, mask = low << shift;
     for (uint32_t i = 0; i < GCN3_LANES; i++) {
         uint32_t value = (result[i] & low) << shift, rest = 0;

@@ -9,14 +9,16 @@ static inline uint32_t gcn3_part(uint32_t word, uint32_t part, bool is_signed)
 {
     if (part == GCN3_DWORD)
         return word;
-    uint32_t bits = part < GCN3_WORD_0 ? 8 : 16, shift = part < GCN3_WORD_0 ? 8 * part : 16 * (part - GCN3_WORD_0);
+    uint32_t bits = part < GCN3_WORD_0 ? 8 : 16,
+             shift = part < GCN3_WORD_0 ? 8 * part : 16 * (part - GCN3_WORD_0);
     uint32_t left = 32 - bits;
     word = word >> shift << left;
     return is_signed ? (uint32_t)((int32_t)word >> left) : word >> left;
 }
 
 /* A result goes to a part of the destination; what becomes of the rest, the instruction says. */
-void gcn3_set_parts(const struct gcn3_inst *inst, uint32_t result[GCN3_LANES], const uint32_t old[GCN3_LANES]);
+void gcn3_set_parts(const struct gcn3_inst *inst, uint32_t result[GCN3_LANES],
+                    const uint32_t old[GCN3_LANES]);
 
 /* Lanes' words change places as dpp_ctrl says, into the buffer. Gives the lanes that are written. */
 lane_mask gcn3_dpp(const struct gcn3_inst *inst, lane_mask exec, const uint32_t *source[2],

@@ -141,7 +141,7 @@ void gcn3_program_free(struct gcn3_program *program)
 {
     if (!program)
         return;
-for (size_t i = 0; i < program->object->kernel_count; i++)
+    for (size_t i = 0; i < program->object->kernel_count; i++)
         kernel_fini(&program->kernels[i].base);
     mem_free(program->kernels);
     mem_free(program->timing);

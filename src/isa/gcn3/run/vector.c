@@ -44,7 +44,8 @@ static uint32_t sign_of(enum gcn3_type type, uint32_t *word)
     return type == GCN3_TYPE_f16 ? 0x8000 : 0x80000000;
 }
 
-static void sign(const struct gcn3_operand *operand, const uint32_t *source[2], uint32_t buffer[2][GCN3_LANES])
+static void sign(const struct gcn3_operand *operand, const uint32_t *source[2],
+                 uint32_t buffer[2][GCN3_LANES])
 {
     if (!operand->abs && !operand->neg)
         return;

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-enum { SLICE = 4096 }; /* instructions of a wave, before others have their turn */
+/* Instructions of a wave, before others have their turn; and reads of memory around caches in these, from which on
+ * it seems to wait for others. */
+enum { SLICE = 4096, POLLS = SLICE / 64 };
 
 /* ---- starting ---- */
 
@@ -119,7 +121,6 @@ void gcn3_start(struct isa_warp *isa, lane_mask exists)
     gcn3_set_pair(w, GCN3_EXEC, exists);
     w->pc = kernel->entry;
     w->scc = w->waits = false;
-    w->instructions = 0;
     memset(w->begun, 0, sizeof w->begun);
     isa->active = exists;
     isa->code = &kernel->program->code;
@@ -211,5 +212,7 @@ enum isa_ran gcn3_run(struct isa_warp *isa)
             return isa->ended ? RAN_OUT : RAN_WAITS;
     }
     gcn3_check_limits(isa);
-    return RAN_SLICE;
+    bool spins = w->polls > POLLS;
+    w->polls = 0;
+    return spins ? RAN_SPINS : RAN_SLICE;
 }

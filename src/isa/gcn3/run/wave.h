@@ -92,7 +92,7 @@ struct gcn3_wave {
     uint32_t pc; /* number of the next instruction */
     uint32_t mode;
     bool scc, waits;
-    uint64_t instructions; /* that it ran, for limits */
+    uint32_t polls; /* reads of what others may write, in this slice */
     char *scratch;         /* private memory: a word of each lane side by side */
     uint64_t scratch_bytes;
     /* With time: registers that memory writes to before the program waits for it */
