@@ -159,6 +159,21 @@ LANE int32_t within_i16(int32_t a)
     return a < INT16_MIN ? INT16_MIN : a > INT16_MAX ? INT16_MAX : a;
 }
 
+/* Independent of the host's rounding mode. */
+LANE float roundeven_f32(float a)
+{
+    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
+    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
+    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
+}
+
+LANE double roundeven_f64(double a)
+{
+    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
+    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
+    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
+}
+
 /* ---- floats to integers: the nearest in range; a NaN is 0 ------------------------------------------------
  */
 
@@ -191,13 +206,13 @@ LANE uint32_t u8_f32(float a)
 LANE uint32_t norm_i16(float a)
 {
     float x = a > 1.0f ? 1.0f : a > -1.0f ? a : a != a ? 0.0f : -1.0f;
-    return (uint16_t)(int32_t)rint((double)x * 32767.0);
+    return (uint16_t)(int32_t)roundeven_f64((double)x * 32767.0);
 }
 
 LANE uint32_t norm_u16(float a)
 {
     float x = a > 1.0f ? 1.0f : a > 0.0f ? a : 0.0f;
-    return (uint16_t)(int32_t)rint((double)x * 65535.0);
+    return (uint16_t)(int32_t)roundeven_f64((double)x * 65535.0);
 }
 
 /* ---- f32 and f64 -----------------------------------------------------------------------------------------
@@ -207,21 +222,6 @@ LANE uint32_t norm_u16(float a)
 LANE float mul_legacy(float a, float b)
 {
     return a == 0.0f || b == 0.0f ? 0.0f : a * b;
-}
-
-/* Independent of the host's rounding mode. */
-LANE float roundeven_f32(float a)
-{
-    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
-    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
-    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
-}
-
-LANE double roundeven_f64(double a)
-{
-    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
-    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
-    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
 }
 
 /* Less than 1, even where the difference rounds to it. */
@@ -251,7 +251,8 @@ LANE int32_t frexp_exponent_f64(double a)
     uint64_t scaled = bits_f64(f64_bits(bits) * 0x1p64);
     bool tiny = bits < UINT64_C(1) << 52;
     int32_t exponent = (int32_t)((tiny ? scaled : bits) >> 52) - (tiny ? 1022 + 64 : 1022);
-    return !bits || bits >= UINT64_C(0x7ff) << 52 ? 0 : exponent;
+    bool zero = tiny ? !scaled : false; /* or flushed to it */
+    return zero || bits >= UINT64_C(0x7ff) << 52 ? 0 : exponent;
 }
 
 LANE double frexp_fraction_f64(double a)
@@ -260,7 +261,7 @@ LANE double frexp_fraction_f64(double a)
     bits ^= sign;
     uint64_t scaled = bits < UINT64_C(1) << 52 ? bits_f64(f64_bits(bits) * 0x1p64) : bits;
     double r = f64_bits((scaled & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1022) << 52 | sign);
-    return !bits || bits >= UINT64_C(0x7ff) << 52 ? a : r;
+    return !scaled ? f64_bits(sign) : bits >= UINT64_C(0x7ff) << 52 ? a : r;
 }
 
 LANE bool is_signaling_f32(float a)
@@ -357,7 +358,7 @@ LANE float log2_f32(float a)
     return a != a ? a : a < 0.0f ? (float)NAN : a == 0.0f ? -INFINITY : a == INFINITY ? INFINITY : r;
 }
 
-/* The sine of 2*pi*(a + turn); a beyond 256 is out of range. */
+/* The sine of 2*pi*(a + turn); beyond 256, it is that of turn. */
 LANE float sin_turns(float a, double turn)
 {
     double x = (double)a + turn, f = x - floor(x + 0.5);
@@ -369,7 +370,7 @@ LANE float sin_turns(float a, double turn)
                              s * (-1.0 / 5040 +
                                   s * (1.0 / 362880 + s * (-1.0 / 39916800 + s * (1.0 / 6227020800.0 -
                                                                                   s / 1307674368000.0)))))));
-    return a - a != 0.0f ? (float)NAN : fabsf(a) > 256.0f ? 0.0f : (float)p;
+    return a - a != 0.0f ? (float)NAN : fabsf(a) > 256.0f ? turn > 0 ? 1.0f : 0.0f : (float)p;
 }
 
 /* ---- division --------------------------------------------------------------------------------------------
@@ -405,8 +406,9 @@ LANE double div_fmas_f64(double a, double b, double c, bool scaled)
     double r = fma(a, b, c), high = a * b, low = fma(a, b, -high);
     double x = c + low, xz = x - c, x_lost = (c - (x - xz)) + (low - xz);
     double y = high + x, yz = y - high, y_lost = (high - (y - yz)) + (x - yz);
-    double lost = ((y - r) + y_lost) + x_lost;
-    return scaled ? odd_f64(r, lost) * (fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128) : r;
+    double lost = ((y - r) + y_lost) + x_lost, factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
+    bool is_denormal = fabs(r * factor) < 0x1p-1022; /* only then is it rounded again */
+    return scaled ? (is_denormal ? odd_f64(r, lost) : r) * factor : r;
 }
 
 /* ---- the faces of a cube ---------------------------------------------------------------------------------
@@ -454,6 +456,12 @@ LANE uint16_t to_f16(float a, struct gcn3_rules m)
 LANE float of_f16(uint16_t a, struct gcn3_rules m)
 {
     return f32_f16(m.flush_in ? ftz_f16(a) : a);
+}
+
+LANE uint16_t fract_f16(uint16_t a, struct gcn3_rules m)
+{
+    float x = of_f16(a, m), r = x - floorf(x);
+    return to_f16(r >= 0x1.ffcp-1f ? 0x1.ffcp-1f : r, m);
 }
 
 LANE uint16_t f16_toward_zero(float a)

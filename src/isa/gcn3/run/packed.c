@@ -88,6 +88,8 @@ static void run_half(const struct gcn3_wave *w, const struct gcn3_inst *inst, en
             sources[k][i] = (sources[k][i] >> shift & 0xffff) ^ sign;
     }
     run_executor(w, op, inst->clamp, sources, d);
+    if (gcn3_flushes_extreme(inst, op))
+        gcn3_flush(GCN3_TYPE_f16, w->mode, (uint32_t *const[2]){d});
     clamp_floats(w, inst, op, d);
 }
 
