@@ -408,7 +408,9 @@ LANE double div_fmas_f64(double a, double b, double c, bool scaled)
     double y = high + x, yz = y - high, y_lost = (high - (y - yz)) + (x - yz);
     double lost = ((y - r) + y_lost) + x_lost, factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
     bool is_denormal = fabs(r * factor) < 0x1p-1022; /* only then is it rounded again */
-    return scaled ? (is_denormal ? odd_f64(r, lost) : r) * factor : r;
+    bool is_over = fabs(r) >= 0x1.fffffffffffffp1023 && factor < 1;
+    double small = fabs(a) > fabs(b) ? fma(a * factor, b, c * factor) : fma(a, b * factor, c * factor);
+    return !scaled ? r : is_over ? small : (is_denormal ? odd_f64(r, lost) : r) * factor;
 }
 
 /* ---- the faces of a cube ---------------------------------------------------------------------------------

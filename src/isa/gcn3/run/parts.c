@@ -1,5 +1,6 @@
 #include "gcn3_run/parts.h"
-#include "exec/number.h"
+#include "gcn3_run/host.h"
+#include "gcn3_run/lane.h"
 
 #include <string.h>
 
@@ -139,7 +140,7 @@ static double clamped(double value, bool dx10)
 {
     if (value != value)
         return dx10 ? 0 : value;
-    return value < 0 ? 0 : value > 1 ? 1 : value + 0.0;
+    return value < 0 ? 0 : value > 1 ? 1 : value != 0 ? value : 0;
 }
 
 static double number_of(enum gcn3_type type, uint64_t bits)
@@ -149,10 +150,11 @@ static double number_of(enum gcn3_type type, uint64_t bits)
                                    : (double)f32_f16((uint16_t)bits);
 }
 
-static uint64_t bits_of(enum gcn3_type type, double value)
+static uint64_t bits_of(enum gcn3_type type, double value, uint32_t rounding)
 {
     return type == GCN3_TYPE_f64   ? bits_f64(value)
            : type == GCN3_TYPE_f32 ? bits_f32((float)value)
+           : rounding              ? gcn3_f16_rounded((float)value, (uint8_t)rounding)
                                    : f16_f32((float)value);
 }
 
@@ -163,18 +165,21 @@ void gcn3_output(const struct gcn3_inst *inst, uint32_t mode, uint32_t *const d[
     enum gcn3_type type = (enum gcn3_type)gcn3_rows[inst->op].d;
     bool ieee = mode >> 9 & 1, dx10 = mode >> 8 & 1, keeps = denormal_mode(type, mode) & 2;
     bool scales = inst->omod && !ieee && !keeps;
+    uint32_t rounding = gcn3_rounding(mode, type);
+    gcn3_host_set(gcn3_host_word(rounding, false, false));
     for (uint32_t i = 0; i < GCN3_LANES; i++) {
         uint64_t bits = type == GCN3_TYPE_f64 ? d[0][i] | (uint64_t)d[1][i] << 32 : d[0][i];
         double value = number_of(type, bits);
         if (scales)
-            value = value * factors[inst->omod] + 0.0;
+            value = value != 0 ? value * factors[inst->omod] : 0;
         if (inst->clamp)
             value = clamped(value, dx10);
-        bits = bits_of(type, value);
+        bits = bits_of(type, value, rounding);
         d[0][i] = (uint32_t)bits;
         if (type == GCN3_TYPE_f64)
             d[1][i] = (uint32_t)(bits >> 32);
     }
+    gcn3_host_set(GCN3_HOST_USUAL);
     if (scales)
         flush_all(type, d);
 }
