@@ -99,7 +99,8 @@ static void access_words(struct gcn3_wave *w, const struct gcn3_lowered *op, str
     word.access.bytes = 4;
     word.access.dwords = 1;
     for (uint32_t k = 0; k < op->access.dwords; k++) {
-        uint32_t *registers = op->access.writes ? w->v[word.inst.b.number] : gcn3_landing(w)[word.inst.d.number];
+        uint32_t *registers =
+            op->access.writes ? w->v[word.inst.b.number] : gcn3_landing(w)[word.inst.d.number];
         if (!has_time)
             gcn3_access_global(w, &word, words[k].at, words[k].whole);
         else

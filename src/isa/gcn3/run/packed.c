@@ -1,5 +1,5 @@
-/* VOP3P, gfx9's packed arithmetic: an executor of 16-bit values runs on the lower halves of registers, then on
- * the upper ones. Mixed multiply-adds convert their sources first. Dot products are here. */
+/* VOP3P, gfx9's packed arithmetic: an executor of 16-bit values runs on the lower halves of registers, then
+ * on the upper ones. Mixed multiply-adds convert their sources first. Dot products are here. */
 #include "gcn3_run/alu.h"
 #include "gcn3_run/operand.h"
 #include "gcn3_run/parts.h"
@@ -41,7 +41,8 @@ static void run_executor(const struct gcn3_wave *w, enum gcn3_op op, bool clamp,
     gcn3_vector_executor(op)(&l);
 }
 
-static void clamp_floats(const struct gcn3_wave *w, const struct gcn3_inst *inst, enum gcn3_op op, lane_words d)
+static void clamp_floats(const struct gcn3_wave *w, const struct gcn3_inst *inst, enum gcn3_op op,
+                         lane_words d)
 {
     struct gcn3_inst other = *inst;
     uint32_t *const words[2] = {d};
@@ -77,7 +78,8 @@ static void run_half(const struct gcn3_wave *w, const struct gcn3_inst *inst, en
                      lane_words d)
 {
     const struct gcn3_operand *const operands[] = {&inst->a, &inst->b, &inst->c};
-    uint32_t select = is_upper ? inst->op_sel_hi : inst->op_sel, negate = is_upper ? inst->neg_hi : inst->neg_lo;
+    uint32_t select = is_upper ? inst->op_sel_hi : inst->op_sel,
+             negate = is_upper ? inst->neg_hi : inst->neg_lo;
     lane_words sources[3];
     for (uint32_t k = 0; k < 3; k++) {
         if (operands[k]->kind == GCN3_NOTHING)
@@ -160,8 +162,9 @@ static const struct dot {
     uint16_t op;
     uint8_t bits;
     bool is_signed;
-} dots[] = {{GCN3_V_DOT2_I32_I16, 16, true}, {GCN3_V_DOT2_U32_U16, 16, false}, {GCN3_V_DOT4_I32_I8, 8, true},
-            {GCN3_V_DOT4_U32_U8, 8, false},  {GCN3_V_DOT8_I32_I4, 4, true},    {GCN3_V_DOT8_U32_U4, 4, false}};
+} dots[] = {{GCN3_V_DOT2_I32_I16, 16, true}, {GCN3_V_DOT2_U32_U16, 16, false},
+            {GCN3_V_DOT4_I32_I8, 8, true},   {GCN3_V_DOT4_U32_U8, 8, false},
+            {GCN3_V_DOT8_I32_I4, 4, true},   {GCN3_V_DOT8_U32_U4, 4, false}};
 
 static const struct dot *dot_of(uint32_t op)
 {
@@ -209,6 +212,7 @@ gcn3_run_fn *gcn3_packed(const struct gcn3_inst *inst)
     if (half != GCN3_INVALID)
         return gcn3_vector_executor(half) ? packed : NULL;
     if (gcn3_rows[inst->op].flags & GCN3_MIXED)
-        return gcn3_vector_executor(GCN3_V_FMA_F32) && gcn3_vector_executor(GCN3_V_CVT_F32_F16) ? mixed : NULL;
+        return gcn3_vector_executor(GCN3_V_FMA_F32) && gcn3_vector_executor(GCN3_V_CVT_F32_F16) ? mixed
+                                                                                                : NULL;
     return dot_of(inst->op) ? dot : NULL;
 }

@@ -296,8 +296,7 @@ static bool has_modifiers(const struct gcn3_inst *inst)
 {
     const struct gcn3_operand *sources[] = {&inst->a, &inst->b, &inst->c};
     bool has = inst->form == GCN3_SDWA || inst->form == GCN3_DPP || inst->omod || inst->op_sel ||
-               gcn3_rows[inst->op].format == GCN3_VOP2_K ||
-               gcn3_flushes_extreme(inst, inst->op) ||
+               gcn3_rows[inst->op].format == GCN3_VOP2_K || gcn3_flushes_extreme(inst, inst->op) ||
                (inst->clamp && gcn3_type_is_float((enum gcn3_type)gcn3_rows[inst->op].d));
     for (uint32_t i = 0; i < COUNT_OF(sources); i++)
         has |= sources[i]->abs || sources[i]->neg;
