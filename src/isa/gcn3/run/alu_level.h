@@ -65,6 +65,25 @@ typedef double lane_f64;
 #define GET_i64(x) (int64_t) WIDE(x)
 #define GET_f64(x) IN_f64(f64_bits(WIDE(x)))
 
+/* What comparisons see: an f16 is a number, not bits. */
+typedef float compared_f16, compared_f32;
+typedef lane_f64 compared_f64;
+typedef lane_i16 compared_i16;
+typedef lane_u16 compared_u16;
+typedef lane_i32 compared_i32;
+typedef lane_u32 compared_u32;
+typedef lane_i64 compared_i64;
+typedef lane_u64 compared_u64;
+#define COMPARED_f16(x) of_f16(GET_f16(x), m)
+#define COMPARED_f32(x) GET_f32(x)
+#define COMPARED_f64(x) GET_f64(x)
+#define COMPARED_i16(x) GET_i16(x)
+#define COMPARED_u16(x) GET_u16(x)
+#define COMPARED_i32(x) GET_i32(x)
+#define COMPARED_u32(x) GET_u32(x)
+#define COMPARED_i64(x) GET_i64(x)
+#define COMPARED_u64(x) GET_u64(x)
+
 #define PUT_word(value) d0[i] = (uint32_t)(value)
 #define PUT_wide(value)                                                                                      \
     uint64_t wide = (value);                                                                                 \
@@ -193,12 +212,23 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
         }                                                                                                    \
         l->mask_out = bits_of(bits);                                                                         \
     }
-#define COMPARES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                             \
+#define CLASSIFIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                           \
     MEANING(id, bool, ta, tb, tc, __VA_ARGS__)                                                               \
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
         EACH_LANE_OF(l, td, ta, false, PUT_m64(VALUE(id, ta, tb, tc)));                                      \
+        l->mask_out = bits_of(bits);                                                                         \
+    }
+#define COMPARES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                             \
+    LANE bool of_##id(UNUSED compared_##ta a, UNUSED compared_##tb b)                                        \
+    {                                                                                                        \
+        return __VA_ARGS__;                                                                                  \
+    }                                                                                                        \
+    static void run_##id(struct gcn3_lanes *l)                                                               \
+    {                                                                                                        \
+        int32_t bits[GCN3_LANES];                                                                            \
+        EACH_LANE_OF(l, td, ta, false, PUT_m64(of_##id(COMPARED_##ta(a), COMPARED_##tb(b))));                \
         l->mask_out = bits_of(bits);                                                                         \
     }
 #include "gcn3/gcn3.def"
@@ -209,12 +239,13 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
 extern gcn3_vector_fn *const FNS(LEVEL)[];
 #define INST(...)
 #define SCALAR(...)
-#define LANES(id, ...)    [GCN3_##id] = run_##id,
-#define BY_HAND(id, ...)  [GCN3_##id] = run_##id,
-#define FLUSHED(id, ...)  [GCN3_##id] = run_##id,
-#define EXACT(id, ...)    [GCN3_##id] = run_##id,
-#define CARRIES(id, ...)  [GCN3_##id] = run_##id,
-#define COMPARES(id, ...) [GCN3_##id] = run_##id,
+#define LANES(id, ...)      [GCN3_##id] = run_##id,
+#define BY_HAND(id, ...)    [GCN3_##id] = run_##id,
+#define FLUSHED(id, ...)    [GCN3_##id] = run_##id,
+#define EXACT(id, ...)      [GCN3_##id] = run_##id,
+#define CARRIES(id, ...)    [GCN3_##id] = run_##id,
+#define COMPARES(id, ...)   [GCN3_##id] = run_##id,
+#define CLASSIFIES(id, ...) [GCN3_##id] = run_##id,
 gcn3_vector_fn *const FNS(LEVEL)[GCN3_OP_COUNT] = {
 #include "gcn3/gcn3.def"
 };

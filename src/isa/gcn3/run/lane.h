@@ -159,6 +159,24 @@ LANE int32_t within_i16(int32_t a)
     return a < INT16_MIN ? INT16_MIN : a > INT16_MAX ? INT16_MAX : a;
 }
 
+/* ---- whole numbers ---------------------------------------------------------------------------------------
+ */
+
+/* Independent of the host's rounding mode. */
+LANE float roundeven_f32(float a)
+{
+    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
+    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
+    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
+}
+
+LANE double roundeven_f64(double a)
+{
+    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
+    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
+    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
+}
+
 /* ---- floats to integers: the nearest in range; a NaN is 0 ------------------------------------------------
  */
 
@@ -191,13 +209,13 @@ LANE uint32_t u8_f32(float a)
 LANE uint32_t norm_i16(float a)
 {
     float x = a > 1.0f ? 1.0f : a > -1.0f ? a : a != a ? 0.0f : -1.0f;
-    return (uint16_t)(int32_t)rint((double)x * 32767.0);
+    return (uint16_t)(int32_t)roundeven_f64((double)x * 32767.0);
 }
 
 LANE uint32_t norm_u16(float a)
 {
     float x = a > 1.0f ? 1.0f : a > 0.0f ? a : 0.0f;
-    return (uint16_t)(int32_t)rint((double)x * 65535.0);
+    return (uint16_t)(int32_t)roundeven_f64((double)x * 65535.0);
 }
 
 /* ---- f32 and f64 -----------------------------------------------------------------------------------------
@@ -207,21 +225,6 @@ LANE uint32_t norm_u16(float a)
 LANE float mul_legacy(float a, float b)
 {
     return a == 0.0f || b == 0.0f ? 0.0f : a * b;
-}
-
-/* Independent of the host's rounding mode. */
-LANE float roundeven_f32(float a)
-{
-    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
-    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
-    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
-}
-
-LANE double roundeven_f64(double a)
-{
-    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
-    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
-    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
 }
 
 /* Less than 1, even where the difference rounds to it. */
@@ -244,14 +247,15 @@ LANE float ldexp_f32(float a, int32_t b)
     return (float)((double)a * f64_bits((uint64_t)(1023 + power) << 52));
 }
 
-/* a = fraction * 2^exponent, the fraction from 0.5 to 1. An f32 is an f64, too. */
+/* a = fraction * 2^exponent, the fraction from 0.5 to 1. An f32 is an f64, too. A denormal is 0 if the host
+ * flushes it. */
 LANE int32_t frexp_exponent_f64(double a)
 {
     uint64_t bits = bits_f64(a) & INT64_MAX;
     uint64_t scaled = bits_f64(f64_bits(bits) * 0x1p64);
     bool tiny = bits < UINT64_C(1) << 52;
     int32_t exponent = (int32_t)((tiny ? scaled : bits) >> 52) - (tiny ? 1022 + 64 : 1022);
-    return !bits || bits >= UINT64_C(0x7ff) << 52 ? 0 : exponent;
+    return a == 0.0 || bits >= UINT64_C(0x7ff) << 52 ? 0 : exponent;
 }
 
 LANE double frexp_fraction_f64(double a)
@@ -260,7 +264,7 @@ LANE double frexp_fraction_f64(double a)
     bits ^= sign;
     uint64_t scaled = bits < UINT64_C(1) << 52 ? bits_f64(f64_bits(bits) * 0x1p64) : bits;
     double r = f64_bits((scaled & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1022) << 52 | sign);
-    return !bits || bits >= UINT64_C(0x7ff) << 52 ? a : r;
+    return a == 0.0 ? f64_bits(sign) : bits >= UINT64_C(0x7ff) << 52 ? a : r;
 }
 
 LANE bool is_signaling_f32(float a)
@@ -357,10 +361,10 @@ LANE float log2_f32(float a)
     return a != a ? a : a < 0.0f ? (float)NAN : a == 0.0f ? -INFINITY : a == INFINITY ? INFINITY : r;
 }
 
-/* The sine of 2*pi*(a + turn); a beyond 256 is out of range. */
+/* The sine of 2*pi*(a + turn); beyond 256, a is as good as 0. */
 LANE float sin_turns(float a, double turn)
 {
-    double x = (double)a + turn, f = x - floor(x + 0.5);
+    double x = (fabsf(a) > 256.0f ? 0.0 : (double)a) + turn, f = x - floor(x + 0.5);
     f = f > 0.25 ? 0.5 - f : f < -0.25 ? -0.5 - f : f;
     double y = f * 6.2831853071795865, s = y * y;
     double p =
@@ -369,7 +373,7 @@ LANE float sin_turns(float a, double turn)
                              s * (-1.0 / 5040 +
                                   s * (1.0 / 362880 + s * (-1.0 / 39916800 + s * (1.0 / 6227020800.0 -
                                                                                   s / 1307674368000.0)))))));
-    return a - a != 0.0f ? (float)NAN : fabsf(a) > 256.0f ? 0.0f : (float)p;
+    return a - a != 0.0f ? (float)NAN : (float)p;
 }
 
 /* ---- division --------------------------------------------------------------------------------------------
@@ -406,7 +410,8 @@ LANE double div_fmas_f64(double a, double b, double c, bool scaled)
     double x = c + low, xz = x - c, x_lost = (c - (x - xz)) + (low - xz);
     double y = high + x, yz = y - high, y_lost = (high - (y - yz)) + (x - yz);
     double lost = ((y - r) + y_lost) + x_lost;
-    return scaled ? odd_f64(r, lost) * (fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128) : r;
+    double factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128, back = r * factor;
+    return !scaled ? r : fabs(back) < 0x1p-1022 ? odd_f64(r, lost) * factor : back;
 }
 
 /* ---- the faces of a cube ---------------------------------------------------------------------------------
@@ -488,9 +493,26 @@ LANE uint16_t greatest_f16(uint16_t a, uint16_t b, struct gcn3_rules m)
     return f16_f32(greatest_f32(f32_f16(a), f32_f16(b), m));
 }
 
+/* Of three numbers, which only gfx9 has, denormals are flushed as MODE says. */
+LANE uint16_t least3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
+{
+    return to_f16(least_f32(least_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
+}
+
+LANE uint16_t greatest3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
+{
+    return to_f16(greatest_f32(greatest_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
+}
+
 LANE uint16_t middle_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
-    return f16_f32(middle_f32(f32_f16(a), f32_f16(b), f32_f16(c), m));
+    return to_f16(middle_f32(of_f16(a, m), of_f16(b, m), of_f16(c, m), m), m);
+}
+
+LANE uint16_t fract_f16(uint16_t a, struct gcn3_rules m)
+{
+    float x = of_f16(a, m), r = x - floorf(x);
+    return to_f16(r >= 0x1.ffcp-1f ? 0x1.ffcp-1f : r, m);
 }
 
 /* ---- a segment of 2/pi -----------------------------------------------------------------------------------

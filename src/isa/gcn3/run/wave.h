@@ -93,7 +93,7 @@ struct gcn3_wave {
     uint32_t mode;
     bool scc, waits;
     uint32_t polls; /* reads of what others may write, in this slice */
-    char *scratch;         /* private memory: a word of each lane side by side */
+    char *scratch;  /* private memory: a word of each lane side by side */
     uint64_t scratch_bytes;
     /* With time: registers that memory writes to before the program waits for it */
     uint32_t (*incoming)[GCN3_LANES];
