@@ -128,13 +128,14 @@ typedef lane_u64 compared_u64;
         return (result)(meaning);                                                                            \
     }
 
-/* All lanes; the mask is taken apart by halves, as vectors shift words best. */
-#define EACH_LANE_OF(l, td, ta, flushed, ...)                                                                \
+/* All lanes; the mask is taken apart by halves, as vectors shift words best. A constant `round_f16` lets
+ * loops of f16 be vectors. */
+#define EACH_LANE_OF(l, td, ta, flushed, round_f16, ...)                                                     \
     UNUSED uint32_t *const d0 = (l)->d[0], *const d1 = (l)->d[1];                                            \
     UNUSED const uint32_t *const a0 = (l)->a[0], *const a1 = (l)->a[1];                                      \
     UNUSED const uint32_t *const b0 = (l)->b[0], *const b1 = (l)->b[1];                                      \
     UNUSED const uint32_t *const c0 = (l)->c[0], *const c1 = (l)->c[1];                                      \
-    UNUSED const struct gcn3_rules m = {!((l)->mode & 0x40), !((l)->mode & 0x80), (l)->mode >> 2 & 3,        \
+    UNUSED const struct gcn3_rules m = {!((l)->mode & 0x40), !((l)->mode & 0x80), round_f16,                 \
                                         (l)->mode >> 9 & 1};                                                 \
     UNUSED uint32_t host = GCN3_HOST_USUAL;                                                                  \
     if (IS_FLOAT(td) || IS_FLOAT(ta))                                                                        \
@@ -159,7 +160,12 @@ typedef lane_u64 compared_u64;
     MEANING(id, lane_##td, ta, tb, tc, __VA_ARGS__)                                                          \
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
-        EACH_LANE_OF(l, td, ta, flushed, PUT_##td(VALUE(id, ta, tb, tc)));                                   \
+        const uint8_t mode_rounding = l->mode >> 2 & 3;                                                      \
+        if (GCN3_TYPE_##td == GCN3_TYPE_f16 && mode_rounding) { /* seldom, and no vector */                  \
+            EACH_LANE_OF(l, td, ta, flushed, mode_rounding, PUT_##td(VALUE(id, ta, tb, tc)));                \
+            return;                                                                                          \
+        }                                                                                                    \
+        EACH_LANE_OF(l, td, ta, flushed, 0, PUT_##td(VALUE(id, ta, tb, tc)));                                \
     }
 
 /* The least and the greatest of an integer type. */
@@ -191,25 +197,19 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         if (l->clamp) {                                                                                      \
-            EACH_LANE_OF(l, td, ta, false,                                                                   \
+            EACH_LANE_OF(l, td, ta, false, 0,                                                                \
                          PUT_##td(saturate(VALUE(id, ta, tb, tc), LEAST_##td, GREATEST_##td)));              \
             return;                                                                                          \
         }                                                                                                    \
-        EACH_LANE_OF(l, td, ta, false, PUT_##td((lane_##td)VALUE(id, ta, tb, tc)));                          \
+        EACH_LANE_OF(l, td, ta, false, 0, PUT_##td((lane_##td)VALUE(id, ta, tb, tc)));                       \
     }
-#define CARRIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                              \
-    MEANING(id, uint64_t, ta, tb, tc, __VA_ARGS__)                                                           \
+#define CARRIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, value, carry, most)               \
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
-        if (l->clamp) {                                                                                      \
-            EACH_LANE_OF(l, td, ta, false, uint64_t r = VALUE(id, ta, tb, tc);                               \
-                         bits[i] = -(int32_t)(r >> 32 & 1);                                                  \
-                         PUT_##td(r >> 32 ? r >> 63 ? 0 : UINT32_MAX : r));                                  \
-        } else {                                                                                             \
-            EACH_LANE_OF(l, td, ta, false, uint64_t r = VALUE(id, ta, tb, tc);                               \
-                         bits[i] = -(int32_t)(r >> 32 & 1); PUT_##td(r));                                    \
-        }                                                                                                    \
+        const bool clamp = l->clamp;                                                                         \
+        EACH_LANE_OF(l, td, ta, false, 0, const uint32_t a = a0[i], b = b0[i], d = value;                    \
+                     const bool over = carry; bits[i] = -(int32_t)over; d0[i] = clamp & over ? most : d);    \
         l->mask_out = bits_of(bits);                                                                         \
     }
 #define CLASSIFIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                           \
@@ -217,7 +217,7 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
-        EACH_LANE_OF(l, td, ta, false, PUT_m64(VALUE(id, ta, tb, tc)));                                      \
+        EACH_LANE_OF(l, td, ta, false, 0, PUT_m64(VALUE(id, ta, tb, tc)));                                   \
         l->mask_out = bits_of(bits);                                                                         \
     }
 #define COMPARES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                             \
@@ -228,7 +228,7 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
-        EACH_LANE_OF(l, td, ta, false, PUT_m64(of_##id(COMPARED_##ta(a), COMPARED_##tb(b))));                \
+        EACH_LANE_OF(l, td, ta, false, 0, PUT_m64(of_##id(COMPARED_##ta(a), COMPARED_##tb(b))));             \
         l->mask_out = bits_of(bits);                                                                         \
     }
 #include "gcn3/gcn3.def"
