@@ -2,12 +2,6 @@
 #include "gcn3_run/alu.h"
 #include "gcn3_run/operand.h"
 
-/* Of SOPK: with its sign, but in comparisons of what has none. */
-static uint64_t short_constant(const struct gcn3_inst *inst)
-{
-    return gcn3_rows[inst->op].b == GCN3_TYPE_u32 ? inst->immediate : (uint64_t)(int16_t)inst->immediate;
-}
-
 static void scalar(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     const struct gcn3_inst *inst = &op->inst;
@@ -20,8 +14,6 @@ static void scalar(struct gcn3_wave *w, const struct gcn3_lowered *op)
     bool has_d = inst->d.kind != GCN3_NOTHING;
     s.a = gcn3_value(w, &inst->a);
     s.b = gcn3_value(w, &inst->b);
-    if (inst->format == GCN3_SOPK)
-        *(inst->a.kind == GCN3_NOTHING ? &s.a : &s.b) = short_constant(inst);
     if (has_d)
         s.d = gcn3_value(w, &inst->d);
     ((gcn3_scalar_fn *)(uintptr_t)op->more)(&s);
