@@ -111,6 +111,16 @@ def scalar_text(rng, name):
     return f"{name} {data}, {base}, {offset}"
 
 
+def scalar_atomic_text(rng, access, is_buffer):
+    count, _ = access_words(access)
+    first = 40 + 4 * rng.randrange(0, 4)
+    data = f"s{first}" if count == 1 else f"s[{first}:{first + count - 1}]"
+    index = 4 * rng.randrange(0, 8)
+    base, prefix = (f"s[{index}:{index + 3}]", "s_buffer_") if is_buffer else (f"s[{index}:{index + 1}]", "s_")
+    offset = rng.choice([f"{rng.randrange(0, 4096):#x}", "m0"])
+    return f"{prefix}{access} {data}, {base}, {offset}" + rng.choice(["", " glc"])
+
+
 SCALAR = [f"s_{buffer}{way}_dword{suffix}" for buffer in ("", "buffer_") for way, suffixes in
           (("load", ("", "x2", "x4", "x8", "x16")), ("store", ("", "x2", "x4"))) for suffix in suffixes]
 
@@ -137,9 +147,11 @@ def access_words(access):
 
 def flat_text(rng, family, access):
     count, returned = access_words(access)
-    address, data = vectors(rng, 2, 1), vectors(rng, count, 2)
+    based = family == "global" and rng.getrandbits(1)  # a scalar base, and 32 bits of each lane
+    address, data = vectors(rng, 1 if based else 2, 1), vectors(rng, count, 2)
     suffix = f" offset:{rng.randrange(-4096, 4096) & ~15}" if family == "global" and rng.getrandbits(1) else ""
-    end = ", off" if family == "global" else ""
+    base = 2 * rng.randrange(0, 16)
+    end = f", s[{base}:{base + 1}]" if based else ", off" if family == "global" else ""
     if access.startswith("load"):
         return f"{family}_{access} {vectors(rng, count, 0)}, {address}{end}{suffix}"
     if returned and rng.getrandbits(1):
@@ -170,6 +182,9 @@ def lines(rng, gfx):
         for access in HALVES:
             yield f"flat_{access}", lambda access=access: flat_text(rng, "flat", access)
             yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
+        for access in [access for access in ACCESSES if access.startswith("atomic")]:
+            yield f"s_{access}", lambda access=access: scalar_atomic_text(rng, access, False)
+            yield f"s_buffer_{access}", lambda access=access: scalar_atomic_text(rng, access, True)
         for name in DS_HALVES:
             yield name, lambda name=name: ds_text(rng, name)
         return
@@ -225,7 +240,8 @@ def fill_data(rng, wave, kind):
 
 def repeat_values(rng, wave, operands, words_of):
     """So that compare-and-swap sometimes succeeds, memory and compared data are made of the same words."""
-    data = [wave.vgpr[op.index][0] for op in operands if op.kind == "v"]
+    data = [wave.vgpr[op.index][0] if op.kind == "v" else wave.sgpr[op.index + op.count // 2] for op in operands
+            if op.kind == "v" or len(operands) == 1]
     part = bytearray(words_of[:1024])
     for index in range(0, len(part), 4):
         if rng.random() < 0.4:
@@ -343,6 +359,8 @@ def setup_scalar(rng, wave, instruction):
         # What a load outside of the buffer returns, the manual does not say.
         small = rng.randrange(1, 1024) * 4 // max(stride, 1)
         wave.sgpr[base + 2] = rng.choice([1 << 16, small]) if "store" in instruction.name else 1 << 16
+    if "cmpswap" in instruction.name:
+        repeat_values(rng, wave, instruction.operands[:1], wave.memory[0][1])
     return True
 
 
@@ -361,11 +379,16 @@ def setup_flat(rng, wave, instruction):
             high, base = SHARED_BASE, 0
         elif choice < 0.3 and "atomic" not in instruction.name:
             high, base, offsets = PRIVATE_BASE, 0, [offset % LANE_SCRATCH & ~12 for offset in offsets]
+    if instruction.operands[-1].kind == "s":  # its lanes' part is not negative
+        scalar = instruction.operands[-1].index
+        wave.sgpr[scalar], wave.sgpr[scalar + 1], base = base, high, 0
     for lane in range(LANES):
         wave.vgpr[address.index][lane] = base + offsets[lane] & M32
-        wave.vgpr[address.index + 1][lane] = high
+        if address.count == 2:
+            wave.vgpr[address.index + 1][lane] = high
     if "cmpswap" in instruction.name:
-        repeat_values(rng, wave, instruction.operands, wave.memory[0][1])
+        vectors_only = [op for op in instruction.operands if op.kind == "v"]
+        repeat_values(rng, wave, vectors_only, wave.memory[0][1])
     return True
 
 

@@ -19,7 +19,28 @@ def scalar_base(wave, operand, is_buffer):
     return low | (high & 0xFFFF) << 32, records * (stride or 1)
 
 
+def run_scalar_atomic(wave, instruction, match):
+    """Gfx9: the wave's one operation. Of a compare-and-swap, the new value comes first, then what is compared."""
+    data, base_operand, offset_operand = instruction.operands
+    base, _ = scalar_base(wave, base_operand, bool(match[1]))
+    address = (base + wave.scalar32(offset_operand)) & ~3
+    count = 2 if match[3] else 1
+    read = lambda first: sum(wave.get_s(data.index + first + i) << 32 * i for i in range(count))
+    value, old = read(0), wave.load(address, 4 * count)
+    if match[2] == "cmpswap":
+        new = value if old == read(count) else old
+    else:
+        new = ATOMICS[match[2]](old, value, 32 * count)
+    wave.store(address, new, 4 * count)
+    if "glc" in instruction.modifiers:
+        wave.set_scalar(data, old, 32 * count)
+    return True
+
+
 def run_scalar(wave, instruction):
+    match = re.fullmatch(r"s_(buffer_)?atomic_(\w+?)(_x2)?", instruction.name)
+    if match:
+        return run_scalar_atomic(wave, instruction, match)
     match = re.fullmatch(r"s_(buffer_)?(load|store)_dword(?:x(\d+))?", instruction.name)
     if not match:
         return instruction.name in ("s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol")
