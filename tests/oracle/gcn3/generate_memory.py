@@ -1,6 +1,7 @@
 """Random LDS, scalar, flat and buffer memory instructions, and states for them."""
 import re
 
+import formats
 from memory import WIDTHS
 from values import random_integer
 from wave import LANES, M32
@@ -159,8 +160,11 @@ def flat_text(rng, family, access):
     return f"{family}_{access} {address}, {data}{end}{suffix}"
 
 
+TYPED = [f"{way}_format_{part}" for way in ("load", "store") for part in ("x", "xy", "xyz", "xyzw")]
+
+
 def buffer_text(rng, access):
-    count, _ = access_words(access)
+    count = len(access.split("_")[-1]) if "format" in access else access_words(access)[0]
     mode = rng.choice(["off", "offen", "idxen", "idxen offen"])
     address = {"off": "off", "idxen offen": vectors(rng, 2, 1)}.get(mode) or vectors(rng, 1, 1)
     resource = 4 * rng.randrange(0, 8)
@@ -199,6 +203,8 @@ def lines(rng, gfx):
         yield name, lambda name=name: scalar_text(rng, name)
     for access in ACCESSES:
         yield f"flat_{access}", lambda access=access: flat_text(rng, "flat", access)
+        yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
+    for access in TYPED:
         yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
 
 
@@ -273,7 +279,7 @@ def coarse_slots(rng, size, span, shared):
 
 def access_size(name):
     """Bytes between the accesses of two lanes."""
-    return 16 if re.search(r"b96|b128|x3|x4|x2|64|2_b", name) else 4
+    return 16 if re.search(r"b96|b128|x3|x4|x2|64|2_b|format", name) else 4
 
 
 def may_share(instruction):
@@ -411,6 +417,15 @@ def resource(rng, wave, index, kind):
     return stride, 2 << element
 
 
+def set_type(rng, wave, index, is_load):
+    """Formats of a V#. Stores to short floats are left out: their rounding is not in the manual."""
+    data = rng.choice(list(formats.FORMATS))
+    number = rng.choice(formats.numbers_of(data))
+    selects = sum(rng.choice([0, 1, 4, 5, 6, 7]) << 3 * i for i in range(4))
+    wave.sgpr[index + 3] = wave.sgpr[index + 3] & ~0x7FFFF | data << 15 | number << 12 | selects
+    return is_load or number != formats.FLOAT or 32 in formats.FORMATS[data]
+
+
 def setup_buffer(rng, wave, instruction):
     setup_memory(rng, wave)
     size = access_size(instruction.name)
@@ -422,6 +437,8 @@ def setup_buffer(rng, wave, instruction):
     if kind in ("stride", "swizzled") and not idxen or kind == "raw" and idxen or kind == "scratch" and idxen:
         return False
     stride, element = resource(rng, wave, descriptor.index, kind)
+    if "format" in instruction.name and not set_type(rng, wave, descriptor.index, "load" in instruction.name):
+        return False
     if kind == "swizzled" and size > 4 or kind == "scratch" and size > 4:
         return False  # wider accesses than an element
     indexes = rng.sample(range(LANES), LANES)

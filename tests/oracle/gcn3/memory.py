@@ -1,6 +1,7 @@
 """Scalar, flat and buffer memory instructions: chapters 7, 8 and 9 of the manual."""
 import re
 
+import formats
 from atomics import ATOMICS
 from data_share import put, put_half, words
 from wave import M32, M64, signed
@@ -199,6 +200,7 @@ class Resource:
         self.add_tid = bool(v >> 119 & 1)
         self.element = 2 << (v >> 115 & 3)
         self.group = 8 << (v >> 117 & 3)
+        self.data, self.number, self.selects = v >> 111 & 15, v >> 108 & 7, v >> 96 & 0xFFF
         if self.add_tid:
             self.stride |= (v >> 111 & 15) << 14
 
@@ -221,11 +223,36 @@ class Resource:
             address = locate(at)
             if address is not None:
                 wave.store(address, value, size)
-        return Place(load, store)
+        place = Place(load, store)
+        first = locate(0)
+        place.load_within = lambda at: 0 if first is None else wave.load(first + at, 1)
+        place.store_within = lambda at, value: first is not None and wave.store(first + at, value, 1)
+        return place
 
     def swizzle(self, index, offset):
         high = index // self.group * self.stride + offset // self.element * self.element
         return high * self.group + index % self.group * self.element + offset % self.element
+
+
+def run_typed(wave, match, data, resource, places):
+    """An element is inside of the buffer or not."""
+    count = len(match[2].partition("_")[2])
+    size = formats.size_of(resource.data)
+    results = {}
+    for lane, place in places.items():
+        if match[1] == "load":
+            element = sum(place.load_within(at) << 8 * at for at in range(size))
+            components = formats.read(resource.data, resource.number, element)
+            chosen = formats.select(resource.selects, resource.number, components)
+            results[lane] = sum(word << 32 * i for i, word in enumerate(chosen[:count]))
+        else:
+            components = [wave.get_v(data.index + i, lane) for i in range(count)] + [0] * (4 - count)
+            element = formats.write(resource.data, resource.number, components)
+            for at in range(size):
+                place.store_within(at, element >> 8 * at & 255)
+    for lane, value in results.items():
+        put(wave, data, lane, value, count)
+    return True
 
 
 def run_buffer(wave, instruction):
@@ -243,6 +270,8 @@ def run_buffer(wave, instruction):
         index += lane if resource.add_tid else 0
         offset += instruction.number("offset")
         places[lane] = resource.place(wave, index, offset, scalar_offset)
+    if match[2].startswith("format_"):
+        return run_typed(wave, match, data, resource, places)
     if match[1] == "atomic":
         name = re.fullmatch(r"(\w+?)(_x2)?", match[2])
         modify(wave, name[1], bool(name[2]), data if "glc" in instruction.modifiers else None, data, places)
