@@ -126,8 +126,8 @@ static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *o
     return (unsigned char *)block->shared + at;
 }
 
-/* A lane's address, without offsets that an instruction scales. */
-static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane)
+/* A lane's address without the offset. The sum of both wraps at 32 bits: a base may be negative. */
+static uint32_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane)
 {
     if (op->inst.a.kind == GCN3_VGPR)
         return w->v[op->inst.a.number][lane];
@@ -143,7 +143,7 @@ static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask l
     request->shared_bytes = (uint8_t)bytes;
     request->shared_atomic = op->access.is_atomic;
     EACH_LANE (i, lanes)
-        request->shared_at[i] = (uint32_t)address_of(w, op, i) + (uint32_t)op->inst.offset;
+        request->shared_at[i] = address_of(w, op, i) + (uint32_t)op->inst.offset;
 }
 
 static uint64_t data_of(const struct gcn3_wave *w, const struct gcn3_operand *operand, uint32_t lane)
@@ -167,7 +167,7 @@ static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
     lane_mask lanes = gcn3_exec(w);
     count(w, op);
     EACH_LANE (i, lanes) {
-        uint64_t at = address_of(w, op, i) + (uint64_t)op->inst.offset;
+        uint32_t at = address_of(w, op, i) + (uint32_t)op->inst.offset;
         unsigned char *place = place_at(w, op, i, at, op->access.bytes);
         if (op->access.writes)
             gcn3_give_lane(w, op, i, place);
@@ -187,7 +187,7 @@ static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
     count(w, op);
     EACH_LANE (i, lanes)
         for (uint32_t half = 0; half < 2; half++) {
-            uint64_t at = w->v[inst->a.number][i] + (uint64_t)offsets[half];
+            uint32_t at = w->v[inst->a.number][i] + offsets[half];
             unsigned char *place = place_at(w, op, i, at, element);
             uint32_t from = half ? inst->c.number : inst->b.number;
             for (uint32_t k = 0; k < words; k++)
@@ -213,7 +213,8 @@ static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
     count(w, op);
     EACH_LANE (i, lanes)
         for (uint32_t half = 0; half < halves; half++) {
-            uint64_t at = w->v[inst->a.number][i] + (uint64_t)offsets[half], old = 0;
+            uint32_t at = w->v[inst->a.number][i] + offsets[half];
+            uint64_t old = 0;
             unsigned char *place = place_at(w, op, i, at, bytes);
             memcpy(&old, place, bytes);
             uint64_t b = data_of(w, half ? &inst->c : &inst->b, i), c = is_two ? 0 : data_of(w, &inst->c, i);
