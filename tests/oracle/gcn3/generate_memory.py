@@ -329,6 +329,9 @@ def setup_ds(rng, wave, instruction):
         offsets = slots(rng, name, 0x2000, may_share(instruction))
         if rng.random() < 0.15:  # some lanes are outside
             offsets = [LDS_SIZE + 0x10000 if rng.random() < 0.3 else offset for offset in offsets]
+        elif rng.random() < 0.15:  # some addresses are negative, and the offset makes them good
+            offsets = [offset % 64 - instruction.number("offset") & M32 if may_share(instruction) else offset
+                       for offset in offsets]
     set_address(wave, address.index, offsets)
     if "cmpst" in name:
         repeat_values(rng, wave, instruction.operands, wave.lds)
