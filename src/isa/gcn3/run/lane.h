@@ -162,6 +162,17 @@ LANE int32_t within_i16(int32_t a)
 /* ---- whole numbers ---------------------------------------------------------------------------------------
  */
 
+/* A whole number near b has b's sign. Hosts without an instruction for it make -0 of 0 if they round down. */
+LANE float signed_as_f32(float a, float b)
+{
+    return a != a ? a : copysignf(a, b);
+}
+
+LANE double signed_as_f64(double a, double b)
+{
+    return a != a ? a : copysign(a, b);
+}
+
 /* Independent of the host's rounding mode. */
 #if defined __GNUC__ && !defined __clang__ /* one instruction */
 #define roundeven_f32 __builtin_roundevenf

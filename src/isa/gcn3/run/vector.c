@@ -123,7 +123,7 @@ static void begin(const struct gcn3_wave *w, const struct gcn3_inst *inst, struc
     l->exec = gcn3_exec(w);
     l->mode = w->mode;
     l->clamp = inst->clamp;
-    l->mask_out = 0;
+    l->mask_in = l->mask_out = 0;
 }
 
 /* ---- the usual: nothing but operands ---- */
