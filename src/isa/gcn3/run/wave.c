@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Instructions of a wave, before others have their turn; and reads of memory around caches in these, from which on
- * it seems to wait for others. */
+/* Instructions of a wave, before others have their turn; and reads of memory around caches in these, from
+ * which on it seems to wait for others. */
 enum { SLICE = 4096, POLLS = SLICE / 64 };
 
 /* ---- starting ---- */

@@ -38,6 +38,9 @@ struct gcn3_data {
     bool is_atomic;
     uint8_t operation; /* of an atomic: a row of exec/atomics.c */
     bool negates;      /* ... of the operand */
+    uint8_t change;    /* of an atomic in LDS: what it does (lds.c), */
+    char type;         /* with f, i, u or b */
+    uint16_t step;     /* of two offsets: bytes that they count */
     uint32_t number;   /* among accesses of the program, from 0 */
 };
 
@@ -93,7 +96,7 @@ struct gcn3_wave {
     uint32_t mode;
     bool scc, waits;
     uint32_t polls; /* reads of what others may write, in this slice */
-    char *scratch;         /* private memory: a word of each lane side by side */
+    char *scratch;  /* private memory: a word of each lane side by side */
     uint64_t scratch_bytes;
     /* With time: registers that memory writes to before the program waits for it */
     uint32_t (*incoming)[GCN3_LANES];
