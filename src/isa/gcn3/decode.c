@@ -36,6 +36,14 @@ static bool decode_sopk(const struct gcn3_bits *bits, struct gcn3_inst *inst)
         return true;
     }
     bool writes = row->d != GCN3_TYPE_nil;
+    enum gcn3_type type = writes ? row->a : row->b; /* of the constant, where it is an operand */
+    struct gcn3_operand *constant = writes ? &inst->a : &inst->b;
+    if (type != GCN3_TYPE_nil)
+        *constant = (struct gcn3_operand){
+            .kind = GCN3_INTEGER,
+            .type = (uint8_t)type,
+            .dwords = 1,
+            .value = type == GCN3_TYPE_u32 ? inst->immediate : (uint32_t)(int32_t)(int16_t)inst->immediate};
     return gcn3_scalar(bits, gcn3_field(bits, 16, 22), writes ? row->d : row->a, inst,
                        writes ? &inst->d : &inst->a);
 }

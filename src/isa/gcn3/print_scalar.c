@@ -144,7 +144,8 @@ static void print_sopk(const struct gcn3_inst *inst, struct text *text)
         return;
     }
     gcn3_print_next(inst, &inst->d, text);
-    gcn3_print_next(inst, &inst->a, text);
+    if (inst->a.kind != GCN3_INTEGER)
+        gcn3_print_next(inst, &inst->a, text);
     text_add(text, gcn3_branch(inst, 0, &to) ? ", %u" : ", 0x%x", inst->immediate);
 }
 

@@ -65,6 +65,25 @@ typedef double lane_f64;
 #define GET_i64(x) (int64_t) WIDE(x)
 #define GET_f64(x) IN_f64(f64_bits(WIDE(x)))
 
+/* What comparisons see: an f16 is a number, not bits. */
+typedef float compared_f16, compared_f32;
+typedef lane_f64 compared_f64;
+typedef lane_i16 compared_i16;
+typedef lane_u16 compared_u16;
+typedef lane_i32 compared_i32;
+typedef lane_u32 compared_u32;
+typedef lane_i64 compared_i64;
+typedef lane_u64 compared_u64;
+#define COMPARED_f16(x) of_f16(GET_f16(x), m)
+#define COMPARED_f32(x) GET_f32(x)
+#define COMPARED_f64(x) GET_f64(x)
+#define COMPARED_i16(x) GET_i16(x)
+#define COMPARED_u16(x) GET_u16(x)
+#define COMPARED_i32(x) GET_i32(x)
+#define COMPARED_u32(x) GET_u32(x)
+#define COMPARED_i64(x) GET_i64(x)
+#define COMPARED_u64(x) GET_u64(x)
+
 #define PUT_word(value) d0[i] = (uint32_t)(value)
 #define PUT_wide(value)                                                                                      \
     uint64_t wide = (value);                                                                                 \
@@ -109,13 +128,14 @@ typedef double lane_f64;
         return (result)(meaning);                                                                            \
     }
 
-/* All lanes; the mask is taken apart by halves, as vectors shift words best. */
-#define EACH_LANE_OF(l, td, ta, flushed, ...)                                                                \
+/* All lanes; the mask is taken apart by halves, as vectors shift words best. A constant `round_f16` lets
+ * loops of f16 be vectors. */
+#define EACH_LANE_OF(l, td, ta, flushed, round_f16, ...)                                                     \
     UNUSED uint32_t *const d0 = (l)->d[0], *const d1 = (l)->d[1];                                            \
     UNUSED const uint32_t *const a0 = (l)->a[0], *const a1 = (l)->a[1];                                      \
     UNUSED const uint32_t *const b0 = (l)->b[0], *const b1 = (l)->b[1];                                      \
     UNUSED const uint32_t *const c0 = (l)->c[0], *const c1 = (l)->c[1];                                      \
-    UNUSED const struct gcn3_rules m = {!((l)->mode & 0x40), !((l)->mode & 0x80), (l)->mode >> 2 & 3,        \
+    UNUSED const struct gcn3_rules m = {!((l)->mode & 0x40), !((l)->mode & 0x80), round_f16,                 \
                                         (l)->mode >> 9 & 1};                                                 \
     UNUSED uint32_t host = GCN3_HOST_USUAL;                                                                  \
     if (IS_FLOAT(td) || IS_FLOAT(ta))                                                                        \
@@ -140,7 +160,12 @@ typedef double lane_f64;
     MEANING(id, lane_##td, ta, tb, tc, __VA_ARGS__)                                                          \
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
-        EACH_LANE_OF(l, td, ta, flushed, PUT_##td(VALUE(id, ta, tb, tc)));                                   \
+        const uint8_t mode_rounding = l->mode >> 2 & 3;                                                      \
+        if (GCN3_TYPE_##td == GCN3_TYPE_f16 && mode_rounding) { /* seldom, and no vector */                  \
+            EACH_LANE_OF(l, td, ta, flushed, mode_rounding, PUT_##td(VALUE(id, ta, tb, tc)));                \
+            return;                                                                                          \
+        }                                                                                                    \
+        EACH_LANE_OF(l, td, ta, flushed, 0, PUT_##td(VALUE(id, ta, tb, tc)));                                \
     }
 
 /* The least and the greatest of an integer type. */
@@ -172,33 +197,38 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         if (l->clamp) {                                                                                      \
-            EACH_LANE_OF(l, td, ta, false,                                                                   \
+            EACH_LANE_OF(l, td, ta, false, 0,                                                                \
                          PUT_##td(saturate(VALUE(id, ta, tb, tc), LEAST_##td, GREATEST_##td)));              \
             return;                                                                                          \
         }                                                                                                    \
-        EACH_LANE_OF(l, td, ta, false, PUT_##td((lane_##td)VALUE(id, ta, tb, tc)));                          \
+        EACH_LANE_OF(l, td, ta, false, 0, PUT_##td((lane_##td)VALUE(id, ta, tb, tc)));                       \
     }
-#define CARRIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                              \
-    MEANING(id, uint64_t, ta, tb, tc, __VA_ARGS__)                                                           \
+#define CARRIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, value, carry, most)               \
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
-        if (l->clamp) {                                                                                      \
-            EACH_LANE_OF(l, td, ta, false, uint64_t r = VALUE(id, ta, tb, tc);                               \
-                         bits[i] = -(int32_t)(r >> 32 & 1);                                                  \
-                         PUT_##td(r >> 32 ? r >> 63 ? 0 : UINT32_MAX : r));                                  \
-        } else {                                                                                             \
-            EACH_LANE_OF(l, td, ta, false, uint64_t r = VALUE(id, ta, tb, tc);                               \
-                         bits[i] = -(int32_t)(r >> 32 & 1); PUT_##td(r));                                    \
-        }                                                                                                    \
+        const bool clamp = l->clamp;                                                                         \
+        EACH_LANE_OF(l, td, ta, false, 0, const uint32_t a = a0[i], b = b0[i], d = value;                    \
+                     const bool over = carry; bits[i] = -(int32_t)over; d0[i] = clamp & over ? most : d);    \
         l->mask_out = bits_of(bits);                                                                         \
     }
-#define COMPARES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                             \
+#define CLASSIFIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                           \
     MEANING(id, bool, ta, tb, tc, __VA_ARGS__)                                                               \
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
-        EACH_LANE_OF(l, td, ta, false, PUT_m64(VALUE(id, ta, tb, tc)));                                      \
+        EACH_LANE_OF(l, td, ta, false, 0, PUT_m64(VALUE(id, ta, tb, tc)));                                   \
+        l->mask_out = bits_of(bits);                                                                         \
+    }
+#define COMPARES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                             \
+    LANE bool of_##id(UNUSED compared_##ta a, UNUSED compared_##tb b)                                        \
+    {                                                                                                        \
+        return __VA_ARGS__;                                                                                  \
+    }                                                                                                        \
+    static void run_##id(struct gcn3_lanes *l)                                                               \
+    {                                                                                                        \
+        int32_t bits[GCN3_LANES];                                                                            \
+        EACH_LANE_OF(l, td, ta, false, 0, PUT_m64(of_##id(COMPARED_##ta(a), COMPARED_##tb(b))));             \
         l->mask_out = bits_of(bits);                                                                         \
     }
 #include "gcn3/gcn3.def"
@@ -209,12 +239,13 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
 extern gcn3_vector_fn *const FNS(LEVEL)[];
 #define INST(...)
 #define SCALAR(...)
-#define LANES(id, ...)    [GCN3_##id] = run_##id,
-#define BY_HAND(id, ...)  [GCN3_##id] = run_##id,
-#define FLUSHED(id, ...)  [GCN3_##id] = run_##id,
-#define EXACT(id, ...)    [GCN3_##id] = run_##id,
-#define CARRIES(id, ...)  [GCN3_##id] = run_##id,
-#define COMPARES(id, ...) [GCN3_##id] = run_##id,
+#define LANES(id, ...)      [GCN3_##id] = run_##id,
+#define BY_HAND(id, ...)    [GCN3_##id] = run_##id,
+#define FLUSHED(id, ...)    [GCN3_##id] = run_##id,
+#define EXACT(id, ...)      [GCN3_##id] = run_##id,
+#define CARRIES(id, ...)    [GCN3_##id] = run_##id,
+#define COMPARES(id, ...)   [GCN3_##id] = run_##id,
+#define CLASSIFIES(id, ...) [GCN3_##id] = run_##id,
 gcn3_vector_fn *const FNS(LEVEL)[GCN3_OP_COUNT] = {
 #include "gcn3/gcn3.def"
 };

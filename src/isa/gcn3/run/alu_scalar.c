@@ -19,6 +19,7 @@ typedef uint64_t raw_b64, raw_u64, raw_i64;
 #define EXACT(...)
 #define CARRIES(...)
 #define COMPARES(...)
+#define CLASSIFIES(...)
 #define BY_HAND(...)
 #define SCALAR(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                               \
     static void run_##id(struct gcn3_scalar *s)                                                              \
@@ -40,6 +41,7 @@ typedef uint64_t raw_b64, raw_u64, raw_i64;
 #define EXACT(...)
 #define CARRIES(...)
 #define COMPARES(...)
+#define CLASSIFIES(...)
 #define BY_HAND(...)
 #define SCALAR(id, ...) [GCN3_##id] = run_##id,
 static gcn3_scalar_fn *const scalar_fns[GCN3_OP_COUNT] = {

@@ -64,8 +64,23 @@ void gcn3_archive_delivery(const struct isa_warp *isa, struct delivery *of, stru
     archive_check(archive, w->program->ops[number].access.bytes);
 }
 
+/* Of a load: to scalar registers, or to VGPRs behind them. */
 void gcn3_archive_piece(const struct isa_warp *isa, struct piece *piece, struct archive *archive)
 {
-    (void)isa, (void)piece;
-    archive_check(archive, false); /* it has none */
+    struct gcn3_wave *w = gcn3_wave(isa);
+    char *scalars = (char *)w->incoming_s, *vectors = (char *)w->incoming;
+    uint64_t vector_bytes = w->incoming_capacity * sizeof *w->incoming, place = 0;
+    if (!archive->reading)
+        place = (uint64_t)(piece->host - scalars) < sizeof w->incoming_s
+                    ? (uint64_t)(piece->host - scalars)
+                    : sizeof w->incoming_s + (uint64_t)(piece->host - vectors);
+    ARCHIVE_VALUE(archive, piece->at);
+    ARCHIVE_VALUE(archive, piece->bytes);
+    ARCHIVE_VALUE(archive, piece->lane);
+    place = archive_number(archive, place, sizeof w->incoming_s + vector_bytes);
+    bool is_scalar = place < sizeof w->incoming_s;
+    uint64_t left = (is_scalar ? 0 : vector_bytes) + sizeof w->incoming_s - place;
+    archive_check(archive, piece->bytes <= left);
+    piece->host = is_scalar ? scalars + place : vectors + (place - sizeof w->incoming_s);
+    piece->stage_at = 0;
 }

@@ -80,15 +80,14 @@ static void find_lanes(const struct gcn3_wave *w, const struct gcn3_lowered *op,
     }
 }
 
-/* Loads and stores are checked word by word. With time, lanes that are partly inside count as outside: a
- * request has one size for all lanes. */
+/* Loads and stores are checked word by word, if a lane is partly inside. */
 static void find_words(const struct gcn3_wave *w, const struct gcn3_lowered *op, const struct resource *r,
-                       lane_mask partly, struct lanes words[4])
+                       lane_mask on, struct lanes words[4])
 {
     struct gcn3_lowered word = *op;
     word.access.dwords = 1;
     for (uint32_t k = 0; k < op->access.dwords; k++) {
-        find_lanes(w, &word, r, partly, &words[k]);
+        find_lanes(w, &word, r, on, &words[k]);
         word.inst.offset += 4;
     }
 }
@@ -96,13 +95,35 @@ static void find_words(const struct gcn3_wave *w, const struct gcn3_lowered *op,
 static void access_words(struct gcn3_wave *w, const struct gcn3_lowered *op, struct lanes words[4])
 {
     struct gcn3_lowered word = *op;
+    bool has_time = w->isa.block->worker->request;
     word.access.bytes = 4;
     word.access.dwords = 1;
     for (uint32_t k = 0; k < op->access.dwords; k++) {
-        gcn3_access_global(w, &word, words[k].at, words[k].whole);
+        uint32_t *registers =
+            op->access.writes ? w->v[word.inst.b.number] : gcn3_landing(w)[word.inst.d.number];
+        if (!has_time)
+            gcn3_access_global(w, &word, words[k].at, words[k].whole);
+        else
+            gcn3_check_global(w, &word, words[k].at, words[k].whole);
+        EACH_LANE (i, has_time ? words[k].whole : 0)
+            gcn3_ask_piece(w, op, words[k].at[i], &registers[i], 4, i);
         word.inst.d.number++;
         word.inst.b.number++;
     }
+}
+
+static void access_global(struct gcn3_wave *w, const struct gcn3_lowered *op, const struct resource *r,
+                          lane_mask on, struct lanes *lanes)
+{
+    struct lanes words[4];
+    bool by_words = UNLIKELY(lanes->partly);
+    if (by_words) /* before registers change that have addresses */
+        find_words(w, op, r, on, words);
+    zero_lanes(w, op, on & ~lanes->whole);
+    if (by_words)
+        access_words(w, op, words);
+    else
+        gcn3_access_global(w, op, lanes->at, lanes->whole);
 }
 
 static void buffer(struct gcn3_wave *w, const struct gcn3_lowered *op)
@@ -110,23 +131,15 @@ static void buffer(struct gcn3_wave *w, const struct gcn3_lowered *op)
     struct resource r = resource_of(w, &op->inst);
     struct lanes lanes;
     lane_mask on = gcn3_exec(w);
-    bool has_time = w->isa.block->worker->request;
     find_lanes(w, op, &r, on, &lanes);
     if (r.base >= GCN3_PRIVATE_AT) { /* checked where it is accessed */
         EACH_LANE (i, on)
             lanes.at[i] -= GCN3_PRIVATE_AT;
         gcn3_access_scratch(w, op, lanes.at, on);
     } else {
-        struct lanes words[4];
-        bool by_words = UNLIKELY(lanes.partly) && !has_time;
-        if (by_words) /* before registers change that have addresses */
-            find_words(w, op, &r, lanes.partly, words);
-        gcn3_access_global(w, op, lanes.at, lanes.whole);
-        zero_lanes(w, op, on & ~lanes.whole);
-        if (by_words)
-            access_words(w, op, words);
+        access_global(w, op, &r, on, &lanes);
     }
-    if (has_time)
+    if (w->isa.block->worker->request)
         gcn3_begin_pending(w, op, 1 << GCN3_VM);
 }
 

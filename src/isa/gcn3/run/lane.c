@@ -25,13 +25,19 @@ static uint64_t segment_of(uint32_t first)
     return bits >> 11;
 }
 
+/* Large numbers get a segment that is 2^128 too large. Denormal results are cut off, not rounded. */
 double gcn3_trig_preop(double a, uint32_t segment)
 {
     uint32_t exponent = (uint32_t)(bits_f64(a) >> 52 & 0x7ff), first = (segment & 31) * 53;
     if (exponent > 1077)
         first += exponent - 1077;
-    int32_t power = -53 - (int32_t)first;
-    if (exponent >= 1968)
-        power += 128;
-    return ldexp((double)segment_of(first), power);
+    uint64_t bits = segment_of(first);
+    if (!bits)
+        return 0.0;
+    int32_t top = 63 - __builtin_clzll(bits),
+            power = 1023 - 53 - (int32_t)first + top + (exponent >= 1968 ? 128 : 0);
+    uint64_t fraction = bits << (52 - top);
+    if (power > 0)
+        return f64_bits((uint64_t)power << 52 | (fraction & ((UINT64_C(1) << 52) - 1)));
+    return f64_bits(power > -53 ? fraction >> (1 - power) : 0);
 }

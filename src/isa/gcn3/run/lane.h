@@ -159,6 +159,29 @@ LANE int32_t within_i16(int32_t a)
     return a < INT16_MIN ? INT16_MIN : a > INT16_MAX ? INT16_MAX : a;
 }
 
+/* ---- whole numbers ---------------------------------------------------------------------------------------
+ */
+
+/* Independent of the host's rounding mode. */
+#if defined __GNUC__ && !defined __clang__ /* one instruction */
+#define roundeven_f32 __builtin_roundevenf
+#define roundeven_f64 __builtin_roundeven
+#else
+LANE float roundeven_f32(float a)
+{
+    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
+    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
+    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
+}
+
+LANE double roundeven_f64(double a)
+{
+    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
+    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
+    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
+}
+#endif
+
 /* ---- floats to integers: the nearest in range; a NaN is 0 ------------------------------------------------
  */
 
@@ -191,13 +214,13 @@ LANE uint32_t u8_f32(float a)
 LANE uint32_t norm_i16(float a)
 {
     float x = a > 1.0f ? 1.0f : a > -1.0f ? a : a != a ? 0.0f : -1.0f;
-    return (uint16_t)(int32_t)rint((double)x * 32767.0);
+    return (uint16_t)(int32_t)roundeven_f64((double)x * 32767.0);
 }
 
 LANE uint32_t norm_u16(float a)
 {
     float x = a > 1.0f ? 1.0f : a > 0.0f ? a : 0.0f;
-    return (uint16_t)(int32_t)rint((double)x * 65535.0);
+    return (uint16_t)(int32_t)roundeven_f64((double)x * 65535.0);
 }
 
 /* ---- f32 and f64 -----------------------------------------------------------------------------------------
@@ -207,21 +230,6 @@ LANE uint32_t norm_u16(float a)
 LANE float mul_legacy(float a, float b)
 {
     return a == 0.0f || b == 0.0f ? 0.0f : a * b;
-}
-
-/* Independent of the host's rounding mode. */
-LANE float roundeven_f32(float a)
-{
-    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
-    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
-    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
-}
-
-LANE double roundeven_f64(double a)
-{
-    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
-    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
-    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
 }
 
 /* Less than 1, even where the difference rounds to it. */
@@ -244,14 +252,15 @@ LANE float ldexp_f32(float a, int32_t b)
     return (float)((double)a * f64_bits((uint64_t)(1023 + power) << 52));
 }
 
-/* a = fraction * 2^exponent, the fraction from 0.5 to 1. An f32 is an f64, too. */
+/* a = fraction * 2^exponent, the fraction from 0.5 to 1. An f32 is an f64, too. A denormal is 0 if the host
+ * flushes it. */
 LANE int32_t frexp_exponent_f64(double a)
 {
     uint64_t bits = bits_f64(a) & INT64_MAX;
     uint64_t scaled = bits_f64(f64_bits(bits) * 0x1p64);
     bool tiny = bits < UINT64_C(1) << 52;
     int32_t exponent = (int32_t)((tiny ? scaled : bits) >> 52) - (tiny ? 1022 + 64 : 1022);
-    return !bits || bits >= UINT64_C(0x7ff) << 52 ? 0 : exponent;
+    return a == 0.0 || bits >= UINT64_C(0x7ff) << 52 ? 0 : exponent;
 }
 
 LANE double frexp_fraction_f64(double a)
@@ -260,26 +269,27 @@ LANE double frexp_fraction_f64(double a)
     bits ^= sign;
     uint64_t scaled = bits < UINT64_C(1) << 52 ? bits_f64(f64_bits(bits) * 0x1p64) : bits;
     double r = f64_bits((scaled & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1022) << 52 | sign);
-    return !bits || bits >= UINT64_C(0x7ff) << 52 ? a : r;
+    return a == 0.0 ? f64_bits(sign) : bits >= UINT64_C(0x7ff) << 52 ? a : r;
 }
 
 LANE bool is_signaling_f32(float a)
 {
-    return a != a && !(bits_f32(a) & 0x400000);
+    return (bits_f32(a) & 0x7fffffff) - 0x7f800001 < 0x3fffff;
 }
 
 LANE bool is_signaling_f64(double a)
 {
-    return a != a && !(bits_f64(a) & QUIET_F64);
+    return (bits_f64(a) & INT64_MAX) - UINT64_C(0x7ff0000000000001) < QUIET_F64 - 1;
 }
 
 /* A number wins over a NaN, unless IEEE mode sees a signaling one. Denormals are compared and kept. */
 #define EXTREME(name, type, sooner)                                                                          \
     LANE type name(type a, type b, struct gcn3_rules m)                                                      \
     {                                                                                                        \
-        type r = b != b || (a == a && sooner) ? a : b;                                                       \
-        bool signaling = m.ieee && (is_signaling(a) || is_signaling(b));                                     \
-        return signaling || (a != a && b != b) ? (type)NAN : r;                                              \
+        bool a_nan = a != a, b_nan = b != b, takes_a = b_nan | (!a_nan & (sooner));                          \
+        bool signaling = m.ieee & (is_signaling(a) | is_signaling(b));                                       \
+        type r = takes_a ? a : b;                                                                            \
+        return signaling | (a_nan & b_nan) ? (type)NAN : r;                                                  \
     }
 #define is_signaling is_signaling_f32
 EXTREME(least_f32, float, less_f32(a, b))
@@ -291,12 +301,13 @@ EXTREME(greatest_f64, double, less_f64(b, a))
 #undef is_signaling
 #undef EXTREME
 
+/* The one in the middle; with a NaN among them, the least. */
 LANE float middle_f32(float a, float b, float c, struct gcn3_rules m)
 {
-    if (a != a || b != b || c != c)
-        return least_f32(least_f32(a, b, m), c, m);
     float low = less_f32(a, b) ? a : b, high = less_f32(a, b) ? b : a;
-    return less_f32(c, low) ? low : less_f32(high, c) ? high : c;
+    float inner = less_f32(high, c) ? high : c, middle = less_f32(inner, low) ? low : inner;
+    bool nan = (a != a) | (b != b) | (c != c);
+    return nan ? least_f32(least_f32(a, b, m), c, m) : middle;
 }
 
 /* The bit of v_cmp_class that a number's kind has. */
@@ -331,8 +342,8 @@ LANE uint32_t class_f16(uint16_t a)
 
 LANE float exp2_f32(float a)
 {
-    double x = a < 200.0f ? a > -200.0f ? a : -200.0 : 200.0;
-    double whole = floor(x + 0.5), f = (x - whole) * 0.69314718055994531;
+    float x = a < 200.0f ? a > -200.0f ? a : -200.0f : 200.0f, whole = floorf(x + 0.5f);
+    double f = ((double)x - (double)whole) * 0.69314718055994531;
     double p =
         1.0 +
         f * (1.0 + f * (1.0 / 2 +
@@ -340,27 +351,38 @@ LANE float exp2_f32(float a)
                              f * (1.0 / 24 +
                                   f * (1.0 / 120 + f * (1.0 / 720 + f * (1.0 / 5040 + f * (1.0 / 40320 +
                                                                                            f / 362880))))))));
-    double r = p * f64_bits((uint64_t)(1023 + (int64_t)whole) << 52);
-    return a != a ? a : a == INFINITY ? INFINITY : (float)r;
+    double r = p * f64_bits((uint64_t)(uint32_t)(1023 + (int32_t)whole) << 52);
+    return a != a ? a : (float)r;
 }
 
+/* By the fraction t of the number's distance from 1. */
 LANE float log2_f32(float a)
 {
-    uint64_t bits = bits_f64((double)a);
-    uint64_t up = (bits & ((UINT64_C(1) << 52) - 1)) > UINT64_C(0x6a09e667f3bcd); /* above the root of 2 */
-    double mantissa = f64_bits((bits & ((UINT64_C(1) << 52) - 1)) | (1023 - up) << 52);
-    double exponent = (double)((int64_t)(bits >> 52) - 1023 + (int64_t)up);
+    uint32_t bits = bits_f32(a), fraction = bits & 0x7fffff,
+             up = fraction > 0x3504f3; /* above the root of 2 */
+    double mantissa = (double)f32_bits(fraction | (127 - up) << 23);
+    double exponent = (double)((int32_t)(bits >> 23) - 127 + (int32_t)up);
     double t = (mantissa - 1.0) / (mantissa + 1.0), s = t * t;
     double p =
         t * (1.0 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s / 13))))));
-    float r = (float)(exponent + p * 2.8853900817779268);
-    return a != a ? a : a < 0.0f ? (float)NAN : a == 0.0f ? -INFINITY : a == INFINITY ? INFINITY : r;
+    float r = (float)(exponent + p * 2.8853900817779268), above = a == INFINITY ? INFINITY : r;
+    float number = a < 0.0f ? (float)NAN : above, any = a == 0.0f ? -INFINITY : number;
+    return a != a ? a : any;
 }
 
-/* The sine of 2*pi*(a + turn); a beyond 256 is out of range. */
+/* One step of Newton's on what f32 gives. */
+LANE float rsq_f32(float a)
+{
+    float first = 1.0f / sqrtf(a);
+    double y = first, e = 1.0 - (double)a * y * y;
+    bool number = (first > 0.0f) & (first < INFINITY);
+    return number ? (float)(y + y * e * 0.5) : first;
+}
+
+/* The sine of 2*pi*(a + turn); beyond 256, a is as good as 0. */
 LANE float sin_turns(float a, double turn)
 {
-    double x = (double)a + turn, f = x - floor(x + 0.5);
+    double x = (fabsf(a) > 256.0f ? 0.0 : (double)a) + turn, f = x - floor(x + 0.5);
     f = f > 0.25 ? 0.5 - f : f < -0.25 ? -0.5 - f : f;
     double y = f * 6.2831853071795865, s = y * y;
     double p =
@@ -369,26 +391,35 @@ LANE float sin_turns(float a, double turn)
                              s * (-1.0 / 5040 +
                                   s * (1.0 / 362880 + s * (-1.0 / 39916800 + s * (1.0 / 6227020800.0 -
                                                                                   s / 1307674368000.0)))))));
-    return a - a != 0.0f ? (float)NAN : fabsf(a) > 256.0f ? 0.0f : (float)p;
+    return a - a != 0.0f ? (float)NAN : (float)p;
 }
 
 /* ---- division --------------------------------------------------------------------------------------------
  */
 
-#define DIV_FIXUP(name, type, magnitude)                                                                     \
+#define DIV_FIXUP(name, type, magnitude, flip)                                                               \
     LANE type name(type quotient, type denominator, type numerator)                                          \
     {                                                                                                        \
-        bool negative = signbit(denominator) != signbit(numerator);                                          \
-        type d = magnitude(denominator), n = magnitude(numerator), r = magnitude(quotient);                  \
-        r = d == 0 || n == (type)INFINITY   ? (type)INFINITY                                                 \
-            : d == (type)INFINITY || n == 0 ? 0                                                              \
-            : r != r                        ? (type)INFINITY                                                 \
-                                            : r;                                                                                    \
-        bool nan = d != d || n != n || (d == 0 && n == 0) || (d == (type)INFINITY && n == (type)INFINITY);   \
-        return nan ? (type)NAN : negative ? -r : r;                                                          \
+        type d = magnitude(denominator), n = magnitude(numerator), q = magnitude(quotient);                  \
+        bool infinite = (d == 0) | (n == (type)INFINITY), zero = (d == (type)INFINITY) | (n == 0);           \
+        bool nan = (d != d) | (n != n) | (infinite & zero);                                                  \
+        type number = q != q ? (type)INFINITY : q, r = infinite ? (type)INFINITY : number;                   \
+        type positive = zero ? 0 : r, any = nan ? (type)NAN : positive;                                      \
+        return flip(any, denominator, numerator);                                                            \
     }
-DIV_FIXUP(div_fixup_f32, float, fabsf)
-DIV_FIXUP(div_fixup_f64, double, fabs)
+/* With the sign that two factors give it. */
+LANE float signed_f32(float r, float a, float b)
+{
+    return f32_bits(bits_f32(r) | ((bits_f32(a) ^ bits_f32(b)) & 0x80000000));
+}
+
+LANE double signed_f64(double r, double a, double b)
+{
+    return f64_bits(bits_f64(r) | ((bits_f64(a) ^ bits_f64(b)) & ~(uint64_t)INT64_MAX));
+}
+
+DIV_FIXUP(div_fixup_f32, float, fabsf, signed_f32)
+DIV_FIXUP(div_fixup_f64, double, fabs, signed_f64)
 #undef DIV_FIXUP
 
 /* a * b + c, scaled back where v_div_scale scaled, and rounded once; a large quotient was scaled down, a
@@ -406,7 +437,10 @@ LANE double div_fmas_f64(double a, double b, double c, bool scaled)
     double x = c + low, xz = x - c, x_lost = (c - (x - xz)) + (low - xz);
     double y = high + x, yz = y - high, y_lost = (high - (y - yz)) + (x - yz);
     double lost = ((y - r) + y_lost) + x_lost;
-    return scaled ? odd_f64(r, lost) * (fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128) : r;
+    double factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
+    bool fits = fabs(r) < 0x1.fffffffffffffp1023; /* which is what it is if rounded toward zero */
+    double back = fits ? r * factor : fma(a * factor, b, c * factor);
+    return !scaled ? r : fabs(back) < 0x1p-1022 ? odd_f64(r, lost) * factor : back;
 }
 
 /* ---- the faces of a cube ---------------------------------------------------------------------------------
@@ -451,21 +485,32 @@ LANE uint16_t to_f16(float a, struct gcn3_rules m)
     return m.flush_out ? ftz_f16(r) : r;
 }
 
-LANE float of_f16(uint16_t a, struct gcn3_rules m)
+/* As f32_f16, without a detour over denormals of f32, which hosts are slow with. */
+LANE float widen_f16(uint16_t h)
 {
-    return f32_f16(m.flush_in ? ftz_f16(a) : a);
+    uint32_t rest = (uint32_t)(h & 0x7fff) << 13, exponent = rest & 0x0f800000;
+    uint32_t normal = rest + 0x38000000 + (exponent == 0x0f800000 ? 0x38000000 : 0);
+    uint32_t denormal =
+        bits_f32(f32_bits(rest + 0x38800000) - 0x1p-14f) & 0x7fffffff; /* 0 rounds to -0 down */
+    return f32_bits((exponent ? normal : denormal) | (uint32_t)(h & 0x8000) << 16);
 }
 
-LANE uint16_t f16_toward_zero(float a)
+LANE float of_f16(uint16_t a, struct gcn3_rules m)
 {
-    return gcn3_f16_rounded(a, 3);
+    return widen_f16(m.flush_in ? ftz_f16(a) : a);
+}
+
+LANE uint16_t f16_toward_zero(float a, struct gcn3_rules m)
+{
+    m.rounding = 3;
+    return to_f16(a, m);
 }
 
 /* Rounded twice; denormals are always flushed. */
 LANE uint16_t mad_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
     m.flush_in = m.flush_out = true;
-    return to_f16(f32_f16(to_f16(of_f16(a, m) * of_f16(b, m), m)) + of_f16(c, m), m);
+    return to_f16(widen_f16(to_f16(of_f16(a, m) * of_f16(b, m), m)) + of_f16(c, m), m);
 }
 
 /* Rounded once. Toward the nearest, the sum must not lose what decides between two neighbours. */
@@ -480,17 +525,34 @@ LANE uint16_t fused_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 
 LANE uint16_t least_f16(uint16_t a, uint16_t b, struct gcn3_rules m)
 {
-    return f16_f32(least_f32(f32_f16(a), f32_f16(b), m));
+    return f16_f32(least_f32(widen_f16(a), widen_f16(b), m));
 }
 
 LANE uint16_t greatest_f16(uint16_t a, uint16_t b, struct gcn3_rules m)
 {
-    return f16_f32(greatest_f32(f32_f16(a), f32_f16(b), m));
+    return f16_f32(greatest_f32(widen_f16(a), widen_f16(b), m));
+}
+
+/* Of three numbers, which only gfx9 has, denormals are flushed as MODE says. */
+LANE uint16_t least3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
+{
+    return to_f16(least_f32(least_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
+}
+
+LANE uint16_t greatest3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
+{
+    return to_f16(greatest_f32(greatest_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
 }
 
 LANE uint16_t middle_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
-    return f16_f32(middle_f32(f32_f16(a), f32_f16(b), f32_f16(c), m));
+    return to_f16(middle_f32(of_f16(a, m), of_f16(b, m), of_f16(c, m), m), m);
+}
+
+LANE uint16_t fract_f16(uint16_t a, struct gcn3_rules m)
+{
+    float x = of_f16(a, m), r = x - floorf(x);
+    return to_f16(r >= 0x1.ffcp-1f ? 0x1.ffcp-1f : r, m);
 }
 
 /* ---- a segment of 2/pi -----------------------------------------------------------------------------------
