@@ -1,11 +1,12 @@
 /* Arithmetic: the contract between those who prepare operands (vector.c, scalar.c) and the executors that are
  * made from the rows (alu*.c), for several levels of x86-64.
  *
- * A vector executor computes all 64 lanes, whatever EXEC says, in plain loops that compilers vectorize. Sources
- * are arrays of 64 words: VGPRs, or copies in which scalars were repeated, and abs, neg, SDWA, DPP and f32/f64
- * inline constants were applied. The destination is the VGPR itself if all lanes are on, else a buffer that is
- * blended by EXEC afterwards; it may be the same array as a source. omod and clamp of float results, SDWA of
- * destinations and the blending are vector.c's; clamp of integers (GCN3_CLAMP) is the executor's. */
+ * A vector executor computes all 64 lanes, whatever EXEC says, in plain loops that compilers vectorize.
+ * Sources are arrays of 64 words: VGPRs, or copies in which scalars were repeated, and abs, neg, SDWA, DPP
+ * and f32/f64 inline constants were applied. The destination is the VGPR itself if all lanes are on, else a
+ * buffer that is blended by EXEC afterwards; it may be the same array as a source. omod and clamp of float
+ * results, SDWA of destinations and the blending are vector.c's; clamp of integers (GCN3_CLAMP) is the
+ * executor's. */
 #ifndef GCN3_RUN_ALU_H
 #define GCN3_RUN_ALU_H
 
