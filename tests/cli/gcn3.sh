@@ -43,5 +43,5 @@ complains 'expected a code object, which is an ELF file' "$HEDDLE_HOME/README.md
 complains "no code for AMD's GPUs"          "$HEDDLE"
 complains 'was not linked: use `ld.lld -shared' "$objects/unlinked.o"
 complains "has no kernel 'secnd'; did you mean second\\?" "$objects/lines.hsaco" --kernel secnd
-head -c 3000 "$objects/v5.hsaco" >cut
-complains 'may be cut off'                  cut
+head -c 3000 "$objects/v5.hsaco" >cut.hsaco
+complains 'may be cut off'                  cut.hsaco
