@@ -127,20 +127,22 @@ static void print_argument(const struct conversion *conversion, const unsigned c
  * words: all that follows is then a word earlier, and the record's last word is left unwritten. So the number
  * of unwritten words at the end of a record is that of such strings. */
 struct strings {
-    unsigned left, cut; /* strings that are still to come; those of them without a zero byte */
+    unsigned left, cut; /* strings of more than a word that are to come; of them, without a zero byte */
 };
 
-static unsigned count_strings(const char *format)
+static unsigned count_strings(const struct gcn3_print *print)
 {
+    const char *format = print->format;
     unsigned count = 0;
-    while (*format) {
+    for (uint32_t next = 0; *format && next < print->arg_count;) {
         struct conversion conversion;
         if (*format != '%' || format[1] == '%') {
             format += 1 + (*format == '%');
             continue;
         }
         format = take_conversion(format, &conversion);
-        count += conversion.kind == 's';
+        count += conversion.kind == 's' && print->arg_bytes[next] > WORD;
+        next++;
     }
     return count;
 }
@@ -167,8 +169,9 @@ static bool is_tail(const unsigned char *word)
 /* How many bytes the next string has in the record. */
 static size_t string_bytes(struct strings *strings, const unsigned char *value, size_t bytes)
 {
-    bool cut =
-        strings->cut && bytes > WORD && (strings->cut >= strings->left || !is_tail(value + bytes - WORD));
+    if (bytes <= WORD)
+        return bytes;
+    bool cut = strings->cut && (strings->cut >= strings->left || !is_tail(value + bytes - WORD));
     strings->left--;
     strings->cut -= cut;
     return cut ? bytes - WORD : bytes;
@@ -180,7 +183,7 @@ static void print_record(const struct gcn3_print *print, const unsigned char *re
                          FILE *to)
 {
     const unsigned char *values = record + WORD;
-    struct strings strings = {count_strings(print->format), count_unwritten(record, record_size)};
+    struct strings strings = {count_strings(print), count_unwritten(record, record_size)};
     uint32_t next = 0;
     for (const char *at = print->format; *at;) {
         struct conversion conversion;
