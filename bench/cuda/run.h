@@ -20,6 +20,7 @@ struct workload_figure { /* see dev_figure */
 struct workload_result {
     struct launch_result counts; /* of all launches */
     uint64_t launches;
+    bool is_machine_code; /* that ran, not PTX */
     double seconds;   /* in kernels */
     bool interrupted; /* in simulated time, before the end of a kernel */
     struct workload_figure figures[WORKLOAD_FIGURES_MOST];
