@@ -21,8 +21,8 @@ struct workload_result {
     struct launch_result counts; /* of all launches */
     uint64_t launches;
     bool is_machine_code; /* that ran, not PTX */
-    double seconds;   /* in kernels */
-    bool interrupted; /* in simulated time, before the end of a kernel */
+    double seconds;       /* in kernels */
+    bool interrupted;     /* in simulated time, before the end of a kernel */
     struct workload_figure figures[WORKLOAD_FIGURES_MOST];
     size_t figure_count;
 };

@@ -97,8 +97,8 @@ static void print_line(const struct request *r, const struct workload_result *re
            "warp instructions/s\n",
            r->workload->name, (unsigned long long)result->launches, result->launches == 1 ? "" : "es",
            (unsigned long long)counts->warp_instructions, kind,
-        (unsigned long long)counts->thread_instructions, result->seconds,
-        (double)counts->warp_instructions / result->seconds / 1e6);
+           (unsigned long long)counts->thread_instructions, result->seconds,
+           (double)counts->warp_instructions / result->seconds / 1e6);
 }
 
 /* What kernels measured with the GPU's clock; it means something in simulated time only. */

@@ -251,14 +251,17 @@ static void save_state(const struct gcn3_wave *w, struct state *to)
 }
 
 /* As a model with time does it, but at once. */
-static void answer(const struct request *request)
+static void answer(struct gcn3_wave *w, const struct request *request)
 {
     const struct delivery *of = &request->of;
     for (size_t i = 0; i < request->piece_count; i++) {
         const struct piece *piece = &request->pieces[i];
         void *at = (void *)(uintptr_t)piece->at;
-        memcpy(request->writes ? at : piece->host, request->writes ? piece->host : at, piece->bytes);
+        void *host = piece->host ? (void *)piece->host : request->stage + piece->stage_at;
+        memcpy(request->writes ? at : host, request->writes ? host : at, piece->bytes);
     }
+    if (of->stage_bytes)
+        gcn3_complete(&w->isa, of, request->stage);
     bool by_lanes = of->kind != REQUEST_NONE && of->kind != REQUEST_PIECES;
     EACH_LANE (i, by_lanes ? of->lanes : 0) {
         unsigned char *data = (unsigned char *)(uintptr_t)of->at[i];
@@ -285,7 +288,7 @@ static bool step(struct worker *worker, struct gcn3_wave *w)
     struct isa_stepped stepped;
     gcn3_step(&w->isa, &stepped);
     if (worker->request) {
-        answer(worker->request);
+        answer(w, worker->request);
         gcn3_arrived(w, 0, 0);
     }
     return true;
@@ -319,6 +322,7 @@ static bool run_one(struct gcn3_program *program, const struct way *way, struct 
     worker_end_block(worker, block);
     worker_free(worker);
     mem_free(request.pieces);
+    mem_free(request.stage);
     grid_fini(&grid);
     return ran;
 }

@@ -2,6 +2,7 @@
  * memory, LDS or private memory, lane by lane. With time, global memory is asked by a request; what it brings
  * lands in `incoming` until the program has waited for it. */
 #include "gcn3_run/wave.h"
+#include "gcn3_run/buffer.h"
 #include "base/bits.h"
 #include "base/text.h"
 #include "exec/atomics.h"
@@ -418,6 +419,8 @@ gcn3_run_fn *gcn3_memory(struct gcn3_lowered *op)
         return gcn3_smem(op);
     if (format == GCN3_DS)
         return gcn3_lds(op);
+    if (format == GCN3_MTBUF)
+        return gcn3_typed(op);
     bool is_flat = format == GCN3_FLAT || format == GCN3_GLOBAL || format == GCN3_SCRATCH;
     if (!is_flat && format != GCN3_MUBUF)
         return NULL;

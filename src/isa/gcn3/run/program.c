@@ -102,8 +102,8 @@ static void lower(struct gcn3_program *program, struct gcn3_lowered *op)
     op->access.number = op->access.bytes ? program->accesses++ : 0;
 }
 
-/* Whether the result may depend on the order of blocks: somebody looks at what an atomic operation found, or the
- * order of several makes a difference. */
+/* Whether the result may depend on the order of blocks: somebody looks at what an atomic operation found, or
+ * the order of several makes a difference. */
 static bool is_ordered(const struct gcn3_program *program, const struct gcn3_kernel_info *info)
 {
     bool ordered = false, calls = false;

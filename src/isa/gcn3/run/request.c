@@ -1,5 +1,6 @@
 /* Data that a model with time delivers to lanes' registers, and takes from them. */
 #include "gcn3_run/wave.h"
+#include "gcn3_run/buffer.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -68,8 +69,9 @@ void gcn3_ask_piece(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t
         (struct piece){.at = at, .host = (char *)registers, .bytes = bytes, .lane = lane};
 }
 
-/* Nothing of its own is asynchronous or staged. */
+/* Only typed loads are staged. */
 void gcn3_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
-    (void)warp, (void)of, (void)stage;
+    if (of->stage_bytes)
+        gcn3_typed_complete(gcn3_wave(warp), of->how, stage);
 }
