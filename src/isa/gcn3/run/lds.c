@@ -129,11 +129,7 @@ static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *o
     return (unsigned char *)block->shared + at;
 }
 
-<<<<<<< HEAD
 /* A lane's address, without offsets that an instruction scales. */
-=======
-/* A lane's address without the offset. The sum of both wraps at 32 bits: a base may be negative. */
->>>>>>> gcn3-check
 static uint32_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane)
 {
     if (op->inst.a.kind == GCN3_VGPR)
@@ -150,7 +146,7 @@ static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask l
     request->shared_bytes = (uint8_t)bytes;
     request->shared_atomic = op->access.is_atomic;
     EACH_LANE (i, lanes)
-        request->shared_at[i] = address_of(w, op, i) + (uint32_t)op->inst.offset;
+        request->shared_at[i] = (uint32_t)address_of(w, op, i) + (uint32_t)op->inst.offset;
 }
 
 static uint64_t data_of(const struct gcn3_wave *w, const struct gcn3_operand *operand, uint32_t lane)
@@ -195,12 +191,7 @@ static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
     EACH_LANE (i, lanes) {
         uint32_t base = w->v[inst->a.number][i]; /* which may be a destination */
         for (uint32_t half = 0; half < 2; half++) {
-<<<<<<< HEAD
             unsigned char *place = place_at(w, op, i, base + offsets[half], element);
-=======
-            uint32_t at = w->v[inst->a.number][i] + offsets[half];
-            unsigned char *place = place_at(w, op, i, at, element);
->>>>>>> gcn3-check
             uint32_t from = half ? inst->c.number : inst->b.number;
             for (uint32_t k = 0; k < words; k++)
                 if (op->access.writes)
@@ -225,14 +216,8 @@ static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
         uint32_t base = w->v[inst->a.number][i];
         uint64_t data[2] = {data_of(w, &inst->b, i), data_of(w, &inst->c, i)};
         for (uint32_t half = 0; half < halves; half++) {
-<<<<<<< HEAD
             uint64_t old = 0;
             unsigned char *place = place_at(w, op, i, base + offsets[half], bytes);
-=======
-            uint32_t at = w->v[inst->a.number][i] + offsets[half];
-            uint64_t old = 0;
-            unsigned char *place = place_at(w, op, i, at, bytes);
->>>>>>> gcn3-check
             memcpy(&old, place, bytes);
             uint64_t new = changed((enum change)op->access.change, old, data[half], is_two ? 0 : data[1],
                                    op->access.type, bytes);
