@@ -38,6 +38,9 @@ struct gcn3_data {
     bool is_atomic;
     uint8_t operation; /* of an atomic: a row of exec/atomics.c */
     bool negates;      /* ... of the operand */
+    uint8_t change;    /* of an atomic in LDS: what it does (lds.c), */
+    char type;         /* with f, i, u or b */
+    uint16_t step;     /* of two offsets: bytes that they count */
     uint32_t number;   /* among accesses of the program, from 0 */
 };
 
