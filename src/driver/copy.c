@@ -220,11 +220,13 @@ static enum result submit(struct stream *stream, struct copy_command *copy, bool
     return wait ? submit_and_wait(stream, &copy->base) : commands_submit(stream, &copy->base, false, NULL);
 }
 
-enum result stream_copy(struct stream *stream, const struct copy *copy, bool wait)
+/* Sets no command where there is nothing to copy. */
+static enum result new_copy(struct stream *stream, const struct copy *copy, struct copy_command **made)
 {
     struct driver *driver = stream->device->driver;
     struct box box = {copy->width_bytes, copy->height, copy->depth};
     enum result result = device_usable(stream->device);
+    *made = NULL;
     if (result || !box.width || !box.height || !box.depth)
         return result;
     struct side to, from;
@@ -237,7 +239,22 @@ enum result stream_copy(struct stream *stream, const struct copy *copy, bool wai
     command->to = to;
     command->from = from;
     command->box = box;
-    return submit(stream, command, wait);
+    *made = command;
+    return RESULT_SUCCESS;
+}
+
+enum result stream_copy(struct stream *stream, const struct copy *copy, bool wait)
+{
+    struct copy_command *command;
+    enum result result = new_copy(stream, copy, &command);
+    return command ? submit(stream, command, wait) : result;
+}
+
+enum result stream_copy_later(struct stream *stream, const struct copy *copy)
+{
+    struct copy_command *command;
+    enum result result = new_copy(stream, copy, &command);
+    return command ? commands_submit(stream, &command->base, false, NULL) : result;
 }
 
 enum result stream_copy_bytes(struct stream *stream, uint64_t to, uint64_t from, uint64_t bytes, bool wait)

@@ -267,6 +267,11 @@ uint64_t driver_time_ps(struct driver *driver)
     return driver->timeline ? timeline_now(driver) : 0;
 }
 
+uint64_t driver_clock_ps(struct driver *driver)
+{
+    return driver->timeline ? timeline_now(driver) : (uint64_t)(1e12 * host_seconds());
+}
+
 size_t driver_launch_count(struct driver *driver)
 {
     if (driver_is_forked(driver))

@@ -81,6 +81,9 @@ struct driver_options {
  * a setting is wrong. */
 struct driver *driver_get(struct err *err);
 
+/* Before the first driver_get: the system where HEDDLE_SYSTEM names none. NULL: h200. */
+void driver_set_default_system(const char *name);
+
 /* To be called when the process ends (a destructor of the library, say): stops kernels that still run, as the
  * end of a process does; calls give DEINITIALIZED from then on. Nothing when driver_get was never called. */
 void driver_at_exit(void);
@@ -97,7 +100,8 @@ void driver_free(struct driver *driver); /* also waits for its threads; kernels 
 unsigned driver_device_count(const struct driver *driver);
 struct device *driver_device(struct driver *driver, unsigned index); /* NULL beyond the last */
 const struct system *driver_system(const struct driver *driver);
-uint64_t driver_time_ps(struct driver *driver); /* simulated, since it was made; 0 without timing */
+uint64_t driver_time_ps(struct driver *driver);  /* simulated, since it was made; 0 without timing */
+uint64_t driver_clock_ps(struct driver *driver); /* what events record: simulated, or else the host's */
 
 /* What the last call of this thread that failed had to say; "" when nothing. */
 const char *driver_detail(void);

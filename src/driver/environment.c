@@ -12,6 +12,7 @@
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static struct driver *own;
 static struct err own_err;
+static const char *default_system;
 static _Atomic int stopped_by; /* a signal */
 
 /* ---- settings ---- */
@@ -172,7 +173,7 @@ static void make_own(void)
 {
     char *settings;
     struct driver_options options = {
-        .system = getenv("HEDDLE_SYSTEM"),
+        .system = text_of("HEDDLE_SYSTEM") ? text_of("HEDDLE_SYSTEM") : default_system,
         .home = getenv("HEDDLE_HOME"),
         .run_dir = getenv("HEDDLE_RUN_DIR"),
         .settings = settings_of("HEDDLE_SETTINGS", &settings),
@@ -189,6 +190,11 @@ static void make_own(void)
     }
     mem_free((void *)(uintptr_t)options.settings);
     mem_free(settings);
+}
+
+void driver_set_default_system(const char *name)
+{
+    default_system = name;
 }
 
 struct driver *driver_get(struct err *err)

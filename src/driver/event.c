@@ -1,6 +1,5 @@
 #include "driver/internal.h"
 #include "driver/timeline.h"
-#include "base/host.h"
 #include "base/mem.h"
 
 struct stream_event {
@@ -95,7 +94,7 @@ static void run_record(struct command *command)
     struct stream_event *event = ((struct record_command *)command)->event;
     struct driver *driver = event->device->driver;
     struct commands *commands = &driver->commands;
-    uint64_t now = driver->timeline ? timeline_now(driver) : (uint64_t)(1e12 * host_seconds());
+    uint64_t now = driver_clock_ps(driver);
     pthread_mutex_lock(&commands->lock);
     event->under_way--;
     if (event->stream == command->stream && event->number == command->number) /* no later record of it */
@@ -123,6 +122,22 @@ enum result event_record(struct stream_event *event, struct stream *stream)
     struct record_command *command = (struct record_command *)command_new(&record_ops);
     command->event = event;
     return commands_submit(stream, &command->base, false, NULL);
+}
+
+enum result event_note(struct stream_event *event, struct stream *stream)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = device_usable(stream->device);
+    if (!result && (!event->alive || event->device != stream->device || stream->recording))
+        result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed, or is of another device");
+    if (!result) {
+        struct record_command *command = (struct record_command *)command_new(&record_ops);
+        command->event = event;
+        commands_append(stream, &command->base, false);
+    }
+    pthread_mutex_unlock(&commands->lock);
+    return result;
 }
 
 /* ---- what is known of one ---- */
@@ -195,6 +210,17 @@ enum result event_elapsed(struct stream_event *from, struct stream_event *to, fl
     pthread_mutex_unlock(&commands->lock);
     if (!result)
         *milliseconds = (float)(1e-9 * picoseconds);
+    return result;
+}
+
+enum result event_time_ps(struct stream_event *event, uint64_t *time_ps)
+{
+    struct commands *commands = &event->device->driver->commands;
+    double unused;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = elapsed(event, event, &unused);
+    *time_ps = event->time_ps;
+    pthread_mutex_unlock(&commands->lock);
     return result;
 }
 

@@ -50,9 +50,13 @@ struct function *module_function_at(struct module *module, struct device *device
     struct function *function = NULL;
     if (module_prepare(module, device))
         return NULL;
-    struct kernel *kernel = program_kernel_at(module->on[device->index].program, index);
+    const struct module_copy *copy = &module->on[device->index];
+    struct kernel *kernel = copy->code ? NULL : program_kernel_at(copy->program, index);
+    const char *name = copy->code ? module_code_kernel_name(copy->code, index) : NULL;
     if (kernel)
-        module_function(module, kernel_facts(kernel)->name, &function);
+        name = kernel_facts(kernel)->name;
+    if (name)
+        module_function(module, name, &function);
     return function;
 }
 
@@ -78,7 +82,13 @@ static enum result find(struct function *function, struct device *device)
     enum result result = module_make(module, device);
     if (result)
         return result;
-    copy->kernel = program_kernel(module->on[device->index].program, function->name);
+    const struct module_copy *code = &module->on[device->index];
+    if (code->code)
+        result = module_code_kernel(code->code, function->name, &copy->kernel);
+    else
+        copy->kernel = program_kernel(code->program, function->name);
+    if (result)
+        return result;
     if (!copy->kernel)
         return driver_fail(RESULT_INVALID_DEVICE_FUNCTION, "%s has no kernel %s", module->parts[0].name,
                            function->name);

@@ -104,7 +104,7 @@ static enum result check_image(const char *name, const void *image, size_t bytes
     if (magic_of(image, bytes) == FATBIN_MAGIC || (bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0) ||
         is_text(image, bytes))
         return RESULT_SUCCESS;
-    return driver_fail(RESULT_INVALID_IMAGE, "%s: this is no PTX and no fatbin", name);
+    return driver_fail(RESULT_INVALID_IMAGE, "%s: this is no PTX, no fatbin and no code object", name);
 }
 
 static enum result finish(struct module *made, enum result result, struct module **module)
@@ -209,7 +209,9 @@ enum result module_variable(struct module *module, struct device *device, const 
     enum result result = module_prepare(module, device);
     if (result)
         return result;
-    if (!program_symbol(module->on[device->index].program, name, symbol))
+    const struct module_copy *copy = &module->on[device->index];
+    if (!(copy->code ? module_code_symbol(copy->code, name, symbol)
+                     : program_symbol(copy->program, name, symbol)))
         return driver_fail(RESULT_NOT_FOUND, "%s has no variable %s", module->parts[0].name, name);
     return RESULT_SUCCESS;
 }

@@ -1,6 +1,6 @@
-/* Modules: PTX, alone or in fatbins, with its kernels and variables. A module belongs to all devices. Each
- * device gets its own copy (program, variables) at the first use there; only then is the PTX parsed, so
- * registering a module is cheap. */
+/* Modules: PTX, alone or in fatbins, or a code object of AMD's, with its kernels and variables. A module
+ * belongs to all devices. Each device gets its own copy (program, variables) at the first use there; only
+ * then is the PTX parsed, so registering a module is cheap. */
 #ifndef DRIVER_MODULE_H
 #define DRIVER_MODULE_H
 
@@ -16,10 +16,11 @@ struct device;
 struct module;
 struct function;
 
-/* An image that is PTX text, a fatbin, a wrapper that points to one, or a cubin (which is refused: it holds
- * no PTX). bytes 0: not known; the image is trusted to hold what its headers say, and text to end in a zero
- * byte. The image is copied when bytes are given and must else stay as long as the module. `name` stands for
- * it in messages. Here only the outermost form is checked. */
+/* An image that is PTX text, a fatbin, a wrapper that points to one, a code object (whose bytes must be
+ * known), or a cubin (which is refused: it holds no PTX). bytes 0: not known; the image is trusted to hold
+ * what its headers say, and text to end in a zero byte. The image is copied when bytes are given and must
+ * else stay as long as the module. `name` stands for it in messages. Here only the outermost form is checked.
+ */
 enum result module_load(struct driver *driver, const char *name, const void *image, size_t bytes,
                         struct module **module);
 enum result module_load_file(struct driver *driver, const char *path, struct module **module);

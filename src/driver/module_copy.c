@@ -338,12 +338,12 @@ static enum result make(struct module *module, struct device *device)
 enum result module_make(struct module *module, struct device *device)
 {
     struct module_copy *copy = &module->on[device->index];
-    if (copy->program)
+    if (copy->program || copy->code)
         return RESULT_SUCCESS;
     if (copy->tried)
         return driver_fail(copy->result, "%s", copy->why);
     copy->tried = true;
-    copy->result = make(module, device);
+    copy->result = module_has_code(module) ? module_code_make(module, device) : make(module, device);
     if (copy->result) {
         copy->why = mem_text(driver_detail());
         if (!module->reported && !driver_reported(copy->why)) /* another device or part would say the same */
@@ -358,6 +358,7 @@ void module_unmake(struct module *module, struct device *device)
     struct module_copy *copy = &module->on[device->index];
     if (copy->program)
         program_free(copy->program);
+    module_code_unmake(copy, module->driver);
     if (copy->object && timeline_is_elsewhere(module->driver))
         timeline_unload(module->driver, copy->object);
     for (size_t i = 0; i < copy->variable_count; i++)

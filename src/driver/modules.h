@@ -4,7 +4,7 @@
 
 #include "driver/internal.h"
 
-/* PTX text, a fatbin, or machine code. */
+/* PTX text, a fatbin, a code object of AMD's, or NVIDIA's machine code. */
 struct part {
     char *name;
     const void *image;
@@ -13,7 +13,8 @@ struct part {
 };
 
 struct module_copy {
-    struct program *program; /* NULL: not made yet */
+    struct program *program;  /* NULL: not made yet */
+    struct module_code *code; /* in its place, of a code object */
     bool tried;
     uint64_t object;    /* of a machine in another process: what it is there */
     bool uses_heap;     /* something in it calls malloc */
@@ -62,6 +63,15 @@ struct module {
 /* Makes the copy of a device; its result is told from then on. */
 enum result module_make(struct module *module, struct device *device);
 void module_unmake(struct module *module, struct device *device);
+
+/* ---- module_code.c: the same for a code object; with the module's lock held ---- */
+
+bool module_has_code(const struct module *module);
+enum result module_code_make(struct module *module, struct device *device);
+void module_code_unmake(struct module_copy *copy, struct driver *driver);
+enum result module_code_kernel(struct module_code *code, const char *name, struct kernel **kernel);
+const char *module_code_kernel_name(const struct module_code *code, size_t index); /* NULL beyond the last */
+bool module_code_symbol(const struct module_code *code, const char *name, struct symbol *symbol);
 
 /* ---- function.c ---- */
 

@@ -45,11 +45,15 @@ enum { EVENT_BLOCKING_SYNC = 1, EVENT_NO_TIMING = 2, EVENT_INTERPROCESS = 4 }; /
 enum result event_new(struct device *device, unsigned flags, struct stream_event **event);
 enum result event_free(struct stream_event *event); /* at once; a record that is under way still ends */
 enum result event_record(struct stream_event *event, struct stream *stream);
+/* The same as a part of another call: it takes the host no time of its own. Not while the stream records. */
+enum result event_note(struct stream_event *event, struct stream *stream);
 enum result event_query(struct stream_event *event); /* an event never recorded is done */
 enum result event_synchronize(struct stream_event *event);
 /* NOT_READY while one is under way; INVALID_HANDLE when one was not recorded, or keeps no time. */
 enum result event_elapsed(struct stream_event *from, struct stream_event *to, float *milliseconds);
 enum result stream_wait_event(struct stream *stream, struct stream_event *event);
+/* When it was last done, on driver_clock_ps; NOT_READY and INVALID_HANDLE as above. */
+enum result event_time_ps(struct stream_event *event, uint64_t *time_ps);
 
 /* ---- copies and fills ---- */
 
@@ -71,7 +75,10 @@ struct copy {
  * cudaMemcpyAsync: from pageable memory, the source was read when this returns; to pageable memory, it waits;
  * else not. */
 enum result stream_copy(struct stream *stream, const struct copy *copy, bool wait);
-/* The plain case of it. */
+/* Without a wait whatever the memory is: the program leaves both sides alone until the copy is done (OpenCL).
+ */
+enum result stream_copy_later(struct stream *stream, const struct copy *copy);
+/* The plain case of stream_copy. */
 enum result stream_copy_bytes(struct stream *stream, uint64_t to, uint64_t from, uint64_t bytes, bool wait);
 
 /* Rows of `width` elements of element_bytes (1, 2 or 4) are set to value. wait: only for memory of the host,

@@ -1,0 +1,136 @@
+/* The platform and its devices: those of the process's driver. */
+#include "runtime/opencl/device.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "runtime/opencl/compiler.h"
+#include "runtime/opencl/info.h"
+
+#include <unistd.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static cl_platform_id platform;
+
+static void out_of_memory(size_t bytes)
+{
+    fprintf(stderr, "heddle: out of memory: no room for %zu bytes more\n", bytes);
+    _exit(1);
+}
+
+static void start(void)
+{
+    struct err err;
+    mem_on_exhaustion(out_of_memory);
+    driver_set_default_system("r9nano");
+    struct driver *driver = driver_get(&err);
+    if (!driver) {
+        fprintf(stderr, "heddle: %s\n", err.text);
+        return;
+    }
+    platform = opencl_object_new(OPENCL_PLATFORM, sizeof *platform);
+    platform->driver = driver;
+    platform->device_count = driver_device_count(driver);
+    platform->devices = mem_alloc(platform->device_count, sizeof *platform->devices);
+    for (unsigned i = 0; i < platform->device_count; i++) {
+        platform->devices[i].base.dispatch = platform->base.dispatch;
+        platform->devices[i].base.kind = OPENCL_DEVICE;
+        platform->devices[i].device = driver_device(driver, i);
+        platform->devices[i].index = i;
+    }
+}
+
+/* Work that is still under way ends first, so that what a program launched is always counted. */
+__attribute__((destructor)) static void end(void)
+{
+    if (!platform || driver_is_forked(platform->driver))
+        return;
+    for (unsigned i = 0; i < platform->device_count; i++)
+        device_synchronize(platform->devices[i].device);
+    driver_at_exit();
+}
+
+cl_platform_id opencl_platform(void)
+{
+    pthread_once(&once, start);
+    return platform;
+}
+
+/* No platform is ours, too. */
+static bool is_ours(cl_platform_id asked)
+{
+    return !asked || opencl_is(asked, OPENCL_PLATFORM);
+}
+
+cl_int API(clGetPlatformInfo)(cl_platform_id asked, cl_platform_info name, size_t bytes, void *value,
+                              size_t *needed)
+{
+    if (!is_ours(asked))
+        return CL_INVALID_PLATFORM;
+    switch (name) {
+        INFO_TEXT(CL_PLATFORM_PROFILE, "FULL_PROFILE")
+        INFO_TEXT(CL_PLATFORM_VERSION, OPENCL_VERSION)
+        INFO_TEXT(CL_PLATFORM_NAME, "Heddle")
+        INFO_TEXT(CL_PLATFORM_VENDOR, "Heddle")
+        INFO_TEXT(CL_PLATFORM_EXTENSIONS, "cl_khr_icd")
+        INFO_TEXT(CL_PLATFORM_ICD_SUFFIX_KHR, "HEDDLE")
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int API(clGetDeviceIDs)(cl_platform_id asked, cl_device_type type, cl_uint count, cl_device_id *devices,
+                           cl_uint *found)
+{
+    const cl_device_type known = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |
+                                 CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CUSTOM;
+    cl_platform_id own = opencl_platform();
+    if (!is_ours(asked) || !own)
+        return CL_INVALID_PLATFORM;
+    if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known))
+        return CL_INVALID_DEVICE_TYPE;
+    if ((!count && devices) || (!devices && !found))
+        return CL_INVALID_VALUE;
+    bool wanted = type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT);
+    cl_uint there = !wanted ? 0 : type == CL_DEVICE_TYPE_DEFAULT ? 1 : own->device_count;
+    if (found)
+        *found = there;
+    for (cl_uint i = 0; devices && i < count && i < there; i++)
+        devices[i] = &own->devices[i];
+    return there ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+/* gfx9 has a number behind the dot in its description, as 6 of gfx906; all of the others are gfx803. */
+const char *opencl_device_target(cl_device_id device)
+{
+    enum { AMD_LANES = 64 };
+    const struct gpu_spec *g = device_spec(device->device);
+    if (g->warp_lanes != AMD_LANES)
+        return NULL;
+    return g->major < 9 ? "gfx803" : g->minor == 6 ? "gfx906" : "gfx900";
+}
+
+uint64_t opencl_device_largest_buffer(cl_device_id device)
+{
+    return device_spec(device->device)->memory / 4 * 3;
+}
+
+cl_int API(clGetDeviceInfo)(cl_device_id device, cl_device_info name, size_t bytes, void *value,
+                            size_t *needed)
+{
+    if (!opencl_is(device, OPENCL_DEVICE))
+        return CL_INVALID_DEVICE;
+    const struct gpu_spec *g = device_spec(device->device);
+    const size_t item_sizes[3] = {OPENCL_GROUP_MOST, OPENCL_GROUP_MOST, OPENCL_GROUP_MOST};
+    switch (name) {
+#include "runtime/opencl/device.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int API(clCreateSubDevices)(cl_device_id device, const cl_device_partition_property *properties,
+                               cl_uint count, cl_device_id *made, cl_uint *needed)
+{
+    (void)properties, (void)count, (void)made, (void)needed;
+    return opencl_is(device, OPENCL_DEVICE) ? CL_INVALID_VALUE
+                                            : CL_INVALID_DEVICE; /* no way to partition it */
+}

@@ -1,0 +1,209 @@
+#include "runtime/opencl/print.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "runtime/opencl/command.h"
+
+enum { BUFFER_BYTES = 1 << 20, HEADER_BYTES = 8, WORD = 4 };
+
+/* ---- one value ---- */
+
+/* A conversion, as the format has it: %-8.3v4hlf */
+struct conversion {
+    char flags[32]; /* with the %, width and precision */
+    unsigned lanes; /* of a vector; 0: none */
+    char kind;
+};
+
+static const char *take_conversion(const char *at, struct conversion *conversion)
+{
+    size_t length = 1;
+    *conversion = (struct conversion){.flags = "%"};
+    for (at++; *at && strchr("-+ #0123456789.", *at); at++) {
+        if (length < sizeof conversion->flags - 4)
+            conversion->flags[length++] = *at;
+    }
+    if (*at == 'v') {
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            conversion->lanes = 10 * conversion->lanes % 1000 + (unsigned)(*at - '0');
+    }
+    while (*at == 'h' || *at == 'l')
+        at++;
+    conversion->kind = *at;
+    return *at ? at + 1 : at;
+}
+
+static double floating(const unsigned char *value, size_t bytes)
+{
+    float single = 0;
+    double wide = 0;
+    if (bytes >= sizeof wide)
+        memcpy(&wide, value, sizeof wide);
+    else
+        memcpy(&single, value, min_u64(bytes, sizeof single));
+    return bytes >= sizeof wide ? wide : (double)single;
+}
+
+static long long integer(const unsigned char *value, size_t bytes, bool is_signed)
+{
+    unsigned long long number = 0;
+    bytes = min_u64(bytes, sizeof number);
+    memcpy(&number, value, bytes);
+    unsigned unused = (unsigned)(64 - 8 * bytes);
+    if (is_signed && bytes && bytes < sizeof number)
+        return (long long)(number << unused) >> unused;
+    return (long long)number;
+}
+
+static void print_value(const struct conversion *conversion, const unsigned char *value, size_t bytes,
+                        FILE *to)
+{
+    char format[sizeof conversion->flags + 4];
+    switch (conversion->kind) {
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+        snprintf(format, sizeof format, "%s%c", conversion->flags, conversion->kind);
+        fprintf(to, format, floating(value, bytes));
+        break;
+    case 's':
+        snprintf(format, sizeof format, "%ss", conversion->flags);
+        fprintf(to, format, strnlen((const char *)value, bytes) < bytes ? (const char *)value : "");
+        break;
+    case 'c':
+        snprintf(format, sizeof format, "%sc", conversion->flags);
+        fprintf(to, format, (int)integer(value, bytes, false));
+        break;
+    case 'p':
+        fprintf(to, "0x%llx", (unsigned long long)integer(value, bytes, false));
+        break;
+    case 'd':
+    case 'i':
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
+        snprintf(format, sizeof format, "%sll%c", conversion->flags, conversion->kind);
+        fprintf(to, format, integer(value, bytes, conversion->kind == 'd' || conversion->kind == 'i'));
+        break;
+    }
+}
+
+/* Vectors are printed with commas; three lanes may take the room of four. */
+static void print_argument(const struct conversion *conversion, const unsigned char *value, size_t bytes,
+                           FILE *to)
+{
+    unsigned lanes = conversion->lanes;
+    if (!lanes) {
+        print_value(conversion, value, bytes, to);
+        return;
+    }
+    size_t room = lanes == 3 && bytes % 3 ? 4 : lanes;
+    for (unsigned i = 0; i < lanes; i++) {
+        if (i)
+            fputc(',', to);
+        print_value(conversion, value + i * (bytes / room), bytes / room, to);
+    }
+}
+
+/* ---- records ---- */
+
+static void print_record(const struct gcn3_print *print, const unsigned char *values, FILE *to)
+{
+    uint32_t next = 0;
+    for (const char *at = print->format; *at;) {
+        struct conversion conversion;
+        if (*at != '%' || at[1] == '%') {
+            at += *at == '%';
+            fputc(*at++, to);
+            continue;
+        }
+        at = take_conversion(at, &conversion);
+        if (next == print->arg_count)
+            continue;
+        size_t bytes = print->arg_bytes[next++];
+        print_argument(&conversion, values, bytes, to);
+        values += (bytes + WORD - 1) / WORD * WORD;
+    }
+}
+
+static size_t record_bytes(const struct gcn3_print *print)
+{
+    size_t bytes = WORD;
+    for (uint32_t i = 0; i < print->arg_count; i++)
+        bytes += ((size_t)print->arg_bytes[i] + WORD - 1) / WORD * WORD;
+    return bytes;
+}
+
+void opencl_print_records(const struct gcn3_object *object, const void *buffer, size_t bytes, FILE *to)
+{
+    const unsigned char *at = buffer;
+    uint32_t used, id;
+    if (bytes < HEADER_BYTES)
+        return;
+    memcpy(&used, at, sizeof used);
+    at += HEADER_BYTES;
+    for (size_t left = min_u64(used, bytes - HEADER_BYTES); left >= WORD;) {
+        memcpy(&id, at, sizeof id);
+        const struct gcn3_print *print = gcn3_object_print(object, id);
+        size_t whole = print ? record_bytes(print) : 0;
+        if (!whole || whole > left)
+            return;
+        print_record(print, at + WORD, to);
+        at += whole;
+        left -= whole;
+    }
+}
+
+/* ---- around a launch ---- */
+
+struct printed {
+    cl_program program;
+    unsigned char *copy; /* of the buffer */
+};
+
+static void print_all(void *user, enum result result)
+{
+    struct printed *printed = user;
+    if (!result) {
+        opencl_print_records(printed->program->object, printed->copy, BUFFER_BYTES, stdout);
+        fflush(stdout);
+    }
+    opencl_release(printed->program);
+    mem_free(printed->copy);
+    mem_free(printed);
+}
+
+enum result opencl_print_begin(struct opencl_print *print, cl_kernel kernel, struct stream *stream,
+                               uint64_t *buffer)
+{
+    const uint32_t header[2] = {0, BUFFER_BYTES - HEADER_BYTES};
+    enum result result = memory_alloc(stream_device(stream), BUFFER_BYTES, buffer);
+    if (result)
+        return result;
+    *print = (struct opencl_print){kernel->program, *buffer};
+    return stream_copy_bytes(stream, *buffer, (uint64_t)(uintptr_t)header, sizeof header, false);
+}
+
+void opencl_print_end(struct opencl_print *print, struct stream *stream)
+{
+    struct printed *printed = mem_alloc(1, sizeof *printed);
+    printed->program = print->program;
+    printed->copy = mem_alloc(BUFFER_BYTES, 1);
+    opencl_retain(print->program);
+    struct copy copy = {.from.address = print->buffer,
+                        .to.address = (uint64_t)(uintptr_t)printed->copy,
+                        .width_bytes = BUFFER_BYTES,
+                        .height = 1,
+                        .depth = 1};
+    enum result result = stream_copy_later(stream, &copy);
+    if (!result)
+        result = opencl_call_in(stream, print_all, printed);
+    if (result) /* the device has a fault: nothing can be read any more */
+        print_all(printed, result);
+    memory_free_async(stream, print->buffer);
+}

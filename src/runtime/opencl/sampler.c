@@ -1,0 +1,65 @@
+#include "runtime/opencl/errors.h"
+#include "runtime/opencl/info.h"
+
+static cl_int make(cl_context context, cl_bool normalized, cl_addressing_mode addressing,
+                   cl_filter_mode filter, cl_sampler *made)
+{
+    if (!opencl_is(context, OPENCL_CONTEXT))
+        return CL_INVALID_CONTEXT;
+    if (addressing < CL_ADDRESS_NONE || addressing > CL_ADDRESS_MIRRORED_REPEAT ||
+        (filter != CL_FILTER_NEAREST && filter != CL_FILTER_LINEAR) || normalized > CL_TRUE)
+        return CL_INVALID_VALUE;
+    cl_sampler sampler = *made = opencl_object_new(OPENCL_SAMPLER, sizeof *sampler);
+    opencl_retain(context);
+    sampler->context = context;
+    sampler->normalized = normalized;
+    sampler->addressing = addressing;
+    sampler->filter = filter;
+    return CL_SUCCESS;
+}
+
+cl_sampler API(clCreateSampler)(cl_context context, cl_bool normalized, cl_addressing_mode addressing,
+                                cl_filter_mode filter, cl_int *errcode_ret)
+{
+    cl_sampler sampler = NULL;
+    return opencl_made(errcode_ret, make(context, normalized, addressing, filter, &sampler), sampler);
+}
+
+cl_sampler API(clCreateSamplerWithProperties)(cl_context context, const cl_sampler_properties *properties,
+                                              cl_int *errcode_ret)
+{
+    cl_sampler_properties values[3] = {CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST};
+    cl_sampler sampler = NULL;
+    cl_int error = CL_SUCCESS;
+    for (const cl_sampler_properties *at = properties; at && *at && !error; at += 2) {
+        if (*at >= CL_SAMPLER_NORMALIZED_COORDS && *at <= CL_SAMPLER_FILTER_MODE)
+            values[*at - CL_SAMPLER_NORMALIZED_COORDS] = at[1];
+        else
+            error = CL_INVALID_VALUE;
+    }
+    if (!error)
+        error = make(context, (cl_bool)values[0], (cl_addressing_mode)values[1], (cl_filter_mode)values[2],
+                     &sampler);
+    return opencl_made(errcode_ret, error, sampler);
+}
+
+void opencl_sampler_end(cl_sampler sampler)
+{
+    opencl_release(sampler->context);
+}
+
+cl_int API(clGetSamplerInfo)(cl_sampler sampler, cl_sampler_info name, size_t bytes, void *value,
+                             size_t *needed)
+{
+    if (!opencl_is(sampler, OPENCL_SAMPLER))
+        return CL_INVALID_SAMPLER;
+    switch (name) {
+        INFO(CL_SAMPLER_REFERENCE_COUNT, cl_uint, sampler->base.references)
+        INFO(CL_SAMPLER_CONTEXT, cl_context, sampler->context)
+        INFO(CL_SAMPLER_NORMALIZED_COORDS, cl_bool, sampler->normalized)
+        INFO(CL_SAMPLER_ADDRESSING_MODE, cl_addressing_mode, sampler->addressing)
+        INFO(CL_SAMPLER_FILTER_MODE, cl_filter_mode, sampler->filter)
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
