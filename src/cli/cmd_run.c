@@ -85,7 +85,7 @@ static int tell(struct run *run, const struct system *system)
                              .kernels = request->timing.kernels,
                              .max_cycles = timing_max_cycles(&request->timing),
                              .cold_caches = request->timing.cold_caches,
-                             .system_name = request->timing.system ? request->timing.system : "h200",
+                             .system_name = timing_system(&request->timing),
                              .system = system,
                              .timing = timing_is_on(&request->timing),
                              .threads = thread_count(request),
@@ -170,6 +170,7 @@ static int run(int count, char **words)
         err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
         status = complain(EXIT_USAGE, &err);
     } else {
+        cmd_run_choose_system(&request);
         status = run_request(&request);
     }
     timing_fini(&request.timing);

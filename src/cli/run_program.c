@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "driver/targets.h"
 #include "system/machine.h"
 
 #include <elf.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libheddle_preload.so"
+#define HIP     "libamdhip64.so.5"
 static const size_t PROGRAM_MOST = (size_t)1 << 34; /* bytes */
 
 static bool fail(struct run *run, int status)
@@ -35,15 +37,31 @@ static char *joined(const char *folder, size_t length, const char *name)
     return path.at;
 }
 
-/* Our libraries are in the folder `cuda` beside the heddle program. */
+/* The folder of a library; NULL when it is missing. */
+static char *folder_of(const char *library, struct err *err)
+{
+    char *path = process_beside("run", library, err);
+    if (path)
+        *strrchr(path, '/') = 0;
+    return path;
+}
+
+/* Our libraries are in folders beside the heddle program. */
 static bool find_libraries(struct run *run, struct err *err)
 {
-    char *preload = process_beside("run", "cuda/" PRELOAD, err);
-    if (preload) {
-        *strrchr(preload, '/') = 0;
-        run->libraries = preload;
-    }
-    return preload;
+    run->libraries = folder_of("cuda/" PRELOAD, err);
+    run->hip_libraries = run->libraries ? folder_of("hip/" HIP, err) : NULL;
+    return run->hip_libraries;
+}
+
+void cmd_run_choose_system(struct run_request *request)
+{
+    struct err unused;
+    int status;
+    char *path = request->timing.system ? NULL : process_find("run", request->words[0], &status, &unused);
+    if (path)
+        request->timing.usual_system = targets_file_system(path);
+    mem_free(path);
 }
 
 static bool find_program(struct run *run, struct err *err)
@@ -137,8 +155,9 @@ static void set_environment(const struct run *run)
 {
     char *preload = joined(run->libraries, strlen(run->libraries), PRELOAD);
     const struct timing_request *timing = &run->request->timing;
-    const char *system = timing->system;
+    const char *system = timing->system ? timing->system : timing->usual_system;
     char *whole = system && strpbrk(system, "./") ? realpath(system, NULL) : NULL;
+    set_list("LD_LIBRARY_PATH", run->hip_libraries);
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
@@ -299,6 +318,7 @@ void cmd_run_clean(struct run *run)
     folder_free(run->folder);
     guard_end();
     mem_free(run->libraries);
+    mem_free(run->hip_libraries);
     mem_free(run->path);
     text_fini(&run->identity);
 }

@@ -7,6 +7,8 @@
 
 #define GPU_PARAMS(P, S)                                                                                     \
     P(S, text, name, "NVIDIA H200", "", "what the GPU is called")                                            \
+    P(S, text, target, "", "",                                                                               \
+      "the machine code that it runs, such as gfx803; empty: PTX of its compute capability")                 \
     P(S, count, major, "9", "1..99", "compute capability, before the dot")                                   \
     P(S, count, minor, "0", "0..9", "compute capability, behind the dot")                                    \
     P(S, count, sm_count, "132", "1..4096", "streaming multiprocessors", SHOWS_IN_QUERIES_AND_TIME)          \
