@@ -1,10 +1,11 @@
-/* heddle run: runs a CUDA program on a simulated system. */
+/* heddle run: runs a CUDA, HIP or OpenCL program on a simulated system. */
 #include "cli/stats_launches.h"
 #include "report/launches/launches.h"
 #include "cli/run.h"
 #include "cli/trace_mem.h"
 #include "base/file.h"
 #include "base/host.h"
+#include "driver/ledger_format.h"
 #include "base/unit.h"
 
 #include <stdio.h>
@@ -77,7 +78,21 @@ static unsigned thread_count(const struct run_request *request)
     return asked && strcmp(asked, "all") ? (unsigned)strtoul(asked, NULL, 10) : host_cores();
 }
 
-static int tell(struct run *run, const struct system *system)
+/* An OpenCL or HIP program without --system has one of its own choice. False: it has not, or there is no such
+ * one.
+ */
+static bool chose_system(const struct run *run, struct text *name, struct system *system)
+{
+    struct text path = {0};
+    struct err unused;
+    text_add(&path, "%s/" LEDGER_SYSTEM, run->folder);
+    bool good = !run->request->timing.system && !access(path.at, R_OK) &&
+                file_read(path.at, 200, name, &unused) && system_load(system, name->at, NULL, &unused);
+    text_fini(&path);
+    return good;
+}
+
+static int tell(struct run *run, const struct system *system, const char *system_name)
 {
     const struct run_request *request = run->request;
     struct launch_run how = {.program = request->words[0],
@@ -85,7 +100,7 @@ static int tell(struct run *run, const struct system *system)
                              .kernels = request->timing.kernels,
                              .max_cycles = timing_max_cycles(&request->timing),
                              .cold_caches = request->timing.cold_caches,
-                             .system_name = timing_system(&request->timing),
+                             .system_name = system_name,
                              .system = system,
                              .timing = timing_is_on(&request->timing),
                              .threads = thread_count(request),
@@ -120,6 +135,19 @@ static int tell(struct run *run, const struct system *system)
     return status;
 }
 
+static int tell_by_system(struct run *run, const struct system *system)
+{
+    const char *asked = run->request->timing.system;
+    struct text name = {0};
+    struct system chosen;
+    bool chose = chose_system(run, &name, &chosen);
+    int status = chose ? tell(run, &chosen, name.at) : tell(run, system, asked ? asked : "h200");
+    if (chose)
+        system_fini(&chosen);
+    text_fini(&name);
+    return status;
+}
+
 /* What does not go together. */
 static bool makes_sense(const struct run_request *request, struct err *err)
 {
@@ -147,7 +175,7 @@ static int run_request(const struct run_request *request)
     else if (!cmd_run_wait(&run, &err))
         status = complain(run.status, &err);
     else
-        status = tell(&run, &system);
+        status = tell_by_system(&run, &system);
     cmd_run_clean(&run);
     system_fini(&system);
     return status;
@@ -170,7 +198,6 @@ static int run(int count, char **words)
         err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
         status = complain(EXIT_USAGE, &err);
     } else {
-        cmd_run_choose_system(&request);
         status = run_request(&request);
     }
     timing_fini(&request.timing);
@@ -180,9 +207,12 @@ static int run(int count, char **words)
 const struct cmd cmd_run = {
     .name = "run",
     .arguments = "[options] PROGRAM [ARGUMENTS]",
-    .help = "run a CUDA program, with no GPU",
+    .help = "run a CUDA, HIP or OpenCL program, with no GPU",
     .more =
         "Runs a program as nvcc built it: it needs no change, but must hold PTX, which is nvcc's default.\n"
+        "An OpenCL program finds an AMD GPU, the R9 Nano unless --system says another. A HIP program finds "
+        "the\n"
+        "GPU that its kernels are built for.\n"
         "Its exit status becomes that of heddle. It ends with a line on stderr that sums up what it "
         "launched.\n"
         "Options stand before the program; all words behind it are its own. See docs/cuda.md.\n"

@@ -171,7 +171,7 @@ static int run(int count, char **words)
     int status;
     catch_interrupts();
     if (options_parse(options, count, words, &r, took, &err)) {
-        validation.system_name = timing_system(&r.timing);
+        validation.system_name = r.timing.system ? r.timing.system : "h200";
         validation.picture = r.svg && strrchr(r.svg, '/') ? strrchr(r.svg, '/') + 1 : r.svg;
         keep_command(&validation.command, count, words);
         status = validate(&r, &validation);

@@ -18,7 +18,8 @@ struct run {
     const struct run_request *request;
     char *path;                    /* of the program, as found */
     char *libraries;               /* the folder of ours */
-    char *hip_libraries;           /* and that of HIP's */
+    char *opencl;                  /* the folder of OpenCL's; or NULL */
+    char *hip;                     /* the folder of HIP's */
     struct text identity;          /* what checkpoints know it by, where there are any */
     char *folder;                  /* where its processes leave their launches */
     int status;                    /* as a shell gives it */
@@ -27,9 +28,6 @@ struct run {
     uint64_t first_line, end_line; /* launches that are kept one by one: to before the end */
     double wall_s, cpu_s;
 };
-
-/* A program with kernels for an AMD GPU is run on that one, unless a system is named. */
-void cmd_run_choose_system(struct run_request *request);
 
 /* Finds the program and checks that it can run. False: err says why not, and run->status is the exit status.
  */

@@ -7,7 +7,6 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "driver/targets.h"
 #include "system/machine.h"
 
 #include <elf.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libheddle_preload.so"
+#define OPENCL  "libheddle_opencl.so"
 #define HIP     "libamdhip64.so.5"
 static const size_t PROGRAM_MOST = (size_t)1 << 34; /* bytes */
 
@@ -37,7 +37,7 @@ static char *joined(const char *folder, size_t length, const char *name)
     return path.at;
 }
 
-/* The folder of a library; NULL when it is missing. */
+/* The folder of this library, which is beside the heddle program; NULL when it is not there. */
 static char *folder_of(const char *library, struct err *err)
 {
     char *path = process_beside("run", library, err);
@@ -46,22 +46,14 @@ static char *folder_of(const char *library, struct err *err)
     return path;
 }
 
-/* Our libraries are in folders beside the heddle program. */
+/* OpenCL's may not be there. */
 static bool find_libraries(struct run *run, struct err *err)
 {
-    run->libraries = folder_of("cuda/" PRELOAD, err);
-    run->hip_libraries = run->libraries ? folder_of("hip/" HIP, err) : NULL;
-    return run->hip_libraries;
-}
-
-void cmd_run_choose_system(struct run_request *request)
-{
     struct err unused;
-    int status;
-    char *path = request->timing.system ? NULL : process_find("run", request->words[0], &status, &unused);
-    if (path)
-        request->timing.usual_system = targets_file_system(path);
-    mem_free(path);
+    run->opencl = folder_of("opencl/" OPENCL, &unused);
+    run->libraries = folder_of("cuda/" PRELOAD, err);
+    run->hip = run->libraries ? folder_of("hip/" HIP, err) : NULL;
+    return run->hip;
 }
 
 static bool find_program(struct run *run, struct err *err)
@@ -155,9 +147,13 @@ static void set_environment(const struct run *run)
 {
     char *preload = joined(run->libraries, strlen(run->libraries), PRELOAD);
     const struct timing_request *timing = &run->request->timing;
-    const char *system = timing->system ? timing->system : timing->usual_system;
+    const char *system = timing->system;
     char *whole = system && strpbrk(system, "./") ? realpath(system, NULL) : NULL;
-    set_list("LD_LIBRARY_PATH", run->hip_libraries);
+    if (run->opencl) { /* the loader of OpenCL finds a file there that names our library */
+        set_list("LD_LIBRARY_PATH", run->opencl);
+        setenv("OCL_ICD_VENDORS", run->opencl, 1);
+    }
+    set_list("LD_LIBRARY_PATH", run->hip);
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
@@ -240,6 +236,8 @@ static bool check_program(struct run *run, struct err *err)
                 "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
                 "nvcc 13",
                 run->path, missing.at);
+    else if (!complete && !strncmp(missing.at, "libOpenCL.so.", 13))
+        err_set(err, "run: %.200s needs %.200s: apt install ocl-icd-libopencl1", run->path, missing.at);
     else if (!complete)
         err_set(err, "run: %.200s needs %.200s, which is not found; LD_LIBRARY_PATH can name its folder",
                 run->path, missing.at);
@@ -318,7 +316,8 @@ void cmd_run_clean(struct run *run)
     folder_free(run->folder);
     guard_end();
     mem_free(run->libraries);
-    mem_free(run->hip_libraries);
+    mem_free(run->opencl);
+    mem_free(run->hip);
     mem_free(run->path);
     text_fini(&run->identity);
 }

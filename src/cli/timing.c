@@ -170,12 +170,6 @@ static bool appears(const char *path)
     return access(path, F_OK) == 0;
 }
 
-const char *timing_system(const struct timing_request *request)
-{
-    const char *usual = request->usual_system ? request->usual_system : "h200";
-    return request->system ? request->system : usual;
-}
-
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
 {
     struct text beside = {0};
@@ -184,7 +178,7 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
     bool good = !request->attach || appears(beside.at) ||
                 err_set(err, "there is no machine at %.200s (`heddle serve %.200s` makes one)",
                         request->attach, request->attach);
-    good = good && system_load(system, request->attach ? beside.at : timing_system(request), NULL, err);
+    good = good && system_load(system, request->attach ? beside.at : request->system, NULL, err);
     text_fini(&beside);
     if (!good)
         return false;

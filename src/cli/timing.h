@@ -9,8 +9,6 @@
 
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
-    const char
-        *usual_system; /* where none is named: the one that the program's kernels are for; NULL: h200 */
     const char *attach, *seat;
     const char *checkpoint, *checkpoint_at, *resume;
     bool checkpoint_stop;
@@ -56,9 +54,6 @@ bool timing_check(const struct timing_request *request, struct err *err);
 
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);
-
-/* The system that is asked for, or the usual one. */
-const char *timing_system(const struct timing_request *request);
 
 /* Says of a setting that a functional run does not show; one line on stderr at most. */
 void timing_tell_unseen(const struct timing_request *request);

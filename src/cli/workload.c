@@ -122,7 +122,7 @@ static bool report(const struct request *r, const struct system *system, const c
                              .kernels = r->timing.kernels,
                              .max_cycles = timing_max_cycles(&r->timing),
                              .cold_caches = r->timing.cold_caches,
-                             .system_name = timing_system(&r->timing),
+                             .system_name = r->timing.system ? r->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&r->timing),
                              .threads = r->threads,

@@ -56,49 +56,33 @@ static bool is_named(const struct file *file, const Elf64_Shdr *names, const Elf
            !memcmp(file->at + names->sh_offset + section->sh_name, name, bytes);
 }
 
-void embedded_sections(const void *at, size_t bytes, const char *const *wanted, embedded_each *each,
-                       void *user)
+static void read_elf(const struct file *file, embedded_each *each, void *user)
 {
-    struct file file = {at, bytes};
     Elf64_Ehdr header;
-    if (bytes < sizeof header || memcmp(at, ELFMAG, SELFMAG) != 0)
+    if (file->bytes < sizeof header)
         return;
-    memcpy(&header, at, sizeof header);
+    memcpy(&header, file->at, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr) ||
         header.e_shstrndx >= header.e_shnum ||
-        !inside(&file, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)))
+        !inside(file, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)))
         return;
-    Elf64_Shdr names = section_at(&file, &header, header.e_shstrndx);
-    if (!inside(&file, names.sh_offset, names.sh_size))
+    Elf64_Shdr names = section_at(file, &header, header.e_shstrndx);
+    if (!inside(file, names.sh_offset, names.sh_size))
         return;
     for (size_t i = 0; i < header.e_shnum; i++) {
-        Elf64_Shdr section = section_at(&file, &header, i);
-        if (section.sh_type == SHT_NOBITS || !inside(&file, section.sh_offset, section.sh_size))
-            continue;
-        for (const char *const *name = wanted; *name; name++) {
-            if (is_named(&file, &names, &section, *name))
-                each(user, file.at + section.sh_offset, section.sh_size);
-        }
+        Elf64_Shdr section = section_at(file, &header, i);
+        if (section.sh_type != SHT_NOBITS && inside(file, section.sh_offset, section.sh_size) &&
+            (is_named(file, &names, &section, ".nv_fatbin") ||
+             is_named(file, &names, &section, "__nv_relfatbin")))
+            read_list(file->at + section.sh_offset, section.sh_size, each, user);
     }
-}
-
-struct reading {
-    embedded_each *each;
-    void *user;
-};
-
-static void read_section(void *user, const void *at, size_t bytes)
-{
-    const struct reading *reading = user;
-    read_list(at, bytes, reading->each, reading->user);
 }
 
 void embedded_read(const void *at, size_t bytes, embedded_each *each, void *user)
 {
-    static const char *const sections[] = {".nv_fatbin", "__nv_relfatbin", NULL};
-    struct reading reading = {each, user};
+    struct file file = {at, bytes};
     if (bytes >= SELFMAG && !memcmp(at, ELFMAG, SELFMAG))
-        embedded_sections(at, bytes, sections, read_section, &reading);
+        read_elf(&file, each, user);
     else
-        read_list(at, bytes, each, user);
+        read_list(file.at, bytes, each, user);
 }

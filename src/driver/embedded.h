@@ -13,8 +13,4 @@ bool embedded_may_be(const void *file, size_t bytes);
 typedef void embedded_each(void *user, const void *fatbin, size_t bytes);
 void embedded_read(const void *file, size_t bytes, embedded_each *each, void *user);
 
-/* The same for the sections of an ELF file that have one of these names; the list ends in NULL. */
-void embedded_sections(const void *file, size_t bytes, const char *const *wanted, embedded_each *each,
-                       void *user);
-
 #endif

@@ -1,8 +1,10 @@
 /* The process's own driver, configured by environment variables. */
 #include "driver/internal.h"
+#include "driver/ledger_format.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/unit.h"
 
 #include <signal.h>
@@ -169,6 +171,21 @@ static void catch_signals(void)
 
 /* ---- the driver ---- */
 
+/* Whoever started the process tells of it by the system that it runs on. */
+static void note_system(const struct driver_options *options)
+{
+    struct text path = {0};
+    if (!options->run_dir || text_of("HEDDLE_SYSTEM") || !default_system)
+        return;
+    text_add(&path, "%s/" LEDGER_SYSTEM, options->run_dir);
+    FILE *file = fopen(path.at, "w");
+    if (file) {
+        fputs(default_system, file);
+        fclose(file);
+    }
+    text_fini(&path);
+}
+
 static void make_own(void)
 {
     char *settings;
@@ -180,8 +197,10 @@ static void make_own(void)
     };
     if (options_of(&options))
         own = driver_new(&options, &own_err);
-    if (own)
+    if (own) {
         own->options.settings = NULL;
+        note_system(&options);
+    }
     if (own && own->timeline)
         catch_signals();
     if (!own && options.timing.resume) { /* nothing that the program would do then is of use */

@@ -10,7 +10,7 @@
  * by its data. An entry is written as a whole or not at all.
  *
  * Launches that do not fit are counted in the file `losses`, whose space is allocated when the folder is
- * made. */
+ * made. The file `system` names the system, where the process has chosen one by itself. */
 #ifndef DRIVER_LEDGER_FORMAT_H
 #define DRIVER_LEDGER_FORMAT_H
 
@@ -169,6 +169,7 @@ static inline const char *ledger_kernel(const struct ledger_launch *launch)
 /* ---- losses ---- */
 
 #define LEDGER_LOSSES "losses"
+#define LEDGER_SYSTEM "system"
 struct launch_losses {
     _Atomic uint64_t entries, sums; /* launches */
     _Atomic int error;              /* why: errno */

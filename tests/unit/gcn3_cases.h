@@ -44,7 +44,7 @@ struct gcn3_item {
 };
 
 struct gcn3_case {
-    unsigned gfx; /* 8 or 9 */
+    unsigned gfx; /* 8: gfx803, 9: gfx900, 96: gfx906 */
     unsigned word_count;
     uint32_t words[4];
     char text[256];

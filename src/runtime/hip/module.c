@@ -62,10 +62,10 @@ static int choose(const char *name, const void **image, size_t *bytes)
         *bytes = entry.bytes;
         return hipSuccess;
     }
-    if (most >= 4 && !memcmp(*image, "CCOB", 4))
+    if (most >= 4 && !strncmp(*image, "CCOB", 4))
         return refuse(hipErrorInvalidImage, name,
                       "its code is compressed; build it without --offload-compress");
-    if (most < sizeof(Elf64_Ehdr) || memcmp(*image, ELFMAG, SELFMAG) != 0)
+    if (most < sizeof(Elf64_Ehdr) || strncmp(*image, ELFMAG, SELFMAG) != 0)
         return refuse(hipErrorInvalidImage, name, "this is no code object and no offload bundle");
     *bytes = *bytes ? *bytes : elf_bytes(*image);
     return hipSuccess;

@@ -4,7 +4,7 @@
 #include "runtime/hip/register.h"
 #include "base/mem.h"
 #include "base/pointers.h"
-#include "driver/targets.h"
+#include "gcn3_object/bundle.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -60,14 +60,35 @@ static struct registration *add(void **handle, const void *key, const char *name
     return made;
 }
 
+/* ---- which GPU ---- */
+
+static bool has_target(const void *bundle, const char *target)
+{
+    struct gcn3_bundle_entry entry;
+    for (size_t i = 0; gcn3_bundle_entry(bundle, UNKNOWN, i, &entry); i++) {
+        if (!strcmp(entry.target, target))
+            return true;
+    }
+    return false;
+}
+
 const char *hip_registered_system(void)
 {
-    const char *system = NULL;
+    static const struct {
+        const char *target, *system;
+    } rows[] = {
+#define TARGET(target, system) {target, system},
+#include "runtime/hip/targets.def"
+#undef TARGET
+    };
     pthread_mutex_lock(&lock);
-    for (const struct fatbin *fatbin = fatbins; fatbin && !system; fatbin = fatbin->next)
-        system = targets_bundle_system(fatbin->bundle, UNKNOWN);
+    const void *bundle = fatbins ? fatbins->bundle : ""; /* all of a program have the same targets */
     pthread_mutex_unlock(&lock);
-    return system ? system : "r9nano";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (has_target(bundle, rows[i].target))
+            return rows[i].system;
+    }
+    return rows[0].system;
 }
 
 /* ---- loading ---- */

@@ -36,8 +36,8 @@ struct _cl_event {
     cl_device_id device;
     cl_command_type type;
     bool profiled;
-    enum event_state state;
-    cl_int status;                    /* of EVENT_ENDED: CL_COMPLETE or an error */
+    _Atomic enum event_state state;
+    _Atomic cl_int status;            /* of EVENT_ENDED: CL_COMPLETE or an error */
     struct stream_event *start, *end; /* of a command; start only where it is profiled */
     uint64_t queued_ps, submitted_ps;
     struct event_callback *callbacks;

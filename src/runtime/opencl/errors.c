@@ -52,7 +52,7 @@ cl_int opencl_result(cl_context context, enum result result)
                   : CL_SUCCESS;
 }
 
-void *opencl_made(cl_int *errcode_ret, cl_int error, void *made)
+void *opencl_give(cl_int *errcode_ret, cl_int error, void *made)
 {
     if (errcode_ret)
         *errcode_ret = error;

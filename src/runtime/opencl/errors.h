@@ -14,7 +14,13 @@ cl_int opencl_fail(cl_context context, cl_int error, const char *format, ...)
 /* OpenCL's code for what the driver says, which is told likewise. */
 cl_int opencl_result(cl_context context, enum result result);
 
-/* The end of a function that makes an object: gives it, or NULL and the error. */
-void *opencl_made(cl_int *errcode_ret, cl_int error, void *made);
+/* The end of a function that makes an object: gives it, or NULL and the error. `error` may be the call that
+ * sets `made`: it comes first. */
+#define opencl_made(errcode_ret, error, made)                                                                \
+    ({                                                                                                       \
+        cl_int opencl_error = (error);                                                                       \
+        opencl_give(errcode_ret, opencl_error, made);                                                        \
+    })
+void *opencl_give(cl_int *errcode_ret, cl_int error, void *made);
 
 #endif

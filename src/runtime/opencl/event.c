@@ -81,16 +81,20 @@ static void call_back(void *user, enum result result)
 static void call_later(struct event_callback *callback)
 {
     cl_event event = callback->event;
+    bool is_over = event->state == EVENT_ENDED; /* the callback may be the last to know the event */
     struct stream *stream;
     enum result result = stream_new(event->device->device, STREAM_NON_BLOCKING, 0, &stream);
     if (!result && event->end && callback->type != CL_SUBMITTED)
         result = stream_wait_event(stream, event->end);
     if (!result)
         result = opencl_call_in(stream, call_back, callback);
-    if (result) /* the device has a fault */
+    if (result) { /* the device has a fault */
         call_back(callback, result);
-    else
-        stream_free(stream);
+        return;
+    }
+    if (is_over) /* in simulated time, somebody has to look */
+        stream_query(stream);
+    stream_free(stream);
 }
 
 void opencl_event_call_back(cl_event event)

@@ -1,6 +1,7 @@
 /* The platform and its devices: those of the process's driver. */
 #include "runtime/opencl/device.h"
 #include "base/bits.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "runtime/opencl/compiler.h"
 #include "runtime/opencl/info.h"
@@ -16,10 +17,21 @@ static void out_of_memory(size_t bytes)
     _exit(1);
 }
 
+/* HEDDLE_LOG=debug tells why calls fail; heddle itself has checked the word. */
+static void set_log_level(void)
+{
+    const char *wanted = getenv("HEDDLE_LOG");
+    enum log_level level;
+    struct err unused;
+    if (wanted && log_level_parse(wanted, &level, &unused))
+        log_set_level(level);
+}
+
 static void start(void)
 {
     struct err err;
     mem_on_exhaustion(out_of_memory);
+    set_log_level();
     driver_set_default_system("r9nano");
     struct driver *driver = driver_get(&err);
     if (!driver) {

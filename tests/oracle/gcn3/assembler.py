@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 TRIPLE = ["-triple=amdgcn-amd-amdhsa"]
-CPU = {8: "gfx803", 9: "gfx900"}
+CPU = {8: "gfx803", 9: "gfx900", 96: "gfx906"}
 
 
 def run(command, text=None):

@@ -3,7 +3,6 @@ import struct
 
 import packed
 from vector import WIDTH, find_row
-from vector_rows import ROWS
 from wave import LANES, M32, M64
 
 VERSION = 1
@@ -97,7 +96,11 @@ def result_rule(wave, instruction):
         half = packed.HALVES[instruction.name]
         loose = half.any_zero or "clamp" in instruction.modifiers
         return (instruction.operands[0].index, 1, COMPARE_F16X2, ANY_ZERO if loose else 0, 0) if half.result == "f16" else None
-    row = ROWS["v_mad_f32"] if instruction.name == "v_mad_mix_f32" else find_row(instruction.name, wave.gfx)
+    if instruction.name in packed.MIXED:
+        loose = ANY_ZERO if "clamp" in instruction.modifiers else 0
+        compare = COMPARE_F32 if instruction.name.endswith("_f32") else COMPARE_F16X2
+        return instruction.operands[0].index, 1, compare, loose, 0
+    row = find_row(instruction.name, wave.gfx)
     if row is not None and row.keeps_high and WIDTH[row.result] == 16:
         return instruction.operands[0].index, 1, COMPARES.get(row.result, BITS), ANY_ZERO | LOW_HALF, row.ulps
     if row is None or row.result not in COMPARES:

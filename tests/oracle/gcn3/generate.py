@@ -12,7 +12,7 @@ import cases
 import generate_memory
 import generate_scalar
 import generate_vector
-from assembler import assemble
+from assembler import CPU, assemble
 from execute import execute
 from instruction import Instruction
 from values import random_mask, random_mode
@@ -48,7 +48,7 @@ def make_case(rng, group, instruction, words, gfx):
 
 def generate(rng, per_opcode, only):
     """Yields (name, bytes of a case)."""
-    for gfx in (8, 9):
+    for gfx in CPU:
         wanted = []
         for group in GROUPS:
             for name, make in group.lines(rng, gfx):

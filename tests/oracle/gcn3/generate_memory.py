@@ -2,7 +2,7 @@
 import re
 
 from memory import WIDTHS
-from values import random_float, random_integer
+from values import random_integer
 from wave import LANES, M32
 
 MEMORY_AT = 0x7F0000000000  # all memory of a case lies in one range from here
@@ -162,6 +162,8 @@ def buffer_text(rng, access):
 
 
 def lines(rng, gfx):
+    if gfx > 9:
+        return
     if gfx == 9:
         for access in ACCESSES + HALVES:
             yield f"global_{access}", lambda access=access: flat_text(rng, "global", access)
@@ -231,8 +233,21 @@ def repeat_values(rng, wave, operands, words_of):
     words_of[:] = part * (len(words_of) // len(part))
 
 
-def slots(rng, size, span, shared):
+def inner_offset(rng, name):
+    """Bytes and shorts need not lie at the beginning of a dword."""
+    if re.search(r"byte|_[iub]8(_|$)", name):
+        return rng.randrange(4)
+    return 2 * rng.randrange(2) if re.search(r"short|_[iub]16(_|$)", name) else 0
+
+
+def slots(rng, name, span, shared):
     """For each lane an offset; all differ unless shared."""
+    size = access_size(name)
+    offsets = coarse_slots(rng, size, span, shared)
+    return [offset + inner_offset(rng, name) for offset in offsets]
+
+
+def coarse_slots(rng, size, span, shared):
     places = list(range(0, span, size))
     if shared:
         few = rng.sample(places, 3)
@@ -280,7 +295,6 @@ def setup_ds(rng, wave, instruction):
         return True
     wave.special["exec"] = few_lanes(rng)
     address = next(op for op in instruction.operands if op.kind == "v" and 16 <= op.index < 32)
-    size = access_size(name)
     if "src2" in name:
         offsets = [0x1000 + 8 * place for place in rng.sample(range(16), 16)] * 4
         if len({offsets[lane] for lane in range(LANES) if wave.special["exec"] >> lane & 1}) < wave.special["exec"].bit_count():
@@ -290,7 +304,7 @@ def setup_ds(rng, wave, instruction):
         wave.special["exec"] = wave.special["exec"] & -wave.special["exec"] if "read" not in name else wave.special["exec"]
         offsets = [16 * rng.randrange(64) for _ in range(LANES)]
     else:
-        offsets = slots(rng, size, 0x2000, may_share(instruction))
+        offsets = slots(rng, name, 0x2000, may_share(instruction))
         if rng.random() < 0.15:  # some lanes are outside
             offsets = [LDS_SIZE + 0x10000 if rng.random() < 0.3 else offset for offset in offsets]
     set_address(wave, address.index, offsets)
@@ -326,15 +340,16 @@ def setup_scalar(rng, wave, instruction):
     if "buffer" in instruction.name:
         stride = rng.choice([0, 4, 16])
         wave.sgpr[base + 1] |= stride << 16
-        wave.sgpr[base + 2] = rng.choice([1 << 16, rng.randrange(1, 1024) * 4 // max(stride, 1)])
+        # What a load outside of the buffer returns, the manual does not say.
+        small = rng.randrange(1, 1024) * 4 // max(stride, 1)
+        wave.sgpr[base + 2] = rng.choice([1 << 16, small]) if "store" in instruction.name else 1 << 16
     return True
 
 
 def setup_flat(rng, wave, instruction):
     setup_memory(rng, wave)
-    size = access_size(instruction.name)
     address = next(op for op in instruction.operands if op.kind == "v" and 16 <= op.index < 32)
-    offsets = slots(rng, size, 0x1000, may_share(instruction))
+    offsets = slots(rng, instruction.name, 0x1000, may_share(instruction))
     high, base = MEMORY_AT >> 32, (MEMORY_AT & M32) + 0x4000
     if instruction.name.startswith("flat"):
         wave.shared_base, wave.private_base, wave.scratch_base = SHARED_BASE, PRIVATE_BASE, SCRATCH_AT
@@ -345,7 +360,7 @@ def setup_flat(rng, wave, instruction):
         if choice < 0.15:
             high, base = SHARED_BASE, 0
         elif choice < 0.3 and "atomic" not in instruction.name:
-            high, base, offsets = PRIVATE_BASE, 0, [offset % LANE_SCRATCH & ~15 for offset in offsets]
+            high, base, offsets = PRIVATE_BASE, 0, [offset % LANE_SCRATCH & ~12 for offset in offsets]
     for lane in range(LANES):
         wave.vgpr[address.index][lane] = base + offsets[lane] & M32
         wave.vgpr[address.index + 1][lane] = high
@@ -389,7 +404,9 @@ def setup_buffer(rng, wave, instruction):
     indexes = rng.sample(range(LANES), LANES)
     offsets = [0] * LANES
     if offen:
-        offsets = slots(rng, size, 0x1000, may_share(instruction)) if kind == "raw" else [4 * rng.randrange(0, 4)] * LANES
+        inner = inner_offset(rng, instruction.name)
+        offsets = slots(rng, instruction.name, 0x1000, may_share(instruction)) if kind == "raw" else \
+            [4 * rng.randrange(0, 4) + inner] * LANES
     if not offen and not idxen and kind == "raw" and not may_share(instruction):
         wave.special["exec"] &= -wave.special["exec"]
     if offen and kind == "raw" and rng.random() < 0.2:

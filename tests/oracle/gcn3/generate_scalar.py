@@ -1,5 +1,5 @@
 """Random scalar ALU instructions, and states for them."""
-from scalar import BRANCHES, ONE, ONE9, ORDER, TWO, TWO9
+from scalar import BRANCHES, ONE, ONE9, TWO, TWO9
 from values import random_integer
 from wave import M32
 
@@ -73,7 +73,8 @@ def specials(rng):
             yield f"s_movrel{way}_b{width}", lambda d=way, w=width, k=step: \
                 f"s_movrel{d}_b{w} " + ", ".join(pair(rng) if k == 2 else f"s{rng.randrange(60)}" for _ in "ab")
     for name in ("and", "or", "xor", "andn2", "orn2", "nand", "nor", "xnor"):
-        yield f"s_{name}_saveexec_b64", lambda name=name: f"s_{name}_saveexec_b64 {rng.choice([pair(rng), 'vcc'])}, {source(rng, 64)}"
+        yield f"s_{name}_saveexec_b64", lambda name=name: \
+            f"s_{name}_saveexec_b64 {rng.choice([pair(rng), 'vcc'])}, {source(rng, 64)}"
     yield "s_getreg_b32", lambda: f"s_getreg_b32 s{rng.randrange(60)}, {hwreg(rng)}"
     yield "s_setreg_b32", lambda: f"s_setreg_b32 {hwreg(rng)}, s{rng.randrange(60)}"
     yield "s_setreg_imm32_b32", lambda: f"s_setreg_imm32_b32 {hwreg(rng)}, {rng.getrandbits(32):#x}"
@@ -99,6 +100,8 @@ def specials9(rng):
 
 
 def lines(rng, gfx):
+    if gfx > 9:
+        return
     for name, (_, types) in (TWO9 if gfx == 9 else TWO).items():
         yield f"s_{name}", lambda name=name, types=types: two(rng, name, types)
     for name, (_, types) in (ONE9 if gfx == 9 else ONE).items():
@@ -132,5 +135,5 @@ def setup(rng, wave, instruction):
 
 
 def settled(before, after, instruction):
-    """A field of 32 bits and a half-written pair have no settled meaning; neither has a PC out of its range."""
+    """A PC has 48 bits."""
     return 0 <= after.special["pc"] < 1 << 48

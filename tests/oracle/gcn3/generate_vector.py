@@ -1,10 +1,10 @@
 """Random vector ALU instructions, and states for them."""
 from floats import Fp
-from packed import HALVES
-from values import FORMATS, float_of, random_mask, random_value
+from packed import HALVES, MIXED
+from values import FORMATS, random_value
 from vector import FLOAT, INTEGER, WIDTH, find_row
-from vector_rows import GFX9, ROWS
-from wave import LANES, M32, M64
+from vector_rows import GFX9, GFX906, ROWS
+from wave import LANES, M32
 
 FLOATS = ("0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0", "0.15915494309189532")
 SELECTS = ("BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD")
@@ -26,7 +26,7 @@ def sgpr(rng, kind):
 
 
 def constant(rng, kind):
-    if kind in FORMATS and rng.random() < 0.6 or kind == "b32" and rng.random() < 0.3:
+    if kind in FORMATS and rng.random() < 0.6 or kind in ("b32", "u32", "i32") and rng.random() < 0.2:
         text = rng.choice(FLOATS)
         return "0.15915494" if text.startswith("0.159") and kind != "f64" else text
     return str(rng.randrange(-16, 65))
@@ -117,9 +117,14 @@ def alu_text(rng, name, row, encoding):
         texts = [any_source(rng, kinds[0], "k" not in kinds)]
         texts += [f"{random_value(rng, row.result):#x}" if kind == "k" else vgpr(rng, kind) for kind in kinds[1:]]
         suffix = ""
-    elif "quotient" in row.avoid:
+    elif "quotient" in row.avoid or "small" in row.avoid:
         texts = [f"v[{8 * i}:{8 * i + 1}]" if WIDTH[row.result] == 64 else f"v{8 * i}" for i in range(3)]
+        if "small" in row.avoid:
+            texts = [with_signs(rng, text, row.result) for text in texts]
         suffix = ""
+    elif row.forms == "d":
+        texts = [vgpr(rng, kind) for kind in kinds]
+        suffix = rng.choice(["", " clamp"])
     elif encoding in ("e64", ""):
         texts = [any_source(rng, kind, False) for kind in kinds]
         if name.startswith("v_div_scale"):
@@ -139,7 +144,7 @@ def alu_text(rng, name, row, encoding):
     return (f"{name}_{encoding}" if encoding and "k" not in kinds else name) + " " + ", ".join(operands) + suffix
 
 
-ENCODINGS = {"1": ("e32", "e32", "e64", "sdwa", "dpp"), "2": ("e32", "e32", "e64", "sdwa", "dpp"), "3": ("",)}
+ENCODINGS = {"1": ("e32", "e32", "e64", "sdwa", "dpp"), "2": ("e32", "e32", "e64", "sdwa", "dpp"), "3": ("",), "d": ("",)}
 
 
 def compare_rows():
@@ -184,32 +189,32 @@ LANE_ROWS9 = {"v_swap_b32": lambda rng: f"v_swap_b32 v{rng.randrange(24)}, v{rng
 
 
 def packed_text(rng, name):
-    row = HALVES.get(name, ROWS["v_mad_f32"])
+    row = HALVES.get(name) or ROWS[MIXED[name][0]]
     count = len(row.sources)
     texts = [f"v{rng.randrange(24)}" if rng.random() < 0.8 else f"s{rng.randrange(40)}" for _ in range(count)]
     marks = lambda: "[" + ",".join(str(rng.getrandbits(1)) for _ in range(count)) + "]"
     suffix = f" op_sel:{marks()} op_sel_hi:{marks()}"
-    if name == "v_mad_mix_f32":
+    if name in MIXED:
         texts = [with_signs(rng, text, "f32") for text in texts]
     elif row.result == "f16":
         suffix += f" neg_lo:{marks()} neg_hi:{marks()}"
-    if row.result == "f16" or row.saturates or name == "v_mad_mix_f32":
+    if row.result == "f16" or row.saturates or name in MIXED:
         suffix += rng.choice(["", "", " clamp"])
     return f"{name} v{rng.randrange(24)}, " + ", ".join(texts) + suffix
 
 
 def lines(rng, gfx):
     """Yields (name, a function that makes a text)."""
-    only9 = gfx == 9
-    for name, row in {**ROWS, **(GFX9 if only9 else {})}.items():
-        if gfx in row.gfx and (not only9 or row.gfx == (9,)):
+    for name, row in {**ROWS, **(GFX9 if gfx == 9 else {})}.items():
+        if gfx == row.gfx:
             yield name, lambda name=name, row=row: alu_text(rng, name, row, rng.choice(ENCODINGS[row.forms]))
-    if not only9:
+    if gfx == 8:
         for name in COMPARES:
             yield name, lambda name=name: compare_text(rng, name, rng.choice(("e32", "e32", "e64", "e64", "sdwa")))
-    for name in [*HALVES, "v_mad_mix_f32"] if only9 else ():
+    packed = {9: [*HALVES, *(name for name in MIXED if "mad" in name)], GFX906: [name for name in MIXED if "fma" in name]}
+    for name in packed.get(gfx, ()):
         yield name, lambda name=name: packed_text(rng, name)
-    for name, make in (LANE_ROWS9 if only9 else LANE_ROWS).items():
+    for name, make in {8: LANE_ROWS, 9: LANE_ROWS9}.get(gfx, {}).items():
         yield name, lambda make=make: make(rng)
 
 
@@ -275,10 +280,21 @@ def quotients(wave, instruction, row):
     return True
 
 
+def far_quotients(rng, wave, instruction, row):
+    """v_div_fmas: a quotient that was scaled is far from 1, on either side."""
+    fmt, register = FORMATS[row.result], instruction.operands[3].index
+    count = WIDTH[row.result] // 32
+    values = [fmt.sign * rng.getrandbits(1) | (fmt.bias + rng.choice([-1, 1]) * rng.randrange(40, 60)) << fmt.mant
+              | rng.getrandbits(fmt.mant) for _ in range(SHORTEST)]
+    for lane in range(LANES):
+        for i in range(count):
+            wave.vgpr[register + i][lane] = values[lane % SHORTEST] >> 32 * i & M32
+
+
 def setup_packed(rng, wave, instruction):
-    """Halves of registers are f16 or integers; v_mad_mix_f32 gets no denormals, whose treatment is not known."""
-    kind = "f16" if instruction.name.endswith("f16") or instruction.name == "v_mad_mix_f32" else "u16"
-    avoid = ("denormal",) if instruction.name == "v_mad_mix_f32" else ()
+    """Halves of registers are f16 or integers; mixed sources are no f16 denormals, whose treatment is not known."""
+    kind = "f16" if instruction.name.endswith("f16") or instruction.name in MIXED else "u16"
+    avoid = ("denormal",) if instruction.name in MIXED else ()
     for index in range(40):
         pool = [random_value(rng, kind, avoid) | random_value(rng, kind, avoid) << 16 for _ in range(SHORTEST)]
         wave.sgpr[index] = pool[0]
@@ -288,7 +304,7 @@ def setup_packed(rng, wave, instruction):
 
 def setup(rng, wave, instruction):
     """Fills what the instruction reads. False: this text cannot have a settled state."""
-    if instruction.name in HALVES or instruction.name == "v_mad_mix_f32":
+    if instruction.name in HALVES or instruction.name in MIXED:
         return setup_packed(rng, wave, instruction)
     row = find_row(instruction.name, wave.gfx)
     compare = COMPARES.get(instruction.name)
@@ -316,6 +332,14 @@ def setup(rng, wave, instruction):
     if row is not None and instruction.encoding == "e32" and not row.reads_dst and rng.random() < 0.05:
         wave.special["mode"] |= 1 << 27  # VGPR indexing
         wave.special["m0"] = rng.randrange(4) | rng.getrandbits(4) << 12
+    if "small" in avoid:
+        far_quotients(rng, wave, instruction, row)
+    if "byte_shift" in avoid:
+        count = instruction.operands[3]
+        if count.kind == "v":
+            wave.vgpr[count.index] = [value & 3 for value in wave.vgpr[count.index]]
+        elif count.kind != "int" or not 0 <= count.value < 4:
+            return False
     if "rounding" in avoid:
         wave.special["mode"] = wave.special["mode"] & ~0xF | (wave.special["mode"] & 3) * 5
     if "quotient" in avoid:

@@ -1,6 +1,6 @@
 """Gfx9's packed instructions: two 16-bit operations per lane, and the mixed multiply-add (AMD's Vega manual)."""
 from vector import Valu
-from vector_rows import ROWS, limit
+from vector_rows import ROWS
 from wave import M32, signed
 
 M16 = 0xFFFF
@@ -54,17 +54,29 @@ def mixed_source(valu, operand, lane, is_half, high):
     return word ^ 0x80000000 if operand.negate else word
 
 
+MIXED = {f"v_{kind}_mix{target}": (f"v_{kind}_f32", target) for kind in ("mad", "fma") for target in ("_f32", "lo_f16", "hi_f16")}
+
+
+def mixed_result(valu, row, target, old, values):
+    """The f32 result, or that rounded to f16 in one half of the register."""
+    value = row.function(valu.modes, *values)
+    if target == "_f32":
+        return valu.output(row, value)
+    half = valu.output(ROWS["v_add_f16"], valu.modes.f16.convert(value, valu.modes.f32))
+    return old & 0xFFFF0000 | half if target == "lo_f16" else old & M16 | half << 16
+
+
 def run_mixed(wave, instruction):
-    if instruction.name != "v_mad_mix_f32":
+    if instruction.name not in MIXED:
         return False
+    name, way = MIXED[instruction.name]
     valu = Valu(wave, instruction)
     target, *sources = instruction.operands
     halves, highs = bits(instruction, "op_sel_hi", 3, 0), bits(instruction, "op_sel", 3, 0)
-    row = ROWS["v_mad_f32"]
     results = {}
     for lane in valu.active:
         values = [mixed_source(valu, op, lane, halves[i], highs[i]) for i, op in enumerate(sources)]
-        results[lane] = valu.output(row, row.function(valu.modes, *values))
+        results[lane] = mixed_result(valu, ROWS[name], way, wave.get_v(target.index, lane), values)
     for lane, value in results.items():
         wave.set_v(target.index, lane, value)
     return True

@@ -7,10 +7,6 @@ GPR_IDX_EN, VSKIP = 27, 28  # bits of MODE
 GPR_IDX = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}
 
 
-def bits_of(value, width):
-    return [value >> i & 1 for i in range(width)]
-
-
 def reverse(value, width):
     return int(f"{value:0{width}b}"[::-1], 2)
 

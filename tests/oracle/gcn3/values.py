@@ -58,6 +58,11 @@ def random_integer(rng, width):
     return rng.getrandbits(width)
 
 
+def is_tie(number):
+    """Whether a conversion to a normalized 16-bit integer has two nearest results."""
+    return any(number * steps % 1 * 2 == 1 for steps in (32767, 65535))
+
+
 def refused(kind, value, avoid):
     """Whether a value is one that the manual does not settle for an instruction."""
     fmt = FORMATS[kind]
@@ -65,6 +70,7 @@ def refused(kind, value, avoid):
     return (("snan" in avoid and fmt.is_snan(value)) or ("nan" in avoid and fmt.is_nan(value))
             or ("denormal" in avoid and fmt.is_denormal(value))
             or ("nonfinite" in avoid and (fmt.is_nan(value) or fmt.is_inf(value)))
+            or ("tie" in avoid and not fmt.exponent(value) == fmt.max_exp and is_tie(fmt.value(value)))
             or ("half_denormal" in avoid and 0 < value < float_of("f32", 2.0 ** -14)))
 
 

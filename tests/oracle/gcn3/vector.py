@@ -1,11 +1,10 @@
 """Vector ALU instructions: operands, modifiers, SDWA, DPP, compares and lane accesses (chapter 6, sections 12.9, 13.3)."""
 import re
-from fractions import Fraction
 
 from floats import F16, F32, F64, scale2
 from instruction import BadText
 from vector_rows import GFX9, ROWS, Modes, limit
-from wave import LANES, M32, M64, signed
+from wave import M32, signed
 
 WIDTH = {"f16": 16, "f32": 32, "f64": 64, "u16": 16, "i16": 16, "u32": 32, "i32": 32, "b32": 32, "u64": 64, "i64": 64,
          "u128": 128, "i32p": 32, "f16x2": 32}

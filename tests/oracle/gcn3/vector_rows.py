@@ -7,9 +7,10 @@ from fractions import Fraction
 import approximate
 from floats import DOWN, F16, F32, F64, NEAREST, UP, ZERO, Fp, scale2
 from scalar import leading, leading_sign, first, reverse
-from wave import M32, M64, signed
+from wave import M32, signed
 
 M16 = 0xFFFF
+GFX906 = 96  # gfx803 is 8, gfx900 is 9
 
 
 class Modes:
@@ -44,7 +45,8 @@ class Modes:
 class Row:
     """forms: which encodings exist (1 VOP1, 2 VOP2, 3 VOP3 only, c VOPC). The other flags:
     carry_out: a second destination, one bit per lane. carry_in: the last source is such a mask. reads_dst: the destination
-    is the last source. keeps_high: 16 bits of the result's register stay. wide: lane number and VCC are passed too. ulps, absolute, any_zero: how a result is compared.
+    is the last source. keeps_high: the upper half of a 16-bit result's register stays. wide: lane number and VCC are
+    passed too. ulps, absolute, any_zero: how a result is compared.
     saturates: with the clamp bit, an integer result is limited to its type. avoid: inputs that the manual does not
     settle, which the generator leaves out."""
 
@@ -58,7 +60,7 @@ class Row:
                      "no_modifiers"):
             setattr(self, name, flags.get(name, False))
         self.ulps = flags.get("ulps", 0)
-        self.gfx = flags.get("gfx", (8, 9))
+        self.gfx = flags.get("gfx", 8)  # the first that has it
         self.avoid = flags.get("avoid", "").split()
 
 
@@ -141,7 +143,7 @@ def carrying(function):
     return lambda m, *sources: ((total := function(*sources)), int(total < 0 or total > M32))
 
 
-for _suffix, _gfx in (("u32", (8,)), ("co_u32", (9,))):
+for _suffix, _gfx in (("u32", 8), ("co_u32", 9)):
     for _name, _f in (("add", lambda a, b: a + b), ("sub", lambda a, b: a - b), ("subrev", lambda a, b: b - a)):
         row(f"v_{_name}_{_suffix}", "u32", "u32 u32", carrying(_f), "2", carry_out=True, saturates=True, gfx=_gfx)
     for _name, _f in (("addc", lambda a, b, c: a + b + c), ("subb", lambda a, b, c: a - b - c),
@@ -149,7 +151,7 @@ for _suffix, _gfx in (("u32", (8,)), ("co_u32", (9,))):
         row(f"v_{_name}_{_suffix}", "u32", "u32 u32 mask", carrying(_f), "2", carry_out=True, carry_in=True,
             saturates=True, gfx=_gfx)
 PLAIN9 = {"v_add_u32": lambda m, a, b: a + b, "v_sub_u32": lambda m, a, b: a - b, "v_subrev_u32": lambda m, a, b: b - a}
-GFX9 = {name: Row("u32", "u32 u32", function, "2", saturates=True, gfx=(9,)) for name, function in PLAIN9.items()}
+GFX9 = {name: Row("u32", "u32 u32", function, "2", saturates=True, gfx=9) for name, function in PLAIN9.items()}
 
 # VOP1
 row("v_mov_b32", "u32", "b32", lambda m, a: a, "1")
@@ -185,7 +187,7 @@ def to_int_half_up(fp, a):
 row("v_cvt_rpi_i32_f32", "i32", "f32", lambda m, a: to_int_half_up(m.f32, a), "1")
 row("v_cvt_f16_f32", "f16", "f32", lambda m, a: m.f16.convert(a, m.f32), "1")
 row("v_cvt_f32_f16", "f32", "f16", lambda m, a: m.f32.convert(a, m.f16), "1")
-row("v_cvt_f32_f64", "f32", "f64", lambda m, a: m.f32.convert(a, m.f64), "1", avoid="rounding")
+row("v_cvt_f32_f64", "f32", "f64", lambda m, a: m.f32.with_rounding(m.f64.rounding).convert(a, m.f64), "1", avoid="rounding")
 row("v_cvt_f64_f32", "f64", "f32", lambda m, a: m.f64.convert(a, m.f32), "1")
 for _n in range(4):
     row(f"v_cvt_f32_ubyte{_n}", "f32", "u32", lambda m, a, n=_n: m.f32.from_int(a >> 8 * n & 255), "1")
@@ -253,7 +255,7 @@ def median(fp, values):
     return fp.flush_out(exact.pick(low, exact.pick(high, c, -1, False), 1, False))
 
 
-for _t, _gfx in (("f32", (8, 9)), ("f16", (9,))):
+for _t, _gfx in (("f32", 8), ("f16", 9)):
     _three = f"{_t} {_t} {_t}"
     row(f"v_min3_{_t}", _t, _three, lambda m, *v, t=_t: pick3(m.picker(t), v, -1), "3", any_zero=True, avoid="snan",
         gfx=_gfx, keeps_high=True)
@@ -261,7 +263,7 @@ for _t, _gfx in (("f32", (8, 9)), ("f16", (9,))):
         gfx=_gfx, keeps_high=True)
     row(f"v_med3_{_t}", _t, _three, lambda m, *v, t=_t: median(m.picker(t), v), "3", any_zero=True, avoid="snan",
         gfx=_gfx, keeps_high=True)
-for _t, _gfx in (("i32", (8, 9)), ("u32", (8, 9)), ("i16", (9,)), ("u16", (9,))):
+for _t, _gfx in (("i32", 8), ("u32", 8), ("i16", 9), ("u16", 9)):
     _three = f"{_t} {_t} {_t}"
     row(f"v_min3_{_t}", _t, _three, lambda m, *v: min(v), "3", gfx=_gfx, keeps_high=True)
     row(f"v_max3_{_t}", _t, _three, lambda m, *v: max(v), "3", gfx=_gfx, keeps_high=True)
@@ -429,7 +431,7 @@ def signed_field(m, a, b, c):
 row("v_bfe_u32", "u32", "u32 u32 u32", lambda m, a, b, c: field(a, b, c), "3")
 row("v_bfe_i32", "i32", "u32 u32 u32", signed_field, "3")
 row("v_alignbit_b32", "u32", "u32 u32 u32", lambda m, a, b, c: (a << 32 | b) >> (c & 31), "3")
-row("v_alignbyte_b32", "u32", "u32 u32 u32", lambda m, a, b, c: (a << 32 | b) >> 8 * (c & 3), "3")
+row("v_alignbyte_b32", "u32", "u32 u32 u32", lambda m, a, b, c: (a << 32 | b) >> 8 * (c & 3), "3", avoid="byte_shift")
 
 
 def byte(value, n):
@@ -551,20 +553,37 @@ for _name, _row in {
     "v_xad_u32": ("u32 u32 u32", lambda m, a, b, c: (a ^ b) + c),
     "v_mad_u32_u16": ("u16 u16 u32", lambda m, a, b, c: a * b + c),
 }.items():
-    row(_name, "u32", *_row, "3", gfx=(9,))
-row("v_mad_i32_i16", "i32", "i16 i16 i32", lambda m, a, b, c: a * b + c, "3", gfx=(9,))
-row("v_add_i16", "i16", "i16 i16", lambda m, a, b: a + b, "3", gfx=(9,), saturates=True, keeps_high=True)
-row("v_sub_i16", "i16", "i16 i16", lambda m, a, b: a - b, "3", gfx=(9,), saturates=True, keeps_high=True)
-row("v_add_i32", "i32", "i32 i32", lambda m, a, b: a + b, "3", gfx=(9,), saturates=True)
-row("v_sub_i32", "i32", "i32 i32", lambda m, a, b: a - b, "3", gfx=(9,), saturates=True)
-row("v_mad_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.flush16.mad(a, b, c), "3", gfx=(9,))
-row("v_mad_legacy_u16", "u16", "u16 u16 u16", lambda m, a, b, c: a * b + c, "3", gfx=(9,), saturates=True)
-row("v_mad_legacy_i16", "i16", "i16 i16 i16", lambda m, a, b, c: a * b + c, "3", gfx=(9,), saturates=True)
-row("v_fma_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.f16.fma(a, b, c), "3", gfx=(9,))
+    row(_name, "u32", *_row, "3", gfx=9)
+row("v_mad_i32_i16", "i32", "i16 i16 i32", lambda m, a, b, c: a * b + c, "3", gfx=9)
+row("v_add_i16", "i16", "i16 i16", lambda m, a, b: a + b, "3", gfx=9, saturates=True, keeps_high=True)
+row("v_sub_i16", "i16", "i16 i16", lambda m, a, b: a - b, "3", gfx=9, saturates=True, keeps_high=True)
+row("v_add_i32", "i32", "i32 i32", lambda m, a, b: a + b, "3", gfx=9, saturates=True)
+row("v_sub_i32", "i32", "i32 i32", lambda m, a, b: a - b, "3", gfx=9, saturates=True)
+row("v_mad_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.flush16.mad(a, b, c), "3", gfx=9)
+row("v_mad_legacy_u16", "u16", "u16 u16 u16", lambda m, a, b, c: a * b + c, "3", gfx=9, saturates=True)
+row("v_mad_legacy_i16", "i16", "i16 i16 i16", lambda m, a, b, c: a * b + c, "3", gfx=9, saturates=True)
+row("v_fma_legacy_f16", "f16", "f16 f16 f16", lambda m, a, b, c: m.f16.fma(a, b, c), "3", gfx=9)
 row("v_cvt_pknorm_i16_f16", "u32", "f16 f16", lambda m, a, b: pair(*(normalized(m.f16, x, -1, 32767) for x in (a, b))), "3",
-    gfx=(9,), avoid="tie")
+    gfx=9, avoid="tie")
 row("v_cvt_pknorm_u16_f16", "u32", "f16 f16", lambda m, a, b: pair(*(normalized(m.f16, x, 0, 65535) for x in (a, b))), "3",
-    gfx=(9,), avoid="tie")
-row("v_pack_b32_f16", "u32", "f16 f16", lambda m, a, b: pair(a, b), "3", gfx=(9,), no_modifiers=True, avoid="snan denormal")
+    gfx=9, avoid="tie")
+row("v_pack_b32_f16", "u32", "f16 f16", lambda m, a, b: pair(a, b), "3", gfx=9, no_modifiers=True, avoid="snan denormal")
 row("v_sat_pk_u8_i16", "u32", "i32p", lambda m, a: sum(clamped(signed(a >> 16 * n & M16, 16), 0, 255) << 8 * n for n in (0, 1)),
-    "1", gfx=(9,))
+    "1", gfx=9)
+
+
+# Gfx906's additions.
+def dot(m, a, b, c, width, is_signed):
+    total = signed(c, 32) if is_signed else c
+    for at in range(0, 32, width):
+        x, y = (v >> at & ((1 << width) - 1) for v in (a, b))
+        total += signed(x, width) * signed(y, width) if is_signed else x * y
+    return total
+
+
+row("v_fmac_f32", "f32", "f32 f32 f32", lambda m, a, b, c: m.f32.fma(a, b, c), "2", reads_dst=True, gfx=GFX906)
+row("v_xnor_b32", "u32", "u32 u32", lambda m, a, b: ~(a ^ b), "2", gfx=GFX906)
+for _count, _width in ((2, 16), (4, 8), (8, 4)):
+    for _t in ("i", "u"):
+        row(f"v_dot{_count}_{_t}32_{_t}{_width}", f"{_t}32", "u32 u32 u32",
+            lambda m, a, b, c, w=_width, s=_t == "i": dot(m, a, b, c, w, s), "d", gfx=GFX906, saturates=True)

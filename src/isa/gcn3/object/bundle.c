@@ -13,7 +13,8 @@ enum {
 
 bool gcn3_bundle_is(const void *bundle, size_t bytes)
 {
-    return bytes >= HEADER_BYTES && !memcmp(bundle, MAGIC, MAGIC_BYTES);
+    return bytes >= HEADER_BYTES &&
+           !strncmp(bundle, MAGIC, MAGIC_BYTES); /* reads no further than it is one */
 }
 
 static uint64_t number_at(const uint8_t *at)
@@ -79,15 +80,4 @@ bool gcn3_bundle_find(const void *bundle, size_t bytes, const char *target, stru
         err_set(err, "there is code for %.200s, and none for %s", there.length ? there.at : "no GPU", target);
     text_fini(&there);
     return found;
-}
-
-uint64_t gcn3_bundle_bytes(const void *bundle, size_t bytes)
-{
-    struct gcn3_bundle_entry entry;
-    uint64_t end = 0;
-    for (size_t i = 0; gcn3_bundle_entry(bundle, bytes, i, &entry); i++) {
-        uint64_t after = (uint64_t)((const uint8_t *)entry.image - (const uint8_t *)bundle) + entry.bytes;
-        end = after > end ? after : end;
-    }
-    return end;
 }

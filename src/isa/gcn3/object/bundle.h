@@ -32,7 +32,4 @@ bool gcn3_bundle_entry(const void *bundle, size_t bytes, size_t number, struct g
 bool gcn3_bundle_find(const void *bundle, size_t bytes, const char *target, struct gcn3_bundle_entry *entry,
                       struct err *err);
 
-/* Where the bundle ends: behind its last entry. 0 when it is broken. */
-uint64_t gcn3_bundle_bytes(const void *bundle, size_t bytes);
-
 #endif

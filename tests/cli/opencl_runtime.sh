@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# OpenCL programs, unmodified: they find our driver through the loader, linked with it or not.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+programs=$HEDDLE_HOME/tests/programs/opencl
+[[ -e $(dirname "$HEDDLE")/opencl/libheddle_opencl.so ]] || {
+    skip 'no OpenCL headers when Heddle was built'
+    exit
+}
+cat >gpu.ini <<'END'
+[gpu]
+name = A GPU of 64 lanes
+major = 8
+minor = 0
+warp_lanes = 64
+sm_count = 8
+memory = 4GiB
+shared_per_sm = 64KiB
+shared_per_block = 64KiB
+shared_per_block_optin = 64KiB
+shared_carveouts = 64
+END
+on=(run --system ./gpu.ini --mode functional)
+export XDG_CACHE_HOME=$PWD/cache
+
+echo 'int main(void) { return 0; }' >empty.c
+gcc -o empty empty.c -lOpenCL 2>/dev/null || {
+    skip 'no libOpenCL to link with (ocl-icd-opencl-dev)'
+    exit
+}
+for name in memory queues programs; do
+    gcc -Wall -Wextra -Werror -o $name "$programs/$name.c" -lOpenCL -lpthread || fail "$name.c does not compile"
+done
+
+# ---- what needs no compiler ----
+
+for mode in functional timing; do
+    for name in memory queues; do
+        run run --system ./gpu.ini --mode $mode ./$name
+        expect_status 0
+        expect_line out "^$name: ok\$"
+    done
+done
+run run --system ./gpu.ini --set system.gpus=3 --mode functional ./memory
+expect_line out '^memory: ok$'
+
+# A program that loads the loader itself
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    unsigned count = 0;
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    int (*platforms)(unsigned, void *, unsigned *) = (int (*)(unsigned, void *, unsigned *))dlsym(library, "clGetPlatformIDs");
+    int error = platforms(0, 0, &count);
+    return printf("%d %u\n", error, count) < 0;
+}
+END
+gcc -o loads loads.c -ldl || fail 'loads.c does not compile'
+run "${on[@]}" ./loads
+expect_line out '^0 1$'
+
+if has clinfo 'the page of clinfo'; then
+    run "${on[@]}" clinfo
+    expect_status 0
+    expect_line out 'Device Name +A GPU of 64 lanes$'
+    expect_line out 'Max compute units +8$'
+    expect_line out 'Global memory size +4294967296'
+fi
+
+# ---- the compiler ----
+
+cat >build.c <<'END'
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+int main(void)
+{
+    static char log[10000];
+    const char *text = "kernel void k(global int *a) { *a = 1; }";
+    cl_platform_id platform;
+    cl_device_id device;
+    clGetPlatformIDs(1, &platform, NULL);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL);
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+    printf("%d\n", clBuildProgram(program, 1, &device, "", NULL, NULL));
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+    printf("%s\n", log);
+    return 0;
+}
+END
+gcc -o build build.c -lOpenCL || fail 'build.c does not compile'
+HEDDLE_LLVM=/nowhere run "${on[@]}" ./build
+expect_line out '^-3$'
+expect_line out 'clang is not installed: apt install clang-19 lld-19 llvm-19 rocm-device-libs$'
+HEDDLE_DEVICE_LIBS=/nowhere run "${on[@]}" ./build
+expect_line out 'the libraries are not installed: apt install'
+run run --system h200 --mode functional ./build
+expect_line out '^-11$'
+expect_line out "OpenCL programs run on AMD's GPUs; choose one, such as --system r9nano"
+
+rm -rf cache
+run "${on[@]}" ./build
+if grep -q '^0$' out; then
+    [[ $(find cache/heddle/opencl -name '*.code' | wc -l) == 1 ]] || fail 'the code object is not in the cache'
+    run "${on[@]}" ./programs
+    expect_status 0
+    expect_line out '^programs: ok$'
+else
+    skip 'no clang with device libraries for OpenCL C'
+fi
+
+# ---- calls that are not supported ----
+
+cat >unknown.c <<'END'
+#define CL_TARGET_OPENCL_VERSION 200
+#include <CL/cl.h>
+#include <stdio.h>
+int main(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    clGetPlatformIDs(1, &platform, NULL);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL);
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    cl_int error = 0;
+    for (int i = 0; i < 3; i++)
+        clCreatePipe(context, 0, 4, 4, NULL, &error);
+    printf("%d %p\n", error, clSVMAlloc(context, 0, 4, 0));
+    return 0;
+}
+END
+gcc -o unknown unknown.c -lOpenCL || fail 'unknown.c does not compile'
+run "${on[@]}" ./unknown
+expect_line out '^-59 \(nil\)$'
+[[ $(grep -c 'clCreatePipe is not supported; it answers CL_INVALID_OPERATION' err) == 1 ]] || fail 'clCreatePipe is not named once'
+expect_line err 'clSVMAlloc is not supported'
