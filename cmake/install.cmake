@@ -13,7 +13,7 @@ if(TARGET heddle_opencl)
     install(TARGETS heddle_opencl DESTINATION ${parts}/opencl)
     install(FILES ${PROJECT_BINARY_DIR}/opencl/heddle.icd DESTINATION ${parts}/opencl)
 endif()
-install(TARGETS heddle_hip DESTINATION ${parts}/hip NAMELINK_SKIP)
+install(TARGETS heddle_hip LIBRARY DESTINATION ${parts}/hip NAMELINK_SKIP)
 install(TARGETS heddle_record DESTINATION ${parts}/record)
 install(TARGETS ${threads_programs} DESTINATION ${parts}/threads)
 # NVIDIA's names have a folder of their own: only programs that `heddle run` starts should find them.
