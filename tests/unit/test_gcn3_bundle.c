@@ -36,7 +36,7 @@ static void begin(struct made *made, uint64_t count)
 static void make(struct made *made)
 {
     begin(made, 3);
-    add_entry(made, 512, 0, "host-x86_64-unknown-linux--");
+    add_entry(made, 512, 0, "host-x86_64-unknown-linux");
     add_entry(made, 512, 100, "hipv4-amdgcn-amd-amdhsa--gfx803");
     add_entry(made, 640, 200, "hipv4-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-");
     made->bytes = 840;

@@ -20,7 +20,7 @@ static void what_was_set_is_found(void **state)
 static void a_key_has_one_value(void **state)
 {
     (void)state;
-    char key, values[2];
+    char key = 0, values[2];
     struct pointers map = {0};
     pointers_set(&map, &key, &values[0]);
     pointers_set(&map, &key, &values[1]);

@@ -29,7 +29,7 @@ static bool fits(uint64_t at, uint64_t length, size_t bytes)
     return at <= bytes && length <= bytes - at;
 }
 
-/* "gfx906" of "hipv4-amdgcn-amd-amdhsa--gfx906:xnack-" */
+/* "gfx906" of "hipv4-amdgcn-amd-amdhsa--gfx906:xnack-"; nothing of "host-x86_64-unknown-linux" */
 static void read_target(const char *name, size_t length, char target[GCN3_TARGET_ROOM])
 {
     const char *settings = memchr(name, ':', length);
@@ -38,7 +38,8 @@ static void read_target(const char *name, size_t length, char target[GCN3_TARGET
     size_t start = length;
     while (start && name[start - 1] != '-')
         start--;
-    size_t kept = length - start < GCN3_TARGET_ROOM ? length - start : 0;
+    bool is_gpu = length - start > 3 && !memcmp(name + start, "gfx", 3);
+    size_t kept = is_gpu && length - start < GCN3_TARGET_ROOM ? length - start : 0;
     memcpy(target, name + start, kept);
     target[kept] = 0;
 }
