@@ -1,4 +1,5 @@
-/* Launches: a kernel's arguments are laid out as its metadata says, and the hidden ones beside them. */
+/* Launches. The driver lays out the arguments as the kernel's metadata says, with the hidden ones beside
+ * them. */
 #include "runtime/hip/launch.h"
 #include "base/demangle.h"
 #include "base/mem.h"
@@ -8,33 +9,26 @@
 
 /* ---- checks ---- */
 
-static int refuse(const char *why)
-{
-    err_set(driver_detail_err(), "%s", why);
-    return hipErrorInvalidConfiguration;
-}
-
 /* The work-items of a grid in a dimension are a number of 32 bits. */
-static int check_size(const struct hip_launch *launch, struct gcn3_geometry *geometry)
+static int check_size(const struct hip_launch *launch)
 {
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     const struct gpu_spec *gpu = device_spec(hip_device());
-    *geometry = (struct gcn3_geometry){.dims = 3};
+    uint64_t threads = 1;
     for (unsigned i = 0; i < 3; i++) {
         uint64_t items = (uint64_t)grid[i] * block[i];
-        if (!items || items > UINT32_MAX)
-            return refuse("a grid has 1 to 4294967295 work-items in each dimension");
-        geometry->grid[i] = (uint32_t)items;
-        geometry->group[i] = block[i];
+        if (!items || items > UINT32_MAX) {
+            err_set(driver_detail_err(), "a grid has 1 to 4294967295 work-items in each dimension");
+            return hipErrorInvalidConfiguration;
+        }
+        threads = threads <= gpu->threads_per_block ? threads * block[i] : threads;
     }
-    if ((uint64_t)block[0] * block[1] > gpu->threads_per_block ||
-        (uint64_t)block[0] * block[1] * block[2] > gpu->threads_per_block) {
-        err_set(driver_detail_err(), "a block has at most %llu threads, not %u x %u x %u",
-                (unsigned long long)gpu->threads_per_block, block[0], block[1], block[2]);
-        return hipErrorInvalidConfiguration;
-    }
-    return hipSuccess;
+    if (threads <= gpu->threads_per_block)
+        return hipSuccess;
+    err_set(driver_detail_err(), "a block has at most %llu threads, not %u x %u x %u",
+            (unsigned long long)gpu->threads_per_block, block[0], block[1], block[2]);
+    return hipErrorInvalidConfiguration;
 }
 
 static int check_events(const struct hip_launch *launch)
@@ -44,12 +38,25 @@ static int check_events(const struct hip_launch *launch)
     return known ? hipSuccess : hipErrorInvalidHandle;
 }
 
-/* ---- arguments ---- */
+/* ---- launches ---- */
 
-/* The explicit arguments as one segment: the caller has laid them out. */
-static int take_segment(const struct gcn3_kernel_info *info, void **extra, struct gcn3_arg_value *values)
+static int submit(struct hip_function *function, const struct hip_launch *launch, void **arguments)
 {
-    const uint8_t *segment = NULL;
+    struct launch_config config = {.grid = {launch->grid.x, launch->grid.y, launch->grid.z},
+                                   .block = {launch->block.x, launch->block.y, launch->block.z},
+                                   .shared_bytes = (uint32_t)launch->shared_bytes,
+                                   .cooperative = launch->cooperative};
+    struct stream *stream = hip_stream(launch->stream);
+    int error = launch->start ? (int)event_note(launch->start, stream) : hipSuccess;
+    if (!error)
+        error = stream_launch(stream, function->function, &config, arguments);
+    return error || !launch->stop ? error : (int)event_note(launch->stop, stream);
+}
+
+/* Arguments that the caller has laid out himself: each is where the kernel expects it. */
+static int find_arguments(const struct gcn3_kernel_info *info, void **extra, void **arguments)
+{
+    uint8_t *segment = NULL;
     size_t bytes = 0;
     for (; extra[0] != HIP_LAUNCH_PARAM_END; extra += 2) {
         if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
@@ -65,54 +72,18 @@ static int take_segment(const struct gcn3_kernel_info *info, void **extra, struc
             err_set(driver_detail_err(), "argument %u lies behind the %zu bytes that were given", i, bytes);
             return hipErrorInvalidValue;
         }
-        values[i] = (struct gcn3_arg_value){segment + arg->offset, arg->bytes};
+        arguments[i] = segment + arg->offset;
     }
     return hipSuccess;
 }
 
-static int take_pointers(const struct gcn3_kernel_info *info, void **arguments, struct gcn3_arg_value *values)
+static int submit_segment(struct hip_function *function, const struct hip_launch *launch, void **extra)
 {
-    for (uint32_t i = 0; i < info->explicit_count; i++) {
-        if (!arguments || !arguments[i]) {
-            err_set(driver_detail_err(), "argument %u of %u is missing", i, info->explicit_count);
-            return hipErrorInvalidValue;
-        }
-        values[i] = (struct gcn3_arg_value){arguments[i], info->args[i].bytes};
-    }
-    return hipSuccess;
-}
-
-/* ---- launches ---- */
-
-static int submit(struct hip_function *function, const struct hip_launch *launch, const void *segment)
-{
-    struct launch_config config = {.grid = {launch->grid.x, launch->grid.y, launch->grid.z},
-                                   .block = {launch->block.x, launch->block.y, launch->block.z},
-                                   .shared_bytes = (uint32_t)launch->shared_bytes,
-                                   .cooperative = launch->cooperative};
-    struct stream *stream = hip_stream(launch->stream);
-    int error = launch->start ? (int)event_note(launch->start, stream) : hipSuccess;
+    void **arguments = mem_alloc(function->info->explicit_count + 1, sizeof *arguments);
+    int error = find_arguments(function->info, extra, arguments);
     if (!error)
-        error =
-            stream_launch_packed(stream, function->function, &config, segment, function->info->kernarg_bytes);
-    return error || !launch->stop ? error : (int)event_note(launch->stop, stream);
-}
-
-static int fill_and_submit(struct hip_function *function, const struct hip_launch *launch, void **arguments,
-                           void **extra, const struct gcn3_geometry *geometry)
-{
-    const struct gcn3_kernel_info *info = function->info;
-    struct gcn3_arg_value *values = mem_alloc(info->explicit_count + 1, sizeof *values);
-    void *segment = mem_alloc(info->kernarg_bytes + 1, 1);
-    uint64_t lds;
-    int error =
-        !arguments && extra ? take_segment(info, extra, values) : take_pointers(info, arguments, values);
-    if (!error && !gcn3_args_fill(info, values, geometry, segment, &lds, driver_detail_err()))
-        error = hipErrorInvalidValue;
-    if (!error)
-        error = submit(function, launch, segment);
-    mem_free(segment);
-    mem_free(values);
+        error = submit(function, launch, arguments);
+    mem_free(arguments);
     return error;
 }
 
@@ -133,7 +104,6 @@ static int tell_refused(const struct hip_function *function, int error)
 
 int hip_start(struct hip_function *function, const struct hip_launch *launch, void **arguments, void **extra)
 {
-    struct gcn3_geometry geometry;
     if (!function)
         return hipErrorInvalidDeviceFunction;
     if (launch->shared_bytes > INT32_MAX)
@@ -141,9 +111,10 @@ int hip_start(struct hip_function *function, const struct hip_launch *launch, vo
     err_set(driver_detail_err(), "%s", "");
     int error = check_events(launch);
     if (!error)
-        error = check_size(launch, &geometry);
+        error = check_size(launch);
     if (!error)
-        error = fill_and_submit(function, launch, arguments, extra, &geometry);
+        error = !arguments && extra ? submit_segment(function, launch, extra)
+                                    : submit(function, launch, arguments);
     return tell_refused(function, error);
 }
 
