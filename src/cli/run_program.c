@@ -236,6 +236,9 @@ static bool check_program(struct run *run, struct err *err)
                 "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
                 "nvcc 13",
                 run->path, missing.at);
+    else if (!complete && !strncmp(missing.at, "libamdhip64.so.", 15))
+        err_set(err, "run: %.200s needs %.200s, and Heddle takes the place of HIP 5's; build it with hipcc 5",
+                run->path, missing.at);
     else if (!complete && !strncmp(missing.at, "libOpenCL.so.", 13))
         err_set(err, "run: %.200s needs %.200s: apt install ocl-icd-libopencl1", run->path, missing.at);
     else if (!complete)
