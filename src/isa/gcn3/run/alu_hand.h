@@ -21,44 +21,19 @@ static void run_V_MAD_I64_I32(struct gcn3_lanes *l)
     l->mask_out = bits_of(bits);
 }
 
+/* Conditions as integers of the type's width: so they become vectors. */
+typedef uint32_t flag_f32;
+typedef uint64_t flag_f64;
+
 LANE int32_t exponent_f32(float a)
 {
     return (int32_t)(bits_f32(a) >> 23 & 0xff);
 }
 
-LANE int32_t exponent_f64(double a)
+LANE int64_t exponent_f64(double a)
 {
-    return (int32_t)(bits_f64(a) >> 52 & 0x7ff);
+    return (int64_t)(bits_f64(a) >> 52 & 0x7ff);
 }
-
-/* Scales a numerator or denominator so that the steps of a division meet no denormals; the mask says that
- * v_div_fmas must scale back. `bias` is the type's, `near` and `tiny` are exponents apart and of a numerator.
- * Of normal numbers, a quotient is denormal if the exponents say so, or just if the fractions do. */
-#define DIV_SCALE(type, exponent, fraction, bias, near, tiny, up, down)                                      \
-    int32_t bits[GCN3_LANES];                                                                                \
-    EACH_LANE_OF(                                                                                            \
-        l, type, type, false, 0, const lane_##type s = GET_##type(a), d = GET_##type(b), n = GET_##type(c);  \
-        const int32_t d_exponent = exponent(d), n_exponent = exponent(n), apart = n_exponent - d_exponent;   \
-        const bool is_d = s == d, is_n = s == n, is_far = apart >= (near), is_denormal = d_exponent == 0;    \
-        const bool tiny_reciprocal =                                                                         \
-            (d_exponent > 2 * (bias)-1) | ((d_exponent == 2 * (bias)-1) & (fraction(d) != 0));               \
-        const bool tiny_quotient =                                                                           \
-            (apart < 1 - (bias)) | ((apart == 1 - (bias)) & (fraction(n) < fraction(d)));                    \
-        const bool none = (n_exponent == 0 && !fraction(n)) || (is_denormal && !fraction(d)),                \
-        finite = (n - n == 0) & (d - d == 0);                                                                \
-        const bool back = finite && !none && (is_far || (!is_denormal && tiny_quotient));                    \
-        const bool lifts_d = is_far & is_d, lowers_d = !is_far && !is_denormal && tiny_reciprocal;           \
-        const bool lifts_n = !is_far && !is_denormal && !tiny_reciprocal && tiny_quotient && is_n;           \
-        const bool lifts_all =                                                                               \
-            !is_far && (is_denormal || (!tiny_reciprocal && !tiny_quotient && n_exponent <= (tiny)));        \
-        const bool lifts = lifts_d | lifts_n | lifts_all, lowers = lowers_d && (!tiny_quotient || is_d);     \
-        const lane_##type lifted = s * (up), lowered = s * (down),                                           \
-        r = lifts    ? lifted                                                                                \
-            : lowers ? lowered                                                                               \
-                     : s;                                                                                    \
-        const lane_##type number = finite ? r : s; bits[i] = -(int32_t)back;                                 \
-        PUT_##type(none ? (lane_##type)NAN : number));                                                       \
-    l->mask_out = bits_of(bits)
 
 LANE uint32_t fraction_f32(float a)
 {
@@ -70,12 +45,51 @@ LANE uint64_t fraction_f64(double a)
     return bits_f64(a) & ((UINT64_C(1) << 52) - 1);
 }
 
+/* Scales a numerator n or denominator d, whichever s is, so that the steps of a division meet no denormals;
+ * `back` says that v_div_fmas must scale back. `bias` is that of the type's exponents, `near` how far they
+ * may be apart, `tiny` the least of a numerator's. Of normal numbers, a quotient is denormal if the exponents
+ * say so, or just if the fractions do. */
+#define DIV_SCALE(name, type, t, bias, near, tiny, up, down)                                                 \
+    LANE type name(type s, type d, type n, flag_##t *back)                                                   \
+    {                                                                                                        \
+        typedef flag_##t flag;                                                                               \
+        const flag greatest = 2 * (bias) + 1, d_exponent = (flag)exponent_##t(d),                            \
+                   n_exponent = (flag)exponent_##t(n);                                                       \
+        const flag is_d = s == d, is_n = s == n, below = n_exponent < d_exponent;                            \
+        const flag above_by = n_exponent - d_exponent, below_by = d_exponent - n_exponent;                   \
+        const flag is_far = (below ^ 1) & (above_by >= (near)), is_denormal = d_exponent == 0;               \
+        const flag same = d_exponent == greatest - 2;                                                        \
+        const flag tiny_reciprocal = (d_exponent > greatest - 2) | (same & (fraction_##t(d) != 0));          \
+        const flag tiny_quotient = below & ((below_by > (bias)-1) |                                          \
+                                            ((below_by == (bias)-1) & (fraction_##t(n) < fraction_##t(d)))); \
+        const flag none =                                                                                    \
+            ((n_exponent == 0) & (fraction_##t(n) == 0)) | (is_denormal & (fraction_##t(d) == 0));           \
+        const flag finite = (n_exponent < greatest) & (d_exponent < greatest) & (none ^ 1);                  \
+        const flag usual = (is_far ^ 1) & (is_denormal ^ 1);                                                 \
+        const flag small = usual & (tiny_reciprocal ^ 1) & (tiny_quotient ^ 1) & (n_exponent <= (tiny));     \
+        const flag lifts_one = (is_far & is_d) | (usual & (tiny_reciprocal ^ 1) & tiny_quotient & is_n);     \
+        const flag lifts = lifts_one | small | ((is_far ^ 1) & is_denormal);                                 \
+        const flag lowers = usual & tiny_reciprocal & ((tiny_quotient ^ 1) | is_d);                          \
+        const type factor = lifts ? (up) : 1, lower = lowers ? (down) : factor, all = finite ? lower : 1;    \
+        *back = finite & (is_far | (usual & tiny_quotient));                                                 \
+        return none ? (type)NAN : all == 1 ? s : s * all;                                                    \
+    }
+DIV_SCALE(div_scale_f32, float, f32, 127, 96, 23, 0x1p64f, 0x1p-64f)
+DIV_SCALE(div_scale_f64, double, f64, 1023, 768, 53, 0x1p128, 0x1p-128)
+#undef DIV_SCALE
+
 static void run_V_DIV_SCALE_F32(struct gcn3_lanes *l)
 {
-    DIV_SCALE(f32, exponent_f32, fraction_f32, 127, 96, 23, 0x1p64f, 0x1p-64f);
+    int32_t bits[GCN3_LANES];
+    EACH_LANE_OF(l, f32, f32, false, 0, flag_f32 back;
+                 PUT_f32(div_scale_f32(GET_f32(a), GET_f32(b), GET_f32(c), &back)); bits[i] = -(int32_t)back);
+    l->mask_out = bits_of(bits);
 }
 
 static void run_V_DIV_SCALE_F64(struct gcn3_lanes *l)
 {
-    DIV_SCALE(f64, exponent_f64, fraction_f64, 1023, 768, 53, 0x1p128, 0x1p-128);
+    int32_t bits[GCN3_LANES];
+    EACH_LANE_OF(l, f64, f64, false, 0, flag_f64 back;
+                 PUT_f64(div_scale_f64(GET_f64(a), GET_f64(b), GET_f64(c), &back)); bits[i] = -(int32_t)back);
+    l->mask_out = bits_of(bits);
 }

@@ -95,11 +95,11 @@ typedef lane_u64 compared_u64;
 #define PUT_b32(value) PUT_word(value)
 #define PUT_u32(value) PUT_word(value)
 #define PUT_i32(value) PUT_word(value)
-#define PUT_f32(value) PUT_word(bits_f32(OUT_f32(value)))
+#define PUT_f32(value) PUT_word(bits_f32(quiet_nan_f32(OUT_f32(value))))
 #define PUT_b64(value) PUT_wide(value)
 #define PUT_u64(value) PUT_wide(value)
 #define PUT_i64(value) PUT_wide((uint64_t)(value))
-#define PUT_f64(value) PUT_wide(bits_f64(OUT_f64(value)))
+#define PUT_f64(value) PUT_wide(bits_f64(quiet_nan_f64(OUT_f64(value))))
 #define PUT_m64(value) bits[i] = -(int32_t)(value)
 
 /* Hosts that do not flush denormals themselves. */
@@ -122,7 +122,7 @@ typedef lane_u64 compared_u64;
 
 /* What a row means for one lane; i is the lane, mask its bit of the mask that comes in. */
 #define MEANING(id, result, ta, tb, tc, meaning)                                                             \
-    LANE result of_##id(UNUSED lane_##ta a, UNUSED lane_##tb b, UNUSED lane_##tc c, UNUSED bool mask,        \
+    LANE result of_##id(UNUSED lane_##ta a, UNUSED lane_##tb b, UNUSED lane_##tc c, UNUSED uint32_t mask,    \
                         UNUSED int i, UNUSED struct gcn3_rules m)                                            \
     {                                                                                                        \
         return (result)(meaning);                                                                            \
@@ -131,15 +131,17 @@ typedef lane_u64 compared_u64;
 /* All lanes; the mask is taken apart by halves, as vectors shift words best. A constant `round_f16` lets
  * loops of f16 be vectors. */
 #define EACH_LANE_OF(l, td, ta, flushed, round_f16, ...)                                                     \
+    EACH_LANE_IN((l)->mode, l, td, ta, flushed, round_f16, __VA_ARGS__)
+#define EACH_LANE_IN(mode_of, l, td, ta, flushed, round_f16, ...)                                            \
     UNUSED uint32_t *const d0 = (l)->d[0], *const d1 = (l)->d[1];                                            \
     UNUSED const uint32_t *const a0 = (l)->a[0], *const a1 = (l)->a[1];                                      \
     UNUSED const uint32_t *const b0 = (l)->b[0], *const b1 = (l)->b[1];                                      \
     UNUSED const uint32_t *const c0 = (l)->c[0], *const c1 = (l)->c[1];                                      \
-    UNUSED const struct gcn3_rules m = {!((l)->mode & 0x40), !((l)->mode & 0x80), round_f16,                 \
-                                        (l)->mode >> 9 & 1};                                                 \
+    UNUSED const struct gcn3_rules m = {!((mode_of)&0x40), !((mode_of)&0x80), round_f16,                     \
+                                        (mode_of) >> 9 & 1};                                                 \
     UNUSED uint32_t host = GCN3_HOST_USUAL;                                                                  \
     if (IS_FLOAT(td) || IS_FLOAT(ta))                                                                        \
-        host = gcn3_host_of((l)->mode, GCN3_TYPE_##td, GCN3_TYPE_##ta, flushed);                             \
+        host = gcn3_host_of(mode_of, GCN3_TYPE_##td, GCN3_TYPE_##ta, flushed);                               \
     if (host != GCN3_HOST_USUAL)                                                                             \
         gcn3_host_set(host);                                                                                 \
     for (int half = 0; half < GCN3_LANES; half += 32) {                                                      \
@@ -147,7 +149,7 @@ typedef lane_u64 compared_u64;
         AS_VECTOR for (int j = 0; j < 32; j++)                                                               \
         {                                                                                                    \
             const int i = half + j;                                                                          \
-            UNUSED const bool mask = word >> j & 1;                                                          \
+            UNUSED const uint32_t mask = word >> j & 1;                                                      \
             __VA_ARGS__;                                                                                     \
         }                                                                                                    \
     }                                                                                                        \
@@ -192,6 +194,12 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     EXECUTOR(false, id, td, ta, tb, tc, __VA_ARGS__)
 #define FLUSHED(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                              \
     EXECUTOR(true, id, td, ta, tb, tc, __VA_ARGS__)
+#define APPROXIMATES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                         \
+    MEANING(id, lane_##td, ta, tb, tc, __VA_ARGS__)                                                          \
+    static void run_##id(struct gcn3_lanes *l)                                                               \
+    {                                                                                                        \
+        EACH_LANE_IN(l->mode & ~15u, l, td, ta, true, 0, PUT_##td(VALUE(id, ta, tb, tc)));                   \
+    }
 #define EXACT(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                                \
     MEANING(id, int64_t, ta, tb, tc, __VA_ARGS__)                                                            \
     static void run_##id(struct gcn3_lanes *l)                                                               \
@@ -207,9 +215,10 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     static void run_##id(struct gcn3_lanes *l)                                                               \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
-        const bool clamp = l->clamp;                                                                         \
+        const uint32_t clamp = l->clamp;                                                                     \
         EACH_LANE_OF(l, td, ta, false, 0, const uint32_t a = a0[i], b = b0[i], d = value;                    \
-                     const bool over = carry; bits[i] = -(int32_t)over; d0[i] = clamp & over ? most : d);    \
+                     const uint32_t over = carry; bits[i] = -(int32_t)over;                                  \
+                     d0[i] = clamp & over ? most : d);                                                       \
         l->mask_out = bits_of(bits);                                                                         \
     }
 #define CLASSIFIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                           \
@@ -239,13 +248,14 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
 extern gcn3_vector_fn *const FNS(LEVEL)[];
 #define INST(...)
 #define SCALAR(...)
-#define LANES(id, ...)      [GCN3_##id] = run_##id,
-#define BY_HAND(id, ...)    [GCN3_##id] = run_##id,
-#define FLUSHED(id, ...)    [GCN3_##id] = run_##id,
-#define EXACT(id, ...)      [GCN3_##id] = run_##id,
-#define CARRIES(id, ...)    [GCN3_##id] = run_##id,
-#define COMPARES(id, ...)   [GCN3_##id] = run_##id,
-#define CLASSIFIES(id, ...) [GCN3_##id] = run_##id,
+#define LANES(id, ...)        [GCN3_##id] = run_##id,
+#define BY_HAND(id, ...)      [GCN3_##id] = run_##id,
+#define FLUSHED(id, ...)      [GCN3_##id] = run_##id,
+#define APPROXIMATES(id, ...) [GCN3_##id] = run_##id,
+#define EXACT(id, ...)        [GCN3_##id] = run_##id,
+#define CARRIES(id, ...)      [GCN3_##id] = run_##id,
+#define COMPARES(id, ...)     [GCN3_##id] = run_##id,
+#define CLASSIFIES(id, ...)   [GCN3_##id] = run_##id,
 gcn3_vector_fn *const FNS(LEVEL)[GCN3_OP_COUNT] = {
 #include "gcn3/gcn3.def"
 };

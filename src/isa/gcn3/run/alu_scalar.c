@@ -16,6 +16,7 @@ typedef uint64_t raw_b64, raw_u64, raw_i64;
 #define INST(...)
 #define LANES(...)
 #define FLUSHED(...)
+#define APPROXIMATES(...)
 #define EXACT(...)
 #define CARRIES(...)
 #define COMPARES(...)
@@ -38,6 +39,7 @@ typedef uint64_t raw_b64, raw_u64, raw_i64;
 
 #define LANES(...)
 #define FLUSHED(...)
+#define APPROXIMATES(...)
 #define EXACT(...)
 #define CARRIES(...)
 #define COMPARES(...)

@@ -162,36 +162,42 @@ LANE int32_t within_i16(int32_t a)
 /* ---- whole numbers ---------------------------------------------------------------------------------------
  */
 
-/* A whole number near b has b's sign. Hosts without an instruction for it make -0 of 0 if they round down. */
-LANE float signed_as_f32(float a, float b)
-{
-    return a != a ? a : copysignf(a, b);
-}
-
-LANE double signed_as_f64(double a, double b)
-{
-    return a != a ? a : copysign(a, b);
-}
-
 /* Independent of the host's rounding mode. */
-#if defined __GNUC__ && !defined __clang__ /* one instruction */
-#define roundeven_f32 __builtin_roundevenf
-#define roundeven_f64 __builtin_roundeven
+#if defined __GNUC__ && !defined __clang__
+#define NEAREST_F32 __builtin_roundevenf
+#define NEAREST_F64 __builtin_roundeven
 #else
-LANE float roundeven_f32(float a)
-{
-    float whole = truncf(a), rest = fabsf(a - whole), half = whole * 0.5f;
-    bool away = rest > 0.5f || (rest == 0.5f && half != truncf(half));
-    return fabsf(a) >= 0x1p23f || a != a ? a : copysignf(whole + (away ? copysignf(1.0f, a) : 0.0f), a);
-}
-
-LANE double roundeven_f64(double a)
-{
-    double whole = trunc(a), rest = fabs(a - whole), half = whole * 0.5;
-    bool away = rest > 0.5 || (rest == 0.5 && half != trunc(half));
-    return fabs(a) >= 0x1p52 || a != a ? a : copysign(whole + (away ? copysign(1.0, a) : 0.0), a);
-}
+#define NEAREST(name, type, trunc_t, abs_t, copysign_t, whole_from)                                          \
+    LANE type name(type a)                                                                                   \
+    {                                                                                                        \
+        type whole = trunc_t(a), rest = abs_t(a - whole), half = whole / 2;                                  \
+        bool away = rest > (type)0.5 || (rest == (type)0.5 && half != trunc_t(half));                        \
+        type r = copysign_t(whole + (away ? copysign_t(1, a) : 0), a);                                       \
+        return abs_t(a) >= (whole_from) || a != a ? a : r;                                                   \
+    }
+NEAREST(NEAREST_F32, float, truncf, fabsf, copysignf, 0x1p23f)
+NEAREST(NEAREST_F64, double, trunc, fabs, copysign, 0x1p52)
+#undef NEAREST
 #endif
+
+/* Libraries may look at bits: what the host takes for 0 is 0 to them, too. A 0 has the sign of a, however the
+ * host found it. */
+#define WHOLE(name, type, fn, zero)                                                                          \
+    LANE type name(type a)                                                                                   \
+    {                                                                                                        \
+        type r = fn(a);                                                                                      \
+        return (a == 0) | (r == 0) ? zero : r;                                                               \
+    }
+#define WHOLES(t, type, suffix, zero)                                                                        \
+    WHOLE(trunc_##t, type, trunc##suffix, zero)                                                              \
+    WHOLE(ceil_##t, type, ceil##suffix, zero)                                                                \
+    WHOLE(floor_##t, type, floor##suffix, zero)
+WHOLES(f32, float, f, f32_bits(bits_f32(a) & 0x80000000))
+WHOLES(f64, double, , f64_bits(bits_f64(a) & ~(uint64_t)INT64_MAX))
+WHOLE(roundeven_f32, float, NEAREST_F32, f32_bits(bits_f32(a) & 0x80000000))
+WHOLE(roundeven_f64, double, NEAREST_F64, f64_bits(bits_f64(a) & ~(uint64_t)INT64_MAX))
+#undef WHOLES
+#undef WHOLE
 
 /* ---- floats to integers: the nearest in range; a NaN is 0 ------------------------------------------------
  */
@@ -243,17 +249,17 @@ LANE float mul_legacy(float a, float b)
     return a == 0.0f || b == 0.0f ? 0.0f : a * b;
 }
 
-/* Less than 1, even where the difference rounds to it. */
+/* Less than 1, even where the difference rounds to it; never -0. */
 LANE float fract_f32(float a)
 {
-    float r = a - floorf(a);
-    return r >= 1.0f ? 0x1.fffffep-1f : r;
+    float r = a - floor_f32(a), less = r >= 1.0f ? 0x1.fffffep-1f : r;
+    return r == 0.0f ? 0.0f : less;
 }
 
 LANE double fract_f64(double a)
 {
-    double r = a - floor(a);
-    return r >= 1.0 ? 0x1.fffffffffffffp-1 : r;
+    double r = a - floor_f64(a), less = r >= 1.0 ? 0x1.fffffffffffffp-1 : r;
+    return r == 0.0 ? 0.0 : less;
 }
 
 /* a * 2^b, rounded once: f64 has room for all of it. */
@@ -283,6 +289,17 @@ LANE double frexp_fraction_f64(double a)
     return a == 0.0 ? f64_bits(sign) : bits >= UINT64_C(0x7ff) << 52 ? a : r;
 }
 
+/* All NaN that arithmetic gives are this one: which operand's a host would give depends on its compiler. */
+LANE float quiet_nan_f32(float a)
+{
+    return a != a ? f32_bits(0x7fc00000) : a;
+}
+
+LANE double quiet_nan_f64(double a)
+{
+    return a != a ? f64_bits(UINT64_C(0x7ff8) << 48) : a;
+}
+
 LANE bool is_signaling_f32(float a)
 {
     return (bits_f32(a) & 0x7fffffff) - 0x7f800001 < 0x3fffff;
@@ -293,32 +310,50 @@ LANE bool is_signaling_f64(double a)
     return (bits_f64(a) & INT64_MAX) - UINT64_C(0x7ff0000000000001) < QUIET_F64 - 1;
 }
 
+/* Floats as integers of the same order, and back; a NaN is `nan`, which is one, too. */
+LANE int32_t order_f32(float a, int32_t nan)
+{
+    int32_t bits = (int32_t)bits_f32(a), order = bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
+    return a != a ? nan : order;
+}
+
+LANE float f32_order(int32_t order)
+{
+    return f32_bits((uint32_t)(order ^ (int32_t)((uint32_t)(order >> 31) >> 1)));
+}
+
+LANE int64_t order_f64(double a, int64_t nan)
+{
+    int64_t bits = (int64_t)bits_f64(a), order = bits ^ (int64_t)((uint64_t)(bits >> 63) >> 1);
+    return a != a ? nan : order;
+}
+
+LANE double f64_order(int64_t order)
+{
+    return f64_bits((uint64_t)(order ^ (int64_t)((uint64_t)(order >> 63) >> 1)));
+}
+
 /* A number wins over a NaN, unless IEEE mode sees a signaling one. Denormals are compared and kept. */
-#define EXTREME(name, type, sooner)                                                                          \
+#define EXTREME(name, type, t, integer, nan, sooner)                                                         \
     LANE type name(type a, type b, struct gcn3_rules m)                                                      \
     {                                                                                                        \
-        bool a_nan = a != a, b_nan = b != b, takes_a = b_nan | (!a_nan & (sooner));                          \
-        bool signaling = m.ieee & (is_signaling(a) | is_signaling(b));                                       \
-        type r = takes_a ? a : b;                                                                            \
-        return signaling | (a_nan & b_nan) ? (type)NAN : r;                                                  \
+        integer x = order_##t(a, nan), y = order_##t(b, nan), r = x sooner y ? x : y;                        \
+        return m.ieee & (is_signaling_##t(a) | is_signaling_##t(b)) ? (type)NAN : t##_order(r);              \
     }
-#define is_signaling is_signaling_f32
-EXTREME(least_f32, float, less_f32(a, b))
-EXTREME(greatest_f32, float, less_f32(b, a))
-#undef is_signaling
-#define is_signaling is_signaling_f64
-EXTREME(least_f64, double, less_f64(a, b))
-EXTREME(greatest_f64, double, less_f64(b, a))
-#undef is_signaling
+EXTREME(least_f32, float, f32, int32_t, INT32_MAX, <)
+EXTREME(greatest_f32, float, f32, int32_t, INT32_MIN, >)
+EXTREME(least_f64, double, f64, int64_t, INT64_MAX, <)
+EXTREME(greatest_f64, double, f64, int64_t, INT64_MIN, >)
 #undef EXTREME
 
 /* The one in the middle; with a NaN among them, the least. */
-LANE float middle_f32(float a, float b, float c, struct gcn3_rules m)
+LANE float middle_f32(float a, float b, float c)
 {
-    float low = less_f32(a, b) ? a : b, high = less_f32(a, b) ? b : a;
-    float inner = less_f32(high, c) ? high : c, middle = less_f32(inner, low) ? low : inner;
-    bool nan = (a != a) | (b != b) | (c != c);
-    return nan ? least_f32(least_f32(a, b, m), c, m) : middle;
+    int32_t x = order_f32(a, INT32_MAX), y = order_f32(b, INT32_MAX), z = order_f32(c, INT32_MAX);
+    int32_t low = x < y ? x : y, high = x < y ? y : x, inner = high < z ? high : z;
+    int32_t least = low < z ? low : z, middle = low < inner ? inner : low;
+    bool nan = (x == INT32_MAX) | (y == INT32_MAX) | (z == INT32_MAX);
+    return f32_order(nan ? least : middle);
 }
 
 /* The bit of v_cmp_class that a number's kind has. */
@@ -447,11 +482,13 @@ LANE double div_fmas_f64(double a, double b, double c, bool scaled)
     double r = fma(a, b, c), high = a * b, low = fma(a, b, -high);
     double x = c + low, xz = x - c, x_lost = (c - (x - xz)) + (low - xz);
     double y = high + x, yz = y - high, y_lost = (high - (y - yz)) + (x - yz);
-    double lost = ((y - r) + y_lost) + x_lost;
-    double factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
-    bool fits = fabs(r) < 0x1.fffffffffffffp1023; /* which is what it is if rounded toward zero */
-    double back = fits ? r * factor : fma(a * factor, b, c * factor);
-    return !scaled ? r : fabs(back) < 0x1p-1022 ? odd_f64(r, lost) * factor : back;
+    double lost = ((y - r) + y_lost) + x_lost, factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
+    double back = fabs(r) < INFINITY ? r * factor : fma(a * factor, b, c * factor);
+    double rest = r - back * 0x1p128; /* of a denormal result; half of its last place is a tie */
+    bool beyond =
+        fabs(back) < 0x1p-1022 && fabs(rest) == 0x1p-947 && lost != 0.0 && (lost > 0.0) == (rest > 0.0);
+    double other = back + copysign(0x1p-1074, rest);
+    return !scaled ? r : beyond ? other : back;
 }
 
 /* ---- the faces of a cube ---------------------------------------------------------------------------------
@@ -557,12 +594,12 @@ LANE uint16_t greatest3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rule
 
 LANE uint16_t middle_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
-    return to_f16(middle_f32(of_f16(a, m), of_f16(b, m), of_f16(c, m), m), m);
+    return to_f16(middle_f32(of_f16(a, m), of_f16(b, m), of_f16(c, m)), m);
 }
 
 LANE uint16_t fract_f16(uint16_t a, struct gcn3_rules m)
 {
-    float x = of_f16(a, m), r = x - floorf(x);
+    float r = fract_f32(of_f16(a, m));
     return to_f16(r >= 0x1.ffcp-1f ? 0x1.ffcp-1f : r, m);
 }
 
