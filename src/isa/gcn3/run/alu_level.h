@@ -95,11 +95,11 @@ typedef lane_u64 compared_u64;
 #define PUT_b32(value) PUT_word(value)
 #define PUT_u32(value) PUT_word(value)
 #define PUT_i32(value) PUT_word(value)
-#define PUT_f32(value) PUT_word(bits_f32(number_quiet_f32(OUT_f32(value))))
+#define PUT_f32(value) PUT_word(bits_f32(gcn3_quiet_f32(OUT_f32(value))))
 #define PUT_b64(value) PUT_wide(value)
 #define PUT_u64(value) PUT_wide(value)
 #define PUT_i64(value) PUT_wide((uint64_t)(value))
-#define PUT_f64(value) PUT_wide(bits_f64(number_quiet_f64(OUT_f64(value))))
+#define PUT_f64(value) PUT_wide(bits_f64(gcn3_quiet_f64(OUT_f64(value))))
 #define PUT_m64(value) bits[i] = -(int32_t)(value)
 
 /* Hosts that do not flush denormals themselves. */
