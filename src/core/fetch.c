@@ -129,7 +129,8 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
     if (level->latency == 0)
         return 0;
     w->kernel->counters.fetch_misses++;
-    w->code_at = follows ? max_u64(now, before + level->interval) : now + level->latency;
+    bool streams = follows && level->interval;
+    w->code_at = streams ? max_u64(now, before + level->interval) : now + level->latency;
     return (uint32_t)(w->code_at - now);
 }
 

@@ -78,7 +78,8 @@
     P(S, count, l1_code_interval, "10", "1..10000",                                                          \
       "straight code: from one line to the next, from the SM's cache")                                       \
     P(S, count, l2_code_interval, "17", "1..10000", "straight code: the same, from the cache behind it")     \
-    P(S, count, memory_code_interval, "26", "1..10000", "straight code: the same, from L2 or memory")        \
+    P(S, count, memory_code_interval, "26", "0..10000",                                                      \
+      "straight code: the same, from L2 or memory; 0: no line is fetched ahead")                             \
     P(S, size, constant_cache, "2KiB", "0|64B..1MiB",                                                        \
       "constant cache of the SM, nearest to the units; 0: none")                                             \
     P(S, size, l2_constants, "128KiB", "0|2KiB..16MiB", "constant cache behind it (L1.5); 0: none")          \
