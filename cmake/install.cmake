@@ -2,7 +2,7 @@
 #
 #   bin/heddle
 #   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h
-#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, record/, threads/
+#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, threads/
 #   share/heddle/     systems/, bench/h200/ (what a real GPU gave)
 set(parts ${CMAKE_INSTALL_LIBDIR}/heddle)
 
@@ -13,6 +13,7 @@ if(TARGET heddle_opencl)
     install(TARGETS heddle_opencl DESTINATION ${parts}/opencl)
     install(FILES ${PROJECT_BINARY_DIR}/opencl/heddle.icd DESTINATION ${parts}/opencl)
 endif()
+install(TARGETS heddle_hip LIBRARY DESTINATION ${parts}/hip NAMELINK_SKIP)
 install(TARGETS heddle_record DESTINATION ${parts}/record)
 install(TARGETS ${threads_programs} DESTINATION ${parts}/threads)
 # NVIDIA's names have a folder of their own: only programs that `heddle run` starts should find them.

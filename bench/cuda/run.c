@@ -251,6 +251,7 @@ bool workload_run_driven(const struct workload *workload, const uint64_t *option
     if (!gpu.timed)
         return false;
     workload->run(&gpu, options);
+    result->is_machine_code = timed_is_machine_code(gpu.timed);
     expect_done(&gpu, timed_finish(gpu.timed, result));
     if (look)
         look(user, timed_driver(gpu.timed));

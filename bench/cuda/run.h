@@ -20,8 +20,9 @@ struct workload_figure { /* see dev_figure */
 struct workload_result {
     struct launch_result counts; /* of all launches */
     uint64_t launches;
-    double seconds;   /* in kernels */
-    bool interrupted; /* in simulated time, before the end of a kernel */
+    bool is_machine_code; /* that ran, not PTX */
+    double seconds;       /* in kernels */
+    bool interrupted;     /* in simulated time, before the end of a kernel */
     struct workload_figure figures[WORKLOAD_FIGURES_MOST];
     size_t figure_count;
 };

@@ -28,12 +28,17 @@ static const char *told(struct timed *timed, enum result result)
     return *driver_detail() ? driver_detail() : result_text(result);
 }
 
+bool timed_is_machine_code(const struct timed *timed)
+{
+    return *device_spec(timed->device)->target;
+}
+
 /* The code that the system's GPUs run. */
 static const char *load(struct timed *timed, const struct workload *workload)
 {
     char name[80];
     size_t bytes;
-    bool is_gcn3 = *device_spec(timed->device)->target;
+    bool is_gcn3 = timed_is_machine_code(timed);
     const char *code = workload_code(workload, is_gcn3 ? WORKLOAD_GCN3 : WORKLOAD_PTX, &bytes);
     if (!code) {
         snprintf(timed->fault, sizeof timed->fault, "%s: this workload has no kernels %s", workload->name,

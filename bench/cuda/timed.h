@@ -21,7 +21,8 @@ const char *timed_seconds(struct timed *timed, double *seconds);
 
 /* Waits for all, and sums up what was launched. */
 const char *timed_finish(struct timed *timed, struct workload_result *result);
-unsigned timed_lanes(const struct timed *timed); /* of a warp */
+bool timed_is_machine_code(const struct timed *timed); /* else PTX runs */
+unsigned timed_lanes(const struct timed *timed);       /* of a warp */
 struct driver *timed_driver(struct timed *timed);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "cli/gcn3_code.h"
 #include "gcn3_object/object.h"
 #include "report/json.h"
 
@@ -51,7 +52,20 @@ static void print_args(const struct gcn3_kernel_info *kernel)
     }
 }
 
-static void print_kernel(const struct gcn3_kernel_info *kernel)
+static void print_opcodes(const struct gcn3_object *object, const struct gcn3_kernel_info *kernel)
+{
+    struct gcn3_code code;
+    cmd_gcn3_code_count(object, kernel, &code);
+    printf("  instructions    %" PRIu64 "\n", code.instructions);
+    if (code.unknown_bytes)
+        printf("  unknown         %" PRIu64 " bytes of code\n", code.unknown_bytes);
+    printf("  opcodes\n");
+    for (size_t i = 0; i < code.opcode_count; i++)
+        printf("    %9" PRIu64 " %s\n", code.opcodes[i].count, code.opcodes[i].name);
+    cmd_gcn3_code_fini(&code);
+}
+
+static void print_kernel(const struct gcn3_object *object, const struct gcn3_kernel_info *kernel)
 {
     printf("\nkernel %s, at 0x%" PRIx64, kernel->name, kernel->entry);
     if (kernel->code_bytes)
@@ -70,6 +84,7 @@ static void print_kernel(const struct gcn3_kernel_info *kernel)
     }
     printf("\n");
     print_args(kernel);
+    print_opcodes(object, kernel);
 }
 
 static void print_object(const struct gcn3_object *object)
@@ -82,7 +97,7 @@ static void print_object(const struct gcn3_object *object)
         printf("  %12" PRIu64 " bytes at 0x%" PRIx64 "  %s\n", object->variables[i].bytes,
                object->variables[i].at, object->variables[i].name);
     for (size_t i = 0; i < object->kernel_count; i++)
-        print_kernel(&object->kernels[i]);
+        print_kernel(object, &object->kernels[i]);
 }
 
 /* ---- as JSON ---- */
@@ -105,7 +120,26 @@ static void json_args(struct json_writer *json, const struct gcn3_kernel_info *k
     json_close(json);
 }
 
-static void json_kernel(struct json_writer *json, const struct gcn3_kernel_info *kernel)
+static void json_opcodes(struct json_writer *json, const struct gcn3_object *object,
+                         const struct gcn3_kernel_info *kernel)
+{
+    struct gcn3_code code;
+    cmd_gcn3_code_count(object, kernel, &code);
+    json_put_count(json, "instructions", code.instructions);
+    json_put_count(json, "unknown_bytes", code.unknown_bytes);
+    json_open_list(json, "opcodes");
+    for (size_t i = 0; i < code.opcode_count; i++) {
+        json_open_object(json, NULL);
+        json_put_text(json, "opcode", code.opcodes[i].name);
+        json_put_count(json, "count", code.opcodes[i].count);
+        json_close(json);
+    }
+    json_close(json);
+    cmd_gcn3_code_fini(&code);
+}
+
+static void json_kernel(struct json_writer *json, const struct gcn3_object *object,
+                        const struct gcn3_kernel_info *kernel)
 {
     json_open_object(json, NULL);
     json_put_text(json, "name", kernel->name);
@@ -124,6 +158,7 @@ static void json_kernel(struct json_writer *json, const struct gcn3_kernel_info 
     }
     json_close(json);
     json_args(json, kernel);
+    json_opcodes(json, object, kernel);
     json_close(json);
 }
 
@@ -150,7 +185,7 @@ static bool write_json(const struct gcn3_object *object, const char *path, struc
     json_close(&json);
     json_open_list(&json, "kernels");
     for (size_t i = 0; i < object->kernel_count; i++)
-        json_kernel(&json, &object->kernels[i]);
+        json_kernel(&json, object, &object->kernels[i]);
     json_close(&json);
     json_close(&json);
     return file_close(&writer, err);
@@ -160,7 +195,7 @@ static bool write_json(const struct gcn3_object *object, const char *path, struc
 
 static const struct option_row options[] = {
     {"--json", "FILE", "write what the code object holds as JSON; - is standard output"},
-    {"--kernel", "NAME", "show this kernel alone"},
+    {"--kernel", "NAME", "show this kernel alone, with its instructions"},
     {NULL, NULL, NULL},
 };
 
@@ -206,7 +241,9 @@ static bool tell_kernel(const struct gcn3_object *object, const char *name, stru
             err_add(err, "; did you mean %s?", nearest.best);
         return false;
     }
-    print_kernel(kernel);
+    print_kernel(object, kernel);
+    putchar('\n');
+    cmd_gcn3_code_print(object, kernel);
     return true;
 }
 
@@ -246,8 +283,10 @@ const struct cmd cmd_gcn3 = {
     .help = "show what a code object for AMD's GPUs holds",
     .more =
         "Prints the version and target of a code object (.hsaco, as clang writes it for gfx803, gfx900 and\n"
-        "gfx906), its variables, and of each kernel its registers, LDS, private memory and arguments.\n"
-        "- is standard input.",
+        "gfx906), its variables, and of each kernel its registers, LDS, private memory, arguments and\n"
+        "opcodes. --kernel shows the instructions of one, and the lines of the source that they are from "
+        "where\n"
+        "the file has these (clang -g). - is standard input.",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* heddle run: runs a CUDA or OpenCL program on a simulated system. */
+/* heddle run: runs a CUDA, HIP or OpenCL program on a simulated system. */
 #include "cli/stats_launches.h"
 #include "report/launches/launches.h"
 #include "cli/run.h"
@@ -78,7 +78,8 @@ static unsigned thread_count(const struct run_request *request)
     return asked && strcmp(asked, "all") ? (unsigned)strtoul(asked, NULL, 10) : host_cores();
 }
 
-/* An OpenCL program without --system has one of its own choice. False: it has not, or there is no such one.
+/* An OpenCL or HIP program without --system has one of its own choice. False: it has not, or there is no such
+ * one.
  */
 static bool chose_system(const struct run *run, struct text *name, struct system *system)
 {
@@ -206,10 +207,12 @@ static int run(int count, char **words)
 const struct cmd cmd_run = {
     .name = "run",
     .arguments = "[options] PROGRAM [ARGUMENTS]",
-    .help = "run a CUDA or OpenCL program, with no GPU",
+    .help = "run a CUDA, HIP or OpenCL program, with no GPU",
     .more =
         "Runs a program as nvcc built it: it needs no change, but must hold PTX, which is nvcc's default.\n"
-        "An OpenCL program finds an AMD GPU, the R9 Nano unless --system says another.\n"
+        "An OpenCL program finds an AMD GPU, the R9 Nano unless --system says another. A HIP program finds "
+        "the\n"
+        "GPU that its kernels are built for.\n"
         "Its exit status becomes that of heddle. It ends with a line on stderr that sums up what it "
         "launched.\n"
         "Options stand before the program; all words behind it are its own. See docs/cuda.md.\n"

@@ -19,6 +19,7 @@ struct run {
     char *path;                    /* of the program, as found */
     char *libraries;               /* the folder of ours */
     char *opencl;                  /* the folder of OpenCL's; or NULL */
+    char *hip;                     /* the folder of HIP's */
     struct text identity;          /* what checkpoints know it by, where there are any */
     char *folder;                  /* where its processes leave their launches */
     int status;                    /* as a shell gives it */

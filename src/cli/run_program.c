@@ -21,6 +21,7 @@
 
 #define PRELOAD "libheddle_preload.so"
 #define OPENCL  "libheddle_opencl.so"
+#define HIP     "libamdhip64.so.5"
 static const size_t PROGRAM_MOST = (size_t)1 << 34; /* bytes */
 
 static bool fail(struct run *run, int status)
@@ -36,20 +37,23 @@ static char *joined(const char *folder, size_t length, const char *name)
     return path.at;
 }
 
-/* Our libraries are in the folders `cuda` and `opencl` beside the heddle program; the latter may not be
- * there. */
+/* The folder of this library, which is beside the heddle program; NULL when it is not there. */
+static char *folder_of(const char *library, struct err *err)
+{
+    char *path = process_beside("run", library, err);
+    if (path)
+        *strrchr(path, '/') = 0;
+    return path;
+}
+
+/* OpenCL's may not be there. */
 static bool find_libraries(struct run *run, struct err *err)
 {
     struct err unused;
-    char *preload = process_beside("run", "cuda/" PRELOAD, err);
-    run->opencl = process_beside("run", "opencl/" OPENCL, &unused);
-    if (run->opencl)
-        *strrchr(run->opencl, '/') = 0;
-    if (preload) {
-        *strrchr(preload, '/') = 0;
-        run->libraries = preload;
-    }
-    return preload;
+    run->opencl = folder_of("opencl/" OPENCL, &unused);
+    run->libraries = folder_of("cuda/" PRELOAD, err);
+    run->hip = run->libraries ? folder_of("hip/" HIP, err) : NULL;
+    return run->hip;
 }
 
 static bool find_program(struct run *run, struct err *err)
@@ -149,6 +153,7 @@ static void set_environment(const struct run *run)
         set_list("LD_LIBRARY_PATH", run->opencl);
         setenv("OCL_ICD_VENDORS", run->opencl, 1);
     }
+    set_list("LD_LIBRARY_PATH", run->hip);
     set_list("LD_LIBRARY_PATH", run->libraries);
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
@@ -231,6 +236,9 @@ static bool check_program(struct run *run, struct err *err)
                 "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
                 "nvcc 13",
                 run->path, missing.at);
+    else if (!complete && !strncmp(missing.at, "libamdhip64.so.", 15))
+        err_set(err, "run: %.200s needs %.200s, and Heddle takes the place of HIP 5's; build it with hipcc 5",
+                run->path, missing.at);
     else if (!complete && !strncmp(missing.at, "libOpenCL.so.", 13))
         err_set(err, "run: %.200s needs %.200s: apt install ocl-icd-libopencl1", run->path, missing.at);
     else if (!complete)
@@ -312,6 +320,7 @@ void cmd_run_clean(struct run *run)
     guard_end();
     mem_free(run->libraries);
     mem_free(run->opencl);
+    mem_free(run->hip);
     mem_free(run->path);
     text_fini(&run->identity);
 }

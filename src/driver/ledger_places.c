@@ -14,6 +14,7 @@
 #define PLACE_NUMBERS(N)                                                                                     \
     N(line)                                                                                                  \
     N(ptx_line)                                                                                              \
+    N(code_at)                                                                                               \
     N(is_atomic)                                                                                             \
     N(is_shared)
 

@@ -41,3 +41,9 @@ void place_tell_short(const struct code_place *place, struct text *text)
         tell_code(place, text);
     text_add(text, " (%s)", place->instruction);
 }
+
+int place_compare_code(const struct code_place *a, const struct code_place *b)
+{
+    int order = (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
+    return order ? order : (a->code_at > b->code_at) - (a->code_at < b->code_at);
+}

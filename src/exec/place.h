@@ -19,6 +19,9 @@ struct code_place {
     uint8_t steps[UNIT_COUNT]; /* machine instructions that it becomes, by unit; 255 stands for more, too */
 };
 
+/* By lines of PTX, or by places of machine code: less than, equal or greater than 0. */
+int place_compare_code(const struct code_place *a, const struct code_place *b);
+
 /* "saxpy.cu:5, PTX line 40 of saxpy.ptx (ld.global.f32)" */
 void place_tell(const struct code_place *place, struct text *text);
 

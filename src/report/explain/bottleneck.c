@@ -15,14 +15,14 @@ static int by_text(const char *a, const char *b)
     return a == b ? 0 : !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-/* Places of one line of the source are the same, whatever their lines of PTX are. */
+/* Places of one line of the source are the same, wherever they are in the code. */
 static int compare_lines(const struct code_place *a, const struct code_place *b)
 {
     int order = by_text(a->file, b->file);
     if (!order && a->file)
         order = (a->line > b->line) - (a->line < b->line);
     if (!order && !a->file)
-        order = (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
+        order = place_compare_code(a, b);
     order = order ? order : by_text(a->module, b->module);
     order = order ? order : by_text(a->function, b->function);
     return order ? order : by_text(a->instruction, b->instruction);
@@ -33,7 +33,7 @@ static int by_line(const void *left, const void *right)
     const struct code_place *a = ((const struct metric_place *)left)->at,
                             *b = ((const struct metric_place *)right)->at;
     int order = compare_lines(a, b);
-    return order ? order : (a->ptx_line > b->ptx_line) - (a->ptx_line < b->ptx_line);
+    return order ? order : place_compare_code(a, b);
 }
 
 size_t bottleneck_merge_places(struct metric_place *places, size_t count)

@@ -64,8 +64,7 @@ static int by_wait(const void *left, const void *right)
 {
     const struct metric_place *a = left, *b = right;
     uint64_t x = waited(&a->counts), y = waited(&b->counts);
-    return x != y ? (x < y) - (x > y)
-                  : (a->at->ptx_line > b->at->ptx_line) - (a->at->ptx_line < b->at->ptx_line);
+    return x != y ? (x < y) - (x > y) : place_compare_code(a->at, b->at);
 }
 
 static void groups_fini(struct groups *groups)
@@ -225,6 +224,8 @@ static void add_where(struct text *text, const struct metric_place *place)
     place_tell_short(place->at, text);
     if (place->at->file && place->at->ptx_line)
         text_add(text, ", PTX line %u", place->at->ptx_line);
+    else if (place->at->file && place->at->code_at)
+        text_add(text, ", byte 0x%x", place->at->code_at);
     if (place->copies)
         text_add(text, " and %u more", place->copies);
 }

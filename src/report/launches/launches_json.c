@@ -65,6 +65,8 @@ static void write_place(struct json_writer *json, const struct code_place *place
     json_put_text(json, "module", place->module);
     if (place->ptx_line)
         json_put_count(json, "ptx_line", place->ptx_line);
+    if (place->code_at)
+        json_put_count(json, "code_at", place->code_at);
     json_put_text(json, "instruction", place->instruction);
     json_open_object(json, "units");
     for (int i = 0; i < UNIT_COUNT; i++) {

@@ -2,59 +2,24 @@
  * read through it. The driver uses what was destroyed again and frees nothing while the program runs, so that
  * handles only ever are added; one that was destroyed is the driver's to refuse. */
 #include "runtime/cuda/api.h"
-#include "base/mem.h"
+#include "base/pointers.h"
 
 #include <pthread.h>
 
-/* A hash table with open addressing; NULL is a free place. */
-struct handles {
-    const void **at;
-    size_t count, capacity; /* a power of 2, at least twice the count */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct handles streams, events;
+static struct pointers streams, events;
 
-/* The place of this handle, or the free one where it belongs. */
-static const void **place(const struct handles *handles, const void *handle)
-{
-    size_t i = (size_t)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15 >> 20);
-    for (;; i++) {
-        const void **at = &handles->at[i & (handles->capacity - 1)];
-        if (!*at || *at == handle)
-            return at;
-    }
-}
-
-static void grow(struct handles *handles)
-{
-    enum { FIRST = 64 };
-    struct handles larger = {.capacity = handles->capacity ? 2 * handles->capacity : FIRST};
-    larger.at = mem_alloc(larger.capacity, sizeof *larger.at);
-    for (size_t i = 0; i < handles->capacity; i++) {
-        if (handles->at[i])
-            *place(&larger, handles->at[i]) = handles->at[i];
-    }
-    larger.count = handles->count;
-    mem_free(handles->at);
-    *handles = larger;
-}
-
-static void add(struct handles *handles, const void *handle)
+static void add(struct pointers *handles, const void *handle)
 {
     pthread_mutex_lock(&lock);
-    if (2 * (handles->count + 1) > handles->capacity)
-        grow(handles);
-    const void **at = place(handles, handle);
-    handles->count += !*at;
-    *at = handle;
+    pointers_set(handles, handle, (void *)(uintptr_t)handle);
     pthread_mutex_unlock(&lock);
 }
 
-static bool has(const struct handles *handles, const void *handle)
+static bool has(const struct pointers *handles, const void *handle)
 {
     pthread_mutex_lock(&lock);
-    bool known = handles->capacity && *place(handles, handle);
+    bool known = pointers_get(handles, handle);
     pthread_mutex_unlock(&lock);
     return known;
 }

@@ -330,6 +330,7 @@ static bool add_source_key(const struct workshop *shop, struct opencl_cache_key 
     }
     add_target(&words, target);
     add_language(shop, &words, options);
+    opencl_words_add(&words, "-nogpulib");
     opencl_words_add(&words, "-E");
     opencl_words_add(&words, "-P");
     add_in_out(shop, &words, "program.cl", "whole");

@@ -2,6 +2,7 @@
 #include "runtime/opencl/command.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "gcn3_run/program.h"
 #include "runtime/opencl/device.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/kernel.h"
@@ -154,7 +155,11 @@ static cl_int take_group(cl_kernel kernel, const size_t *local, struct gcn3_geom
 static cl_int take_range(cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
                          const size_t *local, struct gcn3_geometry *g)
 {
-    *g = (struct gcn3_geometry){.dims = dims, .grid = {1, 1, 1}, .group = {1, 1, 1}};
+    *g = (struct gcn3_geometry){.dims = dims,
+                                .grid = {1, 1, 1},
+                                .group = {1, 1, 1},
+                                .private_base = gcn3_private_base,
+                                .shared_base = gcn3_shared_base};
     if (dims < 1 || dims > 3)
         return CL_INVALID_WORK_DIMENSION;
     if (!global)

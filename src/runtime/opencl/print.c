@@ -5,6 +5,9 @@
 
 enum { BUFFER_BYTES = 1 << 20, HEADER_BYTES = 8, WORD = 4 };
 
+/* What the buffer holds before a kernel writes to it. */
+static const uint32_t unwritten = 0xa5c3e197;
+
 /* ---- one value ---- */
 
 /* A conversion, as the format has it: %-8.3v4hlf */
@@ -54,6 +57,14 @@ static long long integer(const unsigned char *value, size_t bytes, bool is_signe
     return (long long)number;
 }
 
+/* It may have no zero byte at its end. */
+static void print_string(const char *format, const unsigned char *value, size_t bytes, FILE *to)
+{
+    char *copy = memcpy(mem_alloc(bytes + 1, 1), value, bytes);
+    fprintf(to, format, copy);
+    mem_free(copy);
+}
+
 static void print_value(const struct conversion *conversion, const unsigned char *value, size_t bytes,
                         FILE *to)
 {
@@ -72,7 +83,7 @@ static void print_value(const struct conversion *conversion, const unsigned char
         break;
     case 's':
         snprintf(format, sizeof format, "%ss", conversion->flags);
-        fprintf(to, format, strnlen((const char *)value, bytes) < bytes ? (const char *)value : "");
+        print_string(format, value, bytes, to);
         break;
     case 'c':
         snprintf(format, sizeof format, "%sc", conversion->flags);
@@ -110,10 +121,69 @@ static void print_argument(const struct conversion *conversion, const unsigned c
     }
 }
 
+/* ---- strings ---- */
+
+/* The metadata counts the zero byte behind a string, but clang does not write it where the string fills its
+ * words: all that follows is then a word earlier, and the record's last word is left unwritten. So the number
+ * of unwritten words at the end of a record is that of such strings. */
+struct strings {
+    unsigned left, cut; /* strings of more than a word that are to come; of them, without a zero byte */
+};
+
+static unsigned count_strings(const struct gcn3_print *print)
+{
+    const char *format = print->format;
+    unsigned count = 0;
+    for (uint32_t next = 0; *format && next < print->arg_count;) {
+        struct conversion conversion;
+        if (*format != '%' || format[1] == '%') {
+            format += 1 + (*format == '%');
+            continue;
+        }
+        format = take_conversion(format, &conversion);
+        count += conversion.kind == 's' && print->arg_bytes[next] > WORD;
+        next++;
+    }
+    return count;
+}
+
+static unsigned count_unwritten(const unsigned char *record, size_t bytes)
+{
+    unsigned count = 0;
+    for (; bytes >= WORD && !memcmp(record + bytes - WORD, &unwritten, WORD); bytes -= WORD)
+        count++;
+    return count;
+}
+
+/* Whether a word can be a string's last: characters, then zeros. */
+static bool is_tail(const unsigned char *word)
+{
+    size_t length = strnlen((const char *)word, WORD);
+    for (size_t i = 0; i < WORD; i++) {
+        if (i < length ? word[i] < ' ' && !strchr("\t\n\r", word[i]) : word[i])
+            return false;
+    }
+    return length > 0 && length < WORD;
+}
+
+/* How many bytes the next string has in the record. */
+static size_t string_bytes(struct strings *strings, const unsigned char *value, size_t bytes)
+{
+    if (bytes <= WORD)
+        return bytes;
+    bool cut = strings->cut && (strings->cut >= strings->left || !is_tail(value + bytes - WORD));
+    strings->left--;
+    strings->cut -= cut;
+    return cut ? bytes - WORD : bytes;
+}
+
 /* ---- records ---- */
 
-static void print_record(const struct gcn3_print *print, const unsigned char *values, FILE *to)
+static void print_record(const struct gcn3_print *print, const unsigned char *record, size_t record_size,
+                         FILE *to)
 {
+    const unsigned char *values = record + WORD;
+    struct strings strings = {count_strings(print), count_unwritten(record, record_size)};
     uint32_t next = 0;
     for (const char *at = print->format; *at;) {
         struct conversion conversion;
@@ -126,6 +196,8 @@ static void print_record(const struct gcn3_print *print, const unsigned char *va
         if (next == print->arg_count)
             continue;
         size_t bytes = print->arg_bytes[next++];
+        if (conversion.kind == 's')
+            bytes = string_bytes(&strings, values, bytes);
         print_argument(&conversion, values, bytes, to);
         values += (bytes + WORD - 1) / WORD * WORD;
     }
@@ -153,7 +225,7 @@ void opencl_print_records(const struct gcn3_object *object, const void *buffer, 
         size_t whole = print ? record_bytes(print) : 0;
         if (!whole || whole > left)
             return;
-        print_record(print, at + WORD, to);
+        print_record(print, at, whole, to);
         at += whole;
         left -= whole;
     }
@@ -186,7 +258,15 @@ enum result opencl_print_begin(struct opencl_print *print, cl_kernel kernel, str
     if (result)
         return result;
     *print = (struct opencl_print){kernel->program, *buffer};
-    return stream_copy_bytes(stream, *buffer, (uint64_t)(uintptr_t)header, sizeof header, false);
+    struct fill fill = {.to.address = *buffer,
+                        .value = unwritten,
+                        .element_bytes = WORD,
+                        .width = BUFFER_BYTES / WORD,
+                        .height = 1,
+                        .depth = 1};
+    result = stream_fill(stream, &fill, false);
+    return result ? result
+                  : stream_copy_bytes(stream, *buffer, (uint64_t)(uintptr_t)header, sizeof header, false);
 }
 
 void opencl_print_end(struct opencl_print *print, struct stream *stream)

@@ -2,7 +2,7 @@
 import struct
 
 import packed
-from vector import WIDTH, find_row
+from vector import GPR_IDX_EN, WIDTH, find_row
 from wave import LANES, M32, M64
 
 VERSION = 1
@@ -112,12 +112,19 @@ def result_rule(wave, instruction):
     return instruction.operands[0].index, max(WIDTH[row.result] // 32, 1), COMPARES[row.result], flags, row.ulps
 
 
+def moved_by(wave):
+    """What VGPR indexing adds to the number of a destination."""
+    m0 = wave.special["m0"]
+    return m0 & 0xFF if wave.special["mode"] >> GPR_IDX_EN & 1 and m0 >> 15 & 1 else 0
+
+
 def after_items(wave, instruction):
     rule = result_rule(wave, instruction)
     items = []
     covered = set()
-    if rule and ("v", rule[0]) in wave.written:
+    if rule and ("v", rule[0] + moved_by(wave)) in wave.written:
         first, width, compare, flags, ulps = rule
+        first += moved_by(wave)
         items.append(vector_item(wave, first, wave.lanes.get(first, 0), compare, flags, width, ulps))
         covered = {first + i for i in range(width)}
     for space, index in sorted(wave.written):

@@ -1,6 +1,7 @@
 """Random LDS, scalar, flat and buffer memory instructions, and states for them."""
 import re
 
+import formats
 from memory import WIDTHS
 from values import random_integer
 from wave import LANES, M32
@@ -111,6 +112,16 @@ def scalar_text(rng, name):
     return f"{name} {data}, {base}, {offset}"
 
 
+def scalar_atomic_text(rng, access, is_buffer):
+    count, _ = access_words(access)
+    first = 40 + 4 * rng.randrange(0, 4)
+    data = f"s{first}" if count == 1 else f"s[{first}:{first + count - 1}]"
+    index = 4 * rng.randrange(0, 8)
+    base, prefix = (f"s[{index}:{index + 3}]", "s_buffer_") if is_buffer else (f"s[{index}:{index + 1}]", "s_")
+    offset = rng.choice([f"{rng.randrange(0, 4096):#x}", "m0"])
+    return f"{prefix}{access} {data}, {base}, {offset}" + rng.choice(["", " glc"])
+
+
 SCALAR = [f"s_{buffer}{way}_dword{suffix}" for buffer in ("", "buffer_") for way, suffixes in
           (("load", ("", "x2", "x4", "x8", "x16")), ("store", ("", "x2", "x4"))) for suffix in suffixes]
 
@@ -137,9 +148,11 @@ def access_words(access):
 
 def flat_text(rng, family, access):
     count, returned = access_words(access)
-    address, data = vectors(rng, 2, 1), vectors(rng, count, 2)
+    based = family == "global" and rng.getrandbits(1)  # a scalar base, and 32 bits of each lane
+    address, data = vectors(rng, 1 if based else 2, 1), vectors(rng, count, 2)
     suffix = f" offset:{rng.randrange(-4096, 4096) & ~15}" if family == "global" and rng.getrandbits(1) else ""
-    end = ", off" if family == "global" else ""
+    base = 2 * rng.randrange(0, 16)
+    end = f", s[{base}:{base + 1}]" if based else ", off" if family == "global" else ""
     if access.startswith("load"):
         return f"{family}_{access} {vectors(rng, count, 0)}, {address}{end}{suffix}"
     if returned and rng.getrandbits(1):
@@ -147,8 +160,11 @@ def flat_text(rng, family, access):
     return f"{family}_{access} {address}, {data}{end}{suffix}"
 
 
+TYPED = [f"{way}_format_{part}" for way in ("load", "store") for part in ("x", "xy", "xyz", "xyzw")]
+
+
 def buffer_text(rng, access):
-    count, _ = access_words(access)
+    count = len(access.split("_")[-1]) if "format" in access else access_words(access)[0]
     mode = rng.choice(["off", "offen", "idxen", "idxen offen"])
     address = {"off": "off", "idxen offen": vectors(rng, 2, 1)}.get(mode) or vectors(rng, 1, 1)
     resource = 4 * rng.randrange(0, 8)
@@ -170,6 +186,9 @@ def lines(rng, gfx):
         for access in HALVES:
             yield f"flat_{access}", lambda access=access: flat_text(rng, "flat", access)
             yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
+        for access in [access for access in ACCESSES if access.startswith("atomic")]:
+            yield f"s_{access}", lambda access=access: scalar_atomic_text(rng, access, False)
+            yield f"s_buffer_{access}", lambda access=access: scalar_atomic_text(rng, access, True)
         for name in DS_HALVES:
             yield name, lambda name=name: ds_text(rng, name)
         return
@@ -184,6 +203,8 @@ def lines(rng, gfx):
         yield name, lambda name=name: scalar_text(rng, name)
     for access in ACCESSES:
         yield f"flat_{access}", lambda access=access: flat_text(rng, "flat", access)
+        yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
+    for access in TYPED:
         yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
 
 
@@ -225,7 +246,8 @@ def fill_data(rng, wave, kind):
 
 def repeat_values(rng, wave, operands, words_of):
     """So that compare-and-swap sometimes succeeds, memory and compared data are made of the same words."""
-    data = [wave.vgpr[op.index][0] for op in operands if op.kind == "v"]
+    data = [wave.vgpr[op.index][0] if op.kind == "v" else wave.sgpr[op.index + op.count // 2] for op in operands
+            if op.kind == "v" or len(operands) == 1]
     part = bytearray(words_of[:1024])
     for index in range(0, len(part), 4):
         if rng.random() < 0.4:
@@ -257,7 +279,7 @@ def coarse_slots(rng, size, span, shared):
 
 def access_size(name):
     """Bytes between the accesses of two lanes."""
-    return 16 if re.search(r"b96|b128|x3|x4|x2|64|2_b", name) else 4
+    return 16 if re.search(r"b96|b128|x3|x4|x2|64|2_b|format", name) else 4
 
 
 def may_share(instruction):
@@ -307,6 +329,9 @@ def setup_ds(rng, wave, instruction):
         offsets = slots(rng, name, 0x2000, may_share(instruction))
         if rng.random() < 0.15:  # some lanes are outside
             offsets = [LDS_SIZE + 0x10000 if rng.random() < 0.3 else offset for offset in offsets]
+        elif rng.random() < 0.15:  # some addresses are negative, and the offset makes them good
+            offsets = [offset % 64 - instruction.number("offset") & M32 if may_share(instruction) else offset
+                       for offset in offsets]
     set_address(wave, address.index, offsets)
     if "cmpst" in name:
         repeat_values(rng, wave, instruction.operands, wave.lds)
@@ -343,6 +368,8 @@ def setup_scalar(rng, wave, instruction):
         # What a load outside of the buffer returns, the manual does not say.
         small = rng.randrange(1, 1024) * 4 // max(stride, 1)
         wave.sgpr[base + 2] = rng.choice([1 << 16, small]) if "store" in instruction.name else 1 << 16
+    if "cmpswap" in instruction.name:
+        repeat_values(rng, wave, instruction.operands[:1], wave.memory[0][1])
     return True
 
 
@@ -361,11 +388,16 @@ def setup_flat(rng, wave, instruction):
             high, base = SHARED_BASE, 0
         elif choice < 0.3 and "atomic" not in instruction.name:
             high, base, offsets = PRIVATE_BASE, 0, [offset % LANE_SCRATCH & ~12 for offset in offsets]
+    if instruction.operands[-1].kind == "s":  # its lanes' part is not negative
+        scalar = instruction.operands[-1].index
+        wave.sgpr[scalar], wave.sgpr[scalar + 1], base = base, high, 0
     for lane in range(LANES):
         wave.vgpr[address.index][lane] = base + offsets[lane] & M32
-        wave.vgpr[address.index + 1][lane] = high
+        if address.count == 2:
+            wave.vgpr[address.index + 1][lane] = high
     if "cmpswap" in instruction.name:
-        repeat_values(rng, wave, instruction.operands, wave.memory[0][1])
+        vectors_only = [op for op in instruction.operands if op.kind == "v"]
+        repeat_values(rng, wave, vectors_only, wave.memory[0][1])
     return True
 
 
@@ -388,6 +420,15 @@ def resource(rng, wave, index, kind):
     return stride, 2 << element
 
 
+def set_type(rng, wave, index, is_load):
+    """Formats of a V#. Stores to short floats are left out: their rounding is not in the manual."""
+    data = rng.choice(list(formats.FORMATS))
+    number = rng.choice(formats.numbers_of(data))
+    selects = sum(rng.choice([0, 1, 4, 5, 6, 7]) << 3 * i for i in range(4))
+    wave.sgpr[index + 3] = wave.sgpr[index + 3] & ~0x7FFFF | data << 15 | number << 12 | selects
+    return is_load or number != formats.FLOAT or 32 in formats.FORMATS[data]
+
+
 def setup_buffer(rng, wave, instruction):
     setup_memory(rng, wave)
     size = access_size(instruction.name)
@@ -399,6 +440,8 @@ def setup_buffer(rng, wave, instruction):
     if kind in ("stride", "swizzled") and not idxen or kind == "raw" and idxen or kind == "scratch" and idxen:
         return False
     stride, element = resource(rng, wave, descriptor.index, kind)
+    if "format" in instruction.name and not set_type(rng, wave, descriptor.index, "load" in instruction.name):
+        return False
     if kind == "swizzled" and size > 4 or kind == "scratch" and size > 4:
         return False  # wider accesses than an element
     indexes = rng.sample(range(LANES), LANES)
@@ -434,4 +477,6 @@ def setup(rng, wave, instruction):
 
 
 def settled(before, after, instruction):
-    return True
+    """Atomics of 8 bytes are aligned to that."""
+    touched = after.bytes["memory"]
+    return not instruction.name.endswith("_x2") or all(address ^ 4 in touched for address in touched)

@@ -246,10 +246,10 @@ def fill_scalars(rng, wave, kind, avoid):
             wave.sgpr[index], wave.sgpr[index + 1] = value & M32, random_value(rng, kind, avoid) & M32
 
 
-def near_pairs(rng, wave, instruction, kinds):
-    """Sometimes two float sources are nearly the same, up to sign."""
+def near_pairs(rng, wave, instruction, kinds, avoid):
+    """Sometimes two float sources are nearly the same, up to sign. What is near infinity is a signaling NaN."""
     vectors = [op for op, kind in zip(instruction.operands[-len(kinds):], kinds) if op.kind == "v" and kind == "f32"]
-    if len(vectors) >= 2 and rng.random() < 0.25:
+    if len(vectors) >= 2 and "snan" not in avoid and rng.random() < 0.25:
         a, b = vectors[0].index, vectors[1].index
         for lane in range(LANES):
             wave.vgpr[b][lane] = wave.vgpr[a][lane] ^ (lane % SHORTEST & 1) ^ (lane % SHORTEST >> 1 & 1) << 31
@@ -328,7 +328,7 @@ def setup(rng, wave, instruction):
     for operand, kind in zip(operands, kinds):
         if operand.kind == "v":
             fill(rng, wave, operand.index, kind, avoid, period)
-    near_pairs(rng, wave, instruction, kinds)
+    near_pairs(rng, wave, instruction, kinds, avoid)
     if row is not None and instruction.encoding == "e32" and not row.reads_dst and rng.random() < 0.05:
         wave.special["mode"] |= 1 << 27  # VGPR indexing
         wave.special["m0"] = rng.randrange(4) | rng.getrandbits(4) << 12

@@ -1,6 +1,7 @@
 """Scalar, flat and buffer memory instructions: chapters 7, 8 and 9 of the manual."""
 import re
 
+import formats
 from atomics import ATOMICS
 from data_share import put, put_half, words
 from wave import M32, M64, signed
@@ -19,7 +20,28 @@ def scalar_base(wave, operand, is_buffer):
     return low | (high & 0xFFFF) << 32, records * (stride or 1)
 
 
+def run_scalar_atomic(wave, instruction, match):
+    """Gfx9: the wave's one operation. Of a compare-and-swap, the new value comes first, then what is compared."""
+    data, base_operand, offset_operand = instruction.operands
+    base, _ = scalar_base(wave, base_operand, bool(match[1]))
+    address = (base + wave.scalar32(offset_operand)) & ~3
+    count = 2 if match[3] else 1
+    read = lambda first: sum(wave.get_s(data.index + first + i) << 32 * i for i in range(count))
+    value, old = read(0), wave.load(address, 4 * count)
+    if match[2] == "cmpswap":
+        new = value if old == read(count) else old
+    else:
+        new = ATOMICS[match[2]](old, value, 32 * count)
+    wave.store(address, new, 4 * count)
+    if "glc" in instruction.modifiers:
+        wave.set_scalar(data, old, 32 * count)
+    return True
+
+
 def run_scalar(wave, instruction):
+    match = re.fullmatch(r"s_(buffer_)?atomic_(\w+?)(_x2)?", instruction.name)
+    if match:
+        return run_scalar_atomic(wave, instruction, match)
     match = re.fullmatch(r"s_(buffer_)?(load|store)_dword(?:x(\d+))?", instruction.name)
     if not match:
         return instruction.name in ("s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol")
@@ -178,6 +200,7 @@ class Resource:
         self.add_tid = bool(v >> 119 & 1)
         self.element = 2 << (v >> 115 & 3)
         self.group = 8 << (v >> 117 & 3)
+        self.data, self.number, self.selects = v >> 111 & 15, v >> 108 & 7, v >> 96 & 0xFFF
         if self.add_tid:
             self.stride |= (v >> 111 & 15) << 14
 
@@ -200,11 +223,36 @@ class Resource:
             address = locate(at)
             if address is not None:
                 wave.store(address, value, size)
-        return Place(load, store)
+        place = Place(load, store)
+        first = locate(0)
+        place.load_within = lambda at: 0 if first is None else wave.load(first + at, 1)
+        place.store_within = lambda at, value: first is not None and wave.store(first + at, value, 1)
+        return place
 
     def swizzle(self, index, offset):
         high = index // self.group * self.stride + offset // self.element * self.element
         return high * self.group + index % self.group * self.element + offset % self.element
+
+
+def run_typed(wave, match, data, resource, places):
+    """An element is inside of the buffer or not."""
+    count = len(match[2].partition("_")[2])
+    size = formats.size_of(resource.data)
+    results = {}
+    for lane, place in places.items():
+        if match[1] == "load":
+            element = sum(place.load_within(at) << 8 * at for at in range(size))
+            components = formats.read(resource.data, resource.number, element)
+            chosen = formats.select(resource.selects, resource.number, components)
+            results[lane] = sum(word << 32 * i for i, word in enumerate(chosen[:count]))
+        else:
+            components = [wave.get_v(data.index + i, lane) for i in range(count)] + [0] * (4 - count)
+            element = formats.write(resource.data, resource.number, components)
+            for at in range(size):
+                place.store_within(at, element >> 8 * at & 255)
+    for lane, value in results.items():
+        put(wave, data, lane, value, count)
+    return True
 
 
 def run_buffer(wave, instruction):
@@ -222,6 +270,8 @@ def run_buffer(wave, instruction):
         index += lane if resource.add_tid else 0
         offset += instruction.number("offset")
         places[lane] = resource.place(wave, index, offset, scalar_offset)
+    if match[2].startswith("format_"):
+        return run_typed(wave, match, data, resource, places)
     if match[1] == "atomic":
         name = re.fullmatch(r"(\w+?)(_x2)?", match[2])
         modify(wave, name[1], bool(name[2]), data if "glc" in instruction.modifiers else None, data, places)

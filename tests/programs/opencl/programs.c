@@ -54,6 +54,24 @@ static void builds(void)
     GOOD(clReleaseProgram(program));
 }
 
+/* The compiler finds headers by -I, and a changed header is not taken from a cache. */
+static void includes(void)
+{
+    for (int value = 1; value <= 2; value++) {
+        FILE *file = fopen("included.h", "w");
+        CHECK(file);
+        fprintf(file, "kernel void with_%d(global int *a) { *a = %d; }\n", value, value);
+        fclose(file);
+        cl_program program = program_of("#include <included.h>\n");
+        GOOD(clBuildProgram(program, 1, &device, "-I .", NULL, NULL));
+        cl_kernel kernel = clCreateKernel(program, value == 1 ? "with_1" : "with_2", &error);
+        GOOD(error);
+        GOOD(clReleaseKernel(kernel));
+        GOOD(clReleaseProgram(program));
+    }
+    remove("included.h");
+}
+
 static void broken_sources(void)
 {
     cl_program program = program_of("kernel void wrong(global int *a)\n{\n    *a = unknown_thing;\n}\n");
@@ -183,6 +201,7 @@ int main(void)
 {
     start();
     builds();
+    includes();
     broken_sources();
     arguments();
     work_groups();

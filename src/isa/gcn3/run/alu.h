@@ -11,6 +11,7 @@
 #define GCN3_RUN_ALU_H
 
 #include "gcn3_run/wave.h"
+#include "base/bits.h"
 
 /* Values of 64 bits are two arrays: low words, high words. Of shorter ones only [0] is used. */
 struct gcn3_lanes {
@@ -45,5 +46,22 @@ gcn3_vector_fn *gcn3_vector_executor_at(int level, enum gcn3_op op);
 /* How an instruction of arithmetic runs, or NULL. (vector.c, scalar.c) */
 gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op);
 gcn3_run_fn *gcn3_scalar_alu(struct gcn3_lowered *op);
+
+gcn3_run_fn *gcn3_packed(const struct gcn3_inst *inst); /* VOP3P (packed.c) */
+
+/* Moves by M0, and what sets the mode that adds an index to VGPRs' numbers; or NULL. (index.c) */
+gcn3_run_fn *gcn3_index(const struct gcn3_inst *inst);
+void gcn3_run_with_index(struct gcn3_wave *w, const struct gcn3_lowered *op);
+
+enum { GCN3_GPR_IDX_EN = 1 << 27 }; /* that mode: a bit of MODE */
+
+/* Runs a vector instruction in that mode; false: the mode is off, and nothing was done. */
+static inline bool gcn3_run_indexed(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    if (LIKELY(!(w->mode & GCN3_GPR_IDX_EN)))
+        return false;
+    gcn3_run_with_index(w, op);
+    return true;
+}
 
 #endif

@@ -64,8 +64,23 @@ void gcn3_archive_delivery(const struct isa_warp *isa, struct delivery *of, stru
     archive_check(archive, w->program->ops[number].access.bytes);
 }
 
+/* Of a load: to scalar registers, to VGPRs behind them, or behind these: to the stage. */
 void gcn3_archive_piece(const struct isa_warp *isa, struct piece *piece, struct archive *archive)
 {
-    (void)isa, (void)piece;
-    archive_check(archive, false); /* it has none */
+    struct gcn3_wave *w = gcn3_wave(isa);
+    char *scalars = (char *)w->incoming_s, *vectors = (char *)w->incoming;
+    uint64_t scalar_bytes = sizeof w->incoming_s, vector_bytes = w->incoming_capacity * sizeof *w->incoming;
+    uint64_t end = scalar_bytes + vector_bytes, place = end;
+    if (!archive->reading && piece->host)
+        place = (uint64_t)(piece->host - scalars) < scalar_bytes
+                    ? (uint64_t)(piece->host - scalars)
+                    : scalar_bytes + (uint64_t)(piece->host - vectors);
+    ARCHIVE_VALUE(archive, piece->at);
+    ARCHIVE_VALUE(archive, piece->bytes);
+    ARCHIVE_VALUE(archive, piece->lane);
+    ARCHIVE_VALUE(archive, piece->stage_at);
+    place = archive_number(archive, place, end);
+    bool is_scalar = place < scalar_bytes;
+    archive_check(archive, place == end || piece->bytes <= (is_scalar ? scalar_bytes : end) - place);
+    piece->host = place == end ? NULL : is_scalar ? scalars + place : vectors + (place - scalar_bytes);
 }

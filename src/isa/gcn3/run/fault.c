@@ -65,8 +65,10 @@ _Noreturn void gcn3_fault(struct gcn3_wave *w, const struct gcn3_lowered *op, ui
     va_start(arguments, format);
     vsnprintf(said, sizeof said, format, arguments);
     va_end(arguments);
-    place_of(w->program, w->isa.block->worker->grid->kernel->facts.name, (uint32_t)(op - w->program->ops),
-             &place);
+    /* a part of an instruction is no instruction of the program */
+    const struct gcn3_lowered *ops = w->program->ops;
+    uint32_t number = op >= ops && op <= ops + w->program->count ? (uint32_t)(op - ops) : w->pc - 1;
+    place_of(w->program, w->isa.block->worker->grid->kernel->facts.name, number, &place);
     place_tell(&place, &where);
     snprintf(told, sizeof told, "%s", where.at);
     text_fini(&where);

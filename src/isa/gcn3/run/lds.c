@@ -103,10 +103,13 @@ static char type_of(const char *text)
 
 /* ---- places ---- */
 
-/* Two offsets count elements, or 64 of them. */
-static uint32_t second_step(const struct gcn3_lowered *op, uint32_t element)
+/* Two offsets count elements, or 64 of them; one counts bytes. */
+static uint32_t step_of(const struct gcn3_row *row)
 {
-    return strstr(gcn3_rows[op->inst.op].text, "st64") ? 64 * element : element;
+    uint32_t element = row->memory_bytes / 2;
+    if (!(row->flags & GCN3_TWO_OFFSETS))
+        return 1;
+    return strstr(row->text, "st64") ? 64 * element : element;
 }
 
 static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
@@ -126,6 +129,14 @@ static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *o
     return (unsigned char *)block->shared + at;
 }
 
+/* A lane's address, without offsets that an instruction scales. */
+static uint32_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane)
+{
+    if (op->inst.a.kind == GCN3_VGPR)
+        return w->v[op->inst.a.number][lane];
+    return (w->s[GCN3_M0] & 0xffff) + 4 * lane; /* addtid */
+}
+
 static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask lanes, uint32_t bytes)
 {
     struct request *request = w->isa.block->worker->request;
@@ -135,7 +146,7 @@ static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask l
     request->shared_bytes = (uint8_t)bytes;
     request->shared_atomic = op->access.is_atomic;
     EACH_LANE (i, lanes)
-        request->shared_at[i] = w->v[op->inst.a.number][i] + (uint32_t)op->inst.offset;
+        request->shared_at[i] = (uint32_t)address_of(w, op, i) + (uint32_t)op->inst.offset;
 }
 
 static uint64_t data_of(const struct gcn3_wave *w, const struct gcn3_operand *operand, uint32_t lane)
@@ -159,7 +170,7 @@ static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
     lane_mask lanes = gcn3_exec(w);
     count(w, op);
     EACH_LANE (i, lanes) {
-        uint64_t at = w->v[op->inst.a.number][i] + (uint64_t)op->inst.offset;
+        uint32_t at = address_of(w, op, i) + (uint32_t)op->inst.offset;
         unsigned char *place = place_at(w, op, i, at, op->access.bytes);
         if (op->access.writes)
             gcn3_give_lane(w, op, i, place);
@@ -172,15 +183,15 @@ static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
 static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     const struct gcn3_inst *inst = &op->inst;
-    uint32_t element = op->access.bytes / 2, words = element / 4, step = second_step(op, element);
+    uint32_t element = op->access.bytes / 2, words = element / 4, step = op->access.step;
     uint32_t offsets[2] = {(uint32_t)inst->offset * step, inst->offset1 * step};
     uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
     lane_mask lanes = gcn3_exec(w);
     count(w, op);
-    EACH_LANE (i, lanes)
+    EACH_LANE (i, lanes) {
+        uint32_t base = w->v[inst->a.number][i]; /* which may be a destination */
         for (uint32_t half = 0; half < 2; half++) {
-            uint64_t at = w->v[inst->a.number][i] + (uint64_t)offsets[half];
-            unsigned char *place = place_at(w, op, i, at, element);
+            unsigned char *place = place_at(w, op, i, base + offsets[half], element);
             uint32_t from = half ? inst->c.number : inst->b.number;
             for (uint32_t k = 0; k < words; k++)
                 if (op->access.writes)
@@ -188,33 +199,77 @@ static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
                 else
                     memcpy(&to[inst->d.number + half * words + k][i], place + 4 * k, 4);
         }
+    }
     note(w, op, lanes, op->access.bytes);
 }
 
 static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     const struct gcn3_inst *inst = &op->inst;
-    const char *text = gcn3_rows[inst->op].text;
     bool is_two = gcn3_rows[inst->op].flags & GCN3_TWO_OFFSETS;
-    uint32_t halves = is_two ? 2 : 1, bytes = op->access.bytes / halves,
-             step = is_two ? second_step(op, bytes) : 1;
+    uint32_t halves = is_two ? 2 : 1, bytes = op->access.bytes / halves, step = op->access.step;
     uint32_t offsets[2] = {(uint32_t)inst->offset * step, inst->offset1 * step};
     uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
-    enum change how = change_of(text);
     lane_mask lanes = gcn3_exec(w);
     count(w, op);
-    EACH_LANE (i, lanes)
+    EACH_LANE (i, lanes) {
+        uint32_t base = w->v[inst->a.number][i];
+        uint64_t data[2] = {data_of(w, &inst->b, i), data_of(w, &inst->c, i)};
         for (uint32_t half = 0; half < halves; half++) {
-            uint64_t at = w->v[inst->a.number][i] + (uint64_t)offsets[half], old = 0;
-            unsigned char *place = place_at(w, op, i, at, bytes);
+            uint64_t old = 0;
+            unsigned char *place = place_at(w, op, i, base + offsets[half], bytes);
             memcpy(&old, place, bytes);
-            uint64_t b = data_of(w, half ? &inst->c : &inst->b, i), c = is_two ? 0 : data_of(w, &inst->c, i);
-            uint64_t new = changed(how, old, b, c, type_of(text), bytes);
+            uint64_t new = changed((enum change)op->access.change, old, data[half], is_two ? 0 : data[1],
+                                   op->access.type, bytes);
             memcpy(place, &new, bytes);
             for (uint32_t k = 0; op->access.returns && k < bytes / 4; k++)
                 to[inst->d.number + half * (bytes / 4) + k][i] = (uint32_t)(old >> 32 * k);
         }
+    }
     note(w, op, lanes, op->access.bytes);
+}
+
+/* The second operand is in LDS, too: its distance is in words, with a sign. */
+static void change_by_other(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t bytes = op->access.bytes;
+    int32_t distance = 4 * ((int32_t)((uint32_t)op->inst.offset << 17) >> 17);
+    enum change how = op->access.is_atomic ? (enum change)op->access.change : CHANGE_wrxchg;
+    lane_mask lanes = gcn3_exec(w);
+    count(w, op);
+    EACH_LANE (i, lanes) {
+        uint32_t at = w->v[op->inst.a.number][i];
+        uint64_t old = 0, other = 0;
+        unsigned char *place = place_at(w, op, i, at, bytes);
+        memcpy(&other, place_at(w, op, i, at + (uint32_t)distance, bytes), bytes);
+        memcpy(&old, place, bytes);
+        uint64_t new = changed(how, old, other, 0, op->access.type, bytes);
+        memcpy(place, &new, bytes);
+    }
+    note(w, op, lanes, bytes);
+}
+
+/* ds_append, ds_consume: one counter, moved by the number of lanes. */
+static void move_counter(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
+    lane_mask lanes = gcn3_exec(w);
+    uint32_t old, at = (w->s[GCN3_M0] >> 16) + (uint32_t)op->inst.offset;
+    uint32_t by = (uint32_t)__builtin_popcountll(lanes);
+    struct request *request = w->isa.block->worker->request;
+    unsigned char *place = place_at(w, op, 0, at, 4);
+    count(w, op);
+    memcpy(&old, place, 4);
+    uint32_t new = op->inst.op == GCN3_DS_APPEND ? old + by : old - by;
+    memcpy(place, &new, 4);
+    EACH_LANE (i, lanes)
+        to[op->inst.d.number][i] = old;
+    if (request) {
+        request->shared = 1;
+        request->shared_bytes = 4;
+        request->shared_atomic = true;
+        request->shared_at[0] = at;
+    }
 }
 
 /* ---- between lanes ---- */
@@ -269,7 +324,7 @@ gcn3_run_fn *gcn3_lds(struct gcn3_lowered *op)
 {
     const struct gcn3_row *row = &gcn3_rows[op->inst.op];
     struct gcn3_data *access = &op->access;
-    if (op->inst.gds || strstr(row->text, "src2") || strstr(row->text, "addtid"))
+    if (op->inst.gds)
         return NULL;
     if (op->inst.op == GCN3_DS_SWIZZLE_B32)
         return swizzle;
@@ -283,8 +338,20 @@ gcn3_run_fn *gcn3_lds(struct gcn3_lowered *op)
     access->returns = access->is_atomic && row->flags & GCN3_RETURNS;
     access->writes = access->is_atomic || strstr(row->text, "write");
     access->is_signed = strstr(row->text, "_i8") || strstr(row->text, "_i16");
+    access->step = (uint16_t)step_of(row);
+    access->change = (uint8_t)change_of(row->text);
+    access->type = type_of(row->text);
+    if (op->inst.op == GCN3_DS_APPEND || op->inst.op == GCN3_DS_CONSUME) {
+        access->bytes = 4;
+        access->is_atomic = access->writes = access->returns = true;
+        return move_counter;
+    }
+    if (strstr(row->text, "src2")) {
+        access->writes = true;
+        return change_by_other;
+    }
     if (access->is_atomic)
-        return change_of(row->text) == CHANGE_NONE ? NULL : change;
+        return access->change == CHANGE_NONE ? NULL : change;
     if (!access->bytes)
         return NULL;
     return row->flags & GCN3_TWO_OFFSETS ? move_two : move_one;

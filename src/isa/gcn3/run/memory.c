@@ -2,6 +2,7 @@
  * memory, LDS or private memory, lane by lane. With time, global memory is asked by a request; what it brings
  * lands in `incoming` until the program has waited for it. */
 #include "gcn3_run/wave.h"
+#include "gcn3_run/buffer.h"
 #include "base/bits.h"
 #include "base/text.h"
 #include "exec/atomics.h"
@@ -111,8 +112,8 @@ static void check_lane(struct gcn3_wave *w, const struct gcn3_lowered *op, uint3
     *found = (struct found){range.at, range.bytes, range.read_only};
 }
 
-static void check_lanes(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
-                        lane_mask lanes)
+void gcn3_check_global(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
+                       lane_mask lanes)
 {
     EACH_LANE (i, lanes) {
         check_lane(w, op, i, at[i]);
@@ -202,7 +203,7 @@ void gcn3_access_global(struct gcn3_wave *w, const struct gcn3_lowered *op, uint
 {
     if (!lanes)
         return;
-    check_lanes(w, op, at, lanes);
+    gcn3_check_global(w, op, at, lanes);
     if (w->isa.block->worker->request)
         ask(w, op, at, lanes);
     else
@@ -392,7 +393,7 @@ static const struct {
                {"xor", {"xor.b32", "xor.b64"}, false},    {"inc", {"inc.u32", "inc.u64"}, false},
                {"dec", {"dec.u32", "dec.u64"}, false}};
 
-static bool set_atomic(struct gcn3_data *access, const char *text)
+bool gcn3_set_atomic(struct gcn3_data *access, const char *text)
 {
     const char *name = strstr(text, "atomic_");
     size_t length = name ? strcspn(name + 7, "_") : 0;
@@ -418,6 +419,8 @@ gcn3_run_fn *gcn3_memory(struct gcn3_lowered *op)
         return gcn3_smem(op);
     if (format == GCN3_DS)
         return gcn3_lds(op);
+    if (format == GCN3_MTBUF)
+        return gcn3_typed(op);
     bool is_flat = format == GCN3_FLAT || format == GCN3_GLOBAL || format == GCN3_SCRATCH;
     if (!is_flat && format != GCN3_MUBUF)
         return NULL;
@@ -427,7 +430,7 @@ gcn3_run_fn *gcn3_memory(struct gcn3_lowered *op)
     access->returns = access->is_atomic && op->inst.glc;
     access->is_signed = strstr(row->text, "sbyte") || strstr(row->text, "sshort");
     access->dwords = (uint8_t)((access->bytes + 3) / 4);
-    if (access->is_atomic && !set_atomic(access, row->text))
+    if (access->is_atomic && !gcn3_set_atomic(access, row->text))
         return NULL;
     if (format == GCN3_MUBUF)
         return gcn3_buffer(op);

@@ -2,8 +2,6 @@
 #include "gcn3_run/operand.h"
 #include "exec/number.h"
 
-#include <string.h>
-
 static uint64_t special(const struct gcn3_wave *w, uint32_t number)
 {
     switch (number) {
@@ -26,15 +24,16 @@ static uint64_t special(const struct gcn3_wave *w, uint32_t number)
     }
 }
 
+#define ONE_BY_TWO_PI_F32 UINT32_C(0x3e22f983)
+#define ONE_BY_TWO_PI_F64 UINT64_C(0x3fc45f306dc9c882) /* the only one that has more bits than f32 */
+
 /* An inline constant in the type of the operand. */
 static uint64_t float_constant(uint32_t bits, enum gcn3_type type)
 {
-    float single;
-    memcpy(&single, &bits, 4);
-    double number = (double)single;
-    uint64_t wide;
-    memcpy(&wide, &number, 8);
-    return type == GCN3_TYPE_f64 ? wide : type == GCN3_TYPE_f16 ? f16_f32(single) : bits;
+    float single = f32_bits(bits);
+    if (type == GCN3_TYPE_f64)
+        return bits == ONE_BY_TWO_PI_F32 ? ONE_BY_TWO_PI_F64 : bits_f64((double)single);
+    return type == GCN3_TYPE_f16 ? f16_f32(single) : bits;
 }
 
 uint64_t gcn3_value(const struct gcn3_wave *w, const struct gcn3_operand *operand)

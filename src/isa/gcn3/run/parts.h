@@ -24,6 +24,13 @@ void gcn3_set_parts(const struct gcn3_inst *inst, uint32_t result[GCN3_LANES],
 lane_mask gcn3_dpp(const struct gcn3_inst *inst, lane_mask exec, const uint32_t *source[2],
                    uint32_t buffer[2][GCN3_LANES]);
 
+/* Denormal results become zeros if MODE flushes sources or results. */
+void gcn3_flush(enum gcn3_type type, uint32_t mode, uint32_t *const d[2]);
+
+/* Whether an instruction with the meaning of `op`, the least or greatest of floats, flushes as MODE says:
+ * gfx9 does; gfx8 never flushes there. */
+bool gcn3_flushes_extreme(const struct gcn3_inst *inst, uint32_t op);
+
 /* omod and clamp of float results. */
 void gcn3_output(const struct gcn3_inst *inst, uint32_t mode, uint32_t *const d[2]);
 

@@ -4,6 +4,7 @@
 #include "gcn3_run/wave.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "exec/atomics.h"
 
 #include <string.h>
 
@@ -101,6 +102,25 @@ static void lower(struct gcn3_program *program, struct gcn3_lowered *op)
     op->access.number = op->access.bytes ? program->accesses++ : 0;
 }
 
+/* Whether the result may depend on the order of blocks: somebody looks at what an atomic operation found, or
+ * the order of several makes a difference. */
+static bool is_ordered(const struct gcn3_program *program, const struct gcn3_kernel_info *info)
+{
+    bool ordered = false, calls = false;
+    for (uint32_t i = 0; i < program->count; i++) {
+        const struct gcn3_lowered *op = &program->ops[i];
+        bool own = op->at - info->entry < info->code_bytes;
+        calls |= own && op->inst.op == GCN3_S_SWAPPC_B64;
+    }
+    for (uint32_t i = 0; i < program->count && !ordered; i++) {
+        const struct gcn3_lowered *op = &program->ops[i];
+        bool own = calls || !info->code_bytes || op->at - info->entry < info->code_bytes;
+        bool is_global = op->access.is_atomic && gcn3_rows[op->inst.op].unit != GCN3_UNIT_LDS;
+        ordered = own && is_global && (op->access.returns || !atomic_rows[op->access.operation].commutes);
+    }
+    return ordered;
+}
+
 static void make_kernel(struct gcn3_program *program, size_t number)
 {
     struct gcn3_kernel *kernel = &program->kernels[number];
@@ -117,6 +137,7 @@ static void make_kernel(struct gcn3_program *program, size_t number)
     facts->registers = info->vgprs;
     facts->max_threads = info->max_group_items;
     facts->param_count = info->explicit_count;
+    facts->ordered = is_ordered(program, info);
     memcpy(facts->required, info->required, sizeof facts->required);
     kernel->base.dynamic_shared_at = info->group_bytes;
 }

@@ -1,5 +1,7 @@
 /* Data that a model with time delivers to lanes' registers, and takes from them. */
 #include "gcn3_run/wave.h"
+#include "gcn3_run/buffer.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -42,11 +44,34 @@ void gcn3_collect(const struct request *request, uint64_t from, lane_mask who, u
 
 void gcn3_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
 {
-    gcn3_take_lane(wave_of(of), of->how, lane, (const unsigned char *)&old);
+    const struct gcn3_lowered *op = of->how;
+    if (op->inst.format == GCN3_SMEM)
+        memcpy(&wave_of(of)->incoming_s[op->inst.d.number], &old, of->bytes);
+    else
+        gcn3_take_lane(wave_of(of), op, lane, (const unsigned char *)&old);
 }
 
-/* Nothing of its own is asynchronous or staged. */
+void gcn3_ask_piece(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint32_t *registers,
+                    uint32_t bytes, uint32_t lane)
+{
+    struct request *request = w->isa.block->worker->request;
+    struct delivery *of = &request->of;
+    of->kind = REQUEST_PIECES;
+    of->lanes |= UINT64_C(1) << lane;
+    of->bytes = 4;
+    of->keep = !op->inst.glc;
+    of->acquires = of->returns = false;
+    of->how = op;
+    of->registers = (char *)w;
+    request->writes = op->access.writes;
+    mem_grow(request->pieces, request->piece_count, request->piece_capacity);
+    request->pieces[request->piece_count++] =
+        (struct piece){.at = at, .host = (char *)registers, .bytes = bytes, .lane = lane};
+}
+
+/* Only typed loads are staged. */
 void gcn3_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
-    (void)warp, (void)of, (void)stage;
+    if (of->stage_bytes)
+        gcn3_typed_complete(gcn3_wave(warp), of->how, stage);
 }

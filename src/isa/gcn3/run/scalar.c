@@ -12,8 +12,7 @@ static void scalar(struct gcn3_wave *w, const struct gcn3_lowered *op)
                             .mode = w->mode,
                             .scc = w->scc};
     bool has_d = inst->d.kind != GCN3_NOTHING;
-    s.a = inst->a.kind == GCN3_NOTHING && inst->format == GCN3_SOPK ? (uint64_t)(int16_t)inst->immediate
-                                                                    : gcn3_value(w, &inst->a);
+    s.a = gcn3_value(w, &inst->a);
     s.b = gcn3_value(w, &inst->b);
     if (has_d)
         s.d = gcn3_value(w, &inst->d);

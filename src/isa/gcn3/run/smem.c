@@ -2,6 +2,7 @@
 #include "gcn3_run/wave.h"
 #include "base/bits.h"
 #include "base/text.h"
+#include "exec/atomics.h"
 
 #include <string.h>
 
@@ -56,8 +57,7 @@ bool gcn3_read_params(const struct gcn3_wave *w, uint64_t at, uint32_t bytes, vo
 
 /* ---- loads ---- */
 
-/* The address, and how many of the bytes are inside of a buffer: of words, those that begin there. With time
- * it is all or nothing: a request is whole. */
+/* The address, and how many of the bytes are inside of a buffer: of words, those that begin there. */
 static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t *inside)
 {
     const struct gcn3_inst *inst = &op->inst;
@@ -72,8 +72,7 @@ static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered 
     if (is_buffer) {
         uint64_t records = w->s[inst->a.number + 2], size = stride ? stride * records : records;
         uint64_t left = place < size ? (size - place + 3) / 4 * 4 : 0;
-        bool is_partly = left < op->access.bytes;
-        *inside = !is_partly ? op->access.bytes : w->isa.block->worker->request ? 0 : (uint32_t)left;
+        *inside = (uint32_t)min_u64(left, op->access.bytes);
     }
     return at;
 }
@@ -97,15 +96,25 @@ static void check_address(struct gcn3_wave *w, const struct gcn3_lowered *op, ui
 }
 
 /* The wave's one address is lane 0's. */
-static void ask(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, enum request_kind kind)
+static void ask(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint32_t inside,
+                enum request_kind kind)
 {
+    if (inside < op->access.bytes) {
+        bool writes = kind == REQUEST_STORE;
+        uint32_t *registers = writes ? &w->s[op->inst.b.number] : &w->incoming_s[op->inst.d.number];
+        if (!writes)
+            memset(registers, 0, op->access.bytes);
+        gcn3_ask_piece(w, op, at, registers, inside, 0);
+        return;
+    }
     struct delivery *of = &w->isa.block->worker->request->of;
     of->kind = (uint8_t)kind;
     of->lanes = 1;
     of->bytes = op->access.bytes;
     of->keep = !op->inst.glc;
     of->acquires = false;
-    of->returns = false;
+    of->operation = op->access.operation;
+    of->returns = op->access.returns;
     of->how = op;
     of->registers = (char *)w;
     for (uint32_t i = 0; i < GCN3_LANES; i++)
@@ -134,7 +143,7 @@ static void load(struct gcn3_wave *w, const struct gcn3_lowered *op)
     } else if (inside) {
         check_address(w, op, at, inside);
         if (request) {
-            ask(w, op, at, REQUEST_CONSTANT);
+            ask(w, op, at, inside, REQUEST_CONSTANT);
             return;
         }
         memcpy(values, (void *)(uintptr_t)at, inside);
@@ -151,10 +160,45 @@ static void store(struct gcn3_wave *w, const struct gcn3_lowered *op)
     check_address(w, op, at, inside);
     if (w->isa.block->worker->request) {
         gcn3_begin_pending(w, op, 1 << GCN3_LGKM);
-        ask(w, op, at, REQUEST_STORE);
+        ask(w, op, at, inside, REQUEST_STORE);
         return;
     }
     memcpy((void *)(uintptr_t)at, &w->s[op->inst.b.number], inside);
+}
+
+/* ---- atomics ---- */
+
+static uint64_t operand_of(const struct gcn3_wave *w, uint32_t number, uint32_t bytes)
+{
+    return bytes == 8 ? gcn3_pair(w, number) : w->s[number];
+}
+
+/* The wave's one operation; of a buffer it is inside or not. */
+static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    struct request *request = w->isa.block->worker->request;
+    uint32_t inside, bytes = op->access.bytes, number = op->inst.b.number;
+    uint64_t at = address_of(w, op, &inside), value = operand_of(w, number, bytes);
+    bool swaps = op->inst.b.dwords > bytes / 4; /* registers have the new value first */
+    uint64_t operand = swaps ? operand_of(w, number + bytes / 4, bytes) : op->access.negates ? -value : value;
+    if (request)
+        gcn3_begin_pending(w, op, 1 << GCN3_LGKM);
+    if (inside < bytes)
+        return;
+    check_address(w, op, at, bytes);
+    if (at % bytes)
+        gcn3_fault(w, op, 0, FAULT_MISALIGNED, at,
+                   "an atomic operation of %u bytes at 0x%llx, which is not aligned to its size", bytes,
+                   (unsigned long long)at);
+    if (request) {
+        ask(w, op, at, bytes, REQUEST_ATOMIC);
+        request->operand[0] = operand;
+        request->compare[0] = swaps ? value : 0;
+        return;
+    }
+    uint64_t old = atomic_perform(op->access.operation, (void *)(uintptr_t)at, operand, swaps ? value : 0);
+    if (op->access.returns)
+        memcpy(&w->s[op->inst.d.number], &old, bytes);
 }
 
 /* ---- others ---- */
@@ -186,10 +230,15 @@ gcn3_run_fn *gcn3_smem(struct gcn3_lowered *op)
         return memtime;
     if (!strncmp(row->text, "s_dcache", 8))
         return forget;
-    if (row->flags & GCN3_ATOMIC || strstr(row->text, "scratch") || !row->memory_bytes)
+    if (strstr(row->text, "scratch") || !row->memory_bytes)
         return NULL;
     op->access.bytes = row->memory_bytes;
     op->access.dwords = row->memory_bytes / 4;
+    if (row->flags & GCN3_ATOMIC) {
+        op->access.is_atomic = op->access.writes = true;
+        op->access.returns = op->inst.glc;
+        return gcn3_set_atomic(&op->access, row->text) ? change : NULL;
+    }
     op->access.writes = strstr(row->text, "store");
     return op->access.writes ? store : load;
 }

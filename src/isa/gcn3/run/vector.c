@@ -1,5 +1,6 @@
 /* Vector arithmetic: sources of executors are prepared, their results go to the lanes that are on. */
 #include "gcn3_run/alu.h"
+#include "gcn3_run/lane.h"
 #include "gcn3_run/operand.h"
 #include "gcn3_run/parts.h"
 #include "base/bits.h"
@@ -88,6 +89,22 @@ static void write_results(struct gcn3_wave *w, const struct gcn3_inst *inst, con
             blend(w->v[inst->d.number + k], l->d[k], lanes);
 }
 
+static void write_modified(struct gcn3_wave *w, const struct gcn3_inst *inst, struct gcn3_lanes *l,
+                           lane_mask lanes)
+{
+    const struct gcn3_row *row = &gcn3_rows[inst->op];
+    if (gcn3_flushes_extreme(inst, inst->op))
+        gcn3_flush((enum gcn3_type)row->d, w->mode, l->d);
+    if (gcn3_type_is_float((enum gcn3_type)row->d) && (inst->omod || inst->clamp))
+        gcn3_output(inst, w->mode, l->d);
+    if (inst->form == GCN3_SDWA)
+        gcn3_set_parts(inst, l->d[0], w->v[inst->d.number]);
+    if (row->flags & GCN3_OP_SEL && inst->op_sel & 8)
+        for (uint32_t i = 0; i < GCN3_LANES; i++)
+            l->d[0][i] = (w->v[inst->d.number][i] & 0xffff) | l->d[0][i] << 16;
+    write_results(w, inst, l, lanes);
+}
+
 static void write_mask(struct gcn3_wave *w, const struct gcn3_operand *to, uint64_t mask)
 {
     if (to->kind != GCN3_NOTHING)
@@ -106,13 +123,15 @@ static void begin(const struct gcn3_wave *w, const struct gcn3_inst *inst, struc
     l->exec = gcn3_exec(w);
     l->mode = w->mode;
     l->clamp = inst->clamp;
-    l->mask_out = 0;
+    l->mask_in = l->mask_out = 0;
 }
 
 /* ---- the usual: nothing but operands ---- */
 
 static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     struct sources buffers;
     struct gcn3_lanes l;
     const struct gcn3_inst *inst = &op->inst;
@@ -130,7 +149,37 @@ static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
         write_results(w, inst, &l, l.exec);
 }
 
-/* ---- with masks ---- */
+/* ---- with modifiers ---- */
+
+/* Sources with all that changes them, in hardware's order: lanes, parts, signs. Gives the lanes that are
+ * written. */
+static lane_mask prepare(const struct gcn3_wave *w, const struct gcn3_inst *inst, struct gcn3_lanes *l,
+                         struct sources *buffers)
+{
+    const struct gcn3_row *row = &gcn3_rows[inst->op];
+    const struct gcn3_operand *sources[] = {&inst->a, &inst->b, &inst->c};
+    const uint32_t **words[] = {l->a, l->b, l->c};
+    uint32_t(*room[])[GCN3_LANES] = {buffers->a, buffers->b, buffers->c};
+    uint32_t parts[] = {inst->a_sel, inst->b_sel, GCN3_DWORD};
+    lane_mask lanes = l->exec;
+    if (row->format == GCN3_VOP2_K) {
+        repeat(buffers->c[0], inst->literal);
+        l->c[0] = buffers->c[0];
+    }
+    for (uint32_t i = 0; i < COUNT_OF(sources); i++) {
+        if (sources[i]->kind == GCN3_NOTHING || sources[i]->type == GCN3_TYPE_m64)
+            continue;
+        read_source(w, sources[i], words[i], room[i]);
+        if (i == 0 && inst->form == GCN3_DPP)
+            lanes = gcn3_dpp(inst, l->exec, l->a, buffers->a);
+        if (inst->form == GCN3_SDWA)
+            select_part(sources[i], parts[i], words[i], room[i]);
+        if (row->flags & GCN3_OP_SEL && inst->op_sel >> i & 1)
+            select_part(sources[i], GCN3_WORD_1, words[i], room[i]);
+        sign(sources[i], words[i], room[i]);
+    }
+    return lanes;
+}
 
 /* Comparisons, and what has carries in or out. */
 static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
@@ -139,23 +188,12 @@ static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
     struct gcn3_lanes l;
     const struct gcn3_inst *inst = &op->inst;
     const struct gcn3_row *row = &gcn3_rows[inst->op];
+    if (gcn3_run_indexed(w, op))
+        return;
     begin(w, inst, &l);
-    read_source(w, &inst->a, l.a, buffers.a);
-    read_source(w, &inst->b, l.b, buffers.b);
-    bool has_mask = row->c == GCN3_TYPE_m64;
-    l.mask_in = has_mask ? gcn3_value(w, &inst->c) : gcn3_pair(w, GCN3_VCC);
-    if (inst->c.kind != GCN3_NOTHING && !has_mask)
-        read_source(w, &inst->c, l.c, buffers.c);
+    lane_mask lanes = prepare(w, inst, &l, &buffers);
+    l.mask_in = row->c == GCN3_TYPE_m64 ? gcn3_value(w, &inst->c) : gcn3_pair(w, GCN3_VCC);
     bool compares = row->d == GCN3_TYPE_m64;
-    const struct gcn3_operand *const sources[] = {&inst->a, &inst->b, &inst->c};
-    const uint32_t **const words[] = {l.a, l.b, l.c};
-    uint32_t(*const room[])[GCN3_LANES] = {buffers.a, buffers.b, buffers.c};
-    for (uint32_t i = 0; i < (has_mask ? 2 : 3); i++)
-        sign(sources[i], words[i], room[i]);
-    if (inst->form == GCN3_SDWA) {
-        select_part(&inst->a, inst->a_sel, l.a, buffers.a);
-        select_part(&inst->b, inst->b_sel, l.b, buffers.b);
-    }
     if (!compares)
         set_destination(w, inst, &l, &buffers, false);
     ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
@@ -165,69 +203,38 @@ static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
             gcn3_set_pair(w, GCN3_EXEC, l.mask_out & l.exec);
         return;
     }
-    if (inst->form == GCN3_SDWA)
-        gcn3_set_parts(inst, l.d[0], w->v[inst->d.number]);
-    write_results(w, inst, &l, l.exec);
+    write_modified(w, inst, &l, lanes);
     if (row->flags & GCN3_CARRY_OUT)
         write_mask(w, &inst->sd, l.mask_out & l.exec);
 }
-
-/* ---- with modifiers ---- */
 
 static void full(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     struct sources buffers;
     struct gcn3_lanes l;
-    const struct gcn3_inst *inst = &op->inst;
-    const struct gcn3_row *row = &gcn3_rows[inst->op];
-    const struct gcn3_operand *sources[] = {&inst->a, &inst->b, &inst->c};
-    const uint32_t **words[] = {l.a, l.b, l.c};
-    uint32_t(*room[])[GCN3_LANES] = {buffers.a, buffers.b, buffers.c};
-    begin(w, inst, &l);
-    lane_mask lanes = l.exec;
-    for (uint32_t i = 0; i < 3; i++)
-        if (sources[i]->kind != GCN3_NOTHING)
-            read_source(w, sources[i], words[i], room[i]);
-    if (row->format == GCN3_VOP2_K) {
-        repeat(buffers.c[0], inst->literal);
-        l.c[0] = buffers.c[0];
-    }
-    if (inst->form == GCN3_DPP)
-        lanes = gcn3_dpp(inst, l.exec, l.a, buffers.a);
-    if (inst->form == GCN3_SDWA) {
-        select_part(&inst->a, inst->a_sel, l.a, buffers.a);
-        if (inst->b.kind != GCN3_NOTHING)
-            select_part(&inst->b, inst->b_sel, l.b, buffers.b);
-    }
-    for (uint32_t i = 0; i < 3; i++) {
-        if (sources[i]->kind == GCN3_NOTHING)
-            continue;
-        if (row->flags & GCN3_OP_SEL && inst->op_sel >> i & 1)
-            select_part(sources[i], GCN3_WORD_1, words[i], room[i]);
-        sign(sources[i], words[i], room[i]);
-    }
-    set_destination(w, inst, &l, &buffers, false);
+    if (gcn3_run_indexed(w, op))
+        return;
+    begin(w, &op->inst, &l);
+    lane_mask lanes = prepare(w, &op->inst, &l, &buffers);
+    set_destination(w, &op->inst, &l, &buffers, false);
     ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
-    if (gcn3_type_is_float((enum gcn3_type)row->d) && (inst->omod || inst->clamp))
-        gcn3_output(inst, w->mode, l.d);
-    if (inst->form == GCN3_SDWA)
-        gcn3_set_parts(inst, l.d[0], w->v[inst->d.number]);
-    if (row->flags & GCN3_OP_SEL && inst->op_sel & 8)
-        for (uint32_t i = 0; i < GCN3_LANES; i++)
-            l.d[0][i] = (w->v[inst->d.number][i] & 0xffff) | l.d[0][i] << 16;
-    write_results(w, inst, &l, lanes);
+    write_modified(w, &op->inst, &l, lanes);
 }
 
 /* ---- between lanes and scalars ---- */
 
 static void read_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     uint32_t lane = (uint32_t)gcn3_value(w, &op->inst.b) % GCN3_LANES;
     w->s[op->inst.d.number] = w->v[op->inst.a.number][lane];
 }
 
 static void read_first_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     lane_mask lanes = gcn3_exec(w);
     bool is_vector = op->inst.a.kind == GCN3_VGPR;
     w->s[op->inst.d.number] = is_vector ? w->v[op->inst.a.number][lanes ? first_lane(lanes) : 0]
@@ -236,8 +243,48 @@ static void read_first_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 static void write_lane(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    if (gcn3_run_indexed(w, op))
+        return;
     uint32_t lane = (uint32_t)gcn3_value(w, &op->inst.b) % GCN3_LANES;
     w->v[op->inst.d.number][lane] = (uint32_t)gcn3_value(w, &op->inst.a);
+}
+
+static void swap(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    if (gcn3_run_indexed(w, op))
+        return;
+    uint32_t *a = w->v[op->inst.d.number], *b = w->v[op->inst.a.number];
+    EACH_LANE (i, gcn3_exec(w)) {
+        uint32_t was = a[i];
+        a[i] = b[i];
+        b[i] = was;
+    }
+}
+
+/* Four sums of absolute differences, of bytes that begin one further each. Bytes of b that are 0 do not
+ * count. */
+static void masked_sads(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    struct sources buffers;
+    const uint32_t *a[2], *b[2];
+    uint32_t sums[4][GCN3_LANES];
+    if (gcn3_run_indexed(w, op))
+        return;
+    read_source(w, &op->inst.a, a, buffers.a);
+    read_source(w, &op->inst.b, b, buffers.b);
+    bool has_vector = op->inst.c.kind == GCN3_VGPR;
+    for (uint32_t k = 0; k < 4; k++) {
+        const uint32_t *c = has_vector ? w->v[op->inst.c.number + k] : NULL;
+        uint32_t constant = has_vector                        ? 0
+                            : op->inst.c.kind == GCN3_INTEGER ? (uint32_t)gcn3_value(w, &op->inst.c)
+                                                              : w->s[(op->inst.c.number + k) % GCN3_SCALARS];
+        for (uint32_t i = 0; i < GCN3_LANES; i++) {
+            uint32_t bytes = (uint32_t)((a[0][i] | (uint64_t)a[1][i] << 32) >> 8 * k);
+            sums[k][i] = (c ? c[i] : constant) + masked_sad_u8(bytes, b[0][i]);
+        }
+    }
+    for (uint32_t k = 0; k < 4; k++)
+        blend(w->v[op->inst.d.number + k], sums[k], gcn3_exec(w));
 }
 
 static void nothing(struct gcn3_wave *w, const struct gcn3_lowered *op)
@@ -249,7 +296,7 @@ static bool has_modifiers(const struct gcn3_inst *inst)
 {
     const struct gcn3_operand *sources[] = {&inst->a, &inst->b, &inst->c};
     bool has = inst->form == GCN3_SDWA || inst->form == GCN3_DPP || inst->omod || inst->op_sel ||
-               gcn3_rows[inst->op].format == GCN3_VOP2_K ||
+               gcn3_rows[inst->op].format == GCN3_VOP2_K || gcn3_flushes_extreme(inst, inst->op) ||
                (inst->clamp && gcn3_type_is_float((enum gcn3_type)gcn3_rows[inst->op].d));
     for (uint32_t i = 0; i < COUNT_OF(sources); i++)
         has |= sources[i]->abs || sources[i]->neg;
@@ -266,15 +313,23 @@ gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op)
         return read_first_lane;
     case GCN3_V_WRITELANE_B32:
         return write_lane;
+    case GCN3_V_SWAP_B32:
+        return swap;
+    case GCN3_V_MQSAD_U32_U8:
+        return masked_sads;
     case GCN3_V_NOP:
+    case GCN3_V_CLREXCP:
         return nothing;
     default:
         break;
     }
+    gcn3_run_fn *indexing = gcn3_index(&op->inst);
+    if (indexing)
+        return indexing;
     if (op->inst.format <= GCN3_SOPP)
         return gcn3_scalar_alu(op);
     if (op->inst.format == GCN3_VOP3P)
-        return NULL;
+        return gcn3_packed(&op->inst);
     op->more = (const void *)(uintptr_t)gcn3_vector_executor((enum gcn3_op)op->inst.op);
     if (!op->more)
         return NULL;

@@ -38,6 +38,9 @@ struct gcn3_data {
     bool is_atomic;
     uint8_t operation; /* of an atomic: a row of exec/atomics.c */
     bool negates;      /* ... of the operand */
+    uint8_t change;    /* of an atomic in LDS: what it does (lds.c), */
+    char type;         /* with f, i, u or b */
+    uint16_t step;     /* of two offsets: bytes that they count */
     uint32_t number;   /* among accesses of the program, from 0 */
 };
 
@@ -166,10 +169,16 @@ gcn3_run_fn *gcn3_lds(struct gcn3_lowered *op);
 gcn3_run_fn *gcn3_smem(struct gcn3_lowered *op);
 gcn3_run_fn *gcn3_buffer(struct gcn3_lowered *op);
 
+/* Which operation an atomic's name means; its bytes are set. False: none. */
+bool gcn3_set_atomic(struct gcn3_data *access, const char *text);
+
 /* Lanes' values from global memory to registers, or from there. Addresses of lanes that are not in `lanes`
  * are not looked at. */
 void gcn3_access_global(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at[GCN3_LANES],
                         lane_mask lanes);
+/* Only faults, if lanes may not do that. */
+void gcn3_check_global(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
+                       lane_mask lanes);
 /* The same for places in the wave's own private memory. */
 void gcn3_access_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at[GCN3_LANES],
                          lane_mask lanes);
@@ -201,6 +210,10 @@ void gcn3_deliver(const struct delivery *of, uint64_t from, const unsigned char 
 void gcn3_collect(const struct request *request, uint64_t from, lane_mask who, unsigned char *data,
                   uint32_t *masks);
 void gcn3_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
+/* One more piece of memory for some registers, where lanes differ in what they want: w->v or w->s if it is
+ * written; of a load the incoming ones. */
+void gcn3_ask_piece(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint32_t *registers,
+                    uint32_t bytes, uint32_t lane);
 void gcn3_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 
 /* ---- archive.c ---- */
