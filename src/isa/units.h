@@ -48,11 +48,11 @@
     U(P, S, CONST,   const,   CONST,   SHORT, math_pipe_throttle, NOTHING,      "adu",    'K', 30,  "28",  "4",  "2",  "loads from constant memory")                          \
     U(P, S, VECTOR,  vector,  VECTOR,  FIXED, math_pipe_throttle, NOTHING,      "valu",   'a', 0,   "4",   "4",  "0",  "AMD: vector arithmetic")                              \
     U(P, S, VECTOR_QUARTER, vector_quarter, VECTOR, FIXED, math_pipe_throttle, NOTHING, "valu", 'b', 0, "16", "16", "0", "AMD: products of 32-bit integers")                      \
-    U(P, S, VECTOR_TRANS, vector_trans, VECTOR, FIXED, math_pipe_throttle, NOTHING, "valu", 'c', 0, "16",  "16", "0",  "AMD: roots, reciprocals and other special functions")  \
+    U(P, S, VECTOR_TRANS, vector_trans, VECTOR, FIXED, math_pipe_throttle, NOTHING, "valu", 'c', 0, "16",  "16", "0",  "AMD: special functions")                               \
     U(P, S, VECTOR_DOUBLE, vector_double, VECTOR, FIXED, math_pipe_throttle, NOTHING, "valu", 'd', 0, "64", "64", "0", "AMD: vector arithmetic of 64 bits")                      \
     U(P, S, SCALAR,  scalar,  SCALAR,  FIXED, math_pipe_throttle, NOTHING,      "salu",   'e', 0,   "4",   "4",  "1",  "AMD: scalar arithmetic")                              \
     U(P, S, LDS,     lds,     LDS,     SHORT, mio_throttle,       MEMORY,       "lds",    'f', 0,   "4",   "4",  "1",  "AMD: the LDS")                                        \
-    U(P, S, INTERNAL, internal, INTERNAL, FIXED, math_pipe_throttle, NOTHING,   "internal", 'g', 0, "1",   "1",  "0",  "AMD: what the instruction buffer does itself: waits, priorities")
+    U(P, S, INTERNAL, internal, INTERNAL, FIXED, math_pipe_throttle, NOTHING,   "internal", 'g', 0, "1",   "1",  "0",  "AMD: waits, priorities")
 /* clang-format on */
 
 #endif

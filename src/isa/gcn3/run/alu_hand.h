@@ -1,7 +1,7 @@
 /* Executors of rows whose meaning is more than one value per lane. A part of alu_level.h. */
 
 /* The product of 32 bits plus 64; what does not fit is the carry, and saturates if clamp is set. */
-static void run_V_MAD_U64_U32(struct gcn3_lanes *l)
+static void gcn3_do_V_MAD_U64_U32(struct gcn3_lanes *l)
 {
     int32_t bits[GCN3_LANES];
     const bool clamp = l->clamp;
@@ -10,7 +10,7 @@ static void run_V_MAD_U64_U32(struct gcn3_lanes *l)
     l->mask_out = bits_of(bits);
 }
 
-static void run_V_MAD_I64_I32(struct gcn3_lanes *l)
+static void gcn3_do_V_MAD_I64_I32(struct gcn3_lanes *l)
 {
     int32_t bits[GCN3_LANES];
     const bool clamp = l->clamp;
@@ -78,7 +78,7 @@ DIV_SCALE(div_scale_f32, float, f32, 127, 96, 23, 0x1p64f, 0x1p-64f)
 DIV_SCALE(div_scale_f64, double, f64, 1023, 768, 53, 0x1p128, 0x1p-128)
 #undef DIV_SCALE
 
-static void run_V_DIV_SCALE_F32(struct gcn3_lanes *l)
+static void gcn3_do_V_DIV_SCALE_F32(struct gcn3_lanes *l)
 {
     int32_t bits[GCN3_LANES];
     EACH_LANE_OF(l, f32, f32, false, 0, flag_f32 back;
@@ -86,7 +86,7 @@ static void run_V_DIV_SCALE_F32(struct gcn3_lanes *l)
     l->mask_out = bits_of(bits);
 }
 
-static void run_V_DIV_SCALE_F64(struct gcn3_lanes *l)
+static void gcn3_do_V_DIV_SCALE_F64(struct gcn3_lanes *l)
 {
     int32_t bits[GCN3_LANES];
     EACH_LANE_OF(l, f64, f64, false, 0, flag_f64 back;

@@ -95,11 +95,11 @@ typedef lane_u64 compared_u64;
 #define PUT_b32(value) PUT_word(value)
 #define PUT_u32(value) PUT_word(value)
 #define PUT_i32(value) PUT_word(value)
-#define PUT_f32(value) PUT_word(bits_f32(quiet_nan_f32(OUT_f32(value))))
+#define PUT_f32(value) PUT_word(bits_f32(gcn3_quiet_f32(OUT_f32(value))))
 #define PUT_b64(value) PUT_wide(value)
 #define PUT_u64(value) PUT_wide(value)
 #define PUT_i64(value) PUT_wide((uint64_t)(value))
-#define PUT_f64(value) PUT_wide(bits_f64(quiet_nan_f64(OUT_f64(value))))
+#define PUT_f64(value) PUT_wide(bits_f64(gcn3_quiet_f64(OUT_f64(value))))
 #define PUT_m64(value) bits[i] = -(int32_t)(value)
 
 /* Hosts that do not flush denormals themselves. */
@@ -160,7 +160,7 @@ typedef lane_u64 compared_u64;
 
 #define EXECUTOR(flushed, id, td, ta, tb, tc, ...)                                                           \
     MEANING(id, lane_##td, ta, tb, tc, __VA_ARGS__)                                                          \
-    static void run_##id(struct gcn3_lanes *l)                                                               \
+    static void gcn3_do_##id(struct gcn3_lanes *l)                                                           \
     {                                                                                                        \
         const uint8_t mode_rounding = l->mode >> 2 & 3;                                                      \
         if (GCN3_TYPE_##td == GCN3_TYPE_f16 && mode_rounding) { /* seldom, and no vector */                  \
@@ -196,13 +196,13 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     EXECUTOR(true, id, td, ta, tb, tc, __VA_ARGS__)
 #define APPROXIMATES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                         \
     MEANING(id, lane_##td, ta, tb, tc, __VA_ARGS__)                                                          \
-    static void run_##id(struct gcn3_lanes *l)                                                               \
+    static void gcn3_do_##id(struct gcn3_lanes *l)                                                           \
     {                                                                                                        \
         EACH_LANE_IN(l->mode & ~15u, l, td, ta, true, 0, PUT_##td(VALUE(id, ta, tb, tc)));                   \
     }
 #define EXACT(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                                \
     MEANING(id, int64_t, ta, tb, tc, __VA_ARGS__)                                                            \
-    static void run_##id(struct gcn3_lanes *l)                                                               \
+    static void gcn3_do_##id(struct gcn3_lanes *l)                                                           \
     {                                                                                                        \
         if (l->clamp) {                                                                                      \
             EACH_LANE_OF(l, td, ta, false, 0,                                                                \
@@ -212,7 +212,7 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
         EACH_LANE_OF(l, td, ta, false, 0, PUT_##td((lane_##td)VALUE(id, ta, tb, tc)));                       \
     }
 #define CARRIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, value, carry, most)               \
-    static void run_##id(struct gcn3_lanes *l)                                                               \
+    static void gcn3_do_##id(struct gcn3_lanes *l)                                                           \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
         const uint32_t clamp = l->clamp;                                                                     \
@@ -223,7 +223,7 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     }
 #define CLASSIFIES(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                           \
     MEANING(id, bool, ta, tb, tc, __VA_ARGS__)                                                               \
-    static void run_##id(struct gcn3_lanes *l)                                                               \
+    static void gcn3_do_##id(struct gcn3_lanes *l)                                                           \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
         EACH_LANE_OF(l, td, ta, false, 0, PUT_m64(VALUE(id, ta, tb, tc)));                                   \
@@ -234,7 +234,7 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
     {                                                                                                        \
         return __VA_ARGS__;                                                                                  \
     }                                                                                                        \
-    static void run_##id(struct gcn3_lanes *l)                                                               \
+    static void gcn3_do_##id(struct gcn3_lanes *l)                                                           \
     {                                                                                                        \
         int32_t bits[GCN3_LANES];                                                                            \
         EACH_LANE_OF(l, td, ta, false, 0, PUT_m64(of_##id(COMPARED_##ta(a), COMPARED_##tb(b))));             \
@@ -248,14 +248,14 @@ LANE int64_t saturate(int64_t value, int64_t least, int64_t greatest)
 extern gcn3_vector_fn *const FNS(LEVEL)[];
 #define INST(...)
 #define SCALAR(...)
-#define LANES(id, ...)        [GCN3_##id] = run_##id,
-#define BY_HAND(id, ...)      [GCN3_##id] = run_##id,
-#define FLUSHED(id, ...)      [GCN3_##id] = run_##id,
-#define APPROXIMATES(id, ...) [GCN3_##id] = run_##id,
-#define EXACT(id, ...)        [GCN3_##id] = run_##id,
-#define CARRIES(id, ...)      [GCN3_##id] = run_##id,
-#define COMPARES(id, ...)     [GCN3_##id] = run_##id,
-#define CLASSIFIES(id, ...)   [GCN3_##id] = run_##id,
+#define LANES(id, ...)        [GCN3_##id] = gcn3_do_##id,
+#define BY_HAND(id, ...)      [GCN3_##id] = gcn3_do_##id,
+#define FLUSHED(id, ...)      [GCN3_##id] = gcn3_do_##id,
+#define APPROXIMATES(id, ...) [GCN3_##id] = gcn3_do_##id,
+#define EXACT(id, ...)        [GCN3_##id] = gcn3_do_##id,
+#define CARRIES(id, ...)      [GCN3_##id] = gcn3_do_##id,
+#define COMPARES(id, ...)     [GCN3_##id] = gcn3_do_##id,
+#define CLASSIFIES(id, ...)   [GCN3_##id] = gcn3_do_##id,
 gcn3_vector_fn *const FNS(LEVEL)[GCN3_OP_COUNT] = {
 #include "gcn3/gcn3.def"
 };

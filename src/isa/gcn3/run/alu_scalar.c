@@ -23,7 +23,7 @@ typedef uint64_t raw_b64, raw_u64, raw_i64;
 #define CLASSIFIES(...)
 #define BY_HAND(...)
 #define SCALAR(id, text, format, gfx8, gfx9, unit, td, ta, tb, tc, flags, ...)                               \
-    static void run_##id(struct gcn3_scalar *s)                                                              \
+    static void gcn3_do_##id(struct gcn3_scalar *s)                                                          \
     {                                                                                                        \
         UNUSED value_##ta a = (value_##ta)s->a;                                                              \
         UNUSED value_##tb b = (value_##tb)s->b;                                                              \
@@ -45,7 +45,7 @@ typedef uint64_t raw_b64, raw_u64, raw_i64;
 #define COMPARES(...)
 #define CLASSIFIES(...)
 #define BY_HAND(...)
-#define SCALAR(id, ...) [GCN3_##id] = run_##id,
+#define SCALAR(id, ...) [GCN3_##id] = gcn3_do_##id,
 static gcn3_scalar_fn *const scalar_fns[GCN3_OP_COUNT] = {
 #include "gcn3/gcn3.def"
 };

@@ -29,7 +29,7 @@ LANE int64_t signed_field(uint64_t value, uint32_t size, uint32_t offset, uint32
     return bits ? (int64_t)(value >> offset << (64 - bits)) >> (64 - bits) : 0;
 }
 
-LANE uint32_t abs_difference(uint32_t a, uint32_t b, bool greater)
+LANE uint32_t gcn3_difference(uint32_t a, uint32_t b, bool greater)
 {
     uint32_t difference = a - b;
     uint32_t r = greater ? difference : -difference;
@@ -45,7 +45,7 @@ LANE uint32_t reverse(uint32_t a)
 }
 
 /* Where from the top the first bit is that differs from the sign; all ones if none does. */
-LANE uint32_t first_unlike(uint32_t a)
+LANE uint32_t gcn3_first_unlike(uint32_t a)
 {
     uint32_t r = (int32_t)a < 0 ? ~a : a;
     return r ? (uint32_t)__builtin_clz(r) : UINT32_MAX;
@@ -79,7 +79,7 @@ LANE int32_t low24(int32_t a)
     return (int32_t)((uint32_t)a << 8) >> 8;
 }
 
-LANE uint32_t lanes_below(int i)
+LANE uint32_t gcn3_mask_below(int i)
 {
     return i <= 0 ? 0 : i >= 32 ? UINT32_MAX : (1u << i) - 1;
 }
@@ -89,7 +89,7 @@ LANE uint32_t lanes_below(int i)
 #define med3(a, b, c)                                                                                        \
     ((a) > (b) ? (c) > (a) ? (a) : (c) > (b) ? (c) : (b) : (c) > (b) ? (b) : (c) > (a) ? (c) : (a))
 
-LANE uint32_t byte_difference(uint32_t a, uint32_t b, int byte)
+LANE uint32_t gcn3_byte_difference(uint32_t a, uint32_t b, int byte)
 {
     uint32_t x = a >> (8 * byte) & 0xff, y = b >> (8 * byte) & 0xff;
     return x > y ? x - y : y - x;
@@ -98,15 +98,15 @@ LANE uint32_t byte_difference(uint32_t a, uint32_t b, int byte)
 /* Sums of absolute differences; of the masked one, bytes of b that are 0 do not count. */
 LANE uint32_t sad_u8(uint32_t a, uint32_t b)
 {
-    return byte_difference(a, b, 0) + byte_difference(a, b, 1) + byte_difference(a, b, 2) +
-           byte_difference(a, b, 3);
+    return gcn3_byte_difference(a, b, 0) + gcn3_byte_difference(a, b, 1) + gcn3_byte_difference(a, b, 2) +
+           gcn3_byte_difference(a, b, 3);
 }
 
 LANE uint32_t masked_sad_u8(uint32_t a, uint32_t b)
 {
     uint32_t sum = 0;
     for (int i = 0; i < 4; i++)
-        sum += b >> (8 * i) & 0xff ? byte_difference(a, b, i) : 0;
+        sum += b >> (8 * i) & 0xff ? gcn3_byte_difference(a, b, i) : 0;
     return sum;
 }
 
@@ -149,7 +149,7 @@ LANE uint32_t permute(uint32_t a, uint32_t b, uint32_t select)
     return r;
 }
 
-LANE uint32_t byte_of(int16_t a)
+LANE uint32_t gcn3_byte(int16_t a)
 {
     return a < 0 ? 0 : a > 255 ? 255 : (uint32_t)a;
 }
@@ -207,7 +207,7 @@ LANE int32_t i32_f64(double a)
     return a >= 0x1p31 ? INT32_MAX : a <= -0x1p31 ? INT32_MIN : a != a ? 0 : (int32_t)a;
 }
 
-LANE uint32_t u32_of_f64(double a)
+LANE uint32_t gcn3_u32_of_f64(double a)
 {
     return a >= 0x1p32 ? UINT32_MAX : a > 0.0 ? (uint32_t)a : 0;
 }
@@ -244,7 +244,7 @@ LANE uint32_t norm_u16(float a)
  */
 
 /* DX9's product: 0 times anything is 0. */
-LANE float mul_legacy(float a, float b)
+LANE float gcn3_mul_legacy(float a, float b)
 {
     return a == 0.0f || b == 0.0f ? 0.0f : a * b;
 }
@@ -290,12 +290,12 @@ LANE double frexp_fraction_f64(double a)
 }
 
 /* All NaN that arithmetic gives are this one: which operand's a host would give depends on its compiler. */
-LANE float quiet_nan_f32(float a)
+LANE float gcn3_quiet_f32(float a)
 {
     return a != a ? f32_bits(0x7fc00000) : a;
 }
 
-LANE double quiet_nan_f64(double a)
+LANE double gcn3_quiet_f64(double a)
 {
     return a != a ? f64_bits(UINT64_C(0x7ff8) << 48) : a;
 }
@@ -311,24 +311,24 @@ LANE uint32_t is_signaling_f64(double a)
 }
 
 /* Floats as integers of the same order, and back; a NaN is `nan`, which is one, too. */
-LANE int32_t order_f32(float a, int32_t nan)
+LANE int32_t gcn3_order_f32(float a, int32_t nan)
 {
     int32_t bits = (int32_t)bits_f32(a), order = bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
     return a != a ? nan : order;
 }
 
-LANE float f32_order(int32_t order)
+LANE float gcn3_f32_of_order(int32_t order)
 {
     return f32_bits((uint32_t)(order ^ (int32_t)((uint32_t)(order >> 31) >> 1)));
 }
 
-LANE int64_t order_f64(double a, int64_t nan)
+LANE int64_t gcn3_order_f64(double a, int64_t nan)
 {
     int64_t bits = (int64_t)bits_f64(a), order = bits ^ (int64_t)((uint64_t)(bits >> 63) >> 1);
     return a != a ? nan : order;
 }
 
-LANE double f64_order(int64_t order)
+LANE double gcn3_f64_of_order(int64_t order)
 {
     return f64_bits((uint64_t)(order ^ (int64_t)((uint64_t)(order >> 63) >> 1)));
 }
@@ -337,8 +337,8 @@ LANE double f64_order(int64_t order)
 #define EXTREME(name, type, t, integer, nan, sooner)                                                         \
     LANE type name(type a, type b, struct gcn3_rules m)                                                      \
     {                                                                                                        \
-        integer x = order_##t(a, nan), y = order_##t(b, nan), r = x sooner y ? x : y;                        \
-        return (m.ieee & (is_signaling_##t(a) | is_signaling_##t(b))) ? (type)NAN : t##_order(r);            \
+        integer x = gcn3_order_##t(a, nan), y = gcn3_order_##t(b, nan), r = x sooner y ? x : y;              \
+        return (m.ieee & (is_signaling_##t(a) | is_signaling_##t(b))) ? (type)NAN : gcn3_##t##_of_order(r);  \
     }
 EXTREME(least_f32, float, f32, int32_t, INT32_MAX, <)
 EXTREME(greatest_f32, float, f32, int32_t, INT32_MIN, >)
@@ -349,11 +349,12 @@ EXTREME(greatest_f64, double, f64, int64_t, INT64_MIN, >)
 /* The one in the middle; with a NaN among them, the least. */
 LANE float middle_f32(float a, float b, float c)
 {
-    int32_t x = order_f32(a, INT32_MAX), y = order_f32(b, INT32_MAX), z = order_f32(c, INT32_MAX);
+    int32_t x = gcn3_order_f32(a, INT32_MAX), y = gcn3_order_f32(b, INT32_MAX),
+            z = gcn3_order_f32(c, INT32_MAX);
     int32_t low = x < y ? x : y, high = x < y ? y : x, inner = high < z ? high : z;
     int32_t least = low < z ? low : z, middle = low < inner ? inner : low;
     bool nan = (x == INT32_MAX) | (y == INT32_MAX) | (z == INT32_MAX);
-    return f32_order(nan ? least : middle);
+    return gcn3_f32_of_order(nan ? least : middle);
 }
 
 /* The bit of v_cmp_class that a number's kind has. */
@@ -426,7 +427,7 @@ LANE float rsq_f32(float a)
 }
 
 /* The sine of 2*pi*(a + turn); beyond 256, a is as good as 0. */
-LANE float sin_turns(float a, double turn)
+LANE float gcn3_sin_turns(float a, double turn)
 {
     double x = (fabsf(a) > 256.0f ? 0.0 : (double)a) + turn, f = x - floor(x + 0.5);
     f = f > 0.25 ? 0.5 - f : f < -0.25 ? -0.5 - f : f;
@@ -527,7 +528,7 @@ LANE float cube_ma(float x, float y, float z)
 /* Rounding other than to the nearest, as MODE numbers it. */
 uint16_t gcn3_f16_rounded(float a, uint8_t rounding);
 
-LANE uint16_t to_f16(float a, struct gcn3_rules m)
+LANE uint16_t gcn3_to_f16(float a, struct gcn3_rules m)
 {
     uint16_t r = m.rounding ? gcn3_f16_rounded(a, m.rounding) : f16_f32(a);
     return m.flush_out ? ftz_f16(r) : r;
@@ -548,27 +549,27 @@ LANE float of_f16(uint16_t a, struct gcn3_rules m)
     return widen_f16(m.flush_in ? ftz_f16(a) : a);
 }
 
-LANE uint16_t f16_toward_zero(float a, struct gcn3_rules m)
+LANE uint16_t gcn3_f16_toward_zero(float a, struct gcn3_rules m)
 {
     m.rounding = 3;
-    return to_f16(a, m);
+    return gcn3_to_f16(a, m);
 }
 
 /* Rounded twice; denormals are always flushed. */
 LANE uint16_t mad_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
     m.flush_in = m.flush_out = true;
-    return to_f16(widen_f16(to_f16(of_f16(a, m) * of_f16(b, m), m)) + of_f16(c, m), m);
+    return gcn3_to_f16(widen_f16(gcn3_to_f16(of_f16(a, m) * of_f16(b, m), m)) + of_f16(c, m), m);
 }
 
 /* Rounded once. Toward the nearest, the sum must not lose what decides between two neighbours. */
 LANE uint16_t fused_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
     if (m.rounding)
-        return to_f16(of_f16(a, m) * of_f16(b, m) + of_f16(c, m), m);
+        return gcn3_to_f16(of_f16(a, m) * of_f16(b, m) + of_f16(c, m), m);
     uint16_t x = m.flush_in ? ftz_f16(a) : a, y = m.flush_in ? ftz_f16(b) : b,
              z = m.flush_in ? ftz_f16(c) : c;
-    return to_f16(fma_odd_f16(x, y, z), m);
+    return gcn3_to_f16(fma_odd_f16(x, y, z), m);
 }
 
 LANE uint16_t least_f16(uint16_t a, uint16_t b, struct gcn3_rules m)
@@ -584,23 +585,23 @@ LANE uint16_t greatest_f16(uint16_t a, uint16_t b, struct gcn3_rules m)
 /* Of three numbers, which only gfx9 has, denormals are flushed as MODE says. */
 LANE uint16_t least3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
-    return to_f16(least_f32(least_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
+    return gcn3_to_f16(least_f32(least_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
 }
 
 LANE uint16_t greatest3_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
-    return to_f16(greatest_f32(greatest_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
+    return gcn3_to_f16(greatest_f32(greatest_f32(of_f16(a, m), of_f16(b, m), m), of_f16(c, m), m), m);
 }
 
 LANE uint16_t middle_f16(uint16_t a, uint16_t b, uint16_t c, struct gcn3_rules m)
 {
-    return to_f16(middle_f32(of_f16(a, m), of_f16(b, m), of_f16(c, m)), m);
+    return gcn3_to_f16(middle_f32(of_f16(a, m), of_f16(b, m), of_f16(c, m)), m);
 }
 
 LANE uint16_t fract_f16(uint16_t a, struct gcn3_rules m)
 {
     float r = fract_f32(of_f16(a, m));
-    return to_f16(r >= 0x1.ffcp-1f ? 0x1.ffcp-1f : r, m);
+    return gcn3_to_f16(r >= 0x1.ffcp-1f ? 0x1.ffcp-1f : r, m);
 }
 
 /* ---- a segment of 2/pi -----------------------------------------------------------------------------------
