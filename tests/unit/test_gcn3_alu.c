@@ -141,7 +141,7 @@ static void conversions_saturate_and_nan_is_zero(void **state)
     assert_int_equal(of(GCN3_V_CVT_F32_UBYTE2, 0x00ab0000, 0, 0), f(171.0f));
     assert_int_equal(of(GCN3_V_CVT_OFF_F32_I4, 8, 0, 0), f(-0.5f));
     assert_int_equal(of(GCN3_V_CVT_F16_F32, f(65520.0f), 0, 0), 0x7c00);
-    assert_int_equal(of(GCN3_V_CVT_F32_F16, 0x0001, 0, 0), f(0x1p-24f));
+    assert_int_equal(of(GCN3_V_CVT_F32_F16, 0x0001, 0, 0), f(0x1p-24f)); /* MODE keeps those of f16 */
     assert_int_equal(of(GCN3_V_CVT_PKRTZ_F16_F32, f(1.9999f), f(-2.0f), 0), 0xc0003fff);
     assert_int_equal(of(GCN3_V_CVT_PK_I16_I32, 70000, (uint32_t)-70000, 0), 0x80007fff);
 }

@@ -32,31 +32,29 @@ static void print_smem(const struct gcn3_inst *inst, struct text *text)
     gcn3_print_flag(inst->glc && !probes && (inst->d.kind || inst->b.kind) && inst->a.kind, "glc", text);
 }
 
-/* Patterns of ds_swizzle_b32 that have names. */
+/* Patterns of ds_swizzle_b32 that have names. A lane reads the one whose number is (its own & keep | set) ^
+ * flip. */
 static void print_swizzle(uint32_t offset, struct text *text)
 {
-    uint32_t and = offset & 31, or = offset >> 5 & 31, xor = offset >> 10 & 31;
+    uint32_t keep = offset & 31, set = offset >> 5 & 31, flip = offset >> 10 & 31, group = 32 - keep;
     text_add(text, " offset:");
     if (offset >> 8 == 0x80) {
         text_add(text, "swizzle(QUAD_PERM,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", offset & 3,
                  offset >> 2 & 3, offset >> 4 & 3, offset >> 6 & 3);
     } else if (offset & 0x8000) {
         text_add(text, "%" PRIu32, offset);
-    } else if (and == 31 && ! or &&xor&&!(xor&(xor-1))) {
-        text_add(text, "swizzle(SWAP,%" PRIu32 ")", xor);
-    } else if (and == 31 && ! or &&xor&&!(xor&(xor+1))) {
-        text_add(text, "swizzle(REVERSE,%" PRIu32 ")", xor+1);
+    } else if (keep == 31 && !set && flip && !(flip & (flip - 1))) {
+        text_add(text, "swizzle(SWAP,%" PRIu32 ")", flip);
+    } else if (keep == 31 && !set && flip && !(flip & (flip + 1))) {
+        text_add(text, "swizzle(REVERSE,%" PRIu32 ")", flip + 1);
+    } else if (group > 1 && !(group & (group - 1)) && set < group && !flip) {
+        text_add(text, "swizzle(BROADCAST,%" PRIu32 ",%" PRIu32 ")", group, set);
     } else {
-        uint32_t group = 32 - and;
-        if (and&&group && !(group & (group - 1)) && or < group && !xor&&group > 1) {
-            text_add(text, "swizzle(BROADCAST,%" PRIu32 ",%" PRIu32 ")", group, or);
-            return;
-        }
         char mask[6] = "";
         for (int i = 0; i < 5; i++) {
-            int bit = 4 - i;
-            bool kept = and >> bit & 1, set = or >> bit & 1, turned = xor >> bit & 1;
-            mask[i] = kept && !set ? turned ? 'i' : 'p' : set != turned ? '1' : '0';
+            uint32_t bit = 16 >> i;
+            bool turns = flip & bit;
+            mask[i] = keep & bit && !(set & bit) ? turns ? 'i' : 'p' : !(set & bit) != !turns ? '1' : '0';
         }
         text_add(text, "swizzle(BITMASK_PERM,\"%s\")", mask);
     }

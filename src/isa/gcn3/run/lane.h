@@ -186,7 +186,7 @@ NEAREST(NEAREST_F64, double, trunc, fabs, copysign, 0x1p52)
     LANE type name(type a)                                                                                   \
     {                                                                                                        \
         type r = fn(a);                                                                                      \
-        return (a == 0) | (r == 0) ? zero : r;                                                               \
+        return ((a == 0) | (r == 0)) ? zero : r;                                                             \
     }
 #define WHOLES(t, type, suffix, zero)                                                                        \
     WHOLE(trunc_##t, type, trunc##suffix, zero)                                                              \
@@ -300,12 +300,12 @@ LANE double gcn3_quiet_f64(double a)
     return a != a ? f64_bits(UINT64_C(0x7ff8) << 48) : a;
 }
 
-LANE bool is_signaling_f32(float a)
+LANE uint32_t is_signaling_f32(float a)
 {
     return (bits_f32(a) & 0x7fffffff) - 0x7f800001 < 0x3fffff;
 }
 
-LANE bool is_signaling_f64(double a)
+LANE uint32_t is_signaling_f64(double a)
 {
     return (bits_f64(a) & INT64_MAX) - UINT64_C(0x7ff0000000000001) < QUIET_F64 - 1;
 }
@@ -338,7 +338,7 @@ LANE double gcn3_f64_of_order(int64_t order)
     LANE type name(type a, type b, struct gcn3_rules m)                                                      \
     {                                                                                                        \
         integer x = gcn3_order_##t(a, nan), y = gcn3_order_##t(b, nan), r = x sooner y ? x : y;              \
-        return m.ieee & (is_signaling_##t(a) | is_signaling_##t(b)) ? (type)NAN : gcn3_##t##_of_order(r);    \
+        return (m.ieee & (is_signaling_##t(a) | is_signaling_##t(b))) ? (type)NAN : gcn3_##t##_of_order(r);  \
     }
 EXTREME(least_f32, float, f32, int32_t, INT32_MAX, <)
 EXTREME(greatest_f32, float, f32, int32_t, INT32_MIN, >)
