@@ -143,8 +143,20 @@ enum gcn3_op gcn3_find(enum gcn3_target target, enum gcn3_format format, uint32_
 /* A row's name on a target; not ended by a zero byte. */
 const char *gcn3_name(enum gcn3_op op, enum gcn3_target target, int *length);
 
-uint32_t gcn3_type_bits(enum gcn3_type type);
-bool gcn3_type_is_float(enum gcn3_type type);
+static inline uint32_t gcn3_type_bits(enum gcn3_type type)
+{
+    static const uint16_t bits[] = {
+#define T(name, count) count,
+        GCN3_TYPES(T)
+#undef T
+    };
+    return bits[type];
+}
+
+static inline bool gcn3_type_is_float(enum gcn3_type type)
+{
+    return type == GCN3_TYPE_f16 || type == GCN3_TYPE_f32 || type == GCN3_TYPE_f64;
+}
 
 /* ---- decoded instructions ----------------------------------------------------------------------------- */
 

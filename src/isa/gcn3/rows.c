@@ -102,18 +102,3 @@ const char *gcn3_name(enum gcn3_op op, enum gcn3_target target, int *length)
     *length = (int)strcspn(text, "|");
     return text;
 }
-
-uint32_t gcn3_type_bits(enum gcn3_type type)
-{
-    static const uint16_t bits[] = {
-#define T(name, bits) bits,
-        GCN3_TYPES(T)
-#undef T
-    };
-    return bits[type];
-}
-
-bool gcn3_type_is_float(enum gcn3_type type)
-{
-    return type == GCN3_TYPE_f16 || type == GCN3_TYPE_f32 || type == GCN3_TYPE_f64;
-}

@@ -69,7 +69,14 @@ static void select_part(const struct gcn3_operand *operand, uint32_t part, const
 
 /* ---- results ---- */
 
-static void blend(uint32_t to[GCN3_LANES], const uint32_t from[GCN3_LANES], lane_mask lanes)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) &&              \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_LEVEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define FOR_EACH_LEVEL
+#endif
+
+FOR_EACH_LEVEL static void blend(uint32_t to[GCN3_LANES], const uint32_t from[GCN3_LANES], lane_mask lanes)
 {
     for (uint32_t half = 0; half < GCN3_LANES; half += 32) {
         uint32_t on = (uint32_t)(lanes >> half);
