@@ -12,8 +12,7 @@
 /* The destination may be a source, but then each lane is its own: nothing else stops the loop from being a
  * vector. */
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed" /* not all can be vectors */
-#define AS_VECTOR _Pragma("clang loop vectorize(assume_safety)")
+#define AS_VECTOR
 #else
 #define AS_VECTOR _Pragma("GCC ivdep")
 #endif
