@@ -29,7 +29,7 @@ void opencl_release(void *object)
     struct opencl_object *base = object;
     if (!base || atomic_fetch_sub(&base->references, 1) != 1)
         return;
-    switch (base->kind) {
+    switch (atomic_load(&base->kind)) {
     case OPENCL_CONTEXT:
         opencl_context_end(object);
         break;
