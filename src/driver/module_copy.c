@@ -318,6 +318,10 @@ static enum result make(struct module *module, struct device *device)
     const struct gpu_spec *spec = device->spec;
     struct making making = {.module = module, .device = device, .arch = code_arch(spec)};
     enum result result = RESULT_SUCCESS;
+    if (*spec->target)
+        result = driver_fail(
+            RESULT_NO_BINARY_FOR_GPU, "%s is no code for %s, which runs %s: choose another system",
+            module->part_count ? module->parts[0].name : "the module", spec->name, spec->target);
     for (size_t i = 0; i < module->part_count && !result; i++)
         result = look(&making, &module->parts[i]);
     for (size_t i = 0; i < module->part_count && !result; i++)
