@@ -146,9 +146,10 @@ struct untranslated { /* what waits for its page to be known: */
 
 struct sm {
     /* what every cycle needs, side by side */
-    uint64_t cycle;                /* now */
-    uint64_t next_at[SM_SUBCORES]; /* a sub-core can issue nothing before */
-    struct sm_warp *warps;         /* sub-core by sub-core */
+    uint64_t cycle;                    /* now */
+    uint64_t next_at[SM_SUBCORES];     /* a sub-core can issue nothing before */
+    struct sm_warp *warps;             /* sub-core by sub-core */
+    uint32_t turn_cycles, turn_issues; /* as the description has them */
     struct sm_config config;
     struct clock_domain clock;
     uint64_t lsu_free, lds_free;      /* in parts of a cycle: LSU_PARTS; of shared memory, if it is apart */

@@ -17,6 +17,8 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     struct sm *sm = mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
+    sm->turn_cycles = (uint32_t)spec->turn_cycles;
+    sm->turn_issues = (uint32_t)spec->turn_issues;
     sm->overhead_bytes = memsys_overhead_bytes(config->mem);
     sm->memory_line = memsys_line_bytes(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
@@ -86,30 +88,32 @@ static uint64_t next_due(const struct subcore *sub, uint64_t now)
     return sub->runnable ? now + (uint64_t)least : UINT64_MAX;
 }
 
-/* One cycle of a sub-core: it issues from warps that are due, one after the other, up to turn_issues. */
-static void subcore_cycle(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
+/* A sub-core issues an instruction, if one can in this cycle. */
+static bool subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
 {
     struct subcore *sub = &sm->subcores[s];
     uint32_t ready = due(sub, (uint32_t)sm->cycle);
-    uint64_t issued = 0;
     sm->next_at[s] = UINT64_MAX;
     while (ready) {
         uint32_t lane = schedule(sm, sub, ready);
         if (sm_warp_issue(sm, sub, sm_warp_of(sm, s, lane))) {
             sub->last = lane;
-            if (++issued == sm->config.spec->turn_issues)
-                break;
+            sm->next_at[s] = sm->cycle + 1;
+            return true;
         }
         ready &= ~(UINT32_C(1) << lane);
     }
-    sm->next_at[s] = issued ? sm->cycle + 1 : next_due(sub, sm->cycle);
+    sm->next_at[s] = next_due(sub, sm->cycle);
+    return false;
 }
 
 /* Whether it is a sub-core's turn; if not, when it is. */
 static bool subcore_turn(struct sm *sm, uint32_t s)
 {
-    uint64_t turn = sm->config.spec->turn_cycles, wait = turn > 1 ? (s + turn - sm->cycle % turn) % turn : 0;
-    if (LIKELY(!wait))
+    if (LIKELY(sm->turn_cycles == 1))
+        return true;
+    uint64_t turn = sm->turn_cycles, wait = (s + turn - sm->cycle % turn) % turn;
+    if (!wait)
         return true;
     sm->next_at[s] = sm->cycle + wait;
     return false;
@@ -138,7 +142,8 @@ static void run(struct sm *sm, uint64_t limit)
         sm->cycle = max_u64(sm->cycle, next);
         for (uint32_t s = 0; s < sm->config.subcores; s++)
             if (sm->next_at[s] <= sm->cycle && subcore_turn(sm, s))
-                subcore_cycle(sm, s, schedule);
+                for (uint32_t left = sm->turn_issues; left && subcore_issue(sm, s, schedule);)
+                    left--;
     }
 }
 

@@ -189,7 +189,7 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
         const struct isa_timing *timing = w->timing;
         const uint16_t *registers = code->registers + timing->registers;
         uint64_t sources = 0, ready = operands_ready(sm, w, timing, registers, &sources);
-        if (UNLIKELY(timing->counters || timing->role == ROLE_WAIT) && ready != PENDING)
+        if (UNLIKELY(timing->counters) && ready != PENDING)
             ready = max_u64(ready, counted_ready(w, timing));
         if (UNLIKELY(ready == PENDING)) {
             sm_warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);

@@ -106,7 +106,7 @@ struct isa_timing {
     uint16_t steps; /* how many machine instructions it becomes */
     uint32_t first_step;
     uint8_t guards : 4; /* how many of the first registers that it reads are predicates it waits longer for */
-    uint8_t counters : ISA_COUNTERS; /* it is counted by: a bit each */
+    uint8_t counters : ISA_COUNTERS; /* it is counted by, or waits for: a bit each */
     uint8_t merged : 1;              /* one of its steps is STEP_MERGED */
     uint8_t plain : 1;               /* it wants nothing of memory, whatever its lanes hold */
     uint8_t role;                    /* enum isa_role */

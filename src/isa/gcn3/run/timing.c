@@ -164,8 +164,10 @@ void gcn3_make_timing(struct gcn3_program *program)
                                                  .counters = counters_of(op) & 3,
                                                  .plain = !op->access.bytes,
                                                  .role = (uint8_t)role_of(op)};
-        if (program->timing[i].role == ROLE_WAIT)
+        if (program->timing[i].role == ROLE_WAIT) {
+            program->timing[i].counters = (1 << ISA_COUNTERS) - 1;
             program->timing[i].role_count = limits_of(&op->inst);
+        }
         program->steps[op->at / 4] = (struct isa_step){.unit = unit_of(op)};
         for (uint32_t k = 0; k < reads.count + writes.count; k++) {
             mem_grow(program->registers, used, capacity);
