@@ -77,6 +77,12 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
 {
     const struct isa_timing *timing = w->timing;
     switch ((enum isa_role)timing->role) {
+    case ROLE_COUNTED:
+    case ROLE_WAIT:
+        if (counted_ready(w, timing) != PENDING)
+            return false;
+        sm_warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
+        return true;
     case ROLE_FENCE: /* what other threads of the block wrote counts, too: a barrier may stand before it */
     case ROLE_FENCE_SYSTEM:
     case ROLE_RELEASE:
@@ -189,8 +195,6 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
         const struct isa_timing *timing = w->timing;
         const uint16_t *registers = code->registers + timing->registers;
         uint64_t sources = 0, ready = operands_ready(sm, w, timing, registers, &sources);
-        if (UNLIKELY(timing->counters) && ready != PENDING)
-            ready = max_u64(ready, counted_ready(w, timing));
         if (UNLIKELY(ready == PENDING)) {
             sm_warp_block(sm, w, WARP_REGISTER, STALL_long_scoreboard);
             return;
@@ -198,6 +202,8 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
         if (UNLIKELY(timing->role)) {
             if (waits_for_role(sm, w))
                 return;
+            if (timing->counters)
+                ready = max_u64(ready, counted_ready(w, timing));
             if (timing->role == ROLE_RELEASE) { /* a fence stands before it */
                 earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
                 sm_warp_account(sm, w, earliest, STALL_membar);
@@ -322,9 +328,8 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
 }
 
 /* When the units an instruction needs can take it: those of variable latency have a queue. */
-static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
+static uint64_t units_free(struct sm *sm, struct subcore *sub, const struct unit_cost *cost)
 {
-    const struct unit_cost *cost = &sm->cost[unit];
     uint64_t when = max_u64(sub->unit_free[cost->place], sm->shared_free[cost->place]);
     if (cost->does == UNIT_DOES_MEMORY_QUEUE) {
         when = max_u64(when, lsu_room_at(sub));
@@ -336,9 +341,8 @@ static uint64_t units_free(struct sm *sm, struct subcore *sub, uint32_t unit)
 }
 
 /* Gives the cycle in which the unit begins. */
-static uint64_t take_units(struct sm *sm, struct subcore *sub, uint32_t unit)
+static uint64_t take_units(struct sm *sm, struct subcore *sub, const struct unit_cost *cost)
 {
-    const struct unit_cost *cost = &sm->cost[unit];
     uint64_t begins = max_u64(sm->cycle, sub->unit_free[cost->place]);
     if (cost->shared) {
         begins = max_u64(begins, sm->shared_free[cost->place]);
@@ -470,13 +474,15 @@ bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     const struct isa_code *code = exec->code;
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
-    uint64_t free_at = units_free(sm, sub, step->unit);
+    const uint32_t unit = step->unit;
+    const struct unit_cost *cost = &sm->cost[unit];
+    uint64_t free_at = units_free(sm, sub, cost);
     if (free_at > sm->cycle) {
         sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
         sm_warp_ready(sm, w, free_at, throttle_of(sm, step));
         return false;
     }
-    uint8_t does = sm->cost[step->unit].does;
+    const uint8_t does = cost->does;
     if ((does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE) && UNLIKELY(lsu_is_full(sm))) {
         sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
         sm_warp_block(sm, w, WARP_ROOM, throttle_of(sm, step));
@@ -489,7 +495,7 @@ bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         return false;
     }
     sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
-    uint64_t begins = take_units(sm, sub, step->unit);
+    uint64_t begins = take_units(sm, sub, cost);
     if (does == UNIT_DOES_HOLDS_ISSUE)
         sub->dispatch_free = sm->cycle + sm->config.spec->wide_issue_cycles;
     if (w->step) {
@@ -501,18 +507,18 @@ bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     const uint16_t *registers = code->registers + timing->registers;
     if (timing->reads > sm->config.spec->register_ports)
         sub->dispatch_free = sm->cycle + 1 + bank_wait(sm, sub, w, registers, timing->reads);
-    uint32_t active = isa_count_lanes(exec->active);
+    lane_mask mask = exec->active;
+    uint32_t active = isa_count_lanes(mask);
     w->kernel->isa->step(exec, &stepped);
-    count_issue(w, step, active, isa_count_lanes(stepped.mask));
+    count_issue(w, step, active, stepped.mask == mask ? active : isa_count_lanes(stepped.mask));
     w->since = sm->cycle + 1;
-    const struct unit_cost *cost = &sm->cost[step->unit];
     bool memory = !timing->plain && (request->of.kind || request->shared || request->local || request->param);
     w->under_way = code;
     if (memory)
         lsu_issue(sm, w, timing, registers);
     else if (timing->steps == 1)
         sm_warp_set_results(w, code->slots_at, timing, registers,
-                            (begins + cost->latency) * RESULT_KINDS + sm->cost[step->unit].result);
+                            (begins + cost->latency) * RESULT_KINDS + cost->result);
     if (UNLIKELY(w->kernel->text.length != w->kernel->text_seen))
         sm_kernel_note_print(sm, w->kernel);
     if (timing->steps > 1) {
@@ -524,6 +530,6 @@ bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         prepare_step(sm, w);
         return true;
     }
-    go_on(sm, w, &stepped, step->unit);
+    go_on(sm, w, &stepped, unit);
     return true;
 }

@@ -23,9 +23,28 @@
 /* Names of files and programs may hold anything: what would end a field has a backslash before it. */
 static void add_field(struct text *text, const char *value)
 {
-    for (; value && *value; value++)
-        text_add(text, *value == '\t' || *value == '\\' ? "\\%c" : "%c", *value);
-    text_add(text, "\t");
+    while (value && *value) {
+        size_t plain = strcspn(value, "\t\\");
+        text_add_bytes(text, value, plain);
+        value += plain;
+        if (*value) {
+            text_add_bytes(text, "\\", 1);
+            text_add_bytes(text, value++, 1);
+        }
+    }
+    text_add_bytes(text, "\t", 1);
+}
+
+/* A kernel has thousands of places with dozens of numbers: printf would take longer than the kernel. */
+static void add_number(struct text *text, uint32_t value)
+{
+    char digits[11];
+    uint32_t at = sizeof digits - 1;
+    digits[at] = '\t';
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    text_add_bytes(text, digits + at, sizeof digits - at);
 }
 
 void ledger_place_text_add(struct text *text, const struct code_place *place)
@@ -33,11 +52,11 @@ void ledger_place_text_add(struct text *text, const struct code_place *place)
 #define T(name) add_field(text, place->name);
     PLACE_TEXTS(T)
 #undef T
-#define N(name) text_add(text, "%u\t", (unsigned)place->name);
+#define N(name) add_number(text, place->name);
     PLACE_NUMBERS(N)
 #undef N
     for (int i = 0; i < UNIT_COUNT; i++)
-        text_add(text, "%u\t", place->steps[i]);
+        add_number(text, place->steps[i]);
 }
 
 /* ---- and back ---- */

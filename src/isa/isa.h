@@ -89,6 +89,7 @@ enum isa_role {
     ROLE_SLEEP,      /* isa_stepped says how long */
     ROLE_BARRIER,    /* of a block */
     ROLE_FORGET,     /* what the caches of the SM hold may be old */
+    ROLE_COUNTED,    /* its counters count it */
     ROLE_WAIT,       /* until no more than role_count operations are under way: a byte for each counter */
 };
 

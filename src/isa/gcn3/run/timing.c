@@ -164,6 +164,8 @@ void gcn3_make_timing(struct gcn3_program *program)
                                                  .counters = counters_of(op) & 3,
                                                  .plain = !op->access.bytes,
                                                  .role = (uint8_t)role_of(op)};
+        if (program->timing[i].counters)
+            program->timing[i].role = ROLE_COUNTED;
         if (program->timing[i].role == ROLE_WAIT) {
             program->timing[i].counters = (1 << ISA_COUNTERS) - 1;
             program->timing[i].role_count = limits_of(&op->inst);

@@ -108,8 +108,9 @@ void warp_step(struct isa_warp *isa, struct isa_stepped *stepped)
     }
     *stepped = (struct isa_stepped){.mask = mask};
     result->warp_instructions++;
-    result->thread_instructions += isa_count_lanes(active);
-    result->thread_instructions_pred_on += isa_count_lanes(mask);
+    const uint32_t count = isa_count_lanes(active);
+    result->thread_instructions += count;
+    result->thread_instructions_pred_on += mask == active ? count : isa_count_lanes(mask);
     if (op->kind == OP_ALU) {
         if (LIKELY(mask == w->alive))
             op->run.alu(r + op->d, r + op->a, r + op->b, r + op->c, r + op->e);
