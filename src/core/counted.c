@@ -3,35 +3,36 @@
  * done. Counters go down in order: an operation counts as done when all before it are, too. */
 #include "core/counted.h"
 
-/* How long ago an operation was begun: 0 is the last one. */
-static uint32_t slot_of(const struct sm_warp *w, uint32_t counter, uint32_t ago)
+/* Operations are numbered from 0 on, for each counter. */
+static uint32_t slot_of(const struct sm_warp *w, uint32_t counter, uint32_t number)
 {
-    return w->exec->code->counted_at + counter * ISA_COUNTED + (w->counted[counter] - 1 - ago) % ISA_COUNTED;
+    return w->exec->code->counted_at + counter * ISA_COUNTED + number % ISA_COUNTED;
 }
 
-/* When no more than `most` operations of a counter are under way, or PENDING, with w->waits_for. */
+/* When no more than `most` operations of a counter are under way, or PENDING, with w->waits_for. Each
+ * operation is looked at once: an instruction that waited for it was issued no sooner. */
 static uint64_t fewer_at(struct sm_warp *w, uint32_t counter, uint32_t most)
 {
-    uint64_t ready = 0, begun = min_u64(w->counted[counter], ISA_COUNTED);
-    for (uint32_t ago = most; ago < begun; ago++) {
-        uint32_t slot = slot_of(w, counter, ago);
+    uint32_t begun = w->counted[counter], end = begun > most ? begun - most : 0;
+    for (; w->settled[counter] < end; w->settled[counter]++) {
+        uint32_t slot = slot_of(w, counter, w->settled[counter]);
         if (w->board[slot] == PENDING) {
             w->waits_for = slot;
             return PENDING;
         }
-        ready = max_u64(ready, w->board[slot]);
+        w->settled_at[counter] = max_u64(w->settled_at[counter], w->board[slot]);
     }
-    return ready;
+    return w->settled_at[counter];
 }
 
 uint64_t counted_ready(struct sm_warp *w, const struct isa_timing *timing)
 {
     uint64_t ready = 0;
     for (uint32_t counter = 0; counter < ISA_COUNTERS && ready != PENDING; counter++) {
-        bool waits = timing->role == ROLE_WAIT, counts = timing->counters >> counter & 1;
-        uint32_t most = waits    ? timing->role_count >> 8 * counter & 0xff
-                        : counts ? ISA_COUNTED - 1
-                                 : UINT32_MAX;
+        if (!(timing->counters >> counter & 1))
+            continue;
+        uint32_t most =
+            timing->role == ROLE_WAIT ? timing->role_count >> 8 * counter & 0xff : ISA_COUNTED - 1;
         ready = max_u64(ready, fewer_at(w, counter, most));
     }
     return ready;
@@ -41,8 +42,7 @@ void counted_begin(struct sm_warp *w, const struct isa_timing *timing, uint64_t 
 {
     for (uint32_t counter = 0; counter < ISA_COUNTERS; counter++)
         if (timing->counters >> counter & 1) {
-            w->counted[counter]++;
-            w->board[slot_of(w, counter, 0)] = ready;
+            w->board[slot_of(w, counter, w->counted[counter]++)] = ready;
         }
 }
 
@@ -52,7 +52,7 @@ void counted_hold(struct load *load)
     for (uint32_t counter = 0; counter < ISA_COUNTERS; counter++) {
         load->counted[counter] = NO_SLOT;
         if (load->timing->counters >> counter & 1) {
-            load->counted[counter] = slot_of(w, counter, 0);
+            load->counted[counter] = slot_of(w, counter, w->counted[counter] - 1);
             w->board[load->counted[counter]] = PENDING;
         }
     }

@@ -55,7 +55,9 @@ struct sm_warp {
     uint64_t code_at;                    /* when the line of code was there */
     uint64_t drained_at;                 /* when its last write has left the memory pipeline */
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
-    uint32_t counted[ISA_COUNTERS];      /* operations that began, of each counter */
+    uint32_t counted[ISA_COUNTERS];      /* operations that began, of each counter; */
+    uint32_t settled[ISA_COUNTERS];      /* the first so many are done, */
+    uint64_t settled_at[ISA_COUNTERS];   /* at this time, as on the board */
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
 };

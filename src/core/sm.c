@@ -88,23 +88,25 @@ static uint64_t next_due(const struct subcore *sub, uint64_t now)
     return sub->runnable ? now + (uint64_t)least : UINT64_MAX;
 }
 
-/* A sub-core issues an instruction, if one can in this cycle. */
-static bool subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
+/* A sub-core issues what it can in this cycle: an instruction of a warp, of so many warps. */
+static void subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
 {
     struct subcore *sub = &sm->subcores[s];
-    uint32_t ready = due(sub, (uint32_t)sm->cycle);
+    uint32_t ready = due(sub, (uint32_t)sm->cycle), left = sm->turn_issues;
     sm->next_at[s] = UINT64_MAX;
     while (ready) {
         uint32_t lane = schedule(sm, sub, ready);
         if (sm_warp_issue(sm, sub, sm_warp_of(sm, s, lane))) {
             sub->last = lane;
-            sm->next_at[s] = sm->cycle + 1;
-            return true;
+            if (!--left) {
+                sm->next_at[s] = sm->cycle + 1;
+                return;
+            }
         }
         ready &= ~(UINT32_C(1) << lane);
     }
-    sm->next_at[s] = next_due(sub, sm->cycle);
-    return false;
+    bool issued = left < sm->turn_issues; /* a warp that it woke waits for the next cycle */
+    sm->next_at[s] = max_u64(next_due(sub, sm->cycle), sm->cycle + issued);
 }
 
 /* Whether it is a sub-core's turn; if not, when it is. */
@@ -142,8 +144,7 @@ static void run(struct sm *sm, uint64_t limit)
         sm->cycle = max_u64(sm->cycle, next);
         for (uint32_t s = 0; s < sm->config.subcores; s++)
             if (sm->next_at[s] <= sm->cycle && subcore_turn(sm, s))
-                for (uint32_t left = sm->turn_issues; left && subcore_issue(sm, s, schedule);)
-                    left--;
+                subcore_issue(sm, s, schedule);
     }
 }
 

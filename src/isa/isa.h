@@ -14,7 +14,7 @@ typedef uint64_t lane_mask; /* a bit for each lane */
 /* Mostly all of 32 lanes. */
 static inline uint32_t isa_count_lanes(lane_mask who)
 {
-    return who == UINT32_MAX ? 32 : (uint32_t)__builtin_popcountll(who);
+    return who == UINT32_MAX ? 32 : who == UINT64_MAX ? 64 : (uint32_t)__builtin_popcountll(who);
 }
 
 static inline uint32_t first_lane(lane_mask who)

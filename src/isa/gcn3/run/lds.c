@@ -165,42 +165,99 @@ static void count(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 /* ---- reading and writing ---- */
 
-static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
+/* Where the lanes' elements are. Checked for all lanes at once; one by one only if some lane, which may be
+ * off, has a bad address. */
+static void find_places(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t offset, uint32_t bytes,
+                        uint32_t at[GCN3_LANES])
 {
-    lane_mask lanes = gcn3_exec(w);
-    count(w, op);
-    EACH_LANE (i, lanes) {
-        uint32_t at = address_of(w, op, i) + (uint32_t)op->inst.offset;
-        unsigned char *place = place_at(w, op, i, at, op->access.bytes);
-        if (op->access.writes)
-            gcn3_give_lane(w, op, i, place);
-        else
-            gcn3_take_lane(w, op, i, place);
+    uint64_t room = w->isa.block->shared_bytes;
+    uint32_t last = room < bytes ? 0 : (uint32_t)room - bytes, align = bytes >= 8 ? 4 : bytes;
+    uint32_t bad = room < bytes;
+    if (op->inst.a.kind == GCN3_VGPR)
+        memcpy(at, w->v[op->inst.a.number], sizeof *w->v);
+    else
+        for (uint32_t i = 0; i < GCN3_LANES; i++)
+            at[i] = address_of(w, op, i);
+    for (uint32_t i = 0; i < GCN3_LANES; i++) {
+        at[i] += offset;
+        bad |= (uint32_t) - (at[i] > last) | (at[i] & (align - 1));
     }
-    note(w, op, lanes, op->access.bytes);
+    if (UNLIKELY(bad))
+        EACH_LANE (i, gcn3_exec(w))
+            place_at(w, op, i, at[i], bytes);
 }
 
+static void note_places(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint32_t at[GCN3_LANES])
+{
+    struct request *request = w->isa.block->worker->request;
+    if (!request)
+        return;
+    request->shared = gcn3_exec(w);
+    request->shared_bytes = op->access.bytes;
+    request->shared_atomic = false;
+    memcpy(request->shared_at, at, sizeof request->shared_at);
+}
+
+/* A word of each lane that is on. */
+static void read_words(const char *shared, const uint32_t at[GCN3_LANES], lane_mask lanes,
+                       uint32_t to[GCN3_LANES])
+{
+    if (lanes == UINT64_MAX)
+        for (uint32_t i = 0; i < GCN3_LANES; i++)
+            memcpy(&to[i], shared + at[i], 4);
+    else
+        EACH_LANE (i, lanes)
+            memcpy(&to[i], shared + at[i], 4);
+}
+
+static void write_words(char *shared, const uint32_t at[GCN3_LANES], lane_mask lanes,
+                        const uint32_t from[GCN3_LANES])
+{
+    EACH_LANE (i, lanes)
+        memcpy(shared + at[i], &from[i], 4);
+}
+
+static void move_words(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint32_t at[GCN3_LANES],
+                       uint32_t words, uint32_t from, uint32_t to)
+{
+    char *shared = w->isa.block->shared;
+    for (uint32_t k = 0; k < words; k++)
+        if (op->access.writes)
+            write_words(shared + 4 * k, at, gcn3_exec(w), w->v[from + k]);
+        else
+            read_words(shared + 4 * k, at, gcn3_exec(w), gcn3_landing(w)[to + k]);
+}
+
+static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    uint32_t at[GCN3_LANES], bytes = op->access.bytes;
+    char *shared = w->isa.block->shared;
+    count(w, op);
+    find_places(w, op, (uint32_t)op->inst.offset, bytes, at);
+    note_places(w, op, at);
+    if (bytes >= 4) {
+        move_words(w, op, at, bytes / 4, op->inst.b.number, op->inst.d.number);
+        return;
+    }
+    EACH_LANE (i, gcn3_exec(w))
+        if (op->access.writes)
+            gcn3_give_lane(w, op, i, (unsigned char *)shared + at[i]);
+        else
+            gcn3_take_lane(w, op, i, (unsigned char *)shared + at[i]);
+}
+
+/* All places are found before the first is read: the address may be a destination. */
 static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     const struct gcn3_inst *inst = &op->inst;
     uint32_t element = op->access.bytes / 2, words = element / 4, step = op->access.step;
-    uint32_t offsets[2] = {(uint32_t)inst->offset * step, inst->offset1 * step};
-    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w);
-    lane_mask lanes = gcn3_exec(w);
+    uint32_t first[GCN3_LANES], second[GCN3_LANES];
     count(w, op);
-    EACH_LANE (i, lanes) {
-        uint32_t base = w->v[inst->a.number][i]; /* which may be a destination */
-        for (uint32_t half = 0; half < 2; half++) {
-            unsigned char *place = place_at(w, op, i, base + offsets[half], element);
-            uint32_t from = half ? inst->c.number : inst->b.number;
-            for (uint32_t k = 0; k < words; k++)
-                if (op->access.writes)
-                    memcpy(place + 4 * k, &w->v[from + k][i], 4);
-                else
-                    memcpy(&to[inst->d.number + half * words + k][i], place + 4 * k, 4);
-        }
-    }
-    note(w, op, lanes, op->access.bytes);
+    find_places(w, op, (uint32_t)inst->offset * step, element, first);
+    find_places(w, op, inst->offset1 * step, element, second);
+    note_places(w, op, first);
+    move_words(w, op, first, words, inst->b.number, inst->d.number);
+    move_words(w, op, second, words, inst->c.number, inst->d.number + words);
 }
 
 static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
