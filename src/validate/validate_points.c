@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct quantity_row quantity_rows[] = {
@@ -86,31 +85,11 @@ void validation_fini(struct validation *validation)
     system_fini(&validation->system);
 }
 
-/* "n=144", up to a blank or the end; returns where it ends. */
-static const char *take_option(const struct point_row *row, const struct workload *workload, const char *at,
-                               uint64_t *values)
-{
-    size_t length = strcspn(at, "=");
-    char *end;
-    for (size_t i = 0; workload->options[i].name; i++) {
-        const struct workload_option *option = &workload->options[i];
-        if (strlen(option->name) != length || strncmp(at, option->name, length) != 0)
-            continue;
-        values[i] = strtoull(at + length + 1, &end, 10);
-        REQUIRE(values[i] >= option->least && values[i] <= option->most && (!*end || *end == ' '));
-        return end;
-    }
-    BUG("bench/points.def: %s has no option '%s' of %s", workload->name, at, row->name);
-}
-
 const struct workload *point_options(const struct point_row *row, uint64_t values[WORKLOAD_OPTIONS_MOST])
 {
     const struct workload *workload = workload_find(row->workload);
     REQUIRE(workload);
-    for (size_t i = 0; workload->options[i].name; i++)
-        values[i] = workload->options[i].value;
-    for (const char *at = row->options; *at; at += strspn(at, " "))
-        at = take_option(row, workload, at, values);
+    workload_options_of(workload, row->options, values);
     return workload;
 }
 
