@@ -108,7 +108,8 @@ static bool prepare(const struct request *r, struct validation *validation, stru
     if (!validation_select(validation, r->only, err) || !measured_read(validation, r->measured, err))
         return false;
     if (!validation->count)
-        return err_set(err, "--only: no point of bench/points.def is like '%.120s'", r->only);
+        return err_set(err, "--only: no point of bench/points%s.def is like '%.120s'",
+                       *validation->system.gpu.target ? "_gcn3" : "", r->only);
     validation_limit(validation, r->most);
     return validation->count ||
            err_set(

@@ -104,6 +104,8 @@ assert "measured" not in figures["gcn3_barrier_4"]["cycles_per_step"] # the mode
 errors = [figure["error"] for point in figures.values() for figure in point.values() if "error" in figure]
 said = float(open("out").read().split("measured values: 8, mean error ")[1].split("%")[0])
 assert len(errors) == 8 and abs(sum(map(abs, errors)) / 8 - said) < 0.051
+assert abs(whole["summary"]["figures_mean_absolute_error"] - said) < 0.051
+assert abs(whole["curves"]["gcn3_straight_dram"]["slope_ns_model"] - 1000 * slope[1]) < 0.01
 titles = [node.firstChild.data for node in xml.dom.minidom.parse("amd.svg").getElementsByTagName("title")]
 assert sum(" us measured, " in title for title in titles) == 7, titles
 page = open("amd.md").read()
@@ -122,7 +124,7 @@ echo 'gcn3_straight_l9,64,3.8' >>curves/curves.csv
 refuses "curves.csv, line 3: there is no curve 'gcn3_straight_l9'" validate --system r9nano --measured curves
 sed -i 's/_l9,64/_l1,-64/' curves/curves.csv
 refuses "curves.csv, line 3: expected a count, not '-64'" validate --system r9nano --measured curves
-refuses "is like '\^saxpi'" validate --system r9nano --only '^saxpi'
+refuses "no point of bench/points_gcn3.def is like '\^saxpi'" validate --system r9nano --only '^saxpi'
 
 # ---- Ctrl-C: what is known is told ----
 
