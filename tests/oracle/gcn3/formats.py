@@ -98,3 +98,12 @@ def select(selects, number, components):
     one = 1 if number in (UINT, SINT) else f32_bits(1.0)
     codes = [selects >> 3 * i & 7 for i in range(4)]
     return [components[code - 4] if code >= 4 else one if code == 1 else 0 for code in codes]
+
+
+def place(selects, chosen):
+    """A store: the register that selects a component gives it; one that none selects is 0."""
+    components = [0] * 4
+    for i, value in enumerate(chosen):
+        if selects >> 3 * i & 4:
+            components[selects >> 3 * i & 3] = value
+    return components

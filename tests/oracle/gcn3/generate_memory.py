@@ -421,10 +421,12 @@ def resource(rng, wave, index, kind):
 
 
 def set_type(rng, wave, index, is_load):
-    """Formats of a V#. Stores to short floats are left out: their rounding is not in the manual."""
+    """Formats of a V#. Stores to short floats are left out: their rounding is not in the manual. So are two
+    registers that store one component."""
     data = rng.choice(list(formats.FORMATS))
     number = rng.choice(formats.numbers_of(data))
-    selects = sum(rng.choice([0, 1, 4, 5, 6, 7]) << 3 * i for i in range(4))
+    chosen = rng.choices([0, 1, 4, 5, 6, 7], k=4) if is_load else rng.sample([4, 5, 6, 7], 4)
+    selects = sum(one << 3 * i for i, one in enumerate(chosen))
     wave.sgpr[index + 3] = wave.sgpr[index + 3] & ~0x7FFFF | data << 15 | number << 12 | selects
     return is_load or number != formats.FLOAT or 32 in formats.FORMATS[data]
 

@@ -247,7 +247,8 @@ def run_typed(wave, match, data, resource, places):
             results[lane] = sum(word << 32 * i for i, word in enumerate(chosen[:count]))
         else:
             components = [wave.get_v(data.index + i, lane) for i in range(count)] + [0] * (4 - count)
-            element = formats.write(resource.data, resource.number, components)
+            placed = formats.place(resource.selects, components)
+            element = formats.write(resource.data, resource.number, placed)
             for at in range(size):
                 place.store_within(at, element >> 8 * at & 255)
     for lane, value in results.items():
