@@ -93,6 +93,19 @@ def write(data, number, components):
     return element
 
 
+def half_of(number, value):
+    """A component of 32 bits as one of 16."""
+    if number in (UINT, SINT):
+        return value & 0xFFFF
+    return struct.unpack("<H", struct.pack("<e", float_of(value)))[0]
+
+
+def whole_of(number, half):
+    if number in (UINT, SINT):
+        return (signed(half, 16) if number == SINT else half) & M32
+    return f32_bits(small_float(half, 16))
+
+
 def select(selects, number, components):
     """dst_sel: 0, 1, or a component, by 3 bits each."""
     one = 1 if number in (UINT, SINT) else f32_bits(1.0)

@@ -37,6 +37,8 @@ def text(rng, name, gfx):
 
 
 def lines(rng, gfx):
+    if gfx > 9:
+        return
     for name in MOVES + ATOMICS + SAMPLES + GATHERS:
         yield name, lambda name=name: text(rng, name, gfx)
 

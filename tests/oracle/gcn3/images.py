@@ -1,13 +1,11 @@
 """Images (MIMG): T#, S#, loads, stores, atomics, samples and gathers. Section 8.2 of the manual."""
 import re
-import struct
 from fractions import Fraction
 from math import floor
 
 import formats
 import memory
-from data_share import put
-from wave import Fault, M32, signed
+from wave import Fault, signed
 
 ONE_D, TWO_D, THREE_D, ONE_D_ARRAY, TWO_D_ARRAY = 8, 9, 10, 12, 13
 AXES = {ONE_D: 1, TWO_D: 2, THREE_D: 3, ONE_D_ARRAY: 1, TWO_D_ARRAY: 2}
@@ -104,40 +102,6 @@ class Address:
         return signed(self.wave.get_v(self.first, lane) >> 8 * axis & 63, 6) if self.offsets else 0
 
 
-def half_of(number, value):
-    """A component of 16 bits."""
-    if number in (formats.UINT, formats.SINT):
-        return value & 0xFFFF
-    return struct.unpack("<H", struct.pack("<e", formats.float_of(value)))[0]
-
-
-def whole_of(number, half):
-    if number in (formats.UINT, formats.SINT):
-        return (signed(half, 16) if number == formats.SINT else half) & M32
-    return formats.f32_bits(formats.small_float(half, 16))
-
-
-def give(wave, instruction, lane, number, components):
-    """Components of the mask to registers; halves lie in pairs on gfx9."""
-    data = instruction.operands[0]
-    if "d16" in instruction.modifiers:
-        components = [half_of(number, one) for one in components]
-        if wave.gfx != 8:
-            components = [low | high << 16 for low, high in zip(components[::2], components[1::2])]
-    put(wave, data, lane, sum(one << 32 * i for i, one in enumerate(components)), len(components))
-
-
-def take(wave, instruction, lane, number, count):
-    data = instruction.operands[0]
-    if "d16" not in instruction.modifiers:
-        return [wave.get_v(data.index + i, lane) for i in range(count)]
-    if wave.gfx == 8:
-        halves = [wave.get_v(data.index + i, lane) & 0xFFFF for i in range(count)]
-    else:
-        halves = [wave.get_v(data.index + i // 2, lane) >> 16 * (i % 2) & 0xFFFF for i in range(count)]
-    return [whole_of(number, half) for half in halves]
-
-
 def masked(instruction, components):
     mask = instruction.number("dmask")
     return [one for i, one in enumerate(components) if mask >> i & 1]
@@ -160,14 +124,14 @@ def run_load(wave, instruction, texture):
         components = texture.read(wave, at, [0] * 4)
         results[lane] = masked(instruction, formats.select(texture.selects, texture.number, components))
     for lane, components in results.items():
-        give(wave, instruction, lane, texture.number, components)
+        memory.put_components(wave, instruction, lane, texture.number, components)
 
 
 def run_store(wave, instruction, texture):
     address = Address(wave, instruction)
     mask = instruction.number("dmask")
     for lane in wave.active():
-        given = iter(take(wave, instruction, lane, texture.number, mask.bit_count()))
+        given = iter(memory.get_components(wave, instruction, lane, texture.number, mask.bit_count()))
         components = [next(given) if mask >> i & 1 else 0 for i in range(4)]
         at = texel_address(instruction, texture, address, lane)
         if at is not None:
@@ -194,7 +158,7 @@ def run_resinfo(wave, instruction, texture):
     for lane in wave.active():
         level = wave.get_v(instruction.operands[1].index, lane)
         known = facts if not level else [0, 0, 0, facts[3]]
-        give(wave, instruction, lane, formats.UINT, masked(instruction, known))
+        memory.put_components(wave, instruction, lane, formats.UINT, masked(instruction, known))
 
 
 def nearest_texel(texture, sampler, address, axis, lane, is_linear, unnormalized):
@@ -243,7 +207,7 @@ def run_sample(wave, instruction, texture, gathers):
             components = [formats.f32_bits(float(total)) for total in sums]
         results[lane] = masked(instruction, formats.select(texture.selects, texture.number, components))
     for lane, components in results.items():
-        give(wave, instruction, lane, texture.number, components)
+        memory.put_components(wave, instruction, lane, texture.number, components)
 
 
 def run(wave, instruction):
