@@ -538,11 +538,11 @@ static void stores(struct image *image)
         compare_element(image, image->data + i * (elements_of(image) / count) * image->element, i);
 }
 
-static int has_3d_writes(void)
+static int has_extension(const char *name)
 {
     char text[4096] = "";
     GOOD(clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL));
-    return strstr(text, "cl_khr_3d_image_writes") != NULL;
+    return strstr(text, name) != NULL;
 }
 
 /* How much is tested. */
@@ -559,7 +559,7 @@ static int is_wanted(const struct kind *kind, const cl_image_format *format, enu
 static void all_formats(enum part part)
 {
     static cl_image_format formats[512];
-    int writes_3d = has_3d_writes(), tested = 0;
+    int writes_3d = has_extension("cl_khr_3d_image_writes"), tested = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         cl_uint count = 0;
         GOOD(clGetSupportedImageFormats(context, CL_MEM_READ_WRITE, kinds[k].type, 512, formats, &count));
@@ -630,6 +630,28 @@ static void facts(void)
     GOOD(clReleaseKernel(kernel));
 }
 
+/* An image of two dimensions in a buffer: its rows are as far apart as the program says. */
+static void of_buffer(void)
+{
+    enum { ROW = 256 }; /* elements: what devices want at most */
+    static unsigned char rows[HEIGHT][ROW][4];
+    struct image image = {.kind = &kinds[2], .format = {CL_RGBA, CL_UNSIGNED_INT8}, .element = 4};
+    cl_image_desc desc;
+    make_data(&image);
+    set_desc(&image, &desc);
+    for (int y = 0; y < HEIGHT; y++)
+        memcpy(rows[y], image.data + y * WIDTH * 4, WIDTH * 4);
+    image.buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof rows, rows, &error);
+    GOOD(error);
+    desc.buffer = image.buffer;
+    desc.image_row_pitch = sizeof rows[0];
+    image.mem = clCreateImage(context, 0, &image.format, &desc, NULL, &error);
+    GOOD(error);
+    loads(&image);
+    samples(&image);
+    free_image(&image);
+}
+
 int main(int count, char **arguments)
 {
     const char *text = source;
@@ -645,6 +667,8 @@ int main(int count, char **arguments)
     if (!check_failures) {
         if (part != PLAIN)
             facts();
+        if (has_extension("cl_khr_image2d_from_buffer"))
+            of_buffer();
         own_samplers();
         all_formats(part);
     }
