@@ -207,6 +207,7 @@ static void add_language(const struct workshop *shop, struct opencl_words *words
                                         "-gline-tables-only",
                                         "-fno-color-diagnostics",
                                         "-D__OPENCL_VERSION__=120",
+                                        "-D__IMAGE_SUPPORT__=1",
                                         "-I."};
     for (size_t i = 0; i < COUNT_OF(usual); i++)
         opencl_words_add(words, "%s", usual[i]);
