@@ -28,7 +28,7 @@ gcc -o empty empty.c -lOpenCL 2>/dev/null || {
     skip 'no libOpenCL to link with (ocl-icd-opencl-dev)'
     exit
 }
-for name in memory queues programs; do
+for name in memory queues programs launches; do
     gcc -Wall -Wextra -Werror -o $name "$programs/$name.c" -lOpenCL -lpthread || fail "$name.c does not compile"
 done
 
@@ -108,6 +108,11 @@ if grep -q '^0$' out; then
     run "${on[@]}" ./programs
     expect_status 0
     expect_line out '^programs: ok$'
+    for mode in functional timing; do
+        run run --system r9nano --mode $mode ./launches
+        expect_status 0
+        expect_line out '^launches: ok$'
+    done
 else
     skip 'no clang with device libraries for OpenCL C'
 fi

@@ -197,19 +197,23 @@ static void add_options(struct opencl_words *words, const struct opencl_options 
         opencl_words_add(words, "%s", options->words.at[i]);
 }
 
+static const char *const language[] = {
+    "-x",
+    "cl",
+    "-cl-std=CL1.2",
+    "-cl-kernel-arg-info",
+    "-gline-tables-only",
+    "-fno-color-diagnostics",
+    "-D__OPENCL_VERSION__=120",
+    "-D__IMAGE_SUPPORT__=1",
+    "-I.",
+};
+
 static void add_language(const struct workshop *shop, struct opencl_words *words,
                          const struct opencl_options *options)
 {
-    static const char *const usual[] = {"-x",
-                                        "cl",
-                                        "-cl-std=CL1.2",
-                                        "-cl-kernel-arg-info",
-                                        "-gline-tables-only",
-                                        "-fno-color-diagnostics",
-                                        "-D__OPENCL_VERSION__=120",
-                                        "-I."};
-    for (size_t i = 0; i < COUNT_OF(usual); i++)
-        opencl_words_add(words, "%s", usual[i]);
+    for (size_t i = 0; i < COUNT_OF(language); i++)
+        opencl_words_add(words, "%s", language[i]);
     opencl_words_add(words, "-I%s", shop->folder);
     add_options(words, options);
 }
@@ -313,6 +317,8 @@ static void start_key(struct opencl_cache_key *key, const char *kind, const char
     const char *const texts[] = {HEDDLE_VERSION, kind, target, llvm(), libraries()};
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         opencl_cache_add(key, texts[i], strlen(texts[i]));
+    for (size_t i = 0; i < COUNT_OF(language); i++)
+        opencl_cache_add(key, language[i], strlen(language[i]));
     for (size_t i = 0; i < options->words.count; i++)
         opencl_cache_add(key, options->words.at[i], strlen(options->words.at[i]));
     opencl_cache_add(key, &options->creates_library, sizeof options->creates_library);
