@@ -29,7 +29,7 @@ gcc -o empty empty.c -lOpenCL 2>/dev/null || {
     skip 'no libOpenCL to link with (ocl-icd-opencl-dev)'
     exit
 }
-for name in memory queues programs images; do
+for name in memory queues programs launches images; do
     gcc -Wall -Wextra -Werror -o $name "$programs/$name.c" -lOpenCL -lpthread -lm || fail "$name.c does not compile"
 done
 
@@ -118,6 +118,11 @@ if grep -q '^0$' out; then
     done
     run run --system mi60 --mode functional ./images
     expect_line out '^images: ok$'
+    for mode in functional timing; do
+        run run --system r9nano --mode $mode ./launches
+        expect_status 0
+        expect_line out '^launches: ok$'
+    done
 else
     skip 'no clang with device libraries for OpenCL C'
 fi

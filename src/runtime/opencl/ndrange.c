@@ -58,7 +58,7 @@ static enum result start(struct launch_command *launch, struct stream *stream,
     struct err err;
     uint64_t lds;
     void *segment = mem_alloc(info->kernarg_bytes + 1, 1);
-    struct launch_config config = {.block = {g->group[0], g->group[1], g->group[2]}};
+    struct launch_config config = {.block = {g->group[0], g->group[1], g->group[2]}, .dimensions = g->dims};
     for (unsigned i = 0; i < 3; i++)
         config.grid[i] = g->grid[i] / g->group[i];
     enum result result = RESULT_SUCCESS;
@@ -111,6 +111,11 @@ static cl_int check_args(cl_kernel kernel)
         if (!kernel->args[i].is_set)
             return opencl_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS,
                                "argument %u of kernel %s was not set", i, info->name);
+        const struct opencl_arg *arg = &kernel->args[i];
+        if ((arg->mem && !opencl_is(arg->mem, OPENCL_MEM)) ||
+            (arg->sampler && !opencl_is(arg->sampler, OPENCL_SAMPLER)))
+            return opencl_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS,
+                               "argument %u of kernel %s was released before the launch", i, info->name);
     }
     return CL_SUCCESS;
 }
