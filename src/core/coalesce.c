@@ -25,6 +25,16 @@ bool coalesce_some_touch(const struct delivery *of, lane_mask lanes, uint64_t bl
     return false;
 }
 
+/* All lanes, on or off, have addresses in one line. Most often they do. */
+static bool is_one_line(const struct delivery *of, uint32_t shift)
+{
+    uint64_t differ = 0;
+    for (uint32_t half = 0; half < of->width; half += 32)
+        for (uint32_t i = 0; i < 32; i++)
+            differ |= of->at[half + i] ^ of->at[0];
+    return !(differ >> shift);
+}
+
 /* The lanes of `rest` whose addresses are in a line. */
 static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line, uint32_t shift)
 {
@@ -69,6 +79,10 @@ void coalesce(const struct delivery *of, lane_mask lanes, uint32_t shift, struct
     lines->spans = coalesce_spans(of, lanes);
     if (UNLIKELY(lines->spans)) {
         coalesce_spanning(of, lanes, lines);
+        return;
+    }
+    if (lanes && is_one_line(of, shift)) {
+        add_line(lines, of->at[0] >> shift, lanes);
         return;
     }
     for (lane_mask rest = lanes; rest;) {

@@ -105,7 +105,7 @@ void fetch_forget_constants(struct sm *sm)
 void fetch_archive(struct sm *sm, struct archive *archive)
 {
     levels_archive(&sm->code, 0, archive);
-    levels_archive(&sm->constants, sm->load_capacity, archive);
+    levels_archive(&sm->constants, sm->load_count, archive);
 }
 
 /* The level that has what is at this address; the nearer ones have it from now on. */

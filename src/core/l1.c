@@ -184,20 +184,19 @@ void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t 
 
 struct load *load_take(struct sm *sm)
 {
-    if (sm->free_load == NO_SLOT) {
-        uint32_t more = sm->load_capacity ? 2 * sm->load_capacity : 64;
+    sm->loads_under_way++;
+    if (sm->free_load != NO_SLOT) {
+        struct load *load = &sm->loads[sm->free_load];
+        sm->free_load = load->next;
+        return load;
+    }
+    if (sm->load_count == sm->load_capacity) {
+        uint32_t more = 2 * sm->load_capacity;
         REQUIRE(more <= TO_SERIAL);
         sm->loads = mem_resize(sm->loads, sm->load_capacity, more, sizeof *sm->loads);
-        for (uint32_t i = more; i-- > sm->load_capacity;) {
-            sm->loads[i].next = sm->free_load;
-            sm->free_load = i;
-        }
         sm->load_capacity = more;
     }
-    struct load *load = &sm->loads[sm->free_load];
-    sm->free_load = load->next;
-    sm->loads_under_way++;
-    return load;
+    return &sm->loads[sm->load_count++];
 }
 
 /* Those that a load brings, from the code's slots_at on. */

@@ -103,6 +103,9 @@ struct fetch_levels {
     struct fetch_level at[FETCH_LEVELS_MOST + 1]; /* the last one has no caches: what is behind them all */
 };
 
+/* Room for loads of an SM at first: pages of the host that are never touched cost nothing. */
+enum { LOADS_AT_FIRST = 512 };
+
 /* A load, atomic or copy whose values are under way. */
 struct load {
     struct delivery of;
@@ -174,7 +177,7 @@ struct sm {
     bool l1_has_local;    /* lines of local memory may be there */
     struct space_block last_block; /* of the page table, that an address was in */
     struct load *loads;
-    uint32_t load_capacity, free_load;
+    uint32_t load_count, load_capacity, free_load;
     struct writes *writes;
     uint32_t writes_count, writes_capacity, free_writes;
     uint32_t request_serial;                    /* of the next one: l1.h */

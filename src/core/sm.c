@@ -22,6 +22,8 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->overhead_bytes = memsys_overhead_bytes(config->mem);
     sm->memory_line = memsys_line_bytes(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
+    sm->load_capacity = LOADS_AT_FIRST;
+    sm->loads = mem_alloc(sm->load_capacity, sizeof *sm->loads);
     clock_init(&sm->clock, config->clock_hz);
     sm_unit_costs(spec, sm->cost);
     sm->warps = mem_alloc_lines(sm_warp_count(sm), sizeof *sm->warps);
@@ -43,7 +45,7 @@ void sm_free(struct sm *sm)
         sm_end_kernel(sm, i);
     for (uint32_t i = 0; i < sm_warp_count(sm); i++)
         mem_free(sm->warps[i].board);
-    for (uint32_t i = 0; i < sm->load_capacity; i++)
+    for (uint32_t i = 0; i < sm->load_count; i++)
         mem_free(sm->loads[i].pieces), mem_free(sm->loads[i].stage);
     fetch_free(sm);
     cache_fini(&sm->l1);

@@ -271,10 +271,12 @@ static void archive_load(struct sm *sm, struct load *load, struct archive *archi
 
 static void archive_loads(struct sm *sm, struct archive *archive)
 {
-    uint32_t count = (uint32_t)archive_number(archive, sm->load_capacity, MOST_LOADS);
+    uint32_t count = (uint32_t)archive_number(archive, sm->load_count, MOST_LOADS);
     if (archive->reading) {
-        sm->loads = mem_alloc(count, sizeof *sm->loads);
-        sm->load_capacity = count;
+        mem_free(sm->loads);
+        sm->load_capacity = (uint32_t)max_u64(count, LOADS_AT_FIRST);
+        sm->loads = mem_alloc(sm->load_capacity, sizeof *sm->loads);
+        sm->load_count = count;
     }
     bool *is_free = mem_alloc(count, sizeof *is_free);
     uint32_t free_one = sm->free_load, *link = &sm->free_load;
@@ -351,7 +353,7 @@ static void archive_untranslated(struct sm *sm, struct archive *archive)
         archive_check(archive, one->load == NO_SLOT
                                    ? one->message.bytes <= MEM_PAYLOAD_MOST &&
                                          one->message.to < port_plugs(sm->requests)
-                                   : one->load < sm->load_capacity && sm->loads[one->load].warp);
+                                   : one->load < sm->load_count && sm->loads[one->load].warp);
     }
 }
 
@@ -360,7 +362,7 @@ static void archive_l1(struct sm *sm, struct archive *archive)
     uint32_t shared = (uint32_t)archive_number(archive, sm->l1_shared, sm->config.spec->l1);
     if (archive->reading)
         l1_set_shared(sm, shared);
-    cache_archive(&sm->l1, sm->load_capacity, archive);
+    cache_archive(&sm->l1, sm->load_count, archive);
     ARCHIVE_VALUE(archive, sm->request_serial);
     ARCHIVE_VALUE(archive, sm->loads_under_way);
     ARCHIVE_VALUE(archive, sm->stores_under_way);
