@@ -11,7 +11,14 @@ struct sources {
     uint32_t a[2][GCN3_LANES], b[2][GCN3_LANES], c[2][GCN3_LANES], d[2][GCN3_LANES];
 };
 
-static void repeat(uint32_t to[GCN3_LANES], uint32_t value)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) &&              \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_LEVEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define FOR_EACH_LEVEL
+#endif
+
+FOR_EACH_LEVEL static void repeat(uint32_t to[GCN3_LANES], uint32_t value)
 {
     for (uint32_t i = 0; i < GCN3_LANES; i++)
         to[i] = value;
@@ -68,13 +75,6 @@ static void select_part(const struct gcn3_operand *operand, uint32_t part, const
 }
 
 /* ---- results ---- */
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) &&              \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_LEVEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define FOR_EACH_LEVEL
-#endif
 
 FOR_EACH_LEVEL static void blend(uint32_t to[GCN3_LANES], const uint32_t from[GCN3_LANES], lane_mask lanes)
 {
