@@ -108,6 +108,7 @@ if grep -q '^0$' out; then
     run "${on[@]}" ./programs
     expect_status 0
     expect_line out '^programs: ok$'
+    expect_line err '^heddle: [0-9]+ kernels?, .* wave instructions \(.* of work-items\)'
 else
     skip 'no clang with device libraries for OpenCL C'
 fi
