@@ -108,10 +108,18 @@ if grep -q '^0$' out; then
     run "${on[@]}" ./programs
     expect_status 0
     expect_line out '^programs: ok$'
-    expect_line err '^heddle: [0-9]+ kernels?, .* wave instructions \(.* of work-items\)'
 else
     skip 'no clang with device libraries for OpenCL C'
 fi
+
+# ---- kernels of a code object; what they execute is counted in AMD's words ----
+
+CFLAGS=-DWORKLOAD_BINARY "$HEDDLE_HOME/bench/opencl/build" . vecadd >built 2>&1 || fail "vecadd: $(tail -3 built)"
+for mode in functional timing; do
+    run run --system r9nano --mode $mode --no-progress ./vecadd --n 1000
+    expect_line out '^vecadd: ok$'
+    expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ wave instructions \([0-9.]+ thousand of work-items\) in '
+done
 
 # ---- calls that are not supported ----
 
