@@ -26,22 +26,5 @@ expect_status 0
 refuses 'micro_gcn3_alu: this workload has no kernels in PTX' bench micro_gcn3_alu
 refuses 'micro_gcn3_alu: this workload has no kernels in PTX' bench micro_gcn3_alu --mode timing
 
-# those that have kernels for AMD GPUs, by the code object of each GPU
-for system in r9nano mi60; do
-    count=0
-    for name in $names; do
-        run bench "$name" --system "$system" --threads 2
-        grep -q 'this workload has no kernels for gfx' err && continue
-        expect_status 0
-        expect_line out "^$name: ok"
-        count=$((count + 1))
-    done
-    ((count == 23)) || fail "$count workloads, not 23, ran on $system"
-done
-refuses 'lud: this workload has no kernels for gfx906' bench lud --system mi60
-refuses 'micro_gcn3_alu: this workload has no kernels for gfx906' bench micro_gcn3_alu --system mi60
-run bench micro_gcn3_lds --system mi60
-expect_status 0
-
 refuses '--n: 0 is not from 1' bench saxpy --n 0
 refuses 'unknown option --count' bench saxpy --count 4
