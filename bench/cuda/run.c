@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct dev {
@@ -239,6 +240,31 @@ bool workload_run(const struct workload *workload, const uint64_t *options, unsi
         workload->run(&gpu, options);
     release(&gpu);
     return good && !gpu.failed;
+}
+
+/* "n=144", up to a blank or the end; returns where it ends. */
+static const char *take_option(const struct workload *workload, const char *at, uint64_t *values)
+{
+    size_t length = strcspn(at, "=");
+    char *end;
+    for (size_t i = 0; workload->options[i].name; i++) {
+        const struct workload_option *option = &workload->options[i];
+        if (strlen(option->name) != length || strncmp(at, option->name, length) != 0)
+            continue;
+        values[i] = strtoull(at + length + 1, &end, 10);
+        REQUIRE(values[i] >= option->least && values[i] <= option->most && (!*end || *end == ' '));
+        return end;
+    }
+    BUG("%s has no option '%s'", workload->name, at);
+}
+
+void workload_options_of(const struct workload *workload, const char *text,
+                         uint64_t values[WORKLOAD_OPTIONS_MOST])
+{
+    for (size_t i = 0; workload->options[i].name; i++)
+        values[i] = workload->options[i].value;
+    for (const char *at = text; *at; at += strspn(at, " "))
+        at = take_option(workload, at, values);
 }
 
 bool workload_run_driven(const struct workload *workload, const uint64_t *options,

@@ -12,6 +12,11 @@ enum { WORKLOAD_OPTIONS_MOST = 16, WORKLOAD_FIGURES_MOST = 32 };
 
 const struct workload *workload_find(const char *name); /* or NULL */
 
+/* Values of its options by a text of ours, "n=144 block=64"; those that it does not name are as they are
+ * unless told. A BUG if the text is wrong. */
+void workload_options_of(const struct workload *workload, const char *text,
+                         uint64_t values[WORKLOAD_OPTIONS_MOST]);
+
 struct workload_figure { /* see dev_figure */
     char name[48];
     double value;

@@ -24,6 +24,17 @@ __kernel void micro_gcn3_straight_alu(uint skip, float b, __global float *out)
     out[get_local_id(0)] = a;
 }
 
+/* Nothing but additions: no argument is read, and there is no result. A kernel for each number of them, as it begins with the first
+ * line of its code. */
+#define BARE(count)                                                                                          \
+    __kernel void micro_gcn3_straight_bare_##count(uint unused)                                              \
+    {                                                                                                        \
+        __asm volatile(REPEAT(count, "v_add_f32 v3, v2, v1")::: "v1", "v2", "v3");                           \
+    }
+BARE(0) BARE(4) BARE(8) BARE(12) BARE(16) BARE(20) BARE(24) BARE(28) BARE(32) BARE(36) BARE(40)
+BARE(44) BARE(48) BARE(52) BARE(56) BARE(60) BARE(64) BARE(68) BARE(72) BARE(76) BARE(80) BARE(84)
+BARE(88) BARE(92) BARE(96) BARE(100) BARE(104) BARE(108) BARE(112) BARE(116) BARE(120) BARE(124) BARE(128)
+
 /* 12 bytes a step, of 4096: reads of one place, which is stride bytes further for the next lane. */
 __kernel void micro_gcn3_straight_same(uint skip, uint stride, __global const uint *from, __global uint *out)
 {

@@ -8,16 +8,17 @@
 #include <string.h>
 
 static const struct option_row options[] = {
-    {"--only", "REGEX", "points whose names match, such as '^alu_' (bench/points.def has them)"},
+    {"--only", "REGEX",
+     "points whose names match, such as '^alu_' (bench/points.def has them; AMD: points_gcn3.def)"},
     {"--most", "N", "leave out points of more warp instructions than this (3 million unless told)"},
     {"--all", NULL, "leave out none"},
     {"--jobs", "N|all", "points at a time, each in a process of its own (1 unless told)"},
     {"--threads", "N|all", "threads of each (1 unless told)"},
     {"--system", "NAME|FILE", "the model (h200 unless told)"},
     {"--set", "PATH.KEY=VALUE", "change it, such as l2.bytes=30MiB; may come several times"},
-    {"--measured", "FOLDER", "counters.csv and figures.csv of tools/measure (bench/h200 unless told)"},
+    {"--measured", "FOLDER", "what was measured (bench/SYSTEM unless told, or else bench/h200)"},
     {"--json", "FILE", "write all figures"},
-    {"--svg", "FILE", "write a scatter plot of cycles"},
+    {"--svg", "FILE", "write a plot: of cycles, or of curves"},
     {"--markdown", "FILE", "write a page, as docs/accuracy.md is one"},
     {"--no-progress", NULL, "no line on the terminal that shows how far it is"},
     {NULL, NULL, NULL},
@@ -106,6 +107,9 @@ static bool prepare(const struct request *r, struct validation *validation, stru
         return false;
     if (!validation_select(validation, r->only, err) || !measured_read(validation, r->measured, err))
         return false;
+    if (!validation->count)
+        return err_set(err, "--only: no point of bench/points%s.def is like '%.120s'",
+                       *validation->system.gpu.target ? "_gcn3" : "", r->only);
     validation_limit(validation, r->most);
     return validation->count ||
            err_set(
@@ -146,6 +150,7 @@ static int validate(const struct request *r, struct validation *validation)
                                                         .settings = r->timing.settings,
                                                         .threads = r->threads,
                                                         .jobs = r->jobs,
+                                                        .profiled = validation->profiled,
                                                         .no_progress = r->timing.no_progress,
                                                         .interrupt = &interrupted});
     summary_make(&summary, validation);
@@ -185,11 +190,14 @@ static int run(int count, char **words)
 const struct cmd cmd_validate = {
     .name = "validate",
     .arguments = "[options]",
-    .help = "lay the model beside a real H200",
-    .more = "Runs workloads and microbenchmarks in the model, as they were measured on an H200 (bench/h200), "
-            "and\n"
-            "prints errors of cycles, warp instructions, hit rates and bytes, and what all of them come to.\n"
-            "docs/accuracy.md was made by it. How near it comes is no reason to fail.",
+    .help = "lay the model beside a real GPU",
+    .more =
+        "Runs workloads and microbenchmarks in the model, as they were measured on an H200 (bench/h200), "
+        "and\n"
+        "prints errors of cycles, warp instructions, hit rates and bytes, and what all of them come to.\n"
+        "Measurements follow the system: for --system r9nano they are curves and figures of microbenchmarks\n"
+        "on an R9 Nano (bench/r9nano), and --svg draws the curves.\n"
+        "docs/accuracy.md was made by it. How near it comes is no reason to fail.",
     .options = options,
     .run = run,
 };

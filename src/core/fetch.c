@@ -45,15 +45,17 @@ static void levels_make(struct fetch_levels *levels, const struct fetch_level_sp
 void fetch_make(struct sm *sm)
 {
     const struct sm_spec *s = sm->config.spec;
+    const uint32_t line = (uint32_t)s->code_line;
     const struct fetch_level_spec code[] = {
-        {s->l0_code, CODE_LINE, 4, true, 0, 0, false},
-        {s->l1_code, CODE_LINE, 4, false, s->l1_code_latency, s->l1_code_interval, false},
-        {s->l2_code, CODE_LINE, 8, false, s->l2_code_latency, s->l2_code_interval, false},
+        {s->l0_code, line, 4, true, 0, 0, false},
+        {s->l1_code, line, 4, false, s->l1_code_latency, s->l1_code_interval, false},
+        {s->l2_code, line, 8, false, s->l2_code_latency, s->l2_code_interval, false},
         {0, 0, 0, false, s->memory_code_latency, s->memory_code_interval, false}};
     const struct fetch_level_spec constants[] = {
         {s->constant_cache, CONSTANT_LINE, 4, false, 0, 0, true},
         {s->l2_constants, CONSTANT_LINE_BEHIND, 8, false, s->constant_miss_cycles, 0, true},
         {0, 0, 0, false, s->constant_memory_cycles, 0, true}};
+    sm->code_line_shift = (uint32_t)__builtin_ctz(line);
     levels_make(&sm->code, code, COUNT_OF(code), sm->config.subcores);
     levels_make(&sm->constants, constants, COUNT_OF(constants), sm->config.subcores);
 }
@@ -118,15 +120,23 @@ static const struct fetch_level *look(const struct fetch_levels *levels, uint32_
     return level;
 }
 
+/* The kernel's first lines, which the dispatcher fetches before its warps begin. */
+static bool comes_with_kernel(const struct sm *sm, const struct sm_warp *w, uint64_t line)
+{
+    return line - w->code_first < sm->config.spec->code_first >> sm->code_line_shift;
+}
+
 /* Straight code streams: a line comes so long after the one before it. Elsewhere a line is waited for. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
 {
     bool follows = line == w->code_line + 1;
+    if (!w->code_line)
+        w->code_first = line;
     uint64_t now = max_u64(sm->cycle, w->since), before = w->code_at;
     w->code_line = line;
     w->code_at = now;
-    const struct fetch_level *level = look(&sm->code, w->place / SUBCORE_WARPS, line * CODE_LINE);
-    if (level->latency == 0)
+    const struct fetch_level *level = look(&sm->code, w->place / SUBCORE_WARPS, line << sm->code_line_shift);
+    if (level->latency == 0 || comes_with_kernel(sm, w, line))
         return 0;
     w->kernel->counters.fetch_misses++;
     bool streams = follows && level->interval;

@@ -52,6 +52,7 @@ struct sm_warp {
     uint64_t result_at, chain_at; /* of all steps; of the last that others wait for: as on the board */
     /* what few need */
     uint32_t board_capacity;
+    uint64_t code_first;                 /* line that it began with */
     uint64_t code_at;                    /* when the line of code was there */
     uint64_t drained_at;                 /* when its last write has left the memory pipeline */
     uint64_t fence_from;                 /* since when it is at a fence; 0: it is not */
@@ -167,6 +168,7 @@ struct sm {
     struct port *requests, *replies, *reports, *translations;
     uint64_t fence_free; /* when the next fence can begin */
     struct cache l1;
+    uint32_t code_line_shift;
     uint32_t memory_line; /* bytes of a line of L2: what messages are about. L1 may have shorter ones */
     uint32_t l1_shared;   /* bytes that shared memory takes now */
     bool l1_has_local;    /* lines of local memory may be there */
@@ -281,22 +283,23 @@ void sm_archive(struct component *self, void *state, struct archive *archive);
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 
 enum {
-    CODE_LINE = 128, /* of a line of code; of constants, in the nearest cache and in the one behind it */
-    CONSTANT_LINE = 64,
+    CONSTANT_LINE = 64, /* of a line of constants, in the nearest cache and in the one behind it */
     CONSTANT_LINE_BEHIND = 256,
     CONSTANT_MISSES = 32 /* lines under way */
 };
 
 /* The line of code that a step is in, + 1. */
-static inline uint64_t fetch_code_line(const struct sm_warp *w, const struct isa_code *code, uint64_t step)
+static inline uint64_t fetch_code_line(const struct sm *sm, const struct sm_warp *w,
+                                       const struct isa_code *code, uint64_t step)
 {
-    return (w->code_base + code->code_at + step * code->step_bytes) / CODE_LINE + 1;
+    return ((w->code_base + code->code_at + step * code->step_bytes) >> sm->code_line_shift) + 1;
 }
 
 /* That of an operation of the warp's code. */
-static inline uint64_t fetch_line_of(const struct sm_warp *w, const struct isa_timing *timing)
+static inline uint64_t fetch_line_of(const struct sm *sm, const struct sm_warp *w,
+                                     const struct isa_timing *timing)
 {
-    return fetch_code_line(w, w->exec->code, timing->first_step);
+    return fetch_code_line(sm, w, w->exec->code, timing->first_step);
 }
 uint32_t fetch_param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
 void fetch_make(struct sm *sm);

@@ -211,7 +211,7 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
         }
         if (LIKELY(timing->steps) || free_ops == FREE_OPS_MOST) {
             uint64_t at = max_u64(earliest, when_at(sm, ready, w->steps->unit));
-            uint64_t line = fetch_line_of(w, timing);
+            uint64_t line = fetch_line_of(sm, w, timing);
             if (UNLIKELY(w->code_line != line)) {
                 uint32_t wait = fetch_wait(sm, w, line);
                 if (wait) {
@@ -462,7 +462,7 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
     }
     w->step = 0;
     const struct isa_code *code = w->under_way;
-    w->code_line = fetch_code_line(w, code, timing->first_step + timing->steps - 1);
+    w->code_line = fetch_code_line(sm, w, code, timing->first_step + timing->steps - 1);
     if (!w->memory_result)
         sm_warp_set_results(w, code->slots_at, timing, code->registers + timing->registers, w->result_at);
     go_on(sm, w, &w->stepped, step->unit);

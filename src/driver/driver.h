@@ -34,6 +34,8 @@ struct device;
 
 /* ---- the driver ---- */
 
+struct machine_windows;
+
 /* How long kernels take on the simulated GPU, beside what they compute. */
 struct timing_options {
     bool on;
@@ -51,6 +53,7 @@ struct timing_options {
     const char *identity;              /* lines of what must be the same in both runs; or NULL */
     bool *stopped;                     /* set when the run ended as checkpoint_stop says; or NULL */
     bool islands_apart;                /* for tests: see engine_spec */
+    const struct machine_windows *windows; /* told of each window of the engine; or NULL */
     bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
 };
 

@@ -75,6 +75,7 @@ static void fill_launch(struct launch_command *own)
                                   .image = device->image,
                                   .heap = own->uses_heap ? device_heap(device) : NULL,
                                   .params = own->params,
+                                  .dimensions = own->config.dimensions,
                                   .shared_bytes = own->config.shared_bytes,
                                   .threads = driver->threads,
                                   .resident_blocks = (uint32_t)min_u64(own->resident, UINT32_MAX),

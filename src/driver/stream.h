@@ -94,6 +94,7 @@ enum result stream_fill(struct stream *stream, const struct fill *fill, bool wai
 
 struct launch_config {
     uint32_t grid[3], block[3];
+    uint32_t dimensions;   /* that the program gave; 0: all three */
     uint32_t shared_bytes; /* dynamic */
     bool cooperative;
     uint32_t cluster[3]; /* 0: none */

@@ -115,6 +115,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                                  .cold_caches = timing->cold_caches,
                                                  .profile = timing->profile},
                                       .islands_apart = timing->islands_apart,
+                                      .windows = timing->windows,
                                       .interrupt = driver->options.interrupt ? driver->options.interrupt
                                                                              : &driver->interrupt,
                                       .progress = made->watch.line.terminal ? driver_watch_show : NULL,

@@ -209,6 +209,10 @@ struct engine_run {
 
     /* Or NULL; called now and then, by some thread, while no component runs. */
     void (*progress)(void *user, uint64_t time, uint64_t events);
+
+    /* Or NULL; called likewise, after each window: when it began, and how many islands had something to do in
+     * it. So many can run at once. */
+    void (*window)(void *user, uint64_t time, uint64_t islands);
     void *user;
 };
 

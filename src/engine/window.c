@@ -52,6 +52,7 @@ struct crew {
     uint64_t *least; /* over all workers, while the next window is found */
     bool stop;
     double told_progress;
+    uint64_t told_island_windows;
     struct gate window; /* its number */
     _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
     _Alignas(CACHE_LINE) _Atomic bool failed;
@@ -214,11 +215,22 @@ static void set_start(struct crew *crew)
     }
 }
 
+static void tell_window(struct crew *crew)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < crew->count; i++)
+        sum += crew->workers[i].island_windows;
+    crew->run->window(crew->run->user, crew->start, sum - crew->told_island_windows);
+    crew->told_island_windows = sum;
+}
+
 /* What the last worker to arrive at the meeting does for all. */
 static void turn(struct crew *crew)
 {
     struct engine *engine = crew->engine;
     const struct engine_run *run = crew->run;
+    if (run->window)
+        tell_window(crew);
     for (uint32_t k = 0; k < engine->kind_count; k++) {
         crew->least[k] = TIME_NEVER;
         for (unsigned i = 0; i < crew->count; i++)
@@ -406,6 +418,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
 {
     struct engine *engine = crew->engine;
     crew->run = run;
+    crew->told_island_windows = 0;
     crew->until = run->until;
     atomic_store_explicit(&engine->stop_at, TIME_NEVER, memory_order_relaxed);
     atomic_store_explicit(&crew->failed, false, memory_order_relaxed);

@@ -97,13 +97,31 @@ const struct atomic_row atomic_rows[] = {
 
 const uint32_t atomic_row_count = sizeof atomic_rows / sizeof *atomic_rows;
 
+/* Blocks may run on several threads of the host. */
+#define PERFORM(type)                                                                                        \
+    static uint64_t perform_##type(uint8_t operation, type *at, uint64_t operand, uint64_t compare)          \
+    {                                                                                                        \
+        type old = __atomic_load_n(at, __ATOMIC_SEQ_CST), new;                                               \
+        do                                                                                                   \
+            new = (type)atomic_apply(operation, old, operand, compare, true);                                \
+        while (!__atomic_compare_exchange_n(at, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));      \
+        return old;                                                                                          \
+    }
+PERFORM(uint16_t)
+PERFORM(uint32_t)
+PERFORM(uint64_t)
+#undef PERFORM
+
 uint64_t atomic_perform(uint8_t operation, void *at, uint64_t operand, uint64_t compare)
 {
-    uint64_t old = 0, new;
-    memcpy(&old, at, atomic_rows[operation].bytes);
-    new = atomic_apply(operation, old, operand, compare, true);
-    memcpy(at, &new, atomic_rows[operation].bytes);
-    return old;
+    switch (atomic_rows[operation].bytes) {
+    case 2:
+        return perform_uint16_t(operation, at, operand, compare);
+    case 4:
+        return perform_uint32_t(operation, at, operand, compare);
+    default:
+        return perform_uint64_t(operation, at, operand, compare);
+    }
 }
 
 bool atomic_merge(struct request *request)

@@ -17,7 +17,8 @@ extern const uint32_t atomic_row_count;
 /* Old value to new one: `a` is in memory, b and c are the operands; far: not in shared memory. */
 uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far);
 
-/* Changes memory, which is not shared memory, and gives what was there. */
+/* Changes memory, which is not shared memory, and gives what was there. The address is aligned. Any thread of
+ * the host may do so at the same time. */
 uint64_t atomic_perform(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
 
 /* Has the first lane do for all what they want of one address, as if they came in order; or tells that this

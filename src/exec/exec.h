@@ -97,6 +97,7 @@ struct launch {
     struct heap *heap;  /* or NULL: device-side malloc gives NULL */
     const void *params; /* kernel_facts.param_bytes of them */
     uint32_t grid[3], block[3];
+    uint32_t dimensions;          /* that the program gave; 0: all three */
     uint32_t shared_bytes;        /* dynamic */
     unsigned threads;             /* of the host; at least 1 */
     uint32_t resident_blocks;     /* how many blocks the GPU holds at a time; 0: all */

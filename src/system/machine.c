@@ -473,6 +473,12 @@ static void tell_progress(void *user, uint64_t time, uint64_t events)
     machine->options.progress(machine->options.user, &sum);
 }
 
+static void tell_window(void *user, uint64_t time, uint64_t islands)
+{
+    const struct local_machine *machine = user;
+    machine->options.windows->call(machine->options.windows->user, time, islands);
+}
+
 static void look_at_all(struct local_machine *machine)
 {
     for (uint32_t i = 0; i < machine->gpu_count; i++)
@@ -552,6 +558,7 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
                                  .threads = threads(machine),
                                  .interrupt = machine->options.interrupt,
                                  .progress = machine->options.progress ? tell_progress : NULL,
+                                 .window = machine->options.windows ? tell_window : NULL,
                                  .user = machine};
         enum engine_outcome outcome = machine->running || copies_run(machine)
                                           ? engine_run(machine->engine, &run, err)

@@ -85,6 +85,12 @@ struct checkpoint_options {
     void *user;
 };
 
+/* Told of each window of the engine: when it began, and how many islands had something to do in it. */
+struct machine_windows {
+    void (*call)(void *user, uint64_t time_ps, uint64_t islands);
+    void *user;
+};
+
 struct machine;
 
 struct machine_options {
@@ -94,6 +100,7 @@ struct machine_options {
     const _Atomic int *interrupt;                                          /* or NULL */
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
+    const struct machine_windows *windows; /* or NULL */
     struct checkpoint_options checkpoint;
 };
 

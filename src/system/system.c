@@ -164,6 +164,7 @@ static bool check_powers(const struct system *system, struct err *err)
         const char *name;
         uint64_t bytes;
     } rows[] = {{"system.host_page", system->spec.host_page},
+                {"sm.code_line", system->sm.code_line},
                 {"gpu.texture_alignment", gpu->texture_alignment},
                 {"gpu.texture_pitch_alignment", gpu->texture_pitch_alignment},
                 {"gpu.surface_alignment", gpu->surface_alignment}};

@@ -1,4 +1,5 @@
-/* `heddle validate`: the points of bench/points.def in the model, beside what a real GPU gave. */
+/* `heddle validate`: the points of bench/points.def and points_gcn3.def, and the curves of curves_gcn3.def,
+ * in the model, beside what a real GPU gave. */
 #ifndef VALIDATE_VALIDATE_H
 #define VALIDATE_VALIDATE_H
 
@@ -8,6 +9,7 @@
 #include "system/system.h"
 #include "workloads/run.h"
 
+#include <regex.h>
 #include <stdio.h>
 
 /* What is compared of a point: QUANTITY(id, name in JSON, title, differences are in points of percent, the
@@ -39,6 +41,11 @@ struct point_row {
     const char *name, *workload, *options;
 };
 
+/* A microbenchmark over one of its options, which counts something: `across`. */
+struct curve_row {
+    const char *name, *title, *across, *workload, *options, *over;
+};
+
 struct figure {
     char name[48];
     double measured, model; /* NAN: not known */
@@ -48,6 +55,8 @@ enum { POINT_FIGURES_MOST = 12 };
 
 struct point {
     const struct point_row *row;
+    const struct curve_row *curve;                          /* that it is a point of; or NULL */
+    double at;                                              /* on that curve */
     bool micro;                                             /* a microbenchmark */
     double measured[QUANTITY_COUNT], model[QUANTITY_COUNT]; /* NAN: not known */
     uint64_t launches_measured, launches;
@@ -57,9 +66,16 @@ struct point {
     char wrong[400]; /* else why not; "" when it was not tried */
 };
 
+struct made_row; /* of a point that is not in a table: one of a curve */
+
 struct validation {
     struct point *points;
-    size_t count;
+    size_t count, capacity;
+    struct made_row **made;
+    size_t made_count, made_capacity;
+    regex_t only; /* names that are wanted */
+    bool has_only;
+    bool profiled;                 /* a profiler measured the GPU: cycles, counters, empty caches */
     size_t too_long, not_measured; /* points left out */
     struct text machine;           /* what was measured, as the file of counters says */
     struct system system;
@@ -74,20 +90,43 @@ double figure_error(const struct figure *figure); /* percent */
 
 /* ---- the points (validate_points.c) ---- */
 
-/* Those whose names match; an error if none does. */
+/* Those whose names match, and whose workloads have code for the system's GPU. */
 bool validation_select(struct validation *validation, const char *regex, struct err *err);
+bool validation_wants(const struct validation *validation, const char *name);
+struct point *validation_add(struct validation *validation, const struct point_row *row);
+
 void validation_fini(struct validation *validation);
 
 /* Values of the workload's options at this point. A BUG if bench/points.def is wrong. */
 const struct workload *point_options(const struct point_row *row, uint64_t values[WORKLOAD_OPTIONS_MOST]);
 
-/* Leaves out points that were not measured, and those with more warp instructions (0: none of these). */
+/* Leaves out points that were not measured, and those with more warp instructions (0: none of these). If no
+ * profiler measured the GPU, microbenchmarks stay: those that were not measured are the model's alone. */
 void validation_limit(struct validation *validation, uint64_t most);
 
 /* ---- what a real GPU gave (validate_measured.c) ---- */
 
-/* From counters.csv and figures.csv of the folder (NULL: bench/h200 of HEDDLE_HOME or of the sources). */
+/* From counters.csv and figures.csv of the folder, or from curves.csv and figures.csv. NULL: the folder under
+ * bench that has the system's name, or else h200; of HEDDLE_HOME or of the sources. */
 bool measured_read(struct validation *validation, const char *folder, struct err *err);
+
+/* ---- curves (validate_curves.c) ---- */
+
+extern const struct curve_row curve_rows[]; /* ends in an empty one */
+
+/* The point of a curve at this place, whose figure was measured. Nothing, if it is not wanted. False: there
+ * is no such curve. */
+bool curve_add(struct validation *validation, const char *name, uint64_t at, double measured);
+void curve_rows_free(struct validation *validation);
+
+/* What came of a curve. A line a + b * at through its points, by least squares, has the slope b. */
+struct curve_sum {
+    size_t count;                       /* points that ran */
+    double mean;                        /* of absolute errors, in percent */
+    double slope_measured, slope_model; /* nanoseconds */
+    double slope_error;                 /* percent */
+};
+struct curve_sum curve_sum(const struct validation *validation, const struct curve_row *row);
 
 /* ---- the model (validate_run.c) ---- */
 
@@ -97,6 +136,7 @@ struct validation_run {
     const char *system;          /* the model, by its name or file */
     const char *const *settings; /* that change it; ends in NULL, or NULL */
     unsigned threads, jobs;      /* threads of a point; points at a time */
+    bool profiled;               /* as a profiler does: every launch finds empty caches */
     bool no_progress;
     const _Atomic int *interrupt; /* when it is set, the run ends soon */
 };
@@ -118,6 +158,9 @@ struct summary {
     struct error_sum workloads[QUANTITY_COUNT], all[QUANTITY_COUNT];
     size_t points_workloads, points_all, failed;
     size_t figures, within_5, within_10;
+    double figures_mean; /* of absolute errors, in percent */
+    size_t slopes;       /* of curves */
+    double slopes_mean;
     struct {
         const struct point *point;
         const struct figure *figure;
@@ -134,11 +177,19 @@ void validation_markdown(const struct validation *validation, const struct summa
 void validation_json(const struct validation *validation, const struct summary *summary, FILE *stream);
 void validation_svg(const struct validation *validation, const struct summary *summary, FILE *stream);
 
-/* Pieces that both texts have. A cell for a number that is not known is "-". */
+/* The same of a GPU that no profiler measured: curves and figures (validate_curves_tell.c, _curves_svg.c). */
+void curves_print(const struct validation *validation, const struct summary *summary, FILE *stream);
+void curves_markdown(const struct validation *validation, const struct summary *summary, FILE *stream);
+void curves_svg(const struct validation *validation, FILE *stream);
+
+/* Pieces that several texts have. A cell for a number that is not known is "-". */
 char *validate_cell_count(char cell[CELL], double value);  /* 1,234,567 */
 char *validate_cell_figure(char cell[CELL], double value); /* four digits */
 char *validate_cell_error(char cell[CELL], double error, bool in_points);
 char *validate_cell_mean(char cell[CELL], const struct error_sum *sum, bool in_points);
 char *validate_cell_correlation(char cell[CELL], double correlation);
+void validate_print_figure(const struct point *point, const struct figure *figure, FILE *stream);
+void validate_print_left_out(const struct validation *validation, const struct summary *summary,
+                             FILE *stream);
 
 #endif

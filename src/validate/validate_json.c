@@ -70,6 +70,26 @@ static void write_sums(struct json_writer *json, const char *name, const struct 
     json_close(json);
 }
 
+static void write_curves(struct json_writer *json, const struct validation *validation)
+{
+    json_open_object(json, "curves");
+    for (const struct curve_row *row = curve_rows; row->name; row++) {
+        struct curve_sum sum = curve_sum(validation, row);
+        if (!sum.count)
+            continue;
+        json_open_object(json, row->name);
+        json_put_text(json, "title", row->title);
+        json_put_text(json, "over", row->over);
+        json_put_count(json, "points", sum.count);
+        real(json, "mean_absolute_error", sum.mean);
+        real(json, "slope_ns_measured", sum.slope_measured);
+        real(json, "slope_ns_model", sum.slope_model);
+        real(json, "slope_error", sum.slope_error);
+        json_close(json);
+    }
+    json_close(json);
+}
+
 void validation_json(const struct validation *validation, const struct summary *summary, FILE *stream)
 {
     struct json_writer json;
@@ -88,10 +108,16 @@ void validation_json(const struct validation *validation, const struct summary *
     json_put_count(&json, "figures", summary->figures);
     json_put_count(&json, "figures_within_5_percent", summary->within_5);
     json_put_count(&json, "figures_within_10_percent", summary->within_10);
+    if (!validation->profiled) {
+        real(&json, "figures_mean_absolute_error", summary->figures_mean);
+        real(&json, "slopes_mean_absolute_error", summary->slopes_mean);
+    }
     json_put_count(&json, "left_out_long", validation->too_long);
     json_put_count(&json, "left_out_not_measured", validation->not_measured);
     json_put_count(&json, "failed", summary->failed);
     json_close(&json);
+    if (!validation->profiled)
+        write_curves(&json, validation);
     json_open_list(&json, "points");
     for (size_t i = 0; i < validation->count; i++)
         write_point(&json, &validation->points[i]);

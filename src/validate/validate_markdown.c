@@ -177,7 +177,7 @@ static void write_bad(const struct validation *validation, const struct summary 
         fprintf(f, "- %zu point%s failed in the model.\n", summary->failed, summary->failed == 1 ? "" : "s");
 }
 
-static void write_page(const struct validation *validation, const struct summary *summary, FILE *f)
+static void write_profiled(const struct validation *validation, const struct summary *summary, FILE *f)
 {
     fprintf(f,
             "# How near the model comes to a real GPU\n\n<!-- made by `heddle validate --markdown`; do not "
@@ -189,6 +189,11 @@ static void write_page(const struct validation *validation, const struct summary
     write_how(validation, f);
     write_points(validation, f);
     write_micro(validation, f);
+}
+
+static void write_page(const struct validation *validation, const struct summary *summary, FILE *f)
+{
+    (validation->profiled ? write_profiled : curves_markdown)(validation, summary, f);
 }
 
 static ssize_t take(void *page, const char *bytes, size_t count)

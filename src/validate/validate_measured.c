@@ -1,4 +1,5 @@
-/* Reads what tools/measure wrote: CSV without quotes, after a line that says on what and when. */
+/* Reads what tools/measure wrote, or what is known of a GPU otherwise: CSV without quotes, after a line that
+ * says on what and when. */
 #include "validate/validate.h"
 #include "base/file.h"
 #include "base/install.h"
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COLUMNS_MOST = 256 };
 
@@ -222,7 +224,53 @@ static bool read_figures(struct validation *validation, struct table *table, str
     return !*err->text;
 }
 
+/* ---- curves ---- */
+
+static bool read_curves(struct validation *validation, struct table *table, struct err *err)
+{
+    size_t curve, at, value;
+    if (!find_column(table, "curve", &curve, err) || !find_column(table, "at", &at, err) ||
+        !find_column(table, "value", &value, err))
+        return false;
+    while (table_row(table, err)) {
+        double place, measured;
+        if (!take_number(table, at, &place, err) || !take_number(table, value, &measured, err))
+            return false;
+        if (!(place >= 0 && place <= UINT32_MAX))
+            return err_set(err, "%.300s, line %zu: expected a count, not '%.40s'", table->path, table->line,
+                           table->cells[at]);
+        if (!curve_add(validation, table->cells[curve], (uint64_t)place, measured))
+            return err_set(err, "%.300s, line %zu: there is no curve '%.60s' in bench/curves_gcn3.def",
+                           table->path, table->line, table->cells[curve]);
+    }
+    return !*err->text;
+}
+
 /* ---- files ---- */
+
+/* bench/NAME of the system NAME or .../NAME.ini, if there is one; else bench/h200. */
+static void find_folder(struct text *path, const char *system)
+{
+    struct text name = {0};
+    const char *slash = strrchr(system, '/'), *last = slash ? slash + 1 : system;
+    const char *end = strstr(last, ".ini");
+    text_add(&name, "bench/%.*s", (int)(end ? (size_t)(end - last) : strlen(last)), last);
+    install_add_data(path, name.at);
+    text_fini(&name);
+    if (access(path->at, F_OK) == 0)
+        return;
+    text_fini(path);
+    install_add_data(path, "bench/h200");
+}
+
+static bool has_file(const char *folder, const char *name)
+{
+    struct text path = {0};
+    text_add(&path, "%s/%s", folder, name);
+    bool has = access(path.at, F_OK) == 0;
+    text_fini(&path);
+    return has;
+}
 
 static bool read_file(struct validation *validation, const char *folder, const char *name,
                       struct text *machine,
@@ -231,11 +279,7 @@ static bool read_file(struct validation *validation, const char *folder, const c
 {
     struct text path = {0};
     struct table table;
-    if (folder)
-        text_add(&path, "%s", folder);
-    else
-        install_add_data(&path, "bench/h200");
-    text_add(&path, "/%s", name);
+    text_add(&path, "%s/%s", folder, name);
     bool good = table_open(&table, path.at, machine, err) && take(validation, &table, err);
     text_fini(&table.content);
     text_fini(&path);
@@ -244,6 +288,16 @@ static bool read_file(struct validation *validation, const char *folder, const c
 
 bool measured_read(struct validation *validation, const char *folder, struct err *err)
 {
-    return read_file(validation, folder, "counters.csv", &validation->machine, read_counters, err) &&
-           read_file(validation, folder, "figures.csv", NULL, read_figures, err);
+    struct text path = {0};
+    if (folder)
+        text_add(&path, "%s", folder);
+    else
+        find_folder(&path, validation->system_name);
+    validation->profiled = has_file(path.at, "counters.csv") || !has_file(path.at, "curves.csv");
+    bool good = validation->profiled
+                    ? read_file(validation, path.at, "counters.csv", &validation->machine, read_counters, err)
+                    : read_file(validation, path.at, "curves.csv", &validation->machine, read_curves, err);
+    good = good && read_file(validation, path.at, "figures.csv", NULL, read_figures, err);
+    text_fini(&path);
+    return good;
 }

@@ -3,9 +3,7 @@
 #include "base/mem.h"
 
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct quantity_row quantity_rows[] = {
@@ -17,6 +15,7 @@ const struct quantity_row quantity_rows[] = {
 static const struct point_row point_rows[] = {
 #define POINT(name, workload, options) {#name, #workload, options},
 #include "bench/points.def"
+#include "bench/points_gcn3.def"
 #undef POINT
 };
 
@@ -34,67 +33,62 @@ double figure_error(const struct figure *figure)
     return figure->measured > 0 ? 100 * (figure->model / figure->measured - 1) : NAN;
 }
 
-static void add(struct validation *validation, const struct point_row *row)
+struct point *validation_add(struct validation *validation, const struct point_row *row)
 {
+    mem_grow(validation->points, validation->count, validation->capacity);
     struct point *point = &validation->points[validation->count++];
-    point->row = row;
+    *point = (struct point){.row = row};
     point->micro = strncmp(row->workload, "micro_", 6) == 0;
     for (int i = 0; i < QUANTITY_COUNT; i++)
         point->measured[i] = point->model[i] = NAN;
+    return point;
+}
+
+bool validation_wants(const struct validation *validation, const char *name)
+{
+    return regexec(&validation->only, name, 0, NULL, 0) == 0;
+}
+
+static bool has_code(const struct validation *validation, const struct point_row *row)
+{
+    size_t bytes;
+    const struct workload *workload = workload_find(row->workload);
+    return workload && workload_code(workload, validation->system.gpu.target, &bytes);
 }
 
 bool validation_select(struct validation *validation, const char *regex, struct err *err)
 {
     enum { ROWS = sizeof point_rows / sizeof *point_rows };
-    regex_t wanted;
-    int wrong = regcomp(&wanted, regex ? regex : "", REG_EXTENDED | REG_NOSUB);
+    int wrong = regcomp(&validation->only, regex ? regex : "", REG_EXTENDED | REG_NOSUB);
     if (wrong) {
         char text[200];
-        regerror(wrong, &wanted, text, sizeof text);
+        regerror(wrong, &validation->only, text, sizeof text);
         return err_set(err, "--only: '%.120s' is no regular expression: %s", regex, text);
     }
-    validation->points = mem_alloc(ROWS, sizeof *validation->points);
+    validation->has_only = true;
     for (size_t i = 0; i < ROWS; i++) {
-        if (regexec(&wanted, point_rows[i].name, 0, NULL, 0) == 0)
-            add(validation, &point_rows[i]);
+        if (validation_wants(validation, point_rows[i].name) && has_code(validation, &point_rows[i]))
+            validation_add(validation, &point_rows[i]);
     }
-    regfree(&wanted);
-    return validation->count || err_set(err, "--only: no point of bench/points.def is like '%.120s'", regex);
+    return true;
 }
 
 void validation_fini(struct validation *validation)
 {
     mem_free(validation->points);
+    curve_rows_free(validation);
+    if (validation->has_only)
+        regfree(&validation->only);
     text_fini(&validation->machine);
     text_fini(&validation->command);
     system_fini(&validation->system);
-}
-
-/* "n=144", up to a blank or the end; returns where it ends. */
-static const char *take_option(const struct point_row *row, const struct workload *workload, const char *at,
-                               uint64_t *values)
-{
-    size_t length = strcspn(at, "=");
-    char *end;
-    for (size_t i = 0; workload->options[i].name; i++) {
-        const struct workload_option *option = &workload->options[i];
-        if (strlen(option->name) != length || strncmp(at, option->name, length) != 0)
-            continue;
-        values[i] = strtoull(at + length + 1, &end, 10);
-        REQUIRE(values[i] >= option->least && values[i] <= option->most && (!*end || *end == ' '));
-        return end;
-    }
-    BUG("bench/points.def: %s has no option '%s' of %s", workload->name, at, row->name);
 }
 
 const struct workload *point_options(const struct point_row *row, uint64_t values[WORKLOAD_OPTIONS_MOST])
 {
     const struct workload *workload = workload_find(row->workload);
     REQUIRE(workload);
-    for (size_t i = 0; workload->options[i].name; i++)
-        values[i] = workload->options[i].value;
-    for (const char *at = row->options; *at; at += strspn(at, " "))
-        at = take_option(row, workload, at, values);
+    workload_options_of(workload, row->options, values);
     return workload;
 }
 
@@ -103,7 +97,8 @@ void validation_limit(struct validation *validation, uint64_t most)
     size_t kept = 0;
     for (size_t i = 0; i < validation->count; i++) {
         struct point *point = &validation->points[i];
-        if (isnan(point->measured[QUANTITY_CYCLES]) && !point->figure_count)
+        bool model_alone = !validation->profiled && point->micro;
+        if (isnan(point->measured[QUANTITY_CYCLES]) && !point->figure_count && !model_alone)
             validation->not_measured++;
         else if (most && point->measured[QUANTITY_INSTRUCTIONS] > (double)most)
             validation->too_long++;

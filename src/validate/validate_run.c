@@ -70,7 +70,7 @@ static void simulate(const struct point *point, const struct validation_run *how
                                      .settings = how->settings,
                                      .threads = how->threads,
                                      .interrupt = how->interrupt,
-                                     .timing = {.on = true, .cold_caches = true}};
+                                     .timing = {.on = true, .cold_caches = how->profiled}};
     told->good = workload_run_driven(workload, values, &options, look, told, &result, &err);
     if (!told->good)
         snprintf(told->wrong, sizeof told->wrong, "%.*s", (int)strcspn(err.text, "\n"), err.text);
@@ -118,22 +118,40 @@ static void start(struct job *job, struct point *point, const struct validation_
     *job = (struct job){.point = point, .process = process, .pipe = ends[0]};
 }
 
-static void keep(struct point *point, const struct told *told)
+static struct figure *find_figure(struct point *point, const char *name)
+{
+    for (size_t i = 0; i < point->figure_count; i++) {
+        if (!strcmp(point->figures[i].name, name))
+            return &point->figures[i];
+    }
+    return NULL;
+}
+
+/* Figures of the model that were not measured are kept if microbenchmarks are all there is. */
+static void keep_figure(struct point *point, const struct workload_figure *told, bool is_profiled)
+{
+    struct figure *figure = find_figure(point, told->name);
+    if (!figure && !is_profiled && point->figure_count < POINT_FIGURES_MOST) {
+        figure = &point->figures[point->figure_count++];
+        snprintf(figure->name, sizeof figure->name, "%s", told->name);
+        figure->measured = NAN;
+    }
+    if (figure)
+        figure->model = told->value;
+}
+
+static void keep(struct point *point, const struct told *told, bool is_profiled)
 {
     point->ran = told->good;
     point->launches = told->launches;
     memcpy(point->wrong, told->wrong, sizeof point->wrong);
     memcpy(point->model, told->model, sizeof point->model);
-    for (size_t i = 0; i < point->figure_count; i++) {
-        for (size_t k = 0; k < told->figure_count; k++) {
-            if (!strcmp(point->figures[i].name, told->figures[k].name))
-                point->figures[i].model = told->figures[k].value;
-        }
-    }
+    for (size_t i = 0; i < told->figure_count; i++)
+        keep_figure(point, &told->figures[i], is_profiled);
 }
 
 /* Its process has told, or has ended without. */
-static void finish(struct job *job, bool interrupted)
+static void finish(struct job *job, bool interrupted, bool is_profiled)
 {
     struct told told;
     size_t got = 0;
@@ -149,7 +167,7 @@ static void finish(struct job *job, bool interrupted)
     while (waitpid(job->process, &status, 0) < 0 && errno == EINTR)
         ;
     if (got == sizeof told && !interrupted)
-        keep(job->point, &told);
+        keep(job->point, &told, is_profiled);
     else if (!interrupted)
         snprintf(job->point->wrong, sizeof job->point->wrong, "its process ended early, with %s %d",
                  WIFSIGNALED(status) ? "signal" : "status",
@@ -185,7 +203,7 @@ static void wait_some(struct job *jobs, const struct validation_run *how, double
             *done += weight(jobs[i].point);
             ++*points;
         }
-        finish(&jobs[i], interrupted);
+        finish(&jobs[i], interrupted, how->profiled);
     }
 }
 

@@ -71,10 +71,22 @@ static void add_figures(struct summary *summary, const struct point *point)
         if (isnan(error))
             continue;
         summary->figures++;
+        summary->figures_mean += error;
         summary->within_5 += error <= 5;
         summary->within_10 += error <= 10;
         if (error > 5)
             try_worst(summary, point, &point->figures[i]);
+    }
+}
+
+static void add_slopes(struct summary *summary, const struct validation *validation)
+{
+    for (const struct curve_row *row = curve_rows; row->name; row++) {
+        double error = fabs(curve_sum(validation, row).slope_error);
+        if (isnan(error))
+            continue;
+        summary->slopes++;
+        summary->slopes_mean += error;
     }
 }
 
@@ -93,4 +105,7 @@ void summary_make(struct summary *summary, const struct validation *validation)
         if (point->ran)
             add_figures(summary, point);
     }
+    add_slopes(summary, validation);
+    summary->figures_mean /= (double)summary->figures; /* NAN if there are none */
+    summary->slopes_mean /= (double)summary->slopes;
 }

@@ -86,6 +86,10 @@ static void draw_key(const struct summary *summary, FILE *f)
 
 void validation_svg(const struct validation *validation, const struct summary *summary, FILE *f)
 {
+    if (!validation->profiled) {
+        curves_svg(validation, f);
+        return;
+    }
     struct svg_scale scale = scale_of(validation);
     svg_begin(f, WIDTH, HEIGHT);
     svg_heading(f, svg_x(&field, 0.5), 28, SVG_MIDDLE, "Cycles of kernels: a real GPU and the model");

@@ -74,7 +74,7 @@ static void print_points(const struct validation *validation, bool micro, FILE *
     }
 }
 
-static void print_figure(const struct point *point, const struct figure *figure, FILE *stream)
+void validate_print_figure(const struct point *point, const struct figure *figure, FILE *stream)
 {
     char measured[CELL], model[CELL], error[CELL];
     fprintf(stream, "%-30s %-32s %10s %10s %8s\n", point->row->name, figure->name,
@@ -92,7 +92,7 @@ static void print_figures(const struct validation *validation, FILE *stream)
                 fprintf(stream, "\n%-30s %-32s %10s %10s %8s\n", "microbenchmark", "its own figure",
                         "measured", "model", "error");
             any = true;
-            print_figure(point, &point->figures[k], stream);
+            validate_print_figure(point, &point->figures[k], stream);
         }
     }
 }
@@ -124,7 +124,7 @@ static void print_means(const struct summary *summary, FILE *stream)
                validate_cell_correlation(b, all->correlation_log), "0.97", stream);
 }
 
-static void print_left_out(const struct validation *validation, const struct summary *summary, FILE *stream)
+void validate_print_left_out(const struct validation *validation, const struct summary *summary, FILE *stream)
 {
     if (validation->too_long)
         fprintf(stream, "Left out: %zu long point%s (--all runs all, --most N more of them).\n",
@@ -138,6 +138,10 @@ static void print_left_out(const struct validation *validation, const struct sum
 
 void validation_print(const struct validation *validation, const struct summary *summary, FILE *stream)
 {
+    if (!validation->profiled) {
+        curves_print(validation, summary, stream);
+        return;
+    }
     print_points(validation, false, stream);
     print_points(validation, true, stream);
     print_figures(validation, stream);
@@ -150,7 +154,7 @@ void validation_print(const struct validation *validation, const struct summary 
         fprintf(stream, "  the worst:\n");
     for (size_t i = 0; i < summary->worst_count; i++) {
         fputs("    ", stream);
-        print_figure(summary->worst[i].point, summary->worst[i].figure, stream);
+        validate_print_figure(summary->worst[i].point, summary->worst[i].figure, stream);
     }
-    print_left_out(validation, summary, stream);
+    validate_print_left_out(validation, summary, stream);
 }

@@ -10,6 +10,7 @@ programs=$HEDDLE_HOME/tests/programs/opencl
 cat >gpu.ini <<'END'
 [gpu]
 name = A GPU of 64 lanes
+target = gfx803
 major = 8
 minor = 0
 warp_lanes = 64
@@ -28,8 +29,8 @@ gcc -o empty empty.c -lOpenCL 2>/dev/null || {
     skip 'no libOpenCL to link with (ocl-icd-opencl-dev)'
     exit
 }
-for name in memory queues programs; do
-    gcc -Wall -Wextra -Werror -o $name "$programs/$name.c" -lOpenCL -lpthread || fail "$name.c does not compile"
+for name in memory queues programs launches images; do
+    gcc -Wall -Wextra -Werror -o $name "$programs/$name.c" -lOpenCL -lpthread -lm || fail "$name.c does not compile"
 done
 
 # ---- what needs no compiler ----
@@ -105,9 +106,23 @@ rm -rf cache
 run "${on[@]}" ./build
 if grep -q '^0$' out; then
     [[ $(find cache/heddle/opencl -name '*.code' | wc -l) == 1 ]] || fail 'the code object is not in the cache'
-    run "${on[@]}" ./programs
-    expect_status 0
-    expect_line out '^programs: ok$'
+    for name in programs images; do
+        run "${on[@]}" ./$name
+        expect_status 0
+        expect_line out "^$name: ok\$"
+    done
+    for system in r9nano mi60; do
+        run run --system $system --mode timing ./images four
+        expect_status 0
+        expect_line out '^images: ok$'
+    done
+    run run --system mi60 --mode functional ./images
+    expect_line out '^images: ok$'
+    for mode in functional timing; do
+        run run --system r9nano --mode $mode ./launches
+        expect_status 0
+        expect_line out '^launches: ok$'
+    done
 else
     skip 'no clang with device libraries for OpenCL C'
 fi
@@ -120,6 +135,16 @@ for mode in functional timing; do
     expect_line out '^vecadd: ok$'
     expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ wave instructions \([0-9.]+ thousand of work-items\) in '
 done
+
+# ---- what the programs expect is right on another implementation, too ----
+
+icd=$(find /etc/OpenCL/vendors -name 'pocl*.icd' 2>/dev/null | head -1)
+if [[ $icd ]]; then
+    OCL_ICD_VENDORS=$icd POCL_CACHE_DIR=$PWD/pocl ./images plain >out 2>&1
+    expect_line out '^images: ok$'
+else
+    skip 'images on PoCL: it is not here'
+fi
 
 # ---- calls that are not supported ----
 

@@ -79,6 +79,53 @@ run validate --only '^(saxpy_small|empty_1x32)$' --measured own
 expect_status 0
 expect_line out '^Left out: 1 point that was not measured'
 
+# ---- measurements follow the system: curves and figures of an R9 Nano ----
+
+amd='^gcn3_(straight_alu_(0|64|128)|straight_dram_(512|1024)|dispatch_waves4_(128|1024)|v_add_f32|barrier_4)$'
+run validate --system r9nano --only "$amd" --json amd.json --svg amd.svg --markdown amd.md
+expect_status 0
+expect_empty err
+expect_line out '^gcn3_straight_alu +instructions +3 +[0-9.]+% +[0-9.]+ +[0-9.]+ +[+-][0-9.]+%$'
+expect_line out '^gcn3_v_add_f32 +latency_cycles +5 +[0-9.]+ +[+-][0-9.]+%$'
+expect_line out '^gcn3_barrier_4 +cycles_per_step +- +[0-9.]+ +-$'
+expect_line out '^AMD Radeon R9 Nano, .*beside the model r9nano:$'
+expect_line out '^  measured values: 8, mean error [0-9.]+%; [0-9] within 5%, [0-9] within 10%$'
+expect_line out '^  slopes of curves: 3, mean error [0-9.]+%$'
+python3 - <<'END' || fail 'the R9 Nano: a file is wrong'
+import json, xml.dom.minidom
+whole = json.load(open("amd.json"))
+figures = {point["point"]: point["figures"] for point in whole["points"]}
+dram = [figures[f"gcn3_straight_dram_{at}"]["microseconds"] for at in (512, 1024)]
+assert dram[1]["measured"] == 465.76 and whole["summary"]["figures"] == 8
+slope = [(dram[1][side] - dram[0][side]) / 512 for side in ("measured", "model")]
+assert abs(slope[1] / slope[0] - 1) < 0.2, slope # nanoseconds of a dependent read from DRAM: 461 on the hardware
+assert abs(figures["gcn3_v_add_f32"]["latency_cycles"]["model"] / 5 - 1) < 0.1
+assert "measured" not in figures["gcn3_barrier_4"]["cycles_per_step"] # the model's alone
+errors = [figure["error"] for point in figures.values() for figure in point.values() if "error" in figure]
+said = float(open("out").read().split("measured values: 8, mean error ")[1].split("%")[0])
+assert len(errors) == 8 and abs(sum(map(abs, errors)) / 8 - said) < 0.051
+assert abs(whole["summary"]["figures_mean_absolute_error"] - said) < 0.051
+assert abs(whole["curves"]["gcn3_straight_dram"]["slope_ns_model"] - 1000 * slope[1]) < 0.01
+titles = [node.firstChild.data for node in xml.dom.minidom.parse("amd.svg").getElementsByTagName("title")]
+assert sum(" us measured, " in title for title in titles) == 7, titles
+page = open("amd.md").read()
+assert "](amd.svg)" in page and "| gcn3_barrier_4 | cycles_per_step |" in page
+END
+run validate --system "$HEDDLE_HOME/systems/r9nano.ini" --only '^gcn3_dispatch_waves1_128$'
+expect_status 0
+expect_line out '^gcn3_dispatch_waves1 '
+mkdir curves
+echo 'point,figure,value' >curves/figures.csv
+printf 'curve,at,value\ngcn3_straight_alu,64,3.8\n' >curves/curves.csv
+run validate --system r9nano --measured curves --only '^gcn3_straight_alu'
+expect_status 0
+expect_line out '^gcn3_straight_alu +instructions +1 '
+echo 'gcn3_straight_l9,64,3.8' >>curves/curves.csv
+refuses "curves.csv, line 3: there is no curve 'gcn3_straight_l9'" validate --system r9nano --measured curves
+sed -i 's/_l9,64/_l1,-64/' curves/curves.csv
+refuses "curves.csv, line 3: expected a count, not '-64'" validate --system r9nano --measured curves
+refuses "no point of bench/points_gcn3.def is like '\^saxpi'" validate --system r9nano --only '^saxpi'
+
 # ---- Ctrl-C: what is known is told ----
 
 start validate --only '^(saxpy_small|loop_int_large)$' --all --json stopped

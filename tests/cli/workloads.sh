@@ -18,6 +18,15 @@ for name in spmv histogram radixsort kmeans; do
     [[ $(counts "$name" --threads 1) == $(counts "$name" --threads 4) ]] || fail "$name: counts differ between 1 and 4 threads"
 done
 
+# atomics of blocks on several threads of the host: PTX and AMD's code
+for system in h200 r9nano; do
+    for words in 'kmeans --n 16000' 'histogram --n 200000'; do
+        # shellcheck disable=SC2086
+        run bench $words --system "$system" --threads 4
+        expect_status 0
+    done
+done
+
 # a lock that only independent progress of lanes can pass
 run bench spinlock --after 1
 expect_status 0

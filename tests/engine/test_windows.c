@@ -46,6 +46,43 @@ static void idle_islands_are_not_run(void **state)
     engine_free(engine);
 }
 
+struct window_sums {
+    uint64_t windows, islands, most, time;
+};
+
+static void add_window(void *user, uint64_t time, uint64_t islands)
+{
+    struct window_sums *sums = user;
+    assert_true(!sums->windows || time > sums->time);
+    sums->time = time;
+    sums->windows++;
+    sums->islands += islands;
+    sums->most = islands > sums->most ? islands : sums->most;
+}
+
+/* Each window is told once, in order, with the islands that it ran; also when a run is cut in two. */
+static void windows_are_told(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct pair pair = {0};
+        struct window_sums sums = {0};
+        for (int i = 0; i < 60; i++)
+            pair_send(&pair, (uint64_t)i * 100, 8);
+        pair_init(&pair, &(struct link_spec){.latency_ps = 100});
+        for (int part = 0; part < 2; part++) {
+            struct engine_run run = {
+                .until = part ? TIME_NEVER : 3000, .threads = threads, .window = add_window, .user = &sums};
+            must(engine_run(pair.engine, &run, err) == (part ? ENGINE_FINISHED : ENGINE_UNTIL));
+        }
+        assert_int_equal(sums.windows, engine_windows(pair.engine));
+        assert_int_equal(sums.islands, engine_island_windows(pair.engine));
+        assert_true(sums.windows >= 30);
+        assert_int_equal(sums.most, 2);
+        engine_free(pair.engine);
+    }
+}
+
 /* Nothing gets to one that only sends: on one thread it runs on, as far as the widest window of all. */
 static void who_only_sends_runs_ahead(void **state)
 {
@@ -185,9 +222,13 @@ static void a_signal_may_interrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quiet_time_is_skipped),        cmocka_unit_test(idle_islands_are_not_run),
-        cmocka_unit_test(who_only_sends_runs_ahead),    cmocka_unit_test(a_run_in_pieces_is_the_same_run),
-        cmocka_unit_test(an_interrupted_run_can_go_on), cmocka_unit_test(a_signal_may_interrupt),
+        cmocka_unit_test(quiet_time_is_skipped),
+        cmocka_unit_test(idle_islands_are_not_run),
+        cmocka_unit_test(windows_are_told),
+        cmocka_unit_test(who_only_sends_runs_ahead),
+        cmocka_unit_test(a_run_in_pieces_is_the_same_run),
+        cmocka_unit_test(an_interrupted_run_can_go_on),
+        cmocka_unit_test(a_signal_may_interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

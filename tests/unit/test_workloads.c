@@ -71,32 +71,40 @@ static bool has_option(const struct workload *workload, const char *name, uint64
     return false;
 }
 
+struct option_text {
+    const char *name, *workload, *options;
+};
+
+static void check_options(const struct option_text *row)
+{
+    size_t bytes;
+    const struct workload *workload = workload_find(row->workload);
+    char name[40];
+    unsigned long long value;
+    int length;
+    if (!workload || !workload_code(workload, "gfx803", &bytes))
+        fail_msg("%s: %s is no workload for GCN3", row->name, row->workload);
+    for (const char *at = row->options; *at; at += length) {
+        length = 0;
+        if (sscanf(at, "%39[a-z-]=%llu %n", name, &value, &length) != 2 || !has_option(workload, name, value))
+            fail_msg("%s: '%s' is no option of %s", row->name, at, row->workload);
+    }
+}
+
 static void points_of_gcn3_name_workloads_and_options(void **state)
 {
-    static const struct {
-        const char *name, *workload, *options;
-    } points[] = {
+    static const struct option_text points[] = {
 #define POINT(name, workload, options) {#name, #workload, options},
 #include "bench/points_gcn3.def"
 #undef POINT
+#define CURVE(name, title, across, workload, options, over) {#name, #workload, options " " #over "=1"},
+#include "bench/curves_gcn3.def"
+#undef CURVE
     };
-    size_t bytes;
     (void)state;
     assert_true(sizeof points / sizeof *points >= 57);
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        const struct workload *workload = workload_find(points[i].workload);
-        char name[40];
-        unsigned long long value;
-        int length;
-        if (!workload || !workload_code(workload, "gfx803", &bytes))
-            fail_msg("%s: %s is no workload for GCN3", points[i].name, points[i].workload);
-        for (const char *at = points[i].options; *at; at += length) {
-            length = 0;
-            if (sscanf(at, "%39[a-z-]=%llu %n", name, &value, &length) != 2 ||
-                !has_option(workload, name, value))
-                fail_msg("%s: '%s' is no option of %s", points[i].name, at, points[i].workload);
-        }
-    }
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        check_options(&points[i]);
 }
 
 int main(void)

@@ -197,19 +197,23 @@ static void add_options(struct opencl_words *words, const struct opencl_options 
         opencl_words_add(words, "%s", options->words.at[i]);
 }
 
+static const char *const language[] = {
+    "-x",
+    "cl",
+    "-cl-std=CL1.2",
+    "-cl-kernel-arg-info",
+    "-gline-tables-only",
+    "-fno-color-diagnostics",
+    "-D__OPENCL_VERSION__=120",
+    "-D__IMAGE_SUPPORT__=1",
+    "-I.",
+};
+
 static void add_language(const struct workshop *shop, struct opencl_words *words,
                          const struct opencl_options *options)
 {
-    static const char *const usual[] = {"-x",
-                                        "cl",
-                                        "-cl-std=CL1.2",
-                                        "-cl-kernel-arg-info",
-                                        "-gline-tables-only",
-                                        "-fno-color-diagnostics",
-                                        "-D__OPENCL_VERSION__=120",
-                                        "-I."};
-    for (size_t i = 0; i < COUNT_OF(usual); i++)
-        opencl_words_add(words, "%s", usual[i]);
+    for (size_t i = 0; i < COUNT_OF(language); i++)
+        opencl_words_add(words, "%s", language[i]);
     opencl_words_add(words, "-I%s", shop->folder);
     add_options(words, options);
 }
@@ -248,11 +252,23 @@ static void add_in_out(const struct workshop *shop, struct opencl_words *words, 
     opencl_words_add(words, "%s/%s", shop->folder, out);
 }
 
-/* Messages and lines of instructions have this name for the source. */
-static bool write_source(const struct workshop *shop, const char *source)
+/* abs_diff of two ints or longs in AMD's library subtracts signed numbers, which LLVM 19 takes not to
+ * overflow. These, which have the names of the library's, count instead. */
+static const char own_abs_diff[] =
+    "#line 1 \"abs_diff\"\n"
+    "%1$s uint heddle_abs_diff_int(int a, int b) __asm(\"_Z8abs_diffii\");\n"
+    "uint heddle_abs_diff_int(int a, int b) { return a > b ? (uint)a - (uint)b : (uint)b - (uint)a; }\n"
+    "%1$s ulong heddle_abs_diff_long(long a, long b) __asm(\"_Z8abs_diffll\");\n"
+    "ulong heddle_abs_diff_long(long a, long b) { return a > b ? (ulong)a - (ulong)b : (ulong)b - (ulong)a; "
+    "}\n";
+
+/* Messages and lines of instructions have this name for the source. is_part: others are linked to it. */
+static bool write_source(const struct workshop *shop, const char *source, bool is_part)
 {
     struct text marked = {0};
     text_add(&marked, "# 1 \"program.cl\"\n%s\n", source);
+    if (strstr(source, "abs_diff"))
+        text_add(&marked, own_abs_diff, is_part ? "__attribute__((weak))" : "");
     bool good = write_file(shop, "program.cl", marked.at, marked.length);
     text_fini(&marked);
     return good;
@@ -313,6 +329,9 @@ static void start_key(struct opencl_cache_key *key, const char *kind, const char
     const char *const texts[] = {HEDDLE_VERSION, kind, target, llvm(), libraries()};
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         opencl_cache_add(key, texts[i], strlen(texts[i]));
+    for (size_t i = 0; i < COUNT_OF(language); i++)
+        opencl_cache_add(key, language[i], strlen(language[i]));
+    opencl_cache_add(key, own_abs_diff, sizeof own_abs_diff);
     for (size_t i = 0; i < options->words.count; i++)
         opencl_cache_add(key, options->words.at[i], strlen(options->words.at[i]));
     opencl_cache_add(key, &options->creates_library, sizeof options->creates_library);
@@ -360,7 +379,7 @@ enum opencl_built opencl_build(const char *source, const char *target, const str
     if (!open_workshop(&shop, log))
         return OPENCL_BUILD_FAILED;
     start_key(&key, "code", target, options);
-    bool good = write_source(&shop, source) && add_source_key(&shop, &key, source, target, options);
+    bool good = write_source(&shop, source, false) && add_source_key(&shop, &key, source, target, options);
     if (good && !opencl_cache_get(&key, made, log)) {
         good = build_code(&shop, source, target, options) && read_file(&shop, "code", made);
         if (good)
@@ -396,7 +415,7 @@ enum opencl_built opencl_compile(const char *source, const struct opencl_header 
         return OPENCL_NO_COMPILER;
     if (!open_workshop(&shop, log))
         return OPENCL_BUILD_FAILED;
-    bool good = write_source(&shop, source);
+    bool good = write_source(&shop, source, true);
     for (size_t i = 0; i < header_count && good; i++)
         good = write_header(&shop, &headers[i]);
     good = good && compile_object(&shop, target, options) && read_file(&shop, "object.bc", made);

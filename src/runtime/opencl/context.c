@@ -1,5 +1,6 @@
 #include "runtime/opencl/objects.h"
 #include "base/mem.h"
+#include "runtime/opencl/descriptors.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/info.h"
 
@@ -70,6 +71,7 @@ static cl_int make(const cl_context_properties *properties, cl_uint count, const
         memcpy(context->properties, properties, property_bytes);
     context->notify = notify;
     context->user = user;
+    context->descriptors = opencl_descriptors_new();
     let_devices_share(context);
     *made = context;
     return CL_SUCCESS;
@@ -103,6 +105,7 @@ void opencl_context_end(cl_context context)
         ((void(CL_CALLBACK *)(cl_context, void *))one->function)(context, one->user);
         mem_free(one);
     }
+    opencl_descriptors_free(context->descriptors);
     mem_free(context->devices);
     mem_free(context->properties);
 }

@@ -9,7 +9,8 @@
 #define OPENCL_EXTENSIONS                                                                                    \
     "cl_khr_icd cl_khr_byte_addressable_store cl_khr_fp64 cl_khr_global_int32_base_atomics "                 \
     "cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics "                                  \
-    "cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
+    "cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "           \
+    "cl_khr_image2d_from_buffer cl_khr_3d_image_writes"
 
 enum {
     OPENCL_GROUP_MOST = 256,      /* work-items of a work-group: what clang compiles kernels for */
@@ -23,6 +24,7 @@ enum {
 
 /* The target that code for this GPU is compiled for, "gfx803"; NULL: it is not one of AMD's. */
 const char *opencl_device_target(cl_device_id device);
+bool opencl_device_is_gfx9(cl_device_id device);
 uint64_t opencl_device_largest_buffer(cl_device_id device);
 
 #endif

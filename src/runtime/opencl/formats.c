@@ -8,9 +8,10 @@ static const struct channel_type {
     cl_channel_type type;
     size_t bytes;
     enum conversion conversion;
+    uint32_t number;
 } types[] = {
-#define CHANNEL_TYPE(name, bytes, conversion) {name, bytes, conversion},
-#define CHANNEL_ORDER(name, count, which, most)
+#define CHANNEL_TYPE(name, bytes, conversion, number) {name, bytes, conversion, number},
+#define CHANNEL_ORDER(name, count, which, most, read, number)
 #include "runtime/opencl/formats.def"
 #undef CHANNEL_TYPE
 #undef CHANNEL_ORDER
@@ -21,9 +22,11 @@ static const struct channel_order {
     unsigned count;
     const char *which;
     size_t most;
+    const char *read;
+    uint32_t number;
 } orders[] = {
-#define CHANNEL_TYPE(name, bytes, conversion)
-#define CHANNEL_ORDER(name, count, which, most) {name, count, which, most},
+#define CHANNEL_TYPE(name, bytes, conversion, number)
+#define CHANNEL_ORDER(name, count, which, most, read, number) {name, count, which, most, read, number},
 #include "runtime/opencl/formats.def"
 #undef CHANNEL_TYPE
 #undef CHANNEL_ORDER
@@ -114,4 +117,41 @@ void opencl_format_element(const cl_image_format *format, const void *colour, vo
         uint32_t value = channel(type, colour, index);
         memcpy((char *)element + i * type->bytes, &value, type->bytes);
     }
+}
+
+/* The manual's numbers of data formats, by channels and their bytes; of number formats, by conversions; and
+ * of what a component selects: a constant, or a channel. */
+static uint32_t data_format(unsigned channels, size_t bytes)
+{
+    static const uint8_t formats[3][3] = {{1, 2, 4}, {3, 5, 11}, {10, 12, 14}};
+    return formats[channels / 2][bytes / 2];
+}
+
+static uint32_t number_format(enum conversion conversion)
+{
+    static const uint8_t formats[] = {[SNORM] = 1, [UNORM] = 0, [SIGNED] = 5, [UNSIGNED] = 4, [FLOATING] = 7};
+    return formats[conversion];
+}
+
+static uint32_t selection(const struct channel_order *order)
+{
+    enum { FIRST_CHANNEL = 4 };
+    uint32_t selects = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const char *channel = strchr(order->which, order->read[i]);
+        uint32_t one = channel ? FIRST_CHANNEL + (uint32_t)(channel - order->which) : order->read[i] == '1';
+        selects |= one << 3 * i;
+    }
+    return selects;
+}
+
+struct opencl_native_format opencl_format_native(const cl_image_format *format)
+{
+    const struct channel_type *type = find_type(format->image_channel_data_type);
+    const struct channel_order *order = find_order(format->image_channel_order);
+    return (struct opencl_native_format){.data = data_format(order->count, type->bytes),
+                                         .number = number_format(type->conversion),
+                                         .select = selection(order),
+                                         .type_known_as = type->number,
+                                         .order_known_as = order->number};
 }

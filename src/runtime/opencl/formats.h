@@ -13,4 +13,11 @@ bool opencl_format_at(size_t index, cl_image_format *format);
 /* The colour (four floats, or integers where the format has them) as an element. */
 void opencl_format_element(const cl_image_format *format, const void *colour, void *element);
 
+/* A supported format as a resource of the GPU has it, and as kernels know its parts. */
+struct opencl_native_format {
+    uint32_t data, number, select;
+    uint32_t type_known_as, order_known_as;
+};
+struct opencl_native_format opencl_format_native(const cl_image_format *format);
+
 #endif

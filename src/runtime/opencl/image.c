@@ -71,6 +71,22 @@ static cl_int check_pitches(const cl_image_desc *desc, size_t element_bytes, con
     return CL_SUCCESS;
 }
 
+/* An image of one dimension must be of a buffer, or of two may be: its rows begin where a resource allows. */
+static cl_int check_buffer(const cl_image_desc *desc, size_t element_bytes)
+{
+    bool must = desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    uint64_t row = desc->image_width * element_bytes, unit = OPENCL_ALIGNMENT * element_bytes;
+    if (!desc->mem_object)
+        return must ? CL_INVALID_IMAGE_DESCRIPTOR : CL_SUCCESS;
+    bool may = must || desc->image_type == CL_MEM_OBJECT_IMAGE2D;
+    if (!may || !opencl_is(desc->mem_object, OPENCL_MEM) || opencl_is_image(desc->mem_object))
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    if (must)
+        return CL_SUCCESS;
+    uint64_t pitch = desc->image_row_pitch ? desc->image_row_pitch : row;
+    return pitch < row || pitch % unit ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR : CL_SUCCESS;
+}
+
 static cl_int check(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                     const cl_image_desc *desc, const void *host)
 {
@@ -81,14 +97,12 @@ static cl_int check(cl_context context, cl_mem_flags flags, const cl_image_forma
         error = opencl_format_check(format);
     if (error)
         return error;
-    bool of_buffer = desc && desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
-    if (!desc || !find_shape(desc->image_type) || desc->num_mip_levels || desc->num_samples ||
-        of_buffer != !!desc->mem_object)
+    if (!desc || !find_shape(desc->image_type) || desc->num_mip_levels || desc->num_samples)
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    if (of_buffer && (!opencl_is(desc->mem_object, OPENCL_MEM) || opencl_is_image(desc->mem_object)))
-        return CL_INVALID_IMAGE_DESCRIPTOR;
-    error = check_size(desc);
-    if (!error && !of_buffer)
+    error = check_buffer(desc, opencl_format_bytes(format));
+    if (!error)
+        error = check_size(desc);
+    if (!error && !desc->mem_object)
         error = check_pitches(desc, opencl_format_bytes(format), host);
     if (error)
         return error;
@@ -96,40 +110,48 @@ static cl_int check(cl_context context, cl_mem_flags flags, const cl_image_forma
     return !host == needs_host ? CL_INVALID_HOST_PTR : CL_SUCCESS;
 }
 
-/* Rows are aligned; but where the host sees the image in its own memory, they are as they are there. */
+/* Rows of the program's memory, or of what it sees of the image there. */
+static void lay_out_host(struct opencl_image *image)
+{
+    const cl_image_desc *desc = &image->desc;
+    uint64_t size[3], tight = desc->image_width * image->element_bytes;
+    extent(desc, size);
+    bool layers = desc->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY && desc->image_slice_pitch;
+    image->host_pitch = desc->image_row_pitch ? desc->image_row_pitch : tight;
+    image->host_pitch = layers ? desc->image_slice_pitch : image->host_pitch;
+    image->host_slice = image->host_pitch * size[1];
+    if (desc->image_slice_pitch && size[2] > 1)
+        image->host_slice = desc->image_slice_pitch;
+}
+
+/* Rows are aligned, and slices follow at once: resources do not know more. */
 static void lay_out(struct opencl_image *image, cl_mem_flags flags)
 {
     uint64_t size[3], tight = image->desc.image_width * image->element_bytes;
-    const cl_image_desc *desc = &image->desc;
-    extent(desc, size);
-    bool as_host = flags & CL_MEM_USE_HOST_PTR || desc->mem_object;
-    image->pitch = as_host ? (desc->image_row_pitch ? desc->image_row_pitch : tight)
-                           : (tight + OPENCL_ALIGNMENT - 1) / OPENCL_ALIGNMENT * OPENCL_ALIGNMENT;
-    if (as_host && desc->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY && desc->image_slice_pitch)
-        image->pitch = desc->image_slice_pitch;
+    extent(&image->desc, size);
+    lay_out_host(image);
+    image->pitch = image->desc.mem_object
+                       ? image->host_pitch
+                       : (tight + OPENCL_ALIGNMENT - 1) / OPENCL_ALIGNMENT * OPENCL_ALIGNMENT;
     image->rows = size[1];
     image->slice = image->pitch * size[1];
-    if (as_host && size[2] > 1 && desc->image_slice_pitch) {
-        image->slice = desc->image_slice_pitch;
-        image->rows = image->slice / image->pitch;
-    }
+    if (flags & CL_MEM_USE_HOST_PTR)
+        return;
+    image->host_pitch = image->pitch;
+    image->host_slice = image->slice;
 }
 
 /* The program's rows, as the image has them. */
-static void *arrange(const struct opencl_image *image, const void *host, uint64_t bytes)
+static void *arrange(const struct opencl_image *program, const struct opencl_image *image, const void *host,
+                     uint64_t bytes)
 {
     uint64_t size[3], tight = image->desc.image_width * image->element_bytes;
     extent(&image->desc, size);
-    bool layers = image->desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY && image->desc.image_slice_pitch;
-    uint64_t row = image->desc.image_row_pitch ? image->desc.image_row_pitch : tight;
-    row = layers ? image->desc.image_slice_pitch : row;
-    uint64_t slice =
-        image->desc.image_slice_pitch && size[2] > 1 ? image->desc.image_slice_pitch : row * size[1];
     char *arranged = mem_alloc(bytes, 1);
     for (uint64_t z = 0; z < size[2]; z++) {
         for (uint64_t y = 0; y < size[1]; y++)
-            memcpy(arranged + z * image->slice + y * image->pitch, (const char *)host + z * slice + y * row,
-                   tight);
+            memcpy(arranged + z * image->slice + y * image->pitch,
+                   (const char *)host + z * program->host_slice + y * program->host_pitch, tight);
     }
     return arranged;
 }
@@ -158,18 +180,21 @@ static cl_int make(cl_context context, cl_mem_flags flags, const cl_image_format
     cl_int error = check(context, flags, format, desc, host);
     if (error)
         return error;
-    struct opencl_image image = {*format, *desc, opencl_format_bytes(format), 0, 0, 0};
+    struct opencl_image image = {
+        .format = *format, .desc = *desc, .element_bytes = opencl_format_bytes(format)};
+    struct opencl_image program = image;
     uint64_t size[3];
     extent(desc, size);
     lay_out(&image, flags);
+    lay_out_host(&program);
     uint64_t bytes = image.slice * size[2];
     if (desc->mem_object) {
         error = make_of_buffer(context, flags, &image, made);
     } else if (bytes > opencl_device_largest_buffer(context->devices[0])) {
         error = CL_INVALID_IMAGE_SIZE;
     } else {
-        void *arranged = flags & CL_MEM_COPY_HOST_PTR ? arrange(&image, host, bytes) : NULL;
-        error = opencl_mem_new(context, desc->image_type, flags, bytes, arranged ? arranged : host, made);
+        void *arranged = host ? arrange(&program, &image, host, bytes) : NULL;
+        error = opencl_mem_new(context, desc->image_type, flags, bytes, host, arranged, made);
         mem_free(arranged);
     }
     if (!error)
@@ -254,11 +279,11 @@ cl_int API(clGetImageInfo)(cl_mem mem, cl_image_info name, size_t bytes, void *v
     switch (name) {
         INFO_BYTES(CL_IMAGE_FORMAT, &mem->image.format, sizeof mem->image.format)
         INFO(CL_IMAGE_ELEMENT_SIZE, size_t, mem->image.element_bytes)
-        INFO(CL_IMAGE_ROW_PITCH, size_t, mem->image.pitch)
+        INFO(CL_IMAGE_ROW_PITCH, size_t, mem->image.host_pitch)
         INFO(CL_IMAGE_SLICE_PITCH, size_t,
              !slices           ? 0
-             : rows_are_layers ? mem->image.pitch
-                               : mem->image.slice)
+             : rows_are_layers ? mem->image.host_pitch
+                               : mem->image.host_slice)
         INFO(CL_IMAGE_WIDTH, size_t, desc->image_width)
         INFO(CL_IMAGE_HEIGHT, size_t, shape->height ? desc->image_height : 0)
         INFO(CL_IMAGE_DEPTH, size_t, shape->depth ? desc->image_depth : 0)
@@ -289,6 +314,15 @@ cl_int opencl_image_side(cl_mem mem, const size_t *origin, const size_t *region,
                                .pitch = image->pitch,
                                .rows = image->rows};
     return CL_SUCCESS;
+}
+
+void opencl_image_host_side(cl_mem mem, const size_t *origin, struct copy_side *side)
+{
+    const struct opencl_image *image = &mem->image;
+    *side = (struct copy_side){.address = origin[2] * image->host_slice + origin[1] * image->host_pitch +
+                                          origin[0] * image->element_bytes,
+                               .pitch = image->host_pitch,
+                               .rows = image->host_slice / image->host_pitch};
 }
 
 void opencl_image_box(cl_mem mem, const size_t *region, struct copy *copy)

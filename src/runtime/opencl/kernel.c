@@ -66,7 +66,9 @@ cl_int API(clCreateKernelsInProgram)(cl_program program, cl_uint count, cl_kerne
 
 void opencl_kernel_end(cl_kernel kernel)
 {
-    opencl_args_free(kernel->args, kernel->info->explicit_count);
+    for (uint32_t i = 0; i < kernel->info->explicit_count; i++)
+        mem_free(kernel->args[i].value);
+    mem_free(kernel->args);
     atomic_fetch_sub((_Atomic unsigned *)&kernel->program->kernels, 1);
     pthread_mutex_destroy(&kernel->lock);
     opencl_release(kernel->program);
@@ -74,26 +76,19 @@ void opencl_kernel_end(cl_kernel kernel)
 
 /* ---- arguments ---- */
 
-static void free_arg(struct opencl_arg *arg)
-{
-    opencl_release(arg->mem);
-    opencl_release(arg->sampler);
-    mem_free(arg->value);
-    *arg = (struct opencl_arg){0};
-}
-
 void opencl_args_free(struct opencl_arg *args, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        free_arg(&args[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        opencl_release(args[i].mem);
+        opencl_release(args[i].sampler);
+        mem_free(args[i].value);
+    }
     mem_free(args);
 }
 
 static struct opencl_arg copy_arg(const struct opencl_arg *arg)
 {
     struct opencl_arg copy = *arg;
-    opencl_retain(copy.mem);
-    opencl_retain(copy.sampler);
     if (arg->value)
         copy.value = memcpy(mem_alloc(arg->bytes, 1), arg->value, arg->bytes);
     return copy;
@@ -104,8 +99,11 @@ struct opencl_arg *opencl_args_copy(cl_kernel kernel)
     uint32_t count = kernel->info->explicit_count;
     struct opencl_arg *copy = mem_alloc(count + 1, sizeof *copy);
     pthread_mutex_lock(&kernel->lock);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         copy[i] = copy_arg(&kernel->args[i]);
+        opencl_retain(copy[i].mem);
+        opencl_retain(copy[i].sampler);
+    }
     pthread_mutex_unlock(&kernel->lock);
     return copy;
 }
@@ -173,10 +171,10 @@ cl_int API(clSetKernelArg)(cl_kernel kernel, cl_uint index, size_t bytes, const 
         return error;
     struct opencl_arg copy = copy_arg(&arg);
     pthread_mutex_lock(&kernel->lock);
-    struct opencl_arg before = kernel->args[index];
+    void *before = kernel->args[index].value;
     kernel->args[index] = copy;
     pthread_mutex_unlock(&kernel->lock);
-    free_arg(&before);
+    mem_free(before);
     return CL_SUCCESS;
 }
 

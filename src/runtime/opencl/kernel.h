@@ -1,4 +1,5 @@
-/* Kernels with the arguments that were set, and what an argument is for a launch. */
+/* Kernels with the arguments that were set, and what an argument is for a launch. A kernel has no references
+ * to the objects among its arguments, as OpenCL wants it; a launch has. */
 #ifndef RUNTIME_OPENCL_KERNEL_H
 #define RUNTIME_OPENCL_KERNEL_H
 
@@ -8,8 +9,8 @@ struct opencl_arg {
     bool is_set;
     void *value; /* a copy; NULL: of an object, or of bytes of local memory */
     uint64_t bytes;
-    cl_mem mem;         /* a reference; or NULL */
-    cl_sampler sampler; /* likewise */
+    cl_mem mem;         /* or NULL */
+    cl_sampler sampler; /* or NULL */
 };
 
 struct _cl_kernel {
@@ -21,7 +22,7 @@ struct _cl_kernel {
     struct opencl_arg *args;
 };
 
-/* Copies of all arguments, with references of their own. */
+/* Copies of all arguments, with references to their objects. */
 struct opencl_arg *opencl_args_copy(cl_kernel kernel);
 void opencl_args_free(struct opencl_arg *args, uint32_t count);
 

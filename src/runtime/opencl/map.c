@@ -91,7 +91,7 @@ static cl_int map_image(const struct opencl_call *call, cl_mem mem, cl_map_flags
     if (error)
         return error;
     opencl_image_box(mem, region, &copy);
-    copy.to = copy.from;
+    opencl_image_host_side(mem, origin, &copy.to);
     return map(call, mem, flags, &copy, pointer);
 }
 
@@ -111,9 +111,10 @@ void *API(clEnqueueMapImage)(cl_command_queue queue, cl_mem mem, cl_bool blockin
     if (!error)
         error = map_image(&call, mem, flags, origin, region, &pointer);
     if (!error) {
-        *row_pitch = mem->image.pitch;
+        bool rows_are_layers = mem->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+        *row_pitch = mem->image.host_pitch;
         if (slice_pitch)
-            *slice_pitch = has_slices ? mem->image.slice : 0;
+            *slice_pitch = !has_slices ? 0 : rows_are_layers ? mem->image.host_pitch : mem->image.host_slice;
     }
     return opencl_made(errcode_ret, error, pointer);
 }

@@ -138,6 +138,25 @@ void opencl_mem_sweep(void)
     }
 }
 
+static void end_memory(const struct leftover *one)
+{
+    if (!opencl_is_in_callback() || !(one->address || one->shadow)) {
+        give_back(one);
+        return;
+    }
+    struct leftover *kept = mem_alloc(1, sizeof *kept);
+    *kept = *one;
+    pthread_mutex_lock(&leftover_lock);
+    kept->next = leftovers;
+    leftovers = kept;
+    pthread_mutex_unlock(&leftover_lock);
+}
+
+void opencl_mem_give_back(struct driver *driver, uint64_t address)
+{
+    end_memory(&(struct leftover){.driver = driver, .address = address});
+}
+
 void opencl_mem_end(cl_mem mem)
 {
     struct leftover one = {NULL, driver_of(mem), mem->address, mem->shadow};
@@ -146,15 +165,7 @@ void opencl_mem_end(cl_mem mem)
         ((void(CL_CALLBACK *)(cl_mem, void *))call->function)(mem, call->user);
         mem_free(call);
     }
-    if (opencl_is_in_callback() && (one.address || one.shadow)) {
-        struct leftover *kept = mem_alloc(1, sizeof *kept);
-        *kept = one;
-        pthread_mutex_lock(&leftover_lock);
-        kept->next = leftovers;
-        leftovers = kept;
-        pthread_mutex_unlock(&leftover_lock);
-    } else
-        give_back(&one);
+    end_memory(&one);
     for (struct opencl_mapping *next, *mapping = mem->mappings; mapping; mapping = next) {
         next = mapping->next;
         mem_free(mapping);
@@ -168,7 +179,7 @@ void opencl_mem_end(cl_mem mem)
 /* ---- making them ---- */
 
 cl_int opencl_mem_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags, uint64_t bytes,
-                      void *host, cl_mem *made)
+                      void *host, const void *initial, cl_mem *made)
 {
     opencl_mem_sweep();
     cl_mem mem = opencl_object_new(OPENCL_MEM, sizeof *mem);
@@ -180,8 +191,8 @@ cl_int opencl_mem_new(cl_context context, cl_mem_object_type type, cl_mem_flags 
     mem->bytes = bytes;
     if (flags & CL_MEM_USE_HOST_PTR)
         mem->host = host;
-    else if (flags & CL_MEM_COPY_HOST_PTR)
-        mem->initial = memcpy(mem_alloc(bytes, 1), host, bytes);
+    if (initial)
+        mem->initial = memcpy(mem_alloc(bytes, 1), initial, bytes);
     uint64_t address;
     enum result result = RESULT_SUCCESS;
     if (context->device_count == 1) /* else the first that uses it */
@@ -205,7 +216,8 @@ static cl_int make_buffer(cl_context context, cl_mem_flags flags, size_t bytes, 
     bool needs_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
     if (!host == needs_host)
         return CL_INVALID_HOST_PTR;
-    return opencl_mem_new(context, CL_MEM_OBJECT_BUFFER, flags, bytes, host, made);
+    const void *initial = flags & CL_MEM_COPY_HOST_PTR ? host : NULL;
+    return opencl_mem_new(context, CL_MEM_OBJECT_BUFFER, flags, bytes, host, initial, made);
 }
 
 cl_mem API(clCreateBuffer)(cl_context context, cl_mem_flags flags, size_t bytes, void *host,

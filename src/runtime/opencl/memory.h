@@ -16,8 +16,9 @@ struct opencl_image {
     cl_image_format format;
     cl_image_desc desc; /* heights and depths that it has not are 1 */
     size_t element_bytes;
-    uint64_t pitch, slice; /* bytes from row to row, from slice to slice */
-    uint64_t rows;         /* of a slice */
+    uint64_t pitch, slice;           /* bytes from row to row, from slice to slice */
+    uint64_t rows;                   /* of a slice */
+    uint64_t host_pitch, host_slice; /* likewise where the host sees it */
 };
 
 struct _cl_mem {
@@ -48,9 +49,10 @@ static inline bool opencl_is_image(cl_mem mem)
 /* CL_INVALID_VALUE when they do not go together. */
 cl_int opencl_mem_check_flags(cl_mem_flags flags);
 
-/* A buffer or image; the memory of devices comes later. host: as the flags say. */
+/* A buffer or image; the memory of devices comes later. host: as the flags say; initial: what goes there, if
+ * that is known; or NULL. */
 cl_int opencl_mem_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags, uint64_t bytes,
-                      void *host, cl_mem *made);
+                      void *host, const void *initial, cl_mem *made);
 
 /* Where its first byte is. A device that is the first to use it becomes its home. */
 enum result opencl_mem_at(cl_mem mem, struct device *device, uint64_t *address);
@@ -61,6 +63,8 @@ enum result opencl_mem_move(cl_mem mem, struct device *device, struct stream *st
 /* Where the host sees it while it is mapped, from its first byte on. */
 enum result opencl_mem_shadow(cl_mem mem, void **shadow);
 
+/* Frees memory of a device, now or later: also where nothing can wait for a device. */
+void opencl_mem_give_back(struct driver *driver, uint64_t address);
 /* Frees what was released where nothing could wait for a device; to be called now and then. */
 void opencl_mem_sweep(void);
 

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "gcn3_run/program.h"
+#include "runtime/opencl/descriptors.h"
 #include "runtime/opencl/device.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/kernel.h"
@@ -18,19 +19,32 @@ struct launch_command {
 
 /* ---- on its way ---- */
 
-/* What the explicit arguments are: addresses of buffers, bytes of local memory, values. */
+/* Of a buffer, or of what describes an image or sampler. */
+static enum result find_object(const struct opencl_arg *arg, cl_device_id device, uint64_t *address)
+{
+    if (arg->sampler)
+        return opencl_sampler_at(arg->sampler, device, address);
+    if (!arg->mem)
+        return RESULT_SUCCESS;
+    return opencl_is_image(arg->mem) ? opencl_image_at(arg->mem, device, address)
+                                     : opencl_mem_at(arg->mem, device->device, address);
+}
+
+static bool is_object(enum gcn3_arg_kind kind)
+{
+    return kind == GCN3_ARG_GLOBAL_BUFFER || kind == GCN3_ARG_IMAGE || kind == GCN3_ARG_SAMPLER;
+}
+
+/* What the explicit arguments are: addresses of objects, bytes of local memory, values. */
 static enum result resolve(struct launch_command *launch, struct gcn3_arg_value *values, uint64_t *addresses)
 {
-    struct device *device = launch->base.queue->device->device;
     enum result result = RESULT_SUCCESS;
     for (uint32_t i = 0; i < launch->kernel->info->explicit_count && !result; i++) {
         const struct opencl_arg *arg = &launch->args[i];
-        enum gcn3_arg_kind kind = launch->kernel->info->args[i].kind;
         values[i] = (struct gcn3_arg_value){arg->value, arg->bytes};
-        if (kind != GCN3_ARG_GLOBAL_BUFFER)
+        if (!is_object(launch->kernel->info->args[i].kind))
             continue;
-        if (arg->mem)
-            result = opencl_mem_at(arg->mem, device, &addresses[i]);
+        result = find_object(arg, launch->base.queue->device, &addresses[i]);
         values[i].value = &addresses[i];
     }
     return result;
@@ -44,7 +58,7 @@ static enum result start(struct launch_command *launch, struct stream *stream,
     struct err err;
     uint64_t lds;
     void *segment = mem_alloc(info->kernarg_bytes + 1, 1);
-    struct launch_config config = {.block = {g->group[0], g->group[1], g->group[2]}};
+    struct launch_config config = {.block = {g->group[0], g->group[1], g->group[2]}, .dimensions = g->dims};
     for (unsigned i = 0; i < 3; i++)
         config.grid[i] = g->grid[i] / g->group[i];
     enum result result = RESULT_SUCCESS;
@@ -97,9 +111,11 @@ static cl_int check_args(cl_kernel kernel)
         if (!kernel->args[i].is_set)
             return opencl_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS,
                                "argument %u of kernel %s was not set", i, info->name);
-        if (info->args[i].kind == GCN3_ARG_IMAGE || info->args[i].kind == GCN3_ARG_SAMPLER)
-            return opencl_fail(kernel->program->context, CL_INVALID_OPERATION,
-                               "kernel %s has images, which kernels cannot access yet", info->name);
+        const struct opencl_arg *arg = &kernel->args[i];
+        if ((arg->mem && !opencl_is(arg->mem, OPENCL_MEM)) ||
+            (arg->sampler && !opencl_is(arg->sampler, OPENCL_SAMPLER)))
+            return opencl_fail(kernel->program->context, CL_INVALID_KERNEL_ARGS,
+                               "argument %u of kernel %s was released before the launch", i, info->name);
     }
     return CL_SUCCESS;
 }

@@ -85,6 +85,7 @@ struct _cl_context {
     opencl_notify *notify;
     void *user;
     struct opencl_callback *destructors;
+    struct opencl_descriptors *descriptors; /* of images and samplers, for kernels (descriptors.h) */
 };
 
 struct _cl_sampler {

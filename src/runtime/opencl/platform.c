@@ -110,14 +110,16 @@ cl_int API(clGetDeviceIDs)(cl_platform_id asked, cl_device_type type, cl_uint co
     return there ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* gfx9 has a number behind the dot in its description, as 6 of gfx906; all of the others are gfx803. */
 const char *opencl_device_target(cl_device_id device)
 {
-    enum { AMD_LANES = 64 };
-    const struct gpu_spec *g = device_spec(device->device);
-    if (g->warp_lanes != AMD_LANES)
-        return NULL;
-    return g->major < 9 ? "gfx803" : g->minor == 6 ? "gfx906" : "gfx900";
+    const char *target = device_spec(device->device)->target;
+    return *target ? target : NULL;
+}
+
+bool opencl_device_is_gfx9(cl_device_id device)
+{
+    const char *target = opencl_device_target(device);
+    return target && !strncmp(target, "gfx9", 4);
 }
 
 uint64_t opencl_device_largest_buffer(cl_device_id device)

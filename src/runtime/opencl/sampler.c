@@ -1,3 +1,4 @@
+#include "runtime/opencl/descriptors.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/info.h"
 
@@ -62,4 +63,22 @@ cl_int API(clGetSamplerInfo)(cl_sampler sampler, cl_sampler_info name, size_t by
     default:
         return CL_INVALID_VALUE;
     }
+}
+
+/* ---- for kernels ---- */
+
+/* The words that AMD's device library has for a sampler of a program's source: filters of one kind for all
+ * levels and distances, and a border of zeros. */
+enum result opencl_sampler_at(cl_sampler sampler, cl_device_id device, uint64_t *address)
+{
+    enum { REPEAT = 0, MIRROR = 1, LAST = 2, BORDER = 6, COMPARES_AT = 12, UNNORMALIZED_AT = 15 };
+    static const uint8_t wraps[] = {BORDER, LAST, BORDER, REPEAT, MIRROR}; /* from CL_ADDRESS_NONE on */
+    uint32_t wrap = wraps[sampler->addressing - CL_ADDRESS_NONE];
+    uint32_t unnormalized = !sampler->normalized, linear = sampler->filter == CL_FILTER_LINEAR;
+    struct opencl_descriptor descriptor = {.words = {wrap | wrap << 3 | wrap << 6 | 3 << COMPARES_AT |
+                                                         unnormalized << UNNORMALIZED_AT |
+                                                         1u << 28, /* faces of a cube have edges */
+                                                     0xfff000,     /* all levels */
+                                                     linear << 20 | linear << 22}};
+    return opencl_descriptor_at(sampler->context, device, &descriptor, address);
 }

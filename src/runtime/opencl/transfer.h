@@ -36,6 +36,8 @@ cl_int opencl_rect_side(const size_t origin[3], const size_t region[3], size_t r
 
 /* Of an image; the origin and region are in elements. */
 cl_int opencl_image_side(cl_mem image, const size_t *origin, const size_t *region, struct copy_side *side);
+/* The same where the host sees it; the origin was checked. */
+void opencl_image_host_side(cl_mem image, const size_t *origin, struct copy_side *side);
 /* The size of a copy of this region of the image. */
 void opencl_image_box(cl_mem image, const size_t *region, struct copy *copy);
 

@@ -96,9 +96,9 @@ def result_rule(wave, instruction):
         half = packed.HALVES[instruction.name]
         loose = half.any_zero or "clamp" in instruction.modifiers
         return (instruction.operands[0].index, 1, COMPARE_F16X2, ANY_ZERO if loose else 0, 0) if half.result == "f16" else None
-    if instruction.name in packed.MIXED:
+    if instruction.name in packed.MIXED or instruction.name in packed.DOTS:
         loose = ANY_ZERO if "clamp" in instruction.modifiers else 0
-        compare = COMPARE_F32 if instruction.name.endswith("_f32") else COMPARE_F16X2
+        compare = COMPARE_F32 if "f32" in instruction.name else COMPARE_F16X2
         return instruction.operands[0].index, 1, compare, loose, 0
     row = find_row(instruction.name, wave.gfx)
     if row is not None and row.keeps_high and WIDTH[row.result] == 16:

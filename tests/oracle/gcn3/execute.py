@@ -1,5 +1,6 @@
 """Executes one instruction on a wave."""
 import data_share
+import images
 import memory
 import packed
 import scalar
@@ -26,7 +27,7 @@ def execute(wave, instruction):
     elif name.startswith("s_"):
         done = scalar.run(wave, instruction) or memory.run(wave, instruction)
     else:
-        done = memory.run(wave, instruction)
+        done = images.run(wave, instruction) or memory.run(wave, instruction)
     if not done:
         raise BadText(f"not known: {instruction.text}")
     if ("pc", 0) not in wave.written:

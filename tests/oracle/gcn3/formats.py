@@ -93,8 +93,30 @@ def write(data, number, components):
     return element
 
 
+def half_of(number, value):
+    """A component of 32 bits as one of 16."""
+    if number in (UINT, SINT):
+        return value & 0xFFFF
+    return struct.unpack("<H", struct.pack("<e", float_of(value)))[0]
+
+
+def whole_of(number, half):
+    if number in (UINT, SINT):
+        return (signed(half, 16) if number == SINT else half) & M32
+    return f32_bits(small_float(half, 16))
+
+
 def select(selects, number, components):
     """dst_sel: 0, 1, or a component, by 3 bits each."""
     one = 1 if number in (UINT, SINT) else f32_bits(1.0)
     codes = [selects >> 3 * i & 7 for i in range(4)]
     return [components[code - 4] if code >= 4 else one if code == 1 else 0 for code in codes]
+
+
+def place(selects, chosen):
+    """A store: the register that selects a component gives it; one that none selects is 0."""
+    components = [0] * 4
+    for i, value in enumerate(chosen):
+        if selects >> 3 * i & 4:
+            components[selects >> 3 * i & 3] = value
+    return components

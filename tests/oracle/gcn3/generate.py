@@ -9,6 +9,7 @@ import random
 import sys
 
 import cases
+import generate_images
 import generate_memory
 import generate_scalar
 import generate_vector
@@ -18,7 +19,7 @@ from instruction import Instruction
 from values import random_mask, random_mode
 from wave import Fault, Wave
 
-GROUPS = (generate_vector, generate_scalar, generate_memory)
+GROUPS = (generate_vector, generate_scalar, generate_memory, generate_images)
 SPARE = 3  # texts made for each one wanted: the assembler refuses some, and some have no settled result
 STATES = 6  # tried for each text
 

@@ -163,8 +163,16 @@ def flat_text(rng, family, access):
 TYPED = [f"{way}_format_{part}" for way in ("load", "store") for part in ("x", "xy", "xyz", "xyzw")]
 
 
-def buffer_text(rng, access):
+TYPED_HALVES = {8: ["x", "xy", "xyz", "xyzw"], 9: ["x", "xy", "xyzw", "hi_x"]}  # xyz of gfx9: half of a register is not settled
+
+
+def typed_halves(gfx):
+    return [f"{way}_format_d16_{part}" for way in ("load", "store") for part in TYPED_HALVES[gfx]]
+
+
+def buffer_text(rng, access, packed=False):
     count = len(access.split("_")[-1]) if "format" in access else access_words(access)[0]
+    count = (count + 1) // 2 if packed else count
     mode = rng.choice(["off", "offen", "idxen", "idxen offen"])
     address = {"off": "off", "idxen offen": vectors(rng, 2, 1)}.get(mode) or vectors(rng, 1, 1)
     resource = 4 * rng.randrange(0, 8)
@@ -191,6 +199,8 @@ def lines(rng, gfx):
             yield f"s_buffer_{access}", lambda access=access: scalar_atomic_text(rng, access, True)
         for name in DS_HALVES:
             yield name, lambda name=name: ds_text(rng, name)
+        for access in typed_halves(9):
+            yield f"buffer_{access}", lambda access=access: buffer_text(rng, access, True)
         return
     for name in DS:
         yield name, lambda name=name: ds_text(rng, name)
@@ -204,7 +214,7 @@ def lines(rng, gfx):
     for access in ACCESSES:
         yield f"flat_{access}", lambda access=access: flat_text(rng, "flat", access)
         yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
-    for access in TYPED:
+    for access in TYPED + typed_halves(8):
         yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
 
 
@@ -420,12 +430,16 @@ def resource(rng, wave, index, kind):
     return stride, 2 << element
 
 
-def set_type(rng, wave, index, is_load):
-    """Formats of a V#. Stores to short floats are left out: their rounding is not in the manual."""
+def set_type(rng, wave, index, is_load, is_half):
+    """Formats of a V#. Stores to short floats are left out: their rounding is not in the manual. So are two
+    registers that store one component."""
     data = rng.choice(list(formats.FORMATS))
     number = rng.choice(formats.numbers_of(data))
-    selects = sum(rng.choice([0, 1, 4, 5, 6, 7]) << 3 * i for i in range(4))
+    chosen = rng.choices([0, 1, 4, 5, 6, 7], k=4) if is_load else rng.sample([4, 5, 6, 7], 4)
+    selects = sum(one << 3 * i for i, one in enumerate(chosen))
     wave.sgpr[index + 3] = wave.sgpr[index + 3] & ~0x7FFFF | data << 15 | number << 12 | selects
+    if is_half and number in (formats.USCALED, formats.SSCALED, formats.FLOAT):
+        return False  # more than a half holds
     return is_load or number != formats.FLOAT or 32 in formats.FORMATS[data]
 
 
@@ -440,7 +454,8 @@ def setup_buffer(rng, wave, instruction):
     if kind in ("stride", "swizzled") and not idxen or kind == "raw" and idxen or kind == "scratch" and idxen:
         return False
     stride, element = resource(rng, wave, descriptor.index, kind)
-    if "format" in instruction.name and not set_type(rng, wave, descriptor.index, "load" in instruction.name):
+    if "format" in instruction.name and not set_type(rng, wave, descriptor.index, "load" in instruction.name,
+                                                     instruction.is_d16()):
         return False
     if kind == "swizzled" and size > 4 or kind == "scratch" and size > 4:
         return False  # wider accesses than an element

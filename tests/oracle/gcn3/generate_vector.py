@@ -1,6 +1,6 @@
 """Random vector ALU instructions, and states for them."""
 from floats import Fp
-from packed import HALVES, MIXED
+from packed import DOTS, HALVES, MIXED
 from values import FORMATS, random_value
 from vector import FLOAT, INTEGER, WIDTH, find_row
 from vector_rows import GFX9, GFX906, ROWS
@@ -189,16 +189,17 @@ LANE_ROWS9 = {"v_swap_b32": lambda rng: f"v_swap_b32 v{rng.randrange(24)}, v{rng
 
 
 def packed_text(rng, name):
-    row = HALVES.get(name) or ROWS[MIXED[name][0]]
+    row = ROWS["v_fma_f32"] if name in DOTS else HALVES.get(name) or ROWS[MIXED[name][0]]
     count = len(row.sources)
     texts = [f"v{rng.randrange(24)}" if rng.random() < 0.8 else f"s{rng.randrange(40)}" for _ in range(count)]
     marks = lambda: "[" + ",".join(str(rng.getrandbits(1)) for _ in range(count)) + "]"
-    suffix = f" op_sel:{marks()} op_sel_hi:{marks()}"
+    suffix = f" op_sel:{marks()} op_sel_hi:{marks()}" if name not in DOTS else \
+        f" op_sel:{marks()[:-2]}0] op_sel_hi:{marks()[:-2]}1]"
     if name in MIXED:
         texts = [with_signs(rng, text, "f32") for text in texts]
-    elif row.result == "f16":
+    elif row.result == "f16" or name in DOTS:
         suffix += f" neg_lo:{marks()} neg_hi:{marks()}"
-    if row.result == "f16" or row.saturates or name in MIXED:
+    if row.result == "f16" or row.saturates or name in MIXED or name in DOTS:
         suffix += rng.choice(["", "", " clamp"])
     return f"{name} v{rng.randrange(24)}, " + ", ".join(texts) + suffix
 
@@ -211,7 +212,8 @@ def lines(rng, gfx):
     if gfx == 8:
         for name in COMPARES:
             yield name, lambda name=name: compare_text(rng, name, rng.choice(("e32", "e32", "e64", "e64", "sdwa")))
-    packed = {9: [*HALVES, *(name for name in MIXED if "mad" in name)], GFX906: [name for name in MIXED if "fma" in name]}
+    packed = {9: [*HALVES, *(name for name in MIXED if "mad" in name)], 
+              GFX906: [*DOTS, *(name for name in MIXED if "fma" in name)]}
     for name in packed.get(gfx, ()):
         yield name, lambda name=name: packed_text(rng, name)
     for name, make in {8: LANE_ROWS, 9: LANE_ROWS9}.get(gfx, {}).items():
@@ -293,8 +295,9 @@ def far_quotients(rng, wave, instruction, row):
 
 def setup_packed(rng, wave, instruction):
     """Halves of registers are f16 or integers; mixed sources are no f16 denormals, whose treatment is not known."""
-    kind = "f16" if instruction.name.endswith("f16") or instruction.name in MIXED else "u16"
-    avoid = ("denormal",) if instruction.name in MIXED else ()
+    mixes = instruction.name in MIXED or instruction.name in DOTS
+    kind = "f16" if instruction.name.endswith("f16") or mixes else "u16"
+    avoid = ("denormal",) if mixes else ()
     for index in range(40):
         pool = [random_value(rng, kind, avoid) | random_value(rng, kind, avoid) << 16 for _ in range(SHORTEST)]
         wave.sgpr[index] = pool[0]
@@ -304,7 +307,7 @@ def setup_packed(rng, wave, instruction):
 
 def setup(rng, wave, instruction):
     """Fills what the instruction reads. False: this text cannot have a settled state."""
-    if instruction.name in HALVES or instruction.name in MIXED:
+    if instruction.name in HALVES or instruction.name in MIXED or instruction.name in DOTS:
         return setup_packed(rng, wave, instruction)
     row = find_row(instruction.name, wave.gfx)
     compare = COMPARES.get(instruction.name)

@@ -104,3 +104,7 @@ class Instruction:
     def number(self, modifier, default=0):
         value = self.modifiers.get(modifier)
         return default if value is None else int(value, 0)
+
+    def is_d16(self):
+        """Components of typed data have 16 bits."""
+        return "d16" in self.modifiers or "_d16" in self.name

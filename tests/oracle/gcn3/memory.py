@@ -234,9 +234,37 @@ class Resource:
         return high * self.group + index % self.group * self.element + offset % self.element
 
 
-def run_typed(wave, match, data, resource, places):
+def half_place(wave, instruction, i):
+    """Of component i of 16 bits: its register, and where it is there. Gfx9 has two in one."""
+    if "d16_hi" in instruction.name:
+        return 0, 16
+    return (i, 0) if wave.gfx == 8 else (i // 2, 16 * (i % 2))
+
+
+def put_components(wave, instruction, lane, number, components):
+    """On gfx9 the other half of a register stays."""
+    data = instruction.operands[0]
+    if not instruction.is_d16():
+        put(wave, data, lane, sum(one << 32 * i for i, one in enumerate(components)), len(components))
+        return
+    for i, one in enumerate(components):
+        register, at = half_place(wave, instruction, i)
+        old = 0 if wave.gfx == 8 else wave.get_v(data.index + register, lane) & ~(0xFFFF << at)
+        wave.set_v(data.index + register, lane, old | formats.half_of(number, one) << at)
+
+
+def get_components(wave, instruction, lane, number, count):
+    data = instruction.operands[0]
+    if not instruction.is_d16():
+        return [wave.get_v(data.index + i, lane) for i in range(count)]
+    places = [half_place(wave, instruction, i) for i in range(count)]
+    halves = [wave.get_v(data.index + register, lane) >> at & 0xFFFF for register, at in places]
+    return [formats.whole_of(number, half) for half in halves]
+
+
+def run_typed(wave, instruction, match, resource, places):
     """An element is inside of the buffer or not."""
-    count = len(match[2].partition("_")[2])
+    count = len(match[2].split("_")[-1])
     size = formats.size_of(resource.data)
     results = {}
     for lane, place in places.items():
@@ -244,14 +272,15 @@ def run_typed(wave, match, data, resource, places):
             element = sum(place.load_within(at) << 8 * at for at in range(size))
             components = formats.read(resource.data, resource.number, element)
             chosen = formats.select(resource.selects, resource.number, components)
-            results[lane] = sum(word << 32 * i for i, word in enumerate(chosen[:count]))
+            results[lane] = chosen[:count]
         else:
-            components = [wave.get_v(data.index + i, lane) for i in range(count)] + [0] * (4 - count)
-            element = formats.write(resource.data, resource.number, components)
+            components = get_components(wave, instruction, lane, resource.number, count) + [0] * (4 - count)
+            placed = formats.place(resource.selects, components)
+            element = formats.write(resource.data, resource.number, placed)
             for at in range(size):
                 place.store_within(at, element >> 8 * at & 255)
-    for lane, value in results.items():
-        put(wave, data, lane, value, count)
+    for lane, components in results.items():
+        put_components(wave, instruction, lane, resource.number, components)
     return True
 
 
@@ -271,7 +300,7 @@ def run_buffer(wave, instruction):
         offset += instruction.number("offset")
         places[lane] = resource.place(wave, index, offset, scalar_offset)
     if match[2].startswith("format_"):
-        return run_typed(wave, match, data, resource, places)
+        return run_typed(wave, instruction, match, resource, places)
     if match[1] == "atomic":
         name = re.fullmatch(r"(\w+?)(_x2)?", match[2])
         modify(wave, name[1], bool(name[2]), data if "glc" in instruction.modifiers else None, data, places)

@@ -82,5 +82,29 @@ def run_mixed(wave, instruction):
     return True
 
 
+DOTS = {"v_dot2_f32_f16"}  # of floats; those of integers are rows
+
+
+def run_dot(wave, instruction):
+    """A fused multiply-add for each half, the upper ones first, as LLVM makes it of such a chain."""
+    if instruction.name not in DOTS:
+        return False
+    valu = Valu(wave, instruction)
+    target, *factors, added = instruction.operands
+    select = bits(instruction, "op_sel", 3, 0), bits(instruction, "op_sel_hi", 3, 1)
+    negate = bits(instruction, "neg_lo", 3, 0), bits(instruction, "neg_hi", 3, 0)
+    results = {}
+    for lane in valu.active:
+        total = mixed_source(valu, added._replace(absolute=False, negate=bool(negate[0][2])), lane, False, False)
+        for half in (1, 0):
+            values = [half_source(valu, op, "f16", lane, select[half][i], negate[half][i]) for i, op in enumerate(factors)]
+            values = [valu.modes.f32.convert(value, valu.modes.f16) for value in values]
+            total = ROWS["v_fma_f32"].function(valu.modes, *values, total)
+        results[lane] = valu.output(ROWS["v_fma_f32"], total)
+    for lane, value in results.items():
+        wave.set_v(target.index, lane, value)
+    return True
+
+
 def run(wave, instruction):
-    return run_packed(wave, instruction) or run_mixed(wave, instruction)
+    return run_packed(wave, instruction) or run_mixed(wave, instruction) or run_dot(wave, instruction)

@@ -82,6 +82,12 @@ static void broken_sources(void)
     GOOD(clReleaseProgram(program));
 }
 
+static void CL_CALLBACK note_end(cl_mem mem, void *user)
+{
+    (void)mem;
+    ++*(int *)user;
+}
+
 static void arguments(void)
 {
     cl_program program = program_of(source);
@@ -94,6 +100,7 @@ static void arguments(void)
     cl_kernel_arg_address_qualifier where;
     cl_kernel_arg_type_qualifier how;
     double wide = 1;
+    int ended = 0;
     GOOD(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL));
     CHECK(count == 4);
     GOOD(clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_NAME, sizeof name, name, NULL));
@@ -118,7 +125,9 @@ static void arguments(void)
           clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
     GIVES(CL_INVALID_WORK_DIMENSION,
           clEnqueueNDRangeKernel(queue, kernel, 4, NULL, &global, NULL, 0, NULL, NULL));
+    GOOD(clSetMemObjectDestructorCallback(buffer, note_end, &ended));
     GOOD(clReleaseMemObject(buffer));
+    CHECK(ended == 1); /* being an argument of a kernel does not keep it */
     GOOD(clReleaseKernel(kernel));
     clCreateKernel(program, "nothing", &error);
     GIVES(CL_INVALID_KERNEL_NAME, error);

@@ -182,6 +182,34 @@ static void CL_CALLBACK native(void *arguments)
     called = *(int *)arguments;
 }
 
+struct doubled {
+    int count;
+    int *values; /* a buffer's */
+};
+
+static void CL_CALLBACK double_all(void *arguments)
+{
+    const struct doubled *doubled = arguments;
+    for (int i = 0; i < doubled->count; i++)
+        doubled->values[i] *= 2;
+}
+
+static void native_kernels_with_buffers(void)
+{
+    struct doubled arguments = {COUNT, NULL};
+    const void *place = &arguments.values;
+    static int got[COUNT];
+    GOOD(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, BYTES, data, 0, NULL, NULL));
+    GOOD(clEnqueueNativeKernel(queue, double_all, &arguments, sizeof arguments, 1, &buffer, &place, 0, NULL,
+                               NULL));
+    GOOD(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
+    for (int i = 0; i < COUNT; i++)
+        CHECK(got[i] == 2 * data[i]);
+    cl_mem none = NULL;
+    GIVES(CL_INVALID_MEM_OBJECT, clEnqueueNativeKernel(queue, double_all, &arguments, sizeof arguments, 1,
+                                                       &none, &place, 0, NULL, NULL));
+}
+
 static void native_kernels(void)
 {
     int value = 500;
@@ -193,6 +221,7 @@ static void native_kernels(void)
     value = 0; /* it has a copy */
     GOOD(clFinish(queue));
     CHECK(called == 500);
+    native_kernels_with_buffers();
 }
 
 static void wrong_lists(void)

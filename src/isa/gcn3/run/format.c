@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Bits of x, y, z and w, from the lowest on. The names in manuals begin with the highest. */
-static const uint8_t widths[16][GCN3_COMPONENTS] = {
+static const uint8_t widths[][GCN3_COMPONENTS] = {
     [1] = {8},
     [2] = {16},
     [3] = {8, 8},
@@ -20,6 +20,10 @@ static const uint8_t widths[16][GCN3_COMPONENTS] = {
     [12] = {16, 16, 16, 16},
     [13] = {32, 32, 32},
     [14] = {32, 32, 32, 32},
+    [16] = {5, 6, 5}, /* from here on: of images only */
+    [17] = {5, 5, 5, 1},
+    [18] = {1, 5, 5, 5},
+    [19] = {4, 4, 4, 4},
 };
 
 enum { UNORM, SNORM, USCALED, SSCALED, UINT, SINT, FLOAT = 7 };
@@ -27,14 +31,24 @@ enum { UNORM, SNORM, USCALED, SSCALED, UINT, SINT, FLOAT = 7 };
 uint32_t gcn3_format_bytes(uint32_t data)
 {
     uint32_t bits = 0;
-    for (uint32_t i = 0; i < GCN3_COMPONENTS; i++)
-        bits += widths[data & 15][i];
+    for (uint32_t i = 0; data < COUNT_OF(widths) && i < GCN3_COMPONENTS; i++)
+        bits += widths[data][i];
     return bits / 8;
+}
+
+bool gcn3_format_is_number(uint32_t number)
+{
+    return number <= SINT || number == FLOAT;
+}
+
+bool gcn3_format_is_integer(uint32_t number)
+{
+    return number == UINT || number == SINT;
 }
 
 uint32_t gcn3_format_one(uint32_t number)
 {
-    return number == UINT || number == SINT ? 1 : bits_f32(1.0f);
+    return gcn3_format_is_integer(number) ? 1 : bits_f32(1.0f);
 }
 
 /* ---- fields: none crosses a boundary of 64 bits ---- */
@@ -137,7 +151,7 @@ void gcn3_format_read(uint32_t data, uint32_t number, const unsigned char *bytes
                       uint32_t components[GCN3_COMPONENTS])
 {
     unsigned char own[GCN3_ELEMENT_MOST] = {0};
-    const uint8_t *width = widths[data & 15];
+    const uint8_t *width = widths[data];
     memcpy(own, bytes, gcn3_format_bytes(data));
     for (uint32_t i = 0, at = 0; i < GCN3_COMPONENTS; at += width[i++])
         components[i] = width[i] ? read_one(number, field(own, at, width[i]), width[i]) : 0;
@@ -147,9 +161,42 @@ void gcn3_format_write(uint32_t data, uint32_t number, const uint32_t components
                        unsigned char *bytes)
 {
     unsigned char own[GCN3_ELEMENT_MOST] = {0};
-    const uint8_t *width = widths[data & 15];
+    const uint8_t *width = widths[data];
     for (uint32_t i = 0, at = 0; i < GCN3_COMPONENTS; at += width[i++])
         if (width[i])
             set_field(own, at, width[i], write_one(number, components[i], width[i]));
     memcpy(bytes, own, gcn3_format_bytes(data));
+}
+
+/* ---- registers ---- */
+
+void gcn3_format_select(uint32_t select, uint32_t number, const uint32_t components[GCN3_COMPONENTS],
+                        uint32_t selected[GCN3_COMPONENTS])
+{
+    for (uint32_t i = 0; i < GCN3_COMPONENTS; i++) {
+        uint32_t which = select >> 3 * i & 7;
+        selected[i] = which >= 4 ? components[which - 4] : which == 1 ? gcn3_format_one(number) : 0;
+    }
+}
+
+void gcn3_format_place(uint32_t select, const uint32_t selected[GCN3_COMPONENTS],
+                       uint32_t components[GCN3_COMPONENTS])
+{
+    for (uint32_t i = GCN3_COMPONENTS; i--;) {
+        uint32_t which = select >> 3 * i & 7;
+        if (which >= 4)
+            components[which - 4] = selected[i];
+    }
+}
+
+uint32_t gcn3_format_half(uint32_t number, uint32_t value)
+{
+    return gcn3_format_is_integer(number) ? value & 0xffff : f16_f32(f32_bits(value));
+}
+
+uint32_t gcn3_format_whole(uint32_t number, uint32_t half)
+{
+    if (gcn3_format_is_integer(number))
+        return number == SINT ? (uint32_t)with_sign(half, 16) : half;
+    return bits_f32(f32_f16((uint16_t)half));
 }

@@ -484,7 +484,8 @@ LANE double div_fmas_f64(double a, double b, double c, bool scaled)
     double x = c + low, xz = x - c, x_lost = (c - (x - xz)) + (low - xz);
     double y = high + x, yz = y - high, y_lost = (high - (y - yz)) + (x - yz);
     double lost = ((y - r) + y_lost) + x_lost, factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
-    double back = fabs(r) < INFINITY ? r * factor : fma(a * factor, b, c * factor);
+    bool fits = fabs(r) < 0x1.fffffffffffffp1023; /* what does not is no infinity in all modes of rounding */
+    double back = fits ? r * factor : fma(a * factor, b, c * factor);
     double rest = r - back * 0x1p128; /* of a denormal result; half of its last place is a tie */
     bool beyond =
         fabs(back) < 0x1p-1022 && fabs(rest) == 0x1p-947 && lost != 0.0 && (lost > 0.0) == (rest > 0.0);

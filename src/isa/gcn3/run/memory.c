@@ -3,6 +3,7 @@
  * lands in `incoming` until the program has waited for it. */
 #include "gcn3_run/wave.h"
 #include "gcn3_run/buffer.h"
+#include "gcn3_run/image.h"
 #include "base/bits.h"
 #include "base/text.h"
 #include "exec/atomics.h"
@@ -421,6 +422,8 @@ gcn3_run_fn *gcn3_memory(struct gcn3_lowered *op)
         return gcn3_lds(op);
     if (format == GCN3_MTBUF)
         return gcn3_typed(op);
+    if (format == GCN3_MIMG)
+        return gcn3_image(op);
     bool is_flat = format == GCN3_FLAT || format == GCN3_GLOBAL || format == GCN3_SCRATCH;
     if (!is_flat && format != GCN3_MUBUF)
         return NULL;

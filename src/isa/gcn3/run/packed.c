@@ -206,6 +206,41 @@ static void dot(struct gcn3_wave *w, const struct gcn3_lowered *op)
     write_words(w, &inst->d, a);
 }
 
+/* ---- dot products of floats ---- */
+
+/* Halves of a source as f32. */
+static void read_halves(const struct gcn3_wave *w, const struct gcn3_inst *inst, uint32_t k, bool is_upper,
+                        lane_words to)
+{
+    uint32_t select = is_upper ? inst->op_sel_hi : inst->op_sel,
+             negate = is_upper ? inst->neg_hi : inst->neg_lo;
+    uint32_t shift = select >> k & 1 ? 16 : 0, sign = negate >> k & 1 ? 0x8000 : 0;
+    read_words(w, k ? &inst->b : &inst->a, GCN3_TYPE_f16, to);
+    for (uint32_t i = 0; i < GCN3_LANES; i++)
+        to[i] = (to[i] >> shift & 0xffff) ^ sign;
+    convert(w, GCN3_V_CVT_F32_F16, to);
+}
+
+/* A fused multiply-add for each half, the upper ones first: of such a chain LLVM makes this instruction. */
+static void dot_floats(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    const struct gcn3_inst *inst = &op->inst;
+    lane_words sources[3], sum;
+    if (gcn3_run_indexed(w, op))
+        return;
+    read_words(w, &inst->c, GCN3_TYPE_f32, sources[2]);
+    for (uint32_t i = 0; i < GCN3_LANES; i++)
+        sources[2][i] ^= (uint32_t)(inst->neg_lo >> 2 & 1) << 31;
+    for (uint32_t half = 2; half--;) {
+        read_halves(w, inst, 0, half, sources[0]);
+        read_halves(w, inst, 1, half, sources[1]);
+        run_executor(w, GCN3_V_FMA_F32, false, sources, sum);
+        memcpy(sources[2], sum, sizeof sum);
+    }
+    clamp_floats(w, inst, GCN3_V_FMA_F32, sum);
+    write_words(w, &inst->d, sum);
+}
+
 gcn3_run_fn *gcn3_packed(const struct gcn3_inst *inst)
 {
     enum gcn3_op half = half_of(inst->op);
@@ -214,5 +249,7 @@ gcn3_run_fn *gcn3_packed(const struct gcn3_inst *inst)
     if (gcn3_rows[inst->op].flags & GCN3_MIXED)
         return gcn3_vector_executor(GCN3_V_FMA_F32) && gcn3_vector_executor(GCN3_V_CVT_F32_F16) ? mixed
                                                                                                 : NULL;
+    if (inst->op == GCN3_V_DOT2_F32_F16)
+        return dot_floats;
     return dot_of(inst->op) ? dot : NULL;
 }

@@ -1,6 +1,7 @@
 /* Data that a model with time delivers to lanes' registers, and takes from them. */
 #include "gcn3_run/wave.h"
 #include "gcn3_run/buffer.h"
+#include "gcn3_run/image.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -51,6 +52,25 @@ void gcn3_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
         gcn3_take_lane(wave_of(of), op, lane, (const unsigned char *)&old);
 }
 
+unsigned char *gcn3_ask_stage(struct gcn3_wave *w, size_t bytes)
+{
+    struct request *request = w->isa.block->worker->request;
+    if (request->stage_capacity < bytes) {
+        request->stage = mem_resize(request->stage, request->stage_capacity, bytes, 1);
+        request->stage_capacity = bytes;
+    }
+    return request->stage;
+}
+
+void gcn3_ask_staged(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint64_t stage_at,
+                     uint32_t bytes, uint32_t lane)
+{
+    struct request *request = w->isa.block->worker->request;
+    unsigned char *staged = request->stage + stage_at;
+    gcn3_ask_piece(w, op, at, op->access.writes ? (uint32_t *)(void *)staged : NULL, bytes, lane);
+    request->pieces[request->piece_count - 1].stage_at = stage_at;
+}
+
 void gcn3_ask_piece(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint32_t *registers,
                     uint32_t bytes, uint32_t lane)
 {
@@ -69,9 +89,14 @@ void gcn3_ask_piece(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t
         (struct piece){.at = at, .host = (char *)registers, .bytes = bytes, .lane = lane};
 }
 
-/* Only typed loads are staged. */
+/* Only typed loads and images are staged. */
 void gcn3_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
-    if (of->stage_bytes)
-        gcn3_typed_complete(gcn3_wave(warp), of->how, stage);
+    const struct gcn3_lowered *op = of->how;
+    if (!of->stage_bytes)
+        return;
+    if (op->inst.format == GCN3_MIMG)
+        gcn3_image_complete(gcn3_wave(warp), op, stage);
+    else
+        gcn3_typed_complete(gcn3_wave(warp), op, stage);
 }

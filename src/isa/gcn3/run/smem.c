@@ -12,7 +12,7 @@ static void fill_packet(const struct gcn3_wave *w, unsigned char packet[64])
     const struct grid *grid = w->isa.block->worker->grid;
     const struct launch *launch = grid->launch;
     memset(packet, 0, 64);
-    uint16_t setup = 3;
+    uint16_t setup = launch->dimensions ? (uint16_t)launch->dimensions : 3;
     memcpy(packet + 2, &setup, 2);
     for (uint32_t i = 0; i < 3; i++) {
         uint16_t group = (uint16_t)launch->block[i];

@@ -1,7 +1,6 @@
 /* Typed buffers: MUBUF with the format of the resource, MTBUF with the instruction's. */
 #include "gcn3_run/buffer.h"
 #include "gcn3_run/format.h"
-#include "base/mem.h"
 
 #include <string.h>
 
@@ -20,38 +19,82 @@ static uint64_t stage_at(uint32_t lane)
     return sizeof(struct typed) + (uint64_t)lane * GCN3_ELEMENT_MOST;
 }
 
+/* ---- components and registers ---- */
+
+static bool is_half(const struct gcn3_inst *inst)
+{
+    return inst->d16 || gcn3_rows[inst->op].flags & (GCN3_D16 | GCN3_D16_HI);
+}
+
+/* Halves lie in pairs; on gfx803 each has a register. */
+static uint32_t half_register(const struct gcn3_inst *inst, uint32_t k, uint32_t *shift)
+{
+    bool is_packed = inst->target != GCN3_GFX803;
+    bool is_high = gcn3_rows[inst->op].flags & GCN3_D16_HI || (is_packed && k % 2);
+    *shift = is_high ? 16 : 0;
+    return is_packed ? k / 2 : k;
+}
+
+void gcn3_take_components(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint32_t number,
+                          const uint32_t *components, uint32_t count)
+{
+    const struct gcn3_operand *d = &op->inst.d;
+    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w) + d->number;
+    uint32_t used = count, shift;
+    for (uint32_t k = 0; k < count; k++) {
+        if (!is_half(&op->inst)) {
+            to[k][lane] = components[k];
+            continue;
+        }
+        uint32_t place = half_register(&op->inst, k, &shift), half = gcn3_format_half(number, components[k]);
+        uint32_t old = k % 2 && shift ? to[place][lane] : w->v[d->number + place][lane];
+        bool keeps = op->inst.target != GCN3_GFX803;
+        to[place][lane] = (keeps ? old & ~(0xffffu << shift) : 0) | half << shift;
+        used = place + 1;
+    }
+    for (; used < d->dwords; used++) /* tfe: all of it was there */
+        to[used][lane] = 0;
+}
+
+void gcn3_give_components(const struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane,
+                          uint32_t number, uint32_t *components, uint32_t count)
+{
+    const uint32_t(*from)[GCN3_LANES] = (const uint32_t(*)[GCN3_LANES])w->v + op->inst.b.number;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t shift = 0, place = is_half(&op->inst) ? half_register(&op->inst, k, &shift) : k;
+        uint32_t value = from[place][lane] >> shift;
+        components[k] = is_half(&op->inst) ? gcn3_format_whole(number, value & 0xffff) : value;
+    }
+}
+
+/* ---- elements ---- */
+
 static struct typed typed_of(const struct gcn3_wave *w, const struct gcn3_inst *inst)
 {
+    enum { IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9 };
     uint32_t word = w->s[inst->resource.number + 3];
     bool is_own = inst->format == GCN3_MTBUF;
     return (struct typed){.data = is_own ? inst->dfmt : word >> 15 & 15,
                           .number = is_own ? inst->nfmt : word >> 12 & 7,
-                          .select = word & 0xfff};
-}
-
-static uint32_t selected(const struct typed *typed, const uint32_t components[GCN3_COMPONENTS],
-                         uint32_t place)
-{
-    uint32_t select = typed->select >> 3 * place & 7;
-    return select >= 4 ? components[select - 4] : select == 1 ? gcn3_format_one(typed->number) : 0;
+                          .select = is_own ? IDENTITY : word & 0xfff};
 }
 
 static void take(struct gcn3_wave *w, const struct gcn3_lowered *op, const struct typed *typed, uint32_t lane,
                  const unsigned char *bytes)
 {
-    uint32_t(*to)[GCN3_LANES] = gcn3_landing(w) + op->inst.d.number, components[GCN3_COMPONENTS] = {0};
+    uint32_t components[GCN3_COMPONENTS] = {0}, selected[GCN3_COMPONENTS];
     if (bytes)
         gcn3_format_read(typed->data, typed->number, bytes, components);
-    for (uint32_t k = 0; k < op->inst.d.dwords; k++)
-        to[k][lane] = selected(typed, components, k);
+    gcn3_format_select(typed->select, typed->number, components, selected);
+    gcn3_take_components(w, op, lane, typed->number, selected, op->access.dwords);
 }
 
 static void give(const struct gcn3_wave *w, const struct gcn3_lowered *op, const struct typed *typed,
                  uint32_t lane, unsigned char *bytes)
 {
-    uint32_t components[GCN3_COMPONENTS] = {0};
-    for (uint32_t k = 0; k < op->inst.b.dwords; k++)
-        components[k] = w->v[op->inst.b.number + k][lane];
+    uint32_t given[GCN3_COMPONENTS] = {0}, components[GCN3_COMPONENTS] = {0};
+    gcn3_give_components(w, op, lane, typed->number, given, op->access.dwords);
+    gcn3_format_place(typed->select, given, components);
     gcn3_format_write(typed->data, typed->number, components, bytes);
 }
 
@@ -59,20 +102,14 @@ static void give(const struct gcn3_wave *w, const struct gcn3_lowered *op, const
 static void ask(struct gcn3_wave *w, const struct gcn3_lowered *op, const struct typed *typed,
                 const struct gcn3_places *places, uint32_t bytes)
 {
-    struct request *request = w->isa.block->worker->request;
-    if (request->stage_capacity < STAGE_BYTES) {
-        request->stage = mem_resize(request->stage, request->stage_capacity, STAGE_BYTES, 1);
-        request->stage_capacity = STAGE_BYTES;
-    }
-    memcpy(request->stage, typed, sizeof *typed);
+    unsigned char *stage = gcn3_ask_stage(w, STAGE_BYTES);
+    memcpy(stage, typed, sizeof *typed);
     EACH_LANE (i, places->whole) {
-        unsigned char *staged = request->stage + stage_at(i);
         if (op->access.writes)
-            give(w, op, typed, i, staged);
-        gcn3_ask_piece(w, op, places->at[i], op->access.writes ? (uint32_t *)(void *)staged : NULL, bytes, i);
-        request->pieces[request->piece_count - 1].stage_at = stage_at(i);
+            give(w, op, typed, i, stage + stage_at(i));
+        gcn3_ask_staged(w, op, places->at[i], stage_at(i), bytes, i);
     }
-    request->of.stage_bytes = op->access.writes ? 0 : STAGE_BYTES;
+    w->isa.block->worker->request->of.stage_bytes = op->access.writes ? 0 : STAGE_BYTES;
 }
 
 void gcn3_typed_complete(struct gcn3_wave *w, const struct gcn3_lowered *op, const unsigned char *stage)
@@ -123,9 +160,10 @@ static void access(struct gcn3_wave *w, const struct gcn3_lowered *op)
 gcn3_run_fn *gcn3_typed(struct gcn3_lowered *op)
 {
     const struct gcn3_row *row = &gcn3_rows[op->inst.op];
-    if (!(row->flags & GCN3_FORMATTED) || row->flags & (GCN3_D16 | GCN3_D16_HI) || op->inst.lds)
+    if (!(row->flags & GCN3_FORMATTED) || op->inst.lds)
         return NULL;
     op->access.bytes = 4; /* or more: the format says */
     op->access.writes = strstr(row->text, "store");
+    op->access.dwords = (uint8_t)(gcn3_type_bits(op->access.writes ? row->b : row->d) / 32);
     return access;
 }

@@ -78,6 +78,10 @@ static void select_part(const struct gcn3_operand *operand, uint32_t part, const
 
 FOR_EACH_LEVEL static void blend(uint32_t to[GCN3_LANES], const uint32_t from[GCN3_LANES], lane_mask lanes)
 {
+    if (lanes == UINT64_MAX) {
+        memcpy(to, from, GCN3_LANES * sizeof *to);
+        return;
+    }
     for (uint32_t half = 0; half < GCN3_LANES; half += 32) {
         uint32_t on = (uint32_t)(lanes >> half);
         for (uint32_t i = 0; i < 32; i++) {
@@ -135,6 +139,16 @@ static void begin(const struct gcn3_wave *w, const struct gcn3_inst *inst, struc
 
 /* ---- the usual: nothing but operands ---- */
 
+static void read_unmodified(const struct gcn3_wave *w, const struct gcn3_inst *inst, struct gcn3_lanes *l,
+                            struct sources *buffers)
+{
+    read_source(w, &inst->a, l->a, buffers->a);
+    if (inst->b.kind != GCN3_NOTHING)
+        read_source(w, &inst->b, l->b, buffers->b);
+    if (inst->c.kind != GCN3_NOTHING && inst->c.type != GCN3_TYPE_m64)
+        read_source(w, &inst->c, l->c, buffers->c);
+}
+
 static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     if (gcn3_run_indexed(w, op))
@@ -145,11 +159,7 @@ static void plain(struct gcn3_wave *w, const struct gcn3_lowered *op)
     begin(w, inst, &l);
     if (!l.exec)
         return;
-    read_source(w, &inst->a, l.a, buffers.a);
-    if (inst->b.kind != GCN3_NOTHING)
-        read_source(w, &inst->b, l.b, buffers.b);
-    if (inst->c.kind != GCN3_NOTHING)
-        read_source(w, &inst->c, l.c, buffers.c);
+    read_unmodified(w, inst, &l, &buffers);
     set_destination(w, inst, &l, &buffers, l.exec == UINT64_MAX);
     ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
     if (l.exec != UINT64_MAX)
@@ -189,7 +199,7 @@ static lane_mask prepare(const struct gcn3_wave *w, const struct gcn3_inst *inst
 }
 
 /* Comparisons, and what has carries in or out. */
-static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
+static inline void run_masked(struct gcn3_wave *w, const struct gcn3_lowered *op, bool has_modifiers)
 {
     struct sources buffers;
     struct gcn3_lanes l;
@@ -198,11 +208,16 @@ static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
     if (gcn3_run_indexed(w, op))
         return;
     begin(w, inst, &l);
-    lane_mask lanes = prepare(w, inst, &l, &buffers);
+    lane_mask lanes = l.exec;
+    if (has_modifiers)
+        lanes = prepare(w, inst, &l, &buffers);
+    else
+        read_unmodified(w, inst, &l, &buffers);
     l.mask_in = row->c == GCN3_TYPE_m64 ? gcn3_value(w, &inst->c) : gcn3_pair(w, GCN3_VCC);
     bool compares = row->d == GCN3_TYPE_m64;
-    if (!compares)
-        set_destination(w, inst, &l, &buffers, false);
+    if (!compares) /* a lane reads all before it writes its word */
+        set_destination(w, inst, &l, &buffers,
+                        !has_modifiers && lanes == UINT64_MAX && row->d == GCN3_TYPE_u32);
     ((gcn3_vector_fn *)(uintptr_t)op->more)(&l);
     if (compares) {
         write_mask(w, &inst->d, l.mask_out & l.exec);
@@ -210,9 +225,22 @@ static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
             gcn3_set_pair(w, GCN3_EXEC, l.mask_out & l.exec);
         return;
     }
-    write_modified(w, inst, &l, lanes);
+    if (has_modifiers)
+        write_modified(w, inst, &l, lanes);
+    else
+        write_results(w, inst, &l, lanes);
     if (row->flags & GCN3_CARRY_OUT)
         write_mask(w, &inst->sd, l.mask_out & l.exec);
+}
+
+static void masked(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    run_masked(w, op, false);
+}
+
+static void masked_modified(struct gcn3_wave *w, const struct gcn3_lowered *op)
+{
+    run_masked(w, op, true);
 }
 
 static void full(struct gcn3_wave *w, const struct gcn3_lowered *op)
@@ -342,5 +370,7 @@ gcn3_run_fn *gcn3_alu(struct gcn3_lowered *op)
         return NULL;
     bool has_masks = row->d == GCN3_TYPE_m64 || row->c == GCN3_TYPE_m64 ||
                      row->flags & (GCN3_CARRY_IN | GCN3_CARRY_OUT | GCN3_VCC_IN);
-    return has_masks ? masked : has_modifiers(&op->inst) ? full : plain;
+    if (has_modifiers(&op->inst))
+        return has_masks ? masked_modified : full;
+    return has_masks ? masked : plain;
 }

@@ -171,7 +171,7 @@ bool gcn3_settle(struct isa_warp *isa)
  * on. */
 static void count(struct launch_result *result, lane_mask active)
 {
-    uint32_t lanes = (uint32_t)__builtin_popcountll(active);
+    uint32_t lanes = isa_count_lanes(active);
     result->warp_instructions++;
     result->thread_instructions += lanes;
     result->thread_instructions_pred_on += lanes;

@@ -41,6 +41,8 @@ struct gcn3_data {
     uint8_t change;    /* of an atomic in LDS: what it does (lds.c), */
     char type;         /* with f, i, u or b */
     uint16_t step;     /* of two offsets: bytes that they count */
+    uint8_t before;    /* of an image: address registers before the coordinates, */
+    bool has_offsets;  /* the first of which has offsets in texels */
     uint32_t number;   /* among accesses of the program, from 0 */
 };
 
@@ -215,6 +217,10 @@ void gcn3_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
  * written; of a load the incoming ones. */
 void gcn3_ask_piece(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint32_t *registers,
                     uint32_t bytes, uint32_t lane);
+/* The same by way of the request's stage: from there if it is written, of a load to there. First, room. */
+unsigned char *gcn3_ask_stage(struct gcn3_wave *w, size_t bytes);
+void gcn3_ask_staged(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at, uint64_t stage_at,
+                     uint32_t bytes, uint32_t lane);
 void gcn3_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 
 /* ---- archive.c ---- */
