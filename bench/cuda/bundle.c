@@ -7,12 +7,13 @@
     extern const char symbol[], symbol##_end[];                                                              \
     __asm__(".pushsection .rodata\n.balign 16\n" #symbol ":\n.incbin \"" BENCH_FOLDER "/" file               \
             "\"\n" #symbol "_end:\n.byte 0\n.popsection\n");
-#define CODE_PTX(name)  CODE(name##_ptx, "cuda/" #name ".ptx")
-#define CODE_GCN3(name) CODE(name##_gcn3, "opencl/" #name ".hsaco")
+#define CODE_PTX(name)    CODE(name##_ptx, "cuda/" #name ".ptx")
+#define CODE_GFX803(name) CODE(name##_gfx803, "opencl/" #name ".hsaco")
+#define CODE_GFX906(name) CODE(name##_gfx906, "opencl/" #name ".gfx906.hsaco")
 #define CODE_NONE(name)
-#define WORKLOAD(name, ptx, gcn3)                                                                            \
+#define WORKLOAD(name, ptx, gfx803, gfx906)                                                                  \
     extern const struct workload name##_workload;                                                            \
-    CODE_##ptx(name) CODE_##gcn3(name)
+    CODE_##ptx(name) CODE_##gfx803(name) CODE_##gfx906(name)
 #include "workloads/workloads.def"
 #undef WORKLOAD
 
@@ -31,34 +32,45 @@ const struct workload *workload_find(const char *name)
     return NULL;
 }
 
+/* For one target of a workload. */
 struct code {
-    const char *from, *end;
+    const char *target, *from, *end;
 };
 
-static const struct code codes[][2] = {
+enum { TARGETS = 3 };
+
+static const struct code codes[][TARGETS] = {
 #define PLACE_PTX(name)                                                                                      \
     {                                                                                                        \
-        name##_ptx, name##_ptx_end                                                                           \
+        "", name##_ptx, name##_ptx_end                                                                       \
     }
-#define PLACE_GCN3(name)                                                                                     \
+#define PLACE_GFX803(name)                                                                                   \
     {                                                                                                        \
-        name##_gcn3, name##_gcn3_end                                                                         \
+        "gfx803", name##_gfx803, name##_gfx803_end                                                           \
+    }
+#define PLACE_GFX906(name)                                                                                   \
+    {                                                                                                        \
+        "gfx906", name##_gfx906, name##_gfx906_end                                                           \
     }
 #define PLACE_NONE(name)                                                                                     \
     {                                                                                                        \
-        NULL, NULL                                                                                           \
+        NULL, NULL, NULL                                                                                     \
     }
-#define WORKLOAD(name, ptx, gcn3) {[WORKLOAD_PTX] = PLACE_##ptx(name), [WORKLOAD_GCN3] = PLACE_##gcn3(name)},
+#define WORKLOAD(name, ptx, gfx803, gfx906) {PLACE_##ptx(name), PLACE_##gfx803(name), PLACE_##gfx906(name)},
 #include "workloads/workloads.def"
 #undef WORKLOAD
 };
 
-const char *workload_code(const struct workload *workload, enum workload_isa isa, size_t *bytes)
+const char *workload_code(const struct workload *workload, const char *target, size_t *bytes)
 {
     size_t row = 0;
     while (workloads[row] != workload)
         REQUIRE(workloads[++row]);
-    const struct code *code = &codes[row][isa];
-    *bytes = code->from ? (size_t)(code->end - code->from) : 0;
-    return code->from;
+    for (const struct code *code = codes[row]; code < codes[row] + TARGETS; code++)
+        if (code->target && !strcmp(code->target, target)) {
+            *bytes = (size_t)(code->end - code->from);
+            return code->from;
+        }
+    *bytes = 0;
+    return NULL;
 }

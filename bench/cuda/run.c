@@ -205,7 +205,7 @@ static bool load(struct dev *gpu, struct err *err)
 {
     char name[80];
     size_t bytes;
-    const char *text = workload_code(gpu->workload, WORKLOAD_PTX, &bytes);
+    const char *text = workload_code(gpu->workload, "", &bytes);
     if (!text)
         return err_set(err, "%s: this workload has no kernels in PTX", gpu->workload->name);
     snprintf(name, sizeof name, "%s.ptx", gpu->workload->name);

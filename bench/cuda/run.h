@@ -45,8 +45,8 @@ bool workload_run_driven(const struct workload *workload, const uint64_t *option
                          const struct driver_options *how, void (*look)(void *user, struct driver *driver),
                          void *user, struct workload_result *result, struct err *err);
 
-/* The code bundled with it: PTX as text, or a code object (ELF) for gfx803. NULL: it has none for that. */
-enum workload_isa { WORKLOAD_PTX, WORKLOAD_GCN3 };
-const char *workload_code(const struct workload *workload, enum workload_isa isa, size_t *bytes);
+/* The code bundled with it for a target, as gpu.target names it: "gfx803" or "gfx906", a code object (ELF);
+ * or "" for PTX as text. NULL: it has none for that. */
+const char *workload_code(const struct workload *workload, const char *target, size_t *bytes);
 
 #endif

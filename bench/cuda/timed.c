@@ -38,14 +38,13 @@ static const char *load(struct timed *timed, const struct workload *workload)
 {
     char name[80];
     size_t bytes;
-    bool is_gcn3 = timed_is_machine_code(timed);
-    const char *code = workload_code(workload, is_gcn3 ? WORKLOAD_GCN3 : WORKLOAD_PTX, &bytes);
+    const char *target = device_spec(timed->device)->target, *code = workload_code(workload, target, &bytes);
     if (!code) {
-        snprintf(timed->fault, sizeof timed->fault, "%s: this workload has no kernels %s", workload->name,
-                 is_gcn3 ? "for AMD's GPUs" : "in PTX");
+        snprintf(timed->fault, sizeof timed->fault, "%s: this workload has no kernels %s%s", workload->name,
+                 *target ? "for " : "in PTX", target);
         return timed->fault;
     }
-    snprintf(name, sizeof name, "%s.%s", workload->name, is_gcn3 ? "hsaco" : "ptx");
+    snprintf(name, sizeof name, "%s.%s", workload->name, *target ? "hsaco" : "ptx");
     return told(timed, module_load(timed->driver, name, code, bytes, &timed->module));
 }
 

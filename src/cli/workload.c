@@ -284,7 +284,7 @@ static void print_option(const struct workload_option *option)
 static bool has_ptx(const struct workload *workload)
 {
     size_t bytes;
-    return workload_code(workload, WORKLOAD_PTX, &bytes);
+    return workload_code(workload, "", &bytes);
 }
 
 static void print_workloads(bool with_ptx)

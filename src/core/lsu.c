@@ -94,11 +94,19 @@ static uint64_t take_shared_pipeline(struct sm *sm, const struct sm_warp *w, uin
     return begins / LSU_PARTS;
 }
 
+/* Passes that an access takes at least: those of 32 lanes, for each half of a wave that takes part. */
+static uint32_t least_passes(const struct request *request)
+{
+    uint32_t words = (request->shared_bytes + 3u) / 4, each = words <= 1 ? 1 : words == 2 ? 2 : 4;
+    uint32_t halves = ((uint32_t)request->shared != 0) + (request->shared >> 32 != 0);
+    return each * halves;
+}
+
 static uint64_t issue_shared(struct sm *sm, struct sm_warp *w, const struct request *request, bool merged)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_counters *counters = &w->kernel->counters;
-    uint32_t words = (request->shared_bytes + 3u) / 4, least = words <= 1 ? 1 : words == 2 ? 2 : 4;
+    uint32_t least = least_passes(request);
     uint32_t all = bank_passes(&sm->banks, (uint32_t)spec->shared_banks, request);
     if (request->shared_atomic && !merged)
         all = (uint32_t)max_u64(all, same_words(request));

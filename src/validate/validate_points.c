@@ -53,8 +53,7 @@ static bool has_code(const struct validation *validation, const struct point_row
 {
     size_t bytes;
     const struct workload *workload = workload_find(row->workload);
-    return workload &&
-           workload_code(workload, *validation->system.gpu.target ? WORKLOAD_GCN3 : WORKLOAD_PTX, &bytes);
+    return workload && workload_code(workload, validation->system.gpu.target, &bytes);
 }
 
 bool validation_select(struct validation *validation, const char *regex, struct err *err)

@@ -127,6 +127,15 @@ else
     skip 'no clang with device libraries for OpenCL C'
 fi
 
+# ---- kernels of a code object; what they execute is counted in AMD's words ----
+
+CFLAGS=-DWORKLOAD_BINARY "$HEDDLE_HOME/bench/opencl/build" . vecadd >built 2>&1 || fail "vecadd: $(tail -3 built)"
+for mode in functional timing; do
+    run run --system r9nano --mode $mode --no-progress ./vecadd --n 1000
+    expect_line out '^vecadd: ok$'
+    expect_line err '^heddle: 1 kernel, 1 launch, [0-9]+ wave instructions \([0-9.]+ thousand of work-items\) in '
+done
+
 # ---- what the programs expect is right on another implementation, too ----
 
 icd=$(find /etc/OpenCL/vendors -name 'pocl*.icd' 2>/dev/null | head -1)

@@ -5,15 +5,20 @@
 #include <elf.h>
 #include <string.h>
 
-enum { MACHINE_AMDGPU = 224, GFX803 = 0x2a, VERSION_5 = 3 }; /* e_machine; of e_flags; EI_ABIVERSION */
+enum {
+    MACHINE_AMDGPU = 224,
+    GFX803 = 0x2a,
+    GFX906 = 0x2f,
+    VERSION_5 = 3
+}; /* e_machine; of e_flags; EI_ABIVERSION */
 
 static void each_has_code_for_a_gpu(void **state)
 {
     (void)state;
     for (size_t i = 0; workloads[i]; i++) {
         size_t ptx, gcn3;
-        const char *text = workload_code(workloads[i], WORKLOAD_PTX, &ptx);
-        const char *object = workload_code(workloads[i], WORKLOAD_GCN3, &gcn3);
+        const char *text = workload_code(workloads[i], "", &ptx);
+        const char *object = workload_code(workloads[i], "gfx803", &gcn3);
         assert_true(text || object);
         assert_true(!text == !ptx && !object == !gcn3);
         if (text)
@@ -21,13 +26,12 @@ static void each_has_code_for_a_gpu(void **state)
     }
 }
 
-static void code_objects_are_for_gfx803(void **state)
+static void check_code_objects(const char *target, unsigned machine)
 {
     size_t found = 0;
-    (void)state;
     for (size_t i = 0; workloads[i]; i++) {
         size_t bytes;
-        const char *object = workload_code(workloads[i], WORKLOAD_GCN3, &bytes);
+        const char *object = workload_code(workloads[i], target, &bytes);
         Elf64_Ehdr head;
         if (!object)
             continue;
@@ -36,11 +40,26 @@ static void code_objects_are_for_gfx803(void **state)
         memcpy(&head, object, sizeof head);
         assert_memory_equal(head.e_ident, ELFMAG, SELFMAG);
         assert_int_equal(head.e_machine, MACHINE_AMDGPU);
-        assert_int_equal(head.e_flags & 0xff, GFX803);
+        assert_int_equal(head.e_flags & 0xff, machine);
         assert_int_equal(head.e_ident[EI_ABIVERSION], VERSION_5);
         assert_true(head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize <= bytes);
     }
     assert_true(found >= 23);
+}
+
+static void code_objects_are_for_their_targets(void **state)
+{
+    (void)state;
+    check_code_objects("gfx803", GFX803);
+    check_code_objects("gfx906", GFX906);
+}
+
+static void there_is_no_code_for_other_targets(void **state)
+{
+    size_t bytes = 1;
+    (void)state;
+    assert_null(workload_code(workload_find("saxpy"), "gfx900", &bytes));
+    assert_int_equal(bytes, 0);
 }
 
 /* Whether a workload has an option of this name, with this value within its bounds. */
@@ -63,7 +82,7 @@ static void check_options(const struct option_text *row)
     char name[40];
     unsigned long long value;
     int length;
-    if (!workload || !workload_code(workload, WORKLOAD_GCN3, &bytes))
+    if (!workload || !workload_code(workload, "gfx803", &bytes))
         fail_msg("%s: %s is no workload for GCN3", row->name, row->workload);
     for (const char *at = row->options; *at; at += length) {
         length = 0;
@@ -92,7 +111,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_code_for_a_gpu),
-        cmocka_unit_test(code_objects_are_for_gfx803),
+        cmocka_unit_test(code_objects_are_for_their_targets),
+        cmocka_unit_test(there_is_no_code_for_other_targets),
         cmocka_unit_test(points_of_gcn3_name_workloads_and_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,12 +26,28 @@ struct tally {
     double warps, threads;
 };
 
-static void add_tally(struct text *text, const struct tally *tally, const char *kind)
+static void add_tally(struct text *text, const struct tally *tally, const char *kind, const char *threads)
 {
     add_count(text, tally->warps);
-    text_add(text, " %s warp instruction%s (", kind, tally->warps == 1 ? "" : "s");
+    text_add(text, " %s instruction%s (", kind, tally->warps == 1 ? "" : "s");
     add_count(text, tally->threads);
-    text_add(text, " of threads)");
+    text_add(text, " of %s)", threads);
+}
+
+/* AMD's programs are machine code, which runs as it is, with time and without. */
+static void add_tallies(struct text *text, const struct tally *machine, const struct tally *ptx, bool is_amd)
+{
+    if (is_amd) {
+        struct tally all = {machine->warps + ptx->warps, machine->threads + ptx->threads};
+        add_tally(text, &all, "wave", "work-items");
+        return;
+    }
+    if (machine->warps > 0)
+        add_tally(text, machine, "machine warp", "threads");
+    if (machine->warps > 0 && ptx->warps > 0)
+        text_add(text, " and ");
+    if (ptx->warps > 0 || !(machine->warps > 0))
+        add_tally(text, ptx, "PTX warp", "threads");
 }
 
 /* How long it all took, and how fast kernels ran: host code is not counted. Processes may overlap, so the sum
@@ -89,12 +105,7 @@ void launches_summarize(const struct launches *lines, const struct launch_run *r
             text_add(text, "failed, ");
         else if (failed)
             text_add(text, "%llu of them failed, ", (unsigned long long)failed);
-        if (machine.warps > 0)
-            add_tally(text, &machine, "machine");
-        if (machine.warps > 0 && ptx.warps > 0)
-            text_add(text, " and ");
-        if (ptx.warps > 0 || !(machine.warps > 0))
-            add_tally(text, &ptx, "PTX");
+        add_tallies(text, &machine, &ptx, *run->system->gpu.target);
         add_rate(text, lines, run, machine.warps + ptx.warps);
     }
     names_fini(&kernels);

@@ -29,6 +29,8 @@ void gcn3_archive_warp(struct isa_warp *isa, struct archive *archive)
 {
     struct gcn3_wave *w = gcn3_wave(isa);
     const struct gcn3_kernel *kernel = gcn3_kernel_of(w);
+    if (archive->reading)
+        gcn3_reserve(w);
     archive_bytes(archive, w->s, sizeof w->s);
     archive_bytes(archive, w->v, kernel->vgprs * sizeof *w->v);
     archive_bytes(archive, w->incoming, kernel->vgprs * sizeof *w->incoming);

@@ -11,7 +11,7 @@ enum { SLICE = 4096, POLLS = SLICE / 64 };
 
 /* ---- starting ---- */
 
-static void reserve(struct gcn3_wave *w)
+void gcn3_reserve(struct gcn3_wave *w)
 {
     const struct gcn3_kernel *kernel = gcn3_kernel_of(w);
     uint64_t scratch = (uint64_t)((kernel->info->private_bytes + 3) & ~3u) * GCN3_LANES;
@@ -36,6 +36,7 @@ static void reserve(struct gcn3_wave *w)
         w->scratch_capacity = scratch;
     }
     w->scratch_bytes = scratch;
+    w->program = kernel->program;
 }
 
 /* The buffer resource of private memory: words of 64 lanes side by side. */
@@ -113,9 +114,8 @@ void gcn3_start(struct isa_warp *isa, lane_mask exists)
 {
     struct gcn3_wave *w = gcn3_wave(isa);
     const struct gcn3_kernel *kernel = gcn3_kernel_of(w);
-    w->program = kernel->program;
     memset(w->s, 0, sizeof w->s);
-    reserve(w);
+    gcn3_reserve(w);
     set_scalars(w);
     set_work_items(w);
     gcn3_set_pair(w, GCN3_EXEC, exists);

@@ -152,6 +152,7 @@ void gcn3_deadlock(struct block *block);
 
 /* ---- wave.c ---- */
 
+void gcn3_reserve(struct gcn3_wave *w); /* all that a wave of its kernel has */
 void gcn3_start(struct isa_warp *warp, lane_mask exists);
 void gcn3_fini(struct isa_warp *warp);
 enum isa_ran gcn3_run(struct isa_warp *warp);
