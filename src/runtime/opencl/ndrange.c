@@ -80,14 +80,14 @@ static enum result submit(struct opencl_command *command, struct stream *stream)
     uint32_t count = launch->kernel->info->explicit_count;
     struct gcn3_arg_value *values = mem_alloc(count + 1, sizeof *values);
     uint64_t *addresses = mem_alloc(count + 1, sizeof *addresses);
-    struct opencl_print print = {0};
+    struct opencl_print *print = NULL;
     enum result result = resolve(launch, values, addresses);
     if (!result && opencl_kernel_prints(launch->kernel))
-        result = opencl_print_begin(&print, launch->kernel, stream, &launch->geometry.printf_buffer);
+        result = opencl_print_begin(launch->kernel, &print, &launch->geometry.printf_buffer);
     if (!result)
         result = start(launch, stream, values);
-    if (print.buffer)
-        opencl_print_end(&print, stream);
+    if (print)
+        opencl_print_end(print, stream);
     mem_free(values);
     mem_free(addresses);
     return result;
