@@ -94,7 +94,7 @@ void launches_summarize(const struct launches *lines, const struct launch_run *r
         if (machine.warps > 0 && ptx.warps > 0)
             text_add(text, " and ");
         if (ptx.warps > 0 || !(machine.warps > 0))
-            add_tally(text, &ptx, "PTX");
+            add_tally(text, &ptx, *run->system->gpu.target ? "machine" : "PTX");
         add_rate(text, lines, run, machine.warps + ptx.warps);
     }
     names_fini(&kernels);
