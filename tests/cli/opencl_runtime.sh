@@ -123,6 +123,31 @@ if grep -q '^0$' out; then
         expect_status 0
         expect_line out '^launches: ok$'
     done
+    # Signals of a program do not disturb the compiler.
+    cat >signals.c <<'END'
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+int heddle_test_main(void);
+static void nothing(int number) { (void)number; }
+int main(int count, char **words)
+{
+    struct itimerval often = {{0, 2000}, {0, 2000}};
+    struct sigaction action = {.sa_handler = nothing};
+    sigaction(SIGALRM, &action, NULL);
+    if (count > 1 && !strcmp(words[1], "ignore"))
+        signal(SIGCHLD, SIG_IGN);
+    else
+        setitimer(ITIMER_REAL, &often, NULL);
+    return heddle_test_main();
+}
+END
+    gcc -Dmain=heddle_test_main -c -o build.o build.c && gcc -o signals signals.c build.o -lOpenCL || fail 'signals.c does not compile'
+    for how in ignore often; do
+        rm -rf cache
+        run "${on[@]}" ./signals $how
+        expect_line out '^0$'
+    done
     # An event's time is the kernel's own, to the nanosecond; what a kernel printed before its fault is shown.
     run run --system r9nano --mode timing --stats times.json ./times
     expect_line out '^times: ok$'
