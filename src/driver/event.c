@@ -106,6 +106,24 @@ static void run_record(struct command *command)
 static const struct command_ops record_ops = {
     .bytes = sizeof(struct record_command), .run = run_record, .enter = enter_record, .on_error = true};
 
+/* The command that it stands before enters the stream when the host has made the call. */
+static enum command_turn begin_start(struct command *command, struct task *task)
+{
+    struct device *device = ((struct record_command *)command)->event->device;
+    struct commands *commands = &device->driver->commands;
+    (void)task;
+    pthread_mutex_lock(&commands->lock);
+    bool ready = command->next || device->error;
+    pthread_mutex_unlock(&commands->lock);
+    return ready ? TURN_NOW : TURN_LATER;
+}
+
+static const struct command_ops start_ops = {.bytes = sizeof(struct record_command),
+                                             .run = run_record,
+                                             .enter = enter_record,
+                                             .on_error = true,
+                                             .begin = begin_start};
+
 enum result event_record(struct stream_event *event, struct stream *stream)
 {
     struct commands *commands = &stream->device->driver->commands;
@@ -124,7 +142,7 @@ enum result event_record(struct stream_event *event, struct stream *stream)
     return commands_submit(stream, &command->base, false, NULL);
 }
 
-enum result event_note(struct stream_event *event, struct stream *stream)
+static enum result note(struct stream_event *event, struct stream *stream, const struct command_ops *ops)
 {
     struct commands *commands = &stream->device->driver->commands;
     pthread_mutex_lock(&commands->lock);
@@ -132,12 +150,22 @@ enum result event_note(struct stream_event *event, struct stream *stream)
     if (!result && (!event->alive || event->device != stream->device || stream->recording))
         result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed, or is of another device");
     if (!result) {
-        struct record_command *command = (struct record_command *)command_new(&record_ops);
+        struct record_command *command = (struct record_command *)command_new(ops);
         command->event = event;
         commands_append(stream, &command->base, false);
     }
     pthread_mutex_unlock(&commands->lock);
     return result;
+}
+
+enum result event_note(struct stream_event *event, struct stream *stream)
+{
+    return note(event, stream, &record_ops);
+}
+
+enum result event_note_start(struct stream_event *event, struct stream *stream)
+{
+    return note(event, stream, &start_ops);
 }
 
 /* ---- what is known of one ---- */

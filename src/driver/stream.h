@@ -47,6 +47,9 @@ enum result event_free(struct stream_event *event); /* at once; a record that is
 enum result event_record(struct stream_event *event, struct stream *stream);
 /* The same as a part of another call: it takes the host no time of its own. Not while the stream records. */
 enum result event_note(struct stream_event *event, struct stream *stream);
+/* Notes when the next command of the stream starts, without the time that its call takes the host. One must
+ * follow. */
+enum result event_note_start(struct stream_event *event, struct stream *stream);
 enum result event_query(struct stream_event *event); /* an event never recorded is done */
 enum result event_synchronize(struct stream_event *event);
 /* NOT_READY while one is under way; INVALID_HANDLE when one was not recorded, or keeps no time. */

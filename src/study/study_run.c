@@ -56,7 +56,9 @@ bool study_run(const struct study_row *row, const struct study_how *how, struct 
     bool good = workload_run_driven(workload, values, &options, add_cycles, &run->cycles, &result, err);
     if (*how->interrupt)
         return err_set(err, "interrupted");
+    if (!good)
+        return false;
     run->seconds = result.seconds;
     run->instructions = result.counts.warp_instructions;
-    return good;
+    return true;
 }

@@ -248,9 +248,10 @@ static bool read_curves(struct validation *validation, struct table *table, stru
 
 /* ---- files ---- */
 
-/* bench/NAME of the system NAME or .../NAME.ini, if there is one; else bench/h200. */
-static void find_folder(struct text *path, const char *system)
+/* bench/NAME of the system NAME or .../NAME.ini, if there is one; else bench/h200, for what runs its code. */
+static bool find_folder(struct text *path, const struct validation *validation, struct err *err)
 {
+    const char *system = validation->system_name;
     struct text name = {0};
     const char *slash = strrchr(system, '/'), *last = slash ? slash + 1 : system;
     const char *end = strstr(last, ".ini");
@@ -258,9 +259,14 @@ static void find_folder(struct text *path, const char *system)
     install_add_data(path, name.at);
     text_fini(&name);
     if (access(path->at, F_OK) == 0)
-        return;
+        return true;
     text_fini(path);
+    if (*validation->system.gpu.target)
+        return err_set(err,
+                       "validate: nothing was measured on %.200s; --measured names a folder of measurements",
+                       system);
     install_add_data(path, "bench/h200");
+    return true;
 }
 
 static bool has_file(const char *folder, const char *name)
@@ -291,8 +297,8 @@ bool measured_read(struct validation *validation, const char *folder, struct err
     struct text path = {0};
     if (folder)
         text_add(&path, "%s", folder);
-    else
-        find_folder(&path, validation->system_name);
+    else if (!find_folder(&path, validation, err))
+        return false;
     validation->profiled = has_file(path.at, "counters.csv") || !has_file(path.at, "curves.csv");
     bool good = validation->profiled
                     ? read_file(validation, path.at, "counters.csv", &validation->machine, read_counters, err)

@@ -29,7 +29,7 @@ gcc -o empty empty.c -lOpenCL 2>/dev/null || {
     skip 'no libOpenCL to link with (ocl-icd-opencl-dev)'
     exit
 }
-for name in memory queues programs launches images; do
+for name in memory queues programs launches images times; do
     gcc -Wall -Wextra -Werror -o $name "$programs/$name.c" -lOpenCL -lpthread -lm || fail "$name.c does not compile"
 done
 
@@ -123,6 +123,44 @@ if grep -q '^0$' out; then
         expect_status 0
         expect_line out '^launches: ok$'
     done
+    # Signals of a program do not disturb the compiler.
+    cat >signals.c <<'END'
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+int heddle_test_main(void);
+static void nothing(int number) { (void)number; }
+int main(int count, char **words)
+{
+    struct itimerval often = {{0, 2000}, {0, 2000}};
+    struct sigaction action = {.sa_handler = nothing};
+    sigaction(SIGALRM, &action, NULL);
+    if (count > 1 && !strcmp(words[1], "ignore"))
+        signal(SIGCHLD, SIG_IGN);
+    else
+        setitimer(ITIMER_REAL, &often, NULL);
+    return heddle_test_main();
+}
+END
+    gcc -Dmain=heddle_test_main -c -o build.o build.c && gcc -o signals signals.c build.o -lOpenCL || fail 'signals.c does not compile'
+    for how in ignore often; do
+        rm -rf cache
+        run "${on[@]}" ./signals $how
+        expect_line out '^0$'
+    done
+    # An event's time is the kernel's own, to the nanosecond; what a kernel printed before its fault is shown.
+    run run --system r9nano --mode timing --stats times.json ./times
+    expect_line out '^times: ok$'
+    expect_line out '^before$'
+    python3 - times.json >expected <<'END' || fail 'times.json cannot be read'
+import json, sys
+for launch in json.load(open(sys.argv[1]))["launches"][:2]:
+    print(launch["name"], launch["end_ps"] // 1000 - launch["start_ps"] // 1000)
+END
+    grep -E '^(plain|prints) ' out | diff - expected || fail 'the times of events are not those of the launches'
+    run "${on[@]}" ./times
+    expect_line out '^before$'
+    expect_line err ' [0-9]+ machine warp instructions '
 else
     skip 'no clang with device libraries for OpenCL C'
 fi

@@ -114,6 +114,7 @@ END
 run validate --system "$HEDDLE_HOME/systems/r9nano.ini" --only '^gcn3_dispatch_waves1_128$'
 expect_status 0
 expect_line out '^gcn3_dispatch_waves1 '
+refuses 'validate: nothing was measured on mi60; --measured names a folder' validate --system mi60
 mkdir curves
 echo 'point,figure,value' >curves/figures.csv
 printf 'curve,at,value\ngcn3_straight_alu,64,3.8\n' >curves/curves.csv

@@ -163,11 +163,12 @@ static cl_int to_stream(struct opencl_command *command)
             result = stream_wait_event(stream, command->waits[i]->end);
     }
     if (!result && event->start)
-        result = event_note(event->start, stream);
-    if (!result)
+        result = event_note_start(event->start, stream);
+    if (!result) {
         result = command->ops->submit(command, stream);
-    if (!result)
-        result = event_note(event->end, stream);
+        enum result noted = event_note(event->end, stream); /* always: the start waits for what follows it */
+        result = result ? result : noted;
+    }
     return opencl_result(event->context, result);
 }
 

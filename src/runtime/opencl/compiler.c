@@ -5,7 +5,9 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -141,6 +143,33 @@ static char **plain_environment(void)
     return plain;
 }
 
+/* A signal of the program's may come meanwhile. A program that ignores SIGCHLD never learns how a child
+ * ended: then the file that the tool makes, or does not, tells. */
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* Tools start with no signal ignored or blocked, whatever the program does with its own. */
+static int spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions, char **arguments,
+                 char **environment)
+{
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawn(child, path, actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
 /* Runs a tool of LLVM's; what it says goes to the log. */
 static bool run(const struct workshop *shop, const char *tool, struct opencl_words *words)
 {
@@ -158,10 +187,10 @@ static bool run(const struct workshop *shop, const char *tool, struct opencl_wor
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.at, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    if (posix_spawn(&child, path.at, &actions, NULL, arguments, environment))
+    if (spawn(&child, path.at, &actions, arguments, environment))
         text_add(shop->log, "heddle: %s cannot be started; apt install llvm-19 clang-19 lld-19\n", path.at);
-    else if (waitpid(child, &status, 0) < 0)
-        status = -1;
+    else
+        status = wait_for(child);
     posix_spawn_file_actions_destroy(&actions);
     if (read_file(shop, "said", &said) && said.length)
         text_add_bytes(shop->log, said.at, said.length);

@@ -274,6 +274,17 @@ cl_int API(clGetKernelArgInfo)(cl_kernel kernel, cl_uint index, cl_kernel_arg_in
     }
 }
 
+uint64_t opencl_kernel_local_bytes(cl_kernel kernel)
+{
+    const struct gcn3_kernel_info *info = kernel->info;
+    uint64_t bytes = info->group_bytes;
+    for (uint32_t i = 0; i < info->explicit_count; i++) {
+        if (info->args[i].kind == GCN3_ARG_DYNAMIC_SHARED_POINTER)
+            bytes += kernel->args[i].bytes;
+    }
+    return bytes;
+}
+
 cl_int API(clGetKernelWorkGroupInfo)(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
                                      size_t bytes, void *value, size_t *needed)
 {
@@ -287,11 +298,7 @@ cl_int API(clGetKernelWorkGroupInfo)(cl_kernel kernel, cl_device_id device, cl_k
     const struct gpu_spec *g = device_spec((device ? device : context->devices[0])->device);
     size_t required[3] = {info->required[0], info->required[1], info->required[2]};
     uint64_t most = info->max_group_items ? info->max_group_items : OPENCL_GROUP_MOST,
-             local = info->group_bytes;
-    for (uint32_t i = 0; i < info->explicit_count; i++) {
-        if (info->args[i].kind == GCN3_ARG_DYNAMIC_SHARED_POINTER)
-            local += kernel->args[i].bytes;
-    }
+             local = opencl_kernel_local_bytes(kernel);
     switch (name) {
         INFO(CL_KERNEL_WORK_GROUP_SIZE, size_t, min_u64(most, g->threads_per_block))
         INFO_BYTES(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, required, sizeof required)

@@ -26,6 +26,9 @@ struct _cl_kernel {
 struct opencl_arg *opencl_args_copy(cl_kernel kernel);
 void opencl_args_free(struct opencl_arg *args, uint32_t count);
 
+/* Local memory of a work-group: the kernel's own, and that of its arguments. */
+uint64_t opencl_kernel_local_bytes(cl_kernel kernel);
+
 /* Whether the kernel has something to print. */
 bool opencl_kernel_prints(cl_kernel kernel);
 

@@ -80,14 +80,14 @@ static enum result submit(struct opencl_command *command, struct stream *stream)
     uint32_t count = launch->kernel->info->explicit_count;
     struct gcn3_arg_value *values = mem_alloc(count + 1, sizeof *values);
     uint64_t *addresses = mem_alloc(count + 1, sizeof *addresses);
-    struct opencl_print print = {0};
+    struct opencl_print *print = NULL;
     enum result result = resolve(launch, values, addresses);
     if (!result && opencl_kernel_prints(launch->kernel))
-        result = opencl_print_begin(&print, launch->kernel, stream, &launch->geometry.printf_buffer);
+        result = opencl_print_begin(launch->kernel, &print, &launch->geometry.printf_buffer);
     if (!result)
         result = start(launch, stream, values);
-    if (print.buffer)
-        opencl_print_end(&print, stream);
+    if (print)
+        opencl_print_end(print, stream);
     mem_free(values);
     mem_free(addresses);
     return result;
@@ -118,6 +118,16 @@ static cl_int check_args(cl_kernel kernel)
                                "argument %u of kernel %s was released before the launch", i, info->name);
     }
     return CL_SUCCESS;
+}
+
+static cl_int check_local(cl_kernel kernel, cl_device_id device)
+{
+    uint64_t asked = opencl_kernel_local_bytes(kernel), most = device_spec(device->device)->shared_per_block;
+    return asked <= most
+               ? CL_SUCCESS
+               : opencl_fail(kernel->program->context, CL_OUT_OF_RESOURCES,
+                             "kernel %s asks for %llu bytes of local memory; there are %llu",
+                             kernel->info->name, (unsigned long long)asked, (unsigned long long)most);
 }
 
 /* The largest divisor that is not above `most`. */
@@ -220,7 +230,9 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count
         return CL_INVALID_KERNEL;
     if (kernel->program->context != queue->context)
         return CL_INVALID_CONTEXT;
-    return error ? error : check_args(kernel);
+    if (!error)
+        error = check_args(kernel);
+    return error ? error : check_local(kernel, queue->device);
 }
 
 cl_int API(clEnqueueNDRangeKernel)(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
@@ -238,7 +250,10 @@ cl_int API(clEnqueueNDRangeKernel)(cl_command_queue queue, cl_kernel kernel, cl_
 cl_int API(clEnqueueTask)(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count, const cl_event *waits,
                           cl_event *event)
 {
-    struct gcn3_geometry geometry = {.dims = 1, .grid = {1, 1, 1}, .group = {1, 1, 1}};
+    const size_t one = 1;
+    struct gcn3_geometry geometry;
     cl_int error = check(queue, kernel, wait_count, waits);
+    if (!error)
+        error = take_range(kernel, 1, NULL, &one, &one, &geometry);
     return error ? error : enqueue(queue, CL_COMMAND_TASK, kernel, &geometry, wait_count, waits, event);
 }

@@ -233,57 +233,88 @@ void opencl_print_records(const struct gcn3_object *object, const void *buffer, 
 
 /* ---- around a launch ---- */
 
-struct printed {
-    cl_program program;
-    unsigned char *copy; /* of the buffer */
+/* Buffers are pinned memory of the host, as AMD's driver has them: to prepare and to read one takes the
+ * device no time. They are used again. */
+struct opencl_print {
+    struct opencl_print *next; /* of those that no kernel has */
+    cl_program program;        /* of the formats */
+    unsigned char *buffer;
 };
 
-static void print_all(void *user, enum result result)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct opencl_print *idle;
+
+static void fill_unwritten(unsigned char *at, size_t bytes)
 {
-    struct printed *printed = user;
-    if (!result) {
-        opencl_print_records(printed->program->object, printed->copy, BUFFER_BYTES, stdout);
-        fflush(stdout);
-    }
-    opencl_release(printed->program);
-    mem_free(printed->copy);
-    mem_free(printed);
+    for (size_t i = 0; i + WORD <= bytes; i += WORD)
+        memcpy(at + i, &unwritten, WORD);
 }
 
-enum result opencl_print_begin(struct opencl_print *print, cl_kernel kernel, struct stream *stream,
-                               uint64_t *buffer)
+static size_t used_bytes(const unsigned char *buffer)
 {
-    const uint32_t header[2] = {0, BUFFER_BYTES - HEADER_BYTES};
-    enum result result = memory_alloc(stream_device(stream), BUFFER_BYTES, buffer);
+    uint32_t used;
+    memcpy(&used, buffer, sizeof used);
+    return min_u64(used, BUFFER_BYTES - HEADER_BYTES);
+}
+
+static void put_back(struct opencl_print *print)
+{
+    fill_unwritten(print->buffer + HEADER_BYTES, used_bytes(print->buffer));
+    opencl_release(print->program);
+    pthread_mutex_lock(&lock);
+    print->next = idle;
+    idle = print;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Also when the device has a fault: what was printed before it may say why. */
+static void print_all(void *user, enum result result)
+{
+    struct opencl_print *print = user;
+    (void)result;
+    opencl_print_records(print->program->object, print->buffer, BUFFER_BYTES, stdout);
+    fflush(stdout);
+    put_back(print);
+}
+
+static struct opencl_print *take_idle(void)
+{
+    pthread_mutex_lock(&lock);
+    struct opencl_print *print = idle;
+    if (print)
+        idle = print->next;
+    pthread_mutex_unlock(&lock);
+    return print;
+}
+
+static enum result make(struct opencl_print **print)
+{
+    void *buffer;
+    enum result result = memory_host_alloc(opencl_platform()->driver, BUFFER_BYTES, HOST_MAPPED, &buffer);
     if (result)
         return result;
-    *print = (struct opencl_print){kernel->program, *buffer};
-    struct fill fill = {.to.address = *buffer,
-                        .value = unwritten,
-                        .element_bytes = WORD,
-                        .width = BUFFER_BYTES / WORD,
-                        .height = 1,
-                        .depth = 1};
-    result = stream_fill(stream, &fill, false);
-    return result ? result
-                  : stream_copy_bytes(stream, *buffer, (uint64_t)(uintptr_t)header, sizeof header, false);
+    *print = mem_alloc(1, sizeof **print);
+    (*print)->buffer = buffer;
+    fill_unwritten(buffer, BUFFER_BYTES);
+    return RESULT_SUCCESS;
+}
+
+enum result opencl_print_begin(cl_kernel kernel, struct opencl_print **print, uint64_t *buffer)
+{
+    const uint32_t header[2] = {0, BUFFER_BYTES - HEADER_BYTES};
+    *print = take_idle();
+    enum result result = *print ? RESULT_SUCCESS : make(print);
+    if (result)
+        return result;
+    memcpy((*print)->buffer, header, sizeof header);
+    (*print)->program = kernel->program;
+    opencl_retain(kernel->program);
+    *buffer = (uint64_t)(uintptr_t)(*print)->buffer;
+    return RESULT_SUCCESS;
 }
 
 void opencl_print_end(struct opencl_print *print, struct stream *stream)
 {
-    struct printed *printed = mem_alloc(1, sizeof *printed);
-    printed->program = print->program;
-    printed->copy = mem_alloc(BUFFER_BYTES, 1);
-    opencl_retain(print->program);
-    struct copy copy = {.from.address = print->buffer,
-                        .to.address = (uint64_t)(uintptr_t)printed->copy,
-                        .width_bytes = BUFFER_BYTES,
-                        .height = 1,
-                        .depth = 1};
-    enum result result = stream_copy_later(stream, &copy);
-    if (!result)
-        result = opencl_call_in(stream, print_all, printed);
-    if (result) /* the device has a fault: nothing can be read any more */
-        print_all(printed, result);
-    memory_free_async(stream, print->buffer);
+    if (opencl_call_in(stream, print_all, print)) /* the device has a fault */
+        print_all(print, RESULT_SUCCESS);
 }

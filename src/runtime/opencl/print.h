@@ -6,15 +6,11 @@
 
 #include <stdio.h>
 
-struct opencl_print {
-    cl_program program; /* of the formats */
-    uint64_t buffer;    /* of the device; 0: none */
-};
+struct opencl_print; /* a buffer, and what it is for */
 
 /* Gives the kernel a buffer. */
-enum result opencl_print_begin(struct opencl_print *print, cl_kernel kernel, struct stream *stream,
-                               uint64_t *buffer);
-/* Behind the kernel: prints and frees it. */
+enum result opencl_print_begin(cl_kernel kernel, struct opencl_print **print, uint64_t *buffer);
+/* Behind the kernel: prints what it left, and takes the buffer back. */
 void opencl_print_end(struct opencl_print *print, struct stream *stream);
 
 /* Prints the records of a buffer, which are as many bytes as its first word says. */

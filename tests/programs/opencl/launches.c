@@ -62,6 +62,31 @@ static void sees(int dimensions, const char *how)
     CHECK(got[1] == (int)images);
 }
 
+/* Launches that the device cannot do. */
+static void impossible(void)
+{
+    const char *text =
+        "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void fixed(local int *a) { *a = 1; }";
+    const size_t items = 64;
+    cl_ulong most = 0;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    GOOD(error);
+    GOOD(clBuildProgram(program, 1, &device, "", NULL, NULL));
+    cl_kernel fixed = clCreateKernel(program, "fixed", &error);
+    GOOD(error);
+    GOOD(clSetKernelArg(fixed, 0, 256, NULL));
+    CHECK(clEnqueueTask(queue, fixed, 0, NULL, NULL) == CL_INVALID_WORK_GROUP_SIZE);
+    CHECK(clEnqueueNDRangeKernel(queue, fixed, 1, NULL, &items, NULL, 0, NULL, NULL) ==
+          CL_INVALID_WORK_GROUP_SIZE);
+    GOOD(clEnqueueNDRangeKernel(queue, fixed, 1, NULL, &items, &items, 0, NULL, NULL));
+    GOOD(clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof most, &most, NULL));
+    GOOD(clSetKernelArg(fixed, 0, most + 1, NULL));
+    CHECK(clEnqueueNDRangeKernel(queue, fixed, 1, NULL, &items, &items, 0, NULL, NULL) ==
+          CL_OUT_OF_RESOURCES);
+    GOOD(clReleaseKernel(fixed));
+    GOOD(clReleaseProgram(program));
+}
+
 int main(void)
 {
     const size_t global[3] = {8, 1, 1};
@@ -74,6 +99,7 @@ int main(void)
     GOOD(clEnqueueTask(queue, kernel, 0, NULL, NULL));
     sees(1, "a task");
     differences();
+    impossible();
     GOOD(clReleaseKernel(kernel));
     GOOD(clReleaseKernel(differ));
     GOOD(clReleaseMemObject(buffer));

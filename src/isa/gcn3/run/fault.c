@@ -75,6 +75,17 @@ _Noreturn void gcn3_fault(struct gcn3_wave *w, const struct gcn3_lowered *op, ui
     block_fault(w->isa.block, w->isa.index * GCN3_LANES + lane, kind, address, told, said);
 }
 
+_Noreturn void gcn3_fault_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
+                              uint32_t bytes)
+{
+    bool before = (int32_t)at < 0; /* addresses have 32 bits */
+    gcn3_fault(w, op, lane, FAULT_ADDRESS, at,
+               "%s of %u bytes at byte %s%llu of the work-group's %llu bytes of LDS",
+               op->access.writes ? "a write" : "a read", bytes, before ? "-" : "",
+               (unsigned long long)(before ? -(int64_t)(int32_t)at : (int64_t)at),
+               (unsigned long long)w->isa.block->shared_bytes);
+}
+
 /* ---- blocks that cannot go on ---- */
 
 void gcn3_describe(const struct block *block, struct text *text)

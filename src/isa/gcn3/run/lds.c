@@ -10,7 +10,7 @@
 /* Names behind "ds_"; the type is the last part of the name. Old value to new one: `a` is in LDS, b and c are
  * data. */
 #define CHANGES(C)                                                                                           \
-    C(add, is_float ? sum(a, b, bytes) : a + b)                                                              \
+    C(add, is_float ? sum(a, b) : a + b)                                                                     \
     C(sub, a - b)                                                                                            \
     C(rsub, b - a)                                                                                           \
     C(inc, a >= b ? 0 : a + 1)                                                                               \
@@ -42,9 +42,9 @@ static double number_of(uint64_t bits, uint32_t bytes)
     return bytes == 4 ? (double)single : number;
 }
 
-static uint64_t sum(uint64_t a, uint64_t b, uint32_t bytes)
+/* Only f32 adds. */
+static uint64_t sum(uint64_t a, uint64_t b)
 {
-    (void)bytes; /* only f32 adds */
     float result = (float)number_of(a, 4) + (float)number_of(b, 4);
     uint32_t bits;
     memcpy(&bits, &result, 4);
@@ -117,10 +117,7 @@ static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *o
 {
     struct block *block = w->isa.block;
     if (UNLIKELY(at + bytes > block->shared_bytes))
-        gcn3_fault(w, op, lane, FAULT_ADDRESS, at,
-                   "%s of %u bytes at byte %llu of the work-group's %llu bytes of LDS",
-                   op->access.writes ? "a write" : "a read", bytes, (unsigned long long)at,
-                   (unsigned long long)block->shared_bytes);
+        gcn3_fault_lds(w, op, lane, at, bytes);
     uint32_t align = bytes >= 8 ? 4 : bytes; /* longer ones are two accesses of words */
     if (UNLIKELY(at & (align - 1)))
         gcn3_fault(w, op, lane, FAULT_MISALIGNED, at,

@@ -257,10 +257,7 @@ void gcn3_access_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, const u
     struct request *request = block->worker->request;
     EACH_LANE (i, lanes) {
         if (at[i] + op->access.bytes > block->shared_bytes)
-            gcn3_fault(w, op, i, FAULT_ADDRESS, at[i],
-                       "%s of %u bytes at byte %llu of the work-group's %llu bytes of LDS",
-                       op->access.writes ? "a write" : "a read", op->access.bytes, (unsigned long long)at[i],
-                       (unsigned long long)block->shared_bytes);
+            gcn3_fault_lds(w, op, i, at[i], op->access.bytes);
         unsigned char *place = (unsigned char *)block->shared + at[i];
         if (op->access.is_atomic) {
             uint64_t old = 0, operand, compare;

@@ -146,6 +146,9 @@ static inline uint64_t gcn3_exec(const struct gcn3_wave *w)
 _Noreturn void gcn3_fault(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane,
                           enum fault_kind kind, uint64_t address, const char *format, ...)
     __attribute__((format(__printf__, 6, 7)));
+/* Of an access outside of the work-group's LDS. */
+_Noreturn void gcn3_fault_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
+                              uint32_t bytes);
 void gcn3_place(const struct kernel *kernel, uint32_t op, struct code_place *place);
 void gcn3_describe(const struct block *block, struct text *text);
 void gcn3_deadlock(struct block *block);
