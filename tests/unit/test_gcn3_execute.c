@@ -49,25 +49,6 @@ struct way {
 
 enum outcome { PASSES, FAILS, MISSING, FAULTS, OUTCOMES };
 
-/* ---- instructions that have no executor ---- */
-
-/* A name that ends with a star stands for all that begin so. */
-static const struct {
-    const char *name, *why;
-} missing[] = {
-    {"s_setvskip", "sets a mode in which vector instructions are skipped; no compiler uses it"},
-};
-
-static bool is_known_to_miss(const char *name)
-{
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
-        size_t length = strcspn(missing[i].name, "*");
-        if (!strncmp(missing[i].name, name, length) && (missing[i].name[length] || !name[length]))
-            return true;
-    }
-    return false;
-}
-
 /* ---- a program of one instruction ---- */
 
 static void put_word(struct gcn3_object *object, uint64_t at, uint32_t word)
@@ -531,7 +512,7 @@ static void run_all(const struct way *way)
             continue;
         enum outcome outcome = check_case(&one, way, why, &format);
         counts[format][outcome]++;
-        bool is_wrong = outcome == FAILS || (outcome == MISSING && !is_known_to_miss(name));
+        bool is_wrong = outcome == FAILS || outcome == MISSING;
         wrong += is_wrong;
         if (is_wrong && (only || strcmp(last, name) != 0)) /* the first of a name */
             print_message("gfx%u %s: %s\n", one.gfx, one.text, why);

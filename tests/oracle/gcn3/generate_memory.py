@@ -125,6 +125,8 @@ def scalar_atomic_text(rng, access, is_buffer):
 SCALAR = [f"s_{buffer}{way}_dword{suffix}" for buffer in ("", "buffer_") for way, suffixes in
           (("load", ("", "x2", "x4", "x8", "x16")), ("store", ("", "x2", "x4"))) for suffix in suffixes]
 
+SCRATCH = [f"s_scratch_{way}_dword{suffix}" for way in ("load", "store") for suffix in ("", "x2", "x4")]
+
 # Vector memory
 ATOMIC_NAMES = ("swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc", "dec")
 LOADS = ("ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx2", "dwordx3", "dwordx4")
@@ -185,6 +187,20 @@ def buffer_text(rng, access, packed=False):
     return f"buffer_{access} {vectors(rng, count, 0)}, {address}, s[{resource}:{resource + 3}], {offset}{suffix}"
 
 
+TO_LDS = [f"load_{kind}" for kind in ("ubyte", "sbyte", "ushort", "sshort", "dword", "format_x")]
+
+
+def lds_text(rng, access):
+    """No VGPR has the data."""
+    return re.sub(r" v\d+,", "", buffer_text(rng, access), count=1) + " lds"
+
+
+def from_lds_text(rng):
+    offset = rng.choice(["", f" offset:{4 * rng.randrange(1, 16)}"])
+    first = 4 * rng.randrange(0, 8)
+    return f"buffer_store_lds_dword s[{first}:{first + 3}], s{rng.randrange(40, 50)}{offset} lds"
+
+
 def lines(rng, gfx):
     if gfx > 9:
         return
@@ -199,6 +215,8 @@ def lines(rng, gfx):
             yield f"s_buffer_{access}", lambda access=access: scalar_atomic_text(rng, access, True)
         for name in DS_HALVES:
             yield name, lambda name=name: ds_text(rng, name)
+        for name in SCRATCH:
+            yield name, lambda name=name: scalar_text(rng, name)
         for access in typed_halves(9):
             yield f"buffer_{access}", lambda access=access: buffer_text(rng, access, True)
         return
@@ -216,6 +234,9 @@ def lines(rng, gfx):
         yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
     for access in TYPED + typed_halves(8):
         yield f"buffer_{access}", lambda access=access: buffer_text(rng, access)
+    for access in TO_LDS:
+        yield f"buffer_{access} lds", lambda access=access: lds_text(rng, access)
+    yield "buffer_store_lds_dword", lambda: from_lds_text(rng)
 
 
 # States
@@ -369,6 +390,9 @@ def setup_scalar(rng, wave, instruction):
     for index in range(32, 40):
         wave.sgpr[index] = rng.randrange(0, 4096)
     wave.special["m0"] = rng.randrange(0, 4096)
+    if "scratch" in instruction.name:
+        wave.sgpr[32:40] = [rng.randrange(0, 512) for _ in range(8)]
+        wave.special["m0"] = rng.randrange(0, 512)
     base = instruction.operands[1].index
     address = MEMORY_AT + 4 * rng.randrange(0, 1024)
     wave.sgpr[base], wave.sgpr[base + 1] = address & M32, address >> 32
@@ -446,7 +470,11 @@ def set_type(rng, wave, index, is_load, is_half):
 def setup_buffer(rng, wave, instruction):
     setup_memory(rng, wave)
     size = access_size(instruction.name)
-    data, address, descriptor, _ = instruction.operands
+    descriptor = instruction.operands[-2]
+    address = instruction.operands[-3] if len(instruction.operands) > 2 else None
+    if "lds" in instruction.modifiers:
+        wave.lds = random_bytes(rng, LDS_SIZE, "u32")
+        wave.special["m0"] = rng.getrandbits(16) << 16 | 4 * rng.randrange(0x1000)
     offen, idxen = "offen" in instruction.modifiers, "idxen" in instruction.modifiers
     for index in range(40, 50):
         wave.sgpr[index] = 16 * rng.randrange(0, 32)

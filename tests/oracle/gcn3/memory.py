@@ -42,13 +42,15 @@ def run_scalar(wave, instruction):
     match = re.fullmatch(r"s_(buffer_)?atomic_(\w+?)(_x2)?", instruction.name)
     if match:
         return run_scalar_atomic(wave, instruction, match)
-    match = re.fullmatch(r"s_(buffer_)?(load|store)_dword(?:x(\d+))?", instruction.name)
+    match = re.fullmatch(r"s_(buffer_|scratch_)?(load|store)_dword(?:x(\d+))?", instruction.name)
     if not match:
         return instruction.name in ("s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol")
     count = int(match[3] or 1)
     data, base_operand, offset_operand = instruction.operands
-    base, limit = scalar_base(wave, base_operand, bool(match[1]))
+    base, limit = scalar_base(wave, base_operand, match[1] == "buffer_")
     offset = wave.scalar32(offset_operand)
+    if match[1] == "scratch_" and offset_operand.kind in ("s", "m0"):  # a register counts 64 bytes
+        offset *= 64
     start = (base + offset) & ~3
     loaded = []
     for i in range(count):
@@ -284,11 +286,43 @@ def run_typed(wave, instruction, match, resource, places):
     return True
 
 
+def lds_words(wave, instruction):
+    """Of an access to LDS: functions that read and write a lane's word. Figure 8.4; M0 is no limit here."""
+    first = (wave.get("m0") & 0xFFFF) + instruction.number("offset")
+
+    def read(lane):
+        wave.touch("lds", first + 4 * lane, 4)
+        return int.from_bytes(wave.lds[first + 4 * lane:first + 4 * lane + 4], "little")
+
+    def write(lane, value):
+        wave.touch("lds", first + 4 * lane, 4)
+        wave.lds[first + 4 * lane:first + 4 * lane + 4] = (value & M32).to_bytes(4, "little")
+    return read, write
+
+
+def run_with_lds(wave, instruction, match, resource, places):
+    """What a VGPR would get goes to the lane's word of LDS; or that is stored."""
+    read, write = lds_words(wave, instruction)
+    for lane, place in places.items():
+        if match[1] == "store":
+            place.store(0, read(lane), 4)
+        elif match[2] == "format_x":
+            element = sum(place.load_within(at) << 8 * at for at in range(formats.size_of(resource.data)))
+            components = formats.read(resource.data, resource.number, element)
+            write(lane, formats.select(resource.selects, resource.number, components)[0])
+        else:
+            size, is_signed = WIDTHS[match[2]]
+            value = place.load(0, size)
+            write(lane, signed(value, 8 * size) if is_signed else value)
+    return True
+
+
 def run_buffer(wave, instruction):
     match = re.fullmatch(r"buffer_(load|store|atomic)_(\w+)", instruction.name)
     if not match:
         return instruction.name in ("buffer_wbinvl1", "buffer_wbinvl1_vol")
-    data, address, resource_operand, scalar_operand = instruction.operands
+    resource_operand, scalar_operand = instruction.operands[-2:]
+    data, address = instruction.operands[0], instruction.operands[-3] if len(instruction.operands) > 2 else None
     resource = Resource([wave.get_s(resource_operand.index + i) for i in range(4)])
     scalar_offset = wave.scalar32(scalar_operand)
     offen, idxen = "offen" in instruction.modifiers, "idxen" in instruction.modifiers
@@ -299,6 +333,8 @@ def run_buffer(wave, instruction):
         index += lane if resource.add_tid else 0
         offset += instruction.number("offset")
         places[lane] = resource.place(wave, index, offset, scalar_offset)
+    if "lds" in instruction.modifiers:
+        return run_with_lds(wave, instruction, match, resource, places)
     if match[2].startswith("format_"):
         return run_typed(wave, instruction, match, resource, places)
     if match[1] == "atomic":

@@ -141,9 +141,7 @@ gcn3_run_fn *gcn3_buffer(struct gcn3_lowered *op)
         op->access = (struct gcn3_data){0};
         return invalidate;
     }
-    if (gcn3_rows[op->inst.op].flags & GCN3_FORMATTED)
+    if (gcn3_rows[op->inst.op].flags & GCN3_FORMATTED || op->inst.lds)
         return gcn3_typed(op);
-    if (op->inst.lds || !op->access.bytes)
-        return NULL;
-    return buffer;
+    return op->access.bytes ? buffer : NULL;
 }

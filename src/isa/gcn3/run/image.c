@@ -111,7 +111,10 @@ static void check_texels(struct gcn3_wave *w, const struct gcn3_lowered *op, con
 {
     struct gcn3_lowered sized = *op;
     sized.access.bytes = (uint8_t)fetch->texture.texel_bytes;
-    for (uint32_t corner = 0; corner < GCN3_CORNERS; corner++) {
+    uint32_t corners = 0;
+    EACH_LANE (i, fetch->lanes)
+        corners |= fetch->around[i].corners; /* a power of 2, the same for all lanes */
+    for (uint32_t corner = 0; corner < corners; corner++) {
         uint64_t at[GCN3_LANES];
         lane_mask lanes = 0;
         EACH_LANE (i, fetch->lanes) {

@@ -94,6 +94,8 @@ static void lower(struct gcn3_program *program, struct gcn3_lowered *op)
         op->target = program->by_word[to / 4];
     op->run = gcn3_control(inst);
     if (!op->run)
+        op->run = gcn3_skip(inst);
+    if (!op->run)
         op->run = gcn3_memory(op);
     if (!op->run)
         op->run = gcn3_alu(op);
@@ -151,6 +153,7 @@ struct gcn3_program *gcn3_program_new(struct gcn3_object *object, uint64_t addre
     decode_all(program);
     for (uint32_t i = 0; i < program->count; i++)
         lower(program, &program->ops[i]);
+    gcn3_make_skippable(program);
     program->kernels = mem_alloc(object->kernel_count, sizeof *program->kernels);
     for (size_t i = 0; i < object->kernel_count; i++)
         make_kernel(program, i);

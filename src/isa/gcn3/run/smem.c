@@ -64,7 +64,7 @@ static uint64_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered 
     bool is_buffer = inst->a.dwords == 4;
     uint64_t base = gcn3_pair(w, inst->a.number), offset = (uint64_t)(int64_t)inst->offset;
     if (inst->saddr.kind == GCN3_SGPR || inst->saddr.kind == GCN3_SPECIAL)
-        offset += w->s[inst->saddr.number];
+        offset += (uint64_t)w->s[inst->saddr.number] * op->access.step;
     uint64_t stride = base >> 48 & 0x3fff;
     base = is_buffer ? base & ((UINT64_C(1) << 48) - 1) : base;
     uint64_t at = (base + offset) & ~UINT64_C(3), place = at - (base & ~UINT64_C(3));
@@ -230,8 +230,9 @@ gcn3_run_fn *gcn3_smem(struct gcn3_lowered *op)
         return memtime;
     if (!strncmp(row->text, "s_dcache", 8))
         return forget;
-    if (strstr(row->text, "scratch") || !row->memory_bytes)
+    if (!row->memory_bytes)
         return NULL;
+    op->access.step = strstr(row->text, "scratch") ? 64 : 1;
     op->access.bytes = row->memory_bytes;
     op->access.dwords = row->memory_bytes / 4;
     if (row->flags & GCN3_ATOMIC) {

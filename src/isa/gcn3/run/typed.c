@@ -1,4 +1,5 @@
-/* Typed buffers: MUBUF with the format of the resource, MTBUF with the instruction's. */
+/* Typed buffers: MUBUF with the format of the resource, MTBUF with the instruction's. Loads to LDS, and
+ * stores from there, are typed accesses, too: each lane has a word of LDS in place of registers. */
 #include "gcn3_run/buffer.h"
 #include "gcn3_run/format.h"
 
@@ -9,6 +10,7 @@
 struct typed {
     uint32_t data, number; /* formats */
     uint32_t select;       /* of the resource: 3 bits for each component of a load */
+    uint32_t lds_at;       /* of an access to LDS: where lane 0's word is */
     lane_mask lanes;       /* that have an element */
 };
 
@@ -67,16 +69,55 @@ void gcn3_give_components(const struct gcn3_wave *w, const struct gcn3_lowered *
     }
 }
 
+/* ---- words of LDS ---- */
+
+static unsigned char *lds_word(const struct gcn3_wave *w, const struct typed *typed, uint32_t lane)
+{
+    return (unsigned char *)w->isa.block->shared + typed->lds_at + 4 * lane;
+}
+
+static void check_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, const struct typed *typed)
+{
+    uint64_t room = w->isa.block->shared_bytes;
+    if (typed->lds_at % 4)
+        gcn3_fault(w, op, 0, FAULT_MISALIGNED, typed->lds_at,
+                   "words from byte %u of LDS on, which is not aligned to 4", typed->lds_at);
+    EACH_LANE (i, gcn3_exec(w)) {
+        uint64_t at = typed->lds_at + 4 * i;
+        if (at + 4 > room)
+            gcn3_fault(w, op, i, FAULT_ADDRESS, at,
+                       "%s of 4 bytes at byte %llu of the work-group's %llu bytes of LDS",
+                       op->access.writes ? "a read" : "a write", (unsigned long long)at,
+                       (unsigned long long)room);
+    }
+}
+
+/* Plain loads: an unsigned or signed integer of so many bytes. */
+static void set_plain_format(const struct gcn3_lowered *op, struct typed *typed)
+{
+    enum { DATA_8 = 1, DATA_16 = 2, DATA_32 = 4, NUMBER_UINT = 4, NUMBER_SINT = 5, ONLY_X = 4 };
+    uint32_t bytes = gcn3_rows[op->inst.op].memory_bytes;
+    typed->data = bytes == 1 ? DATA_8 : bytes == 2 ? DATA_16 : DATA_32;
+    typed->number = op->access.is_signed ? NUMBER_SINT : NUMBER_UINT;
+    typed->select = ONLY_X;
+}
+
 /* ---- elements ---- */
 
-static struct typed typed_of(const struct gcn3_wave *w, const struct gcn3_inst *inst)
+static struct typed typed_of(const struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    const struct gcn3_inst *inst = &op->inst;
     enum { IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9 };
     uint32_t word = w->s[inst->resource.number + 3];
     bool is_own = inst->format == GCN3_MTBUF;
-    return (struct typed){.data = is_own ? inst->dfmt : word >> 15 & 15,
+    struct typed typed = {.data = is_own ? inst->dfmt : word >> 15 & 15,
                           .number = is_own ? inst->nfmt : word >> 12 & 7,
                           .select = is_own ? IDENTITY : word & 0xfff};
+    if (inst->lds && !(gcn3_rows[inst->op].flags & GCN3_FORMATTED))
+        set_plain_format(op, &typed);
+    if (inst->lds)
+        typed.lds_at = (w->s[GCN3_M0] & 0xffff) + (uint32_t)inst->offset;
+    return typed;
 }
 
 static void take(struct gcn3_wave *w, const struct gcn3_lowered *op, const struct typed *typed, uint32_t lane,
@@ -86,14 +127,20 @@ static void take(struct gcn3_wave *w, const struct gcn3_lowered *op, const struc
     if (bytes)
         gcn3_format_read(typed->data, typed->number, bytes, components);
     gcn3_format_select(typed->select, typed->number, components, selected);
-    gcn3_take_components(w, op, lane, typed->number, selected, op->access.dwords);
+    if (op->inst.lds)
+        memcpy(lds_word(w, typed, lane), selected, 4);
+    else
+        gcn3_take_components(w, op, lane, typed->number, selected, op->access.dwords);
 }
 
 static void give(const struct gcn3_wave *w, const struct gcn3_lowered *op, const struct typed *typed,
                  uint32_t lane, unsigned char *bytes)
 {
     uint32_t given[GCN3_COMPONENTS] = {0}, components[GCN3_COMPONENTS] = {0};
-    gcn3_give_components(w, op, lane, typed->number, given, op->access.dwords);
+    if (op->inst.lds)
+        memcpy(given, lds_word(w, typed, lane), 4);
+    else
+        gcn3_give_components(w, op, lane, typed->number, given, op->access.dwords);
     gcn3_format_place(typed->select, given, components);
     gcn3_format_write(typed->data, typed->number, components, bytes);
 }
@@ -135,7 +182,7 @@ static void perform(struct gcn3_wave *w, const struct gcn3_lowered *op, const st
 static void access(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     struct gcn3_resource r = gcn3_resource_of(w, &op->inst);
-    struct typed typed = typed_of(w, &op->inst);
+    struct typed typed = typed_of(w, op);
     struct gcn3_places places;
     struct gcn3_lowered sized = *op;
     lane_mask on = gcn3_exec(w);
@@ -143,6 +190,8 @@ static void access(struct gcn3_wave *w, const struct gcn3_lowered *op)
     if (!sized.access.bytes)
         gcn3_fault(w, op, 0, FAULT_INSTRUCTION, 0, "a buffer of data format %u, which there is not",
                    typed.data);
+    if (op->inst.lds)
+        check_lds(w, op, &typed);
     gcn3_find_places(w, &op->inst, &r, on, 0, &places); /* an element is inside or not */
     gcn3_check_global(w, &sized, places.at, places.whole);
     typed.lanes = places.whole;
@@ -160,7 +209,7 @@ static void access(struct gcn3_wave *w, const struct gcn3_lowered *op)
 gcn3_run_fn *gcn3_typed(struct gcn3_lowered *op)
 {
     const struct gcn3_row *row = &gcn3_rows[op->inst.op];
-    if (!(row->flags & GCN3_FORMATTED) || op->inst.lds)
+    if (!(row->flags & GCN3_FORMATTED) && !op->inst.lds)
         return NULL;
     op->access.bytes = 4; /* or more: the format says */
     op->access.writes = strstr(row->text, "store");

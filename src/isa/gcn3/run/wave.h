@@ -40,7 +40,7 @@ struct gcn3_data {
     bool negates;      /* ... of the operand */
     uint8_t change;    /* of an atomic in LDS: what it does (lds.c), */
     char type;         /* with f, i, u or b */
-    uint16_t step;     /* of two offsets: bytes that they count */
+    uint16_t step;     /* bytes that offsets count: of two in LDS; of a register's in scalar memory */
     uint8_t before;    /* of an image: address registers before the coordinates, */
     bool has_offsets;  /* the first of which has offsets in texels */
     uint32_t number;   /* among accesses of the program, from 0 */
@@ -49,6 +49,8 @@ struct gcn3_data {
 /* An instruction, ready to run. */
 struct gcn3_lowered {
     gcn3_run_fn *run;
+    gcn3_run_fn
+        *unskipped; /* of a vector instruction, if the program may set VSKIP: how it runs without (skip.c) */
     const void *more; /* of arithmetic: what run needs (alu.h) */
     uint32_t at;      /* in the object's image */
     uint32_t target;  /* the number of the instruction that a branch goes to, or GCN3_NO_OP */
@@ -162,6 +164,11 @@ enum isa_ran gcn3_run(struct isa_warp *warp);
 bool gcn3_settle(struct isa_warp *warp);
 void gcn3_step(struct isa_warp *warp, struct isa_stepped *stepped);
 void gcn3_check_limits(struct isa_warp *warp);
+
+/* ---- skip.c ---- */
+
+void gcn3_make_skippable(struct gcn3_program *program);
+gcn3_run_fn *gcn3_skip(const struct gcn3_inst *inst); /* s_setvskip; or NULL */
 
 /* ---- control.c ---- */
 
