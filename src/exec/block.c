@@ -48,9 +48,11 @@ _Noreturn void block_fault(struct block *block, uint32_t thread, enum fault_kind
         fault->thread[0] = thread % size[0];
         fault->thread[1] = thread / size[0] % size[1];
         fault->thread[2] = thread / size[0] / size[1];
-        snprintf(fault->text, sizeof fault->text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u), %s: %s",
-                 demangled(grid->kernel->facts.name), block->id[0], block->id[1], block->id[2],
-                 fault->thread[0], fault->thread[1], fault->thread[2], where, what);
+        const struct isa_ops *isa = grid->kernel->isa;
+        snprintf(fault->text, sizeof fault->text, "kernel %s, %s (%u,%u,%u), %s (%u,%u,%u), %s: %s",
+                 demangled(grid->kernel->facts.name), isa->block_word, block->id[0], block->id[1],
+                 block->id[2], isa->thread_word, fault->thread[0], fault->thread[1], fault->thread[2], where,
+                 what);
     }
     pthread_mutex_unlock(&grid->lock);
     atomic_store(&grid->stop, 1);

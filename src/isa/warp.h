@@ -63,7 +63,8 @@ enum isa_ran {
 
 struct isa_ops {
     const char *name;
-    uint32_t lanes;    /* of a warp: 32 or 64 */
+    const char *block_word, *thread_word; /* what its programmers call them, for messages */
+    uint32_t lanes;                       /* of a warp: 32 or 64 */
     size_t warp_bytes; /* of the instruction set's own struct, which begins with a struct isa_warp */
 
     bool (*prepare)(struct kernel *kernel, struct err *err); /* once, before its first launch */

@@ -160,7 +160,7 @@ END
     grep -E '^(plain|prints) ' out | diff - expected || fail 'the times of events are not those of the launches'
     run "${on[@]}" ./times
     expect_line out '^before$'
-    expect_line err ' [0-9]+ machine warp instructions '
+    expect_line err ' [0-9]+ wave instructions '
 else
     skip 'no clang with device libraries for OpenCL C'
 fi

@@ -475,6 +475,8 @@ static void toy_archive_piece(const struct isa_warp *isa, struct piece *piece, s
 }
 
 static const struct isa_ops toy_isa = {.name = "toy",
+                                       .block_word = "block",
+                                       .thread_word = "thread",
                                        .lanes = TOY_LANES,
                                        .warp_bytes = sizeof(struct toy_warp),
                                        .prepare = toy_prepare,

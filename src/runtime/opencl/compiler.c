@@ -345,12 +345,28 @@ static bool make_code(const struct workshop *shop, const char *in, const char *t
     opencl_words_add(&words, "ir");
     opencl_words_add(&words, "-nogpulib");
     opencl_words_add(&words, "-O3");
+    for (size_t i = 0; i < options->words.count; i++) /* a later one holds */
+        if (!strncmp(options->words.at[i], "-O", 2) || !strcmp(options->words.at[i], "-cl-opt-disable"))
+            opencl_words_add(&words, "%s", options->words.at[i]);
     add_libraries(&words, target, options);
     add_in_out(shop, &words, in, "code");
     return run_and_free(shop, "clang", &words);
 }
 
 /* ---- builds ---- */
+
+/* A tool that was upgraded makes other code. */
+static void add_file_key(struct opencl_cache_key *key, const char *folder, const char *name)
+{
+    struct text path = {0};
+    struct stat facts;
+    text_add(&path, "%s/%s", folder, name);
+    if (!stat(path.at, &facts)) {
+        opencl_cache_add(key, &facts.st_size, sizeof facts.st_size);
+        opencl_cache_add(key, &facts.st_mtime, sizeof facts.st_mtime);
+    }
+    text_fini(&path);
+}
 
 static void start_key(struct opencl_cache_key *key, const char *kind, const char *target,
                       const struct opencl_options *options)
@@ -361,6 +377,8 @@ static void start_key(struct opencl_cache_key *key, const char *kind, const char
     for (size_t i = 0; i < COUNT_OF(language); i++)
         opencl_cache_add(key, language[i], strlen(language[i]));
     opencl_cache_add(key, own_abs_diff, sizeof own_abs_diff);
+    add_file_key(key, llvm(), "clang");
+    add_file_key(key, libraries(), "opencl.bc");
     for (size_t i = 0; i < options->words.count; i++)
         opencl_cache_add(key, options->words.at[i], strlen(options->words.at[i]));
     opencl_cache_add(key, &options->creates_library, sizeof options->creates_library);

@@ -90,7 +90,7 @@ _Noreturn void gcn3_fault_lds(struct gcn3_wave *w, const struct gcn3_lowered *op
 
 void gcn3_describe(const struct block *block, struct text *text)
 {
-    text_add(text, "of block (%u,%u,%u)", block->id[0], block->id[1], block->id[2]);
+    text_add(text, "of work-group (%u,%u,%u)", block->id[0], block->id[1], block->id[2]);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         const struct gcn3_wave *w = gcn3_wave(block_warp(block, i));
         if (w->isa.ended)

@@ -14,6 +14,8 @@ static bool force(struct block *block)
 }
 
 const struct isa_ops gcn3_isa = {.name = "GCN3",
+                                 .block_word = "work-group",
+                                 .thread_word = "work-item",
                                  .lanes = GCN3_LANES,
                                  .warp_bytes = sizeof(struct gcn3_wave),
                                  .prepare = gcn3_prepare,

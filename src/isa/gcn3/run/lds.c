@@ -112,8 +112,8 @@ static uint32_t step_of(const struct gcn3_row *row)
     return strstr(row->text, "st64") ? 64 * element : element;
 }
 
-static unsigned char *place_at(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
-                               uint32_t bytes)
+unsigned char *gcn3_lds_place(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
+                              uint32_t bytes)
 {
     struct block *block = w->isa.block;
     if (UNLIKELY(at + bytes > block->shared_bytes))
@@ -181,7 +181,7 @@ static void find_places(struct gcn3_wave *w, const struct gcn3_lowered *op, uint
     }
     if (UNLIKELY(bad))
         EACH_LANE (i, gcn3_exec(w))
-            place_at(w, op, i, at[i], bytes);
+            gcn3_lds_place(w, op, i, at[i], bytes);
 }
 
 static void note_places(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint32_t at[GCN3_LANES])
@@ -271,7 +271,7 @@ static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
         uint64_t data[2] = {data_of(w, &inst->b, i), data_of(w, &inst->c, i)};
         for (uint32_t half = 0; half < halves; half++) {
             uint64_t old = 0;
-            unsigned char *place = place_at(w, op, i, base + offsets[half], bytes);
+            unsigned char *place = gcn3_lds_place(w, op, i, base + offsets[half], bytes);
             memcpy(&old, place, bytes);
             uint64_t new = changed((enum change)op->access.change, old, data[half], is_two ? 0 : data[1],
                                    op->access.type, bytes);
@@ -294,8 +294,8 @@ static void change_by_other(struct gcn3_wave *w, const struct gcn3_lowered *op)
     EACH_LANE (i, lanes) {
         uint32_t at = w->v[op->inst.a.number][i];
         uint64_t old = 0, other = 0;
-        unsigned char *place = place_at(w, op, i, at, bytes);
-        memcpy(&other, place_at(w, op, i, at + (uint32_t)distance, bytes), bytes);
+        unsigned char *place = gcn3_lds_place(w, op, i, at, bytes);
+        memcpy(&other, gcn3_lds_place(w, op, i, at + (uint32_t)distance, bytes), bytes);
         memcpy(&old, place, bytes);
         uint64_t new = changed(how, old, other, 0, op->access.type, bytes);
         memcpy(place, &new, bytes);
@@ -311,7 +311,7 @@ static void move_counter(struct gcn3_wave *w, const struct gcn3_lowered *op)
     uint32_t old, at = (w->s[GCN3_M0] >> 16) + (uint32_t)op->inst.offset;
     uint32_t by = (uint32_t)__builtin_popcountll(lanes);
     struct request *request = w->isa.block->worker->request;
-    unsigned char *place = place_at(w, op, 0, at, 4);
+    unsigned char *place = gcn3_lds_place(w, op, 0, at, 4);
     count(w, op);
     memcpy(&old, place, 4);
     uint32_t new = op->inst.op == GCN3_DS_APPEND ? old + by : old - by;

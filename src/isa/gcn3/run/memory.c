@@ -213,11 +213,36 @@ void gcn3_access_global(struct gcn3_wave *w, const struct gcn3_lowered *op, uint
 
 /* ---- private memory: `at` is a place in the wave's ---- */
 
+/* Words of a work-item's private memory are STRIDE apart: those of other lanes stand between them. */
+enum { STRIDE = 4 * GCN3_LANES };
+
+static void read_scratch(const char *from, void *bytes, uint32_t count)
+{
+    for (uint32_t done = 0; done < count; done += 4)
+        memcpy((char *)bytes + done, from + (uint64_t)done / 4 * STRIDE, min_u64(count - done, 4));
+}
+
+static void write_scratch(char *to, const void *bytes, uint32_t count)
+{
+    for (uint32_t done = 0; done < count; done += 4)
+        memcpy(to + (uint64_t)done / 4 * STRIDE, (const char *)bytes + done, min_u64(count - done, 4));
+}
+
+/* An atomic operation through a flat address that turns out to be private. */
+static void change_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, char *place)
+{
+    uint64_t old = 0, operand, compare;
+    read_scratch(place, &old, op->access.bytes);
+    operands_of(w, op, lane, &operand, &compare);
+    uint64_t new = atomic_apply(op->access.operation, old, operand, compare, false);
+    write_scratch(place, &new, op->access.bytes);
+    take_old(w, op, lane, old);
+}
+
 void gcn3_access_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uint64_t at[GCN3_LANES],
                          lane_mask lanes)
 {
     struct request *request = w->isa.block->worker->request;
-    enum { STRIDE = 4 * GCN3_LANES };
     EACH_LANE (i, lanes) {
         unsigned char bytes[16];
         uint64_t last = at[i] + (op->access.bytes > 4 ? (uint64_t)(op->access.dwords - 1) * STRIDE : 0);
@@ -226,18 +251,15 @@ void gcn3_access_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uin
                        "%s at byte %llu of the work-item's %llu bytes of private memory",
                        op->access.writes ? "a write" : "a read", (unsigned long long)(at[i] / STRIDE * 4),
                        (unsigned long long)(w->scratch_bytes / GCN3_LANES));
-        uint32_t piece = (uint32_t)min_u64(op->access.bytes, 4);
-        if (op->access.writes)
+        if (op->access.is_atomic) {
+            change_scratch(w, op, i, w->scratch + at[i]);
+        } else if (op->access.writes) {
             gcn3_give_lane(w, op, i, bytes);
-        for (uint32_t k = 0; k < op->access.dwords; k++) {
-            char *place = w->scratch + at[i] + (uint64_t)k * STRIDE;
-            if (op->access.writes)
-                memcpy(place, bytes + 4 * k, piece);
-            else
-                memcpy(bytes + 4 * k, place, piece);
-        }
-        if (!op->access.writes)
+            write_scratch(w->scratch + at[i], bytes, op->access.bytes);
+        } else {
+            read_scratch(w->scratch + at[i], bytes, op->access.bytes);
             gcn3_take_lane(w, op, i, bytes);
+        }
         if (request)
             request->local_at[i] = at[i] / STRIDE * 4 + at[i] % 4;
     }
@@ -256,9 +278,7 @@ void gcn3_access_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, const u
     struct block *block = w->isa.block;
     struct request *request = block->worker->request;
     EACH_LANE (i, lanes) {
-        if (at[i] + op->access.bytes > block->shared_bytes)
-            gcn3_fault_lds(w, op, i, at[i], op->access.bytes);
-        unsigned char *place = (unsigned char *)block->shared + at[i];
+        unsigned char *place = gcn3_lds_place(w, op, i, at[i], op->access.bytes);
         if (op->access.is_atomic) {
             uint64_t old = 0, operand, compare;
             memcpy(&old, place, op->access.bytes);

@@ -148,6 +148,9 @@ static inline uint64_t gcn3_exec(const struct gcn3_wave *w)
 _Noreturn void gcn3_fault(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane,
                           enum fault_kind kind, uint64_t address, const char *format, ...)
     __attribute__((format(__printf__, 6, 7)));
+/* Where in the work-group's LDS a lane's access is; bad ones are faults. */
+unsigned char *gcn3_lds_place(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
+                              uint32_t bytes);
 /* Of an access outside of the work-group's LDS. */
 _Noreturn void gcn3_fault_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
                               uint32_t bytes);

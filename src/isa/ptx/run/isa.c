@@ -18,6 +18,8 @@ static void check_limits(struct isa_warp *isa)
 }
 
 const struct isa_ops ptx_isa = {.name = "PTX",
+                                .block_word = "block",
+                                .thread_word = "thread",
                                 .lanes = WARP_LANES,
                                 .warp_bytes = sizeof(struct warp),
                                 .prepare = ptx_prepare,
