@@ -1,5 +1,5 @@
 /* Branches, calls, barriers, waits: instructions that change where a wave is, or whether it goes on. */
-#include "gcn3_run/wave.h"
+#include "gcn3_run/hostcall.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -127,6 +127,9 @@ static void end(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 static void trap(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    const char *said = gcn3_hostcall_said(w);
+    if (said)
+        gcn3_fault(w, op, 0, FAULT_ASSERT, 0, "%s", said);
     gcn3_fault(w, op, 0, FAULT_TRAP, 0, "trap %u", op->inst.immediate & 0xff);
 }
 
