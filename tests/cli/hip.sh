@@ -75,7 +75,7 @@ for mode in functional timing; do
     expect_line out '^hipErrorLaunchFailure$'
     expect_line err 'kernel stop, block .*: trap 2$'
     run run --mode $mode ./stop more
-    expect_line out '^hipErrorAssert$'
+    expect_line out '^hipErrorLaunchFailure$'
     expect_line err "kernel stop, block .*: stop.hip:6: void stop\\(int\\): Device-side assertion .n < 2. failed\\.$"
 done
 

@@ -221,13 +221,13 @@ void gcn3_access_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uin
     enum { STRIDE = 4 * GCN3_LANES };
     EACH_LANE (i, lanes) {
         unsigned char bytes[16];
+        uint32_t piece = (uint32_t)min_u64(op->access.bytes, 4);
         uint64_t last = at[i] + (op->access.bytes > 4 ? (uint64_t)(op->access.dwords - 1) * STRIDE : 0);
-        if (at[i] >= w->scratch_bytes || last + 4 > w->scratch_bytes)
+        if (at[i] >= w->scratch_bytes || last + piece > w->scratch_bytes)
             gcn3_fault(w, op, i, FAULT_ADDRESS, at[i] / STRIDE * 4,
                        "%s at byte %llu of the work-item's %llu bytes of private memory",
                        op->access.writes ? "a write" : "a read", (unsigned long long)(at[i] / STRIDE * 4),
                        (unsigned long long)(w->scratch_bytes / GCN3_LANES));
-        uint32_t piece = (uint32_t)min_u64(op->access.bytes, 4);
         if (op->access.writes)
             gcn3_give_lane(w, op, i, bytes);
         for (uint32_t k = 0; k < op->access.dwords; k++) {
