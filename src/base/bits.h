@@ -31,6 +31,28 @@ static inline uint64_t rotate_left(uint64_t x, int by)
     return x << by | x >> (-by & 63);
 }
 
+/* Numbers in bytes, at any alignment, in the order of bytes that the host has. */
+static inline uint16_t unaligned_u16(const void *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t unaligned_u32(const void *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint64_t unaligned_u64(const void *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
 /* One step of the digest that results are compared by; good mixing, no security. */
 static inline uint64_t digest_word(uint64_t digest, uint64_t word)
 {

@@ -180,8 +180,9 @@ static void set_environment(const struct run *run)
     mem_free(preload);
 }
 
-/* Which library the loader does not find, by letting it list what it would load. */
-static void find_missing(const struct run *run, struct text *missing)
+/* Which library the loader does not find, by letting it list what it would load; whether OpenCL is among it.
+ */
+static void find_missing(const struct run *run, struct text *missing, bool *uses_opencl)
 {
     int ends[2];
     char line[4096];
@@ -200,6 +201,7 @@ static void find_missing(const struct run *run, struct text *missing)
     FILE *listed = fdopen(ends[0], "r");
     while (listed && fgets(line, sizeof line, listed)) {
         char *arrow = strstr(line, " => not found");
+        *uses_opencl |= strstr(line, "libOpenCL.so.") != NULL;
         if (arrow && !missing->length)
             text_add(missing, "%.*s", (int)(arrow - line), line);
     }
@@ -215,6 +217,7 @@ static void find_missing(const struct run *run, struct text *missing)
 static bool check_program(struct run *run, struct err *err)
 {
     struct text missing = {0};
+    bool uses_opencl = false;
     switch (kind_of(run->path)) {
     case PROGRAM_FOREIGN:
         err_set(err, "run: %.200s is a program for another kind of machine, not for 64-bit x86", run->path);
@@ -226,11 +229,11 @@ static bool check_program(struct run *run, struct err *err)
                 run->path);
         return fail(run, EXIT_CANNOT_RUN);
     case PROGRAM_DYNAMIC:
-        find_missing(run, &missing);
+        find_missing(run, &missing, &uses_opencl);
         break;
     default:;
     }
-    bool complete = !missing.length;
+    bool complete = !missing.length, lacks_opencl = complete && uses_opencl && !run->opencl;
     if (!complete && !strncmp(missing.at, "libcudart.so.", 13))
         err_set(err,
                 "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
@@ -244,8 +247,13 @@ static bool check_program(struct run *run, struct err *err)
     else if (!complete)
         err_set(err, "run: %.200s needs %.200s, which is not found; LD_LIBRARY_PATH can name its folder",
                 run->path, missing.at);
+    else if (lacks_opencl)
+        err_set(err,
+                "run: %.200s uses OpenCL, and this Heddle was built without OpenCL's headers: apt install "
+                "opencl-headers, and build it again",
+                run->path);
     text_fini(&missing);
-    return complete || fail(run, EXIT_NOT_FOUND);
+    return (complete && !lacks_opencl) || fail(run, EXIT_NOT_FOUND);
 }
 
 static bool make_folder(struct run *run, struct err *err)

@@ -12,33 +12,12 @@ enum { HEADER = 16, ENTRY = 64 };
 #define FLAG_EXACT  UINT64_C(0x100000)
 #define FLAG_FAMILY UINT64_C(0x200000)
 
-static uint16_t get16(const uint8_t *at)
-{
-    uint16_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 bool fatbin_length(const void *header, size_t *bytes)
 {
     const uint8_t *at = header;
-    if (get32(at) != FATBIN_MAGIC || get16(at + 6) < HEADER)
+    if (unaligned_u32(at) != FATBIN_MAGIC || unaligned_u16(at + 6) < HEADER)
         return false;
-    return !__builtin_add_overflow((uint64_t)get16(at + 6), get64(at + 8), bytes);
+    return !__builtin_add_overflow((uint64_t)unaligned_u16(at + 6), unaligned_u64(at + 8), bytes);
 }
 
 static bool read_entry(const uint8_t *at, size_t left, struct fatbin_entry *entry, size_t *taken,
@@ -46,20 +25,20 @@ static bool read_entry(const uint8_t *at, size_t left, struct fatbin_entry *entr
 {
     if (left < ENTRY)
         return err_set(err, "the fatbin ends in the middle of an entry");
-    uint32_t header = get32(at + 4);
-    uint64_t payload = get64(at + 8);
+    uint32_t header = unaligned_u32(at + 4);
+    uint64_t payload = unaligned_u64(at + 8);
     if (header < ENTRY || header > left || payload > left - header)
         return err_set(err, "an entry of the fatbin claims more bytes than there are");
-    uint64_t flags = get64(at + 40);
-    *entry = (struct fatbin_entry){.kind = get16(at),
-                                   .arch = get32(at + 28),
+    uint64_t flags = unaligned_u64(at + 40);
+    *entry = (struct fatbin_entry){.kind = unaligned_u16(at),
+                                   .arch = unaligned_u32(at + 28),
                                    .exact = flags & FLAG_EXACT,
                                    .family = flags & FLAG_FAMILY,
                                    .at = at + header,
                                    .bytes = (size_t)payload,
                                    .flags = flags,
-                                   .packed_bytes = get32(at + 16),
-                                   .unpacked_bytes = get64(at + 56)};
+                                   .packed_bytes = unaligned_u32(at + 16),
+                                   .unpacked_bytes = unaligned_u64(at + 56)};
     *taken = header + (size_t)payload;
     return true;
 }
@@ -73,7 +52,7 @@ bool fatbin_read(const void *fatbin, size_t bytes, fatbin_each *each, void *user
     if (claimed > bytes)
         return err_set(err, "the fatbin claims %zu bytes and has %zu", claimed, bytes);
     size_t taken = 0;
-    for (size_t done = get16(at + 6); done < claimed; done += taken) {
+    for (size_t done = unaligned_u16(at + 6); done < claimed; done += taken) {
         struct fatbin_entry entry;
         if (!read_entry(at + done, claimed - done, &entry, &taken, err))
             return false;

@@ -236,6 +236,28 @@ enum result function_occupancy(struct function *function, struct device *device,
     return RESULT_SUCCESS;
 }
 
+enum result function_best_block(struct function *function, struct device *device, int most,
+                                size_t (*shared_of)(int threads), size_t dynamic_shared, int *grid,
+                                int *block)
+{
+    const struct gpu_spec *gpu = device->spec;
+    int warp = (int)gpu->warp_lanes, full = (int)gpu->warps_per_sm * warp, best = 0;
+    for (int threads = (most + warp - 1) / warp * warp; threads > 0 && best < full; threads -= warp) {
+        int tried = threads < most ? threads : most;
+        uint64_t blocks = 0;
+        enum result result = function_occupancy(function, device, (uint64_t)tried,
+                                                shared_of ? shared_of(tried) : dynamic_shared, &blocks);
+        if (result)
+            return result;
+        if (tried * (int)blocks > best) {
+            best = tried * (int)blocks;
+            *block = tried;
+            *grid = (int)blocks * (int)gpu->sm_count;
+        }
+    }
+    return RESULT_SUCCESS;
+}
+
 enum result function_available_shared(struct function *function, struct device *device, uint64_t blocks,
                                       uint64_t block_threads, uint64_t *bytes)
 {

@@ -82,6 +82,12 @@ enum result function_set(struct function *function, struct device *device, int s
 /* Blocks of the function that an SM holds, as cudaOccupancyMaxActiveBlocksPerMultiprocessor. */
 enum result function_occupancy(struct function *function, struct device *device, uint64_t block_threads,
                                uint64_t dynamic_shared, uint64_t *blocks);
+/* The block of at most `most` threads that keeps most threads on an SM, the largest of those that do, and a
+ * grid of it that fills the device; both are left alone where none fits. shared_of: dynamic shared memory by
+ * threads; NULL: always dynamic_shared. */
+enum result function_best_block(struct function *function, struct device *device, int most,
+                                size_t (*shared_of)(int threads), size_t dynamic_shared, int *grid,
+                                int *block);
 /* Dynamic shared memory that lets this many blocks be on an SM (cudaOccupancyAvailableDynamicSMemPerBlock).
  */
 enum result function_available_shared(struct function *function, struct device *device, uint64_t blocks,

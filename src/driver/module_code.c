@@ -42,6 +42,7 @@ enum result module_code_pack(const struct kernel *kernel, const struct launch_co
     struct gcn3_geometry geometry = {.dims = config->grid[2] * config->block[2] > 1   ? 3
                                              : config->grid[1] * config->block[1] > 1 ? 2
                                                                                       : 1,
+                                     .hostcall_buffer = gcn3_hostcall_buffer,
                                      .private_base = gcn3_private_base,
                                      .shared_base = gcn3_shared_base};
     struct gcn3_arg_value *values = mem_alloc(info->explicit_count + 1, sizeof *values);

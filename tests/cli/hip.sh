@@ -38,6 +38,47 @@ for name in "${names[@]}"; do
     done
 done
 
+# ---- printf in kernels: what C's printf gives, in both modes; assertions ----
+
+cat >wanted <<'END'
+-1 2147483647 4294967295 abc ABC 10|-1099511627776 4611686018427387904 18446744073709551615 -3 -4|    7|7    |00007|+7|   7|3.14|1.500000 1.500000e+10 0.1 0.667 0x1p+0|ok given by the host abc      right %|
+counted
+0x1234 8
+END
+run run --mode functional ./print
+expect_same_file 'conversions of printf' wanted <(head -n 3 out)
+sort out >functional
+run run --mode timing ./print
+expect_same_file 'conversions of printf, timing' wanted <(head -n 3 out)
+expect_same_file 'printf in both modes' functional <(sort out)
+
+cat >stop.hip <<'END'
+#include <hip/hip_runtime.h>
+#include <assert.h>
+#include <stdio.h>
+__global__ void stop(int n)
+{
+    assert(n < 2);
+    if (n)
+        abort();
+}
+int main(int count, char **)
+{
+    stop<<<2, 64>>>(count);
+    printf("%s\n", hipGetErrorName(hipDeviceSynchronize()));
+    return 0;
+}
+END
+hipcc -O2 --offload-arch=gfx803 -o stop stop.hip 2>build.stop || fail "stop.hip does not compile: $(head -n 5 build.stop)"
+for mode in functional timing; do
+    run run --mode $mode ./stop
+    expect_line out '^hipErrorLaunchFailure$'
+    expect_line err 'kernel stop, block .*: trap 2$'
+    run run --mode $mode ./stop more
+    expect_line out '^hipErrorLaunchFailure$'
+    expect_line err "kernel stop, block .*: stop.hip:6: void stop\\(int\\): Device-side assertion .n < 2. failed\\.$"
+done
+
 # ---- modules: a bundle, a code object ----
 
 build module gfx803 && hipcc --genco --offload-arch=gfx803 --offload-arch=gfx906 -o code.bundle "$programs/module_code.hip" ||

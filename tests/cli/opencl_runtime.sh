@@ -96,6 +96,7 @@ gcc -o build build.c -lOpenCL || fail 'build.c does not compile'
 HEDDLE_LLVM=/nowhere run "${on[@]}" ./build
 expect_line out '^-3$'
 expect_line out 'clang is not installed: apt install clang-19 lld-19 llvm-19 rocm-device-libs$'
+expect_line err 'clang is not installed: apt install clang-19 lld-19 llvm-19 rocm-device-libs$'
 HEDDLE_DEVICE_LIBS=/nowhere run "${on[@]}" ./build
 expect_line out 'the libraries are not installed: apt install'
 run run --system h200 --mode functional ./build

@@ -96,3 +96,36 @@ rm notes notes.fail
 call elsewhere/twice version
 expect_status 0
 expect_same "$ran: builds" "--build $tree/build/release --target heddle" "$(cat notes 2>/dev/null)"
+
+# ---- a program that uses OpenCL: what that needs is installed, once; other programs need nothing ----
+
+touch -d '+4 seconds' "$tree/build/release/.built"
+printf '#!/bin/sh\nexit 1\n' >tools/dpkg-query # nothing is installed
+cat >tools/apt-get <<'END'
+#!/bin/sh
+echo "$@" >>"$NOTES.packages"
+[ ! -e "$NOTES.fail" ]
+END
+printf '#!/bin/sh\n[ "$1" = -n ] || exec "$@"\n' >tools/sudo
+chmod +x tools/{dpkg-query,apt-get,sudo}
+printf '#!/bin/sh\n' >plain
+printf '#!/bin/sh\n# libOpenCL.so.1\n' >uses
+chmod +x plain uses
+rm -f notes
+
+call elsewhere/twice run ./plain
+[[ ! -e notes && ! -e notes.packages ]] || fail "$ran: installs or builds for OpenCL"
+touch notes.fail # nothing can be installed: it says so, and runs the program
+call elsewhere/twice run --mode functional ./uses
+expect_line err '^heddle: could not install: opencl-headers .* clang-19 .*rocm-device-libs$'
+[[ ! -e notes ]] || fail "$ran: builds although nothing was installed"
+rm -f notes.fail notes.packages
+call elsewhere/twice run --mode functional ./uses
+expect_line err '^heddle: installing opencl-headers .* clang-19 .*rocm-device-libs$'
+expect_line notes.packages '^install -y .*rocm-device-libs$'
+expect_line notes '^--preset release -UOPENCL_HEADERS$'
+rm -f notes notes.packages
+mkdir "$tree/build/release/opencl"
+touch "$tree/build/release/opencl/libheddle_opencl.so"
+call elsewhere/twice run --mode functional ./uses
+[[ ! -e notes && ! -e notes.packages ]] || fail "$ran: installs or builds again"

@@ -11,7 +11,7 @@
 #ifndef RUNTIME_CUDA_API_H
 #define RUNTIME_CUDA_API_H
 
-#include "driver/driver.h"
+#include "runtime/common/common.h"
 #include "runtime/cuda/abi_driver.h"
 
 #define EXPORT      __attribute__((visibility("default")))
@@ -109,7 +109,6 @@ cudaError_t runtime_end(cudaError_t error);
 
 /* The process's driver. NULL where HEDDLE_... settings are wrong, which was said on stderr then. */
 struct driver *cuda_driver(void);
-bool cuda_is_forked(void); /* the driver is that of a process this one was forked from: driver.h */
 
 /* ---- contexts: what the driver API calls a device in use ---- */
 
@@ -137,18 +136,12 @@ struct device *cuda_device(void); /* of the current context */
 struct stream *cuda_stream(cudaStream_t stream);
 bool cuda_is_default(cudaStream_t stream); /* which cannot be destroyed */
 
-/* Handles that programs were given; whether this is one of them, or a default stream. */
-void cuda_add_stream(const struct stream *stream);
-void cuda_add_event(const struct stream_event *event);
-bool cuda_stream_known(cudaStream_t stream);
-bool cuda_event_known(cudaEvent_t event);
+bool cuda_stream_known(cudaStream_t stream); /* a default one, or one that the program was given */
 
 /* ---- what is shared by functions of one topic ---- */
 
 struct device *cuda_device_at(int index); /* NULL when there is none */
 bool cuda_attribute(const struct device *device, int attribute, int *value);
-void cuda_uuid(const struct device *device, struct cudaUUID *uuid);
-void cuda_pci_name(const struct device *device, char *name, size_t bytes); /* "0000:1b:00.0" */
 cudaError_t cuda_find_pci(const char *name, int *index);
 cudaError_t cuda_peer_attribute(int *value, int attribute, int from, int to);
 

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 enum { MOST_CONTEXTS = 64 /* of a thread's stack */ };
 
@@ -15,40 +14,14 @@ static struct driver *driver;
 static struct context *primaries; /* by device */
 static _Atomic bool initialized;
 
-static void out_of_memory(size_t bytes)
-{
-    fprintf(stderr, "heddle: out of memory: no room for %zu bytes more\n", bytes);
-    _exit(1);
-}
-
 static void start(void)
 {
-    struct err err;
-    mem_on_exhaustion(out_of_memory);
-    driver = driver_get(&err);
-    if (!driver) {
-        fprintf(stderr, "heddle: %s\n", err.text);
+    driver = common_start(NULL);
+    if (!driver)
         return;
-    }
     primaries = mem_alloc(driver_device_count(driver), sizeof *primaries);
     for (unsigned i = 0; i < driver_device_count(driver); i++)
         primaries[i] = (struct context){.device = driver_device(driver, i), .is_primary = true, .id = i + 1};
-}
-
-/* Work that is still under way ends first: what a program launched is counted, whether it waits for it or
- * not, or the statistics would differ from run to run. */
-__attribute__((destructor)) static void end(void)
-{
-    if (!driver || cuda_is_forked())
-        return;
-    for (unsigned i = 0; i < driver_device_count(driver); i++)
-        device_synchronize(driver_device(driver, i));
-    driver_at_exit();
-}
-
-bool cuda_is_forked(void)
-{
-    return driver && driver_is_forked(driver);
 }
 
 struct driver *cuda_driver(void)
@@ -100,12 +73,12 @@ cudaError_t cuda_known(void)
 
 cudaError_t cuda_initialize(void)
 {
-    return cuda_is_forked() ? cudaErrorInitializationError : cuda_known();
+    return common_is_forked() ? cudaErrorInitializationError : cuda_known();
 }
 
 cudaError_t runtime_device(void)
 {
-    if (cuda_context() && !cuda_is_forked())
+    if (cuda_context() && !common_is_forked())
         return cudaSuccess;
     cudaError_t error = cuda_initialize();
     if (!error)
@@ -123,7 +96,7 @@ cudaError_t runtime_ready(void)
 
 cudaError_t cuda_driver_initialized(void)
 {
-    return initialized && !cuda_is_forked() ? cudaSuccess : cudaErrorInitializationError;
+    return initialized && !common_is_forked() ? cudaSuccess : cudaErrorInitializationError;
 }
 
 cudaError_t cuda_driver_ready(void)
@@ -144,4 +117,14 @@ struct stream *cuda_stream(cudaStream_t stream)
     if (stream == STREAM_PER_THREAD)
         return device_thread_stream(cuda_device());
     return stream && stream != STREAM_LEGACY ? stream : device_default_stream(cuda_device());
+}
+
+bool cuda_is_default(cudaStream_t stream)
+{
+    return !stream || stream == STREAM_LEGACY || stream == STREAM_PER_THREAD;
+}
+
+bool cuda_stream_known(cudaStream_t stream)
+{
+    return cuda_is_default(stream) || common_has_stream(stream);
 }

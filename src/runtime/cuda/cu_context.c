@@ -148,12 +148,7 @@ CU(cuCtxSetLimit, (limit, value), int limit, size_t value)
 
 CU(cuCtxGetLimit, (value, limit), size_t *value, int limit)
 {
-    uint64_t wide = 0;
-    if (!value)
-        return cudaErrorInvalidValue;
-    CUresult result = device_limit_get(cuda_device(), limit, &wide);
-    *value = wide;
-    return result;
+    return common_limit(cuda_device(), limit, value);
 }
 
 CU(cuCtxGetCacheConfig, (config), int *config)

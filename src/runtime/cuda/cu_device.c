@@ -48,7 +48,7 @@ CU_ANY(cuDeviceGetUuid_v2, (uuid, device), struct cudaUUID *uuid, CUdevice devic
 {
     if (!uuid || !cuda_device_at(device))
         return uuid ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
-    cuda_uuid(cuda_device_at(device), uuid);
+    common_uuid(cuda_device_at(device), uuid->bytes);
     return cudaSuccess;
 }
 CU_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);
@@ -103,7 +103,7 @@ CU_ANY(cuDeviceGetPCIBusId, (name, bytes, device), char *name, int bytes, CUdevi
         return cudaErrorInvalidValue;
     if (!cuda_device_at(device))
         return cudaErrorInvalidDevice;
-    cuda_pci_name(cuda_device_at(device), name, (size_t)bytes);
+    common_pci_name(cuda_device_at(device), name, (size_t)bytes);
     return cudaSuccess;
 }
 

@@ -68,22 +68,12 @@ static CUresult attribute_of(int *value, int attribute, struct function *functio
     CUresult result = cuda_function_attributes(function, device, &all);
     if (result)
         return result;
-    const int by_number[] = {all.maxThreadsPerBlock,
-                             (int)all.sharedSizeBytes,
-                             (int)all.constSizeBytes,
-                             (int)all.localSizeBytes,
-                             all.numRegs,
-                             all.ptxVersion,
-                             all.binaryVersion,
-                             all.cacheModeCA,
-                             all.maxDynamicSharedSizeBytes,
-                             all.preferredShmemCarveout,
-                             all.clusterDimMustBeSet,
-                             all.requiredClusterWidth,
-                             all.requiredClusterHeight,
-                             all.requiredClusterDepth,
-                             all.nonPortableClusterSizeAllowed,
-                             all.clusterSchedulingPolicyPreference};
+    const int by_number[] = {
+#define ATTRIBUTE(field) (int)all.field,
+#include "runtime/common/attributes.def"
+#undef ATTRIBUTE
+        all.clusterDimMustBeSet,  all.requiredClusterWidth,          all.requiredClusterHeight,
+        all.requiredClusterDepth, all.nonPortableClusterSizeAllowed, all.clusterSchedulingPolicyPreference};
     if (attribute < 0 || attribute >= (int)(sizeof by_number / sizeof *by_number))
         return cudaErrorInvalidValue;
     *value = by_number[attribute];
@@ -164,29 +154,15 @@ CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (blocks, function, thre
     return cuda_occupancy(function, threads, shared_bytes, blocks);
 }
 
-/* The block that keeps most threads on an SM; the largest of those that do, as CUDA's own helper finds it. */
 static CUresult best_block(struct function *function, size_t (*shared_of)(int threads), size_t shared_bytes,
                            int limit, int *grid, int *block)
 {
-    const struct gpu_spec *gpu = device_spec(cuda_device());
-    int most, best = 0, blocks, full = (int)(gpu->warps_per_sm * gpu->warp_lanes);
-    int warp = (int)gpu->warp_lanes;
+    int most;
     CUresult result = attribute_of(&most, 0, function, cuda_device());
     if (result)
         return result;
     most = limit > 0 && limit < most ? limit : most;
-    for (int threads = (most + warp - 1) / warp * warp; threads > 0 && best < full; threads -= warp) {
-        int tried = threads < most ? threads : most;
-        result = cuda_occupancy(function, tried, shared_of ? shared_of(tried) : shared_bytes, &blocks);
-        if (result)
-            return result;
-        if (tried * blocks > best) {
-            best = tried * blocks;
-            *block = tried;
-            *grid = blocks * (int)gpu->sm_count;
-        }
-    }
-    return cudaSuccess;
+    return function_best_block(function, cuda_device(), most, shared_of, shared_bytes, grid, block);
 }
 
 CU(cuOccupancyMaxPotentialBlockSize, (grid, block, function, shared_of, shared_bytes, limit), int *grid,

@@ -34,8 +34,7 @@ CU_PTSZ(cuStreamSynchronize, (stream), cudaStream_t stream)
 CU_PTSZ(cuStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
-    return cuda_event_known(event) ? (CUresult)stream_wait_event(cuda_stream(stream), event)
-                                   : cudaErrorInvalidResourceHandle;
+    return common_wait_event(cuda_stream(stream), event);
 }
 
 CU_PTSZ(cuStreamGetPriority, (stream, priority), cudaStream_t stream, int *priority)
@@ -146,40 +145,35 @@ CU(cuEventCreate, (event, flags), cudaEvent_t *event, unsigned flags)
 
 CU(cuEventDestroy_v2, (event), cudaEvent_t event)
 {
-    return cuda_event_known(event) ? (CUresult)event_free(event) : cudaErrorInvalidResourceHandle;
+    return common_event_free(event);
 }
 CU_ALIAS(cuEventDestroy, cuEventDestroy_v2);
 
 CU_PTSZ(cuEventRecord, (event, stream), cudaEvent_t event, cudaStream_t stream)
 {
-    return cuda_event_known(event) ? (CUresult)event_record(event, cuda_stream(stream))
-                                   : cudaErrorInvalidResourceHandle;
+    return common_event_record(event, cuda_stream(stream));
 }
 
 CU_PTSZ(cuEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
         unsigned flags)
 {
     (void)flags;
-    return cuda_event_known(event) ? (CUresult)event_record(event, cuda_stream(stream))
-                                   : cudaErrorInvalidResourceHandle;
+    return common_event_record(event, cuda_stream(stream));
 }
 
 CU(cuEventQuery, (event), cudaEvent_t event)
 {
-    return cuda_event_known(event) ? (CUresult)event_query(event) : cudaErrorInvalidResourceHandle;
+    return common_event_query(event);
 }
 
 CU(cuEventSynchronize, (event), cudaEvent_t event)
 {
-    return cuda_event_known(event) ? (CUresult)event_synchronize(event) : cudaErrorInvalidResourceHandle;
+    return common_event_synchronize(event);
 }
 
 CU(cuEventElapsedTime_v2, (milliseconds, from, to), float *milliseconds, cudaEvent_t from, cudaEvent_t to)
 {
-    if (!milliseconds)
-        return cudaErrorInvalidValue;
-    return cuda_event_known(from) && cuda_event_known(to) ? (CUresult)event_elapsed(from, to, milliseconds)
-                                                          : cudaErrorInvalidResourceHandle;
+    return common_event_elapsed(from, to, milliseconds);
 }
 CU_ALIAS(cuEventElapsedTime, cuEventElapsedTime_v2);
 

@@ -172,7 +172,7 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 void __cudaUnregisterFatBinary(void **handle)
 {
     struct fatbin *fatbin = (struct fatbin *)handle, **place = &fatbins;
-    if (cuda_is_forked()) /* the module is the parent's */
+    if (common_is_forked()) /* the module is the parent's */
         return;
     pthread_mutex_lock(&lock);
     while (*place && *place != fatbin)

@@ -22,11 +22,6 @@ static cudaError_t submit(cudaStream_t stream, struct copy *copy, int kind, bool
     return stream_copy(cuda_stream(stream), copy, wait);
 }
 
-static struct copy_side side(const void *pointer, size_t pitch)
-{
-    return (struct copy_side){.address = (uint64_t)(uintptr_t)pointer, .pitch = pitch};
-}
-
 static struct copy_side array_side(cudaArray_t array, size_t x_bytes, size_t y)
 {
     return (struct copy_side){.array = array, .x_bytes = x_bytes, .y = y};
@@ -37,8 +32,7 @@ static struct copy_side array_side(cudaArray_t array, size_t x_bytes, size_t y)
 static cudaError_t bytes_copy(cudaStream_t stream, void *to, const void *from, size_t bytes, int kind,
                               bool wait)
 {
-    struct copy copy = {
-        .from = side(from, 0), .to = side(to, 0), .width_bytes = bytes, .height = 1, .depth = 1};
+    struct copy copy = common_bytes(to, from, bytes);
     return submit(stream, &copy, kind, wait);
 }
 
@@ -76,12 +70,7 @@ cudaError_t cuda_in_symbol(const void *key, size_t bytes, size_t offset, uint64_
 {
     struct symbol symbol;
     cudaError_t error = cuda_symbol(key, &symbol);
-    if (error)
-        return error;
-    if (offset > symbol.bytes || bytes > symbol.bytes - offset)
-        return cudaErrorInvalidValue;
-    *address = symbol.address + offset;
-    return cudaSuccess;
+    return error ? error : (cudaError_t)common_in_symbol(&symbol, bytes, offset, address);
 }
 
 static cudaError_t to_symbol(cudaStream_t stream, const void *key, const void *from, size_t bytes,
@@ -140,40 +129,42 @@ static cudaError_t rows_copy(cudaStream_t stream, struct copy_side to, struct co
 API_PTDS(cudaMemcpy2D, (to, to_pitch, from, from_pitch, width, height, kind), void *to, size_t to_pitch,
          const void *from, size_t from_pitch, size_t width, size_t height, int kind)
 {
-    return rows_copy(stream, side(to, to_pitch), side(from, from_pitch), width, height, kind, true);
+    return rows_copy(stream, common_memory(to, to_pitch), common_memory(from, from_pitch), width, height,
+                     kind, true);
 }
 
 API_PTSZ(cudaMemcpy2DAsync, (to, to_pitch, from, from_pitch, width, height, kind, stream), void *to,
          size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
          cudaStream_t stream)
 {
-    return rows_copy(stream, side(to, to_pitch), side(from, from_pitch), width, height, kind, false);
+    return rows_copy(stream, common_memory(to, to_pitch), common_memory(from, from_pitch), width, height,
+                     kind, false);
 }
 
 API_PTDS(cudaMemcpy2DToArray, (to, x, y, from, pitch, width, height, kind), cudaArray_t to, size_t x,
          size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind)
 {
-    return rows_copy(stream, array_side(to, x, y), side(from, pitch), width, height, kind, true);
+    return rows_copy(stream, array_side(to, x, y), common_memory(from, pitch), width, height, kind, true);
 }
 
 API_PTSZ(cudaMemcpy2DToArrayAsync, (to, x, y, from, pitch, width, height, kind, stream), cudaArray_t to,
          size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind,
          cudaStream_t stream)
 {
-    return rows_copy(stream, array_side(to, x, y), side(from, pitch), width, height, kind, false);
+    return rows_copy(stream, array_side(to, x, y), common_memory(from, pitch), width, height, kind, false);
 }
 
 API_PTDS(cudaMemcpy2DFromArray, (to, pitch, from, x, y, width, height, kind), void *to, size_t pitch,
          cudaArray_t from, size_t x, size_t y, size_t width, size_t height, int kind)
 {
-    return rows_copy(stream, side(to, pitch), array_side(from, x, y), width, height, kind, true);
+    return rows_copy(stream, common_memory(to, pitch), array_side(from, x, y), width, height, kind, true);
 }
 
 API_PTSZ(cudaMemcpy2DFromArrayAsync, (to, pitch, from, x, y, width, height, kind, stream), void *to,
          size_t pitch, cudaArray_t from, size_t x, size_t y, size_t width, size_t height, int kind,
          cudaStream_t stream)
 {
-    return rows_copy(stream, side(to, pitch), array_side(from, x, y), width, height, kind, false);
+    return rows_copy(stream, common_memory(to, pitch), array_side(from, x, y), width, height, kind, false);
 }
 
 API_PTDS(cudaMemcpy2DArrayToArray, (to, to_x, to_y, from, from_x, from_y, width, height, kind),
@@ -195,7 +186,7 @@ static cudaError_t array_run(cudaStream_t stream, cudaArray_t array, size_t x, s
         bool whole_rows = !x && bytes >= row;
         size_t width = whole_rows ? row : bytes < row - x ? bytes : row - x;
         size_t height = whole_rows ? bytes / row : 1;
-        struct copy_side inside = array_side(array, x, y), outside = side(memory, width);
+        struct copy_side inside = array_side(array, x, y), outside = common_memory(memory, width);
         error = to_array ? rows_copy(stream, inside, outside, width, height, kind, wait)
                          : rows_copy(stream, outside, inside, width, height, kind, wait);
         memory = (char *)memory + width * height;

@@ -24,19 +24,13 @@ bool cuda_attribute(const struct device *device, int attribute, int *value)
     return true;
 }
 
-void cuda_uuid(const struct device *device, struct cudaUUID *uuid)
-{
-    memcpy(uuid->bytes, "heddle-gpu-\0\0\0\0", sizeof uuid->bytes);
-    uuid->bytes[15] = (char)device_index(device);
-}
-
 static void fill_properties(const struct device *device, struct cudaDeviceProp *properties)
 {
     const struct gpu_spec *g = device_spec(device);
     int64_t index = device_index(device);
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "%s", g->name);
-    cuda_uuid(device, &properties->uuid);
+    common_uuid(device, properties->uuid.bytes);
     properties->totalGlobalMem = g->memory;
 #define none                                 reserved[0] /* where values go that have no field */
 #define ATTRIBUTE(number, field, expression) properties->field = (__typeof__(properties->field))(expression);
@@ -140,13 +134,6 @@ API_ANY(cudaRuntimeGetVersion, (version), int *version)
     return version ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-void cuda_pci_name(const struct device *device, char *name, size_t bytes)
-{
-    const struct gpu_spec *gpu = device_spec(device);
-    snprintf(name, bytes, "%04x:%02x:%02x.0", (unsigned)gpu->pci_domain,
-             (unsigned)(gpu->pci_bus + device_index(device)), (unsigned)gpu->pci_device);
-}
-
 API_ANY(cudaDeviceGetPCIBusId, (name, bytes, index), char *name, int bytes, int index)
 {
     cudaError_t error = cuda_initialize();
@@ -154,28 +141,21 @@ API_ANY(cudaDeviceGetPCIBusId, (name, bytes, index), char *name, int bytes, int 
         return error ? error : cudaErrorInvalidValue;
     if (!cuda_device_at(index))
         return cudaErrorInvalidDevice;
-    cuda_pci_name(cuda_device_at(index), name, (size_t)bytes);
+    common_pci_name(cuda_device_at(index), name, (size_t)bytes);
     return cudaSuccess;
 }
 
 cudaError_t cuda_find_pci(const char *name, int *index)
 {
-    unsigned domain = 0, bus, device, count = driver_device_count(cuda_driver());
-    char wanted[32], have[32];
+    unsigned domain = 0, bus, device;
     if (sscanf(name, "%x:%x:%x", &domain, &bus, &device) != 3) {
         domain = 0;
         if (sscanf(name, "%x:%x", &bus, &device) != 2)
             return cudaErrorInvalidValue;
     }
-    snprintf(wanted, sizeof wanted, "%04x:%02x:%02x.0", domain, bus, device);
-    for (unsigned i = 0; i < count; i++) {
-        cuda_pci_name(driver_device(cuda_driver(), i), have, sizeof have);
-        if (!strcmp(have, wanted)) {
-            *index = (int)i;
-            return cudaSuccess;
-        }
-    }
-    return cudaErrorInvalidDevice;
+    int found = common_find_pci(cuda_driver(), domain, bus, device);
+    *index = found < 0 ? *index : found;
+    return found < 0 ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
 API(cudaDeviceGetByPCIBusId, (index, name), int *index, const char *name)
@@ -196,12 +176,7 @@ API_ANY(cudaDeviceReset, (), void)
 
 API(cudaDeviceGetLimit, (value, limit), size_t *value, int limit)
 {
-    uint64_t wide = 0;
-    if (!value)
-        return cudaErrorInvalidValue;
-    cudaError_t error = device_limit_get(cuda_device(), limit, &wide);
-    *value = wide;
-    return error;
+    return common_limit(cuda_device(), limit, value);
 }
 
 API(cudaDeviceSetLimit, (limit, value), int limit, size_t value)

@@ -38,7 +38,7 @@ static cudaError_t configure(const struct launch_request *request, struct launch
         }
     }
     for (int i = 0; i < 2; i++) {
-        if (events[i] && !cuda_event_known(events[i]))
+        if (events[i] && !common_has_event(events[i]))
             return cudaErrorInvalidResourceHandle;
     }
     return cudaSuccess;

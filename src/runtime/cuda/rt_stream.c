@@ -12,7 +12,7 @@ cudaError_t cuda_stream_new(struct stream **stream, unsigned flags, int priority
     priority = priority > 0 ? 0 : priority < PRIORITY_GREATEST ? PRIORITY_GREATEST : priority;
     cudaError_t error = stream_new(cuda_device(), flags, priority, stream);
     if (!error)
-        cuda_add_stream(*stream);
+        common_add_stream(*stream);
     return error;
 }
 
@@ -51,8 +51,7 @@ API_PTSZ(cudaStreamSynchronize, (stream), cudaStream_t stream)
 API_PTSZ(cudaStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
-    return cuda_event_known(event) ? stream_wait_event(cuda_stream(stream), event)
-                                   : cudaErrorInvalidResourceHandle;
+    return common_wait_event(cuda_stream(stream), event);
 }
 
 API_PTSZ(cudaStreamGetDevice, (stream, index), cudaStream_t stream, int *index)
@@ -102,48 +101,19 @@ API_PTSZ(cudaStreamCopyAttributes, (to, stream), cudaStream_t to, cudaStream_t s
 
 /* ---- functions of the host ---- */
 
-/* What a function of the program is called with, once its stream gets there. */
-struct host_call {
-    cudaHostFn *function;
-    cudaStreamCallback *callback;
-    cudaStream_t stream;
-    void *user;
-    bool again; /* it is part of a recording, which may be played any number of times */
-};
-
-static void make_call(void *user, enum result result)
-{
-    struct host_call call = *(struct host_call *)user;
-    if (!call.again)
-        mem_free(user);
-    if (call.function)
-        call.function(call.user);
-    else
-        call.callback(call.stream, (cudaError_t)result, call.user);
-}
-
-static cudaError_t submit_call(struct host_call call)
-{
-    struct host_call *kept = mem_alloc(1, sizeof *kept);
-    *kept = call;
-    kept->again = stream_is_recording(cuda_stream(call.stream));
-    cudaError_t error = stream_host(cuda_stream(call.stream), make_call, kept, call.callback != NULL);
-    if (error)
-        mem_free(kept);
-    return error;
-}
-
 cudaError_t cuda_host_function(cudaStream_t stream, cudaHostFn *function, void *user)
 {
-    return function ? submit_call((struct host_call){.function = function, .stream = stream, .user = user})
-                    : cudaErrorInvalidValue;
+    if (!function)
+        return cudaErrorInvalidValue;
+    return common_call_later(cuda_stream(stream), &(struct common_call){.function = function, .user = user});
 }
 
 cudaError_t cuda_callback(cudaStream_t stream, cudaStreamCallback *callback, void *user, unsigned flags)
 {
-    return callback && !flags
-               ? submit_call((struct host_call){.callback = callback, .stream = stream, .user = user})
-               : cudaErrorInvalidValue;
+    if (!callback || flags)
+        return cudaErrorInvalidValue;
+    return common_call_later(cuda_stream(stream),
+                             &(struct common_call){.callback = callback, .handle = stream, .user = user});
 }
 
 API_PTSZ(cudaLaunchHostFunc, (stream, function, user), cudaStream_t stream, cudaHostFn *function, void *user)
@@ -166,7 +136,7 @@ cudaError_t cuda_event_new(struct stream_event **event, unsigned flags)
         return cudaErrorInvalidValue;
     cudaError_t error = event_new(cuda_device(), flags, event);
     if (!error)
-        cuda_add_event(*event);
+        common_add_event(*event);
     return error;
 }
 
@@ -182,37 +152,32 @@ API(cudaEventCreateWithFlags, (event, flags), cudaEvent_t *event, unsigned flags
 
 API(cudaEventDestroy, (event), cudaEvent_t event)
 {
-    return cuda_event_known(event) ? event_free(event) : cudaErrorInvalidResourceHandle;
+    return common_event_free(event);
 }
 
 API_PTSZ(cudaEventRecord, (event, stream), cudaEvent_t event, cudaStream_t stream)
 {
-    return cuda_event_known(event) ? event_record(event, cuda_stream(stream))
-                                   : cudaErrorInvalidResourceHandle;
+    return common_event_record(event, cuda_stream(stream));
 }
 
 API_PTSZ(cudaEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
          unsigned flags)
 {
     (void)flags;
-    return cuda_event_known(event) ? event_record(event, cuda_stream(stream))
-                                   : cudaErrorInvalidResourceHandle;
+    return common_event_record(event, cuda_stream(stream));
 }
 
 API(cudaEventQuery, (event), cudaEvent_t event)
 {
-    return cuda_event_known(event) ? event_query(event) : cudaErrorInvalidResourceHandle;
+    return common_event_query(event);
 }
 
 API(cudaEventSynchronize, (event), cudaEvent_t event)
 {
-    return cuda_event_known(event) ? event_synchronize(event) : cudaErrorInvalidResourceHandle;
+    return common_event_synchronize(event);
 }
 
 API(cudaEventElapsedTime, (milliseconds, from, to), float *milliseconds, cudaEvent_t from, cudaEvent_t to)
 {
-    if (!milliseconds)
-        return cudaErrorInvalidValue;
-    return cuda_event_known(from) && cuda_event_known(to) ? event_elapsed(from, to, milliseconds)
-                                                          : cudaErrorInvalidResourceHandle;
+    return common_event_elapsed(from, to, milliseconds);
 }

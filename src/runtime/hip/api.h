@@ -12,7 +12,7 @@
 #ifndef RUNTIME_HIP_API_H
 #define RUNTIME_HIP_API_H
 
-#include "driver/driver.h"
+#include "runtime/common/common.h"
 #include "runtime/hip/abi.h"
 
 #define HIP_EXPORT      __attribute__((visibility("default")))
@@ -92,7 +92,6 @@ hipError_t hip_end(int result);
 
 /* The process's driver. NULL where HEDDLE_... settings are wrong, which was said on stderr then. */
 struct driver *hip_driver(void);
-bool hip_is_forked(void);
 
 struct device *hip_device(void);         /* the current one; NULL: none yet */
 struct device *hip_device_at(int index); /* NULL when there is none */
@@ -103,10 +102,6 @@ const char *hip_target(const struct device *device); /* "gfx803"; "": it runs no
 struct stream *hip_stream(hipStream_t stream);
 bool hip_is_default(hipStream_t stream); /* which cannot be destroyed */
 
-/* Handles that programs were given; whether this is one of them, or a default stream. */
-void hip_add_stream(struct stream *stream);
-void hip_add_event(struct stream_event *event);
-bool hip_stream_known(hipStream_t stream);
-bool hip_event_known(hipEvent_t event);
+bool hip_stream_known(hipStream_t stream); /* a default one, or one that the program was given */
 
 #endif

@@ -14,17 +14,11 @@ static int submit(hipStream_t stream, const struct copy *copy, int kind, bool wa
     return stream_copy(hip_stream(stream), copy, wait);
 }
 
-static struct copy_side side(const void *pointer, size_t pitch)
-{
-    return (struct copy_side){.address = (uint64_t)(uintptr_t)pointer, .pitch = pitch};
-}
-
 /* ---- bytes ---- */
 
 static int copy_bytes(hipStream_t stream, void *to, const void *from, size_t bytes, int kind, bool wait)
 {
-    struct copy copy = {
-        .from = side(from, 0), .to = side(to, 0), .width_bytes = bytes, .height = 1, .depth = 1};
+    struct copy copy = common_bytes(to, from, bytes);
     return submit(stream, &copy, kind, wait);
 }
 
@@ -81,16 +75,15 @@ HIP_STREAM(hipMemcpyPeerAsync, (to, to_device, from, from_device, bytes, stream)
 
 /* ---- variables ---- */
 
-static int in_symbol(const void *key, size_t bytes, size_t offset, void **address)
+static int in_symbol(const void *key, size_t bytes, size_t offset, void **pointer)
 {
     struct symbol symbol;
     int error = hip_symbol(key, &symbol);
-    if (error)
-        return error;
-    if (offset > symbol.bytes || bytes > symbol.bytes - offset)
-        return hipErrorInvalidValue;
-    *address = (void *)(uintptr_t)(symbol.address + offset);
-    return hipSuccess;
+    uint64_t address = 0;
+    if (!error)
+        error = common_in_symbol(&symbol, bytes, offset, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return error;
 }
 
 static int to_symbol(hipStream_t stream, const void *key, const void *from, size_t bytes, size_t offset,
@@ -147,14 +140,16 @@ static int copy_rows(hipStream_t stream, struct copy_side to, struct copy_side f
 HIP_TWINS(hipMemcpy2D, (to, to_pitch, from, from_pitch, width, height, kind), void *to, size_t to_pitch,
           const void *from, size_t from_pitch, size_t width, size_t height, int kind)
 {
-    return copy_rows(stream, side(to, to_pitch), side(from, from_pitch), width, height, kind, true);
+    return copy_rows(stream, common_memory(to, to_pitch), common_memory(from, from_pitch), width, height,
+                     kind, true);
 }
 
 HIP_STREAM(hipMemcpy2DAsync, (to, to_pitch, from, from_pitch, width, height, kind, stream), void *to,
            size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
            hipStream_t stream)
 {
-    return copy_rows(stream, side(to, to_pitch), side(from, from_pitch), width, height, kind, false);
+    return copy_rows(stream, common_memory(to, to_pitch), common_memory(from, from_pitch), width, height,
+                     kind, false);
 }
 
 static struct copy_side box_side(const struct hipPitchedPtr *pointer, const struct hipPos *at)

@@ -1,46 +1,18 @@
 /* The driver of the process, and the device that a thread has current. */
 #include "runtime/hip/api.h"
-#include "base/mem.h"
 #include "runtime/hip/register.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 static __thread struct device *current;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct driver *driver;
 
-static void out_of_memory(size_t bytes)
-{
-    fprintf(stderr, "heddle: out of memory: no room for %zu bytes more\n", bytes);
-    _exit(1);
-}
-
 /* Where the user names no system, the program gets one that runs its kernels. */
 static void start(void)
 {
-    struct err err;
-    mem_on_exhaustion(out_of_memory);
-    driver_set_default_system(hip_registered_system());
-    driver = driver_get(&err);
-    if (!driver)
-        fprintf(stderr, "heddle: %s\n", err.text);
-}
-
-/* Work that is still under way ends first, so that what a program launched is always counted. */
-__attribute__((destructor)) static void end(void)
-{
-    if (!driver || hip_is_forked())
-        return;
-    for (unsigned i = 0; i < driver_device_count(driver); i++)
-        device_synchronize(driver_device(driver, i));
-    driver_at_exit();
-}
-
-bool hip_is_forked(void)
-{
-    return driver && driver_is_forked(driver);
+    driver = common_start(hip_registered_system());
 }
 
 struct driver *hip_driver(void)
@@ -51,7 +23,7 @@ struct driver *hip_driver(void)
 
 hipError_t hip_known(void)
 {
-    return hip_driver() && !hip_is_forked() ? hipSuccess : hipErrorNotInitialized;
+    return hip_driver() && !common_is_forked() ? hipSuccess : hipErrorNotInitialized;
 }
 
 hipError_t hip_device_set(void)
@@ -95,4 +67,14 @@ struct stream *hip_stream(hipStream_t stream)
     if (stream == HIP_STREAM_PER_THREAD)
         return device_thread_stream(current);
     return stream ? stream : device_default_stream(current);
+}
+
+bool hip_is_default(hipStream_t stream)
+{
+    return !stream || stream == HIP_STREAM_PER_THREAD;
+}
+
+bool hip_stream_known(hipStream_t stream)
+{
+    return hip_is_default(stream) || common_has_stream(stream);
 }

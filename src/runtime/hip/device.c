@@ -96,8 +96,7 @@ HIP_KNOWN(hipDeviceGetUuid, (uuid, device), struct hipUUID *uuid, hipDevice_t de
 {
     if (!uuid || !hip_device_at(device))
         return uuid ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    memcpy(uuid->bytes, "heddle-gpu-\0\0\0\0", sizeof uuid->bytes);
-    uuid->bytes[15] = (char)device;
+    common_uuid(hip_device_at(device), uuid->bytes);
     return hipSuccess;
 }
 
@@ -120,38 +119,24 @@ HIP_KNOWN(hipDeviceComputeCapability, (major, minor, device), int *major, int *m
 
 /* ---- by their place on the PCI bus ---- */
 
-static void pci_name(const struct device *device, char *name, size_t bytes)
-{
-    const struct gpu_spec *gpu = device_spec(device);
-    snprintf(name, bytes, "%04x:%02x:%02x.0", (unsigned)gpu->pci_domain,
-             (unsigned)(gpu->pci_bus + device_index(device)), (unsigned)gpu->pci_device);
-}
-
 HIP_KNOWN(hipDeviceGetPCIBusId, (name, bytes, index), char *name, int bytes, int index)
 {
     if (!name || bytes < 13)
         return hipErrorInvalidValue;
     if (!hip_device_at(index))
         return hipErrorInvalidDevice;
-    pci_name(hip_device_at(index), name, (size_t)bytes);
+    common_pci_name(hip_device_at(index), name, (size_t)bytes);
     return hipSuccess;
 }
 
 HIP_KNOWN(hipDeviceGetByPCIBusId, (index, name), int *index, const char *name)
 {
     unsigned domain, bus, device;
-    char wanted[32], have[32];
     if (!index || !name || sscanf(name, "%x:%x:%x", &domain, &bus, &device) != 3)
         return hipErrorInvalidValue;
-    snprintf(wanted, sizeof wanted, "%04x:%02x:%02x.0", domain, bus, device);
-    for (int i = 0; hip_device_at(i); i++) {
-        pci_name(hip_device_at(i), have, sizeof have);
-        if (!strcmp(have, wanted)) {
-            *index = i;
-            return hipSuccess;
-        }
-    }
-    return hipErrorInvalidValue;
+    int found = common_find_pci(hip_driver(), domain, bus, device);
+    *index = found < 0 ? *index : found;
+    return found < 0 ? hipErrorInvalidValue : hipSuccess;
 }
 
 /* ---- which there are, and which is current ---- */
@@ -226,12 +211,7 @@ HIP_ANY(hipDeviceReset, (), void)
 
 HIP(hipDeviceGetLimit, (value, limit), size_t *value, int limit)
 {
-    uint64_t wide = 0;
-    if (!value)
-        return hipErrorInvalidValue;
-    enum result result = device_limit_get(hip_device(), limit, &wide);
-    *value = wide;
-    return result;
+    return common_limit(hip_device(), limit, value);
 }
 
 HIP(hipSetDeviceFlags, (flags), unsigned flags)

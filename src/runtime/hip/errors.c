@@ -16,11 +16,12 @@ static const char *name_of(int code)
     }
 }
 
-/* Faults that HIP has no error of its own for are failed launches; the rest cannot be told apart by a
- * program. */
+/* Faults that HIP has no error of its own for are failed launches, and so are assertions, as programs for
+ * AMD's GPUs expect; the rest cannot be told apart by a program. */
 static hipError_t error_of(int result)
 {
-    if (result == RESULT_ILLEGAL_INSTRUCTION || result == RESULT_MISALIGNED_ADDRESS)
+    if (result == RESULT_ILLEGAL_INSTRUCTION || result == RESULT_MISALIGNED_ADDRESS ||
+        result == RESULT_ASSERT)
         return hipErrorLaunchFailure;
     return name_of(result) ? result : hipErrorUnknown;
 }

@@ -40,16 +40,11 @@ HIP(hipFuncGetAttribute, (value, attribute, function), int *value, int attribute
     if (!hip_function_known(function))
         return hipErrorInvalidHandle;
     fill(function, &all);
-    const int by_number[] = {all.maxThreadsPerBlock,
-                             (int)all.sharedSizeBytes,
-                             (int)all.constSizeBytes,
-                             (int)all.localSizeBytes,
-                             all.numRegs,
-                             all.ptxVersion,
-                             all.binaryVersion,
-                             all.cacheModeCA,
-                             all.maxDynamicSharedSizeBytes,
-                             all.preferredShmemCarveout};
+    const int by_number[] = {
+#define ATTRIBUTE(field) (int)all.field,
+#include "runtime/common/attributes.def"
+#undef ATTRIBUTE
+    };
     if (attribute < 0 || attribute >= (int)(sizeof by_number / sizeof *by_number))
         return hipErrorInvalidValue;
     *value = by_number[attribute];
@@ -105,29 +100,15 @@ static int occupancy(struct hip_function *function, int threads, size_t shared_b
     return result;
 }
 
-/* The block that keeps most threads on a CU; the largest of those that do. */
 static int best_block(struct hip_function *function, size_t shared_bytes, int limit, int *grid, int *block)
 {
-    const struct gpu_spec *gpu = device_spec(hip_device());
-    int lanes = (int)gpu->warp_lanes, full = (int)gpu->warps_per_sm * lanes, best = 0, blocks;
     if (!grid || !block)
         return hipErrorInvalidValue;
     if (!function)
         return hipErrorInvalidDeviceFunction;
-    int most = (int)most_threads(function->info, gpu);
+    int most = (int)most_threads(function->info, device_spec(hip_device()));
     most = limit > 0 && limit < most ? limit : most;
-    for (int threads = (most + lanes - 1) / lanes * lanes; threads > 0 && best < full; threads -= lanes) {
-        int tried = threads < most ? threads : most;
-        int error = occupancy(function, tried, shared_bytes, &blocks);
-        if (error)
-            return error;
-        if (tried * blocks > best) {
-            best = tried * blocks;
-            *block = tried;
-            *grid = blocks * (int)gpu->sm_count;
-        }
-    }
-    return hipSuccess;
+    return function_best_block(function->function, hip_device(), most, NULL, shared_bytes, grid, block);
 }
 
 static struct hip_function *known(hipFunction_t function)

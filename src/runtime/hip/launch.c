@@ -33,8 +33,8 @@ static int check_size(const struct hip_launch *launch)
 
 static int check_events(const struct hip_launch *launch)
 {
-    bool known = (!launch->start || hip_event_known(launch->start)) &&
-                 (!launch->stop || hip_event_known(launch->stop));
+    bool known = (!launch->start || common_has_event(launch->start)) &&
+                 (!launch->stop || common_has_event(launch->stop));
     return known ? hipSuccess : hipErrorInvalidHandle;
 }
 

@@ -211,7 +211,7 @@ static void forget(struct fatbin *fatbin)
 void __hipUnregisterFatBinary(void **handle)
 {
     struct fatbin *fatbin = (struct fatbin *)handle, **place = &fatbins;
-    if (hip_is_forked()) /* the module is the parent's */
+    if (common_is_forked()) /* the module is the parent's */
         return;
     pthread_mutex_lock(&lock);
     while (*place && *place != fatbin)

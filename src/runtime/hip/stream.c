@@ -16,7 +16,7 @@ static int new_stream(hipStream_t *stream, unsigned flags, int priority)
                                               : priority;
     enum result result = stream_new(hip_device(), flags, priority, stream);
     if (!result)
-        hip_add_stream(*stream);
+        common_add_stream(*stream);
     return result;
 }
 
@@ -63,7 +63,7 @@ HIP_STREAM_TWINS(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream,
                  unsigned flags)
 {
     (void)flags;
-    return hip_event_known(event) ? (int)stream_wait_event(hip_stream(stream), event) : hipErrorInvalidHandle;
+    return common_wait_event(hip_stream(stream), event);
 }
 
 HIP_STREAM_TWINS(hipStreamGetFlags, (stream, flags), hipStream_t stream, unsigned *flags)
@@ -121,31 +121,13 @@ WRITE_VALUE(hipStreamWriteValue64, uint64_t)
 
 typedef void hip_callback(hipStream_t stream, hipError_t error, void *user);
 
-/* What a function of the program is called with, once its stream gets there. */
-struct host_call {
-    hip_callback *callback;
-    hipStream_t stream;
-    void *user;
-};
-
-static void make_call(void *user, enum result result)
-{
-    struct host_call call = *(struct host_call *)user;
-    mem_free(user);
-    call.callback(call.stream, (hipError_t)result, call.user);
-}
-
 HIP_STREAM(hipStreamAddCallback, (stream, callback, user, flags), hipStream_t stream, hip_callback *callback,
            void *user, unsigned flags)
 {
     if (!callback || flags)
         return hipErrorInvalidValue;
-    struct host_call *kept = mem_alloc(1, sizeof *kept);
-    *kept = (struct host_call){callback, stream, user};
-    enum result result = stream_host(hip_stream(stream), make_call, kept, true);
-    if (result)
-        mem_free(kept);
-    return result;
+    return common_call_later(hip_stream(stream),
+                             &(struct common_call){.callback = callback, .handle = stream, .user = user});
 }
 
 /* ---- events ---- */
@@ -156,7 +138,7 @@ static int new_event(hipEvent_t *event, unsigned flags)
         return hipErrorInvalidValue;
     enum result result = event_new(hip_device(), flags & EVENT_FLAGS, event);
     if (!result)
-        hip_add_event(*event);
+        common_add_event(*event);
     return result;
 }
 
@@ -172,28 +154,25 @@ HIP(hipEventCreateWithFlags, (event, flags), hipEvent_t *event, unsigned flags)
 
 HIP(hipEventDestroy, (event), hipEvent_t event)
 {
-    return hip_event_known(event) ? (int)event_free(event) : hipErrorInvalidHandle;
+    return common_event_free(event);
 }
 
 HIP_STREAM(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream)
 {
-    return hip_event_known(event) ? (int)event_record(event, hip_stream(stream)) : hipErrorInvalidHandle;
+    return common_event_record(event, hip_stream(stream));
 }
 
 HIP(hipEventQuery, (event), hipEvent_t event)
 {
-    return hip_event_known(event) ? (int)event_query(event) : hipErrorInvalidHandle;
+    return common_event_query(event);
 }
 
 HIP(hipEventSynchronize, (event), hipEvent_t event)
 {
-    return hip_event_known(event) ? (int)event_synchronize(event) : hipErrorInvalidHandle;
+    return common_event_synchronize(event);
 }
 
 HIP(hipEventElapsedTime, (milliseconds, from, to), float *milliseconds, hipEvent_t from, hipEvent_t to)
 {
-    if (!milliseconds)
-        return hipErrorInvalidValue;
-    return hip_event_known(from) && hip_event_known(to) ? (int)event_elapsed(from, to, milliseconds)
-                                                        : hipErrorInvalidHandle;
+    return common_event_elapsed(from, to, milliseconds);
 }

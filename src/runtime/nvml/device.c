@@ -44,7 +44,7 @@ NVML_ALIAS(nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2);
 static void uuid_text(const struct device *device, char text[48])
 {
     struct cudaUUID uuid;
-    cuda_uuid(device, &uuid);
+    common_uuid(device, uuid.bytes);
     int at = snprintf(text, 48, "GPU");
     for (int i = 0; i < 16; i++)
         at += snprintf(text + at, 48 - (size_t)at, "%s%02x",

@@ -56,14 +56,20 @@ bool opencl_compiler_is_there(void)
     return llvm() && libraries();
 }
 
+/* Few programs show the log of a build: it is said on stderr, too, but once. */
 static bool check_tools(struct text *log)
 {
+    static _Atomic bool said;
     if (opencl_compiler_is_there())
         return true;
+    size_t before = log->length;
     text_add(log,
              "heddle: OpenCL C is compiled by clang with AMD's device libraries, and %s: "
              "apt install clang-19 lld-19 llvm-19 rocm-device-libs\n",
              llvm() ? "the libraries are not installed" : "clang is not installed");
+    if (!said)
+        fputs(log->at + before, stderr);
+    said = true;
     return false;
 }
 

@@ -3,19 +3,12 @@
 #include "base/bits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "runtime/common/common.h"
 #include "runtime/opencl/compiler.h"
 #include "runtime/opencl/info.h"
 
-#include <unistd.h>
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cl_platform_id platform;
-
-static void out_of_memory(size_t bytes)
-{
-    fprintf(stderr, "heddle: out of memory: no room for %zu bytes more\n", bytes);
-    _exit(1);
-}
 
 /* HEDDLE_LOG=debug tells why calls fail; heddle itself has checked the word. */
 static void set_log_level(void)
@@ -29,15 +22,10 @@ static void set_log_level(void)
 
 static void start(void)
 {
-    struct err err;
-    mem_on_exhaustion(out_of_memory);
     set_log_level();
-    driver_set_default_system("r9nano");
-    struct driver *driver = driver_get(&err);
-    if (!driver) {
-        fprintf(stderr, "heddle: %s\n", err.text);
+    struct driver *driver = common_start("r9nano");
+    if (!driver)
         return;
-    }
     platform = opencl_object_new(OPENCL_PLATFORM, sizeof *platform);
     platform->driver = driver;
     platform->device_count = driver_device_count(driver);
@@ -48,16 +36,6 @@ static void start(void)
         platform->devices[i].device = driver_device(driver, i);
         platform->devices[i].index = i;
     }
-}
-
-/* Work that is still under way ends first, so that what a program launched is always counted. */
-__attribute__((destructor)) static void end(void)
-{
-    if (!platform || driver_is_forked(platform->driver))
-        return;
-    for (unsigned i = 0; i < platform->device_count; i++)
-        device_synchronize(platform->devices[i].device);
-    driver_at_exit();
 }
 
 cl_platform_id opencl_platform(void)

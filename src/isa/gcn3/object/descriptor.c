@@ -11,20 +11,6 @@ enum {
     FIRST_GFX9 = 900,
 };
 
-static uint32_t word(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint64_t long_word(const uint8_t *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 static uint32_t bits(uint32_t word_of_bits, unsigned first, unsigned count)
 {
     return word_of_bits >> first & ((1u << count) - 1);
@@ -68,13 +54,13 @@ bool gcn3_descriptor_read(const struct gcn3_object *object, struct gcn3_kernel_i
         return err_set(err, "%s: the descriptor of kernel %s is not in what is loaded", object->name,
                        kernel->name);
     const uint8_t *at = object->image + kernel->descriptor;
-    uint64_t kernarg = old ? long_word(at + 72) : word(at + 8);
-    kernel->group_bytes = word(at + (old ? 64 : 0));
-    kernel->private_bytes = word(at + (old ? 60 : 4));
-    kernel->entry = kernel->descriptor + long_word(at + 16);
-    kernel->setup.rsrc1 = word(at + 48);
-    kernel->setup.rsrc2 = word(at + 52);
-    kernel->setup.properties = old ? word(at + 56) : word(at + 56) & 0xffff;
+    uint64_t kernarg = old ? unaligned_u64(at + 72) : unaligned_u32(at + 8);
+    kernel->group_bytes = unaligned_u32(at + (old ? 64 : 0));
+    kernel->private_bytes = unaligned_u32(at + (old ? 60 : 4));
+    kernel->entry = kernel->descriptor + unaligned_u64(at + 16);
+    kernel->setup.rsrc1 = unaligned_u32(at + 48);
+    kernel->setup.rsrc2 = unaligned_u32(at + 52);
+    kernel->setup.properties = old ? unaligned_u32(at + 56) : unaligned_u32(at + 56) & 0xffff;
     kernel->vgprs = (bits(kernel->setup.rsrc1, 0, 6) + 1) * 4;
     kernel->sgprs = sgprs(object, kernel->setup.rsrc1);
     decode(&kernel->setup);

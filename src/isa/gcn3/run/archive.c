@@ -1,5 +1,5 @@
 /* Waves in checkpoints. */
-#include "gcn3_run/wave.h"
+#include "gcn3_run/hostcall.h"
 #include "base/archive.h"
 
 void gcn3_archive_shape(const struct kernel *base, struct archive *archive)
@@ -41,6 +41,7 @@ void gcn3_archive_warp(struct isa_warp *isa, struct archive *archive)
     w->scc = archive_number(archive, w->scc, 1);
     w->waits = archive_number(archive, w->waits, 1);
     archive_pending(w, archive);
+    gcn3_hostcall_archive(w, archive);
     isa->code = &w->program->code;
     isa->next = &isa->code->timing[w->pc];
     isa->active = gcn3_exec(w);

@@ -1,5 +1,5 @@
 /* Branches, calls, barriers, waits: instructions that change where a wave is, or whether it goes on. */
-#include "gcn3_run/wave.h"
+#include "gcn3_run/hostcall.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -127,6 +127,9 @@ static void end(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 static void trap(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
+    const char *said = gcn3_hostcall_said(w);
+    if (said)
+        gcn3_fault(w, op, 0, FAULT_ASSERT, 0, "%s", said);
     gcn3_fault(w, op, 0, FAULT_TRAP, 0, "trap %u", op->inst.immediate & 0xff);
 }
 
@@ -141,7 +144,7 @@ static void waitcnt(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 /* ---- hardware registers ---- */
 
-enum { HW_MODE = 1, HW_STATUS = 2, HW_LDS_ALLOC = 6 };
+enum { HW_MODE = 1, HW_STATUS = 2, HW_LDS_ALLOC = 6, HW_SH_MEM_BASES = 15 };
 
 static uint32_t hardware_register(const struct gcn3_wave *w, uint32_t number)
 {
@@ -152,6 +155,8 @@ static uint32_t hardware_register(const struct gcn3_wave *w, uint32_t number)
         return w->scc | (uint32_t)!gcn3_exec(w) << 9 | (uint32_t)!gcn3_pair(w, GCN3_VCC) << 10;
     case HW_LDS_ALLOC:
         return (uint32_t)((w->isa.block->shared_bytes + 255) / 256) << 12;
+    case HW_SH_MEM_BASES: /* gfx9: where flat instructions find private memory and LDS */
+        return (uint32_t)(WINDOW_LOCAL >> 48 | WINDOW_SHARED >> 48 << 16);
     default:
         return 0;
     }

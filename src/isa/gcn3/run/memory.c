@@ -3,6 +3,7 @@
  * lands in `incoming` until the program has waited for it. */
 #include "gcn3_run/wave.h"
 #include "gcn3_run/buffer.h"
+#include "gcn3_run/hostcall.h"
 #include "gcn3_run/image.h"
 #include "base/bits.h"
 #include "base/text.h"
@@ -245,8 +246,9 @@ void gcn3_access_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uin
     struct request *request = w->isa.block->worker->request;
     EACH_LANE (i, lanes) {
         unsigned char bytes[16];
+        uint32_t piece = (uint32_t)min_u64(op->access.bytes, 4);
         uint64_t last = at[i] + (op->access.bytes > 4 ? (uint64_t)(op->access.dwords - 1) * STRIDE : 0);
-        if (at[i] >= w->scratch_bytes || last + 4 > w->scratch_bytes)
+        if (at[i] >= w->scratch_bytes || last + piece > w->scratch_bytes)
             gcn3_fault(w, op, i, FAULT_ADDRESS, at[i] / STRIDE * 4,
                        "%s at byte %llu of the work-item's %llu bytes of private memory",
                        op->access.writes ? "a write" : "a read", (unsigned long long)(at[i] / STRIDE * 4),
@@ -272,25 +274,31 @@ void gcn3_access_scratch(struct gcn3_wave *w, const struct gcn3_lowered *op, uin
 
 /* ---- LDS, by flat addresses ---- */
 
+/* Of memory that no other block sees. */
+static void access_place(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane,
+                         unsigned char *place)
+{
+    if (op->access.is_atomic) {
+        uint64_t old = 0, operand, compare;
+        memcpy(&old, place, op->access.bytes);
+        operands_of(w, op, lane, &operand, &compare);
+        uint64_t new = atomic_apply(op->access.operation, old, operand, compare, false);
+        memcpy(place, &new, op->access.bytes);
+        take_old(w, op, lane, old);
+    } else if (op->access.writes) {
+        gcn3_give_lane(w, op, lane, place);
+    } else {
+        gcn3_take_lane(w, op, lane, place);
+    }
+}
+
 void gcn3_access_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
                      lane_mask lanes)
 {
     struct block *block = w->isa.block;
     struct request *request = block->worker->request;
     EACH_LANE (i, lanes) {
-        unsigned char *place = gcn3_lds_place(w, op, i, at[i], op->access.bytes);
-        if (op->access.is_atomic) {
-            uint64_t old = 0, operand, compare;
-            memcpy(&old, place, op->access.bytes);
-            operands_of(w, op, i, &operand, &compare);
-            uint64_t new = atomic_apply(op->access.operation, old, operand, compare, false);
-            memcpy(place, &new, op->access.bytes);
-            take_old(w, op, i, old);
-        } else if (op->access.writes) {
-            gcn3_give_lane(w, op, i, place);
-        } else {
-            gcn3_take_lane(w, op, i, place);
-        }
+        access_place(w, op, i, gcn3_lds_place(w, op, i, at[i], op->access.bytes));
         if (request)
             request->shared_at[i] = (uint32_t)at[i];
     }
@@ -327,16 +335,28 @@ static lane_mask in_window(const uint64_t at[GCN3_LANES], lane_mask lanes, uint6
     return in;
 }
 
-static void read_window(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
-                        lane_mask lanes)
+/* Arguments can be read, and host calls written, too. */
+static void access_param(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t i, uint64_t at)
+{
+    unsigned char bytes[16], *hostcall = gcn3_hostcall_place(w, at, op->access.bytes);
+    if (hostcall) {
+        access_place(w, op, i, hostcall);
+        if (op->access.writes)
+            gcn3_hostcall_written(w, op, at);
+        return;
+    }
+    if (op->access.writes || !gcn3_read_params(w, at, op->access.bytes, bytes))
+        gcn3_fault(w, op, i, FAULT_ADDRESS, at, "%s at byte %llu of the kernel's arguments",
+                   op->access.writes ? "a write" : "a read", (unsigned long long)(at - GCN3_KERNARG));
+    gcn3_take_lane(w, op, i, bytes);
+}
+
+static void access_params(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
+                          lane_mask lanes)
 {
     struct request *request = w->isa.block->worker->request;
     EACH_LANE (i, lanes) {
-        unsigned char bytes[16];
-        if (op->access.writes || !gcn3_read_params(w, at[i], op->access.bytes, bytes))
-            gcn3_fault(w, op, i, FAULT_ADDRESS, at[i], "%s at byte %llu of the kernel's arguments",
-                       op->access.writes ? "a write" : "a read", (unsigned long long)(at[i] - GCN3_KERNARG));
-        gcn3_take_lane(w, op, i, bytes);
+        access_param(w, op, i, at[i]);
         if (request)
             request->param_at[i] = at[i] - GCN3_KERNARG;
     }
@@ -358,7 +378,7 @@ static void access_windows(struct gcn3_wave *w, const struct gcn3_lowered *op, u
     if (local)
         gcn3_access_scratch(w, op, at, local);
     if (params)
-        read_window(w, op, at, params);
+        access_params(w, op, at, params);
     *lanes &= ~(shared | local | params);
 }
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+const uint64_t gcn3_hostcall_buffer = GCN3_HOSTCALL;
 const uint32_t gcn3_shared_base = (uint32_t)(WINDOW_SHARED >> 32);
 const uint32_t gcn3_private_base = (uint32_t)(WINDOW_LOCAL >> 32);
 

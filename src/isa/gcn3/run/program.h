@@ -22,6 +22,9 @@ struct kernel *gcn3_program_kernel_at(struct gcn3_program *program,
                                       size_t number); /* NULL: behind the last */
 const struct gcn3_kernel_info *gcn3_kernel_info(const struct kernel *kernel);
 
+/* The address of the buffer for host calls: a hidden argument. */
+extern const uint64_t gcn3_hostcall_buffer;
+
 /* The upper halves of the addresses where flat instructions find LDS and private memory: hidden arguments. */
 extern const uint32_t gcn3_shared_base, gcn3_private_base;
 

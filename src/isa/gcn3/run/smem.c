@@ -1,5 +1,5 @@
 /* Scalar memory: loads to scalar registers, through the scalar data cache; the clock. */
-#include "gcn3_run/wave.h"
+#include "gcn3_run/hostcall.h"
 #include "base/bits.h"
 #include "base/text.h"
 #include "exec/atomics.h"
@@ -35,12 +35,17 @@ static void fill_queue(unsigned char queue[256])
     memcpy(queue + 0x40, bases, sizeof bases);
 }
 
-bool gcn3_read_params(const struct gcn3_wave *w, uint64_t at, uint32_t bytes, void *to)
+bool gcn3_read_params(struct gcn3_wave *w, uint64_t at, uint32_t bytes, void *to)
 {
     const struct grid *grid = w->isa.block->worker->grid;
     unsigned char made[256];
     if (at - GCN3_KERNARG + bytes <= ((grid->param_bytes + 15) & ~UINT64_C(15)) && at >= GCN3_KERNARG) {
         memcpy(to, grid->params + (at - GCN3_KERNARG), bytes);
+        return true;
+    }
+    const unsigned char *hostcall = gcn3_hostcall_place(w, at, bytes);
+    if (hostcall) {
+        memcpy(to, hostcall, bytes);
         return true;
     }
     bool is_packet = at >= GCN3_PACKET && at - GCN3_PACKET + bytes <= 64;

@@ -1,5 +1,6 @@
 /* Waves: how they start, and their next instructions. */
 #include "gcn3_run/wave.h"
+#include "gcn3_run/hostcall.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -121,6 +122,7 @@ void gcn3_start(struct isa_warp *isa, lane_mask exists)
     gcn3_set_pair(w, GCN3_EXEC, exists);
     w->pc = kernel->entry;
     w->scc = w->waits = false;
+    gcn3_hostcall_free(w);
     memset(w->begun, 0, sizeof w->begun);
     isa->active = exists;
     isa->code = &kernel->program->code;
@@ -133,6 +135,7 @@ void gcn3_fini(struct isa_warp *isa)
     mem_free(w->v);
     mem_free(w->incoming);
     mem_free(w->scratch);
+    gcn3_hostcall_free(w);
 }
 
 /* ---- running ---- */

@@ -17,13 +17,14 @@ enum {
 /* Counters of s_waitcnt, as isa_timing numbers them. */
 enum gcn3_counter { GCN3_VM, GCN3_LGKM };
 
-/* Where a kernel finds its arguments, the packet that launched it, and its queue: in the window of
- * parameters. What a kernel has of LDS and of private memory is at the windows' addresses in flat
+/* Where a kernel finds its arguments, the packet that launched it, its queue, and its host calls: in the
+ * window of parameters. What a kernel has of LDS and of private memory is at the windows' addresses in flat
  * instructions. The buffer resource of private memory has an address of 48 bits, where no memory of the host
  * can be. */
 #define GCN3_KERNARG    WINDOW_PARAM
 #define GCN3_PACKET     (WINDOW_PARAM + UINT64_C(0x800000))
 #define GCN3_QUEUE      (WINDOW_PARAM + UINT64_C(0x900000))
+#define GCN3_HOSTCALL   (WINDOW_PARAM + UINT64_C(0xa00000))
 #define GCN3_PRIVATE_AT (UINT64_C(1) << 47)
 
 struct gcn3_wave;
@@ -99,8 +100,9 @@ struct gcn3_wave {
     uint32_t pc; /* number of the next instruction */
     uint32_t mode;
     bool scc, waits;
-    uint32_t polls; /* reads of what others may write, in this slice */
-    char *scratch;  /* private memory: a word of each lane side by side */
+    uint32_t polls;                 /* reads of what others may write, in this slice */
+    struct gcn3_hostcall *hostcall; /* NULL until it makes a host call */
+    char *scratch;                  /* private memory: a word of each lane side by side */
     uint64_t scratch_bytes;
     /* With time: registers that memory writes to before the program waits for it */
     uint32_t (*incoming)[GCN3_LANES];
@@ -210,8 +212,8 @@ void gcn3_give_lane(const struct gcn3_wave *w, const struct gcn3_lowered *op, ui
 /* Where a load of a lane goes: registers, or with time the incoming ones. */
 uint32_t (*gcn3_landing(const struct gcn3_wave *w))[GCN3_LANES];
 
-/* Bytes that all waves of a launch find in the window of parameters; false when there are none. */
-bool gcn3_read_params(const struct gcn3_wave *w, uint64_t at, uint32_t bytes, void *to);
+/* Bytes that a wave finds in the window of parameters; false when there are none. */
+bool gcn3_read_params(struct gcn3_wave *w, uint64_t at, uint32_t bytes, void *to);
 
 /* ---- pending.c: with time ---- */
 

@@ -1,5 +1,6 @@
 #include "ptx_run/builtin.h"
 #include "exec/heap.h"
+#include "exec/print.h"
 #include "ptx_run/access.h"
 #include "base/bits.h"
 
@@ -62,136 +63,40 @@ static void write_local(const struct warp *w, uint32_t lane, uint64_t at, uint32
 enum { PRINTF_ARGUMENTS = 32 }; /* that a GPU passes on, at most */
 
 struct format {
+    struct print_source base; /* first */
     const struct warp *warp;
     uint32_t lane;
     uint64_t arguments; /* the next one's address */
     uint32_t used;      /* of them */
-    struct text *out;
-    bool good;
 };
 
-static uint64_t next_argument(struct format *format, uint32_t bytes)
+static uint64_t next_argument(struct print_source *source, uint32_t bytes)
 {
+    struct format *format = (struct format *)(void *)source;
     uint64_t value = 0;
     format->used++;
     format->arguments = (format->arguments + bytes - 1) / bytes * bytes;
-    format->good &= read_generic(format->warp, format->lane, format->arguments, &value, bytes);
+    source->good &= read_generic(format->warp, format->lane, format->arguments, &value, bytes);
     format->arguments += bytes;
     return value;
 }
 
-/* One conversion: `spec` is its text from the % on, without the length modifiers. */
-static void add_number(struct format *format, const char *flags, char kind, int length)
+static bool next_string(struct print_source *source, struct text *text)
 {
-    char spec[64];
-    bool wide = length > 0;
-    switch (kind) {
-    case 'd':
-    case 'i':
-        snprintf(spec, sizeof spec, "%sll%c", flags, kind);
-        uint64_t bits = next_argument(format, wide ? 8 : 4);
-        text_add(format->out, spec,
-                 wide          ? (long long)bits
-                 : length < -1 ? (long long)(int8_t)bits
-                 : length      ? (long long)(int16_t)bits
-                               : (long long)(int32_t)bits);
-        break;
-    case 'u':
-    case 'o':
-    case 'x':
-    case 'X':
-        snprintf(spec, sizeof spec, "%sll%c", flags, kind);
-        uint64_t number = next_argument(format, wide ? 8 : 4);
-        text_add(format->out, spec,
-                 (unsigned long long)(length < -1  ? (uint8_t)number
-                                      : length < 0 ? (uint16_t)number
-                                                   : number));
-        break;
-    case 'c':
-        snprintf(spec, sizeof spec, "%sc", flags);
-        text_add(format->out, spec, (int)next_argument(format, 4));
-        break;
-    case 'p':
-        snprintf(spec, sizeof spec, "%sp", flags);
-        text_add(format->out, spec, (void *)(uintptr_t)next_argument(format, 8));
-        break;
-    case 's': {
-        struct text text = {0};
-        uint64_t at = next_argument(format, 8);
-        snprintf(spec, sizeof spec, "%ss", flags);
-        if (at)
-            format->good &= read_text(format->warp, format->lane, at, &text);
-        text_add(format->out, spec, at ? (text.at ? text.at : "") : "(null)");
-        text_fini(&text);
-        break;
-    }
-    default: {
-        double value;
-        uint64_t double_bits = next_argument(format, 8);
-        memcpy(&value, &double_bits, 8);
-        snprintf(spec, sizeof spec, "%s%c", flags, kind);
-        text_add(format->out, spec, value);
-    }
-    }
-}
-
-/* The flags, width and precision of one conversion, at most so many characters; * is replaced by its value.
- */
-static const char *copy_flags(struct format *format, const char *at, char *flags, size_t room)
-{
-    size_t used = 0;
-    flags[used++] = '%';
-    uint32_t digits = 0; /* wider than four digits would only fill memory */
-    while (*at && strchr("-+ #0123456789.*", *at) && used + 16 < room) {
-        digits = *at >= '0' && *at <= '9' ? digits + 1 : 0;
-        if (digits > 4)
-            ;
-        else if (*at == '*')
-            used += (size_t)snprintf(flags + used, room - used, "%d", (int)next_argument(format, 4) % 10000);
-        else
-            flags[used++] = *at;
-        at++;
-    }
-    flags[used] = 0;
+    struct format *format = (struct format *)(void *)source;
+    uint64_t at = next_argument(source, 8);
+    if (at)
+        source->good &= read_text(format->warp, format->lane, at, text);
     return at;
-}
-
-static void add_formatted(struct format *format, const char *at)
-{
-    while (*at && format->good) {
-        size_t plain = strcspn(at, "%");
-        text_add_bytes(format->out, at, plain);
-        at += plain;
-        if (!*at)
-            break;
-        if (at[1] == '%') {
-            text_add_bytes(format->out, "%", 1);
-            at += 2;
-            continue;
-        }
-        char flags[48];
-        const char *kind = copy_flags(format, at + 1, flags, sizeof flags);
-        int length = 0; /* -2: hh, -1: h, else long */
-        for (; *kind && strchr("hlLqjzt", *kind); kind++)
-            length += *kind == 'h' ? -1 : 1;
-        if (!*kind || !strchr("diouxXcpsfFeEgGaA", *kind)) { /* as written */
-            text_add_bytes(format->out, at, 1);
-            at++;
-            continue;
-        }
-        add_number(format, flags, *kind, length);
-        at = kind + 1;
-    }
 }
 
 static void run_printf(struct warp *w, const struct op *op, lanes active,
                        const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
     struct worker *worker = w->isa.block->worker;
-    const struct launch *launch = worker->grid->launch;
     EACH_LANE (lane, active) {
         struct text text = {0};
-        struct format format = {.warp = w, .lane = lane, .out = &worker->line, .good = true};
+        struct format format = {.base = {next_argument, next_string, true}, .warp = w, .lane = lane};
         uint64_t at = read_local(w, lane, params[0], 8);
         format.arguments = read_local(w, lane, params[1], 8);
         if (!at) { /* so does an H200 */
@@ -201,18 +106,12 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
         if (!read_text(w, lane, at, &text))
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at, "the format of printf cannot be read");
         worker->line.length = 0;
-        add_formatted(&format, text.at ? text.at : "");
+        print_formatted(&worker->line, text.at ? text.at : "", &format.base);
         text_fini(&text);
-        if (!format.good)
+        if (!format.base.good)
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, format.arguments,
                        "an argument of printf cannot be read");
-        if (worker->printed) {
-            text_add(worker->printed, "%s", worker->line.length ? worker->line.at : "");
-        } else if (launch->print && worker->line.length) {
-            pthread_mutex_lock(&worker->grid->lock);
-            fwrite(worker->line.at, 1, worker->line.length, launch->print);
-            pthread_mutex_unlock(&worker->grid->lock);
-        }
+        print_line(worker);
         write_local(w, lane, result, 4, min_u64(format.used, PRINTF_ARGUMENTS)); /* so did an H200 */
     }
 }
