@@ -54,13 +54,22 @@ int main(void)
     unsigned count = 0;
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
     int (*platforms)(unsigned, void *, unsigned *) = (int (*)(unsigned, void *, unsigned *))dlsym(library, "clGetPlatformIDs");
-    int error = platforms(0, 0, &count);
-    return printf("%d %u\n", error, count) < 0;
+    int (*devices)(void *, unsigned long, unsigned, void *, unsigned *) =
+        (int (*)(void *, unsigned long, unsigned, void *, unsigned *))dlsym(library, "clGetDeviceIDs");
+    void *platform;
+    int error = platforms(1, &platform, &count);
+    printf("%d %u\n", error, count);
+    error = devices(platform, 4, 0, 0, &count);
+    return printf("devices %d %u\n", error, count) < 0;
 }
 END
 gcc -o loads loads.c -ldl || fail 'loads.c does not compile'
 run "${on[@]}" ./loads
 expect_line out '^0 1$'
+expect_line out '^devices 0 1$'
+run run --system h200 --mode functional ./loads
+expect_line out '^devices -1 0$'
+expect_line err "OpenCL programs run on AMD's GPUs; choose one, such as --system r9nano"
 
 if has clinfo 'the page of clinfo'; then
     run "${on[@]}" clinfo
@@ -99,9 +108,6 @@ expect_line out 'clang is not installed: apt install clang-19 lld-19 llvm-19 roc
 expect_line err 'clang is not installed: apt install clang-19 lld-19 llvm-19 rocm-device-libs$'
 HEDDLE_DEVICE_LIBS=/nowhere run "${on[@]}" ./build
 expect_line out 'the libraries are not installed: apt install'
-run run --system h200 --mode functional ./build
-expect_line out '^-11$'
-expect_line out "OpenCL programs run on AMD's GPUs; choose one, such as --system r9nano"
 
 rm -rf cache
 run "${on[@]}" ./build

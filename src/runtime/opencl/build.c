@@ -57,15 +57,6 @@ static cl_int error_of(const struct failures *failures, enum opencl_built built)
                                          : failures->failed;
 }
 
-static bool has_target(cl_program program, const char **target)
-{
-    *target = opencl_program_target(program);
-    if (!*target)
-        text_add(&program->log,
-                 "heddle: OpenCL programs run on AMD's GPUs; choose one, such as --system r9nano\n");
-    return *target;
-}
-
 static cl_int end(cl_program program, const struct failures *failures, cl_int error)
 {
     program->status = error ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
@@ -77,9 +68,7 @@ static cl_int end(cl_program program, const struct failures *failures, cl_int er
 static cl_int build_source(cl_program program, const struct opencl_options *options)
 {
     struct text made = {0};
-    const char *target;
-    if (!has_target(program, &target))
-        return CL_BUILD_PROGRAM_FAILURE;
+    const char *target = opencl_program_target(program);
     cl_int error =
         error_of(&build_failures, opencl_build(program->source, target, options, &made, &program->log));
     if (error) {
@@ -95,11 +84,9 @@ static cl_int build_binary(cl_program program, const struct opencl_options *opti
 {
     struct opencl_bytes object = {program->binary.at, program->binary.length};
     struct text made = {0};
-    const char *target;
+    const char *target = opencl_program_target(program);
     if (program->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
         return CL_SUCCESS;
-    if (!has_target(program, &target))
-        return CL_BUILD_PROGRAM_FAILURE;
     cl_int error = error_of(&build_failures, opencl_link(&object, 1, target, options, &made, &program->log));
     if (error) {
         text_fini(&made);
@@ -150,12 +137,10 @@ static cl_int compile(cl_program program, const char *text, const struct opencl_
 {
     struct opencl_options options = {0};
     struct text made = {0};
-    const char *target;
+    const char *target = opencl_program_target(program);
     cl_int error = CL_SUCCESS;
     if (!opencl_options_parse(&options, text, false, &program->log))
         error = CL_INVALID_COMPILER_OPTIONS;
-    else if (!has_target(program, &target))
-        error = CL_COMPILE_PROGRAM_FAILURE;
     else
         error = error_of(&compile_failures, opencl_compile(program->source, headers, count, target, &options,
                                                            &made, &program->log));
@@ -212,12 +197,10 @@ static cl_int link_all(cl_program program, const char *text, const struct opencl
 {
     struct opencl_options options = {0};
     struct text made = {0};
-    const char *target;
+    const char *target = opencl_program_target(program);
     cl_int error = CL_SUCCESS;
     if (!opencl_options_parse(&options, text, true, &program->log))
         error = CL_INVALID_LINKER_OPTIONS;
-    else if (!has_target(program, &target))
-        error = CL_LINK_PROGRAM_FAILURE;
     else
         error = error_of(&link_failures, opencl_link(objects, count, target, &options, &made, &program->log));
     bool library = options.creates_library;

@@ -20,6 +20,16 @@ static void set_log_level(void)
         log_set_level(level);
 }
 
+/* One that executes AMD's code. */
+static void add_device(struct device *device)
+{
+    cl_device_id added = &platform->devices[platform->device_count];
+    added->base.dispatch = platform->base.dispatch;
+    added->base.kind = OPENCL_DEVICE;
+    added->device = device;
+    added->index = platform->device_count++;
+}
+
 static void start(void)
 {
     set_log_level();
@@ -28,14 +38,12 @@ static void start(void)
         return;
     platform = opencl_object_new(OPENCL_PLATFORM, sizeof *platform);
     platform->driver = driver;
-    platform->device_count = driver_device_count(driver);
-    platform->devices = mem_alloc(platform->device_count, sizeof *platform->devices);
-    for (unsigned i = 0; i < platform->device_count; i++) {
-        platform->devices[i].base.dispatch = platform->base.dispatch;
-        platform->devices[i].base.kind = OPENCL_DEVICE;
-        platform->devices[i].device = driver_device(driver, i);
-        platform->devices[i].index = i;
-    }
+    platform->devices = mem_alloc(driver_device_count(driver), sizeof *platform->devices);
+    for (unsigned i = 0; i < driver_device_count(driver); i++)
+        if (*device_spec(driver_device(driver, i))->target)
+            add_device(driver_device(driver, i));
+    if (!platform->device_count)
+        fprintf(stderr, "heddle: OpenCL programs run on AMD's GPUs; choose one, such as --system r9nano\n");
 }
 
 cl_platform_id opencl_platform(void)
@@ -90,14 +98,12 @@ cl_int API(clGetDeviceIDs)(cl_platform_id asked, cl_device_type type, cl_uint co
 
 const char *opencl_device_target(cl_device_id device)
 {
-    const char *target = device_spec(device->device)->target;
-    return *target ? target : NULL;
+    return device_spec(device->device)->target;
 }
 
 bool opencl_device_is_gfx9(cl_device_id device)
 {
-    const char *target = opencl_device_target(device);
-    return target && !strncmp(target, "gfx9", 4);
+    return !strncmp(opencl_device_target(device), "gfx9", 4);
 }
 
 uint64_t opencl_device_largest_buffer(cl_device_id device)
