@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/gcn3_code.h"
+#include "gcn3_object/bundle.h"
 #include "gcn3_object/object.h"
 #include "report/json.h"
 
@@ -196,11 +197,12 @@ static bool write_json(const struct gcn3_object *object, const char *path, struc
 static const struct option_row options[] = {
     {"--json", "FILE", "write what the code object holds as JSON; - is standard output"},
     {"--kernel", "NAME", "show this kernel alone, with its instructions"},
+    {"--target", "GPU", "of a HIP program: its code for this one, such as gfx906"},
     {NULL, NULL, NULL},
 };
 
 struct request {
-    const char *path, *json, *kernel;
+    const char *path, *json, *kernel, *target;
 };
 
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
@@ -212,6 +214,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->path = value;
     else if (!strcmp(row->name, "--json"))
         request->json = value;
+    else if (!strcmp(row->name, "--target"))
+        request->target = value;
     else
         request->kernel = value;
     return true;
@@ -258,21 +262,80 @@ static bool tell(const struct request *request, const struct gcn3_object *object
     return true;
 }
 
+static bool tell_code(const struct request *request, const char *name, const void *code, size_t bytes,
+                      struct err *err)
+{
+    struct gcn3_object *object = gcn3_object_load(name, code, bytes, err);
+    bool good = object && tell(request, object, err);
+    gcn3_object_free(object);
+    return good;
+}
+
+/* ---- HIP programs: bundles of code objects somewhere in the file ---- */
+
+struct parts {
+    struct gcn3_bundle_entry *at;
+    size_t count, capacity;
+};
+
+static void add_bundle(struct parts *parts, const char *bundle, size_t bytes, const char *target)
+{
+    struct gcn3_bundle_entry entry;
+    for (size_t i = 0; gcn3_bundle_entry(bundle, bytes, i, &entry); i++) {
+        if (!*entry.target || (target && strcmp(entry.target, target)))
+            continue;
+        mem_grow(parts->at, parts->count, parts->capacity);
+        parts->at[parts->count++] = entry;
+    }
+}
+
+static struct parts parts_of(const struct text *content, const char *target)
+{
+    struct parts parts = {0};
+    const char *end = content->at + content->length, *at = content->at;
+    for (; at < end && (at = memchr(at, '_', (size_t)(end - at))); at++)
+        if (gcn3_bundle_is(at, (size_t)(end - at)))
+            add_bundle(&parts, at, (size_t)(end - at), target);
+    return parts;
+}
+
+static bool tell_parts(const struct request *request, const struct parts *parts, const char *name,
+                       struct err *err)
+{
+    if (parts->count > 1 && (request->json || request->kernel)) {
+        err_set(err, "%.200s has code for several GPUs; choose one by --target:", name);
+        for (size_t i = 0; i < parts->count; i++)
+            err_add(err, " %s", parts->at[i].target);
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < parts->count && good; i++)
+        good = tell_code(request, name, parts->at[i].image, parts->at[i].bytes, err);
+    return good;
+}
+
+static bool tell_file(const struct request *request, const struct text *content, struct err *err)
+{
+    const char *name = strcmp(request->path, "-") ? request->path : "standard input";
+    struct parts parts = parts_of(content, request->target);
+    bool good = parts.count ? tell_parts(request, &parts, name, err)
+                : request->target
+                    ? err_set(err, "%.200s has no bundle with code for %.60s", name, request->target)
+                    : tell_code(request, name, content->at, content->length, err);
+    mem_free(parts.at);
+    return good;
+}
+
 static int run(int count, char **words)
 {
     struct err err;
     struct request request = {0};
     struct text content = {0};
-    struct gcn3_object *object = NULL;
     if (!options_parse(options, count, words, &request, took, &err) || !makes_sense(&request, &err))
         return complain(EXIT_USAGE, &err);
     bool standard = !strcmp(request.path, "-");
-    bool good = file_read(standard ? "/dev/stdin" : request.path, LARGEST_FILE, &content, &err);
-    if (good)
-        object =
-            gcn3_object_load(standard ? "standard input" : request.path, content.at, content.length, &err);
-    good = object && tell(&request, object, &err);
-    gcn3_object_free(object);
+    bool good = file_read(standard ? "/dev/stdin" : request.path, LARGEST_FILE, &content, &err) &&
+                tell_file(&request, &content, &err);
     text_fini(&content);
     return good ? EXIT_GOOD : complain(EXIT_FAILED, &err);
 }
@@ -283,7 +346,8 @@ const struct cmd cmd_gcn3 = {
     .help = "show what a code object for AMD's GPUs holds",
     .more =
         "Prints the version and target of a code object (.hsaco, as clang writes it for gfx803, gfx900 and\n"
-        "gfx906), its variables, and of each kernel its registers, LDS, private memory, arguments and\n"
+        "gfx906; or those in a HIP program), its variables, and of each kernel its registers, LDS, private "
+        "memory, arguments and\n"
         "opcodes. --kernel shows the instructions of one, and the lines of the source that they are from "
         "where\n"
         "the file has these (clang -g). - is standard input.",

@@ -45,3 +45,24 @@ complains 'was not linked: use `ld.lld -shared' "$objects/unlinked.o"
 complains "has no kernel 'secnd'; did you mean second\\?" "$objects/lines.hsaco" --kernel secnd
 head -c 3000 "$objects/v5.hsaco" >cut.hsaco
 complains 'may be cut off'                  cut.hsaco
+
+# ---- programs that have code for several GPUs in them ----
+
+python3 - "$objects/v5.hsaco" program <<'END'
+import struct, sys
+code = open(sys.argv[1], "rb").read()
+targets = [b"host-x86_64-unknown-linux", b"hipv4-amdgcn-amd-amdhsa--gfx803", b"hipv4-amdgcn-amd-amdhsa--gfx906"]
+size = 32 + sum(24 + len(target) for target in targets)
+head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(targets))
+for number, target in enumerate(targets):
+    bytes_of = len(code) if number else 0
+    head += struct.pack("<QQQ", size + max(number - 1, 0) * len(code), bytes_of, len(target)) + target
+open(sys.argv[2], "wb").write(b"\x7fELF and other things " + head + 2 * code)
+END
+run gcn3 program
+expect_status 0
+[[ $(grep -c '^program: code object of version 5' out) == 2 ]] || fail 'both code objects are not shown'
+run gcn3 program --target gfx906 --json -
+expect_status 0
+complains 'code for several GPUs; choose one by --target: gfx803 gfx906' program --json -
+complains 'no bundle with code for gfx900'  program --target gfx900
