@@ -73,10 +73,10 @@ hipcc -O2 --offload-arch=gfx803 -o stop stop.hip 2>build.stop || fail "stop.hip 
 for mode in functional timing; do
     run run --mode $mode ./stop
     expect_line out '^hipErrorLaunchFailure$'
-    expect_line err 'kernel stop, block .*: trap 2$'
+    expect_line err 'kernel stop, work-group .*: trap 2$'
     run run --mode $mode ./stop more
     expect_line out '^hipErrorLaunchFailure$'
-    expect_line err "kernel stop, block .*: stop.hip:6: void stop\\(int\\): Device-side assertion .n < 2. failed\\.$"
+    expect_line err "kernel stop, work-group .*: stop.hip:6: void stop\\(int\\): Device-side assertion .n < 2. failed\\.$"
 done
 
 # ---- modules: a bundle, a code object ----
