@@ -26,8 +26,10 @@ struct study_how {
     const _Atomic int *interrupt; /* when it is set, the study ends soon */
 };
 
-/* Which rows are wanted; an error if none is. */
-bool study_select(const struct study_how *how, bool wanted[STUDY_ROWS], struct err *err);
+/* Calls `make` for each row that is wanted, and shows how far it is; an error if none is. */
+typedef bool study_make_fn(void *user, const struct study_row *row, const struct study_how *how,
+                           struct err *err);
+bool study_each(const struct study_how *how, study_make_fn *make, void *user, struct err *err);
 
 struct study_run {
     unsigned threads;

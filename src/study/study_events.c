@@ -1,7 +1,6 @@
 /* How much of the model can run at once: in a window, all islands that have something to do. */
 #include "study/study.h"
 #include "base/mem.h"
-#include "base/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +31,9 @@ static void sum_up(struct study_events_run *run)
     mem_free(sorted);
 }
 
-static bool make_run(struct study_events *study, const struct study_row *row, const struct study_how *how,
-                     struct err *err)
+static bool make_run(void *user, const struct study_row *row, const struct study_how *how, struct err *err)
 {
+    struct study_events *study = user;
     struct study_events_run *run = &study->runs[study->count++];
     struct machine_windows windows = {keep_window, run};
     *run = (struct study_events_run){.row = row};
@@ -49,18 +48,8 @@ static bool make_run(struct study_events *study, const struct study_row *row, co
 
 bool study_events_make(struct study_events *study, const struct study_how *how, struct err *err)
 {
-    struct progress progress;
-    bool wanted[STUDY_ROWS], good = study_select(how, wanted, err);
     *study = (struct study_events){.system = how->system};
-    progress_init(&progress, "study", "workloads");
-    for (size_t i = 0; good && i < STUDY_ROWS; i++) {
-        if (wanted[i])
-            good = make_run(study, &study_rows[i], how, err);
-        if (!how->no_progress)
-            progress_update(&progress, (double)(i + 1) / STUDY_ROWS, study->count);
-    }
-    progress_fini(&progress);
-    return good;
+    return study_each(how, make_run, study, err);
 }
 
 void study_events_fini(struct study_events *study)

@@ -1,5 +1,6 @@
 /* The workloads that studies run: those of MGPUSim's paper (table 2). */
 #include "study/study.h"
+#include "base/progress.h"
 #include "driver/driver.h"
 
 #include <regex.h>
@@ -14,7 +15,7 @@ const struct study_row study_rows[STUDY_ROWS] = {
     {"simpleconvolution", "width=512 height=384"},
 };
 
-bool study_select(const struct study_how *how, bool wanted[STUDY_ROWS], struct err *err)
+static bool select_rows(const struct study_how *how, bool wanted[STUDY_ROWS], struct err *err)
 {
     regex_t only;
     bool any = false;
@@ -26,6 +27,24 @@ bool study_select(const struct study_how *how, bool wanted[STUDY_ROWS], struct e
     }
     regfree(&only);
     return any || err_set(err, "--only: no workload of a study is like '%.120s'", how->only);
+}
+
+bool study_each(const struct study_how *how, study_make_fn *make, void *user, struct err *err)
+{
+    struct progress progress;
+    bool wanted[STUDY_ROWS], good = select_rows(how, wanted, err);
+    uint64_t made = 0;
+    progress_init(&progress, "study", "workloads");
+    for (size_t i = 0; good && i < STUDY_ROWS; i++) {
+        if (wanted[i]) {
+            good = make(user, &study_rows[i], how, err);
+            made++;
+        }
+        if (!how->no_progress)
+            progress_update(&progress, (double)(i + 1) / STUDY_ROWS, made);
+    }
+    progress_fini(&progress);
+    return good;
 }
 
 static void add_cycles(void *user, struct driver *driver)

@@ -1,6 +1,5 @@
 /* How much faster more threads are, without time and with it. The results must be the same. */
 #include "study/study.h"
-#include "base/progress.h"
 
 #include <math.h>
 
@@ -27,9 +26,9 @@ static bool measure(const struct study_row *row, const struct study_how *how, st
     return true;
 }
 
-static bool make_run(struct study_threads *study, const struct study_row *row, const struct study_how *how,
-                     struct err *err)
+static bool make_run(void *user, const struct study_row *row, const struct study_how *how, struct err *err)
 {
+    struct study_threads *study = user;
     struct study_threads_run *made = &study->runs[study->count++];
     made->row = row;
     for (int mode = 0; mode < STUDY_MODES; mode++) {
@@ -46,21 +45,11 @@ static bool make_run(struct study_threads *study, const struct study_row *row, c
 
 bool study_threads_make(struct study_threads *study, const struct study_how *how, struct err *err)
 {
-    struct progress progress;
-    bool wanted[STUDY_ROWS], good = study_select(how, wanted, err);
     *study = (struct study_threads){.system = how->system};
     for (unsigned threads = 1; threads <= how->threads_most && study->counts < STUDY_COUNTS_MOST;
          threads *= 2)
         study->threads[study->counts++] = threads;
-    progress_init(&progress, "study", "workloads");
-    for (size_t i = 0; good && i < STUDY_ROWS; i++) {
-        if (wanted[i])
-            good = make_run(study, &study_rows[i], how, err);
-        if (!how->no_progress)
-            progress_update(&progress, (double)(i + 1) / STUDY_ROWS, study->count);
-    }
-    progress_fini(&progress);
-    return good;
+    return study_each(how, make_run, study, err);
 }
 
 double study_speedup(const struct study_threads *study, size_t run, int mode, size_t threads)

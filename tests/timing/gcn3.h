@@ -32,22 +32,14 @@ struct gcn3_bench {
     uint64_t out, data;
 };
 
-/* Settings are separated by blanks; later ones count. */
+/* Settings as of open_system. */
 static inline struct gcn3_bench gcn3_open(const char *format, ...)
 {
-    char text[4096], *rest = text;
-    const char *settings[200];
-    size_t count = 0;
     va_list list;
-    int length = snprintf(text, sizeof text, "%s %s ", plain_machine, plain_cu);
     va_start(list, format);
-    vsnprintf(text + length, sizeof text - (size_t)length, format, list);
+    struct gcn3_bench bench = {.heddle = open_system("r9nano", plain_cu, format, list)};
     va_end(list);
-    for (char *word; (word = strtok_r(rest, " ", &rest));)
-        settings[count++] = word;
-    settings[count] = NULL;
-    struct gcn3_bench bench = {.heddle = heddle_open_timed("r9nano", settings, 1)};
-    if (!bench.heddle || !(bench.module = heddle_load(bench.heddle, TIMING_FOLDER "/gcn3.hsaco")))
+    if (!(bench.module = heddle_load(bench.heddle, TIMING_FOLDER "/gcn3.hsaco")))
         fail_msg("%s", heddle_error());
     bench.out = heddle_alloc(bench.heddle, 0, sizeof(struct gcn3_times));
     bench.data = heddle_alloc(bench.heddle, 0, DATA_BYTES);

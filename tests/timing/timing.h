@@ -82,23 +82,30 @@ struct times {
     size_t launch;
 };
 
-/* Settings are separated by blanks; later ones count. */
-static inline struct bench bench_open(const char *format, ...)
+/* A system with settings, separated by blanks; later ones count. */
+static inline struct heddle *open_system(const char *system, const char *usual, const char *format,
+                                         va_list list)
 {
     char text[4096], *rest = text;
     const char *settings[200];
     size_t count = 0;
-    va_list list;
-    int length = snprintf(text, sizeof text, "%s ", plain_machine);
-    va_start(list, format);
+    int length = snprintf(text, sizeof text, "%s %s ", plain_machine, usual);
     vsnprintf(text + length, sizeof text - (size_t)length, format, list);
-    va_end(list);
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         settings[count++] = word;
     settings[count] = NULL;
-    struct bench bench = {.heddle = heddle_open_timed("h200", settings, 1)};
-    if (!bench.heddle)
+    struct heddle *heddle = heddle_open_timed(system, settings, 1);
+    if (!heddle)
         fail_msg("%s", heddle_error());
+    return heddle;
+}
+
+static inline struct bench bench_open(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    struct bench bench = {.heddle = open_system("h200", "", format, list)};
+    va_end(list);
     bench.out = heddle_alloc(bench.heddle, 0, WARPS_MOST * 32);
     bench.data = heddle_alloc(bench.heddle, 0, DATA_BYTES);
     return bench;
