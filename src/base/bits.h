@@ -8,6 +8,15 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Of a function with loops over lanes: compiled for newer hosts, too; the best that the machine has is taken
+ * when the program is loaded. */
+#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ &&         \
+    !defined __SANITIZE_THREAD__
+#define FOR_EACH_HOST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_EACH_HOST
+#endif
+
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b)

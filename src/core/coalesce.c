@@ -1,20 +1,37 @@
 #include "core/coalesce.h"
 #include "base/bits.h"
 
-/* Mostly addresses are multiples of a lane's bytes, and these a power of two: then none does. */
-bool coalesce_spans(const struct delivery *of, lane_mask lanes)
+/* The bits that are set in some address of a lane, on or off; and those that are not the same in all. */
+struct address_bits {
+    uint64_t set, differ;
+};
+
+FOR_EACH_HOST static struct address_bits address_bits(const struct delivery *of)
 {
-    uint64_t all = 0;
-    uint32_t bytes = of->bytes;
+    struct address_bits bits = {0, 0};
     for (uint32_t half = 0; half < of->width; half += 32)
-        for (uint32_t i = 0; i < 32; i++)
-            all |= of->at[half + i];
-    if (LIKELY(!((all | bytes) & (bytes - 1)) && bytes <= MEM_SECTOR))
+        for (uint32_t i = 0; i < 32; i++) {
+            bits.set |= of->at[half + i];
+            bits.differ |= of->at[half + i] ^ of->at[0];
+        }
+    return bits;
+}
+
+/* Mostly addresses are multiples of a lane's bytes, and these a power of two: then none does. */
+static bool spans(const struct delivery *of, lane_mask lanes, struct address_bits bits)
+{
+    uint32_t bytes = of->bytes;
+    if (LIKELY(!((bits.set | bytes) & (bytes - 1)) && bytes <= MEM_SECTOR))
         return false;
     EACH_LANE (i, lanes)
         if (of->at[i] % MEM_SECTOR + bytes > MEM_SECTOR)
             return true;
     return false;
+}
+
+bool coalesce_spans(const struct delivery *of, lane_mask lanes)
+{
+    return spans(of, lanes, address_bits(of));
 }
 
 bool coalesce_some_touch(const struct delivery *of, lane_mask lanes, uint64_t block, uint32_t block_bytes)
@@ -25,18 +42,9 @@ bool coalesce_some_touch(const struct delivery *of, lane_mask lanes, uint64_t bl
     return false;
 }
 
-/* All lanes, on or off, have addresses in one line. Most often they do. */
-static bool is_one_line(const struct delivery *of, uint32_t shift)
-{
-    uint64_t differ = 0;
-    for (uint32_t half = 0; half < of->width; half += 32)
-        for (uint32_t i = 0; i < 32; i++)
-            differ |= of->at[half + i] ^ of->at[0];
-    return !(differ >> shift);
-}
-
 /* The lanes of `rest` whose addresses are in a line. */
-static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line, uint32_t shift)
+FOR_EACH_HOST static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line,
+                                         uint32_t shift)
 {
     lane_mask same = 0;
     uint64_t first = line << shift, of_line = UINT64_MAX << shift;
@@ -76,12 +84,13 @@ void coalesce(const struct delivery *of, lane_mask lanes, uint32_t shift, struct
 {
     lines->count = 0;
     lines->shift = shift;
-    lines->spans = coalesce_spans(of, lanes);
+    struct address_bits bits = address_bits(of);
+    lines->spans = spans(of, lanes, bits);
     if (UNLIKELY(lines->spans)) {
         coalesce_spanning(of, lanes, lines);
         return;
     }
-    if (lanes && is_one_line(of, shift)) {
+    if (lanes && !(bits.differ >> shift)) { /* most often all are in one line */
         add_line(lines, of->at[0] >> shift, lanes);
         return;
     }

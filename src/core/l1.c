@@ -292,14 +292,9 @@ static void gather(const struct load *load, const struct arrived *some)
                        piece->bytes, some);
 }
 
-/* What sectors of a line, whose virtual address this is, bring to those who wait for them. */
-static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors, const unsigned char *data)
+/* Lanes, on or off, whose addresses are in these sectors of a line. */
+FOR_EACH_HOST static lane_mask lanes_in(const struct delivery *of, uint64_t line, uint32_t sectors)
 {
-    const struct delivery *of = &load->of;
-    if (UNLIKELY(of->kind == REQUEST_PIECES || of->stage_bytes)) {
-        gather(load, &(struct arrived){line, sectors, data});
-        return;
-    }
     lane_mask who = 0;
     for (uint32_t half = 0; half < of->width; half += 32) {
         uint32_t here = 0;
@@ -309,7 +304,18 @@ static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors,
         }
         who |= (lane_mask)here << half;
     }
-    load->warp->kernel->isa->deliver(of, line, data, who & of->lanes);
+    return who;
+}
+
+/* What sectors of a line, whose virtual address this is, bring to those who wait for them. */
+static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors, const unsigned char *data)
+{
+    const struct delivery *of = &load->of;
+    if (UNLIKELY(of->kind == REQUEST_PIECES || of->stage_bytes)) {
+        gather(load, &(struct arrived){line, sectors, data});
+        return;
+    }
+    load->warp->kernel->isa->deliver(of, line, data, lanes_in(of, line, sectors) & of->lanes);
 }
 
 /* Lines do not cross blocks. A line may have several virtual addresses, all of which a load may have used. */

@@ -137,9 +137,21 @@ static uint64_t first_cycle(const struct sm *sm, uint64_t time)
     return clock_cycle(&sm->clock, clock_edge(&sm->clock, time));
 }
 
+/* Since its last window, others have used the host's caches. */
+static void bring_near(const struct sm *sm)
+{
+    for (uint32_t s = 0; s < sm->config.subcores; s++)
+        for (uint32_t rest = sm->subcores[s].runnable; rest; rest &= rest - 1) {
+            const char *w = (const char *)sm_warp_of(sm, s, (uint32_t)__builtin_ctz(rest));
+            __builtin_prefetch(w);
+            __builtin_prefetch(w + CACHE_LINE);
+        }
+}
+
 /* From now to the first cycle that starts at `limit` or later. */
 static void run(struct sm *sm, uint64_t limit)
 {
+    bring_near(sm);
     sm_schedule_fn *schedule = sm_schedule_policy(sm->config.spec->scheduler);
     uint64_t end = first_cycle(sm, limit);
     for (uint64_t next; (next = next_cycle(sm)) < end;) {

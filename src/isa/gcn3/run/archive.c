@@ -13,16 +13,17 @@ void gcn3_archive_shape(const struct kernel *base, struct archive *archive)
 static void archive_pending(struct gcn3_wave *w, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, w->begun);
-    for (uint32_t counter = 0; counter < ISA_COUNTERS; counter++)
-        for (uint32_t i = 0; i < ISA_COUNTED; i++) {
-            struct gcn3_pending *one = &w->pending[counter][i];
-            bool used = i < w->begun[counter];
-            if (!used && !archive->reading)
-                *one = (struct gcn3_pending){.op = GCN3_NO_OP};
+    ARCHIVE_VALUE(archive, w->arrived);
+    for (uint32_t counter = 0; counter < ISA_COUNTERS; counter++) {
+        uint32_t begun = w->begun[counter], arrived = w->arrived[counter];
+        archive_check(archive, begun - arrived <= ISA_COUNTED);
+        for (uint32_t i = arrived; archive->good && i != begun; i++) {
+            struct gcn3_pending *one = &w->pending[counter][i % ISA_COUNTED];
             ARCHIVE_VALUE(archive, one->op);
             ARCHIVE_VALUE(archive, one->lanes);
             archive_check(archive, one->op == GCN3_NO_OP || one->op < w->program->count);
         }
+    }
 }
 
 void gcn3_archive_warp(struct isa_warp *isa, struct archive *archive)

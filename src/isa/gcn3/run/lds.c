@@ -162,24 +162,33 @@ static void count(struct gcn3_wave *w, const struct gcn3_lowered *op)
 
 /* ---- reading and writing ---- */
 
-/* Where the lanes' elements are. Checked for all lanes at once; one by one only if some lane, which may be
- * off, has a bad address. */
+/* Places are addresses and an offset. Whether some place, which may be that of a lane that is off, is behind
+ * the last one or not aligned. */
+FOR_EACH_HOST static bool add_offset(const uint32_t address[GCN3_LANES], uint32_t offset, uint32_t last,
+                                     uint32_t align, uint32_t at[GCN3_LANES])
+{
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < GCN3_LANES; i++) {
+        at[i] = address[i] + offset;
+        bad |= (uint32_t) - (at[i] > last) | (at[i] & (align - 1));
+    }
+    return bad;
+}
+
+/* Where the lanes' elements are. Checked for all lanes at once, and one by one only if need be. */
 static void find_places(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t offset, uint32_t bytes,
                         uint32_t at[GCN3_LANES])
 {
     uint64_t room = w->isa.block->shared_bytes;
     uint32_t last = room < bytes ? 0 : (uint32_t)room - bytes, align = bytes >= 8 ? 4 : bytes;
-    uint32_t bad = room < bytes;
-    if (op->inst.a.kind == GCN3_VGPR)
-        memcpy(at, w->v[op->inst.a.number], sizeof *w->v);
-    else
+    const uint32_t *address = w->v[op->inst.a.number];
+    if (UNLIKELY(op->inst.a.kind != GCN3_VGPR)) {
         for (uint32_t i = 0; i < GCN3_LANES; i++)
             at[i] = address_of(w, op, i);
-    for (uint32_t i = 0; i < GCN3_LANES; i++) {
-        at[i] += offset;
-        bad |= (uint32_t) - (at[i] > last) | (at[i] & (align - 1));
+        address = at;
     }
-    if (UNLIKELY(bad))
+    bool bad = add_offset(address, offset, last, align, at);
+    if (UNLIKELY(bad || room < bytes))
         EACH_LANE (i, gcn3_exec(w))
             gcn3_lds_place(w, op, i, at[i], bytes);
 }
@@ -196,8 +205,8 @@ static void note_places(struct gcn3_wave *w, const struct gcn3_lowered *op, cons
 }
 
 /* A word of each lane that is on. */
-static void read_words(const char *shared, const uint32_t at[GCN3_LANES], lane_mask lanes,
-                       uint32_t to[GCN3_LANES])
+FOR_EACH_HOST static void read_words(const char *shared, const uint32_t at[GCN3_LANES], lane_mask lanes,
+                                     uint32_t to[GCN3_LANES])
 {
     if (lanes == UINT64_MAX)
         for (uint32_t i = 0; i < GCN3_LANES; i++)

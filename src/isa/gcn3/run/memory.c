@@ -114,9 +114,30 @@ static void check_lane(struct gcn3_wave *w, const struct gcn3_lowered *op, uint3
     *found = (struct found){range.at, range.bytes, range.read_only};
 }
 
+/* How far behind this place the farthest lane is. */
+FOR_EACH_HOST static uint64_t farthest(const uint64_t at[GCN3_LANES], uint64_t from)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < GCN3_LANES; i++)
+        most = at[i] - from > most ? at[i] - from : most;
+    return most;
+}
+
+/* All lanes are where this instruction last found memory. */
+static bool is_where_it_was(const struct gcn3_wave *w, const struct gcn3_lowered *op,
+                            const uint64_t at[GCN3_LANES])
+{
+    const struct found *found = &w->isa.block->worker->found[op->access.number];
+    if (op->access.is_atomic || (op->access.writes && found->read_only) || found->bytes < op->access.bytes)
+        return false;
+    return farthest(at, found->at) <= found->bytes - op->access.bytes;
+}
+
 void gcn3_check_global(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64_t at[GCN3_LANES],
                        lane_mask lanes)
 {
+    if (LIKELY(lanes == UINT64_MAX && is_where_it_was(w, op, at)))
+        return;
     EACH_LANE (i, lanes) {
         check_lane(w, op, i, at[i]);
         if (op->access.is_atomic && at[i] % op->access.bytes)
@@ -190,11 +211,10 @@ static void ask(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint64
     of->returns = access->returns;
     of->how = op;
     of->registers = (char *)w;
-    EACH_LANE (i, lanes) {
-        of->at[i] = at[i];
-        if (access->is_atomic)
+    memcpy(of->at, at, sizeof of->at);
+    if (access->is_atomic)
+        EACH_LANE (i, lanes)
             operands_of(w, op, i, &request->operand[i], &request->compare[i]);
-    }
     /* coalescing looks at all lanes at once: those that are off are where the first one is */
     for (lane_mask off = ~lanes; off; off &= off - 1)
         of->at[first_lane(off)] = at[first_lane(lanes)];

@@ -17,7 +17,7 @@ static void move_vector(struct gcn3_wave *w, const struct gcn3_lowered *op, lane
     }
 }
 
-static void arrive(struct gcn3_wave *w, struct gcn3_pending *pending)
+static void arrive(struct gcn3_wave *w, const struct gcn3_pending *pending)
 {
     if (pending->op == GCN3_NO_OP)
         return;
@@ -27,16 +27,13 @@ static void arrive(struct gcn3_wave *w, struct gcn3_pending *pending)
         move_vector(w, op, pending->lanes);
     else if (d->kind == GCN3_SGPR || d->kind == GCN3_SPECIAL || d->kind == GCN3_TTMP)
         memcpy(&w->s[d->number], &w->incoming_s[d->number], 4u * d->dwords);
-    pending->op = GCN3_NO_OP;
 }
 
 /* Those of a counter that are older than the last `most`. */
 static void arrive_older(struct gcn3_wave *w, enum gcn3_counter counter, uint32_t most)
 {
-    uint32_t begun = w->begun[counter];
-    for (uint32_t ago = ISA_COUNTED; ago > most; ago--)
-        if (ago <= begun)
-            arrive(w, &w->pending[counter][(begun - ago) % ISA_COUNTED]);
+    for (; w->begun[counter] - w->arrived[counter] > most; w->arrived[counter]++)
+        arrive(w, &w->pending[counter][w->arrived[counter] % ISA_COUNTED]);
 }
 
 /* One that both count brings its data when global memory's counter says so. */

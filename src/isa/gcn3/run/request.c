@@ -2,6 +2,7 @@
 #include "gcn3_run/wave.h"
 #include "gcn3_run/buffer.h"
 #include "gcn3_run/image.h"
+#include "base/bits.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -18,6 +19,12 @@ void gcn3_deliver(const struct delivery *of, uint64_t from, const unsigned char 
     if (op->inst.format == GCN3_SMEM) {
         if (who & 1)
             memcpy(&w->incoming_s[op->inst.d.number], data + (of->at[0] - from), of->bytes);
+        return;
+    }
+    if (LIKELY(op->access.bytes == 4 && op->access.dwords == 1)) {
+        uint32_t *to = gcn3_landing(w)[op->inst.d.number];
+        EACH_LANE (i, who)
+            memcpy(&to[i], data + (of->at[i] - from), 4);
         return;
     }
     EACH_LANE (i, who)

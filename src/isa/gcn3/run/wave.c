@@ -124,6 +124,7 @@ void gcn3_start(struct isa_warp *isa, lane_mask exists)
     w->scc = w->waits = false;
     gcn3_hostcall_free(w);
     memset(w->begun, 0, sizeof w->begun);
+    memset(w->arrived, 0, sizeof w->arrived);
     isa->active = exists;
     isa->code = &kernel->program->code;
     isa->next = &isa->code->timing[w->pc];

@@ -108,7 +108,7 @@ struct gcn3_wave {
     uint32_t (*incoming)[GCN3_LANES];
     uint32_t incoming_s[GCN3_SCALARS];
     struct gcn3_pending pending[ISA_COUNTERS][ISA_COUNTED]; /* rings */
-    uint32_t begun[ISA_COUNTERS];
+    uint32_t begun[ISA_COUNTERS], arrived[ISA_COUNTERS];    /* of those: so many */
     uint32_t v_capacity, incoming_capacity;
     uint64_t scratch_capacity;
 };
