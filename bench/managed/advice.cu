@@ -23,7 +23,7 @@ static double gpu_touch_us(char *word, bool writes)
     device_array<size_t> offset(std::vector<size_t>{0});
     device_array<unsigned> cycles(1);
     CHECK(cudaDeviceSynchronize());
-    probe_touch_in_turn<<<1, 1>>>(word, offset.at, 1, writes, cycles.at);
+    probe_touch_in_turn<<<1, 1>>>(word, offset.at, 1, 0, writes, cycles.at);
     CHECK(cudaDeviceSynchronize());
     return cycles.fetch()[0] / mhz;
 }

@@ -196,9 +196,10 @@ static __global__ void probe_write(uint4 *to, size_t count)
         to[i] = make_uint4((unsigned)i, 1, 2, 3);
 }
 
-/* One thread reads or writes one word at each offset in turn, and notes the cycles of each access. */
-static __global__ void probe_touch_in_turn(char *base, const size_t *offsets, unsigned count, bool writes,
-                                           unsigned *cycles)
+/* One thread reads or writes one word at each offset in turn, waits in between, and notes the cycles of each
+ * access. */
+static __global__ void probe_touch_in_turn(char *base, const size_t *offsets, unsigned count, uint64_t gap,
+                                           bool writes, unsigned *cycles)
 {
     for (unsigned i = 0; i < count; i++) {
         size_t offset = offsets[i];
@@ -213,6 +214,8 @@ static __global__ void probe_touch_in_turn(char *base, const size_t *offsets, un
             return;
         }
         cycles[i] = (unsigned)(probe_clock() - start);
+        for (start = probe_clock(); probe_clock() - start < gap;)
+            ;
     }
 }
 

@@ -34,7 +34,7 @@ static unsigned *never;
 static void chase(char *base, size_t bytes, size_t stride, double mhz)
 {
     char figure[64];
-    unsigned pages = (unsigned)(bytes / stride), steps = pages < 65536 ? pages : 65536;
+    unsigned pages = (unsigned)(bytes / stride);
     std::vector<unsigned> order = probe_order(pages, true);
     device_array<unsigned> on_gpu(order);
     device_array<uint64_t> result(2);
@@ -44,10 +44,10 @@ static void chase(char *base, size_t bytes, size_t stride, double mhz)
     for (int i = 0; i < 5; i++) {
         read_sectors<<<BLOCKS, THREADS>>>(base, MOST / 32, 64,
                                           never); /* TLBs and L2 then have other things */
-        probe_chase<<<1, 1>>>(first, 0, steps, result.at, result.at + 1);
-        cold.push_back(result.fetch()[0] / (double)steps / mhz * 1e3);
-        probe_chase<<<1, 1>>>(first, steps, steps, result.at, result.at + 1);
-        warm.push_back(result.fetch()[0] / (double)steps / mhz * 1e3);
+        probe_chase<<<1, 1>>>(first, 0, pages, result.at, result.at + 1);
+        cold.push_back(result.fetch()[0] / (double)pages / mhz * 1e3);
+        probe_chase<<<1, 1>>>(first, pages, pages, result.at, result.at + 1);
+        warm.push_back(result.fetch()[0] / (double)pages / mhz * 1e3);
     }
     snprintf(figure, sizeof figure, "chase_%zuk_cold", stride / KIB);
     probe_row(figure, (double)bytes / MIB, "ns", cold);
@@ -78,8 +78,9 @@ int main(void)
         for (size_t stride : {64 * KIB, 2 * MIB, 32 * MIB})
             if (mib * MIB / stride >= 2 && mib * MIB / stride <= 131072)
                 chase(base, mib * MIB, stride, mhz);
-    chase(base, MOST, 2 * MIB, mhz);
-    for (size_t mib : {32, 256, 1024, 4096, 16384, 32768, 49152, 65536, 81920, 98304})
+    for (size_t gib : {68, 72, 80, 96})
+        chase(base, gib * GIB, 2 * MIB, mhz);
+    for (size_t mib : {32, 256, 1024, 4096, 16384, 32768, 49152, 65536, 69632, 73728, 81920, 98304})
         random_sectors(base, mib * MIB);
     CHECK(cudaFree(base));
 }

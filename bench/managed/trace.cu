@@ -3,6 +3,7 @@
 #include "probe.cuh"
 #include <cupti.h>
 #include <map>
+#include <unistd.h>
 
 struct record {
     CUpti_ActivityUnifiedMemoryCounterKind kind;
@@ -61,6 +62,7 @@ static void begin(void)
 static void collect(void)
 {
     CHECK(cudaDeviceSynchronize());
+    usleep(100 * 1000); /* the driver's reports arrive later than the kernel's end */
     CUPTI(cuptiActivityFlushAll(1));
 }
 
