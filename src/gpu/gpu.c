@@ -289,7 +289,7 @@ void gpu_forget_data(struct gpu *gpu)
         sm_forget_data(gpu->sms[i]);
 }
 
-bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err)
+bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err)
 {
     return memsys_attach_fabric(gpu->mem, fabric, err);
 }

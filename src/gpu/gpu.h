@@ -73,8 +73,9 @@ void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress);
  */
 void gpu_unlock(struct gpu *gpu, uint64_t time);
 
-/* The link to other GPUs, in the order of their numbers; before the engine is ready. */
-bool gpu_attach_fabric(struct gpu *gpu, struct link *fabric, struct err *err);
+/* The network of GPUs, before the engine is ready. */
+struct network;
+bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err);
 
 struct memsys *gpu_mem(const struct gpu *gpu); /* its memory (mem/memsys.h) */
 

@@ -23,6 +23,7 @@ struct gateway_state {
 struct gateway {
     struct gateway *self; /* what the component's spec points to: guests are reached through it */
     struct component *component;
+    struct island *island;
     const struct memsys *mem;
     uint32_t client;
     struct guest *guests;
@@ -82,24 +83,31 @@ static void tell_pass(const struct component *self, uint8_t kind, uint32_t clien
                                     .data_bytes = carries ? bytes - (uint32_t)sizeof request : 0});
 }
 
+/* A head, and so many bytes behind it, of which these are on the wire. */
+static void send_to_fabric(struct component *self, uint8_t kind, const void *message, uint32_t bytes,
+                           uint32_t wire_bytes)
+{
+    struct port *port = component_port(self, GATEWAY_FABRIC);
+    REQUIRE(port_send_sized(port, 1 - port_plug(port), 0, kind, message,
+                            (uint16_t)(sizeof(struct net_head) + bytes), wire_bytes));
+}
+
 /* A request of an own SM, for a peer. */
 static void send_to_peer(struct component *self, struct gateway_state *state, const struct event *event)
 {
     struct {
-        struct fabric_head head;
+        struct net_head head;
         struct memsys_request request;
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request)];
-    } message = {.head = {.client = event->from}};
+    } message = {.head = {.tag = (uint16_t)event->from}};
     memcpy(&message.request, event->payload, event->bytes);
     uint32_t data = (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
     state->peer_bytes += data;
     uint32_t home = physical_home(physical_unpack(message.request.line));
     tell_pass(self, event->kind, event->from, home, &message.request, event->bytes);
-    uint16_t bytes = (uint16_t)(sizeof message.head + event->bytes);
-    struct port *port = component_port(self, GATEWAY_FABRIC);
     bool is_copy = message.request.policy == MEM_AROUND && event->kind == MEM_WRITE; /* in long messages */
-    REQUIRE(is_copy ? port_send_sized(port, home, 0, event->kind, &message, bytes, data)
-                    : port_send(port, home, 0, event->kind, &message, bytes));
+    message.head.to = (uint16_t)home;
+    send_to_fabric(self, event->kind, &message, event->bytes, is_copy ? data : event->bytes);
 }
 
 /* A reply of an own slice, to a peer's request. */
@@ -107,17 +115,17 @@ static void answer_peer(struct component *self, struct gateway_state *state, con
 {
     struct gateway *gateway = gateway_of(self);
     struct {
-        struct fabric_head head;
+        struct net_head head;
         struct memsys_reply reply;
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_reply)];
     } message = {.head = {0}};
     memcpy(&message.reply, event->payload, event->bytes);
     struct guest guest = gateway->guests[message.reply.id];
     guest_give(gateway, state, message.reply.id);
-    message.head.client = guest.client;
+    message.head.to = (uint16_t)guest.gpu;
+    message.head.tag = (uint16_t)guest.client;
     message.reply.id = guest.id;
-    REQUIRE(port_send(component_port(self, GATEWAY_FABRIC), guest.gpu, 0, event->kind, &message,
-                      (uint16_t)(sizeof message.head + event->bytes)));
+    send_to_fabric(self, event->kind, &message, event->bytes, event->bytes);
 }
 
 /* A peer's request, for the slice that has the line; its port of the crossbar is as wide as the fabric.
@@ -125,7 +133,7 @@ static void answer_peer(struct component *self, struct gateway_state *state, con
 static bool ask_slice(struct component *self, struct gateway_state *state, const struct event *event)
 {
     struct gateway *gateway = gateway_of(self);
-    struct fabric_head head;
+    struct net_head head;
     struct {
         struct memsys_request request;
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request) + sizeof(uint64_t)];
@@ -140,9 +148,8 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     if (!port_room(port, to))
         return port_send(port, to, 0, event->kind, &message, bytes); /* refused: `ready` will be called */
     uint32_t number = guest_take(gateway, state);
-    gateway->guests[number] =
-        (struct guest){.gpu = event->from, .client = head.client, .id = message.request.id};
-    uint64_t origin = probe_request_id(event->from, head.client, message.request.id);
+    gateway->guests[number] = (struct guest){.gpu = head.from, .client = head.tag, .id = message.request.id};
+    uint64_t origin = probe_request_id(head.from, head.tag, message.request.id);
     memcpy((unsigned char *)&message + bytes, &origin, sizeof origin);
     message.request.id = number;
     return port_send_sized(port, to, 0, event->kind, &message, (uint16_t)(bytes + sizeof origin), 0);
@@ -152,15 +159,15 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
 static void answer_client(struct component *self, const struct event *event)
 {
     struct {
-        struct fabric_head head;
+        struct net_head head;
         struct memsys_reply reply;
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_reply)];
     } message;
     memcpy(&message, event->payload, event->bytes);
-    tell_pass(self, event->kind, message.head.client, event->from, &message.reply,
+    tell_pass(self, event->kind, message.head.tag, message.head.from, &message.reply,
               event->bytes - (uint32_t)sizeof message.head);
-    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), message.head.client, 0, event->kind,
-                      &message.reply, (uint16_t)(event->bytes - sizeof message.head)));
+    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), message.head.tag, 0, event->kind, &message.reply,
+                      (uint16_t)(event->bytes - sizeof message.head)));
 }
 
 static void take_from_fabric(struct component *self, struct gateway_state *state)
@@ -234,8 +241,9 @@ struct gateway *gateway_new(struct engine *engine, const char *path, const struc
     gateway->self = gateway;
     gateway->mem = mem;
     gateway->client = client;
+    gateway->island = engine_island(engine, name.at);
     gateway->component =
-        engine_component(engine, engine_island(engine, name.at), name.at, &gateway_ops, &gateway->self,
+        engine_component(engine, gateway->island, name.at, &gateway_ops, &gateway->self,
                          sizeof(struct gateway_state), "requests,replies,asks,answers,fabric");
     text_fini(&name);
     return gateway;
@@ -247,6 +255,11 @@ void gateway_free(struct gateway *gateway)
         return;
     mem_free(gateway->guests);
     mem_free(gateway);
+}
+
+struct island *gateway_island(const struct gateway *gateway)
+{
+    return gateway->island;
 }
 
 struct port *gateway_port(const struct gateway *gateway, enum gateway_port port)

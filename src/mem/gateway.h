@@ -1,5 +1,5 @@
 /* Access to other GPUs' memory, and from other GPUs: a component of each GPU that has peers, between its
- * crossbar and the fabric, the link to all other gateways.
+ * crossbar and the fabric, a network (net/network.h) of all gateways.
  *
  *   SM -> own crossbar -> gateway -> fabric -> the home's gateway -> the home's crossbar -> slice, and back
  *
@@ -14,18 +14,15 @@
 
 #include "engine/engine.h"
 #include "mem/message.h"
+#include "net/message.h"
 
 struct memsys;
 struct gateway;
 
-/* What stands before requests and replies on the fabric. */
-struct fabric_head {
-    uint32_t client; /* whose request it is, on the crossbar of its GPU */
-    uint32_t unused; /* zero */
-};
-
-enum { FABRIC_PAYLOAD_MOST = sizeof(struct fabric_head) + MEM_PAYLOAD_MOST };
-_Static_assert(sizeof(struct fabric_head) >= sizeof(uint64_t), "memsys_origin fits, too");
+/* Before requests and replies on the fabric stands a struct net_head: endpoints are homes, the tag is the
+ * number of the client whose request it is, on the crossbar of its GPU. */
+enum { FABRIC_PAYLOAD_MOST = sizeof(struct net_head) + MEM_PAYLOAD_MOST };
+_Static_assert(sizeof(struct net_head) >= sizeof(uint64_t), "memsys_origin fits, too");
 
 enum gateway_port { GATEWAY_REQUESTS, GATEWAY_REPLIES, GATEWAY_ASKS, GATEWAY_ANSWERS, GATEWAY_FABRIC };
 
@@ -33,6 +30,7 @@ enum gateway_port { GATEWAY_REQUESTS, GATEWAY_REPLIES, GATEWAY_ASKS, GATEWAY_ANS
 struct gateway *gateway_new(struct engine *engine, const char *path, const struct memsys *mem,
                             uint32_t client);
 void gateway_free(struct gateway *gateway); /* after the engine */
+struct island *gateway_island(const struct gateway *gateway);
 struct port *gateway_port(const struct gateway *gateway, enum gateway_port port);
 uint64_t gateway_peer_bytes(const struct gateway *gateway); /* asked for and written, of peers, by this GPU */
 

@@ -1,6 +1,7 @@
 #include "mem/memsys.h"
 #include "base/mem.h"
 #include "mem/memsys_parts.h"
+#include "net/network.h"
 
 struct memsys *memsys_new(struct engine *engine, const char *path, const struct memsys_config *config,
                           struct err *err)
@@ -41,9 +42,10 @@ bool memsys_attach_translations(struct memsys *mem, struct port *translations, s
     return link_plug(mem->translations, translations, err);
 }
 
-bool memsys_attach_fabric(struct memsys *mem, struct link *fabric, struct err *err)
+bool memsys_attach_fabric(struct memsys *mem, struct network *fabric, struct err *err)
 {
-    return link_plug(fabric, gateway_port(mem->gateway, GATEWAY_FABRIC), err);
+    return network_attach(fabric, mem->shape.home, gateway_island(mem->gateway),
+                          gateway_port(mem->gateway, GATEWAY_FABRIC), err);
 }
 
 /* The gateway and the DMA engine are the last of the clients. */

@@ -56,8 +56,9 @@ bool memsys_attach(struct memsys *mem, uint32_t number, struct port *requests, s
                    struct err *err);
 /* By which a client asks for translations (mem/tlb.h), where they take time: at plug 0. */
 bool memsys_attach_translations(struct memsys *mem, struct port *translations, struct err *err);
-/* The link to other GPUs (mem/gateway.h): in the order of their numbers, as plugs are homes. */
-bool memsys_attach_fabric(struct memsys *mem, struct link *fabric, struct err *err);
+/* The network of GPUs (mem/gateway.h), where it is the endpoint of its home's number. */
+struct network;
+bool memsys_attach_fabric(struct memsys *mem, struct network *fabric, struct err *err);
 bool memsys_ready(struct memsys *mem, struct err *err); /* after all clients; before engine_ready */
 
 /* Where on the host the GPU's own memory is. Between runs. */

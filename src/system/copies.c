@@ -10,15 +10,24 @@ struct course_plan {
     uint64_t latency_ps, bytes_per_s;
 };
 
+static struct course_plan plan_to_peer(const struct local_machine *machine, const struct task *task)
+{
+    const struct net_graph *graph = network_graph(machine->fabric);
+    const struct net_routes *routes = network_routes(machine->fabric);
+    uint32_t from = physical_home(physical_unpack(task->device_place)), to = task->gpu;
+    return (struct course_plan){net_way_latency(routes, graph, from, to) +
+                                    net_way_latency(routes, graph, to, from),
+                                net_way_bandwidth(routes, graph, from, to)};
+}
+
 static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
 {
     const struct noc_spec *noc = &machine->system->noc;
-    const struct fabric_spec *fabric = &machine->system->fabric;
     switch (task->direction) {
     case COPY_ON_DEVICE: /* each byte is read and written */
         return (struct course_plan){noc->host_latency, machine->system->dram.bandwidth / 2};
     case COPY_PEER: /* there, and the word that all is there */
-        return (struct course_plan){2 * fabric->latency, fabric->bandwidth};
+        return plan_to_peer(machine, task);
     default:
         return (struct course_plan){noc->host_latency, noc->host_bandwidth};
     }

@@ -1,19 +1,129 @@
+/* Fabrics of a regular shape: a row of `shapes` each. */
 #include "system/fabric.h"
+#include "base/text.h"
+#include "net/routes.h"
+#include "system/fabric_sections.h"
 
-PARAM_GROUP(fabric_params, "fabric", "what GPUs reach each other by", fabric_spec, FABRIC_PARAMS);
+PARAM_GROUP(fabric_params, "fabric", "what GPUs reach each other by", fabric_spec, FABRIC_PARAMS,
+            SHOWS_IN_TIME);
 
-/* A switch that all GPUs are plugged into: each reaches each, with all the bandwidth of its links. */
-bool fabric_make(struct local_machine *machine, struct err *err)
+/* A link between two nodes, one of `share` that a GPU has. */
+static void join(struct net_graph *graph, const struct fabric_spec *spec, uint32_t a, uint32_t b,
+                 uint64_t latency_ps, uint32_t share)
 {
-    const struct fabric_spec *spec = &machine->system->fabric;
-    if (machine->gpu_count == 1)
-        return true;
-    struct link *fabric = engine_link(machine->engine, "fabric",
-                                      &(struct link_spec){.latency_ps = spec->latency,
-                                                          .bytes_per_s = spec->bandwidth,
-                                                          .overhead_bytes = (uint32_t)spec->overhead_bytes});
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
-        if (!gpu_attach_fabric(machine->gpus[i].gpu, fabric, err))
-            return false;
+    struct text name = {0};
+    text_add(&name, "%s-%s", graph->nodes[a].name, graph->nodes[b].name);
+    net_add_link(graph, &(struct net_link){.ends = {a, b},
+                                           .latency_ps = latency_ps,
+                                           .bytes_per_s = spec->bandwidth / share,
+                                           .overhead_bytes = (uint32_t)spec->overhead_bytes,
+                                           .flit_bytes = (uint32_t)spec->flit,
+                                           .credits = (uint32_t)spec->credits,
+                                           .name = name.at});
+    text_fini(&name);
+}
+
+/* The latency of the whole way is the description's. */
+static bool make_switch(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph,
+                        struct err *err)
+{
+    if (spec->switch_latency >= spec->latency)
+        return err_set(err, "fabric.switch_latency is a part of fabric.latency, and not less than that");
+    uint32_t center = net_add_node(
+        graph, &(struct net_node){.name = "switch", .forwards = true, .latency_ps = spec->switch_latency});
+    for (uint32_t i = 0; i < gpus; i++)
+        join(graph, spec, i, center, (spec->latency - spec->switch_latency + 1) / 2, 1);
     return true;
+}
+
+static bool make_full(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph, struct err *err)
+{
+    (void)err;
+    for (uint32_t a = 0; a < gpus; a++)
+        for (uint32_t b = a + 1; b < gpus; b++)
+            join(graph, spec, a, b, spec->latency, gpus - 1);
+    return true;
+}
+
+/* Rows and columns of GPUs, each beside its neighbours; a torus is closed to rings both ways. */
+static bool make_grid(const struct fabric_spec *spec, uint32_t gpus, uint32_t columns, bool closed,
+                      struct net_graph *graph, struct err *err)
+{
+    if (gpus % columns)
+        return err_set(err, "fabric.columns: %u GPUs are not rows of %u", gpus, columns);
+    uint32_t rows = gpus / columns;
+    uint32_t share = (columns > 2 ? 2 : columns > 1) + (rows > 2 ? 2 : rows > 1);
+    for (uint32_t i = 0; i < gpus; i++) {
+        uint32_t column = i % columns, row = i / columns;
+        bool wraps_row = closed && columns > 2 && column + 1 == columns;
+        bool wraps_column = closed && rows > 2 && row + 1 == rows;
+        if (column + 1 < columns || wraps_row)
+            join(graph, spec, i, row * columns + (column + 1) % columns, spec->latency, share);
+        if (row + 1 < rows || wraps_column)
+            join(graph, spec, i, (row + 1) % rows * columns + column, spec->latency, share);
+    }
+    return true;
+}
+
+/* The largest divisor that is no more than the square root. */
+static uint32_t columns_of(const struct fabric_spec *spec, uint32_t gpus)
+{
+    if (spec->columns)
+        return (uint32_t)spec->columns;
+    uint32_t best = 1;
+    for (uint32_t i = 1; i * i <= gpus; i++)
+        best = gpus % i ? best : i;
+    return gpus / best;
+}
+
+static bool make_ring(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph, struct err *err)
+{
+    return make_grid(spec, gpus, gpus, true, graph, err);
+}
+
+static bool make_mesh(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph, struct err *err)
+{
+    return make_grid(spec, gpus, columns_of(spec, gpus), false, graph, err);
+}
+
+static bool make_torus(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph,
+                       struct err *err)
+{
+    return make_grid(spec, gpus, columns_of(spec, gpus), true, graph, err);
+}
+
+/* In the order of the parameter's words; what is behind them is made from sections. */
+static bool (*const shapes[])(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph,
+                              struct err *err) = {make_switch, make_ring, make_mesh, make_torus, make_full};
+
+bool fabric_graph(const struct system *system, struct net_graph *graph, struct err *err)
+{
+    const struct fabric_spec *spec = &system->fabric;
+    uint32_t gpus = (uint32_t)system->spec.gpus;
+    *graph = (struct net_graph){0};
+    for (uint32_t i = 0; i < gpus; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "gpu%u", i);
+        net_add_node(graph, &(struct net_node){.name = name, .is_endpoint = true, .forwards = spec->forward});
+    }
+    bool regular = spec->topology < sizeof shapes / sizeof *shapes;
+    if (regular ? shapes[spec->topology](spec, gpus, graph, err)
+                : fabric_from_sections(&system->config, gpus, graph, err))
+        return true;
+    net_graph_fini(graph);
+    return false;
+}
+
+bool fabric_check(const struct system *system, struct err *err)
+{
+    struct net_graph graph;
+    struct net_routes routes = {0};
+    if (system->spec.gpus == 1)
+        return true;
+    if (!fabric_graph(system, &graph, err))
+        return false;
+    bool good = net_check(&graph, err) && net_routes_find(&routes, &graph, err);
+    net_routes_fini(&routes);
+    net_graph_fini(&graph);
+    return good;
 }

@@ -1,10 +1,14 @@
-/* How GPUs are connected; only this file knows. For this room only. */
+/* How GPUs are connected: the graph of a description. */
 #ifndef SYSTEM_FABRIC_H
 #define SYSTEM_FABRIC_H
 
-#include "system/parts.h"
+#include "net/graph.h"
+#include "system/system.h"
 
-/* Connects the GPUs of a machine, where there are several; before its engine is ready. */
-bool fabric_make(struct local_machine *machine, struct err *err);
+/* GPUs are the first nodes of the graph, by their numbers. Behind them may come the host, then switches. */
+bool fabric_graph(const struct system *system, struct net_graph *graph, struct err *err);
+
+/* Whether all of it can be reached; before it is built. One GPU alone needs no fabric. */
+bool fabric_check(const struct system *system, struct err *err);
 
 #endif

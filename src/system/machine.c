@@ -15,6 +15,22 @@ static struct local_machine *local(const struct machine *machine)
     return (struct local_machine *)(uintptr_t)machine;
 }
 
+/* Connects GPUs, where there are several. */
+static bool build_fabric(struct local_machine *machine, struct err *err)
+{
+    struct net_graph graph;
+    if (machine->gpu_count == 1)
+        return true;
+    if (!fabric_graph(machine->system, &graph, err))
+        return false;
+    machine->fabric = network_new(machine->engine, &graph, FABRIC_PAYLOAD_MOST, err);
+    net_graph_fini(&graph);
+    bool good = machine->fabric;
+    for (uint32_t i = 0; i < machine->gpu_count && good; i++)
+        good = gpu_attach_fabric(machine->gpus[i].gpu, machine->fabric, err);
+    return good && network_ready(machine->fabric, err);
+}
+
 static bool build(struct local_machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
@@ -41,7 +57,7 @@ static bool build(struct local_machine *machine, struct err *err)
         if (machine->journal)
             gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
     }
-    return fabric_make(machine, err) && engine_ready(machine->engine, err);
+    return build_fabric(machine, err) && engine_ready(machine->engine, err);
 }
 
 static void take_apart(struct local_machine *machine)
@@ -49,6 +65,8 @@ static void take_apart(struct local_machine *machine)
     engine_free(machine->engine);
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         gpu_free(machine->gpus[i].gpu);
+    network_free(machine->fabric);
+    machine->fabric = NULL;
     hostmem_free(machine->host);
     zone_free(machine->apart);
 }

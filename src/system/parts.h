@@ -6,6 +6,7 @@
 #include "mem/dma.h"
 #include "mem/gateway.h"
 #include "mem/hostmem.h"
+#include "net/network.h"
 #include "system/machine.h"
 
 /* system.c: what a GPU of it is made from. */
@@ -26,6 +27,7 @@ struct local_machine {
     struct engine *engine;
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
+    struct network *fabric;      /* NULL: there is one GPU */
     struct probe probe;          /* who listens; its address is in all parts */
     struct space *space;         /* the program's page table */
     struct memory_range *ranges; /* what machine_set_memory said */

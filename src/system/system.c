@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/install.h"
 #include "base/mem.h"
+#include "system/fabric.h"
 #include "system/parts.h"
 
 #include <dirent.h>
@@ -9,9 +10,19 @@
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {
-    &gpu_params, &sm_params,       &l2_params,     &l3_params,     &dram_params, &noc_params,
-    &tlb_params, &dispatch_params, &fabric_params, &system_params, NULL};
+static const struct param_group *const groups[] = {&gpu_params,
+                                                   &sm_params,
+                                                   &l2_params,
+                                                   &l3_params,
+                                                   &dram_params,
+                                                   &noc_params,
+                                                   &tlb_params,
+                                                   &dispatch_params,
+                                                   &fabric_params,
+                                                   &fabric_switch_params,
+                                                   &fabric_link_params,
+                                                   &system_params,
+                                                   NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
 
@@ -196,7 +207,8 @@ static bool check_carveouts(const struct gpu_spec *gpu, struct err *err)
 bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
-    return check_powers(system, err) && check_carveouts(&system->gpu, err) && gpu_check(&config, err);
+    return check_powers(system, err) && check_carveouts(&system->gpu, err) && gpu_check(&config, err) &&
+           fabric_check(system, err);
 }
 
 void system_fini(struct system *system)

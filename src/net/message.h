@@ -1,0 +1,17 @@
+/* What stands at the beginning of messages in a network. */
+#ifndef NET_MESSAGE_H
+#define NET_MESSAGE_H
+
+#include <stdint.h>
+
+struct net_head {
+    uint16_t to, from; /* endpoints: numbers of nodes. `from` is filled in on the way */
+    uint16_t tag;      /* the endpoints' own */
+    uint8_t layer;     /* filled in on the way */
+    uint8_t unused;    /* zero */
+};
+
+/* Kinds of messages that endpoints may use are below this. */
+enum { NET_KINDS = 0xff };
+
+#endif
