@@ -115,11 +115,25 @@ static void old_messages_are_dropped(void **state)
     gcn3_close(&bench);
 }
 
+/* A wave's own stores to scalar data, too: it has read the line before. */
+static void a_wave_reads_what_it_stored(void **state)
+{
+    (void)state;
+    for (uint32_t group = 1; group <= 2; group++) {
+        struct gcn3_bench bench = open_groups(group, "");
+        struct gcn3_times times = second_launch(&bench, "scalar_store", 1);
+        assert_int_equal(times.waves[0].first, times.waves[0].second);
+        gcn3_close(&bench);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_is_a_hit_when_siblings_know_of_it),
-        cmocka_unit_test(code_is_a_hit_when_it_has_come_to_a_sibling), cmocka_unit_test(others_learn_nothing),
-        cmocka_unit_test(lines_of_siblings_take_room), cmocka_unit_test(old_messages_are_dropped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(data_is_a_hit_when_siblings_know_of_it),
+                                       cmocka_unit_test(code_is_a_hit_when_it_has_come_to_a_sibling),
+                                       cmocka_unit_test(others_learn_nothing),
+                                       cmocka_unit_test(lines_of_siblings_take_room),
+                                       cmocka_unit_test(old_messages_are_dropped),
+                                       cmocka_unit_test(a_wave_reads_what_it_stored)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
