@@ -116,7 +116,8 @@ void fetch_archive(struct sm *sm, struct archive *archive)
 }
 
 /* The level that has what is at this address; the nearer ones have it from now on. */
-static const struct fetch_level *look(const struct fetch_levels *levels, uint32_t subcore, uint64_t address)
+static const struct fetch_level *__attribute__((noinline))
+look(const struct fetch_levels *levels, uint32_t subcore, uint64_t address)
 {
     const struct fetch_level *level = levels->at;
     for (; level < levels->at + levels->count; level++) {

@@ -292,6 +292,8 @@ void tell_translation(const struct sm *sm, enum probe_phase phase, uint64_t page
 /* Checkpoints (sm_archive.c) */
 void sm_archive(struct component *self, void *state, struct archive *archive);
 
+void sm_forget_data_now(struct sm *sm); /* sm_forget_data while it runs (sm.c) */
+
 /* Fetching and parameters (fetch.c): how many cycles the next instruction or parameter is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
 

@@ -29,7 +29,9 @@ static void tell(struct sm *sm, enum sibling_message what, const struct sibling_
                               (uint16_t)bytes));
 }
 
-void siblings_tell_line(struct sm *sm, enum sibling_message what, uint64_t address, uint64_t there)
+/* This and siblings_told are called seldom, and kept out of what is done for every instruction. */
+void __attribute__((noinline))
+siblings_tell_line(struct sm *sm, enum sibling_message what, uint64_t address, uint64_t there)
 {
     struct sibling_line line = {.asked = sm_time(sm, sm->cycle), .at = address};
     tell(sm, what, &line, offsetof(struct sibling_line, packed), sm_time(sm, there));
@@ -44,7 +46,7 @@ void siblings_tell_constants(struct sm *sm, uint64_t from, uint32_t sectors, con
     tell(sm, SIBLING_CONSTANTS, &line, (uint32_t)offsetof(struct sibling_line, packed) + bytes, 0);
 }
 
-void siblings_told(struct sm *sm, const struct event *event)
+void __attribute__((noinline)) siblings_told(struct sm *sm, const struct event *event)
 {
     struct sibling_line line;
     unsigned char unpacked[MEM_LINE_MOST];

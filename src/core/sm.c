@@ -301,6 +301,12 @@ void sm_forget_data(struct sm *sm, uint64_t time)
     fetch_forget_constants(sm, time);
 }
 
+/* Not a part of sm_warp_issue, which is for all instructions. */
+void __attribute__((noinline)) sm_forget_data_now(struct sm *sm)
+{
+    sm_forget_data(sm, sm_time(sm, sm->cycle));
+}
+
 void sm_forget_places(struct sm *sm)
 {
     sm->last_block = (struct space_block){0};
