@@ -43,7 +43,7 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
     sm_kernel_make(sm, slot);
     l1_forget(sm); /* what other kernels wrote must be seen */
     if (!sm->config.spec->constants_kept)
-        fetch_forget_constants(sm);
+        fetch_forget_constants(sm, sm_time(sm, sm->cycle));
     l1_set_shared(sm, sm->config.launches[slot].shared_bytes);
     return kernel;
 }

@@ -63,8 +63,11 @@ static bool wait_for_line(struct sm *sm, struct load *load, uint64_t at, uint64_
     struct cache *cache = sm->constants.at[sm->constants.count - 1].caches;
     uint64_t line = cache_line(cache, at), from = line << cache->line_shift;
     uint32_t slot = cache_find(cache, line), entry = cache_miss(cache, line);
-    if (entry == MSHR_NONE && slot != TAGS_NONE)
+    if (entry == MSHR_NONE && slot != TAGS_NONE) {
         entry = cache_begin(cache, line, slot, false);
+        if (UNLIKELY(sm->siblings) && entry != MSHR_NONE)
+            sm->constants_asked[entry] = sm_time(sm, sm->cycle);
+    }
     if (entry == MSHR_NONE || !cache_is_current(cache, cache_miss_at(cache, entry)))
         return false;
     uint32_t more = cache_ask(cache, entry, cache_missing(cache, slot, (1u << cache->sectors) - 1));
@@ -147,10 +150,30 @@ void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsign
         if (is_current)
             keep(&sm->constants, sm->constants.count, from + at, line + at);
     }
+    if (UNLIKELY(sm->siblings) && is_current)
+        siblings_tell_constants(sm, from, reply->sectors, data, sm->constants_asked[entry]);
     cache_came(cache, entry, came);
     for (uint32_t w = miss->first; w != MSHR_NONE; w = mshr_waiter(cache->misses, w)->next)
         load_deliver(sm, &sm->loads[mshr_waiter(cache->misses, w)->who], from, reply->sectors, line);
     if (!miss->pending)
         loads_end_miss(sm, cache, entry,
                        sm->cycle + sm->config.spec->l1_fill_cycles + sm->cost[UNIT_CONST].latency);
+}
+
+/* What is there already stays: it may be newer. */
+static void place_sector(struct cache *cache, uint64_t at, const unsigned char *bytes)
+{
+    cache_touch_or_place(cache, cache_line(cache, at));
+    uint32_t slot = cache_find(cache, cache_line(cache, at)), sector = sector_of(cache, at);
+    if (slot != TAGS_NONE && cache_missing(cache, slot, 1u << sector))
+        cache_write(cache, slot, sector, cache->whole, bytes, CACHE_ALLOCATE);
+}
+
+void constant_place(struct sm *sm, uint64_t from, uint32_t sectors, const unsigned char *line)
+{
+    for (uint32_t i = 0; i < sm->constants.count; i++)
+        for (uint32_t left = sectors; left; left &= left - 1) {
+            uint32_t at = (uint32_t)__builtin_ctz(left) * MEM_SECTOR;
+            place_sector(sm->constants.at[i].caches, from + at, line + at);
+        }
 }

@@ -1,6 +1,7 @@
 /* Caches of code and of constants are made here. Instruction fetch, and parameters whose place is computed:
  * which cache has what is next, and how long it takes. */
 #include "core/parts.h"
+#include "base/archive.h"
 #include "base/mem.h"
 
 /* What the description says of a level. */
@@ -35,9 +36,12 @@ static void levels_make(struct fetch_levels *levels, const struct fetch_level_sp
                         uint32_t subcores)
 {
     REQUIRE(count <= FETCH_LEVELS_MOST + 1);
-    for (uint32_t i = 0; i + 1 < count; i++)
-        if (specs[i].bytes)
-            level_make(&levels->at[levels->count++], &specs[i], subcores);
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        if (!specs[i].bytes)
+            continue;
+        level_make(&levels->at[levels->count++], &specs[i], subcores);
+        levels->own += specs[i].of_subcore;
+    }
     levels->at[levels->count] = (struct fetch_level){.latency = (uint32_t)specs[count - 1].latency,
                                                      .interval = (uint32_t)specs[count - 1].interval};
 }
@@ -73,14 +77,16 @@ static void levels_free(struct fetch_levels *levels)
         mem_free(levels->at[i].caches);
 }
 
-static void levels_forget(struct fetch_levels *levels)
+static void levels_forget(struct fetch_levels *levels, uint64_t time)
 {
+    levels->forgot_at = time;
     EACH_CACHE(cache, levels)
     cache_forget(cache, NULL);
 }
 
 static void levels_archive(struct fetch_levels *levels, uint32_t who_most, struct archive *archive)
 {
+    ARCHIVE_VALUE(archive, levels->forgot_at);
     EACH_CACHE(cache, levels)
     cache_archive(cache, who_most, archive);
 }
@@ -91,25 +97,27 @@ void fetch_free(struct sm *sm)
     levels_free(&sm->constants);
 }
 
-void fetch_forget(struct sm *sm)
+void fetch_forget(struct sm *sm, uint64_t time)
 {
-    levels_forget(&sm->code);
-    levels_forget(&sm->constants);
+    levels_forget(&sm->code, time);
+    levels_forget(&sm->constants, time);
 }
 
-void fetch_forget_constants(struct sm *sm)
+void fetch_forget_constants(struct sm *sm, uint64_t time)
 {
-    levels_forget(&sm->constants);
+    levels_forget(&sm->constants, time);
 }
 
 void fetch_archive(struct sm *sm, struct archive *archive)
 {
     levels_archive(&sm->code, 0, archive);
     levels_archive(&sm->constants, sm->load_count, archive);
+    ARCHIVE_VALUE(archive, sm->constants_asked);
 }
 
 /* The level that has what is at this address; the nearer ones have it from now on. */
-static const struct fetch_level *look(const struct fetch_levels *levels, uint32_t subcore, uint64_t address)
+static const struct fetch_level *__attribute__((noinline))
+look(const struct fetch_levels *levels, uint32_t subcore, uint64_t address)
 {
     const struct fetch_level *level = levels->at;
     for (; level < levels->at + levels->count; level++) {
@@ -118,6 +126,19 @@ static const struct fetch_level *look(const struct fetch_levels *levels, uint32_
             break;
     }
     return level;
+}
+
+void fetch_place(const struct fetch_levels *levels, uint64_t address)
+{
+    for (uint32_t i = levels->own; i < levels->count; i++)
+        cache_touch_or_place(levels->at[i].caches, cache_line(levels->at[i].caches, address));
+}
+
+/* None of those that siblings share had it, where it was found. */
+static bool is_new_to_siblings(const struct sm *sm, const struct fetch_levels *levels,
+                               const struct fetch_level *found)
+{
+    return UNLIKELY(sm->siblings) && found > levels->at + levels->own;
 }
 
 /* The kernel's first lines, which the dispatcher fetches before its warps begin. */
@@ -136,11 +157,13 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
     w->code_line = line;
     w->code_at = now;
     const struct fetch_level *level = look(&sm->code, w->place / SUBCORE_WARPS, line << sm->code_line_shift);
-    if (level->latency == 0 || comes_with_kernel(sm, w, line))
-        return 0;
-    w->kernel->counters.fetch_misses++;
-    bool streams = follows && level->interval;
-    w->code_at = streams ? max_u64(now, before + level->interval) : now + level->latency;
+    if (level->latency && !comes_with_kernel(sm, w, line)) {
+        w->kernel->counters.fetch_misses++;
+        bool streams = follows && level->interval;
+        w->code_at = streams ? max_u64(now, before + level->interval) : now + level->latency;
+    }
+    if (is_new_to_siblings(sm, &sm->code, level))
+        siblings_tell_line(sm, SIBLING_CODE, line << sm->code_line_shift, w->code_at);
     return (uint32_t)(w->code_at - now);
 }
 
@@ -160,9 +183,11 @@ uint32_t fetch_param_wait(struct sm *sm, const struct sm_warp *w, const struct r
         if (line == last)
             continue;
         last = line;
-        uint32_t latency = look(&sm->constants, w->place / SUBCORE_WARPS, at)->latency;
-        kernel->counters.const_misses += latency > 0;
-        most = latency > most ? latency : most;
+        const struct fetch_level *level = look(&sm->constants, w->place / SUBCORE_WARPS, at);
+        kernel->counters.const_misses += level->latency > 0;
+        most = level->latency > most ? level->latency : most;
+        if (is_new_to_siblings(sm, &sm->constants, level))
+            siblings_tell_line(sm, SIBLING_PARAM, at, sm->cycle + level->latency);
     }
     return most;
 }

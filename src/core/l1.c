@@ -630,6 +630,14 @@ static void deliver_olds(struct load *load, const unsigned char *data, uint32_t 
     }
 }
 
+/* A write by the unit of constants is done: its caches may have what was there before. */
+static void written(struct sm *sm, const struct load *load)
+{
+    const struct isa_step *step = &load->code->steps[load->timing->first_step];
+    if (UNLIKELY(step->unit == UNIT_CONST))
+        fetch_forget_constants(sm, sm_time(sm, sm->cycle));
+}
+
 void l1_reply(struct sm *sm, const struct event *event)
 {
     struct memsys_reply reply;
@@ -644,6 +652,7 @@ void l1_reply(struct sm *sm, const struct event *event)
         lsu_let_in(sm);
         if ((reply.id & TO_KIND) == TO_STORE) {
             sm_block_write_done(sm, sm->loads[number].block_writes);
+            written(sm, &sm->loads[number]);
             load_line_done(sm, &sm->loads[number], sm->cycle);
         } else if ((reply.id & TO_KIND) != TO_NOBODY) {
             sm_block_write_done(sm, number);
@@ -668,6 +677,7 @@ void l1_reply(struct sm *sm, const struct event *event)
         if (load->of.merged) /* each lane is told, and adds its part */
             ready += sm->cost[UNIT_SHUFFLE].latency + sm->cost[UNIT_ALU].latency;
         deliver_olds(load, data, reply.count);
+        written(sm, load);
     } else {
         unsigned char line[MEM_LINE_MOST];
         cache_unpack(&sm->l1, data, reply.sectors, line);

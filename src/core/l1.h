@@ -72,6 +72,8 @@ void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, 
  * of those that some cache has; for the others the load waits. */
 uint32_t constant_load(struct sm *sm, struct load *load, uint64_t cycle);
 void constant_came(struct sm *sm, const struct memsys_reply *reply, const unsigned char *data);
+/* Sectors of a line of memory that another SM fetched, in their places in `line`. */
+void constant_place(struct sm *sm, uint64_t from, uint32_t sectors, const unsigned char *line);
 
 /* With the load of a store that is counted, or NULL. */
 void l1_store(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t line,

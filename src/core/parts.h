@@ -100,7 +100,15 @@ struct fetch_level {
 
 struct fetch_levels {
     uint32_t count;
+    uint32_t own;       /* the first so many are of sub-cores, which no group shares */
+    uint64_t forgot_at; /* when all of it was forgotten last: ps */
     struct fetch_level at[FETCH_LEVELS_MOST + 1]; /* the last one has no caches: what is behind them all */
+};
+
+enum {
+    CONSTANT_LINE = 64, /* of a line of constants, in the nearest cache and in the one behind it */
+    CONSTANT_LINE_BEHIND = 256,
+    CONSTANT_MISSES = 32 /* lines under way */
 };
 
 /* Room for loads of an SM at first: pages of the host that are never touched cost nothing. */
@@ -193,6 +201,8 @@ struct sm {
     struct untranslated *untranslated; /* in order */
     uint32_t untranslated_count, untranslated_capacity;
     struct fetch_levels code, constants;
+    struct port *siblings;                     /* SMs that share them; NULL: none */
+    uint64_t constants_asked[CONSTANT_MISSES]; /* by miss: when, for siblings; ps */
 
     uint32_t next_subcore;
     struct sm_block *blocks;
@@ -282,14 +292,10 @@ void tell_translation(const struct sm *sm, enum probe_phase phase, uint64_t page
 /* Checkpoints (sm_archive.c) */
 void sm_archive(struct component *self, void *state, struct archive *archive);
 
+void sm_forget_data_now(struct sm *sm); /* sm_forget_data while it runs (sm.c) */
+
 /* Fetching and parameters (fetch.c): how many cycles the next instruction or parameter is away. */
 uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line);
-
-enum {
-    CONSTANT_LINE = 64, /* of a line of constants, in the nearest cache and in the one behind it */
-    CONSTANT_LINE_BEHIND = 256,
-    CONSTANT_MISSES = 32 /* lines under way */
-};
 
 /* The line of code that a step is in, + 1. */
 static inline uint64_t fetch_code_line(const struct sm *sm, const struct sm_warp *w,
@@ -307,8 +313,21 @@ static inline uint64_t fetch_line_of(const struct sm *sm, const struct sm_warp *
 uint32_t fetch_param_wait(struct sm *sm, const struct sm_warp *w, const struct request *request);
 void fetch_make(struct sm *sm);
 void fetch_free(struct sm *sm);
-void fetch_forget(struct sm *sm);
-void fetch_forget_constants(struct sm *sm);
+void fetch_forget(struct sm *sm, uint64_t time); /* ps: nothing asked for before it is kept */
+void fetch_forget_constants(struct sm *sm, uint64_t time);
 void fetch_archive(struct sm *sm, struct archive *archive);
+
+/* A line that another SM fetched; these are tags. */
+void fetch_place(const struct fetch_levels *levels, uint64_t address);
+
+/* SMs that share these caches (siblings.c). Each has a copy, and tells the others what comes to it. */
+enum sibling_message { SIBLING_CODE, SIBLING_PARAM, SIBLING_CONSTANTS };
+
+/* A line begins to come, and is there at this cycle. */
+void siblings_tell_line(struct sm *sm, enum sibling_message what, uint64_t address, uint64_t there);
+/* Sectors of a line of memory came that were asked for at this time; the bytes are side by side. */
+void siblings_tell_constants(struct sm *sm, uint64_t from, uint32_t sectors, const unsigned char *packed,
+                             uint64_t asked);
+void siblings_told(struct sm *sm, const struct event *event);
 
 #endif

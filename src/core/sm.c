@@ -217,6 +217,8 @@ static void arrive(struct component *self, void *state, struct port *port)
             struct translation known;
             memcpy(&known, event->payload, sizeof known);
             translation_came(sm, known.page);
+        } else if (port == sm->siblings) {
+            siblings_told(sm, event);
         } else {
             struct sm_block_message order;
             memcpy(&order, event->payload, sizeof order);
@@ -290,24 +292,31 @@ const struct component_ops sm_ops = {.type = "sm",
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
 {
     sm->component = engine_component(engine, island, name, &sm_ops, sm, sizeof(struct sm_state),
-                                     "requests,replies,orders,reports,translations");
+                                     "requests,replies,orders,reports,translations,siblings");
     sm->requests = component_port(sm->component, 0);
     sm->replies = component_port(sm->component, 1);
     sm->reports = component_port(sm->component, 3);
     sm->translations = component_port(sm->component, 4);
+    sm->siblings = sm->config.siblings_ps ? component_port(sm->component, 5) : NULL;
     return sm->component;
 }
 
-void sm_forget(struct sm *sm)
+void sm_forget(struct sm *sm, uint64_t time)
 {
     cache_forget(&sm->l1, NULL);
-    fetch_forget(sm);
+    fetch_forget(sm, time);
 }
 
-void sm_forget_data(struct sm *sm)
+void sm_forget_data(struct sm *sm, uint64_t time)
 {
     l1_forget(sm);
-    fetch_forget_constants(sm);
+    fetch_forget_constants(sm, time);
+}
+
+/* Not a part of sm_warp_issue, which is for all instructions. */
+void __attribute__((noinline)) sm_forget_data_now(struct sm *sm)
+{
+    sm_forget_data(sm, sm_time(sm, sm->cycle));
 }
 
 void sm_forget_places(struct sm *sm)

@@ -53,6 +53,7 @@ struct sm_config {
     uint32_t home;                    /* the GPU's own memory, in physical addresses */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
+    uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */
 };
 
 struct printed { /* up to this byte it was printed at this time */
@@ -80,14 +81,15 @@ struct sm_kernel {
 struct sm *sm_new(const struct sm_config *config, uint32_t number);
 void sm_free(struct sm *sm);
 
-/* As a component: its ports are "requests,replies,orders,reports,translations". */
+/* As a component: its ports are "requests,replies,orders,reports,translations,siblings". SMs are plugged into
+ * the link of the last in the order of their numbers. */
 extern const struct component_ops sm_ops;
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name);
 
-/* Between runs: caches forget; what it knows of a kernel, whose slot is free afterwards. */
-void sm_forget(struct sm *sm);
-void sm_forget_data(struct sm *sm);   /* code stays */
-void sm_forget_places(struct sm *sm); /* the page table has changed */
+/* Between runs, at this time: caches forget; what it knows of a kernel, whose slot is free afterwards. */
+void sm_forget(struct sm *sm, uint64_t time);
+void sm_forget_data(struct sm *sm, uint64_t time); /* code stays */
+void sm_forget_places(struct sm *sm);              /* the page table has changed */
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);

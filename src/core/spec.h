@@ -69,6 +69,8 @@
     P(S, count, l1_to_noc_cycles, "20", "0..10000", "from the L1 cache's miss to the crossbar")              \
     P(S, count, l1_fill_cycles, "20", "0..10000", "from the crossbar to the registers")                      \
     P(S, count, atomic_shared_cycles, "2", "0..1000", "more for an atomic operation on shared memory")       \
+    P(S, count, fetch_group, "1", "1..64",                                                                   \
+      "SMs that share instruction and constant caches, but for those of sub-cores; 1: each has its own")     \
     P(S, size, code_line, "128B", "32B..256B", "bytes of a line of code, a power of two")                    \
     P(S, size, code_first, "0", "0..64KiB", "bytes of a kernel's code that are there when it begins")        \
     P(S, size, l0_code, "14KiB", "0|128B..1MiB", "instruction cache of a sub-core; 0: none")                 \

@@ -375,7 +375,7 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
         *why = STALL_barrier;
         return sm->cost[UNIT_SYNC].latency;
     case ROLE_FORGET:
-        sm_forget_data(sm);
+        sm_forget_data_now(sm);
         return 0;
     case ROLE_COMMIT:
         w->group++;

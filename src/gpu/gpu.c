@@ -36,7 +36,20 @@ struct gpu {
     uint64_t serial;
 };
 
-static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *orders, struct link *reports,
+struct sm_links {
+    struct link *orders, *reports; /* to and from the dispatcher */
+    struct link *siblings;         /* between those that share caches, or NULL */
+};
+
+/* Through the dispatcher an SM can reach another in two latencies. So what takes as long from one to another
+ * does not shorten windows (docs/engine.md). */
+static uint64_t siblings_ps(const struct gpu *gpu)
+{
+    bool has_some = gpu->config.sm->fetch_group > 1 && gpu->sm_count > 1;
+    return has_some ? 2 * gpu->dispatcher.latency_ps : 0;
+}
+
+static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct sm_links *links,
                    struct err *err)
 {
     const struct gpu_spec *spec = gpu->config.gpu;
@@ -52,7 +65,8 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
                                .space = gpu->config.space,
                                .home = gpu->config.number,
                                .mem = gpu->mem,
-                               .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody};
+                               .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
+                               .siblings_ps = siblings_ps(gpu)};
     struct island *island = engine_island(gpu->engine, name.at);
     island_own(gpu->engine, island);
     struct sm *sm = gpu->sms[i] = sm_new(&config, i);
@@ -61,8 +75,9 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, struct link *o
     text_fini(&name);
     return memsys_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
            memsys_attach_translations(gpu->mem, component_port(component, 4), err) &&
-           link_plug_one_way(orders, component_port(component, 2), PORT_RECEIVES, err) &&
-           link_plug_one_way(reports, component_port(component, 3), PORT_SENDS, err);
+           link_plug_one_way(links->orders, component_port(component, 2), PORT_RECEIVES, err) &&
+           link_plug_one_way(links->reports, component_port(component, 3), PORT_SENDS, err) &&
+           (!links->siblings || link_plug(links->siblings, component_port(component, 5), err));
 }
 
 static struct link *add_link(struct gpu *gpu, const char *path, const char *what,
@@ -103,17 +118,19 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
         return false;
     text_add(&name, "%s.dispatcher", path);
     struct link_spec wires = {.latency_ps = d->latency_ps};
-    struct link *orders = add_link(gpu, path, "orders", &wires);
-    struct link *reports = add_link(gpu, path, "reports", &wires);
+    struct sm_links links = {.orders = add_link(gpu, path, "orders", &wires),
+                             .reports = add_link(gpu, path, "reports", &wires)};
+    if (siblings_ps(gpu))
+        links.siblings = add_link(gpu, path, "siblings", &(struct link_spec){.latency_ps = siblings_ps(gpu)});
     d->component = engine_component(gpu->engine, engine_island(gpu->engine, name.at), name.at,
                                     &dispatcher_ops, d, 8, "orders,reports");
     text_fini(&name);
     d->orders = component_port(d->component, 0);
     d->reports = component_port(d->component, 1);
-    bool good = link_plug_one_way(orders, d->orders, PORT_SENDS, err) &&
-                link_plug_one_way(reports, d->reports, PORT_RECEIVES, err);
+    bool good = link_plug_one_way(links.orders, d->orders, PORT_SENDS, err) &&
+                link_plug_one_way(links.reports, d->reports, PORT_RECEIVES, err);
     for (uint32_t i = 0; i < gpu->sm_count && good; i++)
-        good = add_sm(gpu, i, path, orders, reports, err);
+        good = add_sm(gpu, i, path, &links, err);
     return good && memsys_ready(gpu->mem, err);
 }
 
@@ -286,7 +303,7 @@ void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
 void gpu_forget_data(struct gpu *gpu)
 {
     for (uint32_t i = 0; i < gpu->sm_count; i++)
-        sm_forget_data(gpu->sms[i]);
+        sm_forget_data(gpu->sms[i], engine_time(gpu->engine));
 }
 
 bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err)
@@ -352,7 +369,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     if (asked->cold_caches) {
         memsys_flush(gpu->mem, true);
         for (uint32_t i = 0; i < gpu->sm_count; i++)
-            sm_forget(gpu->sms[i]);
+            sm_forget(gpu->sms[i], engine_time(gpu->engine));
     }
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     uint32_t lanes = launch->kernel->isa->lanes;

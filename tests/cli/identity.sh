@@ -54,5 +54,6 @@ same_always() {
 same_always '0.3 0.6' histogram --n 4000 --bins 64 --blocks 4    # atomics in LDS and in memory
 same_always '0.3 0.6' matmul_tiled --m 64 --n 64 --k 64          # LDS and barriers
 same_always 0.5 kmeans --n 500 --k 4 --rounds 2                  # 64-bit atomics; two kernels
+same_always '0.2 0.5 0.8' spmv --rows 500                        # CUs that tell each other of lines
 same_always '0.3 0.6' micro_gcn3_latency --kind 1 --steps 100    # scalar loads
 same_always 0.5 micro_gcn3_atomic --return 1 --wavefronts 2      # atomics that return

@@ -51,17 +51,17 @@ static inline void gcn3_close(struct gcn3_bench *bench)
     heddle_close(bench->heddle);
 }
 
-/* The second launch counts: code and data are near then. */
-static inline struct gcn3_times gcn3_times_of(struct gcn3_bench *bench, const char *kernel, unsigned waves,
-                                              uint32_t number)
+/* One launch. */
+static inline struct gcn3_times gcn3_launch(struct gcn3_bench *bench, const char *kernel, unsigned groups,
+                                            unsigned waves_each, uint32_t number)
 {
     struct gcn3_times times = {0};
-    uint32_t grid[] = {1, 1, 1}, block[] = {GCN3_LANES * waves, 1, 1}, first = UINT32_MAX, last = 0;
-    for (int i = 0; i < 2; i++)
-        if (heddle_launch(bench->heddle, 0, bench->module, kernel, grid, block, 0,
-                          (void *[]){&bench->out, &bench->data, &number}) ||
-            heddle_wait(bench->heddle))
-            fail_msg("%s: %s", kernel, heddle_error());
+    uint32_t grid[] = {groups, 1, 1}, block[] = {GCN3_LANES * waves_each, 1, 1}, first = UINT32_MAX, last = 0;
+    unsigned waves = groups * waves_each;
+    if (heddle_launch(bench->heddle, 0, bench->module, kernel, grid, block, 0,
+                      (void *[]){&bench->out, &bench->data, &number}) ||
+        heddle_wait(bench->heddle))
+        fail_msg("%s: %s", kernel, heddle_error());
     assert_int_equal(
         heddle_download(bench->heddle, times.waves, bench->out, waves * sizeof(struct gcn3_record)), 0);
     for (unsigned i = 0; i < waves; i++) {
@@ -70,6 +70,14 @@ static inline struct gcn3_times gcn3_times_of(struct gcn3_bench *bench, const ch
     }
     times.cycles = last - first;
     return times;
+}
+
+/* The second launch counts: code and data are near then. */
+static inline struct gcn3_times gcn3_times_of(struct gcn3_bench *bench, const char *kernel, unsigned waves,
+                                              uint32_t number)
+{
+    gcn3_launch(bench, kernel, 1, waves, number);
+    return gcn3_launch(bench, kernel, 1, waves, number);
 }
 
 /* Of one wave. */

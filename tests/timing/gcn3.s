@@ -236,3 +236,92 @@ two_waves scalar_scalar, four_scalar, four_scalar
 lds_read lds_32, 32, v20
 lds_read lds_64, 64, v[20:21]
 lds_read lds_128, 128, v[20:23]
+
+; ---- caches that CUs share: work-groups have results, one wave each ----
+
+.macro group_kernel name
+    kernel \name
+    s_mov_b32 s9, s2
+    s_cmp_eq_u32 s2, 0
+.endm
+
+; All read the same line, each work-group a taken branch later than the one before.
+group_kernel scalar_read
+    s_mov_b32 s10, s2
+scalar_read_later:
+    s_sub_u32 s10, s10, 1
+    s_cbranch_scc0 scalar_read_later
+    start
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    end
+described scalar_read
+
+; Likewise for a line of code: all get to the one with the first clock together, and leave it one after the other.
+group_kernel code_read
+    s_mov_b32 s10, s2
+    .p2align 6
+code_read_later:
+    s_sub_u32 s10, s10, 1
+    s_cbranch_scc0 code_read_later
+    s_memtime s[16:17]
+    .p2align 6 ; twelve s_nop
+    end
+described code_read
+
+; The first work-group reads its line again when others have read four more.
+group_kernel scalar_room
+    s_cbranch_scc0 scalar_room_others
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    s_sleep 127
+    start
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    end
+scalar_room_others:
+    s_load_dword s20, s[6:7], 0x40
+    s_load_dword s21, s[6:7], 0x80
+    s_load_dword s22, s[6:7], 0xc0
+    s_load_dword s23, s[6:7], 0x100
+    start
+    end
+described scalar_room
+
+; While the first work-group's line is on its way to the others, they write there, and have their cache forget. What is
+; written is other than what was there.
+group_kernel scalar_forget
+    s_cbranch_scc0 scalar_forget_others
+    start
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v8, s20
+    end
+scalar_forget_others:
+    start
+    s_sleep 4
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v9, s16
+    buffer_store_dword v9, off, s[12:15], 0
+    s_waitcnt vmcnt(0)
+    s_dcache_inv
+    s_sleep 32
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v8, s20
+    end
+described scalar_forget
+
+; What a wave stores, it reads.
+group_kernel scalar_store
+    start
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v9, s16
+    s_store_dword s16, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    s_load_dword s20, s[6:7], 0x0
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v8, s20
+    end
+described scalar_store
