@@ -1,4 +1,5 @@
 #include "net/router.h"
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -17,20 +18,6 @@ static void copy_graph(struct net_graph *to, const struct net_graph *from)
         net_add_node(to, &from->nodes[i]);
     for (size_t i = 0; i < from->link_count; i++)
         net_add_link(to, &from->links[i]);
-}
-
-struct network *network_new(struct engine *engine, const struct net_graph *graph, uint32_t payload_bytes,
-                            struct err *err)
-{
-    struct network *network = mem_alloc(1, sizeof *network);
-    network->engine = engine;
-    network->payload_bytes = payload_bytes;
-    copy_graph(&network->graph, graph);
-    network->routers = mem_alloc(graph->node_count, sizeof *network->routers);
-    if (net_check(graph, err) && net_routes_find(&network->routes, graph, err))
-        return network;
-    network_free(network);
-    return NULL;
 }
 
 static void router_free(struct router *router)
@@ -66,6 +53,38 @@ static uint64_t latency_of(const struct network *network, const struct net_link 
     return sum;
 }
 
+/* Of the longest message. */
+static uint32_t flits_most(const struct network *network, const struct net_link *link)
+{
+    return net_wire_bytes(link, network->payload_bytes) / (link->flit_bytes ? link->flit_bytes : 1);
+}
+
+static bool check_credits(const struct network *network, struct err *err)
+{
+    for (size_t i = 0; i < network->graph.link_count; i++) {
+        const struct net_link *link = &network->graph.links[i];
+        if (net_credits(link, latency_of(network, link)) < flits_most(network, link))
+            return err_set(err, "%s: the link '%s' has %u credits, and a message may have %u flits",
+                           link->where ? link->where : "fabric", link->name, link->credits,
+                           flits_most(network, link));
+    }
+    return true;
+}
+
+struct network *network_new(struct engine *engine, const struct net_graph *graph, uint32_t payload_bytes,
+                            struct err *err)
+{
+    struct network *network = mem_alloc(1, sizeof *network);
+    network->engine = engine;
+    network->payload_bytes = payload_bytes;
+    copy_graph(&network->graph, graph);
+    network->routers = mem_alloc(graph->node_count, sizeof *network->routers);
+    if (net_check(graph, err) && net_routes_find(&network->routes, graph, err) && check_credits(network, err))
+        return network;
+    network_free(network);
+    return NULL;
+}
+
 static void add_links(struct router *router, const struct network *network)
 {
     const struct net_graph *graph = &network->graph;
@@ -76,11 +95,13 @@ static void add_links(struct router *router, const struct network *network)
         const struct net_link *link = &graph->links[i];
         if (link->ends[0] != router->node && link->ends[1] != router->node)
             continue;
+        uint32_t credits = net_credits(link, latency_of(network, link));
         router->out_of_link[i] = (uint8_t)router->link_count;
         router->links[router->link_count++] =
             (struct router_link){.link = i,
                                  .byte_fs = link->bytes_per_s ? 1000 * PS_PER_SECOND / link->bytes_per_s : 0,
-                                 .credits = net_credits(link, latency_of(network, link)),
+                                 .credits = credits,
+                                 .owes = (uint32_t)min_u64(credits / 4, credits - flits_most(network, link)),
                                  .flit_bytes = link->flit_bytes ? link->flit_bytes : 1};
     }
     if (graph->nodes[router->node].is_endpoint)

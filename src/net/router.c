@@ -111,7 +111,7 @@ static void give_credit(struct component *self, struct router_state *state, uint
     if (router->links[link].is_local)
         return;
     queue->owed += flits_of(router, link, bytes);
-    if (queue->owed < router->links[link].credits / 4)
+    if (queue->owed <= router->links[link].owes)
         return;
     struct port *port = component_port(self, link);
     struct credit credit = {.layer = layer, .flits = queue->owed};

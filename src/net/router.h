@@ -9,7 +9,8 @@
 struct router_link {
     uint32_t link;    /* of the graph */
     uint64_t byte_fs; /* time of a byte */
-    uint32_t credits; /* flits of room at the other end, of each layer */
+    uint32_t credits; /* flits of room at the other end, of each layer; */
+    uint32_t owes;    /* here, so many may be free before that end is told: a message still fits the rest */
     uint32_t flit_bytes;
     bool is_local;
 };
