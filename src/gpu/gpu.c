@@ -98,6 +98,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     struct memsys_config mem = {.home = gpu->config.number,
                                 .host = gpu->config.host,
                                 .has_peers = gpu->config.has_peers,
+                                .host_node = gpu->config.host_node,
                                 .l2 = gpu->config.l2,
                                 .l3 = gpu->config.l3,
                                 .dram = gpu->config.dram,

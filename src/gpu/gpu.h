@@ -13,6 +13,7 @@
 struct gpu_config {
     uint32_t number;           /* of all GPUs: of its memory in physical addresses */
     bool has_peers;            /* gpu_attach_fabric will follow */
+    uint32_t host_node;        /* of the fabric: the host; or NO_HOST */
     struct hostmem *host;      /* the machine's */
     const struct space *space; /* of the process; changes between runs alone */
     const struct probe *probe; /* who listens; NULL: nobody */

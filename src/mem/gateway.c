@@ -16,6 +16,7 @@ struct guest {
 
 struct gateway_state {
     uint64_t peer_bytes; /* first */
+    uint64_t pushed;
     uint32_t free_guest; /* the first of those that are free, plus 1; 0: none */
     uint32_t guests_now;
 };
@@ -25,7 +26,7 @@ struct gateway {
     struct component *component;
     struct island *island;
     const struct memsys *mem;
-    uint32_t client;
+    uint32_t client, host;
     struct guest *guests;
     size_t guest_count;
 };
@@ -170,10 +171,36 @@ static void answer_client(struct component *self, const struct event *event)
                       (uint16_t)(event->bytes - sizeof message.head)));
 }
 
+/* A slice or the DMA engine sends to the host. */
+static void send_to_host(struct component *self, const struct event *event)
+{
+    struct {
+        struct net_head head;
+        unsigned char message[MEM_PAYLOAD_MOST + sizeof(uint64_t)];
+    } message = {.head = {.to = (uint16_t)gateway_of(self)->host, .tag = (uint16_t)event->from}};
+    memcpy(message.message, event->payload, event->bytes);
+    send_to_fabric(self, event->kind, &message, event->bytes, event->wire_bytes);
+}
+
+/* What comes from the host is for a plug of the link to it; the fabric was the narrow part of the way. */
+static bool take_from_host(struct component *self, struct gateway_state *state, const struct event *event)
+{
+    struct net_head head;
+    memcpy(&head, event->payload, sizeof head);
+    if (head.from != gateway_of(self)->host)
+        return false;
+    state->pushed += event->kind == MEM_WRITE;
+    REQUIRE(port_send_sized(component_port(self, GATEWAY_HOST), head.tag, 0, event->kind,
+                            event->payload + sizeof head, (uint16_t)(event->bytes - sizeof head), 0));
+    return true;
+}
+
 static void take_from_fabric(struct component *self, struct gateway_state *state)
 {
     struct port *port = component_port(self, GATEWAY_FABRIC);
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
+        if (take_from_host(self, state, event))
+            continue;
         if (memsys_kinds[event->kind].way == MEM_TO_REQUESTER)
             answer_client(self, event);
         else if (!ask_slice(self, state, event))
@@ -190,6 +217,8 @@ static void gateway_arrive(struct component *self, void *state, struct port *por
     }
     if (port_number(port) == GATEWAY_REQUESTS)
         send_to_peer(self, state, port_head(port));
+    else if (port_number(port) == GATEWAY_HOST)
+        send_to_host(self, port_head(port));
     else
         answer_peer(self, state, port_head(port));
     port_pop(port);
@@ -233,7 +262,7 @@ static const struct component_ops gateway_ops = {.type = "gateway",
                                                  .archive = gateway_archive};
 
 struct gateway *gateway_new(struct engine *engine, const char *path, const struct memsys *mem,
-                            uint32_t client)
+                            uint32_t client, uint32_t host)
 {
     struct gateway *gateway = mem_alloc(1, sizeof *gateway);
     struct text name = {0};
@@ -241,10 +270,12 @@ struct gateway *gateway_new(struct engine *engine, const char *path, const struc
     gateway->self = gateway;
     gateway->mem = mem;
     gateway->client = client;
+    gateway->host = host;
     gateway->island = engine_island(engine, name.at);
-    gateway->component =
-        engine_component(engine, gateway->island, name.at, &gateway_ops, &gateway->self,
-                         sizeof(struct gateway_state), "requests,replies,asks,answers,fabric");
+    gateway->component = engine_component(engine, gateway->island, name.at, &gateway_ops, &gateway->self,
+                                          sizeof(struct gateway_state),
+                                          host == NO_HOST ? "requests,replies,asks,answers,fabric"
+                                                          : "requests,replies,asks,answers,fabric,host");
     text_fini(&name);
     return gateway;
 }
@@ -265,6 +296,11 @@ struct island *gateway_island(const struct gateway *gateway)
 struct port *gateway_port(const struct gateway *gateway, enum gateway_port port)
 {
     return component_port(gateway->component, port);
+}
+
+uint64_t gateway_pushed(const struct gateway *gateway)
+{
+    return ((const struct gateway_state *)component_state(gateway->component))->pushed;
 }
 
 uint64_t gateway_peer_bytes(const struct gateway *gateway)

@@ -21,17 +21,27 @@ struct gateway;
 
 /* Before requests and replies on the fabric stands a struct net_head: endpoints are homes, the tag is the
  * number of the client whose request it is, on the crossbar of its GPU. */
-enum { FABRIC_PAYLOAD_MOST = sizeof(struct net_head) + MEM_PAYLOAD_MOST };
-_Static_assert(sizeof(struct net_head) >= sizeof(uint64_t), "memsys_origin fits, too");
+enum {
+    FABRIC_PAYLOAD_MOST = sizeof(struct net_head) + MEM_PAYLOAD_MOST + sizeof(uint64_t) /* memsys_origin */
+};
 
-enum gateway_port { GATEWAY_REQUESTS, GATEWAY_REPLIES, GATEWAY_ASKS, GATEWAY_ANSWERS, GATEWAY_FABRIC };
+enum gateway_port {
+    GATEWAY_REQUESTS,
+    GATEWAY_REPLIES,
+    GATEWAY_ASKS,
+    GATEWAY_ANSWERS,
+    GATEWAY_FABRIC,
+    GATEWAY_HOST /* if the host is in the fabric, too: here is this GPU's end of its link to the host */
+};
 
-/* `client`: the number it has on the GPU's crossbar. */
+/* `client`: the number it has on the GPU's crossbar. `host`: the host's number in the fabric; NO_HOST. */
+enum { NO_HOST = UINT32_MAX };
 struct gateway *gateway_new(struct engine *engine, const char *path, const struct memsys *mem,
-                            uint32_t client);
+                            uint32_t client, uint32_t host);
 void gateway_free(struct gateway *gateway); /* after the engine */
 struct island *gateway_island(const struct gateway *gateway);
 struct port *gateway_port(const struct gateway *gateway, enum gateway_port port);
+uint64_t gateway_pushed(const struct gateway *gateway);     /* lines that came from the host's copies */
 uint64_t gateway_peer_bytes(const struct gateway *gateway); /* asked for and written, of peers, by this GPU */
 
 #endif

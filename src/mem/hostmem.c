@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "mem/partition.h"
+#include "net/network.h"
 
 #include <stdlib.h>
 
@@ -58,18 +59,66 @@ static void host_atomic(struct hostmem *host, const struct memsys_request *reque
         *bytes = lanes * (uint32_t)sizeof *old;
 }
 
+/* ---- the way to GPUs ---- */
+
+/* A message, and from where it is: a plug of a GPU's link to the host. */
+struct host_letter {
+    uint32_t gpu, plug;
+    const unsigned char *payload;
+    uint16_t bytes;
+    uint8_t kind;
+};
+
+static struct host_letter open_letter(const struct hostmem *host, const struct port *port)
+{
+    const struct event *event = port_head(port);
+    struct host_letter letter = {
+        .gpu = port_number(port), event->from, event->payload, event->bytes, event->kind};
+    if (host->in_fabric) {
+        struct net_head head;
+        memcpy(&head, event->payload, sizeof head);
+        letter.gpu = head.from;
+        letter.plug = head.tag;
+        letter.payload += sizeof head;
+        letter.bytes -= (uint16_t)sizeof head;
+    }
+    return letter;
+}
+
+void hostmem_to_gpu(struct hostmem *host, uint32_t gpu, uint32_t plug, uint8_t kind, const void *message,
+                    uint16_t bytes, uint32_t wire_bytes)
+{
+    struct port *port = component_port(host->component, host->in_fabric ? 0 : gpu);
+    struct {
+        struct net_head head;
+        unsigned char message[MEM_PAYLOAD_MOST];
+    } in_fabric = {.head = {.to = (uint16_t)gpu, .tag = (uint16_t)plug}};
+    bool good;
+    if (host->in_fabric) {
+        memcpy(in_fabric.message, message, bytes);
+        good = port_send_sized(port, 1 - port_plug(port), 0, kind, &in_fabric,
+                               (uint16_t)(sizeof in_fabric.head + bytes),
+                               wire_bytes == HOST_AS_LONG ? bytes : wire_bytes);
+    } else if (wire_bytes == HOST_AS_LONG) {
+        good = port_send(port, plug, 0, kind, message, bytes);
+    } else {
+        good = port_send_sized(port, plug, 0, kind, message, bytes, wire_bytes);
+    }
+    REQUIRE(good);
+}
+
 /* A request passes, with bytes that may be altered: what is read, or what follows the request. */
-static void tell_pass(const struct component *self, const struct hostmem *host, const struct event *event,
-                      uint64_t line, unsigned char *data, uint32_t bytes)
+static void tell_pass(const struct component *self, const struct hostmem *host,
+                      const struct host_letter *letter, uint64_t line, unsigned char *data, uint32_t bytes)
 {
     if (probe_wants(host->probe, PROBE_REQUEST))
         probe_tell(host->probe, (struct probe_event){.kind = PROBE_REQUEST,
                                                      .phase = PROBE_PASSES,
                                                      .time_ps = component_now(self),
-                                                     .id = memsys_origin(event->payload, event->bytes),
+                                                     .id = memsys_origin(letter->payload, letter->bytes),
                                                      .gpu = UINT32_MAX,
                                                      .stop = "host",
-                                                     .what = memsys_kind_name(event->kind),
+                                                     .what = memsys_kind_name(letter->kind),
                                                      .address = line,
                                                      .data = data,
                                                      .data_bytes = bytes});
@@ -78,20 +127,20 @@ static void tell_pass(const struct component *self, const struct hostmem *host, 
 static void host_arrive(struct component *self, void *state, struct port *port)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
-    const struct event *event = port_head(port);
+    const struct host_letter letter = open_letter(host, port);
     struct {
         struct memsys_request request;
         unsigned char payload[sizeof(struct work_payload) + sizeof(uint64_t)];
     } asked;
     (void)state;
-    memcpy(&asked.request, event->payload, sizeof asked.request);
+    memcpy(&asked.request, letter.payload, sizeof asked.request);
     const struct memsys_request *request = &asked.request;
     if (request->policy == MEM_AROUND) {
-        hostmem_copies_receive(host, port_number(port), event);
+        hostmem_copies_receive(host, letter.gpu, letter.payload);
         port_pop(port);
         return;
     }
-    memcpy(&asked, event->payload, event->bytes);
+    memcpy(&asked, letter.payload, letter.bytes);
     struct {
         struct memsys_reply reply;
         union {
@@ -99,29 +148,29 @@ static void host_arrive(struct component *self, void *state, struct port *port)
             struct memsys_old old[MEM_ATOMS];
         };
     } message = {.reply = {.line = request->line, .id = request->id, .sectors = request->sectors, .hit = 2}};
-    uint32_t bytes = 0, follow = (uint32_t)(event->bytes - sizeof *request - sizeof(uint64_t));
+    uint32_t bytes = 0, follow = (uint32_t)(letter.bytes - sizeof *request - sizeof(uint64_t));
     enum memsys_kind answer = MEM_DONE;
-    switch ((enum memsys_kind)event->kind) {
+    switch ((enum memsys_kind)letter.kind) {
     case MEM_READ:
         answer = MEM_DATA;
         host_read(&host->memory, request, message.data, &bytes);
-        tell_pass(self, host, event, request->line, message.data, bytes);
+        tell_pass(self, host, &letter, request->line, message.data, bytes);
         break;
     case MEM_WRITE:
-        tell_pass(self, host, event, request->line, asked.payload, follow);
+        tell_pass(self, host, &letter, request->line, asked.payload, follow);
         host_write(host, request, asked.payload);
         break;
     case MEM_ATOMIC:
-        tell_pass(self, host, event, request->line, asked.payload, follow);
+        tell_pass(self, host, &letter, request->line, asked.payload, follow);
         host_atomic(host, request, asked.payload, message.old, &bytes);
         message.reply.count = request->count & (uint8_t)~MEM_WANTS_OLD;
         answer = bytes ? MEM_OLD : MEM_DONE;
         break;
     default:
-        BUG("the host's memory was asked to do \"%s\"", memsys_kind_name(event->kind));
+        BUG("the host's memory was asked to do \"%s\"", memsys_kind_name(letter.kind));
     }
-    REQUIRE(
-        port_send(port, event->from, 0, (uint8_t)answer, &message, (uint16_t)(sizeof message.reply + bytes)));
+    hostmem_to_gpu(host, letter.gpu, letter.plug, (uint8_t)answer, &message,
+                   (uint16_t)(sizeof message.reply + bytes), HOST_AS_LONG);
     port_pop(port);
 }
 
@@ -130,17 +179,24 @@ static const struct component_ops host_ops = {.type = "host memory",
                                               .event = hostmem_copies_event,
                                               .archive = hostmem_copies_archive};
 
-struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, memsys_atomic_fn *atomic)
+struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic)
 {
     struct hostmem *host = mem_alloc(1, sizeof *host);
     struct text ports = {0};
-    for (uint32_t i = 0; i < gpus; i++)
+    for (uint32_t i = 0; i < gpus && !in_fabric; i++)
         text_add(&ports, "%sgpu%u", i ? "," : "", i);
-    *host = (struct hostmem){
-        .self = host, .engine = engine, .atomic = atomic, .probe = &probe_of_nobody, .gpus = gpus};
+    if (in_fabric)
+        text_add(&ports, "fabric");
+    *host = (struct hostmem){.self = host,
+                             .engine = engine,
+                             .island = engine_island(engine, "host.memory"),
+                             .in_fabric = in_fabric,
+                             .atomic = atomic,
+                             .probe = &probe_of_nobody,
+                             .gpus = gpus};
     host->links = mem_alloc(gpus, sizeof *host->links);
-    host->component = engine_component(engine, engine_island(engine, "host.memory"), "host.memory", &host_ops,
-                                       &host->self, gpus * sizeof(struct host_channel), ports.at);
+    host->component = engine_component(engine, host->island, "host.memory", &host_ops, &host->self,
+                                       gpus * sizeof(struct host_channel), ports.at);
     text_fini(&ports);
     return host;
 }
@@ -160,6 +216,16 @@ void hostmem_free(struct hostmem *host)
     mem_free(host->links);
     mem_free(host->writes);
     mem_free(host);
+}
+
+bool hostmem_attach_fabric(struct hostmem *host, struct network *fabric, uint32_t node, struct err *err)
+{
+    return network_attach(fabric, node, host->island, component_port(host->component, 0), err);
+}
+
+bool hostmem_is_in_fabric(const struct hostmem *host)
+{
+    return host->in_fabric;
 }
 
 struct port *hostmem_port(const struct hostmem *host, uint32_t gpu)

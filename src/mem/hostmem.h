@@ -1,5 +1,6 @@
-/* The host's own memory: one home, on its own island, with a port for each GPU's link to it. It is not cached
- * in any L2, because the host accesses it without notice.
+/* The host's own memory: one home, on its own island, with a port for each GPU's link to it, or one for the
+ * fabric that it and the GPUs are in. It is not cached in any L2, because the host accesses it without
+ * notice.
  *
  * Copies from and to the host may use memory of the program that is not part of this home. For this, each
  * GPU's copies have a window on it, one for each direction: a range of physical addresses. */
@@ -10,8 +11,11 @@
 
 struct hostmem;
 
-/* For so many GPUs, with the links to them still to come (memsys_new plugs them in). */
-struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, memsys_atomic_fn *atomic);
+/* For so many GPUs, with the links to them still to come (memsys_new plugs them in); or, in the fabric, with
+ * hostmem_attach_fabric to come. */
+struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic);
+bool hostmem_attach_fabric(struct hostmem *host, struct network *fabric, uint32_t node, struct err *err);
+bool hostmem_is_in_fabric(const struct hostmem *host);
 void hostmem_listen(struct hostmem *host, const struct probe *probe); /* who is told of requests */
 void hostmem_free(struct hostmem *host);                              /* after the engine */
 struct port *hostmem_port(const struct hostmem *host, uint32_t gpu);
@@ -38,7 +42,7 @@ struct physical_address hostmem_window(struct hostmem *host, uint32_t gpu, bool 
 
 /* Between runs: a copy from the host begins at this time. The host sends lines over the link, straight to the
  * slices that they are at home at, as fast as the link takes them. Nothing acknowledges them: a slice takes
- * them at once, so it is known when the last one is there. */
+ * them at once, so it is known when the last one is there. In a fabric, gateways count what has come. */
 void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *order, uint64_t time);
 bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now); /* all is there */
 

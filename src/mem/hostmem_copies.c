@@ -45,7 +45,6 @@ static void push_piece(struct hostmem *host, uint32_t gpu)
     struct host_channel *channel = channel_of(host, gpu);
     struct copy_piece piece = copy_next(&channel->course, &host->links[gpu].list);
     uint32_t home = physical_home(physical_unpack(piece.to));
-    struct port *port = component_port(host->component, home);
     struct copy_message message;
     uint16_t size = copy_write_message(&message, &piece, channel->course.line_bytes, 0,
                                        (const unsigned char *)look(host, piece.from));
@@ -53,9 +52,22 @@ static void push_piece(struct hostmem *host, uint32_t gpu)
     if (copy_is_sent(&channel->course))
         wire -= (uint32_t)min_u64(wire, last_byte(channel->course.bytes_per_s));
     uint32_t to = memsys_push_target(host->links[home].mem, message.request.line);
-    REQUIRE(port_send_sized(port, to, 0, MEM_WRITE, &message, size, wire));
-    uint64_t there_at = port_free_at(port) + host->links[home].latency_ps;
-    channel->there_at = max_u64(channel->there_at, there_at);
+    hostmem_to_gpu(host, home, to, MEM_WRITE, &message, size, wire);
+    channel_of(host, home)->pushed++;
+    channel->homes |= UINT64_C(1) << home;
+    if (!host->in_fabric) {
+        uint64_t free_at = port_free_at(component_port(host->component, home));
+        channel->there_at = max_u64(channel->there_at, free_at + host->links[home].latency_ps);
+    }
+}
+
+/* When the next burst is due: the link is free again, as other traffic may be there; in a fabric, as fast as
+ * the way is. */
+static uint64_t next_burst(const struct hostmem *host, struct host_channel *channel, uint32_t gpu,
+                           uint64_t now)
+{
+    return host->in_fabric ? copy_due(&channel->course, now)
+                           : max_u64(port_free_at(component_port(host->component, gpu)), now);
 }
 
 void hostmem_copies_event(struct component *self, void *state, const struct event *event)
@@ -67,9 +79,8 @@ void hostmem_copies_event(struct component *self, void *state, const struct even
     uint64_t now = component_now(self), burst_ends = channel->course.pace_bytes + BURST;
     while (!copy_is_sent(&channel->course) && channel->course.pace_bytes < burst_ends)
         push_piece(host, gpu);
-    uint64_t free_at = max_u64(port_free_at(component_port(self, gpu)), now); /* other traffic may be there */
     if (!copy_is_sent(&channel->course))
-        component_schedule(self, free_at - now, 0, &gpu, sizeof gpu);
+        component_schedule(self, next_burst(host, channel, gpu, now) - now, 0, &gpu, sizeof gpu);
 }
 
 void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *order, uint64_t time)
@@ -77,23 +88,30 @@ void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *o
     copy_list_set(&host->links[gpu].list, order);
     struct host_channel *channel = channel_of(host, gpu);
     channel->course = copy_course(order, memsys_line_bytes(host->links[gpu].mem), time);
-    channel->there_at = 0;
+    channel->there_at = channel->homes = 0;
     engine_post(host->engine, host->component, time, 0, &gpu, sizeof gpu);
 }
 
 bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now)
 {
     const struct host_channel *channel = channel_of(host, gpu);
-    return copy_is_sent(&channel->course) && channel->there_at < now;
+    if (!copy_is_sent(&channel->course) || channel->there_at >= now)
+        return false;
+    for (uint64_t left = host->in_fabric ? channel->homes : 0; left; left &= left - 1) {
+        uint32_t home = (uint32_t)__builtin_ctzll(left);
+        if (memsys_pushed(host->links[home].mem) != channel_of(host, home)->pushed)
+            return false;
+    }
+    return true;
 }
 
 /* ---- to the host ---- */
 
-void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const struct event *event)
+void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const unsigned char *message)
 {
     struct memsys_request request;
-    memcpy(&request, event->payload, sizeof request);
-    const unsigned char *payload = event->payload + sizeof request;
+    memcpy(&request, message, sizeof request);
+    const unsigned char *payload = message + sizeof request;
     for (uint32_t left = request.sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
         struct memsys_write write;
         memcpy(&write, payload, sizeof write);

@@ -22,12 +22,16 @@ struct host_channel {
     struct copy_course course; /* of the copy from the host */
     uint64_t there_at;         /* when all that was sent of it is there */
     uint64_t received;         /* pieces of the copy to the host */
+    uint64_t pushed;           /* pieces that were sent to this GPU, of all copies; */
+    uint64_t homes;            /* a bit for each GPU that pieces of this copy went to */
 };
 
 struct hostmem {
     struct hostmem *self; /* what the component's spec points to: state is reached through it */
     struct engine *engine;
+    struct island *island;
     struct component *component;
+    bool in_fabric;
     struct home memory;
     memsys_atomic_fn *atomic;
     const struct probe *probe;
@@ -41,9 +45,14 @@ struct hostmem {
     size_t write_count, write_capacity;
 };
 
+/* To a plug of a GPU's link to the host: over that link, or the fabric. */
+enum { HOST_AS_LONG = UINT32_MAX }; /* on the wire: as the message is, and its overhead */
+void hostmem_to_gpu(struct hostmem *host, uint32_t gpu, uint32_t plug, uint8_t kind, const void *message,
+                    uint16_t bytes, uint32_t wire_bytes);
+
 /* ---- hostmem_copies.c ---- */
 void hostmem_copies_event(struct component *self, void *state, const struct event *event);
-void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const struct event *event);
+void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const unsigned char *message);
 void hostmem_copies_archive(struct component *self, void *state, struct archive *archive);
 
 #endif

@@ -248,11 +248,12 @@ static void make_links(struct memsys *mem, const struct memsys_config *config)
     spec.credits = 0;
     mem->replies = engine_link(mem->engine, name, &spec);
     snprintf(name, sizeof name, "%s.host", mem->path);
+    bool in_fabric = hostmem_is_in_fabric(config->host); /* which is then the narrow part of the way */
+    uint64_t latency_ps = in_fabric ? spec.latency_ps : noc->host_latency;
     mem->host_link = engine_link(mem->engine, name,
-                                 &(struct link_spec){.latency_ps = noc->host_latency,
-                                                     .bytes_per_s = noc->host_bandwidth,
+                                 &(struct link_spec){.latency_ps = latency_ps,
+                                                     .bytes_per_s = in_fabric ? 0 : noc->host_bandwidth,
                                                      .overhead_bytes = (uint32_t)noc->overhead_bytes});
-    mem->host = hostmem_port(config->host, config->home);
 }
 
 bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct err *err)
@@ -271,7 +272,9 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     make_links(mem, config);
     mem->clients = config->clients;
     if (config->has_peers)
-        mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients);
+        mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients, config->host_node);
+    mem->host = hostmem_is_in_fabric(config->host) ? gateway_port(mem->gateway, GATEWAY_HOST)
+                                                   : hostmem_port(config->host, config->home);
     if (config->tlb && tlb_takes_time(config->tlb))
         translator_make(mem, config->tlb, config->sm_clock);
     mem->dma = dma_new(mem->engine, mem->path, mem, hostmem_gpus(config->host));

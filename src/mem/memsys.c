@@ -125,6 +125,11 @@ uint32_t memsys_push_target(const struct memsys *mem, uint64_t line)
     return 1 + mem->island_of[slice % map->per_side];
 }
 
+uint64_t memsys_pushed(const struct memsys *mem)
+{
+    return gateway_pushed(mem->gateway);
+}
+
 uint64_t memsys_pushed_until(const struct memsys *mem)
 {
     uint64_t until = 0;

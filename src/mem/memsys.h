@@ -30,6 +30,7 @@ struct memsys_config {
     uint32_t home;        /* the GPU's number: of its memory in physical addresses */
     struct hostmem *host; /* what lies beyond the link to the host */
     bool has_peers;       /* there are other GPUs, and memsys_attach_fabric will tell the way to them */
+    uint32_t host_node;   /* with peers: the host's number in the fabric, if it is there; else NO_HOST */
     const struct l2_spec *l2;
     const struct l3_spec *l3; /* or NULL: there is none */
     const struct dram_spec *dram;
@@ -78,6 +79,9 @@ uint32_t memsys_line_bytes(const struct memsys *mem);
 
 /* Bytes on the crossbar that a message has beside its own. */
 uint32_t memsys_overhead_bytes(const struct memsys *mem);
+
+/* Between runs: lines that have come of copies from a host in the fabric. */
+uint64_t memsys_pushed(const struct memsys *mem);
 
 /* Between runs: when all that came of copies from the host has been taken. */
 uint64_t memsys_pushed_until(const struct memsys *mem);

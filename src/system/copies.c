@@ -1,4 +1,5 @@
 #include "system/copies.h"
+#include "system/fabric.h"
 #include "base/archive.h"
 #include "base/mem.h"
 
@@ -10,14 +11,30 @@ struct course_plan {
     uint64_t latency_ps, bytes_per_s;
 };
 
-static struct course_plan plan_to_peer(const struct local_machine *machine, const struct task *task)
+/* Over the fabric. */
+static struct course_plan plan_way(const struct local_machine *machine, uint32_t from, uint32_t to)
 {
     const struct net_graph *graph = network_graph(machine->fabric);
     const struct net_routes *routes = network_routes(machine->fabric);
-    uint32_t from = physical_home(physical_unpack(task->device_place)), to = task->gpu;
-    return (struct course_plan){net_way_latency(routes, graph, from, to) +
-                                    net_way_latency(routes, graph, to, from),
+    return (struct course_plan){net_way_latency(routes, graph, from, to),
                                 net_way_bandwidth(routes, graph, from, to)};
+}
+
+static struct course_plan plan_to_peer(const struct local_machine *machine, const struct task *task)
+{
+    uint32_t from = physical_home(physical_unpack(task->device_place)), to = task->gpu;
+    struct course_plan plan = plan_way(machine, from, to);
+    plan.latency_ps += plan_way(machine, to, from).latency_ps; /* the word that all is there */
+    return plan;
+}
+
+static struct course_plan plan_with_host(const struct local_machine *machine, const struct task *task)
+{
+    const struct noc_spec *noc = &machine->system->noc;
+    if (!hostmem_is_in_fabric(machine->host))
+        return (struct course_plan){noc->host_latency, noc->host_bandwidth};
+    uint32_t host = (uint32_t)net_find(network_graph(machine->fabric), FABRIC_HOST);
+    return plan_way(machine, task->to.is_host ? task->gpu : host, task->to.is_host ? host : task->gpu);
 }
 
 static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
@@ -26,10 +43,10 @@ static struct course_plan plan_of(const struct local_machine *machine, const str
     switch (task->direction) {
     case COPY_ON_DEVICE: /* each byte is read and written */
         return (struct course_plan){noc->host_latency, machine->system->dram.bandwidth / 2};
-    case COPY_PEER: /* there, and the word that all is there */
+    case COPY_PEER:
         return plan_to_peer(machine, task);
     default:
-        return (struct course_plan){noc->host_latency, noc->host_bandwidth};
+        return plan_with_host(machine, task);
     }
 }
 

@@ -1,6 +1,6 @@
 #include "system/fabric_sections.h"
 #include "base/text.h"
-#include "system/fabric_spec.h"
+#include "system/fabric.h"
 
 #include <string.h>
 
@@ -112,7 +112,7 @@ static bool names_host(const struct config *config)
         struct fabric_link_spec spec;
         char words[2][64];
         config_fill(config, &fabric_link_params, path, &spec);
-        if (split(spec.ends, words) && (!strcmp(words[0], "host") || !strcmp(words[1], "host")))
+        if (split(spec.ends, words) && (!strcmp(words[0], FABRIC_HOST) || !strcmp(words[1], FABRIC_HOST)))
             return true;
     }
     return false;
@@ -122,7 +122,7 @@ bool fabric_from_sections(const struct config *config, uint32_t gpus, struct net
                           struct err *err)
 {
     if (names_host(config))
-        net_add_node(graph, &(struct net_node){.name = "host", .is_endpoint = true});
+        net_add_node(graph, &(struct net_node){.name = FABRIC_HOST, .is_endpoint = true});
     add_switches(config, graph);
     return add_links(config, gpus, graph, err);
 }

@@ -15,20 +15,28 @@ static struct local_machine *local(const struct machine *machine)
     return (struct local_machine *)(uintptr_t)machine;
 }
 
-/* Connects GPUs, where there are several. */
-static bool build_fabric(struct local_machine *machine, struct err *err)
+/* The network that connects GPUs, where there are several, and maybe the host. */
+static bool build_fabric(struct local_machine *machine, uint32_t *host_node, struct err *err)
 {
     struct net_graph graph;
+    *host_node = NO_HOST;
     if (machine->gpu_count == 1)
         return true;
     if (!fabric_graph(machine->system, &graph, err))
         return false;
     machine->fabric = network_new(machine->engine, &graph, FABRIC_PAYLOAD_MOST, err);
+    int host = net_find(&graph, FABRIC_HOST);
+    *host_node = host == NET_NONE ? (uint32_t)NO_HOST : (uint32_t)host;
     net_graph_fini(&graph);
-    bool good = machine->fabric;
-    for (uint32_t i = 0; i < machine->gpu_count && good; i++)
+    return machine->fabric;
+}
+
+static bool plug_fabric(struct local_machine *machine, uint32_t host_node, struct err *err)
+{
+    bool good = host_node == NO_HOST || hostmem_attach_fabric(machine->host, machine->fabric, host_node, err);
+    for (uint32_t i = 0; i < machine->gpu_count && machine->fabric && good; i++)
         good = gpu_attach_fabric(machine->gpus[i].gpu, machine->fabric, err);
-    return good && network_ready(machine->fabric, err);
+    return good && (!machine->fabric || network_ready(machine->fabric, err));
 }
 
 static bool build(struct local_machine *machine, struct err *err)
@@ -37,7 +45,10 @@ static bool build(struct local_machine *machine, struct err *err)
     machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
     machine->engine =
         engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart});
-    machine->host = hostmem_new(machine->engine, machine->gpu_count, atomic_perform);
+    uint32_t host_node;
+    if (!build_fabric(machine, &host_node, err))
+        return false;
+    machine->host = hostmem_new(machine->engine, machine->gpu_count, host_node != NO_HOST, atomic_perform);
     if (machine->journal)
         hostmem_note_writes(machine->host);
     struct gpu_config config = system_gpu(system);
@@ -46,6 +57,7 @@ static bool build(struct local_machine *machine, struct err *err)
     config.probe = &machine->probe;
     config.space = machine->space;
     config.has_peers = machine->gpu_count > 1;
+    config.host_node = host_node;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct text path = {0};
         text_add(&path, "gpu[%u]", i);
@@ -57,7 +69,7 @@ static bool build(struct local_machine *machine, struct err *err)
         if (machine->journal)
             gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
     }
-    return build_fabric(machine, err) && engine_ready(machine->engine, err);
+    return plug_fabric(machine, host_node, err) && engine_ready(machine->engine, err);
 }
 
 static void take_apart(struct local_machine *machine)
