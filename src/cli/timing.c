@@ -40,7 +40,10 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->system = value;
     else if (!strcmp(row->name, "--set"))
         add_setting(request, value);
-    else if (!strcmp(row->name, "--dump-config"))
+    else if (!strcmp(row->name, "--gpus")) {
+        snprintf(request->gpus, sizeof request->gpus, "system.gpus=%.40s", value);
+        add_setting(request, request->gpus);
+    } else if (!strcmp(row->name, "--dump-config"))
         request->dump = value;
     else if (!strcmp(row->name, "--attach"))
         request->attach = value;

@@ -18,11 +18,13 @@ struct timing_request {
     size_t setting_count, setting_capacity;
     const char *dump; /* where the whole description goes, or NULL */
     char *own;        /* the settings of the environment */
+    char gpus[64];    /* what --gpus sets */
 };
 
 #define TIMING_OPTIONS                                                                                       \
     {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
+        {"--gpus", "N", "so many of its GPUs, on their usual fabric (--set system.gpus=N)"},                 \
         {"--set", "PATH.KEY=VALUE",                                                                          \
          "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
         {"--dump-config", "FILE",                                                                            \

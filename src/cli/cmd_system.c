@@ -1,0 +1,216 @@
+/* heddle system: a machine as a tree of its parts, and its fabric as a drawing. */
+#include "cli/cli.h"
+#include "cli/system_drawing.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "base/unit.h"
+#include "net/routes.h"
+#include "system/fabric.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct request {
+    const char *name, *svg;
+    const char **settings;
+    size_t count, capacity;
+    char gpus[64];
+};
+
+static const struct option_row options[] = {
+    {"--gpus", "N", "so many of its GPUs, on their usual fabric (system.gpus=N)"},
+    {"--set", "PATH.KEY=VALUE", "change it, such as fabric.topology=ring; may come several times"},
+    {"--svg", "FILE", "draw the fabric"},
+    {NULL, NULL, NULL},
+};
+
+static void add_setting(struct request *request, const char *setting)
+{
+    mem_grow(request->settings, request->count, request->capacity);
+    request->settings[request->count++] = setting;
+}
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct request *request = user;
+    if (!row) {
+        if (request->name)
+            return err_set(err, "system: expected one name, not '%.120s' too", value);
+        request->name = value;
+    } else if (!strcmp(row->name, "--set")) {
+        add_setting(request, value);
+    } else if (!strcmp(row->name, "--gpus")) {
+        snprintf(request->gpus, sizeof request->gpus, "system.gpus=%.40s", value);
+        add_setting(request, request->gpus);
+    } else {
+        request->svg = value;
+        return svg_check_name("--svg", value, err);
+    }
+    return true;
+}
+
+/* ---- the tree ---- */
+
+/* A value with its unit: 900GB/s. In text, up to 8 at a time. */
+static const char *with_unit(enum unit_kind kind, uint64_t value)
+{
+    static char texts[8][48];
+    static unsigned next;
+    struct text text = {0};
+    char *room = texts[next++ % 8];
+    unit_print(kind, value, &text);
+    snprintf(room, sizeof *texts, "%s", text.at);
+    text_fini(&text);
+    return room;
+}
+
+/* Bytes, rounded to three figures: 139.8GiB. */
+static const char *about(uint64_t bytes)
+{
+    static char texts[4][32];
+    static unsigned next;
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    char *room = texts[next++ % 4];
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < COUNT_OF(units); unit++)
+        value /= 1024;
+    snprintf(room, sizeof *texts, "%.4g%s", value, units[unit]);
+    return room;
+}
+
+static void print_gpu(const struct system *system, const char *edge)
+{
+    const struct gpu_spec *gpu = &system->gpu;
+    printf("%s%" PRIu64 " SMs at %s, each: %" PRIu64 " sub-cores, %" PRIu64 " warps of %" PRIu64
+           " lanes, L1 %s%s\n",
+           edge, gpu->sm_count, with_unit(UNIT_freq, gpu->clock), gpu->subcores_per_sm, gpu->warps_per_sm,
+           gpu->warp_lanes, about(system->sm.l1), system->sm.l1_apart ? ", shared memory apart" : "");
+    printf("%sL2 %s in %" PRIu64 " slices, lines of %s\n", edge, about(system->l2.bytes), system->l2.slices,
+           with_unit(UNIT_size, system->l2.line));
+    if (system->l3.bytes)
+        printf("%sL3 %s\n", edge, about(system->l3.bytes));
+    printf("%smemory %s at %s\n", edge, about(gpu->memory), with_unit(UNIT_rate, system->dram.bandwidth));
+}
+
+static void print_links(const struct net_graph *graph, uint32_t node, const char *edge)
+{
+    for (size_t i = 0; i < graph->link_count; i++) {
+        const struct net_link *link = &graph->links[i];
+        if (link->ends[0] == node || link->ends[1] == node)
+            printf("%sto %s: %s each way, %s\n", edge, graph->nodes[net_other_end(link, node)].name,
+                   with_unit(UNIT_rate, link->bytes_per_s), with_unit(UNIT_time, link->latency_ps));
+    }
+}
+
+static const char *kind_of(const struct net_node *node)
+{
+    return node->is_bus ? "bus (half duplex)" : node->is_endpoint ? "its memory, for all GPUs" : "switch";
+}
+
+static void print_tree(const struct system *system, const struct net_graph *graph)
+{
+    uint32_t gpus = (uint32_t)system->spec.gpus;
+    bool host_in_fabric = net_find(graph, FABRIC_HOST) != NET_NONE;
+    for (uint32_t i = 0; i < gpus; i++) {
+        bool is_first = i == 0;
+        printf("+- gpu%u: %s\n", i, system->gpu.name);
+        if (is_first)
+            print_gpu(system, "|  +- ");
+        else
+            printf("|  +- as gpu0\n");
+        if (!host_in_fabric)
+            printf("|  +- to the host: %s each way, %s\n", with_unit(UNIT_rate, system->noc.host_bandwidth),
+                   with_unit(UNIT_time, system->noc.host_latency));
+        print_links(graph, i, "|  +- ");
+    }
+    for (uint32_t i = gpus; i < graph->node_count; i++) {
+        const struct net_node *node = &graph->nodes[i];
+        printf("+- %s: %s", node->name, kind_of(node));
+        printf(node->latency_ps ? ", %s\n" : "\n", with_unit(UNIT_time, node->latency_ps));
+        print_links(graph, i, "|  +- ");
+    }
+    if (!host_in_fabric)
+        printf("+- host\n");
+}
+
+/* ---- ways ---- */
+
+static void print_ways(const struct net_graph *graph, const struct net_routes *routes)
+{
+    printf("\nfrom row to column: latency in ns / bandwidth in GB/s, of a message on its way alone\n%8s", "");
+    for (uint32_t to = 0; to < graph->node_count; to++)
+        if (graph->nodes[to].is_endpoint)
+            printf(" %12s", graph->nodes[to].name);
+    putchar('\n');
+    for (uint32_t from = 0; from < graph->node_count; from++) {
+        if (!graph->nodes[from].is_endpoint)
+            continue;
+        printf("%8s", graph->nodes[from].name);
+        for (uint32_t to = 0; to < graph->node_count; to++) {
+            char cell[48] = "-";
+            if (!graph->nodes[to].is_endpoint)
+                continue;
+            if (from != to)
+                snprintf(cell, sizeof cell, "%.4g / %.4g",
+                         (double)net_way_latency(routes, graph, from, to) / 1e3,
+                         (double)net_way_bandwidth(routes, graph, from, to) / 1e9);
+            printf(" %12s", cell);
+        }
+        putchar('\n');
+    }
+    if (routes->layers > 1)
+        printf("%u layers of virtual channels keep the routes free of deadlock\n", routes->layers);
+}
+
+static bool show(const struct request *request, const struct system *system, struct err *err)
+{
+    struct net_graph graph = {0};
+    struct net_routes routes = {0};
+    uint64_t gpus = system->spec.gpus;
+    bool good = gpus == 1 || (fabric_graph(system, &graph, err) && net_routes_find(&routes, &graph, err));
+    if (good && gpus == 1)
+        net_add_node(&graph, &(struct net_node){.name = "gpu0", .is_endpoint = true});
+    if (good) {
+        printf("%s: %" PRIu64 " GPU%s, %" PRIu64 " SMs, %s of memory\n",
+               request->name ? request->name : "h200", gpus, gpus == 1 ? "" : "s",
+               gpus * system->gpu.sm_count, about(gpus * system->gpu.memory));
+        print_tree(system, &graph);
+        if (gpus > 1)
+            print_ways(&graph, &routes);
+        good = !request->svg || system_draw(&graph, request->svg, err);
+    }
+    net_routes_fini(&routes);
+    net_graph_fini(&graph);
+    return good;
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    struct system system;
+    struct request request = {0};
+    if (!options_parse(options, count, words, &request, took, &err) ||
+        !system_load(&system, request.name, NULL, &err)) {
+        mem_free(request.settings);
+        return complain(EXIT_USAGE, &err);
+    }
+    bool good = true;
+    for (size_t i = 0; i < request.count && good; i++)
+        good = system_set(&system, request.settings[i], &err);
+    good = good && system_check(&system, &err) && show(&request, &system, &err);
+    system_fini(&system);
+    mem_free(request.settings);
+    return good ? EXIT_GOOD : complain(EXIT_USAGE, &err);
+}
+
+const struct cmd cmd_system = {
+    .name = "system",
+    .arguments = "[NAME|FILE] [--gpus N] [--set PATH.KEY=VALUE] [--svg FILE]",
+    .help = "show a system: its GPUs, its fabric, and the ways between them",
+    .more = "Prints the machine as a tree, and for systems of several GPUs the latency and the bandwidth of\n"
+            "the way between each two. docs/multi-gpu.md says how fabrics are described.",
+    .options = options,
+    .run = run,
+};
