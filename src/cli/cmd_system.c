@@ -1,6 +1,6 @@
 /* heddle system: a machine as a tree of its parts, and its fabric as a drawing. */
 #include "cli/cli.h"
-#include "cli/system_drawing.h"
+#include "cli/fabric_drawing.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -179,7 +179,7 @@ static bool show(const struct request *request, const struct system *system, str
         print_tree(system, &graph);
         if (gpus > 1)
             print_ways(&graph, &routes);
-        good = !request->svg || system_draw(&graph, request->svg, err);
+        good = !request->svg || drawing_of_fabric(&graph, request->svg, err);
     }
     net_routes_fini(&routes);
     net_graph_fini(&graph);

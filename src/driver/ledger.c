@@ -70,6 +70,15 @@ void ledger_add_copy(struct ledger *ledger, const struct copy_record *copy)
     pthread_mutex_unlock(&ledger->lock);
 }
 
+void ledger_set_links(struct ledger *ledger, const struct machine_link *links, size_t count)
+{
+    if (!ledger->folder)
+        return;
+    pthread_mutex_lock(&ledger->lock);
+    ledger_folder_set_links(ledger->folder, links, count);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
 static const struct code_place *const *places_of(struct ledger *ledger, const struct launch_record *record)
 {
     uint32_t count = record->timing->profile_count;

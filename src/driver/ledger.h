@@ -46,6 +46,10 @@ struct copy_record {
 };
 void ledger_add_copy(struct ledger *ledger, const struct copy_record *copy);
 
+/* What passed over the links of the fabric so far: the first `count` of them. */
+struct machine_link;
+void ledger_set_links(struct ledger *ledger, const struct machine_link *links, size_t count);
+
 /* A launch begins at this time of the host. */
 void ledger_begin(struct ledger *ledger, double now_s);
 
@@ -58,6 +62,7 @@ struct ledger_folder *ledger_folder_new(const char *path, uint64_t first, uint64
 void ledger_folder_free(struct ledger_folder *folder);
 void ledger_folder_begin(struct ledger_folder *folder, double now_s);
 void ledger_folder_add(struct ledger_folder *folder, const struct launch_record *record, double now_s);
+void ledger_folder_set_links(struct ledger_folder *folder, const struct machine_link *links, size_t count);
 void ledger_folder_add_copy(struct ledger_folder *folder, const struct copy_record *copy);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gpu/metrics.h"
+#include "system/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -452,4 +453,18 @@ void ledger_folder_add_copy(struct ledger_folder *folder, const struct copy_reco
     sum->busy_ps += copy->end_ps - max_u64(copy->start_ps, *last);
     *last = copy->end_ps;
     process->end_ps = max_u64(process->end_ps, copy->end_ps);
+}
+
+void ledger_folder_set_links(struct ledger_folder *folder, const struct machine_link *links, size_t count)
+{
+    struct launch_process *process = process_of(folder);
+    for (size_t i = 0; process && i < count && i < LEDGER_LINKS; i++) {
+        struct link_sum *sum = &process->links[i];
+        snprintf(sum->name, sizeof sum->name, "%s", links[i].name);
+        sum->bytes_per_s = links[i].bytes_per_s;
+        memcpy(sum->messages, links[i].messages, sizeof sum->messages);
+        memcpy(sum->bytes, links[i].bytes, sizeof sum->bytes);
+        memcpy(sum->busy_ps, links[i].busy_ps, sizeof sum->busy_ps);
+        process->link_count = max_u64(process->link_count, i + 1);
+    }
 }

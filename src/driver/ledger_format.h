@@ -73,6 +73,14 @@ struct copy_sum {
     uint64_t busy_ps; /* in which one was under way, over all devices */
 };
 
+/* A link of the fabric, from its first end to the other, and back. */
+enum { LEDGER_LINKS = 256, LEDGER_LINK_NAME = 48 };
+struct link_sum {
+    char name[LEDGER_LINK_NAME];
+    uint64_t bytes_per_s;
+    uint64_t messages[2], bytes[2], busy_ps[2];
+};
+
 /* What the file of sums begins with. */
 struct launch_process {
     uint64_t bytes;   /* to the first ledger_sum; likewise there, to the next */
@@ -80,6 +88,8 @@ struct launch_process {
     uint64_t busy_ns; /* of the host, in which a launch was under way */
     uint64_t end_ps;  /* simulated time until the last launch or copy ended */
     struct copy_sum copies[COPIED_KINDS];
+    uint64_t link_count; /* of the fabric: the first so many of its links */
+    struct link_sum links[LEDGER_LINKS];
 };
 
 /* Launches of one kernel: those that were timed, or those that were not. */

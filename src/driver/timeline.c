@@ -471,6 +471,15 @@ static void give_up(struct driver *driver, const struct err *why)
         driver->on_interrupt(driver);
 }
 
+/* What passed over the fabric up to now. */
+static void note_links(struct driver *driver)
+{
+    struct machine_link links[LEDGER_LINKS];
+    size_t count = machine_links(driver->timeline->machine, links, LEDGER_LINKS);
+    if (count)
+        ledger_set_links(&driver->ledger, links, min_u64(count, LEDGER_LINKS));
+}
+
 /* Lets this much pass, or less when a task ends before. */
 static void advance(struct driver *driver, uint64_t ps)
 {
@@ -481,6 +490,7 @@ static void advance(struct driver *driver, uint64_t ps)
     bool good = !driver_is_interrupted(driver) && machine_pass(timeline->machine, ps, &why);
     if (driver_is_interrupted(driver))
         machine_interrupted(timeline->machine, &why);
+    note_links(driver);
     pthread_mutex_unlock(&timeline->lock);
     pthread_mutex_lock(&driver->commands.lock);
     if (!good)

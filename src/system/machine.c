@@ -670,6 +670,25 @@ void machine_look(struct machine *base)
     look_at_all(local(base));
 }
 
+static size_t links_of(const struct machine *base, struct machine_link *links, size_t most)
+{
+    const struct network *fabric = local(base)->fabric;
+    if (!fabric)
+        return 0;
+    const struct net_graph *graph = network_graph(fabric);
+    for (uint32_t i = 0; i < graph->link_count && i < most; i++) {
+        links[i] =
+            (struct machine_link){.name = graph->links[i].name, .bytes_per_s = graph->links[i].bytes_per_s};
+        for (int back = 0; back < 2; back++) {
+            struct net_traffic traffic = network_traffic(fabric, i, back);
+            links[i].messages[back] = traffic.messages;
+            links[i].bytes[back] = traffic.bytes;
+            links[i].busy_ps[back] = traffic.busy_ps;
+        }
+    }
+    return graph->link_count;
+}
+
 static const struct machine_ops local_ops = {.fini = free_local,
                                              .set_memory = set_memory,
                                              .sync_memory = sync_memory,
@@ -678,6 +697,7 @@ static const struct machine_ops local_ops = {.fini = free_local,
                                              .listen = listen_to,
                                              .begin = begin_task,
                                              .pass = pass,
+                                             .links = links_of,
                                              .time = time_of,
                                              .end = end_of,
                                              .has_written = has_written,

@@ -91,6 +91,13 @@ struct machine_windows {
     void *user;
 };
 
+/* What passed over a link of the fabric: from its first end to the other, and back. */
+struct machine_link {
+    const char *name;
+    uint64_t bytes_per_s;
+    uint64_t messages[2], bytes[2], busy_ps[2]; /* bytes with overhead */
+};
+
 struct machine;
 
 struct machine_options {
@@ -171,6 +178,7 @@ struct machine_ops {
      * the running tasks' counts so far are in them. */
     bool (*pass)(struct machine *machine, uint64_t ps, struct err *err);
 
+    size_t (*links)(const struct machine *machine, struct machine_link *links, size_t most); /* or NULL */
     uint64_t (*time)(const struct machine *machine); /* ps since the beginning */
     enum machine_end (*end)(const struct machine *machine);
 
@@ -269,6 +277,12 @@ static inline bool machine_pass(struct machine *machine, uint64_t ps, struct err
 static inline bool machine_run(struct machine *machine, struct err *err)
 {
     return machine->ops->pass(machine, UINT64_MAX, err);
+}
+
+/* The first `most` of its links; gives how many there are. 0: no fabric, or another process has it. */
+static inline size_t machine_links(const struct machine *machine, struct machine_link *links, size_t most)
+{
+    return machine->ops->links ? machine->ops->links(machine, links, most) : 0;
 }
 
 static inline uint64_t machine_time(const struct machine *machine)

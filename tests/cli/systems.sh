@@ -11,7 +11,7 @@ sed 's/^\.target .*/.target sm_10/' "$HEDDLE_HOME/bench/cuda/saxpy.ptx" >saxpy.p
 
 for file in "$HEDDLE_HOME"/systems/*.ini; do
     system=$(basename "$file" .ini)
-    if grep -q '^target' "$file"; then # AMD's: the OpenCL and HIP tests run programs there
+    if run params gpu --system "$system" && grep -q '^ *target *= *gfx' out; then # AMD's: the OpenCL and HIP tests run programs there
         run run --mode timing --system "$system" ./useptx saxpy.ptx
         expect_line err '^heddle: .* is no code for .*, which runs gfx'
         continue

@@ -47,6 +47,8 @@ struct launches {
     size_t file_count, file_capacity;
     struct ledger_place_list places; /* that profiles name */
     struct copy_sum copies[COPIED_KINDS];
+    struct link_sum *links; /* of the fabric, or NULL */
+    size_t link_count;
     uint64_t busy_ns; /* of the host, in which a launch was under way; all processes added up */
     uint64_t
         end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */

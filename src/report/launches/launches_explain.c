@@ -218,6 +218,28 @@ static void add_copies(const struct launches *lines, struct text *to)
     text_fini(&line);
 }
 
+/* "fabric: 33.5 MB; the busiest link is gpu0-switch, for 74.2 us" */
+static void add_links(const struct launches *lines, struct text *to)
+{
+    uint64_t bytes = 0, busiest = 0, busy_ps = 0;
+    for (size_t i = 0; i < lines->link_count; i++) {
+        const struct link_sum *link = &lines->links[i];
+        uint64_t busy = max_u64(link->busy_ps[0], link->busy_ps[1]);
+        bytes += link->bytes[0] + link->bytes[1];
+        busiest = busy > busy_ps ? i : busiest;
+        busy_ps = max_u64(busy, busy_ps);
+    }
+    if (!bytes)
+        return;
+    struct text line = {0};
+    text_add(&line, "fabric: ");
+    add_bytes(&line, bytes);
+    text_add(&line, " over all links; the busiest is %s, for ", lines->links[busiest].name);
+    add_time(&line, busy_ps);
+    add_wrapped(to, line.at);
+    text_fini(&line);
+}
+
 /* "saxpy.cu:5 (ld.global.f32), PTX line 29"; where an unrolled loop has it several times, "... and 3 more" */
 static void add_where(struct text *text, const struct metric_place *place)
 {
@@ -338,6 +360,7 @@ void launches_explain(const struct launches *lines, const struct launch_run *run
     if (groups.count)
         add_all(&groups, run, text);
     add_copies(lines, text);
+    add_links(lines, text);
     if (run->timing && run->program && lines->end_ps) {
         text_add(text, "simulated time until the last of these ended: ");
         add_time(text, lines->end_ps);

@@ -244,6 +244,32 @@ static void write_copies(struct json_writer *json, const struct launches *lines)
     json_close(json);
 }
 
+static void put_both_ways(struct json_writer *json, const char *name, const uint64_t values[2])
+{
+    json_open_list(json, name);
+    json_put_count(json, NULL, values[0]);
+    json_put_count(json, NULL, values[1]);
+    json_close(json);
+}
+
+static void write_links(struct json_writer *json, const struct launches *lines)
+{
+    if (!lines->link_count)
+        return;
+    json_open_list(json, "links");
+    for (size_t i = 0; i < lines->link_count; i++) {
+        const struct link_sum *link = &lines->links[i];
+        json_open_object(json, NULL);
+        json_put_text(json, "name", link->name);
+        json_put_count(json, "bytes_per_s", link->bytes_per_s);
+        put_both_ways(json, "messages", link->messages);
+        put_both_ways(json, "bytes", link->bytes);
+        put_both_ways(json, "busy_ps", link->busy_ps);
+        json_close(json);
+    }
+    json_close(json);
+}
+
 /* How the program ended. */
 static void write_state(struct json_writer *json, const struct launch_run *run)
 {
@@ -303,6 +329,7 @@ bool launches_write(struct launches *lines, const struct launch_run *run, const 
     write_config(&json, run);
     if (run->timing)
         write_copies(&json, lines);
+    write_links(&json, lines);
     write_kept(&json, lines, run);
     json_open_list(&json, "kernels");
     for (size_t i = 0; i < lines->kernel_count; i++)

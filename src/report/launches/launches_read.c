@@ -254,6 +254,7 @@ void launches_fini(struct launches *lines)
         mem_free(file->launches);
     }
     mem_free(lines->kernels);
+    mem_free(lines->links);
     mem_free(lines->files);
     ledger_place_list_fini(&lines->places);
 }

@@ -105,8 +105,31 @@ static void add_sum(struct launches *lines, const struct ledger_sum *sum)
     }
 }
 
+/* Processes of one run have fabrics of one description. */
+static void add_links(struct launches *lines, const struct launch_process *process)
+{
+    size_t count = min_u64(process->link_count, LEDGER_LINKS);
+    if (count > lines->link_count) {
+        lines->links = mem_resize(lines->links, lines->link_count, count, sizeof *lines->links);
+        lines->link_count = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct link_sum *sum = &lines->links[i];
+        const struct link_sum *more = &process->links[i];
+        memcpy(sum->name, more->name, sizeof sum->name);
+        sum->name[sizeof sum->name - 1] = 0;
+        sum->bytes_per_s = more->bytes_per_s;
+        for (int back = 0; back < 2; back++) {
+            sum->messages[back] += more->messages[back];
+            sum->bytes[back] += more->bytes[back];
+            sum->busy_ps[back] += more->busy_ps[back];
+        }
+    }
+}
+
 static void add_process(struct launches *lines, const struct launch_process *process)
 {
+    add_links(lines, process);
     for (int i = 0; i < COPIED_KINDS; i++) {
         lines->copies[i].count += process->copies[i].count;
         lines->copies[i].bytes += process->copies[i].bytes;

@@ -1,4 +1,4 @@
-#include "cli/system_drawing.h"
+#include "cli/fabric_drawing.h"
 #include "base/text.h"
 #include "base/unit.h"
 
@@ -47,7 +47,7 @@ static void draw_node(FILE *f, const struct net_graph *graph, uint32_t node)
     svg_heading(f, at.x, at.y + 4, SVG_MIDDLE, "%s", this->name);
 }
 
-bool system_draw(const struct net_graph *graph, const char *path, struct err *err)
+bool drawing_of_fabric(const struct net_graph *graph, const char *path, struct err *err)
 {
     FILE *f = fopen(path, "w");
     if (!f)
