@@ -1,0 +1,95 @@
+/* Collective operations over the memory of peers: what the host, the kernels and the stand-in for NCCL share.
+ *
+ * Every rank has a region in the memory of its GPU, with one mailbox for each channel and peer: counters, and
+ * slots that the peer writes to. A channel is one block of each rank's kernel (two in a tree); it moves its
+ * own part of the data. */
+#ifndef BENCH_CUDA_COLLECTIVE_H
+#define BENCH_CUDA_COLLECTIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    COLLECTIVE_RANKS = 64,
+    COLLECTIVE_CHANNELS = 64,
+    COLLECTIVE_SLOTS = 4, /* of a mailbox */
+    COLLECTIVE_LINE = 128 /* bytes; counters that different GPUs write are this far apart */
+};
+
+enum collective_algorithm { COLLECTIVE_RING, COLLECTIVE_TREE, COLLECTIVE_DIRECT };
+
+/* Of the numbers that NCCL has for them; the last two are its own. */
+enum collective_op {
+    COLLECTIVE_SUM,
+    COLLECTIVE_PRODUCT,
+    COLLECTIVE_MAX,
+    COLLECTIVE_MIN,
+    COLLECTIVE_SCALED_SUM, /* each rank's input times its `scale` */
+    COLLECTIVE_MEAN        /* of integers: the sum, divided at the end */
+};
+
+struct collective_mailbox {
+    uint64_t posted; /* by the peer: slots that it has filled here */
+    uint64_t pad0[15];
+    uint64_t returned; /* by the peer: slots there that it has emptied again */
+    uint64_t pad1[15];
+    uint64_t arrived; /* by the peer: barriers that it has come to, and its buffers */
+    uint64_t peer_send, peer_recv;
+    uint64_t pad2[13];
+    uint64_t sent, received, barriers; /* own counts */
+    uint64_t pad3[13];
+};
+
+/* What a kernel is told. Counts are of elements; `count` is the part of one rank in a reduce-scatter and an
+ * all-gather. */
+struct collective_plan {
+    char *region[COLLECTIVE_RANKS];
+    const char *send;
+    char *recv;
+    uint64_t count;
+    uint64_t scale; /* an element's bits: of COLLECTIVE_SCALED_SUM */
+    uint32_t slot_bytes;
+    uint32_t rank, ranks, root, channels;
+    uint32_t algorithm, op;
+};
+
+/* Sends and receives of one rank that run at once. Those with the same peer are in the same order there. */
+enum { COLLECTIVE_MESSAGES = 112 };
+struct collective_message {
+    char *at;
+    uint64_t bytes;
+    uint32_t peer, is_send;
+};
+struct collective_exchange {
+    char *region[COLLECTIVE_RANKS];
+    uint32_t slot_bytes;
+    uint32_t rank, ranks, channels;
+    uint32_t messages;
+    struct collective_message message[COLLECTIVE_MESSAGES];
+};
+
+#ifdef __CUDACC__
+#define COLLECTIVE_BOTH static inline __host__ __device__
+#else
+#define COLLECTIVE_BOTH static inline
+#endif
+
+/* Where the slots begin in a region, and its size. Mailboxes are ordered by channel, then by peer. */
+COLLECTIVE_BOTH uint64_t collective_slots_at(uint32_t ranks)
+{
+    uint64_t bytes = (uint64_t)COLLECTIVE_CHANNELS * ranks * sizeof(struct collective_mailbox);
+    return (bytes + 4095) / 4096 * 4096;
+}
+
+static inline uint64_t collective_region_bytes(uint32_t ranks, uint32_t slot_bytes)
+{
+    return collective_slots_at(ranks) + (uint64_t)COLLECTIVE_CHANNELS * ranks * COLLECTIVE_SLOTS * slot_bytes;
+}
+
+/* Blocks of a kernel: a tree has one that goes up and one that goes down. */
+static inline uint32_t collective_blocks(const struct collective_plan *plan)
+{
+    return plan->algorithm == COLLECTIVE_TREE ? 2 * plan->channels : plan->channels;
+}
+
+#endif
