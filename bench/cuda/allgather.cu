@@ -1,9 +1,9 @@
 #include "native.cuh"
 #include "allgather.c"
+
+#define COLLECTIVE_TYPES(T) T(I32, int) T(F32, float) T(F16, __half)
 #include "collective.cuh"
 
-COLLECTIVE_KERNEL(allgather, i32, int)
-COLLECTIVE_KERNEL(allgather, f32, float)
-COLLECTIVE_KERNEL(allgather, f16, __half)
+COLLECTIVE_KERNEL(allgather, allgather)
 
-WORKLOAD_MAIN(allgather, KERNEL(allgather_i32) KERNEL(allgather_f32) KERNEL(allgather_f16))
+WORKLOAD_MAIN(allgather, KERNEL(allgather))

@@ -1,9 +1,9 @@
 #include "native.cuh"
 #include "allreduce.c"
+
+#define COLLECTIVE_TYPES(T) T(I32, int) T(F32, float) T(F16, __half)
 #include "collective.cuh"
 
-COLLECTIVE_KERNEL(allreduce, i32, int)
-COLLECTIVE_KERNEL(allreduce, f32, float)
-COLLECTIVE_KERNEL(allreduce, f16, __half)
+COLLECTIVE_KERNEL(allreduce, allreduce)
 
-WORKLOAD_MAIN(allreduce, KERNEL(allreduce_i32) KERNEL(allreduce_f32) KERNEL(allreduce_f16))
+WORKLOAD_MAIN(allreduce, KERNEL(allreduce))

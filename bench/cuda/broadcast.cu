@@ -1,9 +1,9 @@
 #include "native.cuh"
 #include "broadcast.c"
+
+#define COLLECTIVE_TYPES(T) T(I32, int) T(F32, float) T(F16, __half)
 #include "collective.cuh"
 
-COLLECTIVE_KERNEL(broadcast, i32, int)
-COLLECTIVE_KERNEL(broadcast, f32, float)
-COLLECTIVE_KERNEL(broadcast, f16, __half)
+COLLECTIVE_KERNEL(broadcast, broadcast)
 
-WORKLOAD_MAIN(broadcast, KERNEL(broadcast_i32) KERNEL(broadcast_f32) KERNEL(broadcast_f16))
+WORKLOAD_MAIN(broadcast, KERNEL(broadcast))

@@ -37,13 +37,13 @@ static __device__ void wait_for(const uint64_t *at, uint64_t least)
 struct job {
     const char *source[COLLECTIVE_RANKS + 1];
     char *target[COLLECTIVE_RANKS + 1];
-    uint64_t count; /* elements */
+    uint64_t bytes;
     uint64_t scale; /* of the first source, if it is `scaled` */
-    uint32_t sources, targets, op, divisor;
+    uint32_t sources, targets, type, op, divisor;
     bool scaled;
 };
 
-struct channel { /* in shared memory */
+struct stage { /* in shared memory */
     struct job job;
     uint64_t sent[COLLECTIVE_RANKS], received[COLLECTIVE_RANKS];
 };
@@ -134,7 +134,7 @@ template <class T, int PACKS> static __device__ void move_packs(const struct job
 
 template <class T> static __device__ void move_elements(const struct job *job, uint64_t from)
 {
-    for (uint64_t at = from + threadIdx.x; at < job->count; at += blockDim.x) {
+    for (uint64_t at = from + threadIdx.x; at < job->bytes / sizeof(T); at += blockDim.x) {
         T result = ((const T *)job->source[0])[at];
         prepare<T, 1>(job, &result);
         for (uint32_t i = 1; i < job->sources; i++)
@@ -146,15 +146,15 @@ template <class T> static __device__ void move_elements(const struct job *job, u
 }
 
 /* Whole packs where all buffers are aligned for them, and the rest one by one. */
-template <class T> __device__ __noinline__ void move(const struct job *job)
+template <class T> __device__ __noinline__ void move_of(const struct job *job)
 {
     uint64_t bits = 0, done = 0, round = (uint64_t)MANY * blockDim.x;
     for (uint32_t i = 0; i < job->sources; i++)
         bits |= (uint64_t)job->source[i];
     for (uint32_t i = 0; i < job->targets; i++)
         bits |= (uint64_t)job->target[i];
-    if (bits % sizeof(union pack) == 0) {
-        uint64_t packs = job->count * sizeof(T) / sizeof(union pack);
+    if (comes_in_packs(T()) && bits % sizeof(union pack) == 0) {
+        uint64_t packs = job->bytes / sizeof(union pack);
         for (; done + round <= packs; done += round)
             move_packs<T, MANY>(job, done + threadIdx.x);
         for (uint64_t at = done + threadIdx.x; at < packs; at += blockDim.x)
@@ -162,6 +162,18 @@ template <class T> __device__ __noinline__ void move(const struct job *job)
         done = packs * sizeof(union pack) / sizeof(T);
     }
     move_elements<T>(job, done);
+}
+
+/* Of the types that the program has: those of its list COLLECTIVE_TYPES(T), a T(id, type) for each. */
+static __device__ void move(const struct job *job)
+{
+    switch (job->type) {
+#define T(id, type)                                                                                          \
+    case COLLECTIVE_##id:                                                                                    \
+        return move_of<type>(job);
+        COLLECTIVE_TYPES(T)
+#undef T
+    }
 }
 
 /* ---- steps: wait, move, hand on ---- */
@@ -182,7 +194,7 @@ static __device__ char *slot(char *region, uint32_t ranks, uint32_t channel, uin
 /* A block's view of its rank. */
 struct lane {
     char *const *region;
-    struct channel *shared;
+    struct stage *shared;
     uint32_t rank, ranks, channel, slot_bytes;
 };
 
@@ -193,8 +205,13 @@ struct step {
     const char *input;
     char *output;
     int from[2], to[2];
-    uint64_t count;
+    uint64_t bytes;
     bool last; /* the result is final */
+};
+
+struct arithmetic { /* of a plan */
+    uint32_t type, op;
+    uint64_t scale;
 };
 
 static __device__ struct collective_mailbox *own_box(const struct lane *lane, uint32_t peer)
@@ -216,8 +233,8 @@ static __device__ void lane_open(const struct lane *lane)
     __syncthreads();
 }
 
-static __device__ void fill_job(const struct lane *lane, const struct step *step, uint32_t op, bool scaled,
-                                uint64_t scale)
+static __device__ void fill_job(const struct lane *lane, const struct step *step,
+                                const struct arithmetic *arithmetic)
 {
     struct job *job = &lane->shared->job;
     uint32_t sources = 0, targets = 0;
@@ -235,11 +252,12 @@ static __device__ void fill_job(const struct lane *lane, const struct step *step
     }
     job->sources = sources;
     job->targets = targets;
-    job->count = step->count;
-    job->op = op;
-    job->scaled = scaled && step->input;
-    job->scale = scale;
-    job->divisor = op == COLLECTIVE_MEAN && step->last ? lane->ranks : 0;
+    job->bytes = step->bytes;
+    job->type = arithmetic->type;
+    job->op = arithmetic->op;
+    job->scaled = arithmetic->op == COLLECTIVE_SCALED_SUM && step->input;
+    job->scale = arithmetic->scale;
+    job->divisor = arithmetic->op == COLLECTIVE_MEAN && step->last ? lane->ranks : 0;
 }
 
 /* By the peer, before a slot can be filled again. */
@@ -249,22 +267,21 @@ static __device__ uint64_t slots_to_return(uint64_t sent)
 }
 
 /* Threads of the first warps look after one peer each, so that the waits overlap. */
-template <class T>
 __device__ __noinline__ void run_step(const struct lane *lane, const struct step *step,
-                                uint32_t op = COLLECTIVE_SUM, bool scaled = false, uint64_t scale = 0)
+                                             const struct arithmetic *arithmetic)
 {
     uint32_t which = threadIdx.x % 32, warp = threadIdx.x / 32;
     int from = which < 2 && warp == 0 ? step->from[which] : NOBODY;
     int to = which < 2 && warp == 1 ? step->to[which] : NOBODY;
-    struct channel *shared = lane->shared;
+    struct stage *shared = lane->shared;
     if (threadIdx.x == 64)
-        fill_job(lane, step, op, scaled, scale);
+        fill_job(lane, step, arithmetic);
     if (from != NOBODY)
         wait_for(&own_box(lane, from)->posted, shared->received[from] + 1);
     if (to != NOBODY)
         wait_for(&own_box(lane, to)->returned, slots_to_return(shared->sent[to]));
     __syncthreads();
-    move<T>(&shared->job);
+    move(&shared->job);
     __syncthreads();
     if (from != NOBODY) {
         announce(&peers_box(lane, from)->returned, ++shared->received[from]);
@@ -284,41 +301,40 @@ static __device__ uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The share of one of `parts`, in elements; it ends at a line. */
-static __device__ uint64_t share(uint64_t count, uint32_t parts, uint32_t element_bytes)
+/* The share of one of `parts`; it ends at a line. */
+static __device__ uint64_t share(uint64_t bytes, uint32_t parts)
 {
-    uint64_t line = COLLECTIVE_LINE / element_bytes;
-    return ((count + parts - 1) / parts + line - 1) / line * line;
+    return ((bytes + parts - 1) / parts + COLLECTIVE_LINE - 1) / COLLECTIVE_LINE * COLLECTIVE_LINE;
 }
 
 struct range {
     uint64_t from, end;
 };
 
-static __device__ struct range channel_part(uint64_t count, uint32_t channels, uint32_t channel,
-                                            uint32_t element_bytes)
+static __device__ struct range channel_part(uint64_t bytes, uint32_t channels, uint32_t channel)
 {
-    uint64_t part = share(count, channels, element_bytes);
-    struct range range = {least(channel * part, count), least((channel + 1) * part, count)};
+    uint64_t part = share(bytes, channels);
+    struct range range = {least(channel * part, bytes), least((channel + 1) * part, bytes)};
     return range;
 }
 
 /* ---- the algorithms ---- */
 
-template <class T> struct work { /* a plan, as one block sees it */
+struct work { /* a plan, as one block sees it */
     const struct collective_plan *plan;
     struct lane lane;
-    struct range part; /* of plan->count */
-    uint64_t slot;     /* elements */
+    struct arithmetic arithmetic;
+    struct range part; /* of plan->bytes */
+    uint64_t slot;     /* bytes */
     bool goes_down;    /* in a tree */
 
     __device__ const char *input(uint64_t at) const
     {
-        return plan->send + at * sizeof(T);
+        return plan->send + at;
     }
     __device__ char *output(uint64_t at) const
     {
-        return plan->recv + at * sizeof(T);
+        return plan->recv + at;
     }
     __device__ uint32_t rank_at(uint32_t distance) const /* so far behind this one in the ring */
     {
@@ -326,7 +342,7 @@ template <class T> struct work { /* a plan, as one block sees it */
     }
     __device__ void run(const struct step *step) const
     {
-        run_step<T>(&lane, step, plan->op, plan->op == COLLECTIVE_SCALED_SUM, plan->scale);
+        run_step(&lane, step, &arithmetic);
     }
 };
 
@@ -334,9 +350,8 @@ template <class T> struct work { /* a plan, as one block sees it */
 #include "collective_tree.cuh"
 #include "collective_direct.cuh"
 
-template <class T>
-static __device__ void work_init(struct work<T> *work, const struct collective_plan *plan,
-                                 struct channel *shared)
+static __device__ void work_init(struct work *work, const struct collective_plan *plan,
+                                 struct stage *shared)
 {
     work->plan = plan;
     work->goes_down = blockIdx.x >= plan->channels;
@@ -346,37 +361,30 @@ static __device__ void work_init(struct work<T> *work, const struct collective_p
     work->lane.ranks = plan->ranks;
     work->lane.channel = blockIdx.x % plan->channels;
     work->lane.slot_bytes = plan->slot_bytes;
-    work->slot = plan->slot_bytes / sizeof(T);
-    work->part = channel_part(plan->count, plan->channels, work->lane.channel, sizeof(T));
+    work->arithmetic.type = plan->type;
+    work->arithmetic.op = plan->op;
+    work->arithmetic.scale = plan->scale;
+    for (uint32_t i = 0; plan->scale_at && i < plan->element_bytes; i++)
+        ((char *)&work->arithmetic.scale)[i] = plan->scale_at[i];
+    work->slot = plan->slot_bytes;
+    work->part = channel_part(plan->bytes, plan->channels, work->lane.channel);
 }
 
-/* COLLECTIVE(allreduce): a function that does one operation by the algorithm that the plan names. */
-#define COLLECTIVE(operation)                                                                                \
-    template <class T> __device__ void operation(const struct collective_plan *plan)                         \
+/* COLLECTIVE_KERNEL(kernel, allreduce): does one operation by the algorithm that the plan names. */
+#define COLLECTIVE_KERNEL(kernel, operation)                                                                 \
+    extern "C" __global__ void __launch_bounds__(512)                                                        \
+        kernel(const __grid_constant__ struct collective_plan plan)                                          \
     {                                                                                                        \
-        __shared__ struct channel shared;                                                                    \
-        struct work<T> work;                                                                                 \
-        work_init(&work, plan, &shared);                                                                     \
+        __shared__ struct stage shared;                                                                    \
+        struct work work;                                                                                    \
+        work_init(&work, &plan, &shared);                                                                    \
         lane_open(&work.lane);                                                                               \
-        if (plan->algorithm == COLLECTIVE_RING)                                          \
+        if (plan.algorithm == COLLECTIVE_RING)                                                               \
             ring_##operation(&work);                                                                         \
-        else if (plan->algorithm == COLLECTIVE_TREE)                                                         \
+        else if (plan.algorithm == COLLECTIVE_TREE)                                                          \
             tree_##operation(&work);                                                                         \
         else                                                                                                 \
             direct_##operation(&work);                                                                       \
-    }
-COLLECTIVE(allreduce)
-COLLECTIVE(allgather)
-COLLECTIVE(reducescatter)
-COLLECTIVE(broadcast)
-COLLECTIVE(reduce)
-
-/* COLLECTIVE_KERNEL(allreduce, f32, float) */
-#define COLLECTIVE_KERNEL(operation, suffix, type)                                                           \
-    extern "C" __global__ void __launch_bounds__(512)                                                        \
-        operation##_##suffix(const __grid_constant__ struct collective_plan plan)                            \
-    {                                                                                                        \
-        operation<type>(&plan);                                                                              \
     }
 
 #endif

@@ -40,21 +40,44 @@ struct collective_mailbox {
     uint64_t pad3[13];
 };
 
-/* What a kernel is told. Counts are of elements; `count` is the part of one rank in a reduce-scatter and an
- * all-gather. */
+/*   id, its number in NCCL, bytes */
+#define COLLECTIVE_ELEMENTS(E)                                                                               \
+    E(I8, 0, 1)                                                                                              \
+    E(U8, 1, 1)                                                                                              \
+    E(I32, 2, 4)                                                                                             \
+    E(U32, 3, 4)                                                                                             \
+    E(I64, 4, 8)                                                                                             \
+    E(U64, 5, 8)                                                                                             \
+    E(F16, 6, 2)                                                                                             \
+    E(F32, 7, 4)                                                                                             \
+    E(F64, 8, 8)                                                                                             \
+    E(BF16, 9, 2)                                                                                            \
+    E(F8E4M3, 10, 1)                                                                                         \
+    E(F8E5M2, 11, 1)
+enum collective_type {
+#define E(id, number, bytes) COLLECTIVE_##id = number,
+    COLLECTIVE_ELEMENTS(E)
+#undef E
+};
+
+/* What a kernel is told. `bytes` are the part of one rank in a reduce-scatter and an all-gather. */
 struct collective_plan {
     char *region[COLLECTIVE_RANKS];
     const char *send;
     char *recv;
-    uint64_t count;
-    uint64_t scale; /* an element's bits: of COLLECTIVE_SCALED_SUM */
+    uint64_t bytes;
+    uint64_t scale;       /* of COLLECTIVE_SCALED_SUM: an element's bits, or: */
+    const char *scale_at; /* where it is in memory; NULL: above */
     uint32_t slot_bytes;
     uint32_t rank, ranks, root, channels;
-    uint32_t algorithm, op;
+    uint32_t algorithm, type, op, element_bytes;
 };
 
 /* Sends and receives of one rank that run at once. Those with the same peer are in the same order there. */
-enum { COLLECTIVE_MESSAGES = 112 };
+enum {
+    COLLECTIVE_MESSAGES = 112,
+    COLLECTIVE_MESSAGE_SHARE = 65536 /* bytes that a channel has at least, where a message has several */
+};
 struct collective_message {
     char *at;
     uint64_t bytes;

@@ -38,74 +38,75 @@ static __device__ void direct_targets(const struct lane *lane, uint64_t at)
     lane->shared->job.targets = lane->ranks;
 }
 
-template <class T> static __device__ void direct_move(const struct work<T> *work, uint64_t count, bool last)
+static __device__ void direct_move(const struct work *work, uint64_t bytes, bool last)
 {
     struct job *job = &work->lane.shared->job;
-    job->count = count;
+    job->bytes = bytes;
+    job->type = work->plan->type;
     job->op = work->plan->op;
     job->scaled = false;
     job->divisor = work->plan->op == COLLECTIVE_MEAN && last ? work->lane.ranks : 0;
     __syncthreads();
-    move<T>(job);
+    move(job);
 }
 
 /* A rank reduces its share of the elements for all. */
-template <class T> static __device__ void direct_allreduce(const struct work<T> *work)
+static __device__ void direct_allreduce(const struct work *work)
 {
-    uint64_t part = share(work->plan->count, work->lane.ranks, sizeof(T));
-    uint64_t from = least(work->lane.rank * part, work->plan->count);
-    uint64_t end = least(from + part, work->plan->count);
-    struct range own = channel_part(end - from, work->plan->channels, work->lane.channel, sizeof(T));
+    uint64_t part = share(work->plan->bytes, work->lane.ranks);
+    uint64_t from = least(work->lane.rank * part, work->plan->bytes);
+    uint64_t end = least(from + part, work->plan->bytes);
+    struct range own = channel_part(end - from, work->plan->channels, work->lane.channel);
     direct_meet(&work->lane, work->plan, true);
-    direct_sources(&work->lane, (from + own.from) * sizeof(T));
-    direct_targets(&work->lane, (from + own.from) * sizeof(T));
+    direct_sources(&work->lane, (from + own.from));
+    direct_targets(&work->lane, (from + own.from));
     direct_move(work, own.end - own.from, true);
     direct_meet(&work->lane, work->plan, false);
 }
 
-template <class T> static __device__ void direct_reducescatter(const struct work<T> *work)
+static __device__ void direct_reducescatter(const struct work *work)
 {
     struct job *job = &work->lane.shared->job;
     direct_meet(&work->lane, work->plan, true);
-    direct_sources(&work->lane, (work->lane.rank * work->plan->count + work->part.from) * sizeof(T));
+    direct_sources(&work->lane, (work->lane.rank * work->plan->bytes + work->part.from));
     job->target[0] = work->output(work->part.from);
     job->targets = 1;
     direct_move(work, work->part.end - work->part.from, true);
     direct_meet(&work->lane, work->plan, false);
 }
 
-template <class T> static __device__ void direct_allgather(const struct work<T> *work)
+static __device__ void direct_allgather(const struct work *work)
 {
     struct job *job = &work->lane.shared->job;
     direct_meet(&work->lane, work->plan, true);
     job->source[0] = work->input(work->part.from);
     job->sources = 1;
-    direct_targets(&work->lane, (work->lane.rank * work->plan->count + work->part.from) * sizeof(T));
+    direct_targets(&work->lane, (work->lane.rank * work->plan->bytes + work->part.from));
     direct_move(work, work->part.end - work->part.from, false);
     direct_meet(&work->lane, work->plan, false);
 }
 
 /* The root writes to all. */
-template <class T> static __device__ void direct_broadcast(const struct work<T> *work)
+static __device__ void direct_broadcast(const struct work *work)
 {
     struct job *job = &work->lane.shared->job;
     direct_meet(&work->lane, work->plan, true);
     if (work->lane.rank == work->plan->root) {
         job->source[0] = work->input(work->part.from);
         job->sources = 1;
-        direct_targets(&work->lane, work->part.from * sizeof(T));
+        direct_targets(&work->lane, work->part.from);
         direct_move(work, work->part.end - work->part.from, false);
     }
     direct_meet(&work->lane, work->plan, false);
 }
 
 /* The root reads from all. */
-template <class T> static __device__ void direct_reduce(const struct work<T> *work)
+static __device__ void direct_reduce(const struct work *work)
 {
     struct job *job = &work->lane.shared->job;
     direct_meet(&work->lane, work->plan, true);
     if (work->lane.rank == work->plan->root) {
-        direct_sources(&work->lane, work->part.from * sizeof(T));
+        direct_sources(&work->lane, work->part.from);
         job->target[0] = work->output(work->part.from);
         job->targets = 1;
         direct_move(work, work->part.end - work->part.from, true);

@@ -6,8 +6,6 @@
 #include "collective.h"
 #include "workload.h"
 
-#include <stdio.h>
-
 enum {
     COLLECTIVE_BYTES,
     COLLECTIVE_ALGORITHM,
@@ -54,6 +52,8 @@ static uint16_t collective_half(uint32_t value) /* of a whole number below 2048 
     return (uint16_t)((exponent + 15) << 10 | ((value << (10 - exponent)) & 0x3ff));
 }
 
+/* What --type means. */
+static const uint32_t collective_types[] = {COLLECTIVE_I32, COLLECTIVE_F32, COLLECTIVE_F16};
 static const uint32_t collective_element_bytes[] = {4, 4, 2};
 
 static void collective_put(void *data, uint64_t type, uint64_t at, uint32_t value)
@@ -98,11 +98,12 @@ static void collective_check(struct dev *gpu, const struct collective_case *what
                              const struct collective_side *sides, uint64_t type, uint64_t elements)
 {
     const struct collective_plan *plan = &sides[0].plan;
+    uint64_t count = plan->bytes / collective_element_bytes[type];
     size_t bytes = elements * collective_element_bytes[type];
     void *got = dev_host(gpu, bytes), *expected = dev_host(gpu, bytes);
     for (uint32_t rank = 0; rank < plan->ranks; rank++) {
         for (uint64_t at = 0; at < elements; at++)
-            collective_put(expected, type, at, collective_expected(what, rank, plan->ranks, plan->count, at));
+            collective_put(expected, type, at, collective_expected(what, rank, plan->ranks, count, at));
         dev_select(gpu, rank);
         dev_download(gpu, got, sides[rank].recv, bytes);
         dev_expect_bytes(gpu, what->kernel, got, expected, bytes);
@@ -124,7 +125,6 @@ static void collective_figures(struct dev *gpu, const struct collective_case *wh
 
 static void collective_run(struct dev *gpu, const uint64_t *options, const struct collective_case *what)
 {
-    static const char *const suffix[] = {"i32", "f32", "f16"};
     uint64_t type = options[COLLECTIVE_TYPE], element = collective_element_bytes[type];
     uint32_t ranks = dev_count(gpu) < COLLECTIVE_RANKS ? dev_count(gpu) : COLLECTIVE_RANKS;
     uint64_t parts = what->splits ? ranks : 1;
@@ -133,10 +133,10 @@ static void collective_run(struct dev *gpu, const uint64_t *options, const struc
     uint64_t recv_count = what->recv_all ? count * parts : count;
     struct collective_side *sides = (struct collective_side *)dev_host(gpu, ranks * sizeof *sides);
     void *input = dev_host(gpu, send_count * element);
-    char kernel[64];
     for (uint32_t rank = 0; rank < ranks; rank++) {
         struct collective_plan *plan = &sides[rank].plan;
-        plan->count = count;
+        plan->bytes = count * element;
+        plan->type = collective_types[type];
         plan->slot_bytes = (uint32_t)(options[COLLECTIVE_SLOT] + 127) / 128 * 128;
         plan->rank = rank, plan->ranks = ranks;
         plan->channels = (uint32_t)options[COLLECTIVE_CHANNEL_COUNT];
@@ -156,11 +156,10 @@ static void collective_run(struct dev *gpu, const uint64_t *options, const struc
         for (uint32_t peer = 0; peer < ranks; peer++)
             sides[rank].plan.region[peer] = sides[peer].plan.region[peer];
     dev_wait(gpu); /* all regions are empty before the first kernel */
-    snprintf(kernel, sizeof kernel, "%s_%s", what->kernel, suffix[type]);
-    collective_launch(gpu, kernel, sides, ranks, (uint32_t)options[COLLECTIVE_BLOCK]);
+    collective_launch(gpu, what->kernel, sides, ranks, (uint32_t)options[COLLECTIVE_BLOCK]);
     dev_wait(gpu);
     for (uint64_t i = 0; i < options[COLLECTIVE_ROUNDS]; i++)
-        collective_launch(gpu, kernel, sides, ranks, (uint32_t)options[COLLECTIVE_BLOCK]);
+        collective_launch(gpu, what->kernel, sides, ranks, (uint32_t)options[COLLECTIVE_BLOCK]);
     collective_figures(gpu, what, ranks, (double)(count * parts * element), options[COLLECTIVE_ROUNDS]);
     collective_check(gpu, what, sides, type, recv_count);
 }

@@ -6,13 +6,13 @@ static __device__ uint32_t ring_before(uint32_t rank, uint32_t ranks)
 }
 
 /* In each round, a channel's next chunk of every rank goes round the ring. */
-template <class T> static __device__ uint64_t ring_chunk(const struct work<T> *work, uint64_t left)
+static __device__ uint64_t ring_chunk(const struct work *work, uint64_t left)
 {
-    return least(work->slot, share(left, work->lane.ranks, sizeof(T)));
+    return least(work->slot, share(left, work->lane.ranks));
 }
 
 /* The reduced chunk of each rank is complete after ranks - 1 steps; then it goes round once more. */
-template <class T> static __device__ void ring_allreduce(const struct work<T> *work)
+static __device__ void ring_allreduce(const struct work *work)
 {
     uint32_t ranks = work->lane.ranks, steps = 2 * ranks - 1;
     int before = work->rank_at(ranks - 1), behind = work->rank_at(1);
@@ -33,14 +33,14 @@ template <class T> static __device__ void ring_allreduce(const struct work<T> *w
     }
 }
 
-template <class T> static __device__ void ring_reducescatter(const struct work<T> *work)
+static __device__ void ring_reducescatter(const struct work *work)
 {
     uint32_t ranks = work->lane.ranks;
     int before = work->rank_at(ranks - 1), behind = work->rank_at(1);
     for (uint64_t base = work->part.from; base < work->part.end; base += work->slot) {
         uint32_t owner = before; /* the own chunk comes last */
         for (uint32_t k = 0; k < ranks; k++, owner = ring_before(owner, ranks)) {
-            uint64_t at = owner * work->plan->count + base;
+            uint64_t at = owner * work->plan->bytes + base;
             bool last = k + 1 == ranks;
             struct step step = {work->input(at),
                                 last ? work->output(base) : 0,
@@ -53,14 +53,14 @@ template <class T> static __device__ void ring_reducescatter(const struct work<T
     }
 }
 
-template <class T> static __device__ void ring_allgather(const struct work<T> *work)
+static __device__ void ring_allgather(const struct work *work)
 {
     uint32_t ranks = work->lane.ranks;
     int before = work->rank_at(ranks - 1), behind = work->rank_at(1);
     for (uint64_t base = work->part.from; base < work->part.end; base += work->slot) {
         uint32_t owner = work->lane.rank;
         for (uint32_t k = 0; k < ranks; k++, owner = ring_before(owner, ranks)) {
-            uint64_t at = owner * work->plan->count + base;
+            uint64_t at = owner * work->plan->bytes + base;
             struct step step = {k ? 0 : work->input(base),
                                 work->output(at),
                                 {k ? before : NOBODY, NOBODY},
@@ -73,7 +73,7 @@ template <class T> static __device__ void ring_allgather(const struct work<T> *w
 }
 
 /* A chain that begins at the root. */
-template <class T> static __device__ void ring_broadcast(const struct work<T> *work)
+static __device__ void ring_broadcast(const struct work *work)
 {
     uint32_t ranks = work->lane.ranks, place = work->rank_at(ranks - work->plan->root);
     int before = work->rank_at(ranks - 1), behind = work->rank_at(1);
@@ -89,7 +89,7 @@ template <class T> static __device__ void ring_broadcast(const struct work<T> *w
 }
 
 /* A chain that ends at the root. */
-template <class T> static __device__ void ring_reduce(const struct work<T> *work)
+static __device__ void ring_reduce(const struct work *work)
 {
     uint32_t ranks = work->lane.ranks, place = work->rank_at(2 * ranks - 1 - work->plan->root);
     int before = work->rank_at(ranks - 1), behind = work->rank_at(1);

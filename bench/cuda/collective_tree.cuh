@@ -18,10 +18,9 @@ static __device__ struct tree tree_of(const struct lane *lane, uint32_t root)
     return tree;
 }
 
-/* Reduces `count` elements to the root's output; hands_down: the root's children get the result, too. */
-template <class T>
-static __device__ void tree_up(const struct work<T> *work, uint32_t root, const char *input, char *output,
-                               uint64_t count, bool hands_down)
+/* Reduces some bytes to the root's output; hands_down: the root's children get the result, too. */
+static __device__ void tree_up(const struct work *work, uint32_t root, const char *input, char *output,
+                               uint64_t bytes, bool hands_down)
 {
     struct tree tree = tree_of(&work->lane, root);
     bool is_root = tree.parent == NOBODY;
@@ -30,44 +29,43 @@ static __device__ void tree_up(const struct work<T> *work, uint32_t root, const 
                         {tree.child[0], tree.child[1]},
                         {is_root && hands_down ? tree.child[0] : tree.parent,
                          is_root && hands_down ? tree.child[1] : NOBODY},
-                        count,
+                        bytes,
                         is_root};
     work->run(&step);
 }
 
-template <class T>
-static __device__ void tree_down(const struct work<T> *work, uint32_t root, const char *input, char *output,
-                                 uint64_t count)
+static __device__ void tree_down(const struct work *work, uint32_t root, const char *input, char *output,
+                                 uint64_t bytes)
 {
     struct tree tree = tree_of(&work->lane, root);
     struct step step = {tree.parent == NOBODY ? input : 0,
                         output,
                         {tree.parent, NOBODY},
                         {tree.child[0], tree.child[1]},
-                        count,
+                        bytes,
                         false};
     work->run(&step);
 }
 
-template <class T> static __device__ void tree_allreduce(const struct work<T> *work)
+static __device__ void tree_allreduce(const struct work *work)
 {
     for (uint64_t base = work->part.from; base < work->part.end; base += work->slot) {
-        uint64_t count = least(work->slot, work->part.end - base);
+        uint64_t bytes = least(work->slot, work->part.end - base);
         if (!work->goes_down)
-            tree_up(work, 0, work->input(base), work->output(base), count, true);
+            tree_up(work, 0, work->input(base), work->output(base), bytes, true);
         else if (work->lane.rank)
-            tree_down(work, 0, work->input(base), work->output(base), count);
+            tree_down(work, 0, work->input(base), work->output(base), bytes);
     }
 }
 
-template <class T> static __device__ void tree_broadcast(const struct work<T> *work)
+static __device__ void tree_broadcast(const struct work *work)
 {
     for (uint64_t base = work->part.from; work->goes_down && base < work->part.end; base += work->slot)
         tree_down(work, work->plan->root, work->input(base), work->output(base),
                   least(work->slot, work->part.end - base));
 }
 
-template <class T> static __device__ void tree_reduce(const struct work<T> *work)
+static __device__ void tree_reduce(const struct work *work)
 {
     for (uint64_t base = work->part.from; !work->goes_down && base < work->part.end; base += work->slot)
         tree_up(work, work->plan->root, work->input(base), work->output(base),
@@ -75,18 +73,18 @@ template <class T> static __device__ void tree_reduce(const struct work<T> *work
 }
 
 /* The part of each rank has a tree with that rank as its root. */
-template <class T> static __device__ void tree_allgather(const struct work<T> *work)
+static __device__ void tree_allgather(const struct work *work)
 {
     for (uint64_t base = work->part.from; work->goes_down && base < work->part.end; base += work->slot)
         for (uint32_t root = 0; root < work->lane.ranks; root++)
-            tree_down(work, root, work->input(base), work->output(root * work->plan->count + base),
+            tree_down(work, root, work->input(base), work->output(root * work->plan->bytes + base),
                       least(work->slot, work->part.end - base));
 }
 
-template <class T> static __device__ void tree_reducescatter(const struct work<T> *work)
+static __device__ void tree_reducescatter(const struct work *work)
 {
     for (uint64_t base = work->part.from; !work->goes_down && base < work->part.end; base += work->slot)
         for (uint32_t root = 0; root < work->lane.ranks; root++)
-            tree_up(work, root, work->input(root * work->plan->count + base), work->output(base),
+            tree_up(work, root, work->input(root * work->plan->bytes + base), work->output(base),
                     least(work->slot, work->part.end - base), false);
 }

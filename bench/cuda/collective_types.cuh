@@ -30,6 +30,12 @@ template <class T> static __device__ T quotient(T a, uint32_t divisor)
     return (T)(a / (T)divisor);
 }
 
+/* Whether several are moved at a time. */
+template <class T> static __device__ bool comes_in_packs(T)
+{
+    return true;
+}
+
 static __device__ __half sum(__half a, __half b)
 {
     return __hadd_rn(a, b);

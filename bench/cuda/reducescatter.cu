@@ -1,9 +1,9 @@
 #include "native.cuh"
 #include "reducescatter.c"
+
+#define COLLECTIVE_TYPES(T) T(I32, int) T(F32, float) T(F16, __half)
 #include "collective.cuh"
 
-COLLECTIVE_KERNEL(reducescatter, i32, int)
-COLLECTIVE_KERNEL(reducescatter, f32, float)
-COLLECTIVE_KERNEL(reducescatter, f16, __half)
+COLLECTIVE_KERNEL(reducescatter, reducescatter)
 
-WORKLOAD_MAIN(reducescatter, KERNEL(reducescatter_i32) KERNEL(reducescatter_f32) KERNEL(reducescatter_f16))
+WORKLOAD_MAIN(reducescatter, KERNEL(reducescatter))
