@@ -12,8 +12,9 @@
 enum {
     COLLECTIVE_RANKS = 64,
     COLLECTIVE_CHANNELS = 64,
-    COLLECTIVE_SLOTS = 4, /* of a mailbox */
-    COLLECTIVE_LINE = 128 /* bytes; counters that different GPUs write are this far apart */
+    COLLECTIVE_SLOTS = 4,             /* of a mailbox */
+    COLLECTIVE_CHANNEL_BYTES = 32768, /* of data that make one more channel worth while */
+    COLLECTIVE_LINE = 128             /* bytes; counters that different GPUs write are this far apart */
 };
 
 enum collective_algorithm { COLLECTIVE_RING, COLLECTIVE_TREE, COLLECTIVE_DIRECT };
@@ -107,6 +108,13 @@ COLLECTIVE_BOTH uint64_t collective_slots_at(uint32_t ranks)
 static inline uint64_t collective_region_bytes(uint32_t ranks, uint32_t slot_bytes)
 {
     return collective_slots_at(ranks) + (uint64_t)COLLECTIVE_CHANNELS * ranks * COLLECTIVE_SLOTS * slot_bytes;
+}
+
+/* Channels for so many bytes in all. */
+static inline uint32_t collective_channels(uint64_t bytes, uint32_t most)
+{
+    uint64_t useful = bytes / COLLECTIVE_CHANNEL_BYTES + 1;
+    return useful < most ? (uint32_t)useful : most;
 }
 
 /* Blocks of a kernel: a tree has one that goes up and one that goes down. */

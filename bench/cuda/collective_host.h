@@ -21,7 +21,8 @@ enum {
         {"bytes", 65536, 1, UINT64_C(1) << 36, "of the data, as nccl-tests count them"},                     \
             {"algorithm", 0, 0, 2, "ring|tree|direct: how the GPUs hand data to each other"},                \
             {"type", 1, 0, 2, "i32|f32|f16: of an element"},                                                 \
-            {"channels", 16, 1, COLLECTIVE_CHANNELS, "blocks of a kernel (twice as many in a tree)"},        \
+            {"channels", 32, 1, COLLECTIVE_CHANNELS,                                                         \
+             "blocks of a kernel, at most: one for 32 KiB of data (in a tree: two)"},                        \
             {"block", 512, 128, 512, "threads of a block"},                                                  \
             {"slot", 131072, 1024, 1 << 20,                                                                  \
              "bytes that a block hands on at a time; made a multiple of 128"},                               \
@@ -139,7 +140,8 @@ static void collective_run(struct dev *gpu, const uint64_t *options, const struc
         plan->type = collective_types[type];
         plan->slot_bytes = (uint32_t)(options[COLLECTIVE_SLOT] + 127) / 128 * 128;
         plan->rank = rank, plan->ranks = ranks;
-        plan->channels = (uint32_t)options[COLLECTIVE_CHANNEL_COUNT];
+        plan->channels =
+            collective_channels(count * parts * element, (uint32_t)options[COLLECTIVE_CHANNEL_COUNT]);
         plan->algorithm = ranks > 1 ? (uint32_t)options[COLLECTIVE_ALGORITHM] : COLLECTIVE_RING;
         plan->op = COLLECTIVE_SUM;
         dev_select(gpu, rank);

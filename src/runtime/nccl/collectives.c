@@ -1,6 +1,5 @@
 /* Collectives, sends and receives: checked, and made into plans for kernels. */
 #include "runtime/nccl/group.h"
-#include "base/bits.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,7 +102,6 @@ NCCL(ncclRedOpDestroy, ncclRedOp_t op, ncclComm_t comm)
 
 /* Up to this size, GPUs read each other's buffers at once, which takes the fewest steps. Beyond, rings. */
 enum { DIRECT_BYTES = 256 << 10 };
-enum { CHANNEL_BYTES = 32 << 10 }; /* that make one more channel worth while */
 
 /* NCCL_ALGO, where it names one that we have; -1 else. */
 static int wished_algorithm(void)
@@ -187,7 +185,7 @@ static ncclResult_t collective(const struct request *request, ncclComm_t comm, c
     plan->root = (uint32_t)request->root;
     uint64_t all = plan->bytes * (request->splits ? plan->ranks : 1);
     plan->algorithm = choose_algorithm(plan, all);
-    plan->channels = (uint32_t)min_u64(all / CHANNEL_BYTES + 1, clique->channels);
+    plan->channels = collective_channels(all, clique->channels);
     return nccl_group_call(&call);
 }
 
