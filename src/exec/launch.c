@@ -85,12 +85,16 @@ static uint64_t room_of(const struct grid *grid)
     return max_u64((launch->resident_blocks + grid->workers - 1) / grid->workers, 1);
 }
 
-/* When all blocks of this worker have only waited for a whole round, others need the core more: kernels of
- * several GPUs that wait for each other run on different threads, of which there may be more than cores. */
+static _Atomic unsigned launches_running; /* in this process */
+
+/* When all blocks of this worker have only waited for long, other kernels need the core more: those of
+ * several GPUs that wait for each other run on different threads, of which there may be more than cores. A
+ * kernel that is alone keeps it: on a busy host, the core comes back only after milliseconds. */
 static void give_way(uint64_t count, bool only_waited, uint64_t *idle_turns)
 {
+    enum { PATIENT_TURNS = 100 };
     *idle_turns = only_waited ? *idle_turns + 1 : 0;
-    if (*idle_turns <= count)
+    if (*idle_turns <= count + PATIENT_TURNS || launches_running < 2)
         return;
     sched_yield();
     *idle_turns = 0;
@@ -216,10 +220,12 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
     void *workspace = workspace_new(&grid);
     uint64_t threads = launch->kernel->facts.ordered ? 1 : max_u64(launch->threads, 1);
     grid.workers = max_u64(min_u64(threads, grid.block_count), 1);
+    launches_running++;
     if (launch->watch)
         turns_run(launch, grid.serial, grid.workspace, result);
     else
         run_workers(&grid, (unsigned)grid.workers, result);
+    launches_running--;
     workspace_free(&grid, workspace);
     grid_fini(&grid);
     return result->fault.kind == FAULT_NONE && !(launch->interrupt && *launch->interrupt);
