@@ -4,6 +4,7 @@
 #define BENCH_CUDA_NATIVE_CUH
 
 #include <cuda_runtime.h>
+#include <time.h>
 #include "native.h"
 
 struct native_kernel {
@@ -11,7 +12,10 @@ struct native_kernel {
     const void *function;
 };
 
-static cudaEvent_t native_events[2]; /* before and after the last launch */
+enum { NATIVE_GPUS = 64 };
+static cudaEvent_t native_events[NATIVE_GPUS][2]; /* of each GPU: before and after the last launch */
+static int native_gpu;                            /* the selected one */
+static double native_span_from; /* by the host's clock: when all GPUs had last done all */
 
 static bool native_check(struct dev *gpu, cudaError_t error, const char *doing)
 {
@@ -64,25 +68,74 @@ void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct
     while (row->name && strcmp(row->name, kernel) != 0)
         row++;
     gpu->launches++;
-    for (int i = 0; i < 2 && !native_events[i]; i++)
-        native_check(gpu, cudaEventCreate(&native_events[i]), "event");
-    cudaEventRecord(native_events[0], 0);
+    cudaEvent_t *events = native_events[native_gpu];
+    for (int i = 0; i < 2 && !events[i]; i++)
+        native_check(gpu, cudaEventCreate(&events[i]), "event");
+    cudaEventRecord(events[0], 0);
     native_check(gpu,
                  row->name ? cudaLaunchKernel(row->function, dim3(grid.x, grid.y, grid.z),
                                               dim3(block.x, block.y, block.z), arguments, shared_bytes, 0)
                            : cudaErrorInvalidDeviceFunction,
                  kernel);
-    cudaEventRecord(native_events[1], 0);
+    cudaEventRecord(events[1], 0);
 }
 
 double dev_seconds(struct dev *gpu)
 {
     float milliseconds = 0;
+    cudaEvent_t *events = native_events[native_gpu];
     if (gpu->status != NATIVE_FAILED && gpu->launches)
-        native_check(gpu, cudaEventSynchronize(native_events[1]), "event");
+        native_check(gpu, cudaEventSynchronize(events[1]), "event");
     if (gpu->status != NATIVE_FAILED && gpu->launches)
-        native_check(gpu, cudaEventElapsedTime(&milliseconds, native_events[0], native_events[1]), "event");
+        native_check(gpu, cudaEventElapsedTime(&milliseconds, events[0], events[1]), "event");
     return milliseconds * 1e-3;
+}
+
+static double native_now(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+unsigned dev_count(struct dev *gpu)
+{
+    int count = 1;
+    if (gpu->status != NATIVE_FAILED)
+        native_check(gpu, cudaGetDeviceCount(&count), "devices");
+    return count < NATIVE_GPUS ? (unsigned)count : NATIVE_GPUS;
+}
+
+/* Peers that cannot be accessed show when a kernel tries to. */
+void dev_select(struct dev *gpu, unsigned index)
+{
+    native_gpu = (int)index;
+    if (gpu->status == NATIVE_FAILED || !native_check(gpu, cudaSetDevice(native_gpu), "select"))
+        return;
+    for (unsigned peer = 0; peer < dev_count(gpu); peer++)
+        if (peer != index)
+            cudaDeviceEnablePeerAccess((int)peer, 0);
+    cudaGetLastError(); /* access that was enabled before is an error */
+}
+
+void dev_wait(struct dev *gpu)
+{
+    int selected = native_gpu;
+    for (unsigned i = 0; i < dev_count(gpu) && gpu->status != NATIVE_FAILED; i++) {
+        native_check(gpu, cudaSetDevice((int)i), "select");
+        native_check(gpu, cudaDeviceSynchronize(), "wait");
+    }
+    cudaSetDevice(selected);
+    native_span_from = native_now();
+}
+
+/* By the host's clock, since the last dev_wait. */
+double dev_span(struct dev *gpu, unsigned launches)
+{
+    double from = native_span_from;
+    (void)launches;
+    dev_wait(gpu);
+    return native_span_from - from;
 }
 
 unsigned dev_lanes(struct dev *gpu)

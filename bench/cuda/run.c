@@ -144,6 +144,32 @@ double dev_seconds(struct dev *gpu)
     return seconds;
 }
 
+unsigned dev_count(struct dev *gpu)
+{
+    return gpu->timed ? timed_count(gpu->timed) : 1;
+}
+
+void dev_select(struct dev *gpu, unsigned index)
+{
+    REQUIRE(index < dev_count(gpu));
+    if (gpu->timed)
+        timed_select(gpu->timed, index);
+}
+
+void dev_wait(struct dev *gpu)
+{
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_wait(gpu->timed));
+}
+
+double dev_span(struct dev *gpu, unsigned launches)
+{
+    double seconds = 0;
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_span(gpu->timed, launches, &seconds));
+    return seconds;
+}
+
 unsigned dev_lanes(struct dev *gpu)
 {
     return gpu->timed ? timed_lanes(gpu->timed) : 32; /* of PTX */

@@ -1,4 +1,5 @@
 #include "workloads/timed.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "driver/driver.h"
 
@@ -6,7 +7,7 @@
 
 struct timed {
     struct driver *driver;
-    struct device *device;
+    struct device *device; /* the selected one, and its stream */
     struct stream *stream;
     struct module *module;
     char fault[2048]; /* what a kernel did wrong */
@@ -31,6 +32,41 @@ static const char *told(struct timed *timed, enum result result)
 bool timed_is_machine_code(const struct timed *timed)
 {
     return *device_spec(timed->device)->target;
+}
+
+unsigned timed_count(const struct timed *timed)
+{
+    return driver_device_count(timed->driver);
+}
+
+void timed_select(struct timed *timed, unsigned index)
+{
+    timed->device = driver_device(timed->driver, index);
+    timed->stream = device_default_stream(timed->device);
+}
+
+const char *timed_wait(struct timed *timed)
+{
+    const char *wrong = NULL;
+    for (unsigned i = 0; i < timed_count(timed); i++) {
+        const char *one = told(timed, device_synchronize(driver_device(timed->driver, i)));
+        wrong = wrong ? wrong : one;
+    }
+    return wrong;
+}
+
+/* Kernels of every GPU may access the memory of all. */
+static const char *connect(struct timed *timed)
+{
+    const char *wrong = NULL;
+    unsigned count = timed_count(timed);
+    for (unsigned i = 0; i < count * count && !wrong; i++) {
+        struct device *device = driver_device(timed->driver, i / count);
+        struct device *peer = driver_device(timed->driver, i % count);
+        if (device_can_access_peer(device, peer))
+            wrong = told(timed, device_enable_peer(device, peer));
+    }
+    return wrong;
 }
 
 /* The code that the system's GPUs run. */
@@ -67,9 +103,10 @@ struct timed *timed_new(const struct workload *workload, const struct driver_opt
         timed_free(timed);
         return NULL;
     }
-    timed->device = driver_device(timed->driver, 0);
-    timed->stream = device_default_stream(timed->device);
-    wrong = load(timed, workload);
+    timed_select(timed, 0);
+    wrong = connect(timed);
+    if (!wrong)
+        wrong = load(timed, workload);
     if (wrong) {
         err_set(err, "%s", wrong);
         timed_free(timed);
@@ -130,7 +167,7 @@ const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim
 
 const char *timed_seconds(struct timed *timed, double *seconds)
 {
-    const char *wrong = told(timed, device_synchronize(timed->device));
+    const char *wrong = timed_wait(timed);
     struct launch_record record;
     size_t count = driver_launch_count(timed->driver);
     if (!wrong && count && driver_launch(timed->driver, count - 1, &record) && record.timing)
@@ -138,9 +175,24 @@ const char *timed_seconds(struct timed *timed, double *seconds)
     return wrong;
 }
 
+const char *timed_span(struct timed *timed, unsigned launches, double *seconds)
+{
+    const char *wrong = timed_wait(timed);
+    struct launch_record record;
+    size_t count = driver_launch_count(timed->driver), first = count > launches ? count - launches : 0;
+    uint64_t from = UINT64_MAX, end = 0;
+    for (size_t i = first; !wrong && driver_launch(timed->driver, i, &record) && record.timing; i++) {
+        from = min_u64(from, record.timing->start_ps);
+        end = max_u64(end, record.timing->end_ps);
+    }
+    if (end > from)
+        *seconds = (double)(end - from) * 1e-12;
+    return wrong;
+}
+
 const char *timed_finish(struct timed *timed, struct workload_result *result)
 {
-    const char *wrong = told(timed, device_synchronize(timed->device));
+    const char *wrong = timed_wait(timed);
     struct launch_record record;
     for (size_t i = 0; driver_launch(timed->driver, i, &record); i++) {
 #define C(name) result->counts.name += record.name;

@@ -10,6 +10,9 @@ struct timed;
 struct timed *timed_new(const struct workload *workload, const struct driver_options *options,
                         struct err *err);
 void timed_free(struct timed *timed);
+unsigned timed_count(const struct timed *timed); /* GPUs */
+void timed_select(struct timed *timed, unsigned index);
+const char *timed_wait(struct timed *timed); /* for all GPUs */
 const char *timed_alloc(struct timed *timed, size_t bytes, void **memory);
 const char *timed_copy(struct timed *timed, void *to, const void *from, size_t bytes);
 const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes);
@@ -18,6 +21,8 @@ const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim
 
 /* Waits for all, and tells how long the last launch took in simulated time; 0: it was not timed. */
 const char *timed_seconds(struct timed *timed, double *seconds);
+/* The same of several: from the first start to the last end. */
+const char *timed_span(struct timed *timed, unsigned launches, double *seconds);
 
 /* Waits for all, and sums up what was launched. */
 const char *timed_finish(struct timed *timed, struct workload_result *result);

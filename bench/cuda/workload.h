@@ -61,11 +61,21 @@ void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct
 #define DEV_11(a, ...)                                             sizeof *(a), DEV_10(__VA_ARGS__)
 #define DEV_12(a, ...)                                             sizeof *(a), DEV_11(__VA_ARGS__)
 
+/* Several GPUs: what follows dev_select is for that one (the first at first). Kernels may access the memory
+ * of all. Launches are not waited for, so kernels of different GPUs run at once. */
+unsigned dev_count(struct dev *gpu);
+void dev_select(struct dev *gpu, unsigned index);
+void dev_wait(struct dev *gpu); /* until all GPUs have done all */
+
 /* Threads of a warp or wavefront: what the kernels of this device are written for. */
 unsigned dev_lanes(struct dev *gpu);
 
 /* How long the last launch took, by the clock of the device; 0 in a run without timing. */
 double dev_seconds(struct dev *gpu);
+
+/* How long the last `launches` took on all GPUs together, from the first start to the last end. They must be
+ * all since the last dev_wait. */
+double dev_span(struct dev *gpu, unsigned launches);
 
 /* Memory of the host for inputs and references; zeroed, freed with the gpu. */
 void *dev_host(struct dev *gpu, size_t bytes);
@@ -82,7 +92,8 @@ void dev_expect(struct dev *gpu, bool holds, const char *what);
 void dev_figure(struct dev *gpu, const char *name, double value);
 
 /* An option is a row of the workload's table: OPTION(name, default, least, most, help); its value is a whole
- * number. */
+ * number. A help that begins with names, "ring|tree|direct: ...", gives names to the values from 0 on. One
+ * that is named bytes takes units, such as 1MiB. */
 struct workload_option {
     const char *name;
     uint64_t value, least, most; /* value: the default */

@@ -39,6 +39,33 @@ bool cmd_workload_is(const char *name)
     return workload_find(name);
 }
 
+/* A value by its name, where the option's help begins with names: "ring|tree|direct: ...". */
+static bool take_name(const struct workload_option *option, const char *text, uint64_t *value)
+{
+    const char *at = option->help;
+    size_t all = strcspn(at, ": "), length;
+    const char *end = at + (at[all] == ':' ? all : 0);
+    for (uint64_t i = 0; at < end; at += length + 1, i++) {
+        length = strcspn(at, "|:");
+        if (strlen(text) == length && !strncmp(at, text, length)) {
+            *value = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_value(const struct workload_option *option, const char *text, uint64_t *value,
+                       struct err *err)
+{
+    struct err why;
+    if (take_name(option, text, value))
+        return true;
+    if (!strcmp(option->name, "bytes") && unit_parse(UNIT_size, text, value, &why))
+        return true;
+    return unit_parse(UNIT_count, text, value, err);
+}
+
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
     struct request *r = user;
@@ -62,7 +89,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         struct err why;
         if (strcmp(row->name, r->names[i]) != 0)
             continue;
-        if (!unit_parse(UNIT_count, value, &r->values[i], &why))
+        if (!take_value(option, value, &r->values[i], &why))
             return err_set(err, "%s: %s", row->name, why.text);
         if (r->values[i] < option->least || r->values[i] > option->most)
             return err_set(err, "%s: %s is not from %llu to %llu", row->name, value,

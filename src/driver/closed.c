@@ -8,10 +8,7 @@
 static const struct closed_library rows[] = {
     {"libcublas", "cuBLAS", AS_SOURCE ", such as CUTLASS"},
     {"libcudnn", "cuDNN", AS_SOURCE ", such as CUTLASS"},
-    {"libnccl", "NCCL",
-     "build it from its source with PTX "
-     "(NVCC_GENCODE=-gencode=arch=compute_90,code=compute_90), or copy between GPUs by "
-     "cudaMemcpyPeer"},
+    {"libnccl", "NCCL", "let the program load libnccl.so.2 by that name, which Heddle provides"},
     {"libcufft", "cuFFT", AS_SOURCE},
     {"libcusparse", "cuSPARSE", AS_SOURCE},
     {"libcusolver", "cuSOLVER", AS_SOURCE},

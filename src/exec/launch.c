@@ -7,6 +7,7 @@
 #include "base/host.h"
 #include "base/mem.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 enum block_ran { BLOCK_ENDED, BLOCK_WAITS, BLOCK_ONLY_WAITED };
@@ -84,6 +85,21 @@ static uint64_t room_of(const struct grid *grid)
     return max_u64((launch->resident_blocks + grid->workers - 1) / grid->workers, 1);
 }
 
+static _Atomic unsigned launches_running; /* in this process */
+
+/* When all blocks of this worker have only waited for long, other kernels need the core more: those of
+ * several GPUs that wait for each other run on different threads, of which there may be more than cores. A
+ * kernel that is alone keeps it: on a busy host, the core comes back only after milliseconds. */
+static void give_way(uint64_t count, bool only_waited, uint64_t *idle_turns)
+{
+    enum { PATIENT_TURNS = 100 };
+    *idle_turns = only_waited ? *idle_turns + 1 : 0;
+    if (*idle_turns <= count + PATIENT_TURNS || launches_running < 2)
+        return;
+    sched_yield();
+    *idle_turns = 0;
+}
+
 /* Runs blocks until there are none. Those that wait are in a ring: each gets its turn, then a new one starts,
  * as long as the GPU has room for it. */
 static void run_blocks(struct worker *worker)
@@ -91,7 +107,7 @@ static void run_blocks(struct worker *worker)
     struct grid *grid = worker->grid;
     uint64_t room = room_of(grid);
     struct block *waiting = NULL, **last = &waiting;
-    uint64_t count = 0, since_new = 0;
+    uint64_t count = 0, since_new = 0, idle_turns = 0;
     while (!atomic_load_explicit(&grid->stop, memory_order_relaxed)) {
         struct block *block = NULL;
         bool new_first = grid->launch->cooperative; /* none gets far before all have begun */
@@ -116,6 +132,7 @@ static void run_blocks(struct worker *worker)
         if (UNLIKELY(grid->launch->show))
             worker_show(worker);
         note_waiting(worker, block, ran == BLOCK_ONLY_WAITED);
+        give_way(count, ran == BLOCK_ONLY_WAITED, &idle_turns);
         if (ran == BLOCK_ENDED) {
             worker_end_block(worker, block);
         } else {
@@ -203,10 +220,12 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
     void *workspace = workspace_new(&grid);
     uint64_t threads = launch->kernel->facts.ordered ? 1 : max_u64(launch->threads, 1);
     grid.workers = max_u64(min_u64(threads, grid.block_count), 1);
+    launches_running++;
     if (launch->watch)
         turns_run(launch, grid.serial, grid.workspace, result);
     else
         run_workers(&grid, (unsigned)grid.workers, result);
+    launches_running--;
     workspace_free(&grid, workspace);
     grid_fini(&grid);
     return result->fault.kind == FAULT_NONE && !(launch->interrupt && *launch->interrupt);

@@ -100,7 +100,7 @@ done
 expect_line err.libcudart.so.13 "^heddle: ./theirs/libcudart.so.13 is NVIDIA's own CUDA runtime, and its calls will fail: let the program load libcudart.so.13 by that name"
 expect_line err.libcublas.so.13 '^heddle: ./theirs/libcublas.so.13 is cuBLAS, whose kernels are machine code without PTX, which Heddle does not simulate; its calls will fail: use '
 expect_line err.libcudnn_graph.so.9 '^heddle: ./theirs/libcudnn_graph.so.9 is cuDNN, whose kernels are machine code without PTX'
-expect_line err.libnccl.so.2 '^heddle: ./theirs/libnccl.so.2 is NCCL, whose kernels are machine code without PTX.* build it from its source'
+expect_line err.libnccl.so.2 '^heddle: ./theirs/libnccl.so.2 is NCCL, whose kernels are machine code without PTX.* let the program load libnccl.so.2 by that name'
 expect_line err.libtheirs.so '^heddle: ./theirs/libtheirs.so has a CUDA runtime of its own that cannot be replaced'
 
 gcc -o handles "$HEDDLE_HOME/tests/programs/handles.c" -L"$libraries" -l:libcudart.so.13 -l:libcuda.so.1 || fail 'handles.c does not compile'

@@ -426,9 +426,9 @@ static void machine_code_alone_is_refused_with_the_remedy(void **state)
         assert_int_equal(function_facts(find(module, "add"), t.device, &facts), RESULT_NO_BINARY_FOR_GPU);
     }
     assert_int_equal(t.report_count, 2);
-    assert_non_null(strstr(t.reports.at,
-                           "/usr/lib/libnccl.so.2 is NCCL, whose kernels are machine code without "
-                           "PTX, which Heddle does not simulate: build it from its source"));
+    assert_non_null(strstr(
+        t.reports.at, "/usr/lib/libnccl.so.2 is NCCL, whose kernels are machine code without "
+                      "PTX, which Heddle does not simulate: let the program load libnccl.so.2 by that name"));
     text_fini(&fatbin);
     stop(&t);
 }

@@ -11,6 +11,7 @@ struct export_row {
 };
 
 /* All end in a row without a name. */
-extern const struct export_row heddle_cudart_exports[], heddle_cuda_exports[], heddle_nvml_exports[];
+extern const struct export_row heddle_cudart_exports[], heddle_cuda_exports[], heddle_nvml_exports[],
+    heddle_nccl_exports[];
 
 #endif
