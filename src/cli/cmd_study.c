@@ -12,9 +12,9 @@ static void print_one(void *user, const char *name, const char *help)
 static void list_studies(void)
 {
     puts("Studies that come with Heddle (docs/studies.md says how to write others):");
-    study_shipped_each(print_one, NULL);
+    cmd_study_shipped_each(print_one, NULL);
     puts("\nStudies of how parallel Heddle is:");
-    study_parallel_each(print_one, NULL);
+    cmd_study_parallel_each(print_one, NULL);
 }
 
 static int run(int count, char **words)
@@ -28,13 +28,13 @@ static int run(int count, char **words)
         err_set(&err, "study: expected a study before its options (`heddle study` lists them)");
         return complain(EXIT_USAGE, &err);
     }
-    return study_parallel_is(words[0]) ? study_parallel(count, words) : study_file(count, words);
+    return cmd_study_parallel_is(words[0]) ? cmd_study_parallel(count, words) : cmd_study_file(count, words);
 }
 
 static void help_more(void)
 {
     puts("\nOptions of events and threads:");
-    options_print(study_parallel_options);
+    options_print(cmd_study_parallel_options);
     putchar('\n');
     list_studies();
 }
@@ -49,8 +49,8 @@ static void complete(const char *behind)
 {
     if (*behind)
         return;
-    study_shipped_each(print_name, NULL);
-    study_parallel_each(print_name, NULL);
+    cmd_study_shipped_each(print_name, NULL);
+    cmd_study_parallel_each(print_name, NULL);
 }
 
 const struct cmd cmd_study = {
@@ -62,7 +62,7 @@ const struct cmd cmd_study = {
         "process of its own. Tables show times, ratios to a baseline, or any metric; --svg draws them.\n"
         "events and threads show how parallel the simulation of a model is. Without a name, all studies\n"
         "are listed.",
-    .options = study_file_options,
+    .options = cmd_study_file_options,
     .help_more = help_more,
     .complete = complete,
     .run = run,

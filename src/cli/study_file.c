@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const struct option_row study_file_options[] = {
+const struct option_row cmd_study_file_options[] = {
     {"--quick", NULL, "the smaller sizes and fewer labels that the file has for this"},
     {"--only", "AXIS=LABEL,...", "leave out other labels of the axis, such as workload=fir; may come often"},
     {"--system", "NAME|FILE", "for all points, instead of the file's"},
@@ -228,7 +228,7 @@ static int make_in_folder(struct request *r, struct campaign *campaign)
     return status;
 }
 
-int study_file(int count, char **words)
+int cmd_study_file(int count, char **words)
 {
     struct err err;
     struct text path = {0};
@@ -237,8 +237,8 @@ int study_file(int count, char **words)
         .how = {
             .jobs = host_cores(), .threads = 1, .interrupt = &interrupted, .check = check, .failed = failed}};
     catch_interrupts();
-    bool good = study_shipped_find(words[0], &path, &err) &&
-                options_parse(study_file_options, count - 1, words + 1, &r, took, &err) &&
+    bool good = cmd_study_shipped_find(words[0], &path, &err) &&
+                options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
                 campaign_read(&campaign, path.at, r.is_quick, &err) && prepare(&r, &campaign, &err);
     int status = good ? make_in_folder(&r, &campaign) : complain(EXIT_USAGE, &err);
     campaign_fini(&campaign);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-const struct option_row study_parallel_options[] = {
+const struct option_row cmd_study_parallel_options[] = {
     {"--only", "REGEX", "workloads whose names match, such as '^aes$' (all of the study unless told)"},
     {"--threads", "N|all", "of `threads`: up to so many (all cores unless told, and at least 2)"},
     {"--repeats", "N", "of `threads`: runs of which the fastest counts (3 unless told)"},
@@ -124,7 +124,7 @@ static bool prepare(struct request *r, struct err *err)
     return true;
 }
 
-int study_parallel(int count, char **words)
+int cmd_study_parallel(int count, char **words)
 {
     struct err err;
     unsigned cores = host_cores();
@@ -133,7 +133,7 @@ int study_parallel(int count, char **words)
     const struct study *study = find_study(words[0]);
     int status = EXIT_USAGE;
     catch_interrupts();
-    if (options_parse(study_parallel_options, count - 1, words + 1, &r, took, &err) && prepare(&r, &err))
+    if (options_parse(cmd_study_parallel_options, count - 1, words + 1, &r, took, &err) && prepare(&r, &err))
         status = make(study, &r, &err) ? EXIT_GOOD : interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED;
     if (status != EXIT_GOOD)
         complain(status, &err);
@@ -141,12 +141,12 @@ int study_parallel(int count, char **words)
     return status;
 }
 
-bool study_parallel_is(const char *name)
+bool cmd_study_parallel_is(const char *name)
 {
     return find_study(name);
 }
 
-void study_parallel_each(void (*each)(void *user, const char *name, const char *help), void *user)
+void cmd_study_parallel_each(void (*each)(void *user, const char *name, const char *help), void *user)
 {
     for (size_t i = 0; i < STUDIES; i++)
         each(user, studies[i].name, studies[i].help);

@@ -28,7 +28,7 @@ static void add_path(struct text *path, const char *name)
     text_add(path, "/%s%s", name, ending);
 }
 
-void study_shipped_each(void (*each)(void *user, const char *name, const char *title), void *user)
+void cmd_study_shipped_each(void (*each)(void *user, const char *name, const char *title), void *user)
 {
     struct text folder = {0};
     struct dirent **entries = NULL;
@@ -68,7 +68,7 @@ static void try_name(void *user, const char *name, const char *title)
     }
 }
 
-bool study_shipped_find(const char *name, struct text *path, struct err *err)
+bool cmd_study_shipped_find(const char *name, struct text *path, struct err *err)
 {
     struct search search = {0};
     if (strchr(name, '/') || ends_in_ini(name)) {
@@ -79,8 +79,8 @@ bool study_shipped_find(const char *name, struct text *path, struct err *err)
     if (!access(path->at, F_OK))
         return true;
     nearest_init(&search.nearest, name);
-    study_shipped_each(try_name, &search);
-    study_parallel_each(try_name, &search);
+    cmd_study_shipped_each(try_name, &search);
+    cmd_study_parallel_each(try_name, &search);
     err_set(err, "there is no study '%.120s'", name);
     if (search.best)
         err_add(err, "; did you mean %s?", search.best);

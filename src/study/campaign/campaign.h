@@ -142,7 +142,7 @@ void campaign_fini(struct campaign *campaign);
 /* A copy that lives as long as the campaign. */
 const char *campaign_keep(struct campaign *campaign, const char *text);
 
-/* ---- pieces of reading (campaign_words.c, campaign_axes.c, campaign_rules.c, campaign_figures.c) ---- */
+/* ---- pieces of reading (campaign_words.c, _axes.c, _workloads.c, _rules.c, _figures.c) ---- */
 
 /* Adds the words of a text: apart by blanks, unless in quotes. */
 bool campaign_split(struct campaign *campaign, const char *text, struct campaign_words *words,
@@ -160,6 +160,18 @@ const char *campaign_where(const struct campaign *campaign, const char *section,
 bool campaign_axis_set(struct campaign *campaign, const char *name, const char *key, const char *value,
                        const char *where, struct err *err);
 bool campaign_axes_make(struct campaign *campaign, struct err *err);
+struct campaign_axis *campaign_add_axis(struct campaign *campaign, const char *name, const char *where);
+struct campaign_variant *campaign_add_variant(struct campaign_axis *axis, const char *label,
+                                              const char *where);
+bool campaign_add_workload(struct campaign *campaign, struct campaign_axis *axis,
+                           const struct campaign_workload *workload, struct err *err);
+bool campaign_add_systems(struct campaign *campaign, struct err *err);
+
+/* Settings and options as words of a command line: PATH.KEY=VALUE is --set PATH.KEY=VALUE, and "-" is
+ * nothing. */
+bool campaign_add_options(struct campaign *campaign, const char *text, const char *where,
+                          struct campaign_words *options, struct err *err);
+bool campaign_axis_varies(const struct campaign_axis *axis); /* it has several labels that are not left out */
 size_t campaign_axis_find(const struct campaign *campaign, const char *name); /* or NO_NAME */
 size_t campaign_label_find(const struct campaign_axis *axis, const char *label);
 

@@ -1,8 +1,7 @@
-/* Axes: that of workloads, that of systems, and those of the file, each with labelled variants. */
+/* Axes, each with its labelled variants. */
 #include "study/campaign/campaign.h"
 #include "base/mem.h"
 #include "base/unit.h"
-#include "workloads/run.h"
 
 #include <string.h>
 
@@ -24,7 +23,7 @@ size_t campaign_label_find(const struct campaign_axis *axis, const char *label)
     return NO_NAME;
 }
 
-static struct campaign_axis *add_axis(struct campaign *campaign, const char *name, const char *where)
+struct campaign_axis *campaign_add_axis(struct campaign *campaign, const char *name, const char *where)
 {
     mem_grow(campaign->axes, campaign->axis_count, campaign->axis_capacity);
     struct campaign_axis *axis = &campaign->axes[campaign->axis_count++];
@@ -33,7 +32,8 @@ static struct campaign_axis *add_axis(struct campaign *campaign, const char *nam
     return axis;
 }
 
-static struct campaign_variant *add_variant(struct campaign_axis *axis, const char *label, const char *where)
+struct campaign_variant *campaign_add_variant(struct campaign_axis *axis, const char *label,
+                                              const char *where)
 {
     mem_grow(axis->variants, axis->count, axis->capacity);
     struct campaign_variant *variant = &axis->variants[axis->count++];
@@ -41,10 +41,8 @@ static struct campaign_variant *add_variant(struct campaign_axis *axis, const ch
     return variant;
 }
 
-/* Settings and options as words of a command line: PATH.KEY=VALUE is --set PATH.KEY=VALUE, and "-" is
- * nothing. */
-static bool add_options(struct campaign *campaign, const char *text, const char *where,
-                        struct campaign_words *options, struct err *err)
+bool campaign_add_options(struct campaign *campaign, const char *text, const char *where,
+                          struct campaign_words *options, struct err *err)
 {
     struct campaign_words words = {0};
     struct err why;
@@ -63,6 +61,14 @@ static bool add_options(struct campaign *campaign, const char *text, const char 
     return good;
 }
 
+bool campaign_axis_varies(const struct campaign_axis *axis)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < axis->count; i++)
+        wanted += !axis->variants[i].is_out;
+    return wanted > 1;
+}
+
 /* ---- axes of the file ---- */
 
 bool campaign_axis_set(struct campaign *campaign, const char *name, const char *key, const char *value,
@@ -70,7 +76,7 @@ bool campaign_axis_set(struct campaign *campaign, const char *name, const char *
 {
     size_t number = campaign_axis_find(campaign, name);
     struct campaign_axis *axis =
-        number == NO_NAME ? add_axis(campaign, name, where) : &campaign->axes[number];
+        number == NO_NAME ? campaign_add_axis(campaign, name, where) : &campaign->axes[number];
     if (!strcmp(key, "title"))
         axis->title = value;
     else if (!strcmp(key, "set"))
@@ -80,8 +86,9 @@ bool campaign_axis_set(struct campaign *campaign, const char *name, const char *
     else if (!strcmp(key, "quick"))
         axis->quick = value;
     else if (*key)
-        return add_options(campaign, value, where,
-                           &add_variant(axis, campaign_keep(campaign, key), where)->words, err);
+        return campaign_add_options(campaign, value, where,
+                                    &campaign_add_variant(axis, campaign_keep(campaign, key), where)->words,
+                                    err);
     return true;
 }
 
@@ -103,8 +110,8 @@ static bool add_values(struct campaign *campaign, struct campaign_axis *axis, co
             good =
                 err_set(err, "%s: the axis %s has the label '%.120s' twice", where, axis->name, values.at[i]);
         text_add(&words, "%s%c'%s'", axis->set, *axis->set == '-' ? ' ' : '=', values.at[i]);
-        good = good &&
-               add_options(campaign, words.at, where, &add_variant(axis, values.at[i], where)->words, err);
+        good = good && campaign_add_options(campaign, words.at, where,
+                                            &campaign_add_variant(axis, values.at[i], where)->words, err);
         text_fini(&words);
     }
     mem_free(values.at);
@@ -160,90 +167,7 @@ static bool complete_axis(struct campaign *campaign, struct campaign_axis *axis,
     return good;
 }
 
-/* ---- workloads and systems ---- */
-
-static bool unknown_workload(const char *name, const char *where, struct err *err)
-{
-    struct nearest nearest;
-    nearest_init(&nearest, name);
-    for (size_t i = 0; workloads[i]; i++)
-        nearest_try(&nearest, workloads[i]->name);
-    err_set(err, "%s: there is no workload '%.120s'", where, name);
-    if (nearest.best)
-        err_add(err, "; did you mean %s?", nearest.best);
-    else
-        err_add(err, " (`heddle help bench` lists them)");
-    return false;
-}
-
-static bool add_program(struct campaign *campaign, const struct campaign_workload *workload,
-                        const char *where, struct campaign_variant *variant, struct err *err)
-{
-    const struct campaign_workload_spec *spec = &workload->spec;
-    bool is_quick = campaign->is_quick && *spec->quick_run;
-    struct err why;
-    if (*spec->bench)
-        return err_set(err, "%s: a workload has bench or run, not both", where);
-    campaign_add_word(&variant->words, "run");
-    if (!campaign_split(campaign, is_quick ? spec->quick_run : spec->run, &variant->behind, &why))
-        return err_set(err, "%s: %s", where, why.text);
-    if (strchr(variant->behind.at[0], '/'))
-        variant->behind.at[0] = campaign_beside(campaign, variant->behind.at[0]);
-    return true;
-}
-
-static bool add_workload(struct campaign *campaign, struct campaign_axis *axis,
-                         const struct campaign_workload *workload, struct err *err)
-{
-    const struct campaign_workload_spec *spec = &workload->spec;
-    const char *name = *spec->bench ? spec->bench : workload->label;
-    bool is_quick = campaign->is_quick && *spec->quick;
-    struct text section = {0};
-    text_add(&section, "workload.%s", workload->label);
-    const char *where = campaign_where(campaign, section.at, is_quick ? "quick" : "options");
-    const char *named = campaign_where(campaign, section.at, *spec->run ? "run" : "bench");
-    text_fini(&section);
-    if (where == campaign->path)
-        where = named = workload->where;
-    struct campaign_variant *variant = add_variant(axis, workload->label, where);
-    if (*spec->run) {
-        if (!add_program(campaign, workload, named, variant, err))
-            return false;
-    } else if (*spec->quick_run) {
-        return err_set(err, "%s: quick_run needs run", named);
-    } else if (!workload_find(name)) {
-        return unknown_workload(name, named, err);
-    } else {
-        campaign_add_word(&variant->words, "bench");
-        campaign_add_word(&variant->words, name);
-    }
-    campaign_add_word(&variant->words, "--mode");
-    campaign_add_word(&variant->words, "timing");
-    return add_options(campaign, campaign->spec.options, campaign_where(campaign, "study", "options"),
-                       &variant->words, err) &&
-           add_options(campaign, is_quick ? spec->quick : spec->options, where, &variant->words, err);
-}
-
-static bool add_systems(struct campaign *campaign, struct err *err)
-{
-    const char *where = campaign_where(campaign, "study", "systems");
-    struct campaign_axis *axis = add_axis(campaign, "system", where);
-    struct campaign_words names = {0};
-    struct err why;
-    bool good = campaign_split(campaign, campaign->spec.systems, &names, &why) ||
-                err_set(err, "%s: %s", where, why.text);
-    for (size_t i = 0; good && i < names.count; i++) {
-        if (campaign_label_find(axis, names.at[i]) != NO_NAME)
-            good = err_set(err, "%s: the system '%.120s' comes twice", where, names.at[i]);
-        struct campaign_variant *variant = add_variant(axis, names.at[i], where);
-        campaign_add_word(&variant->words, "--system");
-        campaign_add_word(&variant->words, campaign_beside(campaign, names.at[i]));
-    }
-    if (!names.count) /* what the commands take by themselves */
-        add_variant(axis, "default", where);
-    mem_free(names.at);
-    return good;
-}
+/* ---- all ---- */
 
 bool campaign_axes_make(struct campaign *campaign, struct err *err)
 {
@@ -257,11 +181,11 @@ bool campaign_axes_make(struct campaign *campaign, struct err *err)
     }
     campaign->axes = NULL;
     campaign->axis_count = campaign->axis_capacity = 0;
-    struct campaign_axis *of_workloads = add_axis(campaign, ours[0], campaign->path);
+    struct campaign_axis *of_workloads = campaign_add_axis(campaign, ours[0], campaign->path);
     bool good = campaign->workload_count || err_set(err, "%s: there are no workloads", campaign->path);
     for (size_t i = 0; good && i < campaign->workload_count; i++)
-        good = add_workload(campaign, of_workloads, &campaign->workloads[i], err);
-    good = good && add_systems(campaign, err);
+        good = campaign_add_workload(campaign, of_workloads, &campaign->workloads[i], err);
+    good = good && campaign_add_systems(campaign, err);
     for (size_t i = 0; i < count; i++) {
         good = good && complete_axis(campaign, &read[i], err);
         mem_grow(campaign->axes, campaign->axis_count, campaign->axis_capacity);

@@ -50,7 +50,7 @@ void campaign_point_name(const struct campaign *campaign, const struct campaign_
         const char *label = axis->variants[point->labels[i]].label;
         if (i == CAMPAIGN_WORKLOADS)
             text_add(text, "%s", label);
-        else if (axis->count > 1)
+        else if (campaign_axis_varies(axis))
             text_add(text, ", %s=%s", axis->name, label);
     }
 }

@@ -1,5 +1,6 @@
 /* A figure as a plot: groups of bars, or lines over an axis of numbers. */
 #include "study/campaign/campaign.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "report/svg.h"
 
@@ -17,6 +18,17 @@ struct plot {
     FILE *f;
 };
 
+/* A little more than the most, so that a scale does not double for a value just above a round one. */
+static double scale_top(double most)
+{
+    static const double steps[] = {1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10};
+    double power = pow(10, floor(log10(most)));
+    size_t i = 0;
+    while (steps[i] * power < most && i + 1 < COUNT_OF(steps))
+        i++;
+    return steps[i] * power;
+}
+
 static struct svg_scale scale_of(const struct campaign_table *table)
 {
     double most = 0;
@@ -24,7 +36,7 @@ static struct svg_scale scale_of(const struct campaign_table *table)
         for (size_t k = 0; k < table->column_count; k++)
             most = fmax(most, table->rows[i].cells[k]); /* which takes a number before NAN */
     }
-    return (struct svg_scale){false, 0, most > 0 ? svg_round_up(most) : 1};
+    return (struct svg_scale){false, 0, most > 0 ? scale_top(most) : 1};
 }
 
 /* The names of bars or lines, in rows; returns how high they are. NULL: only measured. */

@@ -46,7 +46,7 @@ static void name_row(const struct campaign *campaign, const struct campaign_figu
     for (size_t i = 0; i < campaign->axis_count; i++) {
         const struct campaign_axis *axis = &campaign->axes[i];
         const char *label = axis->variants[labels[i]].label;
-        bool is_named = i == CAMPAIGN_WORKLOADS || axis->count > 1;
+        bool is_named = i == CAMPAIGN_WORKLOADS || campaign_axis_varies(axis);
         if (i != figure->columns && is_named)
             text_add(name, "%s%s", name->length ? ", " : "",
                      is_mean && i == CAMPAIGN_WORKLOADS ? "mean" : label);
