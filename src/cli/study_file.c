@@ -182,7 +182,6 @@ static bool prepare(struct request *r, struct campaign *campaign, struct err *er
         if (files[i] && !file_check(files[i], err))
             return false;
     }
-    r->how.system = r->timing.system;
     r->how.settings = r->timing.settings;
     r->how.no_progress = r->timing.no_progress;
     return campaign_points_make(campaign, &r->how, err) && (!r->svg || make_folder("--svg", r->svg, err)) &&
@@ -239,7 +238,8 @@ int cmd_study_file(int count, char **words)
     catch_interrupts();
     bool good = cmd_study_shipped_find(words[0], &path, &err) &&
                 options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
-                campaign_read(&campaign, path.at, r.is_quick, &err) && prepare(&r, &campaign, &err);
+                campaign_read(&campaign, path.at, r.is_quick, r.timing.system, &err) &&
+                prepare(&r, &campaign, &err);
     int status = good ? make_in_folder(&r, &campaign) : complain(EXIT_USAGE, &err);
     campaign_fini(&campaign);
     timing_fini(&r.timing);

@@ -41,7 +41,8 @@ void cmd_study_shipped_each(void (*each)(void *user, const char *name, const cha
         struct err err;
         name[strlen(name) - (sizeof ending - 1)] = 0;
         add_path(&path, name);
-        each(user, name, campaign_read(&campaign, path.at, false, &err) ? campaign.spec.title : err.text);
+        each(user, name,
+             campaign_read(&campaign, path.at, false, NULL, &err) ? campaign.spec.title : err.text);
         campaign_fini(&campaign);
         text_fini(&path);
         free(entries[i]); /* scandir's */

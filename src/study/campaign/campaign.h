@@ -105,6 +105,7 @@ enum { CAMPAIGN_WORKLOADS = 0 }; /* the number of the axis of workloads */
 struct campaign {
     const char *path;
     bool is_quick;
+    const char *system; /* instead of the file's; or NULL */
     struct campaign_study_spec spec;
     struct names places; /* "section\nkey" */
     const char **wheres; /* by their number: "file:line" */
@@ -131,12 +132,13 @@ struct campaign {
     size_t kept_count, kept_capacity;
 };
 
-/* Reads a file, or its text; what is wrong with it is told with its line. Ends with campaign_fini, in any
- * case.
+/* Reads a file, or its text. system (or NULL) takes the place of all of the file's. What is wrong with it is
+ * told with its line. Ends with campaign_fini, in any case.
  */
-bool campaign_read(struct campaign *campaign, const char *path, bool is_quick, struct err *err);
+bool campaign_read(struct campaign *campaign, const char *path, bool is_quick, const char *system,
+                   struct err *err);
 bool campaign_read_text(struct campaign *campaign, const char *name, const char *text, size_t bytes,
-                        bool is_quick, struct err *err);
+                        bool is_quick, const char *system, struct err *err);
 void campaign_fini(struct campaign *campaign);
 
 /* A copy that lives as long as the campaign. */
@@ -202,7 +204,6 @@ struct campaign_how {
     const char *folder;          /* where points leave their statistics */
     bool keeps;                  /* they stay there */
     const char *program;         /* heddle */
-    const char *system;          /* instead of the file's; or NULL */
     const char *const *settings; /* of all points; ends in NULL, or NULL */
     const _Atomic int *interrupt;
     /* Checks a command line (its words end in NULL), and adds what its result depends on. */

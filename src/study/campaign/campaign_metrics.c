@@ -119,10 +119,12 @@ double *campaign_metrics_read(const char *path, struct err *err)
     if (!stats)
         return NULL;
     const char *state = json_text(json_member(stats, "state"));
-    if (state && !strcmp(state, "complete"))
-        values = collect(stats);
-    else
+    if (!state || strcmp(state, "complete"))
         err_set(err, "%s tells of no complete run", path);
+    else if (!json_length(json_member(stats, "kernels")))
+        err_set(err, "no kernel was launched");
+    else
+        values = collect(stats);
     json_read_free(stats);
     return values;
 }

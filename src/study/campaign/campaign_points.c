@@ -77,10 +77,6 @@ static void add_words(const struct campaign *campaign, const size_t *labels, siz
     for (size_t i = 0; i < axes; i++)
         campaign_add_words(words, &campaign->axes[i].variants[labels[i]].words);
     if (axes == campaign->axis_count) {
-        if (how->system) {
-            campaign_add_word(words, "--system");
-            campaign_add_word(words, how->system);
-        }
         for (const char *const *setting = how->settings; setting && *setting; setting++) {
             campaign_add_word(words, "--set");
             campaign_add_word(words, *setting);
@@ -116,7 +112,7 @@ static bool blame(const struct campaign *campaign, const size_t *labels, const s
             return err_set(err, "%s: %s=%s: %s", variant->where, campaign->axes[axes - 1].name,
                            variant->label, first.text);
     }
-    return err_set(err, "%s: %s", campaign->path, why->text);
+    return err_set(err, "%s", why->text); /* of the command line */
 }
 
 static bool add_point(struct campaign *campaign, const size_t *labels, const struct campaign_how *how,

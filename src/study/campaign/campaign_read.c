@@ -164,9 +164,9 @@ static bool parse_rules(struct campaign *campaign, struct err *err)
                                campaign_where(campaign, "study", "baseline"), &campaign->baseline, err);
 }
 
-static void begin(struct campaign *campaign, const char *path, bool is_quick)
+static void begin(struct campaign *campaign, const char *path, bool is_quick, const char *system)
 {
-    *campaign = (struct campaign){.is_quick = is_quick};
+    *campaign = (struct campaign){.is_quick = is_quick, .system = system};
     campaign->path = campaign_keep(campaign, path);
     fill(&campaign_study_params, &campaign->spec);
 }
@@ -177,15 +177,16 @@ static bool complete(struct campaign *campaign, struct err *err)
            campaign_figures_make(campaign, err);
 }
 
-bool campaign_read(struct campaign *campaign, const char *path, bool is_quick, struct err *err)
+bool campaign_read(struct campaign *campaign, const char *path, bool is_quick, const char *system,
+                   struct err *err)
 {
-    begin(campaign, path, is_quick);
+    begin(campaign, path, is_quick, system);
     return ini_read_file(path, NULL, setting, campaign, err) && complete(campaign, err);
 }
 
 bool campaign_read_text(struct campaign *campaign, const char *name, const char *text, size_t bytes,
-                        bool is_quick, struct err *err)
+                        bool is_quick, const char *system, struct err *err)
 {
-    begin(campaign, name, is_quick);
+    begin(campaign, name, is_quick, system);
     return ini_read_text(name, text, bytes, setting, campaign, err) && complete(campaign, err);
 }

@@ -2,6 +2,7 @@
  * business. */
 #include "study/campaign/campaign.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/progress.h"
 
@@ -18,7 +19,7 @@ struct job {
     struct campaign_point *point; /* NULL: a free place */
     pid_t process;
     char *stats, *log; /* files */
-    bool is_ending;    /* it was asked to */
+    double asked_at;   /* to end; 0: it was not */
 };
 
 struct running {
@@ -137,8 +138,8 @@ static void take_result(struct running *r, struct job *job, int status)
             text_add(&why, "%s", err.text);
         else
             last_words(job->log, &why);
-        if (!why.length)
-            text_add(&why, "status %d", WEXITSTATUS(status));
+        if (WIFEXITED(status) && status)
+            text_add(&why, "%sstatus %d", why.length ? ", " : "", WEXITSTATUS(status));
         fail(r, job->point, why.at);
     }
     if (!r->how->keeps || !job->point->values)
@@ -188,6 +189,17 @@ static void start_next(struct running *r, struct job *job)
     }
 }
 
+/* Asks it to end, and after a while makes it. */
+static void end(struct job *job)
+{
+    static const double patience = 2; /* seconds */
+    if (!job->asked_at)
+        kill(job->process, SIGTERM);
+    else if (host_seconds() > job->asked_at + patience)
+        kill(job->process, SIGKILL);
+    job->asked_at = job->asked_at ? job->asked_at : host_seconds();
+}
+
 static void wait_some(struct running *r)
 {
     static const struct timespec moment = {.tv_nsec = 4 * 1000 * 1000};
@@ -195,8 +207,8 @@ static void wait_some(struct running *r)
     for (unsigned i = 0; i < r->how->jobs; i++) {
         struct job *job = &r->jobs[i];
         int status;
-        if (job->point && *r->how->interrupt && !job->is_ending)
-            job->is_ending = !kill(job->process, SIGTERM);
+        if (job->point && *r->how->interrupt)
+            end(job);
         if (job->point && waitpid(job->process, &status, WNOHANG) == job->process) {
             finish(r, job, status);
             any = true;

@@ -53,27 +53,39 @@ static void name_row(const struct campaign *campaign, const struct campaign_figu
     }
 }
 
+/* Whether any of the rows has this column. */
+static bool is_column_known(const struct campaign_table *table, size_t first, size_t end, size_t column)
+{
+    for (size_t i = first; i < end; i++) {
+        if (table->rows[i].cells[column] > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Over the rows that have all columns that any has, so that columns can be compared. */
 static void add_mean(struct campaign_table *table, const struct campaign *campaign, const size_t *labels,
                      size_t first)
 {
-    size_t whole = 0, count = table->row_count - first;
+    size_t whole = 0, end = table->row_count;
     struct text name = {0};
     name_row(campaign, table->figure, labels, true, &name);
-    struct campaign_row *mean = add_row(table, "", true);
-    for (size_t i = first; i < first + count; i++) {
+    double *logs = mem_alloc(table->column_count, sizeof *logs);
+    for (size_t i = first; i < end; i++) {
+        const double *cells = table->rows[i].cells;
         bool has_all = true;
         for (size_t k = 0; k < table->column_count; k++)
-            has_all &= table->rows[i].cells[k] > 0;
+            has_all &= cells[k] > 0 || !is_column_known(table, first, end, k);
         for (size_t k = 0; has_all && k < table->column_count; k++)
-            mean->cells[k] += log(table->rows[i].cells[k]);
+            logs[k] += log(cells[k]);
         whole += has_all;
     }
-    for (size_t k = 0; k < table->column_count; k++)
-        mean->cells[k] = whole ? exp(mean->cells[k] / (double)whole) : NAN;
-    if (whole < count)
+    if (whole < end - first)
         text_add(&name, " of %zu", whole);
-    mem_free(mean->name);
-    mean->name = mem_text(name.at);
+    struct campaign_row *mean = add_row(table, name.at, true);
+    for (size_t k = 0; k < table->column_count; k++)
+        mean->cells[k] = whole ? exp(logs[k] / (double)whole) : NAN;
+    mem_free(logs);
     text_fini(&name);
 }
 

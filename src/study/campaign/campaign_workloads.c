@@ -46,8 +46,10 @@ bool campaign_add_workload(struct campaign *campaign, struct campaign_axis *axis
     const char *where = campaign_where(campaign, section.at, is_quick ? "quick" : "options");
     const char *named = campaign_where(campaign, section.at, *spec->run ? "run" : "bench");
     text_fini(&section);
-    if (where == campaign->path)
+    if (named == campaign->path) /* it has no section */
         where = named = workload->where;
+    else if (!*(is_quick ? spec->quick : spec->options))
+        where = named;
     struct campaign_variant *variant = campaign_add_variant(axis, workload->label, where);
     if (*spec->run) {
         if (!add_program(campaign, workload, named, variant, err))
@@ -68,21 +70,29 @@ bool campaign_add_workload(struct campaign *campaign, struct campaign_axis *axis
                                 err);
 }
 
+static bool add_system(struct campaign_axis *axis, const char *label, const char *name, const char *where,
+                       struct err *err)
+{
+    if (campaign_label_find(axis, label) != NO_NAME)
+        return err_set(err, "%s: the system '%.120s' comes twice", where, label);
+    struct campaign_variant *variant = campaign_add_variant(axis, label, where);
+    campaign_add_word(&variant->words, "--system");
+    campaign_add_word(&variant->words, name);
+    return true;
+}
+
 bool campaign_add_systems(struct campaign *campaign, struct err *err)
 {
     const char *where = campaign_where(campaign, "study", "systems");
     struct campaign_axis *axis = campaign_add_axis(campaign, "system", where);
     struct campaign_words names = {0};
     struct err why;
+    if (campaign->system)
+        return add_system(axis, campaign->system, campaign->system, "--system", err);
     bool good = campaign_split(campaign, campaign->spec.systems, &names, &why) ||
                 err_set(err, "%s: %s", where, why.text);
-    for (size_t i = 0; good && i < names.count; i++) {
-        if (campaign_label_find(axis, names.at[i]) != NO_NAME)
-            good = err_set(err, "%s: the system '%.120s' comes twice", where, names.at[i]);
-        struct campaign_variant *variant = campaign_add_variant(axis, names.at[i], where);
-        campaign_add_word(&variant->words, "--system");
-        campaign_add_word(&variant->words, campaign_beside(campaign, names.at[i]));
-    }
+    for (size_t i = 0; good && i < names.count; i++)
+        good = add_system(axis, names.at[i], campaign_beside(campaign, names.at[i]), where, err);
     if (!names.count) /* what the commands take by themselves */
         campaign_add_variant(axis, "default", where);
     mem_free(names.at);
