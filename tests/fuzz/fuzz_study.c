@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "study/campaign/campaign.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 4096 }; /* bytes of a study: keeps the combinations few */
