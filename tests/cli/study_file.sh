@@ -151,7 +151,7 @@ options = --n 65536
 END
 start study long.ini --jobs 2 --results later
 for ((tries = 0; tries < 400; tries++)); do
-    compgen -G 'later/*.json' >/dev/null && break
+    [[ -n $(find later -name '*.json' 2>/dev/null) && $(find later -name '*.log' | wc -l) == 1 ]] && break
     sleep 0.05
 done
 interrupt

@@ -149,7 +149,7 @@ static void take_result(struct running *r, struct job *job, int status)
 
 static void finish(struct running *r, struct job *job, int status)
 {
-    if (!*r->how->interrupt)
+    if (!status || !*r->how->interrupt)
         take_result(r, job, status);
     else
         unlink(job->stats);
