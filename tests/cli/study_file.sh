@@ -93,6 +93,25 @@ run study clock.ini --only workload=fir --only clock=1GHz --system a100 --set gp
 expect_status 0
 expect_line part.json 'heddle bench fir --mode timing --system a100 --set gpu.clock=1GHz --set gpu.sm_count=4'
 
+# ---- programs, and files beside the study's own ----
+
+mkdir beside
+libraries=$(dirname "$HEDDLE")/cuda
+gcc -o beside/useptx "$HEDDLE_HOME/tests/programs/ptx.c" -L"$libraries" -l:libcuda.so.1 || fail 'ptx.c does not compile'
+printf 'include = h200.ini\n[gpu]\nsm_count = 4\n' >beside/few.ini
+cp "$HEDDLE_HOME/systems/h200.ini" beside
+cat >beside/program.ini <<END
+[study]
+systems = h200 few.ini
+[workload.program]
+run = ./useptx '$HEDDLE_HOME/bench/cuda/saxpy.ptx'
+options = --kernels 0
+END
+run study beside/program.ini --json program.json
+expect_status 0
+expect_line out '^program +[0-9,]+ +[0-9,]+$'
+expect_line program.json 'heddle run --mode timing --kernels 0 --system beside/few.ini beside/./useptx /'
+
 # ---- failures: the others go on ----
 
 cat >fails.ini <<'END'
