@@ -3,7 +3,7 @@
 #   bin/heddle
 #   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h
 #   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, threads/
-#   share/heddle/     systems/, bench/h200/, bench/r9nano/ (what real GPUs gave)
+#   share/heddle/     systems/, studies/, bench/h200/, bench/r9nano/ (what real GPUs gave)
 set(parts ${CMAKE_INSTALL_LIBDIR}/heddle)
 
 install(TARGETS heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -24,7 +24,7 @@ foreach(name ${cuda_names} libheddle.so)
 endforeach()
 
 install(FILES include/heddle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY systems DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.ini")
+install(DIRECTORY systems studies DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.ini")
 install(DIRECTORY bench/h200 bench/r9nano DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench FILES_MATCHING PATTERN "*.csv")
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})

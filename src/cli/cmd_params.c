@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "study/campaign/campaign.h"
 #include "system/system.h"
 
 #include <stdio.h>
@@ -32,6 +33,9 @@ static void for_each_group(void *user, void (*each)(const struct param_group *gr
 {
     each(&bench_engine_params, user);
     for_each_group_of_systems(user, each);
+    each(&campaign_study_params, user);
+    each(&campaign_workload_params, user);
+    each(&campaign_figure_params, user);
     for (size_t i = 0; benches[i]; i++) {
         for (size_t k = 0; benches[i]->groups[k]; k++)
             each(benches[i]->groups[k], user);

@@ -3,8 +3,11 @@
 #include "report/launches/launches.h"
 #include "cli/run.h"
 #include "cli/trace_mem.h"
+#include "cli/process.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "base/host.h"
+#include "base/mem.h"
 #include "driver/ledger_format.h"
 #include "base/unit.h"
 
@@ -179,6 +182,38 @@ static int run_request(const struct run_request *request)
     cmd_run_clean(&run);
     system_fini(&system);
     return status;
+}
+
+/* The program's own part of what a result depends on. */
+static bool identify_program(char **words, struct text *identity, struct err *err)
+{
+    static const size_t most = (size_t)1 << 34; /* bytes */
+    int status;
+    struct text content = {0};
+    char *path = process_find("run", words[0], &status, err);
+    bool good = path && file_read(path, most, &content, err);
+    text_add(identity, "program = %016llx\n",
+             (unsigned long long)digest_bytes(0, content.at, content.length));
+    for (char **word = words; *word; word++)
+        text_add(identity, "word = %s\n", *word);
+    text_fini(&content);
+    mem_free(path);
+    return good;
+}
+
+bool cmd_run_check(int count, char **words, struct text *identity, struct err *err)
+{
+    struct run_request request = {0};
+    int own = options_own_words(options, count, words);
+    bool good = timing_from_environment(&request.timing, err) &&
+                options_parse(options, own, words, &request, took, err) &&
+                timing_identify(&request.timing, identity, err) &&
+                (own < count || err_set(err, "run: expected a program")) &&
+                identify_program(words + own, identity, err);
+    text_add(identity, "bounds = %s, limit %s\n", request.bounds ? request.bounds : "",
+             request.limit ? request.limit : "");
+    timing_fini(&request.timing);
+    return good;
 }
 
 static int run(int count, char **words)

@@ -37,4 +37,8 @@ bool cmd_run_prepare(struct run *run, const struct run_request *request, struct 
 bool cmd_run_wait(struct run *run, struct err *err);
 void cmd_run_clean(struct run *run);
 
+/* Whether `heddle run` would take these words (which end in NULL); adds all that the result depends on, but
+ * for files that the program reads. */
+bool cmd_run_check(int count, char **words, struct text *identity, struct err *err);
+
 #endif

@@ -193,6 +193,19 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
     return good;
 }
 
+bool timing_identify(const struct timing_request *request, struct text *identity, struct err *err)
+{
+    struct system system;
+    if (!timing_check(request, err) || !timing_load_system(request, &system, err))
+        return false;
+    text_add(identity, "timing = %d, kernels %s, most cycles %s, cold %d\n", timing_is_on(request),
+             request->kernels ? request->kernels : "all", request->max_cycles ? request->max_cycles : "any",
+             request->cold_caches);
+    config_dump(&system.config, identity);
+    system_fini(&system);
+    return true;
+}
+
 bool timing_launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end,
                          struct err *err)
 {

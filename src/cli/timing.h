@@ -63,6 +63,10 @@ void timing_tell_unseen(const struct timing_request *request);
 /* The system that is asked for, checked; and written, where --dump-config says. */
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err);
 
+/* Adds all that a result depends on, of the options here: the whole description, and what of the run is
+ * timed. */
+bool timing_identify(const struct timing_request *request, struct text *identity, struct err *err);
+
 /* "3-5", "7" or "3-": from the first launch to behind the last (0: no end). timing_launch_range: of any
  * option. */
 bool timing_launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end,

@@ -290,6 +290,18 @@ int cmd_workload(int count, char **words)
     return status;
 }
 
+bool cmd_workload_check(int count, char **words, struct text *identity, struct err *err)
+{
+    struct request r = {.workload = workload_find(words[0]), .threads = 1};
+    fill_rows(&r);
+    bool good = timing_from_environment(&r.timing, err) &&
+                options_parse(r.rows, count - 1, words + 1, &r, took, err) &&
+                timing_identify(&r.timing, identity, err);
+    identify(&r, identity);
+    timing_fini(&r.timing);
+    return good;
+}
+
 /* Its help goes on in further lines where it is long. */
 static void print_option(const struct workload_option *option)
 {

@@ -66,4 +66,3 @@ for topology in switch ring mesh full; do
     run bench allreduce --mode timing --gpus 4 --set fabric.topology=$topology --set gpu.sm_count=4 --bytes 4KiB
     expect_status 0
 done
-done_

@@ -57,6 +57,9 @@ run run --system a100 --mode timing --set gpu.sm_count=4 ./useptx "$sources/benc
 expect_status 0
 run bench saxpy --system v100 --n 4096
 expect_status 0
+run study cache-size --quick --only workload=transpose --only l2=60MiB
+expect_status 0
+expect_line out '^transpose +[0-9,]+$'
 run validate --only saxpy_small
 expect_status 0
 expect_line out '^NVIDIA H200, '

@@ -36,8 +36,7 @@ END
 
 # ---- mistakes ----
 
-refuses "study: expected events or threads, not ''" study
-refuses "study: expected events or threads, not 'event'" study event
+refuses "there is no study 'event'; did you mean events\?" study event
 refuses "no workload of a study is like 'none'" study events --only none
 refuses "'\(' is no regular expression" study threads --only '('
 refuses "--repeats: expected a number from 1 to 100, not 'all'" study threads --repeats all

@@ -1,0 +1,249 @@
+/* heddle study FILE: many runs, as a file says. */
+#include "cli/study.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "cli/folder.h"
+#include "cli/run.h"
+#include "cli/timing.h"
+#include "cli/workload.h"
+#include "study/campaign/campaign.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct option_row cmd_study_file_options[] = {
+    {"--quick", NULL, "the smaller sizes and fewer labels that the file has for this"},
+    {"--only", "AXIS=LABEL,...", "leave out other labels of the axis, such as workload=fir; may come often"},
+    {"--system", "NAME|FILE", "for all points, instead of the file's"},
+    {"--set", "PATH.KEY=VALUE", "change the system of all points; may come several times"},
+    {"--jobs", "N|all", "points at a time, each in a process of its own (all cores unless told)"},
+    {"--threads", "N|all", "threads of each (1 unless told)"},
+    {"--results", "FOLDER", "keep the statistics of every point there"},
+    {"--resume", NULL, "with --results: do not run again what is there already"},
+    {"--json", "FILE", "write axes, figures, and all metrics of all points"},
+    {"--csv", "FILE", "write a line for each point"},
+    {"--markdown", "FILE", "write the tables as a page"},
+    {"--svg", "FOLDER", "write a plot of each figure"},
+    {"--no-progress", NULL, "no line on the terminal that shows how far it is"},
+    {NULL, NULL, NULL},
+};
+
+struct request {
+    const char *results, *json, *csv, *markdown, *svg;
+    bool is_quick;
+    struct campaign_words only;
+    struct campaign_how how;
+    struct timing_request timing;
+};
+
+static bool take_jobs(const char *value, unsigned *jobs, struct err *err)
+{
+    struct err why;
+    return options_threads(value, jobs, &why) ||
+           err_set(err, "--jobs: expected a number from 1 to 1024, or all, not '%.80s'", value);
+}
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct request *r = user;
+    bool taken;
+    if (!row)
+        return err_set(err, "study: unexpected word '%.120s'", value);
+    if (!strcmp(row->name, "--resume")) {
+        r->how.resume = true;
+        return true;
+    }
+    if (!timing_took(&r->timing, row, value, &taken, err))
+        return false;
+    if (taken)
+        return true;
+    if (!strcmp(row->name, "--jobs"))
+        return take_jobs(value, &r->how.jobs, err);
+    if (!strcmp(row->name, "--threads"))
+        return options_threads(value, &r->how.threads, err);
+    if (!strcmp(row->name, "--quick"))
+        r->is_quick = true;
+    else if (!strcmp(row->name, "--only"))
+        campaign_add_word(&r->only, value);
+    else if (!strcmp(row->name, "--results"))
+        r->results = value;
+    else if (!strcmp(row->name, "--json"))
+        r->json = value;
+    else if (!strcmp(row->name, "--csv"))
+        r->csv = value;
+    else if (!strcmp(row->name, "--markdown"))
+        r->markdown = value;
+    else if (!strcmp(row->name, "--svg"))
+        r->svg = value;
+    return true;
+}
+
+/* ---- points ---- */
+
+/* Of the program that runs them: another build may give other results. */
+static uint64_t program_digest(const char *program)
+{
+    static const size_t most = (size_t)1 << 30;
+    struct text content = {0};
+    struct err unused;
+    file_read(program, most, &content, &unused);
+    uint64_t digest = digest_bytes(0, content.at, content.length);
+    text_fini(&content);
+    return digest;
+}
+
+static bool check(int count, char **words, struct text *identity, struct err *err)
+{
+    static uint64_t program;
+    if (!program)
+        program = program_digest("/proc/self/exe");
+    text_add(identity, "heddle = %016llx\n", (unsigned long long)program);
+    return strcmp(words[0], "run") ? cmd_workload_check(count - 1, words + 1, identity, err)
+                                   : cmd_run_check(count - 1, words + 1, identity, err);
+}
+
+static void failed(const struct campaign *campaign, const struct campaign_point *point)
+{
+    struct text name = {0}, command = {0};
+    struct err err;
+    campaign_point_name(campaign, point, &name);
+    campaign_print_words(&point->words, &command);
+    err_set(&err, "study: %s failed: %.800s (by hand: heddle %s)", name.at, point->wrong, command.at);
+    complain(EXIT_FAILED, &err);
+    text_fini(&name);
+    text_fini(&command);
+}
+
+/* ---- results ---- */
+
+static bool make_folder(const char *option, const char *path, struct err *err)
+{
+    struct stat info;
+    if (!mkdir(path, 0777) || (errno == EEXIST && !stat(path, &info) && S_ISDIR(info.st_mode)))
+        return true;
+    return err_set(err, "%s: cannot make the folder %.200s: %s", option, path, strerror(errno));
+}
+
+static bool write_file(const char *path, const struct campaign *campaign,
+                       void (*tell)(const struct campaign *campaign, FILE *stream), struct err *err)
+{
+    struct file_writer writer;
+    if (!path)
+        return true;
+    if (!file_open(&writer, path, err))
+        return false;
+    tell(campaign, writer.stream);
+    return file_close(&writer, err);
+}
+
+static bool write_plots(const char *folder, const struct campaign *campaign, struct err *err)
+{
+    bool good = true;
+    for (size_t i = 0; folder && good && i < campaign->figure_count; i++) {
+        struct file_writer writer;
+        struct text path = {0};
+        if (campaign_figure_plot(campaign, &campaign->figures[i]) == CAMPAIGN_NO_PLOT)
+            continue;
+        text_add(&path, "%s/%s.svg", folder, campaign->figures[i].name);
+        good = file_open(&writer, path.at, err);
+        if (good) {
+            campaign_svg(campaign, &campaign->figures[i], writer.stream);
+            good = file_close(&writer, err);
+        }
+        text_fini(&path);
+    }
+    return good;
+}
+
+static bool write_files(const struct request *r, const struct campaign *campaign, struct err *err)
+{
+    return write_file(r->json, campaign, campaign_json, err) &&
+           write_file(r->csv, campaign, campaign_csv, err) &&
+           write_file(r->markdown, campaign, campaign_markdown, err) && write_plots(r->svg, campaign, err);
+}
+
+/* ---- all ---- */
+
+/* All that can be wrong before hours of work. */
+static bool prepare(struct request *r, struct campaign *campaign, struct err *err)
+{
+    const char *const files[] = {r->json, r->csv, r->markdown};
+    if (r->how.resume && !r->results)
+        return err_set(err, "--resume needs --results FOLDER");
+    for (size_t i = 0; i < r->only.count; i++) {
+        if (!campaign_pick(campaign, r->only.at[i], err))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] && !file_check(files[i], err))
+            return false;
+    }
+    r->how.settings = r->timing.settings;
+    r->how.no_progress = r->timing.no_progress;
+    return campaign_points_make(campaign, &r->how, err) && (!r->svg || make_folder("--svg", r->svg, err)) &&
+           (!r->results || make_folder("--results", r->results, err));
+}
+
+static int make(struct request *r, struct campaign *campaign)
+{
+    struct err err;
+    size_t wrong = campaign_run(campaign, &r->how);
+    campaign_print(campaign, stdout);
+    if (!write_files(r, campaign, &err))
+        return complain(EXIT_FAILED, &err);
+    if (interrupted) {
+        err_set(&err, "interrupted: what is known so far was told%s",
+                r->results ? "; go on with --resume" : "");
+        return complain(EXIT_SIGNAL + interrupted, &err);
+    }
+    if (wrong) {
+        err_set(&err, "study: %zu of %zu points failed", wrong, campaign->point_count);
+        return complain(EXIT_FAILED, &err);
+    }
+    return EXIT_GOOD;
+}
+
+/* The folder of the statistics: the user's, or one that goes with us. */
+static int make_in_folder(struct request *r, struct campaign *campaign)
+{
+    struct err err;
+    char *own = r->results ? NULL : folder_new(&err), *program = realpath("/proc/self/exe", NULL);
+    int status;
+    r->how.folder = r->results ? r->results : own;
+    r->how.keeps = r->results;
+    r->how.program = program;
+    if (!program)
+        err_set(&err, "study: cannot tell where heddle is: %s", strerror(errno));
+    if (program && r->how.folder)
+        status = make(r, campaign);
+    else
+        status = complain(EXIT_FAILED, &err);
+    folder_free(own);
+    free(program); /* realpath's */
+    return status;
+}
+
+int cmd_study_file(int count, char **words)
+{
+    struct err err;
+    struct text path = {0};
+    struct campaign campaign = {0};
+    struct request r = {
+        .how = {
+            .jobs = host_cores(), .threads = 1, .interrupt = &interrupted, .check = check, .failed = failed}};
+    catch_interrupts();
+    bool good = cmd_study_shipped_find(words[0], &path, &err) &&
+                options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
+                campaign_read(&campaign, path.at, r.is_quick, r.timing.system, &err) &&
+                prepare(&r, &campaign, &err);
+    int status = good ? make_in_folder(&r, &campaign) : complain(EXIT_USAGE, &err);
+    campaign_fini(&campaign);
+    timing_fini(&r.timing);
+    mem_free(r.only.at);
+    text_fini(&path);
+    return status;
+}
