@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-PARAM_GROUP(fabric_switch_params, "switch.*", "a switch of the fabric", fabric_switch_spec,
+PARAM_GROUP(fabric_switch_params, "fabric.switch.*", "a switch of the fabric", fabric_switch_spec,
             FABRIC_SWITCH_PARAMS, SHOWS_IN_TIME);
-PARAM_GROUP(fabric_link_params, "link.*", "a link of the fabric", fabric_link_spec, FABRIC_LINK_PARAMS,
+PARAM_GROUP(fabric_link_params, "fabric.link.*", "a link of the fabric", fabric_link_spec, FABRIC_LINK_PARAMS,
             SHOWS_IN_TIME);
 
+/* Behind "fabric.link." and "fabric.switch.". */
 static const char *name_of(const char *path)
 {
-    return strchr(path, '.') + 1;
+    return strchr(strchr(path, '.') + 1, '.') + 1;
 }
 
 static void add_switches(const struct config *config, struct net_graph *graph)

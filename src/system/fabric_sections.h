@@ -1,4 +1,4 @@
-/* A fabric as sections say: [switch.NAME], [link.NAME]. For this room only. */
+/* A fabric as sections say: [fabric.switch.NAME], [fabric.link.NAME]. For this room only. */
 #ifndef SYSTEM_FABRIC_SECTIONS_H
 #define SYSTEM_FABRIC_SECTIONS_H
 

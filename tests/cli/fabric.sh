@@ -35,22 +35,22 @@ refused 'h200 --gpus 2 --set fabric.switch_latency=400ns' 'fabric.switch_latency
 refused 'h200 --gpus 2 --svg x.png' 'svg'
 
 description() { printf 'include = h200.ini\n[system]\ngpus = 3\n[fabric]\ntopology = graph\n%b' "$1" >own.ini; }
-description '[link.a]\nends = gpu0 gpu1\n'
+description '[fabric.link.a]\nends = gpu0 gpu1\n'
 refused ./own.ini 'there is no way from gpu0 to gpu2'
-description '[link.a]\nends = gpu0 gpu1\nlatency = 0\n'
+description '[fabric.link.a]\nends = gpu0 gpu1\nlatency = 0\n'
 refused ./own.ini "own.ini:6: the link 'a' has no latency"
-description '[link.a]\nends = gpu0 gpu9\n'
+description '[fabric.link.a]\nends = gpu0 gpu9\n'
 refused ./own.ini "there is no 'gpu9'"
-description '[link.a]\nends = gpu0\n'
+description '[fabric.link.a]\nends = gpu0\n'
 refused ./own.ini "expected two names"
-description '[link.a]\nends = gpu1 gpu1\n'
+description '[fabric.link.a]\nends = gpu1 gpu1\n'
 refused ./own.ini 'joins gpu1 to itself'
-description '[switch.s]\nports = 2\n[link.a]\nends = gpu* s\n'
+description '[fabric.switch.s]\nports = 2\n[fabric.link.a]\nends = gpu* s\n'
 refused ./own.ini "'s' has 3 links, and 2 ports"
-description '[switch.s]\n[link.a]\nends = gpu* s\ncredits = 3\n'
+description '[fabric.switch.s]\n[fabric.link.a]\nends = gpu* s\ncredits = 3\n'
 run bench vecadd --n 1000 --mode timing --system ./own.ini
 expect_line err "the link 'a0' has 3 credits"
-description '[switch.s]\n[link.a]\nends = gpu* s\n[link.b]\nends = host s\nduplex = half\n'
+description '[fabric.switch.s]\n[fabric.link.a]\nends = gpu* s\n[fabric.link.b]\nends = host s\nduplex = half\n'
 run bench vecadd --n 1000 --mode timing --system ./own.ini --stats own.json
 expect_status 0
 python3 - <<'END' || fail 'copies do not pass the links'

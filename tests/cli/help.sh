@@ -12,7 +12,7 @@ good() {
     [[ -z $(awk 'length > 160' out) ]] || fail "$ran: lines too long: $(awk 'length > 160' out)"
 }
 
-commands=(run serve demo bench validate study caches ptx gcn3 trace params stats test help version completion)
+commands=(run serve demo bench validate study caches ptx gcn3 trace params system stats test help version completion)
 good
 cp out overview
 for words in --help -h help; do
@@ -63,7 +63,7 @@ done
 for section in "${sections[@]}"; do
     good params "$section"
     expect_same "first section of $ran" "[$section]" "$(grep -oE '^\[[^]]*\]' out | head -n 1)"
-    [[ $section == gpu.* ]] || cat out >>each # those come with gpu
+    [[ $section == gpu.* || $section == fabric.* ]] || cat out >>each # those come with gpu, and with fabric
 done
 expect_same_file 'params of all and of each section' all each
 good params node
