@@ -18,6 +18,7 @@ struct timing_request {
     size_t setting_count, setting_capacity;
     const char *dump; /* where the whole description goes, or NULL */
     char *own;        /* the settings of the environment */
+    char *gpus;       /* ... and of --unified or --monolithic */
 };
 
 #define TIMING_OPTIONS                                                                                       \
@@ -25,6 +26,8 @@ struct timing_request {
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
         {"--set", "PATH.KEY=VALUE",                                                                          \
          "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
+        {"--unified", "N", "N GPUs that programs see as one (docs/multi-gpu.md)"},                           \
+        {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},                     \
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \

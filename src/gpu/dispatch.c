@@ -76,37 +76,49 @@ uint32_t dispatch_gpcs(const struct dispatch_spec *spec, uint32_t sm_count, uint
 
 /* Late SMs come first, then those of one GPC after another, then any that are in none. A small grid is
  * spread: behind the late ones, one SM of each TPC, then the others. */
-static void find_orders(struct dispatcher *d)
+static void find_orders(struct dispatcher *d, uint32_t sm_count)
 {
-    uint8_t *gpc_of = mem_alloc(d->sm_count, 1);
+    uint8_t *gpc_of = mem_alloc(sm_count, 1);
     uint32_t count, tpc = (uint32_t)d->spec->sms_per_tpc, all = 0, spread = 0;
-    uint32_t late = number_sms(d->spec, d->sm_count, gpc_of, &count);
-    for (uint32_t sm = late; sm < d->sm_count; sm++)
+    uint32_t late = number_sms(d->spec, sm_count, gpc_of, &count);
+    for (uint32_t sm = late; sm < sm_count; sm++)
         if (gpc_of[sm] < count)
             d->order[all++] = d->spread[spread++] = sm;
     for (uint32_t turn = 0; turn <= count; turn++) {
         uint32_t wanted = turn < count ? (turn + (uint32_t)d->spec->first_gpc) % count : count;
-        for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        for (uint32_t sm = 0; sm < sm_count; sm++)
             if (gpc_of[sm] == wanted && (sm < late || wanted == count))
                 d->order[all++] = sm;
     }
     for (uint32_t k = 0; k < tpc; k++)
-        for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        for (uint32_t sm = 0; sm < sm_count; sm++)
             if ((sm < late || gpc_of[sm] == count) && sm % tpc == k)
                 d->spread[spread++] = sm;
     mem_free(gpc_of);
 }
 
-static void number_orders(struct dispatcher *d)
+static void number_orders(struct dispatcher *d, uint32_t sm_count)
 {
-    for (uint32_t sm = 0; sm < d->sm_count; sm++)
+    for (uint32_t sm = 0; sm < sm_count; sm++)
         d->order[sm] = d->spread[sm] = sm;
 }
 
-void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu)
+/* The other members' SMs follow in the same order as the first one's. */
+static void repeat_orders(struct dispatcher *d, uint32_t sm_count)
 {
+    for (uint32_t i = sm_count; i < d->sm_count; i++) {
+        d->order[i] = d->order[i - sm_count] + sm_count;
+        d->spread[i] = d->spread[i - sm_count] + sm_count;
+    }
+}
+
+void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu,
+                     uint32_t members)
+{
+    uint32_t sms = (uint32_t)gpu->sm_count;
     d->spec = spec;
-    d->sm_count = (uint32_t)gpu->sm_count;
+    d->members = members;
+    d->sm_count = members * sms;
     clock_init(&d->clock, gpu->clock);
     d->block_ps = (uint64_t)(spec->block_cycles * 1e12 / (double)gpu->clock);
     d->warp_ps = (uint64_t)(spec->warp_cycles * 1e12 / (double)gpu->clock);
@@ -115,9 +127,10 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
     d->spread = mem_alloc(d->sm_count, sizeof *d->spread);
     if (spec->order == ORDER_GPC)
-        find_orders(d);
+        find_orders(d, sms);
     else
-        number_orders(d);
+        number_orders(d, sms);
+    repeat_orders(d, sms);
     for (uint32_t i = 0; i < d->sm_count; i++)
         d->sms[i] = (struct dispatch_sm){
             .shares = SHARES, .warps = (uint32_t)gpu->warps_per_sm, .blocks = (uint32_t)gpu->blocks_per_sm};

@@ -28,16 +28,16 @@ struct dispatcher {
     struct port *orders, *reports;
     struct dispatch_kernel kernels[SM_KERNELS];
     uint64_t launches;
-    uint32_t sm_count;
+    uint32_t sm_count, members;
     struct dispatch_sm *sms;
-    uint32_t *order, *spread; /* of SMs; for grids of no more blocks than there are SMs */
+    uint32_t *order, *spread; /* of SMs, member by member; for grids of no more blocks than there are SMs */
     uint32_t next_sm;         /* place in the order */
     uint64_t free_at;         /* ps: when it has taken note of the last block that ended */
     uint64_t block_ps, warp_ps, latency_ps;
 };
 
 void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,
-                     const struct gpu_spec *gpu);
+                     const struct gpu_spec *gpu, uint32_t members);
 /* Whether its texts can be read. */
 bool dispatch_check(const struct dispatch_spec *spec, struct err *err);
 /* The GPC of each SM, or their count, which is given, for one that is in none. */

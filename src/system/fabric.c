@@ -6,7 +6,7 @@ PARAM_GROUP(fabric_params, "fabric", "what GPUs reach each other by", fabric_spe
 bool fabric_make(struct local_machine *machine, struct err *err)
 {
     const struct fabric_spec *spec = &machine->system->fabric;
-    if (machine->gpu_count == 1)
+    if (machine_homes(machine) == 1)
         return true;
     struct link *fabric = engine_link(machine->engine, "fabric",
                                       &(struct link_spec){.latency_ps = spec->latency,
