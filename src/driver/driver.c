@@ -174,6 +174,7 @@ static void release(struct driver *driver)
     for (size_t i = 0; i < driver->memory.count; i++)
         mem_free(driver->memory.table[i]);
     mem_free(driver->memory.table);
+    mem_free(driver->memory.placed);
     mappings_fini(driver);
     arena_fini(&driver->memory.host);
     pthread_mutex_destroy(&driver->memory.lock);

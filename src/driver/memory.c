@@ -1,5 +1,6 @@
 /* Allocations: a table of all of them, by address, and which memory the kernels of each device may access. */
 #include "driver/internal.h"
+#include "driver/locality.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
 #include "base/bits.h"
@@ -222,6 +223,8 @@ void memory_remove(struct driver *driver, struct allocation *allocation)
     struct memory *memory = &driver->memory;
     hide(driver, allocation);
     memory_forget(driver, allocation);
+    if (memory->placed_count)
+        locality_forget_memory(driver, allocation->at, allocation->bytes);
     memory->ranges_changed += is_apart(allocation);
     size_t place = behind(memory, allocation->at) - 1;
     memmove(&memory->table[place], &memory->table[place + 1],

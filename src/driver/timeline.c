@@ -284,6 +284,11 @@ static void list_ranges(struct driver *driver, struct ranges *ranges)
         else
             add_range(ranges, arena->base, arena->end - arena->base, physical_at(i, 0));
     }
+    for (size_t i = 0; i < memory->placed_count; i++) {
+        const struct placed_memory *one = &memory->placed[i];
+        add_range(ranges, one->at, one->bytes,
+                  physical_at(one->device->index * members + one->member, one->place));
+    }
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
         if (one->kind == MEMORY_REGISTERED)

@@ -91,6 +91,12 @@ void heap_archive(struct heap *heap, struct archive *archive); /* see base/archi
 
 struct watch;
 
+/* Blocks that are to run on one member of a unified GPU. */
+struct block_place {
+    uint64_t first, end; /* numbers in the grid, to before the end */
+    uint32_t member;
+};
+
 struct launch {
     struct kernel *kernel;
     struct image *image;
@@ -105,6 +111,8 @@ struct launch {
     uint64_t stack_bytes;         /* of a thread */
     uint64_t instruction_limit;   /* warp instructions; 0: none */
     bool cooperative;             /* all blocks are resident: grid-wide barriers work */
+    const struct block_place *places; /* by their first blocks; those in none run anywhere. For time only */
+    uint32_t place_count;
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */

@@ -438,6 +438,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
+    dispatch_place(d, slot, launch);
     count_memory(gpu, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
                 DISPATCH_LAUNCH, &slot, sizeof slot);
@@ -559,6 +560,7 @@ static void free_slot(struct gpu *gpu, uint32_t slot)
     gpu->launches[slot].workspace = 0;
     gpu->launches[slot].launch = NULL;
     gpu->dispatcher.kernels[slot].used = false;
+    dispatch_forget(&gpu->dispatcher, slot);
 }
 
 enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, struct launch_result *result,
@@ -643,6 +645,8 @@ static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *la
         begun.workspace = 0;
     gpu->launches[slot] = begun;
     gpu->asked[slot] = asked;
+    if (archive->reading)
+        dispatch_place(&gpu->dispatcher, slot, launch);
 }
 
 void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS], struct archive *archive)
