@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "exec/exec.h"
+#include "heddle.h"
 
 #include <stdlib.h>
 
@@ -76,7 +77,7 @@ static void insert(struct memory *memory, size_t at, const struct placed_memory 
     memory->placed_count++;
 }
 
-static void delete(struct memory *memory, size_t at, size_t count)
+static void delete (struct memory *memory, size_t at, size_t count)
 {
     memory->placed_count -= count;
     memmove(&memory->placed[at], &memory->placed[at + count],
@@ -148,10 +149,11 @@ static enum result place(struct device *device, uint64_t at, uint64_t end, unsig
                                 .place = new_place(memory, device, member)};
     if (one.bytes > most - min_u64(most, placed_on(memory, device, member)) ||
         one.bytes > PLACED_END - min_u64(PLACED_END, one.place))
-        return driver_fail(RESULT_OUT_OF_MEMORY,
-                           "%llu bytes are to be placed on member %u, whose memory has %llu, with %llu placed",
-                           (unsigned long long)one.bytes, member, (unsigned long long)most,
-                           (unsigned long long)placed_on(memory, device, member));
+        return driver_fail(
+            RESULT_OUT_OF_MEMORY,
+            "%llu bytes are to be placed on member %u, whose memory has %llu, with %llu placed",
+            (unsigned long long)one.bytes, member, (unsigned long long)most,
+            (unsigned long long)placed_on(memory, device, member));
     if (i && follows(&memory->placed[i - 1], &one))
         memory->placed[i - 1].bytes += one.bytes;
     else
@@ -255,6 +257,16 @@ enum result locality_place_blocks(const struct block_place *places, size_t count
     return RESULT_SUCCESS;
 }
 
+enum result locality_place_ranges(const struct heddle_blocks *ranges, size_t count)
+{
+    struct block_place *places = mem_alloc(count + 1, sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct block_place){ranges[i].first, ranges[i].end, ranges[i].member};
+    enum result result = locality_place_blocks(places, count);
+    mem_free(places);
+    return result;
+}
+
 struct locality_blocks *locality_take_blocks(void)
 {
     struct locality_blocks *blocks = next_blocks;
@@ -307,10 +319,9 @@ enum result locality_check_blocks(const struct device *device, const struct loca
         if (result)
             return result;
         if (one->end > grid)
-            return driver_fail(RESULT_INVALID_VALUE,
-                               "blocks %llu to before %llu are placed, and the grid has %llu",
-                               (unsigned long long)one->first, (unsigned long long)one->end,
-                               (unsigned long long)grid);
+            return driver_fail(
+                RESULT_INVALID_VALUE, "blocks %llu to before %llu are placed, and the grid has %llu",
+                (unsigned long long)one->first, (unsigned long long)one->end, (unsigned long long)grid);
     }
     return blocks && config->cooperative ? check_cooperative(device, blocks, blocks_per_sm) : RESULT_SUCCESS;
 }

@@ -33,6 +33,10 @@ void locality_forget_memory(struct driver *driver, uint64_t address, uint64_t by
  * anywhere. Replaces what was said before; no ranges: nothing is said. */
 enum result locality_place_blocks(const struct block_place *places, size_t count);
 
+/* The same, as heddle.h has them. */
+struct heddle_blocks;
+enum result locality_place_ranges(const struct heddle_blocks *ranges, size_t count);
+
 /* What was said, which is then forgotten, or NULL; and back. */
 struct locality_blocks;
 struct locality_blocks *locality_take_blocks(void);

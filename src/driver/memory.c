@@ -163,6 +163,14 @@ static enum result no_addresses(struct driver *driver, uint64_t bytes)
     return result;
 }
 
+/* What is as large as the pages that members of a unified device have in turn begins with one, so that the
+ * program can place all of it. */
+static uint64_t alignment_of(const struct device *device, const struct memory_request *request)
+{
+    uint64_t page = device && locality_members(device) > 1 ? device->driver->system.spec.interleave : 0;
+    return request->bytes < page ? request->alignment : max_u64(page, request->alignment);
+}
+
 static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
                         uint64_t *address)
 {
@@ -170,7 +178,7 @@ static enum result take(struct driver *driver, struct device *device, const stru
     if (device && !has_room(device, request->pool, counted))
         return no_room(device, request);
     struct arena *arena = device ? &device->arena : &driver->memory.host;
-    uint64_t at = arena_take(arena, bytes, request->alignment);
+    uint64_t at = arena_take(arena, bytes, alignment_of(device, request));
     if (!at)
         return no_addresses(driver, bytes);
     memory_insert(driver, &(struct allocation){.at = at,
