@@ -87,6 +87,36 @@ HEDDLE_API int heddle_launch(struct heddle *heddle, unsigned device, struct hedd
                              const char *kernel, const uint32_t grid[3], const uint32_t block[3],
                              uint32_t shared_bytes, void *const *arguments);
 
+/* ---- the Locality API ----
+ *
+ * Programs see a unified GPU ("system.gpus=4", "system.unified=yes") as one device; its members are the GPUs it
+ * is made of. Each has SMs and memory of its own, and reaches the memory of others over the fabric. Pages of
+ * memory ("system.interleave") are at the members in turn, and blocks run anywhere, unless these calls say
+ * otherwise. heddle_locality.h offers the same to CUDA, HIP and OpenCL programs. */
+struct heddle_member {
+    uint32_t sm_count, first_sm;         /* the number that its first SM has among all */
+    uint64_t memory_bytes, placed_bytes; /* placed: of its memory, by heddle_place_memory */
+};
+
+/* Blocks `first` to before `end`, as they are numbered in the grid: x first, then y, then z. */
+struct heddle_blocks {
+    uint64_t first, end;
+    uint32_t member;
+};
+
+/* The members of a device, from 0 on: 1 for a GPU that is not unified; 0 when there is no such device. */
+HEDDLE_API unsigned heddle_member_count(struct heddle *heddle, unsigned device);
+HEDDLE_API int heddle_member(struct heddle *heddle, unsigned device, unsigned member,
+                             struct heddle_member *facts);
+
+/* Places the pages that begin in this range, which must be in one allocation, in the memory of a member. Waits
+ * for the device first. Contents stay as they are; the place ends when the memory is freed. */
+HEDDLE_API int heddle_place_memory(struct heddle *heddle, uint64_t at, size_t bytes, unsigned member);
+
+/* Says on which members blocks of this thread's next launch run; those in no range run anywhere. No ranges:
+ * forgets what was said. */
+HEDDLE_API int heddle_place_blocks(struct heddle *heddle, const struct heddle_blocks *ranges, size_t count);
+
 /* From now on a launch fails with 702 (cudaErrorLaunchTimeout) after `most` warp instructions or, in timing
  * mode, cycles; heddle_error() then says where its threads are. 0: no limit, the default. */
 HEDDLE_API void heddle_limit(struct heddle *heddle, uint64_t most);

@@ -91,6 +91,8 @@ static bool chose_system(const struct run *run, struct text *name, struct system
     text_add(&path, "%s/" LEDGER_SYSTEM, run->folder);
     bool good = !run->request->timing.system && !access(path.at, R_OK) &&
                 file_read(path.at, 200, name, &unused) && system_load(system, name->at, NULL, &unused);
+    for (const char *const *set = run->request->timing.settings; good && set && *set; set++)
+        system_set(system, *set, &unused); /* the program has them, too: they are good */
     text_fini(&path);
     return good;
 }

@@ -27,6 +27,33 @@ static void add_setting(struct timing_request *request, const char *value)
     request->settings[request->setting_count] = NULL;
 }
 
+enum { GPUS_MOST = 64 }; /* as the rows of [system] allow */
+
+static bool take_gpus(struct timing_request *request, const struct option_row *row, const char *value,
+                      const char *key, struct err *err)
+{
+    uint64_t count;
+    struct err why;
+    struct text setting = {0};
+    if (!unit_parse(UNIT_count, value, &count, &why))
+        return err_set(err, "%s: %s", row->name, why.text);
+    if (!count || count > GPUS_MOST)
+        return err_set(err, "%s: expected 1 to %d GPUs, not %.80s", row->name, GPUS_MOST, value);
+    if (request->gpus)
+        return err_set(err, "%s: expected one of --gpus N, --unified N and --monolithic N", row->name);
+    text_add(&setting, "%s=%llu", key, (unsigned long long)count);
+    request->gpus = setting.at;
+    add_setting(request, setting.at);
+    return true;
+}
+
+static bool take_unified(struct timing_request *request, const struct option_row *row, const char *value,
+                         struct err *err)
+{
+    add_setting(request, "system.unified=yes");
+    return take_gpus(request, row, value, "system.gpus", err);
+}
+
 bool timing_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,
                  struct err *err)
 {
@@ -40,10 +67,13 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->system = value;
     else if (!strcmp(row->name, "--set"))
         add_setting(request, value);
-    else if (!strcmp(row->name, "--gpus")) {
-        snprintf(request->gpus, sizeof request->gpus, "system.gpus=%.40s", value);
-        add_setting(request, request->gpus);
-    } else if (!strcmp(row->name, "--dump-config"))
+    else if (!strcmp(row->name, "--gpus"))
+        return take_gpus(request, row, value, "system.gpus", err);
+    else if (!strcmp(row->name, "--unified"))
+        return take_unified(request, row, value, err);
+    else if (!strcmp(row->name, "--monolithic"))
+        return take_gpus(request, row, value, "system.monolithic", err);
+    else if (!strcmp(row->name, "--dump-config"))
         request->dump = value;
     else if (!strcmp(row->name, "--attach"))
         request->attach = value;
@@ -262,4 +292,5 @@ void timing_fini(struct timing_request *request)
 {
     mem_free(request->settings);
     mem_free(request->own);
+    mem_free(request->gpus);
 }

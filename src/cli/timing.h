@@ -18,7 +18,7 @@ struct timing_request {
     size_t setting_count, setting_capacity;
     const char *dump; /* where the whole description goes, or NULL */
     char *own;        /* the settings of the environment */
-    char gpus[64];    /* what --gpus sets */
+    char *gpus;       /* ... and of --gpus, --unified or --monolithic */
 };
 
 #define TIMING_OPTIONS                                                                                       \
@@ -27,6 +27,8 @@ struct timing_request {
         {"--gpus", "N", "so many of its GPUs, on their usual fabric (--set system.gpus=N)"},                 \
         {"--set", "PATH.KEY=VALUE",                                                                          \
          "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
+        {"--unified", "N", "N GPUs that programs see as one (docs/multi-gpu.md)"},                           \
+        {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},                     \
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \

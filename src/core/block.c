@@ -27,7 +27,8 @@ void sm_kernel_make(struct sm *sm, uint32_t slot)
     kernel->serial = launch->serial;
     kernel->isa = launch->launch->kernel->isa;
     kernel->code = launch->launch->kernel->code;
-    kernel->team = team_new(launch->launch, launch->serial, sm->number, launch->workspace, &sm->on_fault);
+    kernel->team = team_new(launch->launch, launch->serial, sm->config.first_sm + sm->number,
+                            launch->workspace, &sm->on_fault);
     kernel->team->worker->clock = &sm->cycle;
     kernel->team->worker->clock_hz = sm->config.clock_hz;
     kernel->team->worker->printed = &kernel->text;

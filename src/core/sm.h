@@ -51,6 +51,7 @@ struct sm_config {
     const struct sm_launch *launches; /* [SM_KERNELS] */
     const struct space *space;        /* which changes between runs alone */
     uint32_t home;                    /* the GPU's own memory, in physical addresses */
+    uint32_t first_sm;                /* what programs call its GPU's first SM: %smid */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
     uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */

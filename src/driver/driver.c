@@ -156,7 +156,7 @@ static bool enter_machine(struct driver *driver, struct err *err)
     bool good = load_system(driver, err);
     driver->options.system = NULL;
     text_fini(&path);
-    if (good && driver->system.spec.gpus != attach_seat(driver->attach)->gpu_count) {
+    if (good && system_devices(&driver->system) != attach_seat(driver->attach)->gpu_count) {
         good = err_set(err, "%s.ini is not of the machine that is there", timing->attach);
         system_fini(&driver->system);
     }
@@ -174,6 +174,7 @@ static void release(struct driver *driver)
     for (size_t i = 0; i < driver->memory.count; i++)
         mem_free(driver->memory.table[i]);
     mem_free(driver->memory.table);
+    mem_free(driver->memory.placed);
     mappings_fini(driver);
     arena_fini(&driver->memory.host);
     pthread_mutex_destroy(&driver->memory.lock);
@@ -200,9 +201,10 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     ledger_init(&driver->ledger, options->run_dir, options->first_line, options->end_line);
     commands_init(&driver->commands);
     register_driver(driver);
-    driver->devices = mem_alloc(driver->system.spec.gpus, sizeof *driver->devices);
+    uint32_t devices = system_devices(&driver->system);
+    driver->devices = mem_alloc(devices, sizeof *driver->devices);
     bool good = memory_init(driver, err);
-    for (unsigned i = 0; good && i < driver->system.spec.gpus; i++) {
+    for (unsigned i = 0; good && i < devices; i++) {
         driver->device_count++;
         good = device_init(&driver->devices[i], driver, i, err);
     }

@@ -5,7 +5,7 @@
 struct metric_source facts_source(struct launch_facts *facts, const struct system *system,
                                   const struct gpu_kernel_stats *timing)
 {
-    const struct gpu_spec *gpu = &system->gpu;
+    const struct gpu_spec *gpu = &system->device;
     struct occupancy_need need = {.threads = facts->block[0] * facts->block[1] * facts->block[2],
                                   .registers = facts->registers,
                                   .shared_static = facts->shared_static,
@@ -22,6 +22,7 @@ struct metric_source facts_source(struct launch_facts *facts, const struct syste
                                   .l2 = &system->l2,
                                   .dram = &system->dram,
                                   .dispatch = &system->dispatch,
+                                  .members = system_members(system),
                                   .launch = facts,
                                   .timing = timing};
 }

@@ -60,14 +60,24 @@ struct mappings {
     uint64_t file_bytes; /* offsets are not used again: what is freed is a hole */
 };
 
+/* Memory of a unified device that was placed on one of its members (locality.h). */
+struct placed_memory {
+    uint64_t at, bytes;
+    const struct device *device;
+    unsigned member;
+    uint64_t place; /* in the memory of the member, as a home */
+};
+
 struct memory {
     pthread_mutex_t lock;
     struct allocation **table; /* by address */
     size_t count, capacity;
     uint64_t last_id;
     struct arena host;               /* pinned and managed memory */
-    _Atomic uint64_t ranges_changed; /* counts what came or went outside of the arenas */
+    _Atomic uint64_t ranges_changed; /* counts what came or went outside of the arenas, or was placed */
     struct mappings mappings;
+    struct placed_memory *placed; /* by address */
+    size_t placed_count, placed_capacity;
     bool told_limit; /* that the host's limit left no addresses was said */
 };
 

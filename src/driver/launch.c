@@ -1,5 +1,6 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
+#include "driver/locality.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
 #include "driver/watch.h"
@@ -19,6 +20,7 @@ struct launch_command {
     uint64_t resident; /* blocks that the GPU holds at a time */
     uint64_t limit;    /* warp instructions; 0: none */
     uint32_t carveout_bytes;
+    struct locality_blocks *places; /* or NULL */
     void *params;
     size_t param_bytes;
     struct launch launch; /* filled when its turn has come */
@@ -85,6 +87,7 @@ static void fill_launch(struct launch_command *own)
                                   .cooperative = own->config.cooperative,
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
+    own->launch.places = locality_places(own->places, &own->launch.place_count);
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
@@ -217,11 +220,14 @@ static void copy_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     own->params = copy_bytes(own->params, own->param_bytes);
+    own->places = locality_copy_blocks(own->places);
 }
 
 static void fini_launch(struct command *command)
 {
-    mem_free(((struct launch_command *)command)->params);
+    struct launch_command *own = (struct launch_command *)command;
+    mem_free(own->params);
+    locality_free_blocks(own->places);
 }
 
 static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_command),
@@ -406,9 +412,11 @@ static enum result check(const struct device *device, const struct function_copy
 
 /* ---- the calls ---- */
 
-/* All that must hold before parameters are looked at; gives a command to fill them into. */
-static enum result begin(struct stream *stream, struct function *function, const struct launch_config *config,
-                         struct launch_command **command)
+/* All that must hold before parameters are looked at; gives a command to fill them into, which has the places
+ * then. */
+static enum result begin_placed(struct stream *stream, struct function *function,
+                                const struct launch_config *config, struct locality_blocks *places,
+                                struct launch_command **command)
 {
     struct device *device = stream->device;
     struct function_copy *copy;
@@ -420,11 +428,14 @@ static enum result begin(struct stream *stream, struct function *function, const
         result = function_prepare(function, device, &copy);
     if (!result)
         result = check(device, copy, config, &blocks_per_sm);
+    if (!result)
+        result = locality_check_blocks(device, places, config, blocks_per_sm);
     if (result)
         return result;
     const struct kernel_facts *kernel = kernel_facts(copy->kernel);
     struct launch_command *made = (struct launch_command *)command_new(&launch_ops);
     made->kernel = copy->kernel;
+    made->places = places;
     made->config = *config;
     made->uses_heap = copy->uses_heap;
     made->limit = device->driver->instruction_limit;
@@ -443,6 +454,17 @@ static enum result begin(struct stream *stream, struct function *function, const
     made->param_bytes = kernel->param_bytes;
     *command = made;
     return RESULT_SUCCESS;
+}
+
+/* What the thread said of its next launch is over, be that good or not. */
+static enum result begin(struct stream *stream, struct function *function, const struct launch_config *config,
+                         struct launch_command **command)
+{
+    struct locality_blocks *places = locality_take_blocks();
+    enum result result = begin_placed(stream, function, config, places, command);
+    if (result)
+        locality_free_blocks(places);
+    return result;
 }
 
 /* The parameters of a kernel in PTX, from where each is. */

@@ -1,5 +1,6 @@
 /* Allocations: a table of all of them, by address, and which memory the kernels of each device may access. */
 #include "driver/internal.h"
+#include "driver/locality.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
 #include "base/bits.h"
@@ -162,6 +163,14 @@ static enum result no_addresses(struct driver *driver, uint64_t bytes)
     return result;
 }
 
+/* What is as large as the pages that members of a unified device have in turn begins with one, so that the
+ * program can place all of it. */
+static uint64_t alignment_of(const struct device *device, const struct memory_request *request)
+{
+    uint64_t page = device && locality_members(device) > 1 ? device->driver->system.spec.interleave : 0;
+    return request->bytes < page ? request->alignment : max_u64(page, request->alignment);
+}
+
 static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
                         uint64_t *address)
 {
@@ -169,7 +178,7 @@ static enum result take(struct driver *driver, struct device *device, const stru
     if (device && !has_room(device, request->pool, counted))
         return no_room(device, request);
     struct arena *arena = device ? &device->arena : &driver->memory.host;
-    uint64_t at = arena_take(arena, bytes, request->alignment);
+    uint64_t at = arena_take(arena, bytes, alignment_of(device, request));
     if (!at)
         return no_addresses(driver, bytes);
     memory_insert(driver, &(struct allocation){.at = at,
@@ -222,6 +231,8 @@ void memory_remove(struct driver *driver, struct allocation *allocation)
     struct memory *memory = &driver->memory;
     hide(driver, allocation);
     memory_forget(driver, allocation);
+    if (memory->placed_count)
+        locality_forget_memory(driver, allocation->at, allocation->bytes);
     memory->ranges_changed += is_apart(allocation);
     size_t place = behind(memory, allocation->at) - 1;
     memmove(&memory->table[place], &memory->table[place + 1],

@@ -2,6 +2,7 @@
 #include "heddle.h"
 #include "driver/facts.h"
 #include "driver/internal.h"
+#include "driver/locality.h"
 #include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -112,7 +113,7 @@ unsigned heddle_device_count(const struct heddle *heddle)
 
 uint64_t heddle_property(const struct heddle *heddle, const char *name)
 {
-    const struct gpu_spec *spec = &driver_system(heddle->driver)->gpu;
+    const struct gpu_spec *spec = &driver_system(heddle->driver)->device;
     for (size_t i = 0; i < gpu_params.row_count; i++) {
         const struct param_row *row = &gpu_params.rows[i];
         const char *field = (const char *)spec + row->offset;
@@ -304,6 +305,44 @@ int heddle_launch(struct heddle *heddle, unsigned device, struct heddle_module *
     if (!result)
         result = stream_launch(device_default_stream(on), function, &config, arguments);
     return tell(heddle, on, result);
+}
+
+/* ---- the Locality API ---- */
+
+unsigned heddle_member_count(struct heddle *heddle, unsigned device)
+{
+    const struct device *on = heddle ? device_at(heddle, device) : NULL;
+    return on ? locality_members(on) : 0;
+}
+
+int heddle_member(struct heddle *heddle, unsigned device, unsigned member, struct heddle_member *facts)
+{
+    struct locality_member found;
+    if (!heddle || !facts)
+        return missing(heddle ? "where the facts go" : "the system");
+    struct device *on = device_at(heddle, device);
+    if (!on)
+        return usable(heddle) ? RESULT_NOT_INITIALIZED : RESULT_INVALID_DEVICE;
+    enum result result = locality_member(on, member, &found);
+    if (!result)
+        *facts = (struct heddle_member){found.sm_count, found.first_sm, found.memory, found.placed};
+    return tell(heddle, on, result);
+}
+
+int heddle_place_memory(struct heddle *heddle, uint64_t at, size_t bytes, unsigned member)
+{
+    if (!heddle)
+        return missing("the system");
+    enum result result = usable(heddle);
+    return (int)(result ? result : locality_place_memory(heddle->driver, at, bytes, member));
+}
+
+int heddle_place_blocks(struct heddle *heddle, const struct heddle_blocks *ranges, size_t count)
+{
+    if (!heddle || (count && !ranges))
+        return missing(heddle ? "the ranges of blocks" : "the system");
+    enum result result = usable(heddle);
+    return (int)(result ? result : locality_place_ranges(ranges, count));
 }
 
 void heddle_limit(struct heddle *heddle, uint64_t most)

@@ -91,20 +91,28 @@ void heap_archive(struct heap *heap, struct archive *archive); /* see base/archi
 
 struct watch;
 
+/* Blocks that are to run on one member of a unified GPU. */
+struct block_place {
+    uint64_t first, end; /* numbers in the grid, to before the end */
+    uint32_t member;
+};
+
 struct launch {
     struct kernel *kernel;
     struct image *image;
     struct heap *heap;  /* or NULL: device-side malloc gives NULL */
     const void *params; /* kernel_facts.param_bytes of them */
     uint32_t grid[3], block[3];
-    uint32_t dimensions;          /* that the program gave; 0: all three */
-    uint32_t shared_bytes;        /* dynamic */
-    unsigned threads;             /* of the host; at least 1 */
-    uint32_t resident_blocks;     /* how many blocks the GPU holds at a time; 0: all */
-    uint32_t sm_count;            /* for %nsmid, %smid */
-    uint64_t stack_bytes;         /* of a thread */
-    uint64_t instruction_limit;   /* warp instructions; 0: none */
-    bool cooperative;             /* all blocks are resident: grid-wide barriers work */
+    uint32_t dimensions;              /* that the program gave; 0: all three */
+    uint32_t shared_bytes;            /* dynamic */
+    unsigned threads;                 /* of the host; at least 1 */
+    uint32_t resident_blocks;         /* how many blocks the GPU holds at a time; 0: all */
+    uint32_t sm_count;                /* for %nsmid, %smid */
+    uint64_t stack_bytes;             /* of a thread */
+    uint64_t instruction_limit;       /* warp instructions; 0: none */
+    bool cooperative;                 /* all blocks are resident: grid-wide barriers work */
+    const struct block_place *places; /* by their first blocks; those in none run anywhere. For time only */
+    uint32_t place_count;
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */

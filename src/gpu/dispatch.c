@@ -76,37 +76,49 @@ uint32_t dispatch_gpcs(const struct dispatch_spec *spec, uint32_t sm_count, uint
 
 /* Late SMs come first, then those of one GPC after another, then any that are in none. A small grid is
  * spread: behind the late ones, one SM of each TPC, then the others. */
-static void find_orders(struct dispatcher *d)
+static void find_orders(struct dispatcher *d, uint32_t sm_count)
 {
-    uint8_t *gpc_of = mem_alloc(d->sm_count, 1);
+    uint8_t *gpc_of = mem_alloc(sm_count, 1);
     uint32_t count, tpc = (uint32_t)d->spec->sms_per_tpc, all = 0, spread = 0;
-    uint32_t late = number_sms(d->spec, d->sm_count, gpc_of, &count);
-    for (uint32_t sm = late; sm < d->sm_count; sm++)
+    uint32_t late = number_sms(d->spec, sm_count, gpc_of, &count);
+    for (uint32_t sm = late; sm < sm_count; sm++)
         if (gpc_of[sm] < count)
             d->order[all++] = d->spread[spread++] = sm;
     for (uint32_t turn = 0; turn <= count; turn++) {
         uint32_t wanted = turn < count ? (turn + (uint32_t)d->spec->first_gpc) % count : count;
-        for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        for (uint32_t sm = 0; sm < sm_count; sm++)
             if (gpc_of[sm] == wanted && (sm < late || wanted == count))
                 d->order[all++] = sm;
     }
     for (uint32_t k = 0; k < tpc; k++)
-        for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        for (uint32_t sm = 0; sm < sm_count; sm++)
             if ((sm < late || gpc_of[sm] == count) && sm % tpc == k)
                 d->spread[spread++] = sm;
     mem_free(gpc_of);
 }
 
-static void number_orders(struct dispatcher *d)
+static void number_orders(struct dispatcher *d, uint32_t sm_count)
 {
-    for (uint32_t sm = 0; sm < d->sm_count; sm++)
+    for (uint32_t sm = 0; sm < sm_count; sm++)
         d->order[sm] = d->spread[sm] = sm;
 }
 
-void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu)
+/* The other members' SMs follow in the same order as the first one's. */
+static void repeat_orders(struct dispatcher *d, uint32_t sm_count)
 {
+    for (uint32_t i = sm_count; i < d->sm_count; i++) {
+        d->order[i] = d->order[i - sm_count] + sm_count;
+        d->spread[i] = d->spread[i - sm_count] + sm_count;
+    }
+}
+
+void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu,
+                     uint32_t members)
+{
+    uint32_t sms = (uint32_t)gpu->sm_count;
     d->spec = spec;
-    d->sm_count = (uint32_t)gpu->sm_count;
+    d->members = members;
+    d->sm_count = members * sms;
     clock_init(&d->clock, gpu->clock);
     d->block_ps = (uint64_t)(spec->block_cycles * 1e12 / (double)gpu->clock);
     d->warp_ps = (uint64_t)(spec->warp_cycles * 1e12 / (double)gpu->clock);
@@ -114,10 +126,12 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
     d->spread = mem_alloc(d->sm_count, sizeof *d->spread);
+    d->next_of = mem_alloc(members, sizeof *d->next_of);
     if (spec->order == ORDER_GPC)
-        find_orders(d);
+        find_orders(d, sms);
     else
-        number_orders(d);
+        number_orders(d, sms);
+    repeat_orders(d, sms);
     for (uint32_t i = 0; i < d->sm_count; i++)
         d->sms[i] = (struct dispatch_sm){
             .shares = SHARES, .warps = (uint32_t)gpu->warps_per_sm, .blocks = (uint32_t)gpu->blocks_per_sm};
@@ -128,6 +142,55 @@ void dispatcher_fini(struct dispatcher *d)
     mem_free(d->sms);
     mem_free(d->order);
     mem_free(d->spread);
+    mem_free(d->next_of);
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        dispatch_forget(d, i);
+}
+
+/* ---- blocks that are placed ---- */
+
+static void add_places(struct dispatch_queue *queue, const struct block_place *place)
+{
+    if (place->first == place->end)
+        return;
+    queue->ranges = mem_resize(queue->ranges, queue->count, queue->count + 1, sizeof *queue->ranges);
+    queue->ranges[queue->count++] = *place;
+    queue->blocks += place->end - place->first;
+    queue->next = queue->ranges[0].first;
+}
+
+void dispatch_place(struct dispatcher *d, uint32_t slot, const struct launch *launch)
+{
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], done = 0;
+    if (!launch->place_count)
+        return;
+    struct dispatch_queue *queues = d->queues[slot] = mem_alloc(d->members + 1, sizeof *queues);
+    for (uint32_t i = 0; i < launch->place_count; i++) {
+        const struct block_place *place = &launch->places[i];
+        REQUIRE(place->first >= done && place->end <= blocks && place->member < d->members);
+        add_places(&queues[d->members], &(struct block_place){.first = done, .end = place->first});
+        add_places(&queues[place->member], place);
+        done = place->end;
+    }
+    add_places(&queues[d->members], &(struct block_place){.first = done, .end = blocks});
+}
+
+void dispatch_forget(struct dispatcher *d, uint32_t slot)
+{
+    for (uint32_t i = 0; d->queues[slot] && i <= d->members; i++)
+        mem_free(d->queues[slot][i].ranges);
+    mem_free(d->queues[slot]);
+    d->queues[slot] = NULL;
+}
+
+/* The next block of a queue, which passes it. */
+static uint64_t take_placed(struct dispatch_queue *queue)
+{
+    uint64_t block = queue->next++;
+    queue->blocks--;
+    if (queue->next == queue->ranges[queue->range].end && ++queue->range < queue->count)
+        queue->next = queue->ranges[queue->range].first;
+    return block;
 }
 
 static struct dispatcher *self_of(struct component *self)
@@ -140,10 +203,9 @@ static bool fits(const struct dispatch_sm *sm, const struct dispatch_kernel *ker
     return sm->blocks && sm->shares >= kernel->share && sm->warps >= kernel->warps;
 }
 
-static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm)
+static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm, uint64_t number)
 {
-    struct dispatch_kernel *kernel = &d->kernels[slot];
-    struct sm_block_message order = {.number = kernel->next++, .kernel = slot};
+    struct sm_block_message order = {.number = number, .kernel = slot};
     uint64_t now = component_now(d->component);
     if (!port_send(d->orders, 1 + sm, max_u64(d->free_at, now) - now, SM_BEGIN, &order, sizeof order))
         BUG("an order found no room");
@@ -164,10 +226,11 @@ static void give_room(struct dispatch_sm *sm, const struct dispatch_kernel *kern
 }
 
 /* The next SM, in order, that has room for a block. */
-static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, uint32_t *found)
+static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, uint64_t block,
+                    uint32_t *found)
 {
     if (d->spec->order == ORDER_STATIC) {
-        *found = (uint32_t)(kernel->next % d->sm_count);
+        *found = (uint32_t)(block % d->sm_count);
         return fits(&d->sms[*found], kernel);
     }
     const uint32_t *order = kernel->blocks <= d->sm_count ? d->spread : d->order;
@@ -183,12 +246,63 @@ static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, 
     return false;
 }
 
+/* The next SM of a member, in order, that has room for a block. */
+static bool find_member_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, uint32_t member,
+                           uint64_t block, uint32_t *found)
+{
+    uint32_t sms = d->sm_count / d->members;
+    if (d->spec->order == ORDER_STATIC) {
+        *found = member * sms + (uint32_t)(block % sms);
+        return fits(&d->sms[*found], kernel);
+    }
+    const uint32_t *order = (kernel->blocks <= d->sm_count ? d->spread : d->order) + member * sms;
+    for (uint32_t i = 0; i < sms; i++) {
+        uint32_t place = (d->next_of[member] + i) % sms;
+        if (fits(&d->sms[order[place]], kernel)) {
+            d->next_of[member] = (place + 1) % sms;
+            *found = order[place];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Members take turns, one block each. */
+static void hand_out_placed(struct dispatcher *d, uint32_t slot)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    for (bool some = true; some;) {
+        some = false;
+        for (uint32_t i = 0; i <= d->members; i++) {
+            struct dispatch_queue *queue = &d->queues[slot][i];
+            uint32_t sm;
+            if (!queue->blocks || !(i < d->members ? find_member_sm(d, kernel, i, queue->next, &sm)
+                                                   : find_sm(d, kernel, queue->next, &sm)))
+                continue;
+            take_room(&d->sms[sm], kernel);
+            kernel->next++;
+            send_block(d, slot, sm, take_placed(queue));
+            some = true;
+        }
+    }
+}
+
+static void hand_out_kernel(struct dispatcher *d, uint32_t slot)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    uint32_t sm;
+    while (kernel->next < kernel->blocks && find_sm(d, kernel, kernel->next, &sm)) {
+        take_room(&d->sms[sm], kernel);
+        send_block(d, slot, sm, kernel->next++);
+    }
+}
+
 /* Hands out what can be: the oldest kernel's blocks first. */
 static void hand_out(struct dispatcher *d)
 {
     uint64_t done = 0;
     for (;;) {
-        uint32_t best = SM_KERNELS, sm;
+        uint32_t best = SM_KERNELS;
         for (uint32_t i = 0; i < SM_KERNELS; i++) {
             const struct dispatch_kernel *kernel = &d->kernels[i];
             if (kernel->used && kernel->started && !kernel->failed && kernel->next < kernel->blocks &&
@@ -197,10 +311,10 @@ static void hand_out(struct dispatcher *d)
         }
         if (best == SM_KERNELS)
             return;
-        while (d->kernels[best].next < d->kernels[best].blocks && find_sm(d, &d->kernels[best], &sm)) {
-            take_room(&d->sms[sm], &d->kernels[best]);
-            send_block(d, best, sm);
-        }
+        if (UNLIKELY(d->queues[best] != NULL))
+            hand_out_placed(d, best);
+        else
+            hand_out_kernel(d, best);
         done = d->kernels[best].order + 1;
     }
 }
@@ -255,6 +369,21 @@ static void arrive(struct component *self, void *state, struct port *port)
     }
 }
 
+/* Ranges follow from the launch. */
+static void archive_queues(struct dispatcher *d, uint32_t slot, struct archive *archive)
+{
+    struct dispatch_queue *queues = d->queues[slot];
+    if (!archive_check(archive, archive_number(archive, queues != NULL, 1) == (queues != NULL)) || !queues)
+        return;
+    for (uint32_t i = 0; i <= d->members && archive->good; i++) {
+        struct dispatch_queue *queue = &queues[i];
+        queue->range = (uint32_t)archive_number(archive, queue->range, queue->count);
+        ARCHIVE_VALUE(archive, queue->next);
+        ARCHIVE_VALUE(archive, queue->blocks);
+        archive_check(archive, !queue->blocks || queue->range < queue->count);
+    }
+}
+
 static void archive(struct component *self, void *state, struct archive *archive)
 {
     struct dispatcher *d = self_of(self);
@@ -265,6 +394,10 @@ static void archive(struct component *self, void *state, struct archive *archive
     archive_bytes(archive, d->sms, d->sm_count * sizeof *d->sms);
     d->next_sm = (uint32_t)archive_number(archive, d->next_sm, d->sm_count - 1);
     ARCHIVE_VALUE(archive, d->free_at);
+    for (uint32_t i = 0; i < d->members; i++)
+        d->next_of[i] = (uint32_t)archive_number(archive, d->next_of[i], d->sm_count - 1);
+    for (uint32_t i = 0; i < SM_KERNELS && archive->good; i++)
+        archive_queues(d, i, archive);
 }
 
 const struct component_ops dispatcher_ops = {

@@ -21,6 +21,16 @@ struct dispatch_sm {
     uint32_t shares, warps, blocks; /* that are free */
 };
 
+/* The blocks of a kernel that are placed on members: one queue for each member, and one for all others, which
+ * run anywhere. */
+struct dispatch_queue {
+    struct block_place *ranges; /* by their first blocks */
+    uint32_t count;
+    uint32_t range; /* the one whose turn it is, and */
+    uint64_t next;  /* the next block in it */
+    uint64_t blocks;
+};
+
 struct dispatcher {
     const struct dispatch_spec *spec;
     struct clock_domain clock;
@@ -28,21 +38,27 @@ struct dispatcher {
     struct port *orders, *reports;
     struct dispatch_kernel kernels[SM_KERNELS];
     uint64_t launches;
-    uint32_t sm_count;
+    uint32_t sm_count, members;
     struct dispatch_sm *sms;
-    uint32_t *order, *spread; /* of SMs; for grids of no more blocks than there are SMs */
+    uint32_t *order, *spread; /* of SMs, member by member; for grids of no more blocks than there are SMs */
     uint32_t next_sm;         /* place in the order */
-    uint64_t free_at;         /* ps: when it has taken note of the last block that ended */
+    uint32_t *next_of;        /* by member: the same among its own, for blocks that are placed there */
+    struct dispatch_queue *queues[SM_KERNELS]; /* [members + 1]; NULL: all blocks run anywhere */
+    uint64_t free_at;                          /* ps: when it has taken note of the last block that ended */
     uint64_t block_ps, warp_ps, latency_ps;
 };
 
 void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,
-                     const struct gpu_spec *gpu);
+                     const struct gpu_spec *gpu, uint32_t members);
 /* Whether its texts can be read. */
 bool dispatch_check(const struct dispatch_spec *spec, struct err *err);
 /* The GPC of each SM, or their count, which is given, for one that is in none. */
 uint32_t dispatch_gpcs(const struct dispatch_spec *spec, uint32_t sm_count, uint8_t *gpc_of);
 void dispatcher_fini(struct dispatcher *dispatcher);
+
+/* Of a kernel that begins, or was read from a checkpoint; and of one that has ended. */
+void dispatch_place(struct dispatcher *dispatcher, uint32_t slot, const struct launch *launch);
+void dispatch_forget(struct dispatcher *dispatcher, uint32_t slot);
 extern const struct component_ops dispatcher_ops;
 
 #endif

@@ -24,9 +24,10 @@ struct gpu {
     struct engine *engine;
     struct gpu_config config;
     struct dispatcher dispatcher;
-    struct memsys *mem;
+    uint32_t members;
+    struct memsys **mems; /* by member */
     struct sm **sms;
-    uint32_t sm_count;
+    uint32_t sm_count; /* of all members */
     struct sm_launch launches[SM_KERNELS];
     struct gpu_launch asked[SM_KERNELS];
     struct memsys_counters before[SM_KERNELS];
@@ -45,16 +46,23 @@ struct sm_links {
  * does not shorten windows (docs/engine.md). */
 static uint64_t siblings_ps(const struct gpu *gpu)
 {
-    bool has_some = gpu->config.sm->fetch_group > 1 && gpu->sm_count > 1;
+    bool has_some = gpu->config.sm->fetch_group > 1 && gpu->config.gpu->sm_count > 1;
     return has_some ? 2 * gpu->dispatcher.latency_ps : 0;
+}
+
+static uint32_t sms_of_member(const struct gpu *gpu)
+{
+    return (uint32_t)gpu->config.gpu->sm_count;
 }
 
 static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct sm_links *links,
                    struct err *err)
 {
     const struct gpu_spec *spec = gpu->config.gpu;
+    uint32_t member = i / sms_of_member(gpu), number = i % sms_of_member(gpu);
+    struct memsys *mem = gpu->mems[member];
     struct text name = {0};
-    text_add(&name, "%s.sm[%u]", path, i);
+    text_add(&name, "%s.sm[%u]", path, number);
     struct sm_config config = {.spec = gpu->config.sm,
                                .tlb = gpu->config.tlb,
                                .clock_hz = spec->clock,
@@ -63,18 +71,19 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .blocks = (uint32_t)spec->blocks_per_sm,
                                .launches = gpu->launches,
                                .space = gpu->config.space,
-                               .home = gpu->config.number,
-                               .mem = gpu->mem,
+                               .home = gpu->config.number + member,
+                               .first_sm = member * sms_of_member(gpu),
+                               .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
                                .siblings_ps = siblings_ps(gpu)};
     struct island *island = engine_island(gpu->engine, name.at);
     island_own(gpu->engine, island);
-    struct sm *sm = gpu->sms[i] = sm_new(&config, i);
+    struct sm *sm = gpu->sms[i] = sm_new(&config, number);
     island_own(gpu->engine, NULL);
     struct component *component = sm_component(sm, gpu->engine, island, name.at);
     text_fini(&name);
-    return memsys_attach(gpu->mem, i, component_port(component, 0), component_port(component, 1), err) &&
-           memsys_attach_translations(gpu->mem, component_port(component, 4), err) &&
+    return memsys_attach(mem, number, component_port(component, 0), component_port(component, 1), err) &&
+           memsys_attach_translations(mem, component_port(component, 4), err) &&
            link_plug_one_way(links->orders, component_port(component, 2), PORT_RECEIVES, err) &&
            link_plug_one_way(links->reports, component_port(component, 3), PORT_SENDS, err) &&
            (!links->siblings || link_plug(links->siblings, component_port(component, 5), err));
@@ -90,12 +99,18 @@ static struct link *add_link(struct gpu *gpu, const char *path, const char *what
     return link;
 }
 
-static bool build(struct gpu *gpu, const char *path, struct err *err)
+static void add_member_path(const struct gpu *gpu, const char *path, uint32_t member, struct text *text)
 {
-    struct dispatcher *d = &gpu->dispatcher;
-    const struct gpu_spec *spec = gpu->config.gpu;
-    uint8_t *gpc_of = mem_alloc(gpu->sm_count, 1);
-    struct memsys_config mem = {.home = gpu->config.number,
+    text_add(text, "%s", path);
+    if (gpu->members > 1)
+        text_add(text, ".member[%u]", member);
+}
+
+static bool add_memory(struct gpu *gpu, uint32_t member, const char *path, struct err *err)
+{
+    uint32_t sms = sms_of_member(gpu);
+    uint8_t *gpc_of = mem_alloc(sms, 1);
+    struct memsys_config mem = {.home = gpu->config.number + member,
                                 .host = gpu->config.host,
                                 .has_peers = gpu->config.has_peers,
                                 .host_node = gpu->config.host_node,
@@ -104,35 +119,63 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
                                 .dram = gpu->config.dram,
                                 .noc = gpu->config.noc,
                                 .tlb = gpu->config.tlb,
-                                .sm_clock = spec->clock,
-                                .clients = gpu->sm_count,
-                                .clients_of_sms = gpu->sm_count,
-                                .gpcs = dispatch_gpcs(gpu->config.dispatch, gpu->sm_count, gpc_of),
+                                .sm_clock = gpu->config.gpu->clock,
+                                .clients = sms,
+                                .clients_of_sms = sms,
+                                .gpcs = dispatch_gpcs(gpu->config.dispatch, sms, gpc_of),
                                 .gpc_of = gpc_of,
                                 .probe = gpu->config.probe,
                                 .atomic = atomic_perform};
-    struct text name = {0};
-    dispatcher_init(d, gpu->config.dispatch, spec);
-    gpu->mem = memsys_new(gpu->engine, path, &mem, err);
+    gpu->mems[member] = memsys_new(gpu->engine, path, &mem, err);
     mem_free(gpc_of);
-    if (!gpu->mem)
-        return false;
+    return gpu->mems[member];
+}
+
+static bool add_dispatcher(struct gpu *gpu, const char *path, struct link *orders, struct link *reports,
+                           struct err *err)
+{
+    struct dispatcher *d = &gpu->dispatcher;
+    struct text name = {0};
     text_add(&name, "%s.dispatcher", path);
-    struct link_spec wires = {.latency_ps = d->latency_ps};
-    struct sm_links links = {.orders = add_link(gpu, path, "orders", &wires),
-                             .reports = add_link(gpu, path, "reports", &wires)};
-    if (siblings_ps(gpu))
-        links.siblings = add_link(gpu, path, "siblings", &(struct link_spec){.latency_ps = siblings_ps(gpu)});
     d->component = engine_component(gpu->engine, engine_island(gpu->engine, name.at), name.at,
                                     &dispatcher_ops, d, 8, "orders,reports");
     text_fini(&name);
     d->orders = component_port(d->component, 0);
     d->reports = component_port(d->component, 1);
-    bool good = link_plug_one_way(links.orders, d->orders, PORT_SENDS, err) &&
-                link_plug_one_way(links.reports, d->reports, PORT_RECEIVES, err);
-    for (uint32_t i = 0; i < gpu->sm_count && good; i++)
-        good = add_sm(gpu, i, path, &links, err);
-    return good && memsys_ready(gpu->mem, err);
+    return link_plug_one_way(orders, d->orders, PORT_SENDS, err) &&
+           link_plug_one_way(reports, d->reports, PORT_RECEIVES, err);
+}
+
+static bool add_member_sms(struct gpu *gpu, uint32_t member, const char *path, struct sm_links links,
+                           struct err *err)
+{
+    bool good = true;
+    if (siblings_ps(gpu))
+        links.siblings = add_link(gpu, path, "siblings", &(struct link_spec){.latency_ps = siblings_ps(gpu)});
+    for (uint32_t i = 0; i < sms_of_member(gpu) && good; i++)
+        good = add_sm(gpu, member * sms_of_member(gpu) + i, path, &links, err);
+    return good && memsys_ready(gpu->mems[member], err);
+}
+
+static bool build(struct gpu *gpu, const char *path, struct err *err)
+{
+    struct text *paths = mem_alloc(gpu->members, sizeof *paths);
+    bool good = true;
+    dispatcher_init(&gpu->dispatcher, gpu->config.dispatch, gpu->config.gpu, gpu->members);
+    for (uint32_t i = 0; i < gpu->members && good; i++) {
+        add_member_path(gpu, path, i, &paths[i]);
+        good = add_memory(gpu, i, paths[i].at, err);
+    }
+    struct link_spec wires = {.latency_ps = gpu->dispatcher.latency_ps};
+    struct sm_links links = {.orders = add_link(gpu, path, "orders", &wires),
+                             .reports = add_link(gpu, path, "reports", &wires)};
+    good = good && add_dispatcher(gpu, path, links.orders, links.reports, err);
+    for (uint32_t i = 0; i < gpu->members && good; i++)
+        good = add_member_sms(gpu, i, paths[i].at, links, err);
+    for (uint32_t i = 0; i < gpu->members; i++)
+        text_fini(&paths[i]);
+    mem_free(paths);
+    return good;
 }
 
 /* One figure of a GPU cannot be more than another. */
@@ -244,11 +287,14 @@ struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_co
     struct gpu *gpu = mem_alloc(1, sizeof *gpu);
     gpu->engine = engine;
     gpu->config = *config;
-    gpu->sm_count = (uint32_t)config->gpu->sm_count;
+    gpu->members = config->members ? config->members : 1;
+    gpu->mems = mem_alloc(gpu->members, sizeof(struct memsys *));
+    gpu->sm_count = gpu->members * sms_of_member(gpu);
     gpu->sms = mem_alloc(gpu->sm_count, sizeof *gpu->sms);
     gpu->workspaces = mem_map(WORKSPACES_HINT, SM_KERNELS * WORKSPACE);
     if (build(gpu, path, err)) {
-        gpu_set_memory(gpu, NULL, 0);
+        for (uint32_t i = 0; i < gpu->members; i++)
+            gpu_set_memory(gpu, i, NULL, 0);
         return gpu;
     }
     gpu_free(gpu);
@@ -262,9 +308,10 @@ void gpu_free(struct gpu *gpu)
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         if (gpu->sms[i])
             sm_free(gpu->sms[i]);
-    if (gpu->mem)
-        memsys_free(gpu->mem);
+    for (uint32_t i = 0; i < gpu->members; i++)
+        memsys_free(gpu->mems[i]);
     dispatcher_fini(&gpu->dispatcher);
+    mem_free(gpu->mems);
     mem_free(gpu->sms);
     mem_unmap(gpu->workspaces, SM_KERNELS * WORKSPACE);
     mem_free(gpu);
@@ -272,23 +319,25 @@ void gpu_free(struct gpu *gpu)
 
 /* Memory */
 
-void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t count)
+void gpu_set_memory(struct gpu *gpu, uint32_t member, const struct home_range *ranges, uint32_t count)
 {
     struct home_range *all = mem_alloc(count + 1, sizeof *all);
     if (count)
         memcpy(all, ranges, count * sizeof *all);
-    all[count] = (struct home_range){WORK_FROM, SM_KERNELS * WORKSPACE, gpu->workspaces};
-    memsys_set_ranges(gpu->mem, all, count + 1);
+    if (!member)
+        all[count++] = (struct home_range){WORK_FROM, SM_KERNELS * WORKSPACE, gpu->workspaces, 0, 0};
+    memsys_set_ranges(gpu->mems[member], all, count);
     mem_free(all);
-    for (uint32_t i = 0; i < gpu->sm_count; i++)
-        sm_forget_places(gpu->sms[i]);
+    for (uint32_t i = 0; i < sms_of_member(gpu); i++)
+        sm_forget_places(gpu->sms[member * sms_of_member(gpu) + i]);
 }
 
-struct memsys *gpu_mem(const struct gpu *gpu)
+struct memsys *gpu_mem(const struct gpu *gpu, uint32_t member)
 {
-    return gpu->mem;
+    return gpu->mems[member];
 }
 
+/* Those of a unified GPU are its first member's. */
 struct space_block gpu_workspaces(const struct gpu *gpu)
 {
     return (struct space_block){.at = (uintptr_t)gpu->workspaces,
@@ -296,9 +345,10 @@ struct space_block gpu_workspaces(const struct gpu *gpu)
                                 .to = physical_at(gpu->config.number, WORK_FROM)};
 }
 
-void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes)
+void gpu_drop_memory(struct gpu *gpu)
 {
-    memsys_sync(gpu->mem, at, bytes, changes);
+    for (uint32_t i = 0; i < gpu->members; i++)
+        memsys_sync(gpu->mems[i], 0, UINT64_MAX, true);
 }
 
 void gpu_forget_data(struct gpu *gpu)
@@ -309,7 +359,10 @@ void gpu_forget_data(struct gpu *gpu)
 
 bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err)
 {
-    return memsys_attach_fabric(gpu->mem, fabric, err);
+    for (uint32_t i = 0; i < gpu->members; i++)
+        if (!memsys_attach_fabric(gpu->mems[i], fabric, err))
+            return false;
+    return true;
 }
 
 /* Kernels */
@@ -350,6 +403,20 @@ static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked, 
     return (uint32_t)carveout_for(spec, need);
 }
 
+/* Over all members. */
+static void count_memory(const struct gpu *gpu, struct memsys_counters *sum)
+{
+    *sum = (struct memsys_counters){0};
+    for (uint32_t i = 0; i < gpu->members; i++) {
+        struct memsys_counters one;
+        uint64_t *to = (uint64_t *)sum;
+        const uint64_t *from = (const uint64_t *)&one;
+        memsys_count(gpu->mems[i], &one);
+        for (size_t k = 0; k < sizeof *sum / sizeof *to; k++)
+            to[k] += from[k];
+    }
+}
+
 uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t time)
 {
     struct dispatcher *d = &gpu->dispatcher;
@@ -362,13 +429,14 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     gpu->asked[slot] = *asked;
     char *workspace = launch->cooperative ? workspace_of(gpu, slot) : NULL;
     if (workspace) {
-        memsys_sync(gpu->mem, WORK_FROM + (uint64_t)slot * WORKSPACE, WORKSPACE, true);
+        memsys_sync(gpu->mems[0], WORK_FROM + (uint64_t)slot * WORKSPACE, WORKSPACE, true);
         memset(workspace, 0, WORKSPACE);
         image_add(launch->image, (struct range){(uintptr_t)workspace, WORKSPACE,
                                                 "the workspace of grid-wide barriers", false});
     }
     if (asked->cold_caches) {
-        memsys_flush(gpu->mem, true);
+        for (uint32_t i = 0; i < gpu->members; i++)
+            memsys_flush(gpu->mems[i], true);
         for (uint32_t i = 0; i < gpu->sm_count; i++)
             sm_forget(gpu->sms[i], engine_time(gpu->engine));
     }
@@ -388,7 +456,8 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
-    memsys_count(gpu->mem, &gpu->before[slot]);
+    dispatch_place(d, slot, launch);
+    count_memory(gpu, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
                 DISPATCH_LAUNCH, &slot, sizeof slot);
     return slot;
@@ -468,7 +537,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
     }
     if (!stats->sms_used) /* it was stopped before its first block began */
         stats->idlest_sm_cycles = 0;
-    memsys_count(gpu->mem, &stats->mem);
+    count_memory(gpu, &stats->mem);
     memsys_since(&stats->mem, &gpu->before[slot]);
 }
 
@@ -509,6 +578,7 @@ static void free_slot(struct gpu *gpu, uint32_t slot)
     gpu->launches[slot].workspace = 0;
     gpu->launches[slot].launch = NULL;
     gpu->dispatcher.kernels[slot].used = false;
+    dispatch_forget(&gpu->dispatcher, slot);
 }
 
 enum gpu_ended gpu_take_ended(struct gpu *gpu, uint64_t now, uint32_t *slot, struct launch_result *result,
@@ -593,6 +663,8 @@ static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *la
         begun.workspace = 0;
     gpu->launches[slot] = begun;
     gpu->asked[slot] = asked;
+    if (archive->reading)
+        dispatch_place(&gpu->dispatcher, slot, launch);
 }
 
 void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS], struct archive *archive)

@@ -1,5 +1,8 @@
 /* One GPU: its SMs, its memory, and the dispatcher that assigns blocks to SMs.
  *
+ * A unified GPU is several of them, its members, behind one dispatcher: each has its own SMs and its own
+ * memory, a home of its own. What SMs want of another member's memory goes over the fabric.
+ *
  * A kernel is put into a slot and started by an event of the dispatcher. After its last block has ended, the
  * dispatcher stops the engine's run at the kernel's end time, and gpu_take_ended returns its slot. */
 #ifndef GPU_GPU_H
@@ -11,7 +14,8 @@
 #include "gpu/stats.h"
 
 struct gpu_config {
-    uint32_t number;           /* of all GPUs: of its memory in physical addresses */
+    uint32_t number;           /* of its first member's memory in physical addresses; the others' follow */
+    uint32_t members;          /* 0 is 1 */
     bool has_peers;            /* gpu_attach_fabric will follow */
     uint32_t host_node;        /* of the fabric: the host; or NO_HOST */
     struct hostmem *host;      /* the machine's */
@@ -78,15 +82,15 @@ void gpu_unlock(struct gpu *gpu, uint64_t time);
 struct network;
 bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err);
 
-struct memsys *gpu_mem(const struct gpu *gpu); /* its memory (mem/memsys.h) */
+struct memsys *gpu_mem(const struct gpu *gpu, uint32_t member); /* its memory (mem/memsys.h) */
 
-/* Where its own memory is on the host; the page table may have changed, too. Between runs. */
-void gpu_set_memory(struct gpu *gpu, const struct home_range *ranges, uint32_t count);
+/* Where a member's own memory is on the host; the page table may have changed, too. Between runs. */
+void gpu_set_memory(struct gpu *gpu, uint32_t member, const struct home_range *ranges, uint32_t count);
 struct space_block gpu_workspaces(const struct gpu *gpu); /* that kernels touch, beside programs' memory */
 
-/* Between runs: what is dirty in the L2 of a range of its own memory (offsets) is written to it, and where
- * that changes, the L2 forgets it. And the L1s forget all data, be it whose it may. */
-void gpu_sync_memory(struct gpu *gpu, uint64_t at, uint64_t bytes, bool changes);
+/* Between runs: what is dirty in the L2s is written to memory, and they forget all of it. And the L1s forget
+ * all data, be it whose it may. */
+void gpu_drop_memory(struct gpu *gpu);
 void gpu_forget_data(struct gpu *gpu);
 
 /* Writes what it has besides its components, or reads it into a GPU that was just made and has the same

@@ -111,6 +111,17 @@ static double pipe_busy(const struct metric_source *source, const char *pipe)
     return most;
 }
 
+static double members(const struct metric_source *source)
+{
+    return source->members ? source->members : 1;
+}
+
+/* Of the L2s of all members. */
+static double slices(const struct metric_source *source)
+{
+    return (double)source->l2->slices * members(source);
+}
+
 static double time_ps(const struct gpu_kernel_stats *k)
 {
     return (double)(k->end_ps - k->start_ps);

@@ -22,11 +22,12 @@ struct launch_facts {
 };
 
 struct metric_source {
-    const struct gpu_spec *gpu;
+    const struct gpu_spec *gpu; /* as programs see it */
     const struct sm_spec *sm;
     const struct l2_spec *l2;
     const struct dram_spec *dram;
     const struct dispatch_spec *dispatch;
+    uint32_t members; /* of a unified GPU: each has such an L2 and such memory; 0 is 1 */
     const struct launch_facts *launch;
     const struct gpu_kernel_stats *timing; /* NULL: it was not timed */
 };

@@ -3,14 +3,44 @@
 #include "base/mem.h"
 #include "mem/message.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct home_range *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Cuts off what an earlier range has already. */
+static void remove_overlaps(struct home *home)
+{
+    uint64_t end = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < home->count; i++) {
+        struct home_range range = home->ranges[i];
+        uint64_t cut = kept && range.at < end ? end - range.at : 0;
+        if (cut >= range.bytes)
+            continue;
+        range.at += cut;
+        range.bytes -= cut;
+        range.host += cut;
+        end = range.at + range.bytes;
+        home->ranges[kept++] = range;
+    }
+    home->count = kept;
+}
 
 void home_set(struct home *home, const struct home_range *ranges, uint32_t count)
 {
-    home->ranges = mem_resize(home->ranges, home->count, count, sizeof *ranges);
+    mem_free(home->ranges);
+    home->ranges = mem_alloc(count + 1, sizeof *ranges);
     home->count = count;
     if (count)
         memcpy(home->ranges, ranges, count * sizeof *ranges);
+    if (count)
+        qsort(home->ranges, count, sizeof *ranges, by_offset);
+    remove_overlaps(home);
 }
 
 void home_fini(struct home *home)
@@ -19,13 +49,39 @@ void home_fini(struct home *home)
     *home = (struct home){0};
 }
 
+static bool is_in(const struct home_range *range, uint64_t offset)
+{
+    return offset - range->at < range->bytes;
+}
+
+static const struct home_range *search(const struct home *home, uint64_t offset)
+{
+    uint32_t low = 0, high = home->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (home->ranges[middle].at <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && is_in(&home->ranges[low - 1], offset) ? &home->ranges[low - 1] : NULL;
+}
+
+/* Nearly all is in the first. */
 static const struct home_range *range_of(const struct home *home, uint64_t offset)
 {
-    for (uint32_t i = 0; i < home->count; i++) {
-        if (offset - home->ranges[i].at < home->ranges[i].bytes)
-            return &home->ranges[i];
-    }
-    return NULL;
+    if (LIKELY(home->count && is_in(home->ranges, offset)))
+        return home->ranges;
+    return search(home, offset);
+}
+
+static char *host_of(const struct home_range *range, uint64_t offset)
+{
+    uint64_t in_range = offset - range->at;
+    if (LIKELY(!range->page))
+        return range->host + in_range;
+    return range->host + (in_range >> __builtin_ctzll(range->page)) * range->stride +
+           (in_range & (range->page - 1));
 }
 
 /* The host's bytes of a sector that lies in one range as a whole, as nearly all do; or NULL. */
@@ -34,13 +90,13 @@ static char *whole(const struct home *home, uint64_t offset)
     const struct home_range *range = range_of(home, offset);
     if (!range || range->bytes - (offset - range->at) < MEM_SECTOR)
         return NULL;
-    return range->host + (offset - range->at);
+    return host_of(range, offset);
 }
 
 char *home_host(const struct home *home, uint64_t offset)
 {
     const struct home_range *range = range_of(home, offset);
-    return range ? range->host + (offset - range->at) : NULL;
+    return range ? host_of(range, offset) : NULL;
 }
 
 void home_prefetch(const struct home *home, uint64_t line)
@@ -67,7 +123,7 @@ void home_read_line(const struct home *home, uint64_t offset, unsigned char *lin
 {
     const struct home_range *range = range_of(home, offset);
     if (LIKELY(range && range->bytes - (offset - range->at) >= bytes)) {
-        memcpy(line, range->host + (offset - range->at), bytes);
+        memcpy(line, host_of(range, offset), bytes); /* lines do not cross pages */
         return;
     }
     for (uint32_t at = 0; at < bytes; at += MEM_SECTOR)

@@ -7,17 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a part of a home is on the host. Few; they change only while nothing runs. */
+/* Where a part of a home is on the host; they change only while nothing runs. Of memory that several homes
+ * share page by page, only every so many pages of the host's are here. */
 struct home_range {
     uint64_t at, bytes; /* offsets */
     char *host;
+    uint64_t page,
+        stride; /* bytes from the start of one page to that of the next, on the host; 0: in one piece */
 };
 
 struct home {
-    struct home_range *ranges;
+    struct home_range *ranges; /* by offset; no two overlap */
     uint32_t count;
 };
 
+/* Of ranges that overlap, the first counts. */
 void home_set(struct home *home, const struct home_range *ranges, uint32_t count);
 void home_fini(struct home *home);
 

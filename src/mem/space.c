@@ -21,7 +21,15 @@ struct table {
 
 struct space_list {
     struct space_block *at;
+    uint64_t *ends; /* by place: where the last of those up to it ends, as physical addresses */
     size_t count;
+};
+
+/* Pages that are at several homes in turn. */
+struct space_region {
+    uint64_t at, bytes, page;
+    struct physical_address to;
+    uint32_t homes;
 };
 
 struct space {
@@ -30,6 +38,8 @@ struct space {
     size_t table_count, table_capacity;
     struct space_block *mapped; /* as they were given; those found first count */
     size_t mapped_count, mapped_capacity;
+    struct space_region *regions; /* few: they take no entries */
+    size_t region_count, region_capacity;
     struct space_list by_physical; /* as they were when it was ready last; */
     bool is_ready; /* false: they were cleared since, but keep their aliases if they come again */
     bool has_aliases;
@@ -56,7 +66,9 @@ void space_free(struct space *space)
     free_tables(space);
     mem_free(space->tables);
     mem_free(space->mapped);
+    mem_free(space->regions);
     mem_free(space->by_physical.at);
+    mem_free(space->by_physical.ends);
     mem_free_pages(space->top);
     mem_free(space);
 }
@@ -71,6 +83,7 @@ static void forget_entries(struct space *space)
 void space_clear(struct space *space)
 {
     space->mapped_count = 0;
+    space->region_count = 0;
     space->is_ready = false;
     forget_entries(space);
 }
@@ -117,6 +130,15 @@ void space_map(struct space *space, uint64_t at, uint64_t bytes, struct physical
     to.packed -= before;
     mem_grow(space->mapped, space->mapped_count, space->mapped_capacity);
     space->mapped[space->mapped_count++] = (struct space_block){.at = at, .bytes = end - at, .to = to};
+}
+
+void space_spread(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to, uint64_t page,
+                  uint32_t homes)
+{
+    REQUIRE(!((at | to.packed) % SPACE_PAGE_LEAST) && page >= SPACE_PAGE_LEAST && !(page & (page - 1)));
+    mem_grow(space->regions, space->region_count, space->region_capacity);
+    space->regions[space->region_count++] =
+        (struct space_region){.at = at, .bytes = bytes, .page = page, .to = to, .homes = homes};
 }
 
 static void enter(struct space *space, struct space_block block)
@@ -183,28 +205,93 @@ void space_ready(struct space *space)
 {
     struct space_list former = space->by_physical;
     size_t count = space->mapped_count;
-    space->by_physical = (struct space_list){mem_alloc(count + 1, sizeof *former.at), count};
+    space->by_physical = (struct space_list){mem_alloc(count + 1, sizeof *former.at),
+                                             mem_alloc(count + 1, sizeof *former.ends), count};
     if (count) {
         memcpy(space->by_physical.at, space->mapped, count * sizeof *space->mapped);
         qsort(space->by_physical.at, count, sizeof *space->by_physical.at, by_physical);
     }
+    for (size_t i = 0, end = 0; i < count; i++) {
+        const struct space_block *one = &space->by_physical.at[i];
+        end = space->by_physical.ends[i] = max_u64(end, one->to.packed + one->bytes);
+    }
     number_aliases(space, &former);
     mem_free(former.at);
+    mem_free(former.ends);
     forget_entries(space);
     for (size_t i = 0; i < count; i++)
         enter(space, *find_block(&space->by_physical, &space->mapped[i]));
     space->is_ready = true;
 }
 
+/* ---- regions ---- */
+
+static struct space_block page_of(const struct space *space, const struct space_region *region,
+                                  uint64_t number)
+{
+    uint32_t home = physical_home(region->to) + (uint32_t)(number % region->homes);
+    return (struct space_block){
+        .at = region->at + number * region->page,
+        .bytes = region->page,
+        .to = physical_at(home, physical_offset(region->to) + number / region->homes * region->page),
+        .has_aliases = space->has_aliases};
+}
+
+static struct space_block find_in_regions(const struct space *space, uint64_t address)
+{
+    for (size_t i = 0; i < space->region_count; i++) {
+        const struct space_region *region = &space->regions[i];
+        if (address - region->at < region->bytes)
+            return page_of(space, region, (address - region->at) / region->page);
+    }
+    return (struct space_block){0};
+}
+
+/* The page of a region that is at this physical address, if nothing else is mapped where it would be. */
+static struct space_block name_in_regions(const struct space *space, struct physical_address address)
+{
+    for (size_t i = 0; i < space->region_count; i++) {
+        const struct space_region *region = &space->regions[i];
+        uint64_t home = physical_home(address) - physical_home(region->to);
+        uint64_t place = (physical_offset(address) - physical_offset(region->to)) / region->page;
+        if (home >= region->homes || place > region->bytes / region->page)
+            continue;
+        uint64_t virtual = region->at + (place * region->homes + home) * region->page;
+        struct space_block found = space_find(space, virtual + address.packed % region->page);
+        if (found.bytes && address.packed - found.to.packed < found.bytes)
+            return found;
+    }
+    return (struct space_block){0};
+}
+
+/* ---- looking up ---- */
+
+/* The first of those that may have this physical address. */
+static size_t first_at(const struct space_list *list, uint64_t packed)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (list->ends[middle] <= packed)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct space_block space_name(const struct space *space, struct physical_address address, uint32_t number)
 {
     const struct space_list *list = &space->by_physical;
-    for (size_t i = 0; space->is_ready && i < list->count && list->at[i].to.packed <= address.packed; i++) {
+    if (!space->is_ready)
+        return (struct space_block){0};
+    for (size_t i = first_at(list, address.packed);
+         i < list->count && list->at[i].to.packed <= address.packed; i++) {
         const struct space_block *one = &list->at[i];
         if (address.packed - one->to.packed < one->bytes && !number--)
             return *one;
     }
-    return (struct space_block){0};
+    return number ? (struct space_block){0} : name_in_regions(space, address);
 }
 
 static struct space_block block(const struct space *space, entry found, uint64_t address, unsigned shift)
@@ -215,7 +302,7 @@ static struct space_block block(const struct space *space, entry found, uint64_t
                                         .to = physical_unpack(found / SPACE_PAGE_LEAST * SPACE_PAGE_LEAST),
                                         .alias = (uint8_t)(found >> ALIAS_SHIFT),
                                         .has_aliases = space->has_aliases}
-                 : (struct space_block){0};
+                 : find_in_regions(space, address);
 }
 
 struct space_block space_find(const struct space *space, uint64_t address)

@@ -29,6 +29,11 @@ void space_clear(struct space *space);
 void space_map(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to);
 void space_ready(struct space *space);
 
+/* Maps pages of this size, a power of two, to `homes` homes in turn, from that of `to` on: where nothing else
+ * is mapped. In each home they lie side by side. Such pages have no aliases. */
+void space_spread(struct space *space, uint64_t at, uint64_t bytes, struct physical_address to, uint64_t page,
+                  uint32_t homes);
+
 /* An entry: what addresses around one that was looked up become. */
 struct space_block {
     uint64_t at, bytes; /* virtual; 0 bytes: none */

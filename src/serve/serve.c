@@ -501,6 +501,8 @@ static bool serve_all(struct serve *serve, struct err *err)
 bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err)
 {
     const struct system *system = options->system;
+    if (system->spec.unified && system->spec.gpus > 1)
+        return err_set(err, "system.unified: programs cannot share a unified GPU (heddle serve) yet");
     struct serve *serve = mem_alloc(1, sizeof *serve);
     serve->options = options;
     serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {8, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {9, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 
@@ -72,19 +72,24 @@ bool machine_check_checkpoint(const char *path, const char *note, struct err *er
 
 /* ---- state ---- */
 
+struct contents {
+    struct contents_range *ranges;
+    size_t count, capacity;
+};
+
+static void add_contents(void *user, char *host, uint64_t bytes)
+{
+    struct contents *contents = user;
+    mem_grow(contents->ranges, contents->count, contents->capacity);
+    contents->ranges[contents->count++] = (struct contents_range){host, bytes};
+}
+
 void machine_archive_memory(struct local_machine *machine, struct archive *archive)
 {
-    struct contents_range *ranges = NULL;
-    size_t count = 0, capacity = 0;
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        if (range_is_of(range, HOME_HOST))
-            continue;
-        mem_grow(ranges, count, capacity);
-        ranges[count++] = (struct contents_range){range->host, range->bytes};
-    }
-    contents_archive(ranges, count, archive);
-    mem_free(ranges);
+    struct contents contents = {0};
+    homes_each_bytes(&machine->memory, 0, UINT64_MAX, add_contents, &contents);
+    contents_archive(contents.ranges, contents.count, archive);
+    mem_free(contents.ranges);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct heap *heap = machine->gpus[i].heap;
         bool is_there = archive_number(archive, heap != NULL, 1);
@@ -139,23 +144,33 @@ static void archive_waiting(struct local_machine *machine, struct archive *archi
 }
 
 /* Registers and caches hold addresses: they must mean the same. */
-static void archive_ranges(const struct local_machine *machine, struct archive *archive)
+static bool archive_ranges(const struct memory_range *ranges, uint32_t count, struct archive *archive)
 {
-    bool same = archive_number(archive, machine->range_count, UINT32_MAX) == machine->range_count;
-    for (uint32_t i = 0; i < machine->range_count && same && archive->good; i++) {
-        const struct memory_range *now = &machine->ranges[i];
-        struct memory_range range = *now;
+    bool same = archive_number(archive, count, UINT32_MAX) == count;
+    for (uint32_t i = 0; i < count && same && archive->good; i++) {
+        struct memory_range range = ranges[i];
         ARCHIVE_VALUE(archive, range.at);
         ARCHIVE_VALUE(archive, range.bytes);
         ARCHIVE_VALUE(archive, range.to);
-        same = range.at == now->at && range.bytes == now->bytes && range.to.packed == now->to.packed;
+        ARCHIVE_VALUE(archive, range.page);
+        ARCHIVE_VALUE(archive, range.homes);
+        same = range.at == ranges[i].at && range.bytes == ranges[i].bytes &&
+               range.to.packed == ranges[i].to.packed && range.page == ranges[i].page &&
+               range.homes == ranges[i].homes;
     }
+    return same;
+}
+
+static void archive_table(const struct homes *table, struct archive *archive)
+{
+    bool same = archive_ranges(table->ranges, table->count, archive) &&
+                archive_ranges(table->spread, table->spread_count, archive);
     archive_require(archive, same, "memory is at other addresses than in this run");
 }
 
 static void archive_state(struct local_machine *machine, struct archive *archive)
 {
-    archive_ranges(machine, archive);
+    archive_table(&machine->memory, archive);
     ARCHIVE_VALUE(archive, machine->now);
     ARCHIVE_VALUE(archive, machine->running);
     archive_expect(archive, machine->gpu_count);

@@ -57,9 +57,19 @@ static uint64_t task_bytes(const struct task *task)
 
 /* ---- parts: where it goes ---- */
 
-struct parts {
-    struct copy_part *at;
+/* What one home does of a copy, by its own engine and its own link. */
+struct share {
+    struct copy_part *parts;
     size_t count, capacity;
+    uint64_t bytes;
+};
+
+/* A copy, as it is cut into parts. */
+struct plan {
+    const struct local_machine *machine;
+    const struct task *task;
+    uint64_t window;      /* the physical address of the host's side */
+    struct share *shares; /* by home */
 };
 
 /* A side of a copy, as physical addresses. */
@@ -73,40 +83,73 @@ struct copy_place {
 
 static struct copy_place place_of(const struct local_machine *machine, uint64_t at)
 {
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        if (at - range->at < range->bytes)
-            return (struct copy_place){range->to.packed + (at - range->at), range->bytes - (at - range->at)};
-    }
-    return (struct copy_place){physical_at(0, NOWHERE).packed, UINT64_MAX};
+    struct homes_piece piece = homes_find(&machine->memory, at);
+    return piece.bytes ? (struct copy_place){piece.to.packed, piece.bytes}
+                       : (struct copy_place){physical_at(0, NOWHERE).packed, UINT64_MAX};
 }
 
-/* Where the bytes of a side are: `window` is the place of the first ones of the host's. */
-static struct copy_place side_place(const struct local_machine *machine, const struct task_side *side,
-                                    uint64_t offset, uint64_t window)
+/* Where the bytes of a side are. */
+static struct copy_place side_place(const struct plan *plan, const struct task_side *side, uint64_t offset)
 {
     if (side->is_host)
-        return (struct copy_place){window + offset, UINT64_MAX};
-    return place_of(machine, side->at + offset);
+        return (struct copy_place){plan->window + offset, UINT64_MAX};
+    return place_of(plan->machine, side->at + offset);
 }
 
-static void add_part(struct parts *parts, const struct copy_part *part)
+/* The home whose engine does a copy: that which the bytes come from, or, of a fill, go to. */
+static uint32_t engine_home(const struct task *task)
 {
-    mem_grow(parts->at, parts->count, parts->capacity);
-    parts->at[parts->count++] = *part;
+    return physical_home(physical_unpack(task->device_place));
+}
+
+/* The home that does a part. Of a unified GPU it is the member which has the bytes. */
+static uint32_t part_home(const struct plan *plan, const struct copy_part *part)
+{
+    const struct task *task = plan->task;
+    bool is_write = task->is_fill || task->direction == COPY_TO_DEVICE;
+    uint32_t first = machine_first_home(plan->machine, task->gpu);
+    if (plan->machine->members == 1)
+        return task->direction == COPY_TO_DEVICE ? first : engine_home(task);
+    uint32_t home = physical_home(physical_unpack(is_write ? part->to : part->from));
+    return home - first < plan->machine->members ? home : first;
+}
+
+/* Pages of a unified GPU's memory are rows that are far apart: one part. */
+static bool is_next_row(const struct copy_part *part, const struct copy_part *row)
+{
+    return row->rows == 1 && row->bytes == part->bytes &&
+           (part->rows == 1 || (row->to == part->to + part->rows * part->to_pitch &&
+                                row->from == part->from + part->rows * part->from_pitch));
+}
+
+static void add_part(struct plan *plan, const struct copy_part *part)
+{
+    struct share *share = &plan->shares[part_home(plan, part)];
+    struct copy_part *last = share->count ? &share->parts[share->count - 1] : NULL;
+    share->bytes += part->bytes * part->rows;
+    if (plan->machine->members > 1 && last && is_next_row(last, part)) {
+        if (last->rows == 1) {
+            last->to_pitch = part->to - last->to;
+            last->from_pitch = part->from - last->from;
+        }
+        last->rows++;
+        return;
+    }
+    mem_grow(share->parts, share->count, share->capacity);
+    share->parts[share->count++] = *part;
 }
 
 /* A row, which may be in several pieces of memory. */
-static void add_row(const struct local_machine *machine, const struct task *task, uint64_t to, uint64_t from,
-                    uint64_t window, struct parts *parts)
+static void add_row(struct plan *plan, uint64_t to, uint64_t from)
 {
+    const struct task *task = plan->task;
     for (uint64_t at = 0, bytes; at < task->width; at += bytes) {
-        struct copy_place here = side_place(machine, &task->to, to + at, window);
+        struct copy_place here = side_place(plan, &task->to, to + at);
         struct copy_place there = here;
         if (!task->is_fill)
-            there = side_place(machine, &task->from, from + at, window);
+            there = side_place(plan, &task->from, from + at);
         bytes = min_u64(min_u64(here.bytes, there.bytes), task->width - at);
-        add_part(parts,
+        add_part(plan,
                  &(struct copy_part){.to = here.packed, .from = there.packed, .bytes = bytes, .rows = 1});
     }
 }
@@ -118,12 +161,12 @@ static uint64_t plane_extent(const struct task *task, const struct task_side *si
 }
 
 /* A plane of rows: one part, where it is in one piece of memory. */
-static void add_plane(const struct local_machine *machine, const struct task *task, uint64_t z,
-                      uint64_t window, struct parts *parts)
+static void add_plane(struct plan *plan, uint64_t z)
 {
+    const struct task *task = plan->task;
     const struct task_side *to = &task->to, *from = task->is_fill ? &task->to : &task->from;
-    struct copy_place here = side_place(machine, to, z * to->slice, window);
-    struct copy_place there = side_place(machine, from, z * from->slice, window);
+    struct copy_place here = side_place(plan, to, z * to->slice);
+    struct copy_place there = side_place(plan, from, z * from->slice);
     if (here.bytes >= plane_extent(task, to) && there.bytes >= plane_extent(task, from)) {
         struct copy_part plane = {.to = here.packed,
                                   .from = there.packed,
@@ -135,12 +178,11 @@ static void add_plane(const struct local_machine *machine, const struct task *ta
             plane.bytes *= plane.rows;
             plane.rows = 1;
         }
-        add_part(parts, &plane);
+        add_part(plan, &plane);
         return;
     }
     for (uint64_t y = 0; y < task->height; y++)
-        add_row(machine, task, z * to->slice + y * to->pitch, z * from->slice + y * from->pitch, window,
-                parts);
+        add_row(plan, z * to->slice + y * to->pitch, z * from->slice + y * from->pitch);
 }
 
 /* ---- beginning ---- */
@@ -162,20 +204,14 @@ static uint64_t open_window(struct local_machine *machine, const struct task *ta
     const struct task_side *host = task->to.is_host ? &task->to : &task->from;
     if (!host->is_host)
         return 0;
-    return hostmem_window(machine->host, task->gpu, task->to.is_host, (char *)(uintptr_t)host->at,
-                          task->device_place)
+    return hostmem_window(machine->host, machine_first_home(machine, task->gpu), task->to.is_host,
+                          (char *)(uintptr_t)host->at, task->device_place)
         .packed;
 }
 
-/* The engine that a copy is done by: that of the GPU which the bytes come from, or, of a fill, go to. */
-static uint32_t engine_gpu(const struct task *task)
+static struct dma *engine_of(const struct local_machine *machine, uint32_t home)
 {
-    return physical_home(physical_unpack(task->device_place));
-}
-
-static struct dma *engine_of(const struct local_machine *machine, const struct task *task)
-{
-    return memsys_dma(gpu_mem(machine->gpus[engine_gpu(task)].gpu));
+    return memsys_dma(machine_home_mem(machine, home));
 }
 
 static uint32_t channel_of(const struct task *task)
@@ -190,36 +226,52 @@ static uint32_t channel_of(const struct task *task)
     }
 }
 
-static void begin(struct local_machine *machine, struct task *task)
+/* Tells a home's engine of its share. Gives when that is done if nothing else is there. */
+static uint64_t begin_share(struct local_machine *machine, const struct task *task, uint32_t home,
+                            const struct share *share)
 {
     struct course_plan plan = plan_of(machine, task);
-    struct parts parts = {0};
-    uint64_t window = open_window(machine, task);
-    for (uint64_t z = 0; z < task->depth; z++)
-        add_plane(machine, task, z, window, &parts);
-    struct copy_order order = {.parts = parts.at,
-                               .count = parts.count,
+    struct copy_order order = {.parts = share->parts,
+                               .count = share->count,
                                .bytes_per_s = plan.bytes_per_s * (1 + task->is_fill),
                                .is_fill = task->is_fill,
                                .word = task->fill_word};
-    uint64_t bytes = task->is_fill ? (task_bytes(task) + 1) / 2 : task_bytes(task); /* that is only written */
-    task->end_ps = machine->now + plan.latency_ps +
-                   (uint64_t)((unsigned __int128)bytes * PS_PER_SECOND / plan.bytes_per_s);
+    uint64_t bytes = task->is_fill ? (share->bytes + 1) / 2 : share->bytes; /* that is only written */
     if (task->direction == COPY_TO_DEVICE) {
-        hostmem_push(machine->host, task->gpu, &order, machine->now);
+        hostmem_push(machine->host, home, &order, machine->now);
     } else {
         if (task->direction == COPY_TO_HOST)
-            hostmem_receive(machine->host, task->gpu);
-        dma_begin(engine_of(machine, task), channel_of(task), &order, machine->now);
+            hostmem_receive(machine->host, home);
+        dma_begin(engine_of(machine, home), channel_of(task), &order, machine->now);
     }
-    mem_free(parts.at);
+    return machine->now + plan.latency_ps +
+           (uint64_t)((unsigned __int128)bytes * PS_PER_SECOND / plan.bytes_per_s);
+}
+
+static void begin(struct local_machine *machine, struct task *task)
+{
+    uint32_t homes = machine_homes(machine);
+    struct plan plan = {.machine = machine,
+                        .task = task,
+                        .window = open_window(machine, task),
+                        .shares = mem_alloc(homes, sizeof *plan.shares)};
+    for (uint64_t z = 0; z < task->depth; z++)
+        add_plane(&plan, z);
+    task->end_ps = machine->now;
+    for (uint32_t home = 0; home < homes; home++) {
+        const struct share *share = &plan.shares[home];
+        if (share->count)
+            task->end_ps = max_u64(task->end_ps, begin_share(machine, task, home, share));
+        mem_free(share->parts);
+    }
+    mem_free(plan.shares);
 }
 
 /* Whether both are done by one channel of one engine. Each GPU's engine sends to peers on its own. */
 static bool share_channel(const struct task *a, const struct task *b)
 {
     return a->gpu == b->gpu && a->direction == b->direction &&
-           (a->direction != COPY_PEER || engine_gpu(a) == engine_gpu(b));
+           (a->direction != COPY_PEER || engine_home(a) == engine_home(b));
 }
 
 static bool is_free(const struct local_machine *machine, const struct task *task)
@@ -267,15 +319,27 @@ bool copies_are_long(const struct local_machine *machine)
 
 /* ---- ending ---- */
 
-static bool is_all_there(const struct local_machine *machine, const struct task *task)
+static bool is_share_there(const struct local_machine *machine, const struct task *task, uint32_t home)
 {
     if (task->direction == COPY_TO_DEVICE)
-        return hostmem_has_pushed(machine->host, task->gpu, machine->now) &&
-               memsys_pushed_until(gpu_mem(machine->gpus[task->gpu].gpu)) <= machine->now;
-    const struct dma *engine = engine_of(machine, task);
+        return hostmem_has_pushed(machine->host, home, machine->now) &&
+               memsys_pushed_until(machine_home_mem(machine, home)) <= machine->now;
+    const struct dma *engine = engine_of(machine, home);
     return dma_is_done(engine, channel_of(task)) &&
            (task->direction != COPY_TO_HOST ||
-            hostmem_received(machine->host, task->gpu) == dma_pieces(engine, DMA_TO_HOST));
+            hostmem_received(machine->host, home) == dma_pieces(engine, DMA_TO_HOST));
+}
+
+/* Members of a unified GPU that have no share are done with their last one. */
+static bool is_all_there(const struct local_machine *machine, const struct task *task)
+{
+    uint32_t first = machine_first_home(machine, task->gpu);
+    if (machine->members == 1)
+        return is_share_there(machine, task, task->direction == COPY_TO_DEVICE ? first : engine_home(task));
+    for (uint32_t home = first; home < first + machine->members; home++)
+        if (!is_share_there(machine, task, home))
+            return false;
+    return true;
 }
 
 bool copies_take_end(struct local_machine *machine, struct task *task)
@@ -297,7 +361,7 @@ static char *row_at(const struct local_machine *machine, const struct task *task
                     const struct task_side *side, uint64_t z, uint64_t y)
 {
     uint64_t at = side->at + z * side->slice + y * side->pitch;
-    return side->is_host ? (char *)(uintptr_t)at : machine_bytes(machine, at, task->width);
+    return side->is_host ? (char *)(uintptr_t)at : homes_bytes(&machine->memory, at, task->width);
 }
 
 /* What the host's memory that a copy goes to holds. */
@@ -313,7 +377,7 @@ static void archive_rows(const struct local_machine *machine, const struct task 
 void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, task->device_place);
-    archive_check(archive, physical_home(physical_unpack(task->device_place)) < machine->gpu_count);
+    archive_check(archive, engine_home(task) < machine_homes(machine));
     if (task->to.is_host)
         archive_rows(machine, task, archive);
     if (archive->reading && archive->good)

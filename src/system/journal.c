@@ -340,17 +340,6 @@ void journal_note_writes(struct journal *journal, struct local_machine *machine)
         add(journal, ENTRY_WRITES, &content);
 }
 
-static bool is_known(const struct local_machine *machine, uint64_t at, uint64_t bytes)
-{
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        uint64_t offset = at - (uintptr_t)range->host;
-        if (offset < range->bytes && bytes <= range->bytes - offset)
-            return true;
-    }
-    return false;
-}
-
 void journal_replay_writes(struct journal *journal, const struct local_machine *machine)
 {
     struct archive in;
@@ -360,7 +349,7 @@ void journal_replay_writes(struct journal *journal, const struct local_machine *
             char bytes[SECTOR_MOST];
             uint64_t at = archive_number(&in, 0, UINT64_MAX), count = archive_number(&in, 0, SECTOR_MOST);
             archive_bytes(&in, bytes, count);
-            if (archive_check(&in, is_known(machine, at, count)))
+            if (archive_check(&in, homes_keeps(&machine->memory, at, count)))
                 memcpy((void *)(uintptr_t)at, bytes, count);
         }
         close_entry(journal, &in);
@@ -385,16 +374,16 @@ static bool was_read(struct journal *journal, const struct read *read)
     return false;
 }
 
-/* What of the range is memory of GPUs. */
-static void archive_read(const struct local_machine *machine, struct read *read, struct archive *archive)
+static void archive_bytes_of(void *archive, char *host, uint64_t bytes)
 {
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        uint64_t from = max_u64(read->at, range->at);
-        uint64_t to = min_u64(add_saturating(read->at, read->bytes), range->at + range->bytes);
-        if (from < to && !range_is_of(range, HOME_HOST))
-            archive_sparse(archive, range->host + (from - range->at), to - from);
-    }
+    archive_sparse(archive, host, bytes);
+}
+
+/* What of the range is memory of GPUs. */
+static void archive_read(const struct local_machine *machine, const struct read *read,
+                         struct archive *archive)
+{
+    homes_each_bytes(&machine->memory, read->at, read->bytes, archive_bytes_of, archive);
 }
 
 static void replay_read(struct journal *journal, const struct local_machine *machine, struct read *read)

@@ -20,7 +20,7 @@ static bool build_fabric(struct local_machine *machine, uint32_t *host_node, str
 {
     struct net_graph graph;
     *host_node = NO_HOST;
-    if (machine->gpu_count == 1)
+    if (machine_homes(machine) == 1)
         return true;
     if (!fabric_graph(machine->system, &graph, err))
         return false;
@@ -48,7 +48,8 @@ static bool build(struct local_machine *machine, struct err *err)
     uint32_t host_node;
     if (!build_fabric(machine, &host_node, err))
         return false;
-    machine->host = hostmem_new(machine->engine, machine->gpu_count, host_node != NO_HOST, atomic_perform);
+    machine->host =
+        hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
     if (machine->journal)
         hostmem_note_writes(machine->host);
     struct gpu_config config = system_gpu(system);
@@ -56,12 +57,13 @@ static bool build(struct local_machine *machine, struct err *err)
     config.host = machine->host;
     config.probe = &machine->probe;
     config.space = machine->space;
-    config.has_peers = machine->gpu_count > 1;
+    config.has_peers = machine_homes(machine) > 1;
     config.host_node = host_node;
+    config.members = machine->members;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct text path = {0};
         text_add(&path, "gpu[%u]", i);
-        config.number = i;
+        config.number = machine_first_home(machine, i);
         machine->gpus[i].gpu = gpu_new(machine->engine, path.at, &config, err);
         text_fini(&path);
         if (!machine->gpus[i].gpu)
@@ -89,36 +91,25 @@ static void free_local(struct machine *base)
     take_apart(machine);
     checkpoint_fini(machine);
     space_free(machine->space);
-    mem_free(machine->ranges);
+    homes_fini(&machine->memory);
     mem_free(machine->gpus);
     mem_free(machine);
-}
-
-/* What is at home there; gives how many ranges. Kernels' addresses are the host's. */
-static uint32_t ranges_of(const struct local_machine *machine, uint32_t home, struct home_range *list)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        if (range_is_of(range, home))
-            list[count++] = (struct home_range){
-                .at = physical_offset(range->to), .bytes = range->bytes, .host = range->host};
-    }
-    return count;
 }
 
 /* Tells all homes, and the page table, where memory is. */
 static void place_memory(struct local_machine *machine)
 {
-    struct home_range *list = mem_alloc(machine->range_count + 1, sizeof *list);
+    const struct homes *table = &machine->memory;
+    struct home_range *list = mem_alloc(table->count + table->spread_count + 1, sizeof *list);
     space_clear(machine->space);
-    for (uint32_t i = 0; i < machine->range_count; i++)
-        space_map(machine->space, machine->ranges[i].at, machine->ranges[i].bytes, machine->ranges[i].to);
-    hostmem_set(machine->host, list, ranges_of(machine, HOME_HOST, list));
+    homes_map(table, machine->space);
+    hostmem_set(machine->host, list, homes_ranges_of(table, HOME_HOST, list));
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct space_block workspaces = gpu_workspaces(machine->gpus[i].gpu);
         space_map(machine->space, workspaces.at, workspaces.bytes, workspaces.to);
-        gpu_set_memory(machine->gpus[i].gpu, list, ranges_of(machine, i, list));
+        for (uint32_t member = 0; member < machine->members; member++)
+            gpu_set_memory(machine->gpus[i].gpu, member, list,
+                           homes_ranges_of(table, machine_first_home(machine, i) + member, list));
     }
     space_ready(machine->space);
     mem_free(list);
@@ -127,10 +118,7 @@ static void place_memory(struct local_machine *machine)
 static void set_memory(struct machine *base, const struct memory_range *ranges, uint32_t count)
 {
     struct local_machine *machine = local(base);
-    machine->ranges = mem_resize(machine->ranges, machine->range_count, count, sizeof *ranges);
-    machine->range_count = count;
-    if (count)
-        memcpy(machine->ranges, ranges, count * sizeof *ranges);
+    homes_set(&machine->memory, ranges, count);
     place_memory(machine);
 }
 
@@ -139,17 +127,21 @@ static bool is_replaying(const struct local_machine *machine)
     return machine->journal && journal_is_replaying(machine->journal);
 }
 
+struct sync {
+    struct local_machine *machine;
+    bool changes;
+};
+
+static void sync_home(void *user, struct physical_address from, uint64_t bytes)
+{
+    const struct sync *sync = user;
+    memsys_sync(machine_home_mem(sync->machine, physical_home(from)), physical_offset(from), bytes,
+                sync->changes);
+}
+
 static void sync_ranges(struct local_machine *machine, uint64_t at, uint64_t bytes, bool changes)
 {
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        uint32_t home = physical_home(range->to);
-        uint64_t from = max_u64(at, range->at),
-                 to = min_u64(add_saturating(at, bytes), range->at + range->bytes);
-        if (from < to && home != HOME_HOST)
-            gpu_sync_memory(machine->gpus[home].gpu, physical_offset(range->to) + (from - range->at),
-                            to - from, changes);
-    }
+    homes_each_home(&machine->memory, at, bytes, sync_home, &(struct sync){machine, changes});
     for (uint32_t i = 0; i < machine->gpu_count && changes; i++)
         gpu_forget_data(machine->gpus[i].gpu);
 }
@@ -308,7 +300,7 @@ static void stop_gpu(struct local_machine *machine, struct gpu_slot *gpu, enum f
         if (gpu->kernels[slot])
             stop_kernel(machine, gpu, slot, why, "stopped, as another kernel failed");
     gpu_abandon(gpu->gpu);
-    gpu_sync_memory(gpu->gpu, 0, UINT64_MAX, true);
+    gpu_drop_memory(gpu->gpu);
     gpu->stopped = true;
 }
 
@@ -327,8 +319,7 @@ static void begin_anew(struct local_machine *machine)
     if (machine->running || copies_run(machine) || !has_stopped_gpu(machine))
         return;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
-        gpu_sync_memory(machine->gpus[i].gpu, 0, UINT64_MAX,
-                        true); /* others may have written to a stopped one */
+        gpu_drop_memory(machine->gpus[i].gpu); /* others may have written to a stopped one */
         machine->gpus[i].stopped = false;
     }
     take_apart(machine);
@@ -711,7 +702,8 @@ struct machine *machine_new(const struct system *system, const struct machine_op
     machine->base.ops = &local_ops;
     machine->system = system;
     machine->options = *options;
-    machine->gpu_count = (uint32_t)system->spec.gpus;
+    machine->gpu_count = system_devices(system);
+    machine->members = system_members(system);
     machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
     machine->space = space_new();
     if (checkpoint_init(machine, err) && build(machine, err))

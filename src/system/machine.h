@@ -32,7 +32,7 @@ struct task_wishes {
 struct task {
     /* What to do: a kernel when launch is set, or else a copy, or a fill. */
     const struct launch *launch;
-    uint32_t gpu;
+    uint32_t gpu;           /* the device; homes are another matter (system_members) */
     uint32_t blocks_per_sm; /* of a kernel: that fit on an SM (occupancy) */
     uint32_t
         shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
@@ -117,6 +117,8 @@ struct memory_range {
     uint64_t at, bytes;
     struct physical_address to;
     char *host;
+    uint64_t page;  /* 0, or pages of this size are at several homes in turn, from that of `to` on, */
+    uint64_t homes; /* so many, and lie side by side in each. Where another range is, that counts */
 };
 
 enum memory_use {
@@ -146,7 +148,8 @@ struct machine_ops {
     void (*fini)(struct machine *machine);
 
     /* All memory that there is. The virtual and the physical address of a range have the same offset in their
-     * page of 4 KiB. A page that two ranges share belongs to the first. Call again when it changes. */
+     * page of 4 KiB. A page that two ranges share belongs to the first by address. No byte is of two ranges,
+     * but for those of pages at several homes, where another range counts. Call again when it changes. */
     void (*set_memory)(struct machine *machine, const struct memory_range *ranges, uint32_t count);
 
     /* To be called before the host looks at or changes these bytes of device memory itself, between calls of

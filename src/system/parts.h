@@ -8,9 +8,14 @@
 #include "mem/hostmem.h"
 #include "net/network.h"
 #include "system/machine.h"
+#include "system/homes.h"
 
 /* system.c: what a GPU of it is made from. */
 struct gpu_config system_gpu(const struct system *system);
+
+/* shape.c: makes GPUs monolithic, and what programs see of unified ones. */
+void shape_apply(struct system *system);
+void shape_fini(struct system *system);
 
 struct gpu_slot {
     struct gpu *gpu;
@@ -30,11 +35,10 @@ struct local_machine {
     struct network *fabric;      /* NULL: there is one GPU */
     struct probe probe;          /* who listens; its address is in all parts */
     struct space *space;         /* the program's page table */
-    struct memory_range *ranges; /* what machine_set_memory said */
-    uint32_t range_count;
-    struct gpu_slot *gpus;
-    uint32_t gpu_count;
-    struct task *waiting; /* kernels that no slot was free for; and copies, which take turns */
+    struct homes memory;         /* what machine_set_memory said */
+    struct gpu_slot *gpus;       /* devices, as tasks name them */
+    uint32_t gpu_count, members; /* of each, which are homes */
+    struct task *waiting;        /* kernels that no slot was free for; and copies, which take turns */
     uint64_t now;
     uint64_t running;
     bool broken;              /* a run was interrupted: nothing can begin any more */
@@ -56,21 +60,21 @@ bool checkpoint_write(struct local_machine *machine, struct err *err);
 /* The state that the file has, when all of its journal was gone through. */
 bool checkpoint_load(struct local_machine *machine, struct err *err);
 
-/* Of memory that is at home there, as the program sees it. */
-static inline bool range_is_of(const struct memory_range *range, uint32_t home)
+/* Homes are what physical addresses name: the memory of each member of each device. */
+static inline uint32_t machine_homes(const struct local_machine *machine)
 {
-    return physical_home(range->to) == home;
+    return machine->gpu_count * machine->members;
 }
 
-/* Where the bytes at these virtual addresses are kept; NULL: they are not all of one range. */
-static inline char *machine_bytes(const struct local_machine *machine, uint64_t at, uint64_t bytes)
+static inline struct memsys *machine_home_mem(const struct local_machine *machine, uint32_t home)
 {
-    for (uint32_t i = 0; i < machine->range_count; i++) {
-        const struct memory_range *range = &machine->ranges[i];
-        if (at - range->at < range->bytes && bytes <= range->bytes - (at - range->at))
-            return range->host + (at - range->at);
-    }
-    return NULL;
+    return gpu_mem(machine->gpus[home / machine->members].gpu, home % machine->members);
+}
+
+/* Of a device: its members' follow each other. */
+static inline uint32_t machine_first_home(const struct local_machine *machine, uint32_t gpu)
+{
+    return gpu * machine->members;
 }
 
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */

@@ -102,7 +102,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
     config_fill(&system->config, &system_params, "system", &system->spec);
-    system->gpu.l2 = system->l2.reported ? system->l2.bytes : 0;
+    shape_apply(system);
 }
 
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err)
@@ -175,6 +175,7 @@ static bool check_powers(const struct system *system, struct err *err)
         const char *name;
         uint64_t bytes;
     } rows[] = {{"system.host_page", system->spec.host_page},
+                {"system.interleave", system->spec.interleave},
                 {"sm.code_line", system->sm.code_line},
                 {"gpu.texture_alignment", gpu->texture_alignment},
                 {"gpu.texture_pitch_alignment", gpu->texture_pitch_alignment},
@@ -213,5 +214,6 @@ bool system_check(const struct system *system, struct err *err)
 
 void system_fini(struct system *system)
 {
+    shape_fini(system);
     config_fini(&system->config);
 }

@@ -13,6 +13,10 @@
 
 #define SYSTEM_PARAMS(P, S)                                                                                  \
     P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
+    P(S, flag, unified, "no", "", "programs see all GPUs as one, whose dispatcher spreads blocks over them") \
+    P(S, size, interleave, "4KiB", "4KiB..1GiB", "unified: so many bytes of memory are on each GPU in turn") \
+    P(S, count, monolithic, "1", "1..64",                                                                    \
+      "a GPU is one chip of so many times the SMs, L2, memory and bandwidth that are described")             \
     P(S, size, host_page, "4KiB", "4KiB..1GiB", "of the host's memory")                                      \
     P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host", SHOWS_IN_TIME)                \
     P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions",   \
@@ -35,7 +39,11 @@ struct system {
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;
     struct system_spec spec;
-    struct config config;  /* what both were made from; owns their texts */
+    struct gpu_spec device; /* the GPU as programs see it: all of a unified one */
+    struct config config;   /* what these were made from; owns their texts */
+    struct system_texts {   /* of a monolithic GPU: as often as it is described */
+        char *gpcs, *gpc_partitions;
+    } texts;
     const char *inherited; /* says of what was not set whose it is, "inherited from h200"; NULL: its own */
 };
 
@@ -53,5 +61,17 @@ enum param_shows system_shows(const char *assignment);
 /* Whether there can be such a system, timed or not; once all was set. */
 bool system_check(const struct system *system, struct err *err);
 void system_fini(struct system *system);
+
+/* The devices that programs see, and the GPUs that each is made of. GPUs are homes in physical addresses:
+ * device d's are d * members on. */
+static inline uint32_t system_devices(const struct system *system)
+{
+    return system->spec.unified ? 1 : (uint32_t)system->spec.gpus;
+}
+
+static inline uint32_t system_members(const struct system *system)
+{
+    return system->spec.unified ? (uint32_t)system->spec.gpus : 1;
+}
 
 #endif

@@ -9,7 +9,7 @@ programs=$HEDDLE_HOME/tests/programs/hip
 build() {
     local name=$1
     shift
-    hipcc -O2 -Wno-deprecated-declarations "${@/#/--offload-arch=}" -o "$name" "$programs/$name.hip"
+    hipcc -O2 -Wno-deprecated-declarations -I"$HEDDLE_HOME/include" "${@/#/--offload-arch=}" -o "$name" "$programs/$name.hip"
 }
 
 echo 'int main() { return 0; }' >empty.hip
@@ -37,6 +37,10 @@ for name in "${names[@]}"; do
         expect_line out "^$name: ok\$"
     done
 done
+
+run run --mode timing --unified 2 ./locality
+expect_status 0
+expect_line out '^2 members$'
 
 # ---- printf in kernels: what C's printf gives, in both modes; assertions ----
 

@@ -19,6 +19,9 @@ done
 cc -Wall -Wextra -Werror "$examples/bitflip.c" -I "$HEDDLE_HOME/include" -L "$library" -lheddle -o bitflip || fail "bitflip.c does not compile"
 LD_LIBRARY_PATH=$library timeout 60 ./bitflip "$ptx" >out 2>err || fail "bitflip fails"
 expect_line out ': 1 of 100000 results are wrong'
+cc -Wall -Wextra -Werror "$examples/locality.c" -I "$HEDDLE_HOME/include" -L "$library" -lheddle -o locality || fail "locality.c does not compile"
+LD_LIBRARY_PATH=$library timeout 60 ./locality "$ptx" >out 2>err || fail "locality fails: $(head -n 3 err)"
+expect_line out '^placed: [0-9]+ cycles, 0 bytes between GPUs$'
 LD_LIBRARY_PATH=$library ./saxpy nowhere.ptx >out 2>err && fail "a missing file should be an error"
 expect_line err 'nowhere.ptx'
 

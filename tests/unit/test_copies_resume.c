@@ -79,8 +79,10 @@ static enum machine_end play(struct scene *scene, const struct checkpoint_option
         fail_msg("%s", err.text);
     struct memory_range ranges[GPUS];
     for (uint32_t i = 0; i < GPUS; i++)
-        ranges[i] = (struct memory_range){(uintptr_t)scene->memory[i], GPU_BYTES, physical_at(i, 0),
-                                          scene->memory[i]};
+        ranges[i] = (struct memory_range){.at = (uintptr_t)scene->memory[i],
+                                          .bytes = GPU_BYTES,
+                                          .to = physical_at(i, 0),
+                                          .host = scene->memory[i]};
     machine_set_memory(machine, ranges, GPUS);
     begin_all(scene, machine);
     while (machine_run(machine, &err))

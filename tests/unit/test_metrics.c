@@ -158,7 +158,7 @@ static void what_is_used_up_is_named(void **state)
     s.facts.grid[0] = 1;
     s.stats.mem.l2_busy_ps = (uint64_t)(0.8 * 5050505 * (double)s.system.l2.slices);
     check_words(&s, NULL, 0, "L2 bandwidth: 80% of peak");
-    s.system.gpu.l2 = 0;
+    s.system.device.l2 = 0;
     check_words(&s, NULL, 0, "memory bandwidth: controllers 80% of peak");
     system_fini(&s.system);
 }

@@ -55,7 +55,8 @@ static void kernels_use_virtual_addresses_alone(void **state)
     assert_true(system_load(&system, "", NULL, &err) && system_set(&system, "gpu.sm_count=4", &err));
     struct machine *machine = machine_new(&system, &(struct machine_options){.threads = 2}, &err);
     assert_non_null(machine);
-    struct memory_range range = {elsewhere, sizeof numbers, physical_at(0, 0), (char *)numbers};
+    struct memory_range range = {
+        .at = elsewhere, .bytes = sizeof numbers, .to = physical_at(0, 0), .host = (char *)numbers};
     machine_set_memory(machine, &range, 1);
     for (uint32_t i = 0; i < COUNT; i++)
         numbers[i] = 3 * i;

@@ -4,6 +4,7 @@
 #define RUNTIME_COMMON_COMMON_H
 
 #include "driver/driver.h"
+#include "heddle_locality.h"
 
 /* ---- the process ---- */
 
@@ -11,7 +12,13 @@
  * HEDDLE_... settings are wrong, which is said on stderr. A library calls it once. When the process ends,
  * work that is still under way is waited for. */
 struct driver *common_start(const char *default_system);
+int common_is_started(void);
 bool common_is_forked(void); /* the driver is that of a process this one was forked from: driver.h */
+
+/* ---- the Locality API ---- */
+
+/* What a library that has its driver from here offers; it may have some functions of its own. */
+struct heddle_locality common_locality(struct driver *(*driver)(void));
 
 /* ---- handles ---- */
 

@@ -23,6 +23,11 @@ struct driver *common_start(const char *default_system)
     return driver;
 }
 
+int common_is_started(void)
+{
+    return driver != NULL;
+}
+
 bool common_is_forked(void)
 {
     return driver && driver_is_forked(driver);

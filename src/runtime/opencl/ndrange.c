@@ -2,6 +2,7 @@
 #include "runtime/opencl/command.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "driver/locality.h"
 #include "gcn3_run/program.h"
 #include "runtime/opencl/descriptors.h"
 #include "runtime/opencl/device.h"
@@ -15,6 +16,7 @@ struct launch_command {
     cl_kernel kernel;
     struct opencl_arg *args;
     struct gcn3_geometry geometry;
+    struct locality_blocks *places; /* that the thread which enqueued it said; or NULL */
 };
 
 /* ---- on its way ---- */
@@ -50,6 +52,19 @@ static enum result resolve(struct launch_command *launch, struct gcn3_arg_value 
     return result;
 }
 
+/* It may be another thread that submits it, which said something of a launch of its own. */
+static enum result launch_placed(struct launch_command *launch, struct stream *stream,
+                                 const struct launch_config *config, const void *segment)
+{
+    struct locality_blocks *others = locality_take_blocks();
+    locality_give_blocks(launch->places);
+    launch->places = NULL;
+    enum result result = stream_launch_packed(stream, launch->kernel->function, config, segment,
+                                              launch->kernel->info->kernarg_bytes);
+    locality_give_blocks(others);
+    return result;
+}
+
 static enum result start(struct launch_command *launch, struct stream *stream,
                          const struct gcn3_arg_value *values)
 {
@@ -67,8 +82,7 @@ static enum result start(struct launch_command *launch, struct stream *stream,
         result = RESULT_INVALID_VALUE;
     } else {
         config.shared_bytes = (uint32_t)(lds - info->group_bytes);
-        result =
-            stream_launch_packed(stream, launch->kernel->function, &config, segment, info->kernarg_bytes);
+        result = launch_placed(launch, stream, &config, segment);
     }
     mem_free(segment);
     return result;
@@ -98,6 +112,7 @@ static void fini(struct opencl_command *command)
     struct launch_command *launch = (struct launch_command *)command;
     opencl_args_free(launch->args, launch->kernel->info->explicit_count);
     opencl_release(launch->kernel);
+    locality_free_blocks(launch->places);
 }
 
 static const struct opencl_command_ops ops = {sizeof(struct launch_command), submit, fini};
@@ -218,6 +233,7 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
     launch->kernel = kernel;
     launch->args = opencl_args_copy(kernel);
     launch->geometry = *geometry;
+    launch->places = locality_take_blocks();
     return opencl_enqueue(&launch->base, false, wait_count, waits, event);
 }
 
