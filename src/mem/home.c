@@ -54,7 +54,7 @@ static bool is_in(const struct home_range *range, uint64_t offset)
     return offset - range->at < range->bytes;
 }
 
-static const struct home_range *search(const struct home *home, uint64_t offset)
+static __attribute__((noinline)) const struct home_range *search(const struct home *home, uint64_t offset)
 {
     uint32_t low = 0, high = home->count;
     while (low < high) {
@@ -75,17 +75,21 @@ static const struct home_range *range_of(const struct home *home, uint64_t offse
     return search(home, offset);
 }
 
-static char *host_of(const struct home_range *range, uint64_t offset)
+/* The path of a GPU that is not unified stays small enough to be inlined. */
+static __attribute__((noinline)) char *host_of_page(const struct home_range *range, uint64_t in_range)
 {
-    uint64_t in_range = offset - range->at;
-    if (LIKELY(!range->page))
-        return range->host + in_range;
     return range->host + (in_range >> __builtin_ctzll(range->page)) * range->stride +
            (in_range & (range->page - 1));
 }
 
+static inline char *host_of(const struct home_range *range, uint64_t offset)
+{
+    return LIKELY(!range->page) ? range->host + (offset - range->at)
+                                : host_of_page(range, offset - range->at);
+}
+
 /* The host's bytes of a sector that lies in one range as a whole, as nearly all do; or NULL. */
-static char *whole(const struct home *home, uint64_t offset)
+static inline __attribute__((always_inline)) char *whole(const struct home *home, uint64_t offset)
 {
     const struct home_range *range = range_of(home, offset);
     if (!range || range->bytes - (offset - range->at) < MEM_SECTOR)
