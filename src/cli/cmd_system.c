@@ -114,15 +114,15 @@ static void print_tree(const struct system *system, const struct net_graph *grap
     uint32_t gpus = (uint32_t)system->spec.gpus;
     bool host_in_fabric = net_find(graph, FABRIC_HOST) != NET_NONE;
     for (uint32_t i = 0; i < gpus; i++) {
-        bool is_first = i == 0;
-        printf("+- gpu%u: %s\n", i, system->gpu.name);
-        if (is_first)
-            print_gpu(system, "|  +- ");
+        const struct system *own = system_of_device(system, i);
+        printf("+- gpu%u: %s\n", i, own->gpu.name);
+        if (i == 0 || own != system_of_device(system, i - 1))
+            print_gpu(own, "|  +- ");
         else
-            printf("|  +- as gpu0\n");
+            printf("|  +- as gpu%u\n", i - 1);
         if (!host_in_fabric)
-            printf("|  +- to the host: %s each way, %s\n", with_unit(UNIT_rate, system->noc.host_bandwidth),
-                   with_unit(UNIT_time, system->noc.host_latency));
+            printf("|  +- to the host: %s each way, %s\n", with_unit(UNIT_rate, own->noc.host_bandwidth),
+                   with_unit(UNIT_time, own->noc.host_latency));
         print_links(graph, i, "|  +- ");
     }
     for (uint32_t i = gpus; i < graph->node_count; i++) {
@@ -168,14 +168,17 @@ static bool show(const struct request *request, const struct system *system, str
 {
     struct net_graph graph = {0};
     struct net_routes routes = {0};
-    uint64_t gpus = system->spec.gpus;
+    uint64_t gpus = system->spec.gpus, sms = 0, memory = 0;
+    for (uint32_t i = 0; i < gpus; i++) {
+        sms += system_of_device(system, i)->gpu.sm_count;
+        memory += system_of_device(system, i)->gpu.memory;
+    }
     bool good = gpus == 1 || (fabric_graph(system, &graph, err) && net_routes_find(&routes, &graph, err));
     if (good && gpus == 1)
         net_add_node(&graph, &(struct net_node){.name = "gpu0", .is_endpoint = true});
     if (good) {
         printf("%s: %" PRIu64 " GPU%s, %" PRIu64 " SMs, %s of memory\n",
-               request->name ? request->name : "h200", gpus, gpus == 1 ? "" : "s",
-               gpus * system->gpu.sm_count, about(gpus * system->gpu.memory));
+               request->name ? request->name : "h200", gpus, gpus == 1 ? "" : "s", sms, about(memory));
         print_tree(system, &graph);
         if (gpus > 1)
             print_ways(&graph, &routes);

@@ -40,7 +40,7 @@ bool device_init(struct device *device, struct driver *driver, unsigned index, s
 {
     device->driver = driver;
     device->index = index;
-    device->spec = &driver->system.device;
+    device->spec = &system_of_device(&driver->system, device->index)->device;
     device->image = image_new();
     pthread_mutex_init(&device->heap_lock, NULL);
     pthread_mutex_init(&device->print_lock, NULL);

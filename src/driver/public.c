@@ -475,7 +475,8 @@ static bool find_source(struct heddle *heddle, size_t launch, struct launch_reco
 #define C(name) facts->name = record->name;
     LAUNCH_COUNTS(C)
 #undef C
-    *source = facts_source(facts, driver_system(heddle->driver), record->timing);
+    *source =
+        facts_source(facts, system_of_device(driver_system(heddle->driver), record->device), record->timing);
     return true;
 }
 

@@ -30,19 +30,19 @@ static struct course_plan plan_to_peer(const struct local_machine *machine, cons
 
 static struct course_plan plan_with_host(const struct local_machine *machine, const struct task *task)
 {
-    const struct noc_spec *noc = &machine->system->noc;
+    const struct system *gpu = system_of_device(machine->system, task->gpu);
     if (!hostmem_is_in_fabric(machine->host))
-        return (struct course_plan){noc->host_latency, noc->host_bandwidth};
+        return (struct course_plan){gpu->noc.host_latency, gpu->noc.host_bandwidth};
     uint32_t host = (uint32_t)net_find(network_graph(machine->fabric), FABRIC_HOST);
     return plan_way(machine, task->to.is_host ? task->gpu : host, task->to.is_host ? host : task->gpu);
 }
 
 static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
 {
-    const struct noc_spec *noc = &machine->system->noc;
+    const struct system *gpu = system_of_device(machine->system, task->gpu);
     switch (task->direction) {
     case COPY_ON_DEVICE: /* each byte is read and written */
-        return (struct course_plan){noc->host_latency, machine->system->dram.bandwidth / 2};
+        return (struct course_plan){gpu->noc.host_latency, gpu->dram.bandwidth / 2};
     case COPY_PEER:
         return plan_to_peer(machine, task);
     default:

@@ -52,17 +52,17 @@ static bool build(struct local_machine *machine, struct err *err)
         hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
     if (machine->journal)
         hostmem_note_writes(machine->host);
-    struct gpu_config config = system_gpu(system);
     hostmem_listen(machine->host, &machine->probe);
-    config.host = machine->host;
-    config.probe = &machine->probe;
-    config.space = machine->space;
-    config.has_peers = machine_homes(machine) > 1;
-    config.host_node = host_node;
-    config.members = machine->members;
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
+        struct gpu_config config = system_gpu(system_of_device(system, i));
         struct text path = {0};
         text_add(&path, "gpu[%u]", i);
+        config.host = machine->host;
+        config.probe = &machine->probe;
+        config.space = machine->space;
+        config.has_peers = machine_homes(machine) > 1;
+        config.host_node = host_node;
+        config.members = machine->members;
         config.number = machine_first_home(machine, i);
         machine->gpus[i].gpu = gpu_new(machine->engine, path.at, &config, err);
         text_fini(&path);
@@ -249,10 +249,11 @@ static void begin(struct local_machine *machine, struct task *task)
         return;
     }
     const struct isa_ops *isa = task->launch->kernel->isa;
-    if (isa->lanes != machine->system->gpu.warp_lanes) {
+    uint64_t lanes = system_of_device(machine->system, task->gpu)->gpu.warp_lanes;
+    if (isa->lanes != lanes) {
         char text[128];
         snprintf(text, sizeof text, "%s has warps of %u lanes, and the GPU of %llu (gpu.warp_lanes)",
-                 isa->name, isa->lanes, (unsigned long long)machine->system->gpu.warp_lanes);
+                 isa->name, isa->lanes, (unsigned long long)lanes);
         fail(task, FAULT_INSTRUCTION, text);
         task->end_ps = machine->now;
         append(&machine->waiting, task);

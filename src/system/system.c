@@ -3,6 +3,7 @@
 #include "base/install.h"
 #include "base/mem.h"
 #include "system/fabric.h"
+#include "system/mix.h"
 #include "system/parts.h"
 
 #include <dirent.h>
@@ -19,6 +20,7 @@ static const struct param_group *const groups[] = {&gpu_params,
                                                    &tlb_params,
                                                    &dispatch_params,
                                                    &fabric_params,
+                                                   &mix_params,
                                                    &fabric_switch_params,
                                                    &fabric_link_params,
                                                    &system_params,
@@ -124,7 +126,10 @@ bool system_load(struct system *system, const char *name, const char *folder, st
         return false;
     }
     fill(system);
-    return true;
+    if (mix_apply(system, err))
+        return true;
+    system_fini(system);
+    return false;
 }
 
 bool system_set(struct system *system, const char *assignment, struct err *err)
@@ -132,7 +137,7 @@ bool system_set(struct system *system, const char *assignment, struct err *err)
     if (!config_set(&system->config, assignment, err))
         return false;
     fill(system);
-    return true;
+    return mix_apply(system, err);
 }
 
 enum param_shows system_shows(const char *assignment)
@@ -209,11 +214,12 @@ bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
     return check_powers(system, err) && check_carveouts(&system->gpu, err) && gpu_check(&config, err) &&
-           fabric_check(system, err);
+           mix_check(system, err) && fabric_check(system, err);
 }
 
 void system_fini(struct system *system)
 {
     shape_fini(system);
+    mix_fini(system);
     config_fini(&system->config);
 }

@@ -45,7 +45,17 @@ struct system {
         char *gpcs, *gpc_partitions;
     } texts;
     const char *inherited; /* says of what was not set whose it is, "inherited from h200"; NULL: its own */
+    struct system_part {   /* where GPUs are of different descriptions ([gpus.NAME]): */
+        struct system *system;
+        uint32_t gpus; /* so many of this one */
+    } * parts;
+    size_t part_count;
 };
+
+extern const struct param_group mix_params;
+
+/* What describes the GPU of this number: the system itself, or one of its parts. */
+const struct system *system_of_device(const struct system *system, uint32_t device);
 
 /* `name` is a path (it has a slash or ends in .ini), or a name, such as "h200", of a description in `folder`;
  * NULL or "" is "h200". `folder` may be NULL: the systems that come with Heddle (base/install.h). An unknown

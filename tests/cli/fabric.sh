@@ -60,6 +60,19 @@ assert links["a0"]["bytes"][0] >= 4000 and links["a0"]["bytes"][1] >= 8000, link
 assert links["a1"]["bytes"] == [0, 0], links["a1"]
 END
 
+# ---- GPUs of different descriptions ----
+
+printf '[gpus.fast]\nsystem = h200\ncount = 2\n[gpus.slow]\nsystem = a100\n' >mixed.ini
+run system ./mixed.ini
+expect_status 0
+expect_line out ': 3 GPUs, 372 SMs, '
+run bench allreduce --mode timing --system ./mixed.ini --bytes 4KiB --stats mixed.json
+expect_status 0
+printf '[gpus.a]\nsystem = h200\n[gpus.b]\nsystem = r9nano\n' >mixed.ini
+refused ./mixed.ini 'lines of the same size'
+printf '[gpus.a]\nsystem = nosuch\n' >mixed.ini
+refused ./mixed.ini "there is no system 'nosuch'.*mixed.ini:1"
+
 # ---- what programs compute does not depend on it ----
 
 for topology in switch ring mesh full; do

@@ -22,7 +22,8 @@ struct metric_source launches_source(const struct launch_one *line, const struct
 #define C(name) facts->name = line->numbers.name;
     LAUNCH_COUNTS(C)
 #undef C
-    return facts_source(facts, system, line->timed ? &line->timing : NULL);
+    return facts_source(facts, system_of_device(system, (uint32_t)line->numbers.device),
+                        line->timed ? &line->timing : NULL);
 }
 
 struct metric_source launches_kernel_source(const struct launch_kernel *kernel, const struct system *system,
