@@ -88,6 +88,10 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
     case ROLE_RELEASE:
         if (!w->fence_from)
             w->fence_from = max_u64(sm->cycle, w->since);
+        if (w->loads) { /* an acquire: lines that were read before a flag came are older than the flag */
+            sm_warp_block(sm, w, WARP_LOADS, STALL_membar);
+            return true;
+        }
         if (!sm_block_writes(sm, w->block))
             return false;
         w->fence_waited = true;

@@ -150,14 +150,17 @@ static uint64_t time_fs(const struct router *router, uint32_t link, uint32_t byt
     return router->links[link].is_local ? 0 : wire_bytes(router, link, bytes) * router->links[link].byte_fs;
 }
 
-/* A message that came by one link, whose first byte is here now, leaves by another one. It begins to leave
- * when its last byte will not be late. Gives when that is, from now on. */
-static uint64_t occupy(const struct router *router, struct router_state *state, uint32_t in, uint32_t out,
-                       uint32_t bytes, uint64_t now_fs)
+/* A message whose first byte is here begins to leave when its last byte will not be late. Gives when that is,
+ * from now on. */
+static uint64_t occupy(const struct router *router, struct router_state *state,
+                       const struct net_waiting *waiting, uint64_t now_fs)
 {
-    uint64_t comes = time_fs(router, in, bytes), leaves = time_fs(router, out, bytes);
+    uint32_t out = waiting->out, bytes = waiting->wire_bytes;
+    uint64_t leaves = time_fs(router, out, bytes);
     struct router_out *line = &state->outs[router->is_bus ? 0 : out];
-    uint64_t begins = max_u64(line->free_fs, now_fs + (comes > leaves ? comes - leaves : 0));
+    uint64_t begins = max_u64(line->free_fs, now_fs);
+    if (waiting->there_fs > begins + leaves)
+        begins = waiting->there_fs - leaves;
     line->free_fs = begins + leaves;
     struct net_traffic *traffic = &state->outs[out].traffic;
     traffic->messages++;
@@ -174,11 +177,11 @@ static int send_first(struct component *self, struct router_state *state, uint32
     struct router_queue *from = queue_at(router, state, link, layer);
     const struct net_waiting *waiting = waiting_at(router, from->first);
     struct port *port = component_port(self, out);
-    uint32_t bytes = waiting->wire_bytes;
-    uint64_t delay = time_fs(router, link, bytes) / 1000; /* an endpoint takes it when all of it is there */
+    uint64_t now = component_now(self), there = waiting->there_fs / 1000;
+    uint64_t delay = there > now ? there - now : 0; /* an endpoint takes it when all of it is there */
     if (!router->links[out].is_local) {
-        queue_at(router, state, out, layer)->credits -= flits_of(router, out, bytes);
-        delay = occupy(router, state, link, out, bytes, component_now(self) * 1000);
+        queue_at(router, state, out, layer)->credits -= flits_of(router, out, waiting->wire_bytes);
+        delay = occupy(router, state, waiting, now * 1000);
     }
     REQUIRE(port_send_sized(port, 1 - port_plug(port), delay, waiting->kind, waiting->payload, waiting->bytes,
                             waiting->wire_bytes));
@@ -254,6 +257,7 @@ static void take_message(struct component *self, struct router_state *state, uin
         head.from = (uint16_t)router->node;
         head.layer = routes->layer[(size_t)router->node * routes->nodes + head.to];
     }
+    waiting->there_fs = component_now(self) * 1000 + time_fs(router, link, event->wire_bytes);
     waiting->wire_bytes = event->wire_bytes;
     waiting->bytes = event->bytes;
     waiting->kind = event->kind;

@@ -17,6 +17,7 @@ struct router_link {
 
 /* A message that waits: its payload follows. */
 struct net_waiting {
+    uint64_t there_fs;   /* when its last byte is here */
     uint32_t next;       /* in its queue, or of the free ones; plus 1 */
     uint32_t wire_bytes; /* without overhead */
     uint16_t bytes;

@@ -1,5 +1,5 @@
-/* Threads of 2 to 4 GPUs do random things to words at all homes, while copies go on beside them, and what
- * each has seen must have an explanation:
+/* Threads of 2 to 8 GPUs, on fabrics of all shapes, do random things to words at all homes, while copies go
+ * on beside them, and what each has seen must have an explanation:
  *
  *   counters   atomic additions give each old value once, from 0 on: no update is lost, and their order is
  * known mailboxes  words of one writer each, who writes ever greater numbers; who reads its own gets the last
@@ -17,7 +17,7 @@
 #include "base/mem.h"
 
 enum {
-    GPUS_MOST = 4,
+    GPUS_MOST = 8,
     HOMES_AT_MOST = GPUS_MOST + 1, /* the host, too */
     THREADS = 1024,                /* of all GPUs together */
     BLOCK = 64,
@@ -191,16 +191,34 @@ static uint64_t address_of_word(const struct play *play, unsigned word)
     return play->home[home] + 4 * (first + place);
 }
 
-static void play_start(struct play *play, unsigned gpus, unsigned threads)
+/* The last one has the host in its fabric, too. */
+static const struct fabric {
+    const char *system;
+    unsigned gpus, threads;
+    const char *more[2];
+} fabrics[] = {
+    {"h200", 2, 1, {"fabric.topology=switch", "fabric.flit=16B"}},
+    {"h200", 3, 2, {"fabric.topology=ring", "fabric.credits=500"}},
+    {"h200", 4, 3, {"fabric.topology=full", "fabric.overhead_bytes=0"}},
+    {"h200", 6, 1, {"fabric.topology=mesh", "fabric.bandwidth=10GB/s"}},
+    {"h200", 8, 2, {"fabric.topology=torus", "fabric.credits=450"}},
+    {"v100-dgx1", 8, 1, {"gpu.major=8", "gpu.minor=0"}},
+};
+
+static void play_start(struct play *play, const struct fabric *fabric)
 {
     char count[32];
     const char *settings[] = {"gpu.sm_count=3",  "l2.slices=8", "l2.islands=3",
-                              "l2.bytes=256KiB", count,         NULL};
+                              "l2.bytes=256KiB", count,         fabric->more[0],
+                              fabric->more[1],   NULL};
     struct module *module;
+    unsigned gpus = fabric->gpus;
     snprintf(count, sizeof count, "system.gpus=%u", gpus);
     *play = (struct play){.gpus = gpus};
-    start_with(&play->t,
-               (struct driver_options){.settings = settings, .timing.on = true, .threads = threads});
+    start_with(&play->t, (struct driver_options){.system = fabric->system,
+                                                 .settings = settings,
+                                                 .timing.on = true,
+                                                 .threads = fabric->threads});
     CHECK(module_load(play->t.driver, "test.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "play", &play->function));
     for (unsigned i = 0; i < gpus; i++) {
@@ -492,10 +510,11 @@ static void all_that_threads_saw_has_an_explanation(void **state)
 {
     (void)state;
     uint64_t done = 0;
-    for (unsigned gpus = 2; gpus <= GPUS_MOST; gpus++) {
+    for (size_t i = 0; i < COUNT_OF(fabrics); i++) {
         struct play play;
-        play_start(&play, gpus, gpus - 1);
-        for (uint64_t part = 0; part < operations / 3; part += (uint64_t)THREADS * STEPS) {
+        print_message("%s, %s\n", fabrics[i].system, fabrics[i].more[0]);
+        play_start(&play, &fabrics[i]);
+        for (uint64_t part = 0; part < operations / COUNT_OF(fabrics); part += (uint64_t)THREADS * STEPS) {
             seed = seed * 2654435761u + 12345;
             play_round(&play, seed);
             explain(&play, seed);
