@@ -200,6 +200,7 @@ static void begin(struct local_machine *machine, struct task *task)
     struct copy_order order = {.parts = parts.at,
                                .count = parts.count,
                                .bytes_per_s = plan.bytes_per_s * (1 + task->is_fill),
+                               .away_ps = task->direction == COPY_PEER ? plan.latency_ps : 0,
                                .is_fill = task->is_fill,
                                .word = task->fill_word};
     uint64_t bytes = task->is_fill ? (task_bytes(task) + 1) / 2 : task_bytes(task); /* that is only written */
