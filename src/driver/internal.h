@@ -85,6 +85,7 @@ struct memory_pool {
     struct memory_pool *next; /* of the device */
     struct device *device;
     uint64_t max_bytes; /* 0: the device's memory */
+    uint64_t peers;     /* a bit per other device whose kernels may touch its memory */
     uint64_t allocations;
     bool ended;
     struct memory_pool_facts facts;
@@ -123,6 +124,7 @@ void memory_give_all(struct device *device);
 void memory_forget(struct driver *driver, const struct allocation *allocation);
 void memory_add_peer(struct device *device, struct device *peer);
 void memory_remove_peer(struct device *device, struct device *peer);
+void memory_set_pool_peer(struct device *device, struct memory_pool *pool, bool on);
 
 void mappings_init(struct mappings *mappings);
 void mappings_leave(struct device *device); /* its physical memory ends, and what it may touch */
@@ -186,6 +188,7 @@ void events_leave(struct device *device, const struct recording *recording); /* 
 void events_fini(struct device *device);
 void recording_add(struct recording *recording, struct command *command);
 enum result recording_join(struct recording *recording, struct stream *stream);
+bool recording_began_in(const struct recording *recording, const struct stream *stream);
 
 /* ---- modules ---- */
 

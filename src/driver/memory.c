@@ -57,7 +57,8 @@ static bool is_seen(const struct device *device, const struct allocation *alloca
     const struct device *owner = allocation->device;
     if (allocation->kind == MEMORY_INTERNAL || allocation->kind == MEMORY_MAPPED)
         return false;
-    return !owner || owner == device || device->peers >> owner->index & 1;
+    return !owner || owner == device || device->peers >> owner->index & 1 ||
+           (allocation->pool && allocation->pool->peers >> device->index & 1);
 }
 
 static struct range range_of(const struct allocation *allocation)
@@ -274,29 +275,39 @@ void memory_give_all(struct device *device)
     pthread_mutex_unlock(&memory->lock);
 }
 
-void memory_add_peer(struct device *device, struct device *peer)
+/* Sets or clears a bit of `peers`, of a device or of a pool, and what kernels of the device see by it. */
+static void change_sight(struct device *device, uint64_t *peers, unsigned bit, bool on)
 {
     struct memory *memory = &device->driver->memory;
     pthread_mutex_lock(&memory->lock);
-    device->peers |= UINT64_C(1) << peer->index;
+    uint64_t before = *peers, after = on ? before | UINT64_C(1) << bit : before & ~(UINT64_C(1) << bit);
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
-        if (one->device == peer && is_seen(device, one))
+        *peers = before;
+        bool was_seen = is_seen(device, one);
+        *peers = after;
+        if (!was_seen && is_seen(device, one))
             image_add(device->image, range_of(one));
+        else if (was_seen && !is_seen(device, one))
+            image_remove(device->image, one->at);
     }
+    *peers = after;
     pthread_mutex_unlock(&memory->lock);
+}
+
+void memory_add_peer(struct device *device, struct device *peer)
+{
+    change_sight(device, &device->peers, peer->index, true);
 }
 
 void memory_remove_peer(struct device *device, struct device *peer)
 {
-    struct memory *memory = &device->driver->memory;
-    pthread_mutex_lock(&memory->lock);
-    for (size_t i = 0; i < memory->count; i++) {
-        if (memory->table[i]->device == peer && is_seen(device, memory->table[i]))
-            image_remove(device->image, memory->table[i]->at);
-    }
-    device->peers &= ~(UINT64_C(1) << peer->index);
-    pthread_mutex_unlock(&memory->lock);
+    change_sight(device, &device->peers, peer->index, false);
+}
+
+void memory_set_pool_peer(struct device *device, struct memory_pool *pool, bool on)
+{
+    change_sight(device, &pool->peers, device->index, on);
 }
 
 bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *facts)

@@ -63,6 +63,10 @@ struct memory_pool_facts {
 void memory_pool_facts(struct memory_pool *pool, struct memory_pool_facts *facts);
 void memory_pool_set_threshold(struct memory_pool *pool, uint64_t bytes);
 void memory_pool_reset_high(struct memory_pool *pool); /* both */
+/* Whether kernels of a device may touch the pool's memory, that is allocated or will be. A peer's kernels
+ * may, too, where peer access to the pool's device is enabled. */
+enum result memory_pool_set_access(struct memory_pool *pool, struct device *device, bool on);
+bool memory_pool_has_access(struct memory_pool *pool, const struct device *device);
 
 /* What is known about an address, of any byte of an allocation. */
 enum memory_kind {

@@ -84,6 +84,23 @@ void memory_pool_reset_high(struct memory_pool *pool)
     pthread_mutex_unlock(&pool->device->driver->memory.lock);
 }
 
+enum result memory_pool_set_access(struct memory_pool *pool, struct device *device, bool on)
+{
+    if (device == pool->device)
+        return on ? RESULT_SUCCESS
+                  : driver_fail(RESULT_INVALID_VALUE, "a device keeps access to its own pools");
+    memory_set_pool_peer(device, pool, on);
+    return RESULT_SUCCESS;
+}
+
+bool memory_pool_has_access(struct memory_pool *pool, const struct device *device)
+{
+    pthread_mutex_lock(&pool->device->driver->memory.lock);
+    bool has = device == pool->device || pool->peers >> device->index & 1;
+    pthread_mutex_unlock(&pool->device->driver->memory.lock);
+    return has;
+}
+
 enum result memory_alloc_async(struct stream *stream, struct memory_pool *pool, uint64_t bytes,
                                uint64_t *address)
 {

@@ -26,6 +26,11 @@ enum result recording_join(struct recording *recording, struct stream *stream)
     return RESULT_SUCCESS;
 }
 
+bool recording_began_in(const struct recording *recording, const struct stream *stream)
+{
+    return recording && recording->origin == stream;
+}
+
 enum result stream_record_begin(struct stream *stream)
 {
     struct commands *commands = &stream->device->driver->commands;

@@ -55,13 +55,16 @@ enum result stream_free(struct stream *stream)
     if (device->driver->ended)
         return RESULT_DEINITIALIZED;
     pthread_mutex_lock(&device->driver->commands.lock);
-    bool good = stream->alive && stream != device->default_stream && !stream->recording;
-    if (good)
+    bool good =
+        stream->alive && stream != device->default_stream && !recording_began_in(stream->recording, stream);
+    if (good) {
+        stream->recording = NULL; /* what a capture has of it stays there */
         stream_kill(stream);
+    }
     pthread_mutex_unlock(&device->driver->commands.lock);
     if (!good)
-        return driver_fail(RESULT_INVALID_HANDLE, "the stream is a default stream, is being captured, or was "
-                                                  "destroyed before");
+        return driver_fail(RESULT_INVALID_HANDLE, "a capture began in the stream, it is a default "
+                                                  "stream, or was destroyed before");
     return device->error;
 }
 

@@ -24,6 +24,7 @@ struct copy_order { /* what a DMA engine is told */
     const struct copy_part *parts;
     size_t count;
     uint64_t bytes_per_s; /* that leave, at most */
+    uint64_t away_ps;     /* that a piece takes on links there and back, beside what memory takes */
     bool is_fill;         /* there is no source: */
     uint32_t word;        /* what all aligned words become */
 };

@@ -8,9 +8,11 @@
 
 #include <string.h>
 
+/* As much may be under way as leaves in AHEAD_PS and in twice the time on links: it goes on when half is
+ * done. */
 enum {
-    BURST = 4096,        /* bytes that leave in one event */
-    AHEAD_PS = 1000000,  /* as much may be under way as leaves in this time: more than a way there and back */
+    BURST = 4096, /* bytes that leave in one event */
+    AHEAD_PS = 1000000,
     LEAST_UNDER_WAY = 64 /* pieces */
 };
 
@@ -313,7 +315,8 @@ static struct channel *channel_of(const struct dma *dma, uint32_t which)
 void dma_begin(struct dma *dma, uint32_t which, const struct copy_order *order, uint64_t time)
 {
     struct channel *channel = channel_of(dma, which);
-    uint64_t bytes = (uint64_t)((unsigned __int128)order->bytes_per_s * AHEAD_PS / PS_PER_SECOND);
+    uint64_t bytes =
+        (uint64_t)((unsigned __int128)order->bytes_per_s * (AHEAD_PS + 2 * order->away_ps) / PS_PER_SECOND);
     REQUIRE(dma_is_done(dma, which));
     copy_list_set(&dma->lists[which], order);
     *channel = (struct channel){.course = copy_course(order, memsys_line_bytes(dma->mem), time),

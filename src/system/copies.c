@@ -234,6 +234,7 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
     struct copy_order order = {.parts = share->parts,
                                .count = share->count,
                                .bytes_per_s = plan.bytes_per_s * (1 + task->is_fill),
+                               .away_ps = task->direction == COPY_PEER ? plan.latency_ps : 0,
                                .is_fill = task->is_fill,
                                .word = task->fill_word};
     uint64_t bytes = task->is_fill ? (share->bytes + 1) / 2 : share->bytes; /* that is only written */

@@ -87,6 +87,8 @@ int main()
     add<<<1, 32, 0, side>>>(d, 10);
     GOOD(cudaEventRecord(join, side));
     GOOD(cudaStreamWaitEvent(stream, join, 0));
+    GOOD(cudaStreamDestroy(side)); /* it only joined the capture */
+    CHECK(cudaStreamDestroy(stream) == cudaErrorInvalidResourceHandle);
     GOOD(cudaMemcpyAsync(h, d, sizeof h, cudaMemcpyDeviceToHost, stream));
     GOOD(cudaStreamEndCapture(stream, &graph));
     GOOD(cudaGraphGetNodes(graph, NULL, &nodes));

@@ -148,21 +148,32 @@ static void a_copy_waits_for_slow_memory(void **state)
 /* Planned are the bytes over the fabric, and the way of the word that all is there, back over it. Later than
  * that by: reading (two crossings of the own crossbar, memory, a slice), the own crossbar to the gateway, the
  * peer's to a slice, which takes its time, and back, and the own one from the gateway. */
-static void copies_to_peers_take_the_fabrics_bandwidth(void **state)
+static void check_copy_to_peer(const char *latency, unsigned latency_ns)
 {
-    (void)state;
-    enum { FABRIC_NS = 300, CROSSBAR_NS = 50 };
-    struct copier c =
-        copier_open((const char *const[]){latency_500[0], "system.gpus=2", "fabric.latency=300ns",
-                                          "fabric.bandwidth=2GB/s", "fabric.overhead_bytes=0", NULL});
+    enum { CROSSBAR_NS = 50 };
+    struct copier c = copier_open((const char *const[]){
+        latency_500[0], "system.gpus=2", latency, "fabric.bandwidth=2GB/s", "fabric.overhead_bytes=0", NULL});
     uint64_t far;
     CHECK(memory_alloc(driver_device(c.driver, 1), BYTES, &far));
     uint64_t now = driver_time_ps(c.driver);
     CHECK(stream_copy_bytes(c.a, far, c.at, BYTES, false));
     uint64_t late = 6 * CROSSBAR_NS + DRAM_NS + 2 * L2_NS, looks = late / LATE_NS + 1;
     assert_in_range(late % LATE_NS, 10, 80); /* headers on the fabric take less than what is left */
-    assert_int_equal(passed(&c, now), (2 * FABRIC_NS + BYTES / 2 + looks * LATE_NS) * PS);
+    assert_int_equal(passed(&c, now), (2 * latency_ns + BYTES / 2 + looks * LATE_NS) * PS);
     driver_free(c.driver);
+}
+
+static void copies_to_peers_take_the_fabrics_bandwidth(void **state)
+{
+    (void)state;
+    check_copy_to_peer("fabric.latency=300ns", 300);
+}
+
+/* As much is under way as keeps a long fabric busy. */
+static void copies_over_long_fabrics_take_its_bandwidth(void **state)
+{
+    (void)state;
+    check_copy_to_peer("fabric.latency=8us", 8000);
 }
 
 /* Each GPU's engine sends what comes from its memory, so two copies to one GPU go on at the same time, and
@@ -244,6 +255,7 @@ int main(void)
                                        cmocka_unit_test(copies_on_the_device_take_memorys_bandwidth),
                                        cmocka_unit_test(a_copy_waits_for_slow_memory),
                                        cmocka_unit_test(copies_to_peers_take_the_fabrics_bandwidth),
+                                       cmocka_unit_test(copies_over_long_fabrics_take_its_bandwidth),
                                        cmocka_unit_test(copies_from_two_peers_go_on_beside_each_other),
                                        cmocka_unit_test(copies_one_way_follow_each_other),
                                        cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};

@@ -279,6 +279,38 @@ static void peers_see_each_others_memory_when_told(void **state)
     folder_remove(&folder, LIST("two.ini"));
 }
 
+static void peers_see_a_pools_memory_when_told(void **state)
+{
+    (void)state;
+    struct folder folder;
+    struct under_test t;
+    struct range range;
+    uint64_t before, after;
+    folder_make(&folder);
+    start_with(&t,
+               (struct driver_options){.system = folder_write(&folder, "two.ini", "[system]\ngpus = 2\n")});
+    struct device *other = driver_device(t.driver, 1);
+    struct memory_pool *pool = memory_pool_default(t.device);
+    CHECK(memory_alloc_async(t.first, pool, 64, &before));
+    assert_false(memory_pool_has_access(pool, other));
+    CHECK(memory_pool_set_access(pool, other, true));
+    CHECK(memory_pool_set_access(pool, other, true));
+    CHECK(memory_alloc_async(t.first, pool, 64, &after));
+    assert_true(memory_pool_has_access(pool, other));
+    assert_true(image_find(device_image(other), before, &range));
+    assert_true(image_find(device_image(other), after, &range));
+    CHECK(device_enable_peer(other, t.device)); /* of which the pool is independent */
+    CHECK(device_disable_peer(other, t.device));
+    assert_true(image_find(device_image(other), before, &range));
+    CHECK(memory_pool_set_access(pool, other, false));
+    assert_false(image_find(device_image(other), before, &range));
+    assert_false(image_find(device_image(other), after, &range));
+    assert_true(image_find(device_image(t.device), after, &range));
+    assert_int_equal(memory_pool_set_access(pool, t.device, false), RESULT_INVALID_VALUE);
+    stop(&t);
+    folder_remove(&folder, LIST("two.ini"));
+}
+
 static void memory_of_a_stream_is_freed_in_its_order(void **state)
 {
     (void)state;
@@ -370,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_pointer_is_known_by_any_byte),
         cmocka_unit_test(registered_memory_does_not_overlap),
         cmocka_unit_test(peers_see_each_others_memory_when_told),
+        cmocka_unit_test(peers_see_a_pools_memory_when_told),
         cmocka_unit_test(memory_of_a_stream_is_freed_in_its_order),
         cmocka_unit_test(a_pool_has_its_limit),
         cmocka_unit_test(arrays_have_a_shape),

@@ -224,10 +224,7 @@ CU_ANY(cuMemPoolGetAttribute, (pool, attribute, value), cudaMemPool_t pool, int 
 CU_ANY(cuMemPoolSetAccess, (pool, accesses, count), cudaMemPool_t pool,
        const struct cudaMemAccessDesc *accesses, size_t count)
 {
-    CUresult result = pool && accesses ? cudaSuccess : cudaErrorInvalidValue;
-    for (size_t i = 0; !result && i < count; i++)
-        result = cuda_location(accesses[i].location);
-    return result;
+    return cuda_pool_set_access(pool, accesses, count);
 }
 
 CU_ANY(cuDeviceGetDefaultMemPool, (pool, device), cudaMemPool_t *pool, CUdevice device)

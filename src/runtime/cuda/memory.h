@@ -13,6 +13,8 @@ cudaError_t cuda_range_attribute(void *data, size_t bytes, int attribute, const 
 
 cudaError_t cuda_pool_attribute(struct memory_pool *pool, int attribute, void *value);
 cudaError_t cuda_pool_set_attribute(struct memory_pool *pool, int attribute, const void *value);
+cudaError_t cuda_pool_set_access(struct memory_pool *pool, const struct cudaMemAccessDesc *accesses,
+                                 size_t count);
 cudaError_t cuda_pool_new(struct memory_pool **pool, const struct cudaMemPoolProps *properties);
 
 #endif

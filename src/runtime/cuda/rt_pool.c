@@ -102,23 +102,36 @@ API(cudaMemPoolSetAttribute, (pool, attribute, value), cudaMemPool_t pool, int a
     return cuda_pool_set_attribute(pool, attribute, value);
 }
 
+cudaError_t cuda_pool_set_access(struct memory_pool *pool, const struct cudaMemAccessDesc *accesses,
+                                 size_t count)
+{
+    cudaError_t error = pool && accesses ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; !error && i < count; i++) {
+        struct cudaMemLocation location = accesses[i].location;
+        error = cuda_location(location);
+        if (!error && location.type == LOCATION_DEVICE)
+            error = memory_pool_set_access(pool, cuda_device_at(location.id), accesses[i].flags != 0);
+    }
+    return error;
+}
+
 API(cudaMemPoolSetAccess, (pool, accesses, count), cudaMemPool_t pool,
     const struct cudaMemAccessDesc *accesses, size_t count)
 {
-    cudaError_t error = pool && accesses ? cudaSuccess : cudaErrorInvalidValue;
-    for (size_t i = 0; !error && i < count; i++)
-        error = cuda_location(accesses[i].location);
-    return error;
+    return cuda_pool_set_access(pool, accesses, count);
 }
 
 API(cudaMemPoolGetAccess, (flags, pool, location), int *flags, cudaMemPool_t pool,
     const struct cudaMemLocation *location)
 {
-    enum { READ_WRITE = 3 };
+    enum { NONE = 0, READ_WRITE = 3 };
     if (!flags || !pool || !location)
         return cudaErrorInvalidValue;
-    *flags = READ_WRITE;
-    return cuda_location(*location);
+    cudaError_t error = cuda_location(*location);
+    bool has = !error && (location->type != LOCATION_DEVICE ||
+                          memory_pool_has_access(pool, cuda_device_at(location->id)));
+    *flags = has ? READ_WRITE : NONE;
+    return error;
 }
 
 API(cudaDeviceGetDefaultMemPool, (pool, index), cudaMemPool_t *pool, int index)
