@@ -63,7 +63,7 @@ assert value("single", "heddle__peer_bytes.sum") == value("monolithic", "heddle_
 assert 0 < value("locality", "heddle__peer_bytes.sum") < 0.1 * value("unified", "heddle__peer_bytes.sum")
 time = lambda model: value(model, "gpu__time_duration.sum")
 assert time("locality") < time("unified") and time("monolithic") < time("single"), points
-assert sorted(os.listdir("plots")) == ["speedup.svg", "traffic.svg"]
+assert sorted(os.listdir("plots")) == ["speedup.svg", "total.svg", "traffic.svg"]
 END
 
 # ---- bad input ----
