@@ -5,7 +5,6 @@
 #define BENCH_CUDA_NATIVE_H
 
 #include <stdio.h>
-#include "../../include/heddle_locality.h"
 #include "workload.h"
 
 enum { NATIVE_OK, NATIVE_DIFFERS, NATIVE_FAILED }; /* exit statuses */
@@ -95,7 +94,9 @@ void dev_figure(struct dev *gpu, const char *name, double value)
         printf("%s: figure %s %.6g\n", gpu->workload->name, name, value);
 }
 
-/* Where the program runs in Heddle; real devices have one member. */
+#if __has_include(<heddle_locality.h>) /* for programs that run in Heddle; real devices have one member */
+#include <heddle_locality.h>
+
 unsigned dev_members(struct dev *gpu)
 {
     return gpu->status == NATIVE_FAILED ? 1 : heddle_locality_members(0);
@@ -123,6 +124,23 @@ void dev_place_blocks(struct dev *gpu, const struct dev_blocks *ranges, size_t c
     if (gpu->status != NATIVE_FAILED)
         native_placed(gpu, heddle_locality_place_blocks(places, count));
 }
+#else
+unsigned dev_members(struct dev *gpu)
+{
+    (void)gpu;
+    return 1;
+}
+
+void dev_place_memory(struct dev *gpu, void *device, size_t offset, size_t bytes, unsigned member)
+{
+    (void)gpu, (void)device, (void)offset, (void)bytes, (void)member;
+}
+
+void dev_place_blocks(struct dev *gpu, const struct dev_blocks *ranges, size_t count)
+{
+    (void)gpu, (void)ranges, (void)count;
+}
+#endif
 
 static int native_usage(const struct workload *workload)
 {
