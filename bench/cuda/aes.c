@@ -1,12 +1,13 @@
 /* AES-256 of many blocks under one key (FIPS 197), each by itself: a thread to a block of 16 bytes, the S-box
  * in shared memory. */
-#include "workload.h"
+#include "placement.h"
 
 enum { AES_BLOCK = 64, AES_ROUNDS = 14, AES_KEY_WORDS = 4 * (AES_ROUNDS + 1) };
 
-enum { AES_N };
+enum { AES_N, AES_LOCALITY };
 static const struct workload_option aes_options[] = {
     {"n", 4096, 1, 1u << 24, "blocks of 16 bytes"},
+    PLACEMENT_OPTION,
     {0, 0, 0, 0, 0},
 };
 
@@ -78,6 +79,7 @@ static void aes_run(struct dev *gpu, const uint64_t *options)
     uint32_t n = (uint32_t)options[AES_N];
     size_t bytes = (size_t)16 * n;
     uint8_t *text = (uint8_t *)dev_host(gpu, bytes), *expected = (uint8_t *)dev_host(gpu, bytes);
+    unsigned blocks = (n + AES_BLOCK - 1) / AES_BLOCK;
     uint8_t sbox[256], keys[4 * AES_KEY_WORDS];
     uint64_t seed = 1;
     for (int i = 0; i < 32; i++)
@@ -95,8 +97,11 @@ static void aes_run(struct dev *gpu, const uint64_t *options)
     dev_upload(gpu, device_sbox, sbox, sizeof sbox);
     dev_upload(gpu, device_keys, keys, sizeof keys);
     dev_upload(gpu, device_text, text, bytes);
-    DEV_LAUNCH(gpu, "aes", dev_dim((n + AES_BLOCK - 1) / AES_BLOCK, 1, 1), dev_dim(AES_BLOCK, 1, 1), 0, &n,
-               &device_sbox, &device_keys, &device_text);
+    struct placement placement = placement_of(gpu, options[AES_LOCALITY], blocks);
+    placement_memory(&placement, device_text, bytes, AES_BLOCK * 16);
+    placement_blocks(&placement, 1);
+    DEV_LAUNCH(gpu, "aes", dev_dim(blocks, 1, 1), dev_dim(AES_BLOCK, 1, 1), 0, &n, &device_sbox, &device_keys,
+               &device_text);
     dev_download(gpu, text, device_text, bytes);
     dev_expect_bytes(gpu, "text", text, expected, bytes);
 }

@@ -1,13 +1,14 @@
 /* A finite impulse response filter: each output is a weighted sum of the last inputs, taken from the newest
  * to the oldest. Inputs before the first count as nothing. */
-#include "workload.h"
+#include "placement.h"
 
 enum { FIR_BLOCK = 256 };
 
-enum { FIR_N, FIR_TAPS };
+enum { FIR_N, FIR_TAPS, FIR_LOCALITY };
 static const struct workload_option fir_options[] = {
     {"n", 32768, 1, 1u << 26, "samples"},
     {"taps", 16, 1, 1024, "weights"},
+    PLACEMENT_OPTION,
     {0, 0, 0, 0, 0},
 };
 
@@ -34,8 +35,13 @@ static void fir_run(struct dev *gpu, const uint64_t *options)
     void *device_weights = dev_alloc(gpu, weights_bytes);
     dev_upload(gpu, device_in, in, bytes);
     dev_upload(gpu, device_weights, weights, weights_bytes);
-    DEV_LAUNCH(gpu, "fir", dev_dim((n + FIR_BLOCK - 1) / FIR_BLOCK, 1, 1), dev_dim(FIR_BLOCK, 1, 1), 0, &n,
-               &taps, &device_weights, &device_in, &device_out);
+    unsigned blocks = (n + FIR_BLOCK - 1) / FIR_BLOCK;
+    struct placement placement = placement_of(gpu, options[FIR_LOCALITY], blocks);
+    placement_memory(&placement, device_in, bytes, FIR_BLOCK * sizeof(float));
+    placement_memory(&placement, device_out, bytes, FIR_BLOCK * sizeof(float));
+    placement_blocks(&placement, 1);
+    DEV_LAUNCH(gpu, "fir", dev_dim(blocks, 1, 1), dev_dim(FIR_BLOCK, 1, 1), 0, &n, &taps, &device_weights,
+               &device_in, &device_out);
     dev_download(gpu, out, device_out, bytes);
     dev_expect_bytes(gpu, "out", out, expected, bytes);
 }

@@ -1,14 +1,15 @@
 /* Clusters of points by rounds of assignment and update. Coordinates and centers are whole numbers and sums
  * are 64-bit atomics, so that the result is exact. */
-#include "workload.h"
+#include "placement.h"
 
 enum { KMEANS_DIMENSIONS = 4, KMEANS_BLOCK = 128, KMEANS_RANGE = 1024, KMEANS_MOST = 256 };
 
-enum { KMEANS_N, KMEANS_K, KMEANS_ROUNDS };
+enum { KMEANS_N, KMEANS_K, KMEANS_ROUNDS, KMEANS_LOCALITY };
 static const struct workload_option kmeans_options[] = {
     {"n", 8000, 1, 1u << 24, "points"},
     {"k", 12, 1, KMEANS_MOST, "clusters, no more than points"},
     {"rounds", 4, 1, 1000, "rounds"},
+    PLACEMENT_OPTION,
     {0, 0, 0, 0, 0},
 };
 
@@ -72,10 +73,14 @@ static void kmeans_run(struct dev *gpu, const uint64_t *options)
     dev_upload(gpu, device_centers, centers, centers_bytes);
     dev_fill(gpu, device_sums, 0, k * KMEANS_DIMENSIONS * sizeof(uint64_t));
     dev_fill(gpu, device_counts, 0, k * sizeof(uint32_t));
+    unsigned blocks = (n + KMEANS_BLOCK - 1) / KMEANS_BLOCK;
+    struct placement placement = placement_of(gpu, options[KMEANS_LOCALITY], blocks);
+    placement_memory(&placement, device_points, points_bytes, KMEANS_BLOCK * sizeof *points);
+    placement_memory(&placement, device_labels, labels_bytes, KMEANS_BLOCK * sizeof *labels);
     for (uint64_t round = 0; round < options[KMEANS_ROUNDS]; round++) {
-        DEV_LAUNCH(gpu, "kmeans_assign", dev_dim((n + KMEANS_BLOCK - 1) / KMEANS_BLOCK, 1, 1),
-                   dev_dim(KMEANS_BLOCK, 1, 1), 0, &n, &k, &device_points, &device_centers, &device_labels,
-                   &device_sums, &device_counts);
+        placement_blocks(&placement, 1);
+        DEV_LAUNCH(gpu, "kmeans_assign", dev_dim(blocks, 1, 1), dev_dim(KMEANS_BLOCK, 1, 1), 0, &n, &k,
+                   &device_points, &device_centers, &device_labels, &device_sums, &device_counts);
         DEV_LAUNCH(gpu, "kmeans_update", dev_dim(k, 1, 1), dev_dim(KMEANS_DIMENSIONS, 1, 1), 0,
                    &device_centers, &device_sums, &device_counts);
         kmeans_round(n, k, points, centers, labels);

@@ -3,15 +3,16 @@
 #ifndef BENCH_CUDA_MATMUL_H
 #define BENCH_CUDA_MATMUL_H
 
-#include "workload.h"
+#include "placement.h"
 
 enum { MATMUL_SIDE = 16 }; /* of a block, and of a tile */
 
-enum { MATMUL_M, MATMUL_N, MATMUL_K };
+enum { MATMUL_M, MATMUL_N, MATMUL_K, MATMUL_LOCALITY };
 static const struct workload_option matmul_options[] = {
-    {"m", 112, 1, 8192, "rows of a and c"},
+    {"m", 112, 1, 1u << 18, "rows of a and c"},
     {"n", 112, 1, 8192, "columns of b and c"},
     {"k", 112, 1, 8192, "columns of a, rows of b"},
+    PLACEMENT_OPTION,
     {0, 0, 0, 0, 0},
 };
 
@@ -40,9 +41,15 @@ static void matmul_run(struct dev *gpu, const uint64_t *options, const char *ker
     void *device_c = dev_alloc(gpu, c_bytes);
     dev_upload(gpu, device_a, a, a_count * sizeof *a);
     dev_upload(gpu, device_b, b, b_count * sizeof *b);
-    DEV_LAUNCH(gpu, kernel,
-               dev_dim((n + MATMUL_SIDE - 1) / MATMUL_SIDE, (m + MATMUL_SIDE - 1) / MATMUL_SIDE, 1),
-               dev_dim(MATMUL_SIDE, MATMUL_SIDE, 1), 0, &m, &n, &k, &device_a, &device_b, &device_c);
+    struct dev_dim grid =
+        dev_dim((n + MATMUL_SIDE - 1) / MATMUL_SIDE, (m + MATMUL_SIDE - 1) / MATMUL_SIDE, 1);
+    /* Rows of a and c; all blocks read all of b, which stays spread. */
+    struct placement placement = placement_of(gpu, options[MATMUL_LOCALITY], grid.y);
+    placement_memory(&placement, device_a, a_count * sizeof *a, MATMUL_SIDE * k * sizeof *a);
+    placement_memory(&placement, device_c, c_bytes, MATMUL_SIDE * n * sizeof *c);
+    placement_blocks(&placement, grid.x);
+    DEV_LAUNCH(gpu, kernel, grid, dev_dim(MATMUL_SIDE, MATMUL_SIDE, 1), 0, &m, &n, &k, &device_a, &device_b,
+               &device_c);
     dev_download(gpu, c, device_c, c_bytes);
     dev_expect_bytes(gpu, "c", c, expected, c_bytes);
 }

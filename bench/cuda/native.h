@@ -94,6 +94,54 @@ void dev_figure(struct dev *gpu, const char *name, double value)
         printf("%s: figure %s %.6g\n", gpu->workload->name, name, value);
 }
 
+#if __has_include(<heddle_locality.h>) /* for programs that run in Heddle; real devices have one member */
+#include <heddle_locality.h>
+
+unsigned dev_members(struct dev *gpu)
+{
+    return gpu->status == NATIVE_FAILED ? 1 : heddle_locality_members(0);
+}
+
+static void native_placed(struct dev *gpu, int error)
+{
+    if (!error || error == HEDDLE_LOCALITY_NONE)
+        return;
+    fprintf(stderr, "%s: placing: %s\n", gpu->workload->name, heddle_locality_error());
+    gpu->status = NATIVE_FAILED;
+}
+
+void dev_place_memory(struct dev *gpu, void *device, size_t offset, size_t bytes, unsigned member)
+{
+    if (gpu->status != NATIVE_FAILED)
+        native_placed(gpu, heddle_locality_place_memory(device, offset, bytes, member));
+}
+
+void dev_place_blocks(struct dev *gpu, const struct dev_blocks *ranges, size_t count)
+{
+    struct heddle_blocks places[2 * DEV_MEMBERS];
+    for (size_t i = 0; i < count; i++)
+        places[i].first = ranges[i].first, places[i].end = ranges[i].end, places[i].member = ranges[i].member;
+    if (gpu->status != NATIVE_FAILED)
+        native_placed(gpu, heddle_locality_place_blocks(places, count));
+}
+#else
+unsigned dev_members(struct dev *gpu)
+{
+    (void)gpu;
+    return 1;
+}
+
+void dev_place_memory(struct dev *gpu, void *device, size_t offset, size_t bytes, unsigned member)
+{
+    (void)gpu, (void)device, (void)offset, (void)bytes, (void)member;
+}
+
+void dev_place_blocks(struct dev *gpu, const struct dev_blocks *ranges, size_t count)
+{
+    (void)gpu, (void)ranges, (void)count;
+}
+#endif
+
 static int native_usage(const struct workload *workload)
 {
     fprintf(stderr, "%s: %s\n", workload->name, workload->help);

@@ -170,6 +170,23 @@ double dev_span(struct dev *gpu, unsigned launches)
     return seconds;
 }
 
+unsigned dev_members(struct dev *gpu)
+{
+    return gpu->timed ? timed_members(gpu->timed) : 1;
+}
+
+void dev_place_memory(struct dev *gpu, void *device, size_t offset, size_t bytes, unsigned member)
+{
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_place_memory(gpu->timed, (char *)device + offset, bytes, member));
+}
+
+void dev_place_blocks(struct dev *gpu, const struct dev_blocks *ranges, size_t count)
+{
+    if (gpu->timed && !gpu->failed)
+        expect_done(gpu, timed_place_blocks(gpu->timed, ranges, count));
+}
+
 unsigned dev_lanes(struct dev *gpu)
 {
     return gpu->timed ? timed_lanes(gpu->timed) : 32; /* of PTX */

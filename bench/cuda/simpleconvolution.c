@@ -1,13 +1,19 @@
 /* An image under a square mask, straight from global memory; places past the border count as nothing. */
-#include "workload.h"
+#include "placement.h"
 
 enum { SIMPLECONVOLUTION_SIDE = 16 }; /* of a block */
 
-enum { SIMPLECONVOLUTION_WIDTH, SIMPLECONVOLUTION_HEIGHT, SIMPLECONVOLUTION_RADIUS };
+enum {
+    SIMPLECONVOLUTION_WIDTH,
+    SIMPLECONVOLUTION_HEIGHT,
+    SIMPLECONVOLUTION_RADIUS,
+    SIMPLECONVOLUTION_LOCALITY
+};
 static const struct workload_option simpleconvolution_options[] = {
     {"width", 200, 1, 32768, "columns"},
     {"height", 150, 1, 32768, "rows"},
     {"radius", 1, 0, 16, "of the mask: its side is twice that and one"},
+    PLACEMENT_OPTION,
     {0, 0, 0, 0, 0},
 };
 
@@ -46,6 +52,11 @@ static void simpleconvolution_run(struct dev *gpu, const uint64_t *options)
     void *device_mask = dev_alloc(gpu, mask_bytes);
     dev_upload(gpu, device_image, image, bytes);
     dev_upload(gpu, device_mask, mask, mask_bytes);
+    struct placement placement = placement_of(gpu, options[SIMPLECONVOLUTION_LOCALITY], grid.y);
+    size_t rows_bytes = (size_t)SIMPLECONVOLUTION_SIDE * (size_t)width * sizeof(float);
+    placement_memory(&placement, device_image, bytes, rows_bytes);
+    placement_memory(&placement, device_out, bytes, rows_bytes);
+    placement_blocks(&placement, grid.x);
     DEV_LAUNCH(gpu, "simpleconvolution", grid, dev_dim(SIMPLECONVOLUTION_SIDE, SIMPLECONVOLUTION_SIDE, 1), 0,
                &width, &height, &radius, &device_mask, &device_image, &device_out);
     dev_download(gpu, out, device_out, bytes);

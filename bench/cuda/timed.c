@@ -2,6 +2,8 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "driver/driver.h"
+#include "driver/locality.h"
+#include "exec/exec.h"
 
 #include <stdio.h>
 
@@ -163,6 +165,26 @@ const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim
         wrong = told(
             timed, function_set(function, timed->device, FUNCTION_MAX_DYNAMIC_SHARED, (int64_t)shared_bytes));
     return wrong ? wrong : told(timed, stream_launch(timed->stream, function, &config, arguments));
+}
+
+unsigned timed_members(const struct timed *timed)
+{
+    return locality_members(timed->device);
+}
+
+const char *timed_place_memory(struct timed *timed, const void *at, size_t bytes, unsigned member)
+{
+    return told(timed, locality_place_memory(timed->driver, (uintptr_t)at, bytes, member));
+}
+
+const char *timed_place_blocks(struct timed *timed, const struct dev_blocks *ranges, size_t count)
+{
+    struct block_place *places = mem_alloc(count + 1, sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct block_place){ranges[i].first, ranges[i].end, ranges[i].member};
+    const char *wrong = told(timed, locality_place_blocks(places, count));
+    mem_free(places);
+    return wrong;
 }
 
 const char *timed_seconds(struct timed *timed, double *seconds)

@@ -19,6 +19,10 @@ const char *timed_fill(struct timed *timed, void *at, int byte, size_t bytes);
 const char *timed_launch(struct timed *timed, const char *kernel, struct dev_dim grid, struct dev_dim block,
                          size_t shared_bytes, void **arguments);
 
+unsigned timed_members(const struct timed *timed); /* of the selected GPU */
+const char *timed_place_memory(struct timed *timed, const void *at, size_t bytes, unsigned member);
+const char *timed_place_blocks(struct timed *timed, const struct dev_blocks *ranges, size_t count);
+
 /* Waits for all, and tells how long the last launch took in simulated time; 0: it was not timed. */
 const char *timed_seconds(struct timed *timed, double *seconds);
 /* The same of several: from the first start to the last end. */

@@ -67,6 +67,17 @@ unsigned dev_count(struct dev *gpu);
 void dev_select(struct dev *gpu, unsigned index);
 void dev_wait(struct dev *gpu); /* until all GPUs have done all */
 
+/* A unified GPU has several members, and others one: where memory is among them (whole pages of it), and
+ * where blocks of the next launch run. Those in no range run anywhere. */
+struct dev_blocks {
+    uint64_t first, end; /* x counts fastest, then y, then z */
+    unsigned member;
+};
+enum { DEV_MEMBERS = 64 }; /* at most */
+unsigned dev_members(struct dev *gpu);
+void dev_place_memory(struct dev *gpu, void *device, size_t offset, size_t bytes, unsigned member);
+void dev_place_blocks(struct dev *gpu, const struct dev_blocks *ranges, size_t count);
+
 /* Threads of a warp or wavefront: what the kernels of this device are written for. */
 unsigned dev_lanes(struct dev *gpu);
 

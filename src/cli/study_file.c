@@ -19,6 +19,7 @@ const struct option_row cmd_study_file_options[] = {
     {"--quick", NULL, "the smaller sizes and fewer labels that the file has for this"},
     {"--only", "AXIS=LABEL,...", "leave out other labels of the axis, such as workload=fir; may come often"},
     {"--system", "NAME|FILE", "for all points, instead of the file's"},
+    {"--gpus", "N", "GPUs of a study that has several, such as locality"},
     {"--set", "PATH.KEY=VALUE", "change the system of all points; may come several times"},
     {"--jobs", "N|all", "points at a time, each in a process of its own (all cores unless told)"},
     {"--threads", "N|all", "threads of each (1 unless told)"},
@@ -33,7 +34,7 @@ const struct option_row cmd_study_file_options[] = {
 };
 
 struct request {
-    const char *results, *json, *csv, *markdown, *svg;
+    const char *gpus, *results, *json, *csv, *markdown, *svg;
     bool is_quick;
     struct campaign_words only;
     struct campaign_how how;
@@ -55,6 +56,10 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return err_set(err, "study: unexpected word '%.120s'", value);
     if (!strcmp(row->name, "--resume")) {
         r->how.resume = true;
+        return true;
+    }
+    if (!strcmp(row->name, "--gpus")) { /* not a setting of all points */
+        r->gpus = value;
         return true;
     }
     if (!timing_took(&r->timing, row, value, &taken, err))
@@ -239,7 +244,7 @@ int cmd_study_file(int count, char **words)
     bool good = cmd_study_shipped_find(words[0], &path, &err) &&
                 options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
                 campaign_read(&campaign, path.at, r.is_quick, r.timing.system, &err) &&
-                prepare(&r, &campaign, &err);
+                (!r.gpus || campaign_set_gpus(&campaign, r.gpus, &err)) && prepare(&r, &campaign, &err);
     int status = good ? make_in_folder(&r, &campaign) : complain(EXIT_USAGE, &err);
     campaign_fini(&campaign);
     timing_fini(&r.timing);

@@ -52,6 +52,26 @@ static void points_are_combinations(void **state)
     campaign_fini(&campaign);
 }
 
+static void gpus_are_put_into_words(void **state)
+{
+    (void)state;
+    struct campaign campaign;
+    struct err err;
+    static const char text[] = "[study]\ngpus = 4\n[workload.fir]\n"
+                               "[axis.model]\none = system.gpus=1\nall = --unified {gpus}\n";
+    assert_true(campaign_read_text(&campaign, "x.ini", text, strlen(text), false, NULL, &err));
+    assert_false(campaign_set_gpus(&campaign, "65", &err));
+    assert_true(campaign_set_gpus(&campaign, "3", &err));
+    assert_true(campaign_points_make(&campaign, &(struct campaign_how){.check = check}, &err));
+    expect_command(&campaign.points[0], "bench fir --mode timing --set system.gpus=1");
+    expect_command(&campaign.points[1], "bench fir --mode timing --unified 3");
+    campaign_fini(&campaign);
+    static const char none[] = "[workload.fir]\n";
+    assert_true(campaign_read_text(&campaign, "x.ini", none, strlen(none), false, NULL, &err));
+    assert_false(campaign_set_gpus(&campaign, "3", &err));
+    campaign_fini(&campaign);
+}
+
 static void equal_points_run_once(void **state)
 {
     (void)state;
@@ -84,6 +104,20 @@ static void set_time(struct campaign *campaign, size_t point, double time)
     of->values = mem_alloc(count, sizeof *of->values);
     of->values[campaign_metric_find("gpu__time_duration.sum", &unused)] = time;
     of->state = CAMPAIGN_DONE;
+}
+
+static void figures_may_have_a_baseline(void **state)
+{
+    (void)state;
+    struct campaign campaign;
+    read_points(&campaign, "[study]\nbaseline = x=1\n[workload.fir]\n[axis.x]\nset = s.s\nvalues = 1 2 3\n"
+                           "[figure.f]\nshows = speedup\n[figure.g]\nshows = ratio\nbaseline = x=2\n");
+    for (size_t i = 0; i < campaign.point_count; i++)
+        set_time(&campaign, i, (double[]){8, 4, 2}[i]);
+    const size_t labels[] = {0, 0, 2};
+    assert_float_equal(campaign_figure_value(&campaign, &campaign.figures[0], labels), 4, 0);
+    assert_float_equal(campaign_figure_value(&campaign, &campaign.figures[1], labels), 0.5, 0);
+    campaign_fini(&campaign);
 }
 
 /* b has failed with one of the two labels, so the mean is that of a and c. */
@@ -166,8 +200,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_combinations),
+        cmocka_unit_test(gpus_are_put_into_words),
         cmocka_unit_test(equal_points_run_once),
         cmocka_unit_test(wrong_words_are_blamed_on_their_line),
+        cmocka_unit_test(figures_may_have_a_baseline),
         cmocka_unit_test(mean_is_over_whole_rows),
         cmocka_unit_test(counts_are_added_and_rates_weighted),
         cmocka_unit_test(incomplete_statistics_are_refused),

@@ -16,6 +16,7 @@
     P(S, text, workloads, "", "", "bundled workloads; [workload.NAME] may give their options")               \
     P(S, text, systems, "", "", "names or files: the axis `system`")                                         \
     P(S, text, options, "", "", "words for the command line of every point")                                 \
+    P(S, count, gpus, "0", "0..64", "what {gpus} stands for in settings and options, unless --gpus says")    \
     P(S, text, baseline, "", "", "what ratios are to: AXIS=LABEL, for one axis or several")                  \
     P(S, text, metrics, "", "", "each of these gets a figure; [figure.NAME] says more of one")
 
@@ -33,6 +34,7 @@
     P(S, real, scale, "1", "", "a number to multiply it by")                                                 \
     P(S, choice, shows, "value", "value|ratio|speedup",                                                      \
       "ratio: relative to the baseline; speedup: the baseline relative to it")                               \
+    P(S, text, baseline, "", "", "instead of the study's")                                                   \
     P(S, text, columns, "", "", "axis whose labels are columns, bars or places on a line; the last")         \
     P(S, choice, plot, "auto", "auto|bars|lines|none", "auto: lines if the labels are numbers")
 
@@ -86,6 +88,7 @@ struct campaign_figure {
     struct campaign_figure_spec spec;
     size_t metric, over; /* numbers of metrics; over: NO_NAME if there is none */
     size_t columns;      /* an axis */
+    struct campaign_rule baseline;
 };
 
 enum campaign_state { CAMPAIGN_WAITS, CAMPAIGN_DONE, CAMPAIGN_FAILED };
@@ -141,6 +144,9 @@ bool campaign_read_text(struct campaign *campaign, const char *name, const char 
                         bool is_quick, const char *system, struct err *err);
 void campaign_fini(struct campaign *campaign);
 
+/* Another number of GPUs, between reading and points; only for a file that has one. */
+bool campaign_set_gpus(struct campaign *campaign, const char *count, struct err *err);
+
 /* A copy that lives as long as the campaign. */
 const char *campaign_keep(struct campaign *campaign, const char *text);
 
@@ -152,6 +158,9 @@ bool campaign_split(struct campaign *campaign, const char *text, struct campaign
 void campaign_add_word(struct campaign_words *words, const char *word); /* one that is kept */
 void campaign_add_words(struct campaign_words *words, const struct campaign_words *more);
 void campaign_print_words(const struct campaign_words *words, struct text *text); /* as a shell takes them */
+
+/* Puts the number of GPUs in the place of {gpus} in all words of all axes. */
+void campaign_expand(struct campaign *campaign);
 
 /* A path as the file means it: beside the file. */
 const char *campaign_beside(struct campaign *campaign, const char *path);

@@ -30,6 +30,12 @@ static size_t usual_columns(const struct campaign *campaign)
     return columns;
 }
 
+static const struct campaign_rule *baseline_of(const struct campaign *campaign,
+                                               const struct campaign_figure *figure)
+{
+    return figure->baseline.count ? &figure->baseline : &campaign->baseline;
+}
+
 static bool complete_figure(struct campaign *campaign, struct campaign_figure *figure, struct err *err)
 {
     struct text section = {0};
@@ -47,8 +53,11 @@ static bool complete_figure(struct campaign *campaign, struct campaign_figure *f
     if (good && *figure->spec.over)
         good =
             find_metric(figure->spec.over, campaign_where(campaign, section.at, "over"), &figure->over, err);
-    if (good && figure->spec.shows != CAMPAIGN_VALUE && !campaign->baseline.count)
-        good = err_set(err, "%s: a ratio needs a baseline in [study]",
+    good =
+        good && campaign_rule_parse(campaign, figure->spec.baseline,
+                                    campaign_where(campaign, section.at, "baseline"), &figure->baseline, err);
+    if (good && figure->spec.shows != CAMPAIGN_VALUE && !baseline_of(campaign, figure)->count)
+        good = err_set(err, "%s: a ratio needs a baseline, its own or that of [study]",
                        campaign_where(campaign, section.at, "shows"));
     text_fini(&section);
     return good;
@@ -58,10 +67,15 @@ static void add_figure(struct campaign *campaign, const char *name, const char *
                        enum campaign_shows shows, const char *where)
 {
     mem_grow(campaign->figures, campaign->figure_count, campaign->figure_capacity);
-    campaign->figures[campaign->figure_count++] = (struct campaign_figure){
-        .name = name,
-        .where = where,
-        .spec = {.title = title, .metric = metric, .over = "", .scale = 1, .shows = shows, .columns = ""}};
+    campaign->figures[campaign->figure_count++] = (struct campaign_figure){.name = name,
+                                                                           .where = where,
+                                                                           .spec = {.title = title,
+                                                                                    .metric = metric,
+                                                                                    .over = "",
+                                                                                    .scale = 1,
+                                                                                    .shows = shows,
+                                                                                    .baseline = "",
+                                                                                    .columns = ""}};
 }
 
 /* A file without figures of its own shows the time of its kernels. */
@@ -105,10 +119,11 @@ static double plain_value(const struct campaign *campaign, const struct campaign
 static double baseline_value(const struct campaign *campaign, const struct campaign_figure *figure,
                              const size_t *labels)
 {
+    const struct campaign_rule *baseline = baseline_of(campaign, figure);
     size_t *at = mem_alloc(campaign->axis_count, sizeof *at);
     memcpy(at, labels, campaign->axis_count * sizeof *at);
-    for (size_t i = 0; i < campaign->baseline.count; i++)
-        at[campaign->baseline.pairs[i].axis] = campaign->baseline.pairs[i].label;
+    for (size_t i = 0; i < baseline->count; i++)
+        at[baseline->pairs[i].axis] = baseline->pairs[i].label;
     double value = plain_value(campaign, figure, at);
     mem_free(at);
     return value;
@@ -140,7 +155,8 @@ void campaign_figure_title(const struct campaign *campaign, const struct campaig
         if (spec->scale != 1)
             text_add(text, " x %g", spec->scale);
         if (spec->shows != CAMPAIGN_VALUE)
-            text_add(text, " over %s", campaign->spec.baseline);
+            text_add(text, " over %s",
+                     figure->baseline.count ? figure->spec.baseline : campaign->spec.baseline);
     }
     const char *unit = campaign_metric_unit(figure->metric);
     if (spec->shows == CAMPAIGN_VALUE && figure->over == NO_NAME && spec->scale == 1 && *unit)

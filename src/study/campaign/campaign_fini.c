@@ -27,6 +27,8 @@ void campaign_fini(struct campaign *campaign)
         campaign_rule_fini(&campaign->withouts[i].rule);
     for (size_t i = 0; i < campaign->kept_count; i++)
         mem_free(campaign->kept[i]);
+    for (size_t i = 0; i < campaign->figure_count; i++)
+        campaign_rule_fini(&campaign->figures[i].baseline);
     campaign_rule_fini(&campaign->baseline);
     names_fini(&campaign->places);
     mem_free(campaign->wheres);

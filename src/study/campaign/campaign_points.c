@@ -148,6 +148,7 @@ bool campaign_points_make(struct campaign *campaign, const struct campaign_how *
     size_t all, *labels = mem_alloc(campaign->axis_count, sizeof *labels);
     struct names digests = {0};
     bool good = count_all(campaign, &all, err);
+    campaign_expand(campaign);
     if (good)
         campaign->by_labels = mem_alloc(all, sizeof *campaign->by_labels);
     for (size_t i = 0; good && i < all; i++) {

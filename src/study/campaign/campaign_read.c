@@ -153,6 +153,14 @@ static bool setting(void *user, const char *section, const char *key, const char
     return true;
 }
 
+bool campaign_set_gpus(struct campaign *campaign, const char *count, struct err *err)
+{
+    return campaign->spec.gpus
+               ? set_row(&campaign_study_params, &campaign->spec, "gpus", count, "command line", err)
+               : err_set(err, "--gpus: %s has no number of GPUs; --set system.gpus=N is for all points",
+                         campaign->path);
+}
+
 static bool parse_rules(struct campaign *campaign, struct err *err)
 {
     for (size_t i = 0; i < campaign->without_count; i++) {

@@ -63,6 +63,31 @@ void campaign_print_words(const struct campaign_words *words, struct text *text)
     }
 }
 
+static const char *expanded(struct campaign *campaign, const char *word)
+{
+    static const char name[] = "{gpus}";
+    const char *at = strstr(word, name);
+    if (!at || !campaign->spec.gpus)
+        return word;
+    struct text whole = {0};
+    text_add(&whole, "%.*s%llu%s", (int)(at - word), word, (unsigned long long)campaign->spec.gpus,
+             at + sizeof name - 1);
+    const char *kept = campaign_keep(campaign, whole.at);
+    text_fini(&whole);
+    return kept;
+}
+
+void campaign_expand(struct campaign *campaign)
+{
+    for (size_t a = 0; a < campaign->axis_count; a++) {
+        for (size_t v = 0; v < campaign->axes[a].count; v++) {
+            struct campaign_words *words = &campaign->axes[a].variants[v].words;
+            for (size_t i = 0; i < words->count; i++)
+                words->at[i] = expanded(campaign, words->at[i]);
+        }
+    }
+}
+
 static bool is_path(const char *name)
 {
     size_t length = strlen(name);
