@@ -11,7 +11,7 @@ expect_line out '^v100-dgx1: 8 GPUs, 640 SMs'
 expect_line out '^ +gpu0 +- +350 / 25 +350 / 25 +350 / 50 +350 / 50 +1500 / 13 ' # NVLinks, and PCIe for the rest
 python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("dgx.svg")' || fail 'the drawing is no XML'
 
-run system h200 --gpus 8 --set fabric.topology=torus --set fabric.columns=4
+run system h200 --gpus 8 --set fabric.topology=torus --set fabric.columns=4 --set fabric.latency=300ns
 expect_status 0
 expect_line out '^ +gpu0 +- +300 / 150 +600 / 150 +300 / 150 '
 expect_line out '^[0-9]+ layers of virtual channels'
