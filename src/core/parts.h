@@ -20,7 +20,7 @@ enum sm_warp_state {
     WARP_REGISTER, /* waits for a register's value */
     WARP_BARRIER,  /* for others */
     WARP_STORES,   /* for its writes to be seen: a fence */
-    WARP_LOADS,    /* for all its loads: before a call */
+    WARP_LOADS,    /* for all its loads: before a call, at a fence */
     WARP_COPIES,   /* for asynchronous copies */
     WARP_DRAIN,    /* has ended, its writes are under way */
     WARP_ROOM,     /* for the crossbar, or for writes under way to become fewer */
