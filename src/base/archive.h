@@ -53,6 +53,18 @@ uint64_t archive_number(struct archive *archive, uint64_t number, uint64_t most)
  * so many: memory can be made for them. */
 uint64_t archive_count(struct archive *archive, uint64_t count, size_t bytes_each);
 
+/* An array that grows (mem_grow), whatever it holds. */
+#define ARCHIVE_LIST(archive, list, count, capacity)                                                         \
+    do {                                                                                                     \
+        size_t archive_elements = (size_t)archive_count(archive, count, sizeof *(list));                     \
+        if ((archive)->reading && (archive)->good) {                                                         \
+            (list) = mem_resize(list, capacity, archive_elements + 1, sizeof *(list));                       \
+            (count) = archive_elements;                                                                      \
+            (capacity) = archive_elements + 1;                                                               \
+        }                                                                                                    \
+        archive_bytes(archive, list, (count) * sizeof *(list));                                              \
+    } while (0)
+
 /* A string of bytes: what was read replaces what is in the text. */
 void archive_text(struct archive *archive, struct text *text);
 

@@ -119,6 +119,7 @@ static bool add_memory(struct gpu *gpu, uint32_t member, const char *path, struc
                                 .dram = gpu->config.dram,
                                 .noc = gpu->config.noc,
                                 .tlb = gpu->config.tlb,
+                                .paging = gpu->config.paging,
                                 .sm_clock = gpu->config.gpu->clock,
                                 .clients = sms,
                                 .clients_of_sms = sms,

@@ -28,6 +28,7 @@ struct gpu_config {
     const struct noc_spec *noc;
     const struct l3_spec *l3;
     const struct tlb_spec *tlb;
+    const struct paging_spec *paging; /* or NULL: pages do not move */
     const struct dispatch_spec *dispatch;
 };
 

@@ -3,6 +3,11 @@
  * because a miss reads memory when its data arrives. So a copy is never delayed by misses of kernels. */
 #include "mem/dram.h"
 
+static struct map_place place_of(const struct memsys_shape *shape, uint64_t line)
+{
+    return map_place(&shape->map, local_offset(shape, line) >> shape->line_shift);
+}
+
 /* What is dirty of the line goes to memory. Gives the slot that it is in, or TAGS_NONE. */
 static uint32_t clean(const struct here *here, uint32_t slice, uint64_t key)
 {
@@ -29,7 +34,7 @@ static void read(const struct here *here, uint32_t slice, uint64_t index, const 
 {
     const struct memsys_request *request = &head->request;
     const struct memsys_shape *shape = here->shape;
-    uint64_t offset = physical_offset(physical_unpack(request->line));
+    uint64_t offset = local_offset(shape, request->line);
     uint32_t slot = clean(here, slice, index << 1);
     uint32_t absent = cache_missing(&here->spec->caches[slice], slot, request->sectors);
     struct {
@@ -40,7 +45,7 @@ static void read(const struct here *here, uint32_t slice, uint64_t index, const 
             .line = request->line, .id = request->id, .sectors = request->sectors, .hit = absent ? 2 : 0}};
     uint32_t bytes = 0;
     for (uint32_t left = request->sectors; left; left &= left - 1, bytes += MEM_SECTOR)
-        home_read(&shape->memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, message.data + bytes);
+        held_read(here->spec, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, message.data + bytes);
     if (probe_wants(shape->probe, PROBE_REQUEST))
         tell_read(here, slice, head, absent, message.data, bytes);
     uint64_t ready = slice_occupy(here, slice, sector_count(request->sectors) * shape->sector_ps);
@@ -65,7 +70,7 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, c
 {
     const struct memsys_request *request = &head->request;
     const struct cache *cache = &here->spec->caches[slice];
-    uint64_t offset = physical_offset(physical_unpack(request->line)), key = index << 1;
+    uint64_t offset = local_offset(here->shape, request->line), key = index << 1;
     uint32_t slot = clean(here, slice, key);
     if (probe_wants(here->shape->probe, PROBE_REQUEST))
         slice_tell_dram(here, slice, head, "write", NULL, 0);
@@ -78,8 +83,7 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, c
     for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
         struct memsys_write write;
         memcpy(&write, payload, sizeof write);
-        home_write(&here->shape->memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data,
-                   write.mask);
+        held_write(here->spec, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data, write.mask);
     }
     *through = slice_occupy(here, slice, sector_count(request->sectors) * here->shape->sector_write_ps);
     return keep(here, slice, index, request->sectors);
@@ -88,8 +92,7 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, c
 void around_take(const struct here *here, uint32_t slice, const struct head *head,
                  const unsigned char *payload)
 {
-    uint64_t line = physical_offset(physical_unpack(head->request.line)) >> here->shape->line_shift;
-    struct map_place place = map_place(&here->shape->map, line);
+    struct map_place place = place_of(here->shape, head->request.line);
     REQUIRE(place.slice == here->spec->global[slice]); /* copies ask home: memsys_copy_target */
     if (head->kind == MEM_READ) {
         read(here, slice, place.index, head);
@@ -106,16 +109,24 @@ void around_take(const struct here *here, uint32_t slice, const struct head *hea
     partition_reply(here, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
 
-void around_pushed(const struct here *here, const struct event *event)
+void around_take_pushed(const struct here *here, uint32_t slice, const struct head *head,
+                        const unsigned char *payload)
 {
-    struct head head = {.origin = PROBE_NO_ID};
-    memcpy(&head.request, event->payload, sizeof head.request);
-    uint64_t line = physical_offset(physical_unpack(head.request.line)) >> here->shape->line_shift;
-    struct map_place place = map_place(&here->shape->map, line);
-    uint32_t per_side = here->shape->per_side, side = place.slice >= per_side;
-    uint32_t slice = side * here->spec->pairs + place.slice - side * per_side - here->spec->first_pair;
+    struct map_place place = place_of(here->shape, head->request.line);
     uint64_t through;
-    uint64_t taken = write(here, slice, place.index, &head, event->payload + sizeof head.request, &through);
+    uint64_t taken = write(here, slice, place.index, head, payload, &through);
     taken = max_u64(taken, here->state->slices[slice].invalidated_at); /* nor can a stale copy be read */
     here->state->pushed_until = max_u64(here->state->pushed_until, taken);
+}
+
+void around_pushed(const struct here *here, const struct event *event)
+{
+    struct head head = {.origin = PROBE_NO_ID, .work = NO_WORK, .kind = MEM_WRITE};
+    memcpy(&head.request, event->payload, sizeof head.request);
+    struct map_place place = place_of(here->shape, head.request.line);
+    uint32_t per_side = here->shape->per_side, side = place.slice >= per_side;
+    uint32_t slice = side * here->spec->pairs + place.slice - side * per_side - here->spec->first_pair;
+    const unsigned char *payload = event->payload + sizeof head.request;
+    if (!here->spec->pages || !pages_hold(here, slice, &head, payload, true))
+        around_take_pushed(here, slice, &head, payload);
 }

@@ -93,7 +93,7 @@ static void send_to_fabric(struct component *self, uint8_t kind, const void *mes
                             (uint16_t)(sizeof(struct net_head) + bytes), wire_bytes));
 }
 
-/* A request of an own SM, for a peer. */
+/* A request of an own SM, for a peer; or a line of a page that goes there. */
 static void send_to_peer(struct component *self, struct gateway_state *state, const struct event *event)
 {
     struct {
@@ -102,6 +102,13 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request)];
     } message = {.head = {.tag = (uint16_t)event->from}};
     memcpy(&message.request, event->payload, event->bytes);
+    if (event->kind == MEM_PAGE) {
+        struct memsys_page page;
+        memcpy(&page, message.rest, sizeof page);
+        message.head.to = page.to;
+        send_to_fabric(self, event->kind, &message, event->bytes, memsys_line_bytes(gateway_of(self)->mem));
+        return;
+    }
     uint32_t data = (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
     state->peer_bytes += data;
     uint32_t home = physical_home(physical_unpack(message.request.line));
@@ -156,6 +163,14 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     return port_send_sized(port, to, 0, event->kind, &message, (uint16_t)(bytes + sizeof origin), 0);
 }
 
+/* A line of a page that comes here. */
+static void take_page(struct component *self, const struct event *event)
+{
+    uint32_t head = sizeof(struct net_head);
+    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), memsys_pager_client(gateway_of(self)->mem), 0,
+                      event->kind, event->payload + head, (uint16_t)(event->bytes - head)));
+}
+
 /* A peer's reply, for one of the own SMs. */
 static void answer_client(struct component *self, const struct event *event)
 {
@@ -201,7 +216,9 @@ static void take_from_fabric(struct component *self, struct gateway_state *state
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
         if (take_from_host(self, state, event))
             continue;
-        if (memsys_kinds[event->kind].way == MEM_TO_REQUESTER)
+        if (event->kind == MEM_PAGE)
+            take_page(self, event);
+        else if (memsys_kinds[event->kind].way == MEM_TO_REQUESTER)
             answer_client(self, event);
         else if (!ask_slice(self, state, event))
             return;

@@ -5,7 +5,7 @@
  *
  * Requests of peers enter the home's crossbar like those of one more client. So all requests for a line have
  * one order, whoever sends them, and atomics are performed at the home. A peer's memory is never cached in
- * the own L2.
+ * the own L2. Where pages move (mem/iommu.h), no request goes to a peer, only lines of pages do.
  *
  * This cannot deadlock: slices hold only requests for their own GPU's memory and the host's, and need nothing
  * from the fabric to make progress; replies are accepted at once everywhere. */

@@ -124,10 +124,32 @@ static void tell_pass(const struct component *self, const struct hostmem *host,
                                                      .data_bytes = bytes});
 }
 
+static void host_event(struct component *self, void *state, const struct event *event)
+{
+    struct hostmem *host = *(struct hostmem *const *)component_spec(self);
+    if (event->kind == HOST_COPIES)
+        hostmem_copies_event(self, state, event);
+    else
+        iommu_event(host->iommu, event);
+}
+
+static void host_archive(struct component *self, void *state, struct archive *archive)
+{
+    struct hostmem *host = *(struct hostmem *const *)component_spec(self);
+    hostmem_copies_archive(self, state, archive);
+    if (host->iommu)
+        iommu_archive(host->iommu, archive);
+}
+
 static void host_arrive(struct component *self, void *state, struct port *port)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     const struct host_letter letter = open_letter(host, port);
+    if (UNLIKELY(host->iommu && letter.kind >= MEM_WANT)) {
+        iommu_take(host->iommu, letter.gpu, letter.kind, letter.payload);
+        port_pop(port);
+        return;
+    }
     struct {
         struct memsys_request request;
         unsigned char payload[sizeof(struct work_payload) + sizeof(uint64_t)];
@@ -174,10 +196,8 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     port_pop(port);
 }
 
-static const struct component_ops host_ops = {.type = "host memory",
-                                              .arrive = host_arrive,
-                                              .event = hostmem_copies_event,
-                                              .archive = hostmem_copies_archive};
+static const struct component_ops host_ops = {
+    .type = "host memory", .arrive = host_arrive, .event = host_event, .archive = host_archive};
 
 struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic)
 {
@@ -201,6 +221,16 @@ struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric
     return host;
 }
 
+void hostmem_move_pages(struct hostmem *host, const struct paging_spec *spec)
+{
+    host->iommu = iommu_new(host, spec);
+}
+
+struct iommu *hostmem_iommu(const struct hostmem *host)
+{
+    return host->iommu;
+}
+
 void hostmem_listen(struct hostmem *host, const struct probe *probe)
 {
     host->probe = probe;
@@ -213,6 +243,7 @@ void hostmem_free(struct hostmem *host)
     for (uint32_t i = 0; i < host->gpus; i++)
         copy_list_fini(&host->links[i].list);
     home_fini(&host->memory);
+    iommu_free(host->iommu);
     mem_free(host->links);
     mem_free(host->writes);
     mem_free(host);
@@ -242,6 +273,8 @@ void hostmem_attach(struct hostmem *host, uint32_t gpu, const struct memsys *mem
 {
     host->links[gpu].mem = mem;
     host->links[gpu].latency_ps = latency_ps;
+    if (host->iommu)
+        iommu_set_lines(host->iommu, memsys_line_bytes(mem));
 }
 
 void hostmem_set(struct hostmem *host, const struct home_range *ranges, uint32_t count)

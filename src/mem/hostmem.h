@@ -14,6 +14,11 @@ struct hostmem;
 /* For so many GPUs, with the links to them still to come (memsys_new plugs them in); or, in the fabric, with
  * hostmem_attach_fabric to come. */
 struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic);
+
+/* Pages move between GPUs, by the rules of this spec, which outlives it: before any GPU is made. */
+struct iommu;
+void hostmem_move_pages(struct hostmem *host, const struct paging_spec *spec);
+struct iommu *hostmem_iommu(const struct hostmem *host); /* or NULL */
 bool hostmem_attach_fabric(struct hostmem *host, struct network *fabric, uint32_t node, struct err *err);
 bool hostmem_is_in_fabric(const struct hostmem *host);
 void hostmem_listen(struct hostmem *host, const struct probe *probe); /* who is told of requests */

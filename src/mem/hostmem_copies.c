@@ -40,11 +40,24 @@ static uint32_t last_byte(uint64_t bytes_per_s)
     return (uint32_t)(1 + 2 * bytes_per_s / PS_PER_SECOND);
 }
 
+/* Where the bytes are that a piece goes to: a page that moves is with its holder. A holder that only may read
+ * it asks to write it. One that the host holds goes to its home. */
+static uint32_t home_of(const struct hostmem *host, uint64_t at)
+{
+    uint32_t home = physical_home(physical_unpack(at));
+    if (LIKELY(!host->iommu))
+        return home;
+    struct page page = iommu_page(host->iommu, at);
+    return page_is_held(&page, home) || page_is_held(&page, PAGE_HOST)
+               ? home
+               : (uint32_t)__builtin_ctzll(page.holders);
+}
+
 static void push_piece(struct hostmem *host, uint32_t gpu)
 {
     struct host_channel *channel = channel_of(host, gpu);
     struct copy_piece piece = copy_next(&channel->course, &host->links[gpu].list);
-    uint32_t home = physical_home(physical_unpack(piece.to));
+    uint32_t home = home_of(host, piece.to);
     struct copy_message message;
     uint16_t size = copy_write_message(&message, &piece, channel->course.line_bytes, 0,
                                        (const unsigned char *)look(host, piece.from));
@@ -80,7 +93,7 @@ void hostmem_copies_event(struct component *self, void *state, const struct even
     while (!copy_is_sent(&channel->course) && channel->course.pace_bytes < burst_ends)
         push_piece(host, gpu);
     if (!copy_is_sent(&channel->course))
-        component_schedule(self, next_burst(host, channel, gpu, now) - now, 0, &gpu, sizeof gpu);
+        component_schedule(self, next_burst(host, channel, gpu, now) - now, HOST_COPIES, &gpu, sizeof gpu);
 }
 
 void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *order, uint64_t time)

@@ -3,6 +3,7 @@
 #define MEM_HOSTMEM_PARTS_H
 
 #include "mem/hostmem.h"
+#include "mem/iommu.h"
 
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct hostmem {
     const struct probe *probe;
     uint32_t gpus;
     struct host_link *links; /* by GPU */
+    struct iommu *iommu;     /* NULL: pages do not move */
     bool notes_writes;
     struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
         char *at;

@@ -1,6 +1,7 @@
 /* Builds a GPU's memory from the specs. */
 #include "base/mem.h"
 #include "mem/memsys_parts.h"
+#include "paging/policy.h"
 
 static const struct dram_model *const dram_models[] = {&dram_banks, &dram_simple, &dram_fixed};
 
@@ -55,6 +56,11 @@ bool memsys_check(const struct memsys_config *config, struct err *err)
     return true;
 }
 
+static bool moves_pages(const struct memsys_config *config)
+{
+    return config->paging && config->paging->policy != PAGE_POLICY_NONE;
+}
+
 static void find_shape(struct memsys_shape *shape, const struct memsys_config *config)
 {
     const struct l2_spec *l2 = config->l2;
@@ -64,9 +70,11 @@ static void find_shape(struct memsys_shape *shape, const struct memsys_config *c
         .map = map_make((uint32_t)l2->slices, (uint32_t)l2->partitions),
         .sides = (uint32_t)l2->partitions,
         .per_side = (uint32_t)(l2->slices / l2->partitions),
-        .clients = config->clients + config->has_peers + 1, /* the DMA engine */
+        .clients =
+            config->clients + config->has_peers + 1 + moves_pages(config), /* the DMA engine, the pager */
         .clients_of_sms = config->clients_of_sms,
         .gateway = config->has_peers ? config->clients : NO_CLIENT,
+        .pager = moves_pages(config) ? config->clients + config->has_peers + 1 : NO_CLIENT,
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
         .line_shift = (uint32_t)__builtin_ctzll(l2->line),
@@ -226,6 +234,11 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
     }
     if (has_l3(config))
         make_l3(spec, config);
+    if (moves_pages(config)) {
+        spec->pages = mem_alloc(1, sizeof *spec->pages);
+        spec->pages->rights.home = shape->home;
+        spec->pages->frames.line_bytes = (uint32_t)l2->line;
+    }
     make_dram(mem, spec, (uint32_t)l2->misses);
     island_own(mem->engine, NULL);
     mem->components[number] = make_component(mem, spec, island, name);
@@ -278,6 +291,8 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     if (config->tlb && tlb_takes_time(config->tlb))
         translator_make(mem, config->tlb, config->sm_clock);
     mem->dma = dma_new(mem->engine, mem->path, mem, hostmem_gpus(config->host));
+    if (moves_pages(config))
+        mem->pager = pager_new(mem->engine, mem->path, mem);
     hostmem_attach(config->host, config->home, mem, config->noc->host_latency);
     /* of all slices in a few blocks: large pages of the host make them much faster to reach */
     struct cache_spec cache_spec = cache_spec_of(config->l2, 0);
@@ -296,6 +311,17 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     return true;
 }
 
+static void free_pages(struct pages_here *pages)
+{
+    if (!pages)
+        return;
+    rights_fini(&pages->rights);
+    frames_fini(&pages->frames);
+    mem_free(pages->parked);
+    mem_free(pages->recalls);
+    mem_free(pages);
+}
+
 void memsys_fini(struct memsys *mem)
 {
     for (uint32_t i = 0; i < mem->islands; i++) {
@@ -305,6 +331,7 @@ void memsys_fini(struct memsys *mem)
         for (uint32_t s = 0; spec->l3 && s < spec->here; s++)
             cache_fini(&spec->l3[s]);
         mem_free(spec->l3);
+        free_pages(spec->pages);
         mem_free(spec->caches);
         mem_free(spec->works);
         mem_free(spec->payloads);
@@ -319,6 +346,7 @@ void memsys_fini(struct memsys *mem)
     mem_free(mem->island_of);
     gateway_free(mem->gateway);
     dma_free(mem->dma);
+    pager_free(mem->pager);
     home_fini(&mem->shape.memory);
     mem_free(mem->shape.gpc_of);
     mem_free(mem->shape.side_of);

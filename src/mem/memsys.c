@@ -48,15 +48,19 @@ bool memsys_attach_fabric(struct memsys *mem, struct network *fabric, struct err
                           gateway_port(mem->gateway, GATEWAY_FABRIC), err);
 }
 
-/* The gateway and the DMA engine are the last of the clients. */
+/* The gateway, the DMA engine and the pager are the last of the clients. */
 static bool plug_own_clients(struct memsys *mem, struct err *err)
 {
     if (mem->gateway &&
         (!link_plug_one_way(mem->requests, gateway_port(mem->gateway, GATEWAY_ASKS), PORT_SENDS, err) ||
          !link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_ANSWERS), PORT_RECEIVES, err)))
         return false;
-    return link_plug_one_way(mem->requests, dma_port(mem->dma, DMA_REQUESTS), PORT_SENDS, err) &&
-           link_plug_one_way(mem->replies, dma_port(mem->dma, DMA_REPLIES), PORT_RECEIVES, err);
+    if (!link_plug_one_way(mem->requests, dma_port(mem->dma, DMA_REQUESTS), PORT_SENDS, err) ||
+        !link_plug_one_way(mem->replies, dma_port(mem->dma, DMA_REPLIES), PORT_RECEIVES, err))
+        return false;
+    return !mem->pager ||
+           (link_plug_one_way(mem->requests, pager_port(mem->pager, PAGER_REQUESTS), PORT_SENDS, err) &&
+            link_plug_one_way(mem->replies, pager_port(mem->pager, PAGER_REPLIES), PORT_RECEIVES, err));
 }
 
 /* And behind the slices it is who takes requests for peers. */
@@ -90,15 +94,16 @@ bool memsys_ready(struct memsys *mem, struct err *err)
         if (!link_plug(mem->host_link, component_port(mem->components[i], 2 * mem->specs[i].here), err))
             return false;
     }
-    return link_plug_one_way(mem->host_link, dma_port(mem->dma, DMA_HOST), PORT_SENDS, err);
+    return link_plug_one_way(mem->host_link, dma_port(mem->dma, DMA_HOST), PORT_SENDS, err) &&
+           (!mem->pager || link_plug(mem->host_link, pager_port(mem->pager, PAGER_HOST), err));
 }
 
 uint32_t memsys_target(const struct memsys *mem, uint32_t client, uint64_t line)
 {
     const struct memsys_shape *shape = &mem->shape;
     uint32_t home = physical_home(physical_unpack(line));
-    if (UNLIKELY(home != shape->home && home != HOME_HOST))
-        return shape->clients + shape->map.slices; /* the gateway */
+    if (UNLIKELY(home != shape->home && home != HOME_HOST) && !pages_move(shape, line))
+        return memsys_gateway_target(mem);
     uint32_t slice = map_place(&shape->map, local_line_number(shape, line)).slice;
     if (shape->copies) {
         uint32_t in_side = slice < shape->per_side ? slice : slice - shape->per_side;
@@ -110,18 +115,17 @@ uint32_t memsys_target(const struct memsys *mem, uint32_t client, uint64_t line)
 uint32_t memsys_copy_target(const struct memsys *mem, uint64_t line)
 {
     const struct memsys_shape *shape = &mem->shape;
-    struct physical_address address = physical_unpack(line);
-    bool is_own = physical_home(address) == shape->home;
-    return shape->clients + (is_own
-                                 ? map_place(&shape->map, physical_offset(address) >> shape->line_shift).slice
-                                 : shape->map.slices);
+    bool is_own = physical_home(physical_unpack(line)) == shape->home || pages_move(shape, line);
+    return shape->clients +
+           (is_own ? map_place(&shape->map, local_offset(shape, line) >> shape->line_shift).slice
+                   : shape->map.slices);
 }
 
 /* Behind the host itself, as memsys_ready plugs them in. */
 uint32_t memsys_push_target(const struct memsys *mem, uint64_t line)
 {
     const struct map *map = &mem->shape.map;
-    uint32_t slice = map_place(map, physical_offset(physical_unpack(line)) >> mem->shape.line_shift).slice;
+    uint32_t slice = map_place(map, local_offset(&mem->shape, line) >> mem->shape.line_shift).slice;
     return 1 + mem->island_of[slice % map->per_side];
 }
 
@@ -134,6 +138,8 @@ uint64_t memsys_pushed_until(const struct memsys *mem)
 {
     uint64_t until = 0;
     for (uint32_t i = 0; i < mem->islands; i++) {
+        if (mem->specs[i].pages && mem->specs[i].pages->pushes_parked)
+            return UINT64_MAX;
         const struct partition *partition = component_state(mem->components[i]);
         until = max_u64(until, partition->pushed_until);
     }
@@ -147,7 +153,33 @@ struct dma *memsys_dma(const struct memsys *mem)
 
 uint32_t memsys_dma_client(const struct memsys *mem)
 {
-    return mem->shape.clients - 1;
+    return mem->clients + (mem->gateway != NULL);
+}
+
+uint32_t memsys_pager_client(const struct memsys *mem)
+{
+    return mem->shape.pager;
+}
+
+/* Behind the host, the islands and the DMA engine, as memsys_ready plugs them in. */
+uint32_t memsys_pager_plug(const struct memsys *mem)
+{
+    return mem->islands + 2;
+}
+
+uint32_t memsys_gateway_target(const struct memsys *mem)
+{
+    return mem->shape.clients + mem->shape.map.slices;
+}
+
+uint32_t memsys_islands(const struct memsys *mem)
+{
+    return mem->islands;
+}
+
+uint32_t memsys_island_target(const struct memsys *mem, uint32_t island)
+{
+    return mem->shape.clients + mem->specs[island].global[0];
 }
 
 const struct probe *memsys_probe(const struct memsys *mem)
@@ -208,6 +240,28 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
     }
 }
 
+void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes)
+{
+    uint64_t offset = local_offset(&mem->shape, line), number = offset >> mem->shape.line_shift;
+    uint32_t slice = map_place(&mem->shape.map, number).slice;
+    sync_line(mem, number, false);
+    held_read_line(&mem->specs[mem->island_of[slice % mem->shape.per_side]], offset, bytes);
+}
+
+void memsys_write_line(struct memsys *mem, uint64_t line, const unsigned char *bytes)
+{
+    uint64_t offset = physical_offset(physical_unpack(line));
+    for (uint32_t at = 0; at < memsys_line_bytes(mem); at += MEM_SECTOR)
+        home_write(&mem->shape.memory, offset + at, bytes + at, UINT32_MAX);
+}
+
+void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes)
+{
+    memsys_sync(mem, local_offset(&mem->shape, at), bytes, true);
+    for (uint32_t i = 0; i < mem->islands; i++)
+        rights_forget(&mem->specs[i].pages->rights, at, bytes);
+}
+
 void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);
@@ -225,4 +279,6 @@ void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
         counters->tlb_walks = *(const uint64_t *)component_state(mem->walks);
     if (mem->gateway)
         counters->peer_bytes = gateway_peer_bytes(mem->gateway);
+    if (mem->pager)
+        pager_count(mem->pager, counters);
 }

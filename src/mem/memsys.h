@@ -35,12 +35,13 @@ struct memsys_config {
     const struct l3_spec *l3; /* or NULL: there is none */
     const struct dram_spec *dram;
     const struct noc_spec *noc;
-    const struct tlb_spec *tlb; /* or NULL: translation takes no time */
-    uint64_t sm_clock;          /* Hz: latencies in the specs that are in cycles are in cycles of this */
-    uint32_t clients;           /* SMs, and whatever else asks: how many memsys_attach there will be */
-    uint32_t clients_of_sms;    /* of these, SMs: they are spread over the partitions of the L2 */
-    uint32_t gpcs;              /* that SMs are in, and */
-    const uint8_t *gpc_of;      /* by SM: which; from `gpcs` on: in none */
+    const struct tlb_spec *tlb;       /* or NULL: translation takes no time */
+    const struct paging_spec *paging; /* or NULL: pages do not move */
+    uint64_t sm_clock;       /* Hz: latencies in the specs that are in cycles are in cycles of this */
+    uint32_t clients;        /* SMs, and whatever else asks: how many memsys_attach there will be */
+    uint32_t clients_of_sms; /* of these, SMs: they are spread over the partitions of the L2 */
+    uint32_t gpcs;           /* that SMs are in, and */
+    const uint8_t *gpc_of;   /* by SM: which; from `gpcs` on: in none */
     memsys_atomic_fn *atomic;
     const struct probe *probe; /* who is told of requests; NULL: nobody */
 };
@@ -91,6 +92,15 @@ struct dma;
 struct dma *memsys_dma(const struct memsys *mem);
 uint32_t memsys_dma_client(const struct memsys *mem); /* its number among clients */
 
+/* The pager (mem/pager.h): likewise, and its plug on the link to the host. */
+uint32_t memsys_pager_client(const struct memsys *mem);
+uint32_t memsys_pager_plug(const struct memsys *mem);
+
+/* The plugs on the requests' link of the gateway, and of one slice of each island. */
+uint32_t memsys_gateway_target(const struct memsys *mem);
+uint32_t memsys_islands(const struct memsys *mem);
+uint32_t memsys_island_target(const struct memsys *mem, uint32_t island);
+
 /* Between runs, when no request is under way. Writes back all that is dirty and forgets everything (what
  * ncu's cache control does), or writes back only, so that the host sees it in memory. Takes no time. */
 void memsys_flush(struct memsys *mem, bool forget);
@@ -98,6 +108,12 @@ void memsys_flush(struct memsys *mem, bool forget);
 /* The same for a range of offsets in the GPU's memory, also while requests for other bytes are under way. All
  * memory: at 0, UINT64_MAX bytes. */
 void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget);
+
+/* Where pages move, between runs: the bytes of a line that this GPU holds, whoever's it is; those of a line
+ * of its own; and it holds only its own pages of these physical addresses, as in the beginning. */
+void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes);
+void memsys_write_line(struct memsys *mem, uint64_t line, const unsigned char *bytes);
+void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes);
 
 /* Counters over all slices and channels: mem/spec.h names them. */
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters);

@@ -1,6 +1,7 @@
 /* Writes an island of memory to a checkpoint, and reads it back. */
 #include "mem/dram.h"
 #include "base/archive.h"
+#include "base/mem.h"
 
 static bool work_fits(const struct partition_spec *spec, uint32_t work)
 {
@@ -18,6 +19,25 @@ static bool works_fit(const struct partition_spec *spec, const struct partition 
     return good;
 }
 
+static void archive_pages(const struct partition_spec *spec, struct archive *archive)
+{
+    struct pages_here *pages = spec->pages;
+    bool good = true;
+    rights_archive(&pages->rights, archive);
+    frames_archive(&pages->frames, archive);
+    ARCHIVE_LIST(archive, pages->parked, pages->parked_count, pages->parked_capacity);
+    ARCHIVE_LIST(archive, pages->recalls, pages->recall_count, pages->recall_capacity);
+    ARCHIVE_VALUE(archive, pages->has_refused);
+    pages->pushes_parked = 0;
+    for (size_t i = 0; i < pages->parked_count && good; i++) {
+        const struct parked *one = &pages->parked[i];
+        good = one->slice < spec->here && one->head.entry < spec->here && one->head.kind < MEM_KIND_COUNT &&
+               (one->is_pushed || one->head.client < spec->shape->clients);
+        pages->pushes_parked += one->is_pushed;
+    }
+    archive_check(archive, good);
+}
+
 void partition_archive(struct component *self, void *state, struct archive *archive)
 {
     const struct partition_spec *spec = component_spec(self);
@@ -33,5 +53,7 @@ void partition_archive(struct component *self, void *state, struct archive *arch
     archive_sparse(archive, spec->payloads, spec->work_count * sizeof *spec->payloads);
     archive_sparse(archive, dram->channels,
                    spec->here * spec->shape->channels_per_slice * dram->channel_bytes);
+    if (spec->pages)
+        archive_pages(spec, archive);
     archive_check(archive, works_fit(spec, state));
 }

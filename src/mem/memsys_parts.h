@@ -6,6 +6,7 @@
 #include "mem/dram.h"
 #include "mem/gateway.h"
 #include "mem/hostmem.h"
+#include "mem/pager.h"
 #include "mem/tlb.h"
 
 struct memsys {
@@ -17,7 +18,8 @@ struct memsys {
     struct port *host;       /* at the other end of its link */
     struct gateway *gateway; /* NULL: there are no other GPUs */
     struct dma *dma;
-    uint32_t clients;           /* that others attach; behind them come the gateway and the DMA engine */
+    struct pager *pager; /* NULL: pages do not move */
+    uint32_t clients;    /* that others attach; behind them come the gateway, the DMA engine and the pager */
     struct cache_blocks blocks; /* of all slices */
     struct link *translations;  /* NULL: they take no time */
     struct component *walks;

@@ -35,11 +35,21 @@ enum memsys_way {
     X(DATA, "data", MEM_TO_REQUESTER, false, false, MEM_SECTOR, 0)                                           \
     X(OLD, "old", MEM_TO_REQUESTER, false, false, 0, sizeof(struct memsys_old))                              \
     X(DONE, "done", MEM_TO_REQUESTER, false, false, 0, 0)                                                    \
-    X(INVALIDATE, "invalidate", MEM_TO_HOLDER, false, true, 0, 0)
+    X(INVALIDATE, "invalidate", MEM_TO_HOLDER, false, true, 0, 0)                                            \
+    X(WANT, "want", MEM_TO_HOME, false, false, 0, 0)                                                         \
+    X(RECALL, "recall", MEM_TO_HOLDER, false, false, 0, 0)                                                   \
+    X(DROPPED, "dropped", MEM_TO_REQUESTER, false, false, 0, 0)                                              \
+    X(PAGE, "page", MEM_TO_REQUESTER, false, false, sizeof(struct memsys_write), 0)                          \
+    X(GRANT, "grant", MEM_TO_HOLDER, false, false, 0, 0)                                                     \
+    X(GRANTED, "granted", MEM_TO_REQUESTER, false, false, 0, 0)
 
 /* MEM_READ is answered by MEM_DATA, MEM_WRITE by MEM_DONE, MEM_ATOMIC by MEM_OLD or, if nobody wants the old
  * values, by MEM_DONE. MEM_FETCH is a read by a cache that keeps a copy, which home takes note of. After
- * MEM_INVALIDATE the copy is gone. */
+ * MEM_INVALIDATE the copy is gone.
+ *
+ * From MEM_WANT on they are about a page that moves between GPUs (mem/iommu.h): struct memsys_page follows
+ * the head. A slice, and so its GPU, wants a page; the IOMMU recalls it from holders, which drop it or keep
+ * it for reading, and send its lines, MEM_PAGE, if they are told to; it is granted to who wanted it. */
 enum memsys_kind {
 #define X(id, ...) MEM_##id,
     MEM_KINDS(X)
@@ -64,6 +74,7 @@ enum memsys_policy {
     MEM_EVICT_LAST,
     MEM_NO_ALLOCATE,
     MEM_AROUND, /* of copies: in none, and goes to the slice that is the line's home (memsys_copy_target) */
+    MEM_MOVED,  /* the same, of a page that moves: whatever the GPU may do with it */
 };
 
 struct memsys_request {
@@ -105,6 +116,18 @@ struct memsys_old {
     uint8_t lane;
     uint8_t unused[7]; /* zero */
 };
+
+struct memsys_page { /* follows the head of messages about pages, whose line is the page's first; of MEM_PAGE,
+                        whose line is the one that it has, before what is written */
+    uint8_t shift;   /* the page has 1 << shift bytes */
+    uint8_t right;   /* that the addressee wants, keeps or gets: enum page_right */
+    uint8_t to;      /* of MEM_RECALL: who gets the bytes; or PAGE_NOBODY */
+    uint8_t to_right;  /* and may do what with them */
+    uint8_t unused[4]; /* zero */
+};
+
+/* The id of such a message is the number of the IOMMU's move; or this, and nobody waits for an answer. */
+#define PAGE_NO_MOVE UINT32_MAX
 
 enum { MEM_PAYLOAD_MOST = sizeof(struct memsys_request) + MEM_ATOMS * sizeof(struct memsys_atom) };
 

@@ -70,6 +70,7 @@ uint32_t work_keep(const struct here *here, const struct head *head, const unsig
 void work_free(const struct here *here, uint32_t number)
 {
     here->spec->works[number].next = here->state->free_work;
+    here->spec->works[number].head.work = NO_WORK;
     here->state->free_work = number;
     here->state->works_free++;
     here->state->freed = true;
@@ -84,6 +85,18 @@ static uint64_t origin_of(const struct memsys_shape *shape, const struct event *
                                                  : memsys_origin(event->payload, event->bytes);
 }
 
+/* What has to do with pages that move: orders, and requests that wait for one. */
+static bool takes_part(const struct here *here, uint32_t slice, struct head *head, const struct event *event)
+{
+    const unsigned char *payload = event->payload + sizeof head->request;
+    if (head->kind == MEM_RECALL || head->kind == MEM_GRANT) {
+        pages_take_order(here, head, payload);
+        return true;
+    }
+    head->origin = origin_of(here->shape, event, head->request.id);
+    return pages_hold(here, slice, head, payload, false);
+}
+
 static void take_requests(const struct here *here, uint32_t slice)
 {
     struct port *port = component_port(here->self, slice);
@@ -93,6 +106,8 @@ static void take_requests(const struct here *here, uint32_t slice)
         struct head head = {
             .client = event->from, .work = NO_WORK, .kind = event->kind, .entry = (uint8_t)slice};
         memcpy(&head.request, event->payload, sizeof head.request);
+        if (UNLIKELY(here->spec->pages != NULL) && takes_part(here, slice, &head, event))
+            continue;
         head.origin = origin_of(here->shape, event, head.request.id);
         if (!slice_take(here, slice, &head, event->payload + sizeof head.request)) {
             it->blocked = true;
@@ -121,6 +136,8 @@ static void retry(const struct here *here)
 {
     while (here->state->freed) {
         here->state->freed = false;
+        if (UNLIKELY(here->spec->pages != NULL))
+            pages_go_on(here);
         for (uint64_t left = here->state->waiting; left; left &= left - 1) {
             uint32_t slice = (uint32_t)__builtin_ctzll(left);
             bool blocked = here->state->slices[slice].blocked;
@@ -207,8 +224,10 @@ static void partition_start(struct component *self, void *state)
     struct partition *partition = state;
     for (uint32_t i = 0; i < here.spec->here; i++)
         partition->slices[i].late_first = NO_WORK;
-    for (uint32_t i = 0; i < here.spec->work_count; i++)
+    for (uint32_t i = 0; i < here.spec->work_count; i++) {
         here.spec->works[i].next = i + 1 < here.spec->work_count ? i + 1 : NO_WORK;
+        here.spec->works[i].head.work = NO_WORK;
+    }
     partition->works_free = here.spec->work_count;
 }
 
@@ -217,9 +236,12 @@ static bool partition_waits(const struct component *self, const void *state, str
     const struct partition *partition = state;
     const struct partition_spec *spec = component_spec(self);
     uint32_t under_way = spec->work_count - partition->works_free;
+    size_t parked = spec->pages ? spec->pages->parked_count + spec->pages->recall_count : 0;
     if (under_way)
         text_add(text, "data for %u requests", under_way);
-    return under_way;
+    if (parked)
+        text_add(text, "%spages for %zu requests", under_way ? ", " : "", parked);
+    return under_way || parked;
 }
 
 STAT_TABLE(partition_stats, memsys_counters, MEM_COUNTERS); /* which the state begins with */

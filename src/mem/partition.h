@@ -9,8 +9,10 @@
 #include "base/err.h"
 #include "mem/cache.h"
 #include "mem/dram_timing.h"
+#include "mem/frames.h"
 #include "mem/map.h"
 #include "mem/memsys.h"
+#include "mem/rights.h"
 
 enum {
     SLICES_HERE_MOST = 64,
@@ -27,6 +29,7 @@ struct memsys_shape {
     uint32_t sides, per_side; /* slices of a side, which is a partition of the L2 */
     uint32_t clients, clients_of_sms;
     uint32_t gateway;    /* its number among clients; or NO_CLIENT */
+    uint32_t pager;      /* likewise; NO_CLIENT: pages do not move */
     bool copies;         /* clients ask their own side */
     uint32_t line_shift; /* a line has 1 << line_shift bytes */
     uint32_t fill_sectors;
@@ -47,15 +50,44 @@ struct memsys_shape {
 };
 
 /* Slices send requests for the host's memory on, by their place among these lines: beyond all of the GPU's
- * own.
+ * own. Lines of other GPUs' pages that moved here lie beyond these and the SMs' local memory, home by home.
  */
 #define HOST_LINES_FROM (UINT64_C(1) << 42)
+enum { AWAY_SHIFT = 44 };
+#define AWAY_FROM (UINT64_C(2) << AWAY_SHIFT)
 
-static inline uint64_t local_line_number(const struct memsys_shape *shape, uint64_t line)
+/* Whether pages of this memory move: local memory and what lies beyond memory do not. */
+static inline bool pages_move(const struct memsys_shape *shape, uint64_t line)
+{
+    struct physical_address address = physical_unpack(line);
+    return UNLIKELY(shape->pager != NO_CLIENT) && physical_home(address) != HOME_HOST &&
+           physical_offset(address) < UINT64_C(1) << AWAY_SHIFT;
+}
+
+/* Where a line is among all that the GPU's memory can hold; and back. */
+static inline uint64_t local_offset(const struct memsys_shape *shape, uint64_t line)
 {
     struct physical_address address = physical_unpack(line);
     uint64_t offset = physical_offset(address);
-    return (physical_home(address) == shape->home ? offset : offset + HOST_LINES_FROM) >> shape->line_shift;
+    bool is_away = UNLIKELY(physical_home(address) != shape->home);
+    return is_away ? AWAY_FROM + ((uint64_t)physical_home(address) << AWAY_SHIFT) + offset : offset;
+}
+
+static inline struct physical_address local_physical(const struct memsys_shape *shape, uint64_t offset)
+{
+    if (LIKELY(offset < AWAY_FROM))
+        return physical_at(shape->home, offset);
+    return physical_at((uint32_t)((offset - AWAY_FROM) >> AWAY_SHIFT),
+                       offset & ((UINT64_C(1) << AWAY_SHIFT) - 1));
+}
+
+/* For who chooses a slice. */
+static inline uint64_t local_line_number(const struct memsys_shape *shape, uint64_t line)
+{
+    struct physical_address address = physical_unpack(line);
+    uint64_t offset = physical_home(address) == HOME_HOST ? physical_offset(address) + HOST_LINES_FROM
+                                                          : local_offset(shape, line);
+    return offset >> shape->line_shift;
 }
 
 static inline bool hostmem_is_home(uint64_t line)
@@ -132,6 +164,33 @@ struct partition_spec {
     uint32_t work_count, works_kept; /* kept for fetches */
     uint32_t *distance_ps;           /* [client][slice here] */
     struct dram *dram;
+    struct pages_here *pages; /* NULL: pages do not move */
+};
+
+/* A request that waits for its page. */
+struct parked {
+    struct head head;
+    uint32_t slice;
+    bool is_pushed; /* by the host: it gets no reply */
+    unsigned char payload[MEM_ATOMS * sizeof(struct memsys_atom)];
+};
+
+/* A page that is to be given up, when what is under way for it is done. */
+struct recall {
+    struct head head;
+    struct memsys_page page;
+};
+
+/* What an island knows of pages that move. Parked requests are few, or the run is slow anyway. */
+struct pages_here {
+    struct rights rights;
+    struct frames frames; /* of lines away from home */
+    struct parked *parked;
+    size_t parked_count, parked_capacity;
+    struct recall *recalls;
+    size_t recall_count, recall_capacity;
+    size_t pushes_parked;
+    bool has_refused; /* a slice had no room for a parked request whose page is there */
 };
 
 /* What handlers pass around. */
@@ -200,6 +259,9 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
 
 void slice_invalidate(const struct here *here, const struct invalidate *what);
 
+/* The offset (local_offset) of the line that a cache knows by this key. */
+uint64_t slice_line_offset(const struct partition_spec *spec, uint32_t slice, uint64_t key);
+
 /* Between runs: writes what is dirty of lines first..last (offsets) to memory, and forgets them. */
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last,
                 bool forget);
@@ -224,6 +286,8 @@ void slice_tell_fill(const struct here *here, uint32_t slice, uint32_t entry, ui
 void around_take(const struct here *here, uint32_t slice, const struct head *head,
                  const unsigned char *payload);
 void around_pushed(const struct here *here, const struct event *event);
+void around_take_pushed(const struct here *here, uint32_t slice, const struct head *head,
+                        const unsigned char *payload); /* the page is there */
 
 /* ---- perform.c ---- */
 
@@ -237,6 +301,55 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
 
 /* Tells the counterpart that its copies of these sectors are stale. */
 void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors);
+
+/* ---- the bytes of lines that the GPU holds, wherever their home is ---- */
+
+static inline void held_read_line(const struct partition_spec *spec, uint64_t offset, unsigned char *line)
+{
+    uint32_t bytes = UINT32_C(1) << spec->shape->line_shift;
+    if (LIKELY(offset < AWAY_FROM))
+        home_read_line(&spec->shape->memory, offset, line, bytes);
+    else
+        memcpy(line, frames_line(&spec->pages->frames, offset >> spec->shape->line_shift), bytes);
+}
+
+static inline unsigned char *frame_sector(const struct partition_spec *spec, uint64_t offset)
+{
+    uint32_t shift = spec->shape->line_shift;
+    return frames_line(&spec->pages->frames, offset >> shift) + (offset & ((UINT64_C(1) << shift) - 1));
+}
+
+static inline void held_read(const struct partition_spec *spec, uint64_t offset, unsigned char *sector)
+{
+    if (LIKELY(offset < AWAY_FROM))
+        home_read(&spec->shape->memory, offset, sector);
+    else
+        memcpy(sector, frame_sector(spec, offset), MEM_SECTOR);
+}
+
+static inline void held_write(const struct partition_spec *spec, uint64_t offset, const unsigned char *sector,
+                              uint32_t mask)
+{
+    if (LIKELY(offset < AWAY_FROM)) {
+        home_write(&spec->shape->memory, offset, sector, mask);
+        return;
+    }
+    unsigned char *to = frame_sector(spec, offset);
+    for (; mask; mask &= mask - 1)
+        to[__builtin_ctz(mask)] = sector[__builtin_ctz(mask)];
+}
+
+/* ---- slice_pages.c: pages that move ---- */
+
+/* Whether a request that came in waits for its page; it is then kept, and the page asked for. */
+bool pages_hold(const struct here *here, uint32_t slice, const struct head *head,
+                const unsigned char *payload, bool is_pushed);
+
+/* MEM_RECALL and MEM_GRANT. */
+void pages_take_order(const struct here *here, const struct head *head, const unsigned char *payload);
+
+/* Something that a recall or a parked request may wait for is done. */
+void pages_go_on(const struct here *here);
 
 /* ---- hostmem.c ---- */
 

@@ -7,8 +7,7 @@
  * follow them. */
 #include "mem/behind.h"
 
-/* The offset of a line in the GPU's memory. */
-static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uint64_t key)
+uint64_t slice_line_offset(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
     const struct memsys_shape *shape = spec->shape;
     uint32_t home = key_is_copy(key) ? spec->global[counterpart(spec, slice)] : spec->global[slice];
@@ -19,10 +18,10 @@ static uint64_t offset_of(const struct partition_spec *spec, uint32_t slice, uin
 static uint32_t clean(const struct partition_spec *spec, uint32_t slice, uint32_t slot)
 {
     struct cache_victim dirty = cache_take_dirty(&spec->caches[slice], slot);
-    uint64_t offset = dirty.sectors ? offset_of(spec, slice, dirty.line) : 0;
+    uint64_t offset = dirty.sectors ? slice_line_offset(spec, slice, dirty.line) : 0;
     for (uint32_t left = dirty.sectors; left; left &= left - 1) {
         uint32_t sector = (uint32_t)__builtin_ctz(left), at = sector * MEM_SECTOR;
-        home_write(&spec->shape->memory, offset + at, dirty.data + at, dirty.masks[sector]);
+        held_write(spec, offset + at, dirty.data + at, dirty.masks[sector]);
     }
     return dirty.sectors;
 }
@@ -84,12 +83,14 @@ static void fetch(const struct here *here, uint32_t slice, uint32_t entry, uint3
     if (!key_is_copy(miss->line)) {
         uint32_t beside = cache_missing(cache, miss->slot, neighbours(here->shape, sectors));
         sectors |= cache_ask(cache, entry, beside);
-        home_prefetch(&here->shape->memory, offset_of(here->spec, slice, miss->line));
+        uint64_t at = slice_line_offset(here->spec, slice, miss->line);
+        if (LIKELY(at < AWAY_FROM))
+            home_prefetch(&here->shape->memory, at);
         behind_read(here, slice, miss->line >> 1, sectors, entry);
         return;
     }
-    uint64_t offset = offset_of(here->spec, slice, miss->line);
-    struct head head = {.request = {.line = physical_at(here->shape->home, offset).packed,
+    uint64_t offset = slice_line_offset(here->spec, slice, miss->line);
+    struct head head = {.request = {.line = local_physical(here->shape, offset).packed,
                                     .sectors = (uint8_t)sectors,
                                     .policy = whose->request.policy},
                         .origin = whose->origin,
@@ -184,12 +185,12 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
     struct cache *cache = &here->spec->caches[slice];
     if (UNLIKELY(hostmem_is_home(head->request.line)))
         return pass_to_host(here, slice, head, payload);
-    if (UNLIKELY(head->request.policy == MEM_AROUND)) {
+    if (UNLIKELY(head->request.policy >= MEM_AROUND)) {
         around_take(here, slice, head, payload);
         return true;
     }
-    struct map_place place = map_place(
-        &here->shape->map, physical_offset(physical_unpack(head->request.line)) >> here->shape->line_shift);
+    struct map_place place = map_place(&here->shape->map, local_offset(here->shape, head->request.line) >>
+                                                              here->shape->line_shift);
     bool is_home = place.slice == here->spec->global[slice];
     uint64_t key = place.index << 1 | !is_home;
     cache_prefetch(cache, key);
@@ -257,8 +258,8 @@ void slice_filled(const struct here *here, uint32_t slice, uint32_t entry, uint3
     unsigned char line[MEM_LINE_MOST];
     cache_prefetch(cache, key);
     if (!data) {
-        uint64_t offset = offset_of(here->spec, slice, key);
-        home_read_line(&here->shape->memory, offset, line, UINT32_C(1) << here->shape->line_shift);
+        uint64_t offset = slice_line_offset(here->spec, slice, key);
+        held_read_line(here->spec, offset, line);
         if (probe_wants(here->shape->probe, PROBE_REQUEST))
             slice_tell_fill(here, slice, entry, sectors, offset, line);
         data = line;
@@ -302,7 +303,7 @@ void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t firs
     for (uint32_t slot = 0; slot < slots; slot++) {
         if ((!forget && !*cache_dirty(cache, slot)) || !cache_holds(cache, slot))
             continue;
-        uint64_t offset = offset_of(spec, slice, cache_line_in(cache, slot));
+        uint64_t offset = slice_line_offset(spec, slice, cache_line_in(cache, slot));
         if (offset >= first && offset <= last)
             sync_slot(spec, slice, slot, forget);
     }

@@ -79,6 +79,16 @@
     P(S, count, walk_cycles, "500", "0..1000000", "more, for a walk through the tables")                     \
     P(S, count, walkers, "8", "1..64", "walks at a time")
 
+/* policy: as PAGE_POLICIES of paging/policy.h has them */
+#define PAGING_PARAMS(P, S)                                                                                  \
+    P(S, choice, policy, "none", "none|pm|esi|ps",                                                           \
+      "what moves pages between GPUs; none: they stay, and others reach over the fabric")                    \
+    P(S, size, page, "4KiB", "4KiB..2MiB", "of a page, at first: a power of two")                            \
+    P(S, size, page_least, "1KiB", "1KiB..2MiB", "ps: pages are split down to this: a power of two")         \
+    P(S, size, room, "0B", "0|64KiB..16TiB",                                                                 \
+      "of a GPU for pages of others; when it is full, the oldest goes to the host. 0: enough for all")       \
+    P(S, time, iommu_time, "100ns", "0..1ms", "the IOMMU takes to look up a page and decide")
+
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
 };
@@ -94,13 +104,16 @@ struct noc_spec {
 struct tlb_spec {
     TLB_PARAMS(PARAM_FIELD, tlb_spec)
 };
+struct paging_spec {
+    PAGING_PARAMS(PARAM_FIELD, paging_spec)
+};
 /* With entries at no level, it takes none. */
 static inline bool tlb_takes_time(const struct tlb_spec *spec)
 {
     return spec->l1_entries || spec->l2_entries;
 }
 
-extern const struct param_group l2_params, l3_params, dram_params, noc_params, tlb_params;
+extern const struct param_group l2_params, l3_params, dram_params, noc_params, tlb_params, paging_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \
     X(S, l2_requests, "requests", "requests that came to slices from SMs")                                   \
@@ -130,7 +143,11 @@ extern const struct param_group l2_params, l3_params, dram_params, noc_params, t
     X(S, dram_busy_ps, "ps", "channels were moving data, over all channels")                                 \
     X(S, tlb_walks, "walks", "walks through tables, for pages that it did not have")                         \
     X(S, host_bytes, "bytes", "read from or written to the host's memory")                                   \
-    X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory")
+    X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory")                                  \
+    X(S, pages_wanted, "requests", "requests to the IOMMU for pages that were not here, or not to write")    \
+    X(S, pages_received, "pages", "pages that came from elsewhere")                                          \
+    X(S, pages_dropped, "pages", "pages that left, as others wanted them")                                   \
+    X(S, page_bytes, "bytes", "bytes of the pages that came")
 
 struct memsys_counters {
     MEM_COUNTERS(STAT_FIELD, memsys_counters)

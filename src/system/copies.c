@@ -1,5 +1,6 @@
 #include "system/copies.h"
 #include "system/fabric.h"
+#include "system/pages.h"
 #include "base/archive.h"
 #include "base/mem.h"
 
@@ -84,8 +85,10 @@ struct copy_place {
 static struct copy_place place_of(const struct local_machine *machine, uint64_t at)
 {
     struct homes_piece piece = homes_find(&machine->memory, at);
-    return piece.bytes ? (struct copy_place){piece.to.packed, piece.bytes}
-                       : (struct copy_place){physical_at(0, NOWHERE).packed, UINT64_MAX};
+    return piece.bytes
+               ? (struct copy_place){piece.to.packed,
+                                     min_u64(piece.bytes, machine_find_page(machine, piece.to.packed).bytes)}
+               : (struct copy_place){physical_at(0, NOWHERE).packed, UINT64_MAX};
 }
 
 /* Where the bytes of a side are. */
@@ -110,7 +113,7 @@ static uint32_t part_home(const struct plan *plan, const struct copy_part *part)
     uint32_t first = machine_first_home(plan->machine, task->gpu);
     if (plan->machine->members == 1)
         return task->direction == COPY_TO_DEVICE ? first : engine_home(task);
-    uint32_t home = physical_home(physical_unpack(is_write ? part->to : part->from));
+    uint32_t home = machine_find_page(plan->machine, is_write ? part->to : part->from).home;
     return home - first < plan->machine->members ? home : first;
 }
 

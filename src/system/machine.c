@@ -6,6 +6,7 @@
 #include "system/copies.h"
 #include "system/fabric.h"
 #include "system/journal.h"
+#include "system/pages.h"
 
 enum { ISLANDS_MOST = 1024 }; /* that can be apart */
 
@@ -52,6 +53,8 @@ static bool build(struct local_machine *machine, struct err *err)
         hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
     if (machine->journal)
         hostmem_note_writes(machine->host);
+    if (system_moves_pages(system))
+        hostmem_move_pages(machine->host, &system->paging);
     hostmem_listen(machine->host, &machine->probe);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct gpu_config config = system_gpu(system_of_device(system, i));
@@ -60,6 +63,7 @@ static bool build(struct local_machine *machine, struct err *err)
         config.host = machine->host;
         config.probe = &machine->probe;
         config.space = machine->space;
+        config.paging = system_moves_pages(system) ? &system->paging : NULL;
         config.has_peers = machine_homes(machine) > 1;
         config.host_node = host_node;
         config.members = machine->members;
@@ -118,6 +122,9 @@ static void place_memory(struct local_machine *machine)
 static void set_memory(struct machine *base, const struct memory_range *ranges, uint32_t count)
 {
     struct local_machine *machine = local(base);
+    machine_gather_all_pages(machine); /* what was away from home may be at another address from now on */
+    if (!machine->running && !copies_run(machine))
+        machine_forget_all_pages(machine);
     homes_set(&machine->memory, ranges, count);
     place_memory(machine);
 }
@@ -135,6 +142,9 @@ struct sync {
 static void sync_home(void *user, struct physical_address from, uint64_t bytes)
 {
     const struct sync *sync = user;
+    machine_gather_pages(sync->machine, from, bytes);
+    if (sync->changes)
+        machine_forget_pages(sync->machine, from, bytes);
     memsys_sync(machine_home_mem(sync->machine, physical_home(from)), physical_offset(from), bytes,
                 sync->changes);
 }
@@ -323,6 +333,7 @@ static void begin_anew(struct local_machine *machine)
         gpu_drop_memory(machine->gpus[i].gpu); /* others may have written to a stopped one */
         machine->gpus[i].stopped = false;
     }
+    machine_gather_all_pages(machine);
     take_apart(machine);
     if (!build(machine, &err))
         BUG("the machine cannot be built again: %s", err.text);

@@ -57,6 +57,8 @@ void shape_apply(struct system *system)
         grow_sms(system, system->spec.monolithic);
         grow_memory(system, system->spec.monolithic);
     }
+    if (system_moves_pages(system)) /* pages of the unified GPU's memory are those that move */
+        system->spec.interleave = max_u64(system->spec.interleave, system->paging.page);
     system->gpu.l2 = system->l2.reported ? system->l2.bytes : 0;
     see_members(system);
 }

@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/install.h"
 #include "base/mem.h"
+#include "paging/policy.h"
 #include "system/fabric.h"
 #include "system/mix.h"
 #include "system/parts.h"
@@ -11,20 +12,11 @@
 
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
-static const struct param_group *const groups[] = {&gpu_params,
-                                                   &sm_params,
-                                                   &l2_params,
-                                                   &l3_params,
-                                                   &dram_params,
-                                                   &noc_params,
-                                                   &tlb_params,
-                                                   &dispatch_params,
-                                                   &fabric_params,
-                                                   &mix_params,
-                                                   &fabric_switch_params,
-                                                   &fabric_link_params,
-                                                   &system_params,
-                                                   NULL};
+static const struct param_group *const groups[] = {&gpu_params,         &sm_params,     &l2_params,
+                                                   &l3_params,          &dram_params,   &noc_params,
+                                                   &tlb_params,         &paging_params, &dispatch_params,
+                                                   &fabric_params,      &mix_params,    &fabric_switch_params,
+                                                   &fabric_link_params, &system_params, NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
 
@@ -101,6 +93,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &dram_params, "dram", &system->dram);
     config_fill(&system->config, &noc_params, "noc", &system->noc);
     config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
+    config_fill(&system->config, &paging_params, "paging", &system->paging);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
     config_fill(&system->config, &system_params, "system", &system->spec);
@@ -181,6 +174,8 @@ static bool check_powers(const struct system *system, struct err *err)
         uint64_t bytes;
     } rows[] = {{"system.host_page", system->spec.host_page},
                 {"system.interleave", system->spec.interleave},
+                {"paging.page", system->paging.page},
+                {"paging.page_least", system->paging.page_least},
                 {"sm.code_line", system->sm.code_line},
                 {"gpu.texture_alignment", gpu->texture_alignment},
                 {"gpu.texture_pitch_alignment", gpu->texture_pitch_alignment},
@@ -210,11 +205,22 @@ static bool check_carveouts(const struct gpu_spec *gpu, struct err *err)
     return true;
 }
 
+static bool check_paging(const struct system *system, struct err *err)
+{
+    if (!system_moves_pages(system))
+        return true;
+    if (system->spec.gpus >= PAGE_HOST)
+        return err_set(err, "paging.policy: pages can move between up to %d GPUs, not %llu", PAGE_HOST - 1,
+                       (unsigned long long)system->spec.gpus);
+    return system->paging.page_least <= system->paging.page ||
+           err_set(err, "paging.page_least cannot be more than paging.page");
+}
+
 bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
     return check_powers(system, err) && check_carveouts(&system->gpu, err) && gpu_check(&config, err) &&
-           mix_check(system, err) && fabric_check(system, err);
+           mix_check(system, err) && fabric_check(system, err) && check_paging(system, err);
 }
 
 void system_fini(struct system *system)

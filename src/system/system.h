@@ -36,6 +36,7 @@ struct system {
     struct noc_spec noc;
     struct l3_spec l3;
     struct tlb_spec tlb;
+    struct paging_spec paging;
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;
     struct system_spec spec;
@@ -77,6 +78,12 @@ void system_fini(struct system *system);
 static inline uint32_t system_devices(const struct system *system)
 {
     return system->spec.unified ? 1 : (uint32_t)system->spec.gpus;
+}
+
+/* Whether pages move between GPUs: the first policy is none. */
+static inline bool system_moves_pages(const struct system *system)
+{
+    return system->paging.policy && system->spec.gpus > 1;
 }
 
 static inline uint32_t system_members(const struct system *system)

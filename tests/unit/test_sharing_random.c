@@ -160,6 +160,7 @@ struct logged {
 struct play {
     struct under_test t;
     unsigned gpus;
+    uint64_t apart; /* from eight words to the next eight */
     struct function *function;
     struct device *device[GPUS_MOST];
     struct stream *copies[GPUS_MOST];
@@ -179,6 +180,12 @@ static unsigned blocks_of(const struct play *play, unsigned gpu)
     return BLOCKS * (gpu + 1) / play->gpus - BLOCKS * gpu / play->gpus;
 }
 
+/* Of a home's words, eight are side by side, and then there may be a gap. */
+static uint64_t offset_of_word(const struct play *play, unsigned word)
+{
+    return word / 8 * play->apart + word % 8 * 4;
+}
+
 /* Words of a kind are at homes in turn; neighbours share sectors. Mirrors are each the next home's. */
 static uint64_t address_of_word(const struct play *play, unsigned word)
 {
@@ -188,7 +195,7 @@ static uint64_t address_of_word(const struct play *play, unsigned word)
                      : word >= COUNTERS      ? COUNTERS
                                              : 0;
     unsigned home = (word - first) % homes(play), place = (word - first) / homes(play);
-    return play->home[home] + 4 * (first + place);
+    return play->home[home] + offset_of_word(play, first + place);
 }
 
 /* The last one has the host in its fabric, too. */
@@ -196,14 +203,25 @@ static const struct fabric {
     const char *system;
     unsigned gpus, threads;
     const char *more[2];
+    unsigned apart; /* from eight words to the next eight */
+    unsigned rarer; /* so many times fewer operations: pages move all the time; 0: 1 */
 } fabrics[] = {
-    {"h200", 2, 1, {"fabric.topology=switch", "fabric.flit=16B"}},
-    {"h200", 3, 2, {"fabric.topology=ring", "fabric.credits=500"}},
-    {"h200", 4, 3, {"fabric.topology=full", "fabric.overhead_bytes=0"}},
-    {"h200", 6, 1, {"fabric.topology=mesh", "fabric.bandwidth=10GB/s"}},
-    {"h200", 8, 2, {"fabric.topology=torus", "fabric.credits=450"}},
-    {"v100-dgx1", 8, 1, {"gpu.major=8", "gpu.minor=0"}},
+    {"h200", 2, 1, {"fabric.topology=switch", "fabric.flit=16B"}, .apart = 32},
+    {"h200", 3, 2, {"fabric.topology=ring", "fabric.credits=500"}, .apart = 32},
+    {"h200", 4, 3, {"fabric.topology=full", "fabric.overhead_bytes=0"}, .apart = 32},
+    {"h200", 6, 1, {"fabric.topology=mesh", "fabric.bandwidth=10GB/s"}, .apart = 32},
+    {"h200", 8, 2, {"fabric.topology=torus", "fabric.credits=450"}, .apart = 32},
+    {"v100-dgx1", 8, 1, {"gpu.major=8", "gpu.minor=0"}, .apart = 32},
+    {"h200", 2, 2, {"paging.policy=pm"}, .apart = 640, .rarer = 16},
+    {"h200", 3, 1, {"paging.policy=esi"}, .apart = 640, .rarer = 16},
+    {"h200", 4, 3, {"paging.policy=ps", "paging.page=64KiB"}, .apart = 640, .rarer = 16},
+    {"h200", 3, 1, {"paging.policy=esi", "paging.room=64KiB"}, .apart = 2048, .rarer = 16},
 };
+
+static uint64_t bytes_of_home(const struct play *play)
+{
+    return offset_of_word(play, ALL) + 32;
+}
 
 static void play_start(struct play *play, const struct fabric *fabric)
 {
@@ -214,7 +232,7 @@ static void play_start(struct play *play, const struct fabric *fabric)
     struct module *module;
     unsigned gpus = fabric->gpus;
     snprintf(count, sizeof count, "system.gpus=%u", gpus);
-    *play = (struct play){.gpus = gpus};
+    *play = (struct play){.gpus = gpus, .apart = fabric->apart};
     start_with(&play->t, (struct driver_options){.system = fabric->system,
                                                  .settings = settings,
                                                  .timing.on = true,
@@ -223,7 +241,7 @@ static void play_start(struct play *play, const struct fabric *fabric)
     CHECK(module_function(module, "play", &play->function));
     for (unsigned i = 0; i < gpus; i++) {
         play->device[i] = driver_device(play->t.driver, i);
-        CHECK(memory_alloc(play->device[i], 4 * ALL, &play->home[i]));
+        CHECK(memory_alloc(play->device[i], bytes_of_home(play), &play->home[i]));
         CHECK(memory_alloc(play->device[i], 8 * ALL, &play->table[i]));
         CHECK(memory_alloc(play->device[i], sizeof(struct logged) * STEPS * BLOCK * blocks_of(play, i),
                            &play->log[i]));
@@ -234,7 +252,7 @@ static void play_start(struct play *play, const struct fabric *fabric)
         }
     }
     void *pinned;
-    CHECK(memory_host_alloc(play->t.driver, 4 * ALL, 0, &pinned));
+    CHECK(memory_host_alloc(play->t.driver, bytes_of_home(play), 0, &pinned));
     play->home[gpus] = address_of(pinned);
     uint64_t table[ALL];
     for (unsigned word = 0; word < ALL; word++)
@@ -261,15 +279,17 @@ static void copy_beside(struct play *play, unsigned from, unsigned gpu)
 
 static void read_words(struct play *play, uint32_t *words)
 {
-    uint32_t of_home[HOMES_AT_MOST][ALL];
-    for (unsigned i = 0; i < homes(play); i++)
-        CHECK(stream_copy_bytes(play->t.first, address_of(of_home[i]), play->home[i], 4 * ALL, true));
-    for (unsigned word = 0; word < ALL; word++) {
-        uint64_t at = address_of_word(play, word);
-        for (unsigned i = 0; i < homes(play); i++)
-            if (at - play->home[i] < 4 * ALL)
-                words[word] = of_home[i][(at - play->home[i]) / 4];
+    uint64_t bytes = bytes_of_home(play);
+    char *of_home = mem_alloc(1, bytes);
+    for (unsigned i = 0; i < homes(play); i++) {
+        CHECK(stream_copy_bytes(play->t.first, address_of(of_home), play->home[i], bytes, true));
+        for (unsigned word = 0; word < ALL; word++) {
+            uint64_t at = address_of_word(play, word) - play->home[i];
+            if (at < bytes)
+                memcpy(&words[word], of_home + at, 4);
+        }
     }
+    mem_free(of_home);
 }
 
 static void play_round(struct play *play, uint32_t seed)
@@ -514,7 +534,8 @@ static void all_that_threads_saw_has_an_explanation(void **state)
         struct play play;
         print_message("%s, %s\n", fabrics[i].system, fabrics[i].more[0]);
         play_start(&play, &fabrics[i]);
-        for (uint64_t part = 0; part < operations / COUNT_OF(fabrics); part += (uint64_t)THREADS * STEPS) {
+        uint64_t share = operations / COUNT_OF(fabrics) / (fabrics[i].rarer ? fabrics[i].rarer : 1);
+        for (uint64_t part = 0; part < share; part += (uint64_t)THREADS * STEPS) {
             seed = seed * 2654435761u + 12345;
             play_round(&play, seed);
             explain(&play, seed);

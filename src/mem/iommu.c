@@ -1,0 +1,401 @@
+#include "mem/iommu.h"
+#include "base/archive.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "mem/frames.h"
+#include "mem/hostmem_parts.h"
+
+enum { BURST = 4096 }; /* bytes that are handed to the link at a time */
+
+struct move {
+    uint64_t at, next; /* next: the line that the host sends next, where it has the page */
+    struct page_plan plan;
+    uint32_t to;   /* PAGE_HOST: the page leaves a GPU that has no room; PAGE_NOBODY: it is only dropped */
+    uint32_t left; /* answers or lines that are waited for */
+    uint8_t shift;
+    bool is_used;
+};
+
+struct iommu {
+    struct hostmem *host;
+    const struct paging_spec *spec;
+    const struct page_policy_row *policy;
+    struct directory *directory;
+    struct frames spilled;     /* bytes of pages that the host holds */
+    struct page_want *waiting; /* in the order they came */
+    size_t waiting_count, waiting_capacity;
+    struct move *moves;
+    size_t move_count, move_capacity;
+    struct iommu_totals {
+        uint64_t guests[PAGE_HOST]; /* bytes of pages that a GPU holds of others */
+        uint64_t grants;
+        struct iommu_counters count;
+    } totals;
+};
+
+static uint32_t shift_of(uint64_t bytes)
+{
+    return 63 - (uint32_t)__builtin_clzll(bytes);
+}
+
+struct iommu *iommu_new(struct hostmem *host, const struct paging_spec *spec)
+{
+    struct iommu *iommu = mem_alloc(1, sizeof *iommu);
+    *iommu = (struct iommu){.host = host, .spec = spec, .policy = &page_policies[spec->policy]};
+    iommu->directory = directory_new(shift_of(spec->page), shift_of(min_u64(spec->page_least, spec->page)));
+    return iommu;
+}
+
+void iommu_free(struct iommu *iommu)
+{
+    if (!iommu)
+        return;
+    directory_free(iommu->directory);
+    frames_fini(&iommu->spilled);
+    mem_free(iommu->waiting);
+    mem_free(iommu->moves);
+    mem_free(iommu);
+}
+
+void iommu_set_lines(struct iommu *iommu, uint32_t bytes)
+{
+    iommu->spilled.line_bytes = bytes;
+}
+
+/* ---- messages ---- */
+
+static void tell(struct iommu *iommu, uint32_t gpu, uint8_t kind, uint64_t at, uint32_t number,
+                 struct memsys_page page)
+{
+    struct {
+        struct memsys_request request;
+        struct memsys_page page;
+    } message = {.request = {.line = at, .id = number}, .page = page};
+    hostmem_to_gpu(iommu->host, gpu, memsys_pager_plug(iommu->host->links[gpu].mem), kind, &message,
+                   sizeof message, HOST_AS_LONG);
+}
+
+static void tell_of_move(struct iommu *iommu, uint32_t gpu, uint8_t kind, uint32_t number,
+                         struct memsys_page page)
+{
+    const struct move *move = &iommu->moves[number];
+    page.shift = move->shift;
+    tell(iommu, gpu, kind, move->at, number, page);
+}
+
+unsigned char *iommu_line(struct iommu *iommu, uint64_t line)
+{
+    return frames_line(&iommu->spilled, line / iommu->spilled.line_bytes);
+}
+
+static void send_line(struct iommu *iommu, uint32_t number)
+{
+    struct move *move = &iommu->moves[number];
+    uint32_t bytes = iommu->spilled.line_bytes, sectors = bytes / MEM_SECTOR;
+    struct {
+        struct memsys_request request;
+        struct memsys_page page;
+        struct memsys_write writes[MEM_SECTORS_MOST];
+    } message = {
+        .request = {.line = move->next, .id = number, .sectors = (uint8_t)((1u << sectors) - 1)},
+        .page = {.shift = move->shift, .to = (uint8_t)move->to, .to_right = (uint8_t)move->plan.right}};
+    for (uint32_t i = 0; i < sectors; i++) {
+        message.writes[i].mask = UINT32_MAX;
+        memcpy(message.writes[i].data, iommu_line(iommu, move->next) + (size_t)i * MEM_SECTOR, MEM_SECTOR);
+    }
+    hostmem_to_gpu(
+        iommu->host, move->to, memsys_pager_plug(iommu->host->links[move->to].mem), MEM_PAGE, &message,
+        (uint16_t)(sizeof message.request + sizeof message.page + sectors * sizeof *message.writes), bytes);
+    move->next += bytes;
+}
+
+/* The host's own page goes, as fast as the link takes it. */
+static void send_burst(struct iommu *iommu, uint32_t number)
+{
+    const struct move *move = &iommu->moves[number];
+    uint64_t end = move->at + (UINT64_C(1) << move->shift), burst_ends = move->next + BURST;
+    while (move->next < end && move->next < burst_ends)
+        send_line(iommu, number);
+    struct component *self = iommu->host->component;
+    uint64_t now = component_now(self);
+    uint64_t free_at = port_free_at(component_port(self, iommu->host->in_fabric ? 0 : move->to));
+    if (move->next < end)
+        component_schedule(self, free_at > now ? free_at - now : 0, IOMMU_SENDS, &number, sizeof number);
+}
+
+/* ---- a move ---- */
+
+static uint32_t move_new(struct iommu *iommu, const struct move *move)
+{
+    size_t number = 0;
+    while (number < iommu->move_count && iommu->moves[number].is_used)
+        number++;
+    if (number == iommu->move_count) {
+        mem_grow(iommu->moves, iommu->move_count, iommu->move_capacity);
+        iommu->move_count++;
+    }
+    iommu->moves[number] = *move;
+    return (uint32_t)number;
+}
+
+static bool is_guest(uint64_t at, uint32_t holder)
+{
+    return holder < PAGE_HOST && holder != directory_home(at);
+}
+
+/* A page is given to a holder, or taken away: GPUs have room for some of others' pages only. */
+static void count_guest(struct iommu *iommu, const struct page *page, uint32_t holder, bool comes)
+{
+    if (!is_guest(page->at, holder))
+        return;
+    if (comes)
+        iommu->totals.guests[holder] += page_bytes(page);
+    else
+        iommu->totals.guests[holder] -= page_bytes(page);
+}
+
+static void go_on(struct iommu *iommu);
+
+static void end(struct iommu *iommu, uint32_t number)
+{
+    struct move *move = &iommu->moves[number];
+    struct page *page = directory_page(iommu->directory, move->at);
+    uint64_t before = page->holders;
+    page->holders &= ~move->plan.drops;
+    if (move->to != PAGE_NOBODY)
+        page->holders |= UINT64_C(1) << move->to;
+    page->is_exclusive = move->to == PAGE_NOBODY ? page->is_exclusive : move->plan.right == PAGE_WRITE;
+    for (uint64_t changed = before ^ page->holders; changed; changed &= changed - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(changed);
+        count_guest(iommu, page, holder, page_is_held(page, holder));
+    }
+    page->granted = ++iommu->totals.grants;
+    page->is_busy = false;
+    move->is_used = false;
+    if (iommu->policy->merges)
+        iommu->totals.count.merges += directory_merge(iommu->directory, page);
+    go_on(iommu);
+}
+
+/* All who only had to drop the page did: now it goes. */
+static void send(struct iommu *iommu, uint32_t number)
+{
+    struct move *move = &iommu->moves[number];
+    const struct page_plan *plan = &move->plan;
+    bool keeps = plan->source < PAGE_HOST && !(plan->drops >> plan->source & 1);
+    if (move->to == PAGE_NOBODY) {
+        end(iommu, number);
+    } else if (plan->source == PAGE_NOBODY) {
+        tell_of_move(iommu, move->to, MEM_GRANT, number, (struct memsys_page){.right = (uint8_t)plan->right});
+    } else if (plan->source == PAGE_HOST) {
+        move->next = move->at;
+        send_burst(iommu, number);
+    } else {
+        move->left = (uint32_t)((UINT64_C(1) << move->shift) / iommu->spilled.line_bytes);
+        tell_of_move(iommu, plan->source, MEM_RECALL, number,
+                     (struct memsys_page){.right = keeps ? PAGE_READ : PAGE_NONE,
+                                          .to = (uint8_t)move->to,
+                                          .to_right = (uint8_t)plan->right});
+    }
+}
+
+static void begin(struct iommu *iommu, struct page *page, uint32_t to, const struct page_plan *plan)
+{
+    page->is_busy = true;
+    uint32_t number = move_new(
+        iommu,
+        &(struct move){.at = page->at, .plan = *plan, .to = to, .shift = page->shift, .is_used = true});
+    iommu->totals.count.moves++;
+    uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
+    if (plan->source < PAGE_HOST)
+        others &= ~(UINT64_C(1) << plan->source);
+    iommu->moves[number].left = (uint32_t)__builtin_popcountll(others);
+    for (uint64_t left = others; left; left &= left - 1)
+        tell_of_move(iommu, (uint32_t)__builtin_ctzll(left), MEM_RECALL, number,
+                     (struct memsys_page){.right = PAGE_NONE, .to = PAGE_NOBODY});
+    if (!others)
+        send(iommu, number);
+}
+
+/* ---- room ---- */
+
+struct victim {
+    uint32_t gpu;
+    struct page *page;
+};
+
+static void find_oldest(void *user, struct page *page)
+{
+    struct victim *victim = user;
+    bool fits = !page->is_busy && page_is_held(page, victim->gpu) && is_guest(page->at, victim->gpu);
+    if (fits && (!victim->page || page->granted < victim->page->granted))
+        victim->page = page;
+}
+
+/* Whether a GPU has room for a page. If not, its oldest one of others' leaves: to the host, unless somebody
+ * else has it, too. */
+static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page)
+{
+    if (!iommu->spec->room || !is_guest(page->at, gpu) || page_is_held(page, gpu) ||
+        iommu->totals.guests[gpu] + page_bytes(page) <= iommu->spec->room)
+        return true;
+    struct victim victim = {.gpu = gpu};
+    directory_each(iommu->directory, find_oldest, &victim);
+    if (!victim.page)
+        return false; /* all are on the move: it is tried again when one has arrived */
+    uint64_t own = UINT64_C(1) << gpu;
+    bool is_only = victim.page->holders == own;
+    struct page_plan plan = {
+        .source = is_only ? gpu : (uint32_t)PAGE_NOBODY, .drops = own, .right = PAGE_WRITE};
+    iommu->totals.count.spills += is_only;
+    begin(iommu, victim.page, is_only ? PAGE_HOST : PAGE_NOBODY, &plan);
+    return false;
+}
+
+/* ---- wants ---- */
+
+/* False: not now. */
+static bool serve(struct iommu *iommu, const struct page_want *want)
+{
+    struct page *page = directory_page(iommu->directory, want->at);
+    if (page->is_busy)
+        return false;
+    enum page_right has = page_right(page, want->gpu);
+    if (has >= want->right) { /* it came with what was asked for before: the pager need not know that yet */
+        tell(iommu, want->gpu, MEM_GRANT, page->at, PAGE_NO_MOVE,
+             (struct memsys_page){.shift = page->shift, .right = (uint8_t)has});
+        return true;
+    }
+    struct page_plan plan = iommu->policy->plan(page, want, shift_of(iommu->spec->page_least));
+    if (!has_room(iommu, want->gpu, page))
+        return false;
+    if (plan.splits) {
+        directory_split(iommu->directory, page);
+        iommu->totals.count.splits++;
+        page = directory_page(iommu->directory, want->at);
+    }
+    begin(iommu, page, want->gpu, &plan);
+    return true;
+}
+
+static void go_on(struct iommu *iommu)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < iommu->waiting_count; i++)
+        if (!serve(iommu, &iommu->waiting[i]))
+            iommu->waiting[left++] = iommu->waiting[i];
+    iommu->waiting_count = left;
+}
+
+static void wait(struct iommu *iommu, const struct page_want *want)
+{
+    mem_grow(iommu->waiting, iommu->waiting_count, iommu->waiting_capacity);
+    iommu->waiting[iommu->waiting_count++] = *want;
+}
+
+/* ---- what comes ---- */
+
+static void take_line(struct iommu *iommu, uint32_t number, const struct memsys_request *request,
+                      const unsigned char *writes)
+{
+    uint32_t bytes = iommu->spilled.line_bytes;
+    for (uint32_t i = 0; i < bytes / MEM_SECTOR; i++)
+        memcpy(iommu_line(iommu, request->line) + (size_t)i * MEM_SECTOR,
+               writes + i * sizeof(struct memsys_write) + offsetof(struct memsys_write, data), MEM_SECTOR);
+    if (!--iommu->moves[number].left)
+        end(iommu, number);
+}
+
+void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload)
+{
+    struct memsys_request request;
+    struct memsys_page page;
+    memcpy(&request, payload, sizeof request);
+    memcpy(&page, payload + sizeof request, sizeof page);
+    if (kind == MEM_WANT) {
+        struct page_want want = {.gpu = gpu, .at = request.line, .right = page.right};
+        component_schedule(iommu->host->component, iommu->spec->iommu_time, IOMMU_DECIDES, &want,
+                           sizeof want);
+        return;
+    }
+    REQUIRE(request.id < iommu->move_count && iommu->moves[request.id].is_used);
+    switch ((enum memsys_kind)kind) {
+    case MEM_DROPPED:
+        if (!--iommu->moves[request.id].left)
+            send(iommu, request.id);
+        break;
+    case MEM_GRANTED:
+        end(iommu, request.id);
+        break;
+    case MEM_PAGE:
+        take_line(iommu, request.id, &request, payload + sizeof request + sizeof page);
+        break;
+    default:
+        BUG("the IOMMU was sent \"%s\"", memsys_kind_name(kind));
+    }
+}
+
+void iommu_event(struct iommu *iommu, const struct event *event)
+{
+    struct page_want want;
+    uint32_t number;
+    if (event->kind == IOMMU_SENDS) {
+        memcpy(&number, event->payload, sizeof number);
+        send_burst(iommu, number);
+        return;
+    }
+    memcpy(&want, event->payload, sizeof want);
+    if (!serve(iommu, &want))
+        wait(iommu, &want);
+}
+
+/* ---- from outside ---- */
+
+struct page iommu_page(const struct iommu *iommu, uint64_t at)
+{
+    return directory_look(iommu->directory, at);
+}
+
+void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user)
+{
+    directory_each(iommu->directory, call, user);
+}
+
+static void count_guests(void *user, struct page *page)
+{
+    for (uint64_t left = page->holders; left; left &= left - 1)
+        count_guest(user, page, (uint32_t)__builtin_ctzll(left), true);
+}
+
+void iommu_forget(struct iommu *iommu, uint64_t at, uint64_t bytes)
+{
+    directory_forget(iommu->directory, at, bytes);
+    memset(iommu->totals.guests, 0, sizeof iommu->totals.guests);
+    directory_each(iommu->directory, count_guests, iommu);
+}
+
+struct iommu_counters iommu_count(const struct iommu *iommu)
+{
+    return iommu->totals.count;
+}
+
+static bool fits(const struct iommu *iommu)
+{
+    for (size_t i = 0; i < iommu->waiting_count; i++)
+        if (iommu->waiting[i].gpu >= iommu->host->gpus)
+            return false;
+    for (size_t i = 0; i < iommu->move_count; i++)
+        if (iommu->moves[i].is_used && iommu->moves[i].to > PAGE_NOBODY)
+            return false;
+    return true;
+}
+
+void iommu_archive(struct iommu *iommu, struct archive *archive)
+{
+    directory_archive(iommu->directory, archive);
+    frames_archive(&iommu->spilled, archive);
+    ARCHIVE_VALUE(archive, iommu->totals);
+    ARCHIVE_LIST(archive, iommu->waiting, iommu->waiting_count, iommu->waiting_capacity);
+    ARCHIVE_LIST(archive, iommu->moves, iommu->move_count, iommu->move_capacity);
+    archive_check(archive, fits(iommu));
+}

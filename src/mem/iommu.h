@@ -1,0 +1,49 @@
+/* The IOMMU of the host, as far as pages move between GPUs: it has the directory (paging/directory.h), asks
+ * the policy (paging/policy.h) what becomes of a page that a GPU's pager wants, and sees to it, one move of a
+ * page at a time.
+ *
+ * A move: all holders that must, drop the page, but for the one that has to send it; when all have said so,
+ * that one is told to send it to who wants it (or, if that one has it already, it is granted). When it is
+ * granted there, the directory changes, and who waits for the page may have it next. */
+#ifndef MEM_IOMMU_H
+#define MEM_IOMMU_H
+
+#include "mem/hostmem.h"
+#include "paging/policy.h"
+
+struct iommu;
+
+struct iommu *iommu_new(struct hostmem *host, const struct paging_spec *spec);
+void iommu_free(struct iommu *iommu);
+void iommu_set_lines(struct iommu *iommu, uint32_t bytes); /* how long they are */
+
+/* What a GPU's pager sends. */
+void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload);
+
+/* The own events of the host's component, by their kind. */
+enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS };
+void iommu_event(struct iommu *iommu, const struct event *event);
+void iommu_archive(struct iommu *iommu, struct archive *archive);
+
+/* Who holds the page of an address. */
+struct page iommu_page(const struct iommu *iommu, uint64_t at);
+
+/* Between runs: all pages that were ever wanted; and some are as they were in the beginning. */
+void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user);
+void iommu_forget(struct iommu *iommu, uint64_t at, uint64_t bytes);
+
+/* A line of a page that the host holds. */
+unsigned char *iommu_line(struct iommu *iommu, uint64_t line);
+
+#define IOMMU_COUNTERS(X, S)                                                                                 \
+    X(S, moves, "moves", "moves of pages")                                                                   \
+    X(S, splits, "pages", "pages that were split")                                                           \
+    X(S, merges, "pages", "pairs of pages that were merged")                                                 \
+    X(S, spills, "pages", "pages that went to the host, as a GPU had no room")
+
+struct iommu_counters {
+    IOMMU_COUNTERS(STAT_FIELD, iommu_counters)
+};
+struct iommu_counters iommu_count(const struct iommu *iommu);
+
+#endif

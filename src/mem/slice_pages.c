@@ -1,0 +1,203 @@
+/* Pages that move, as slices see them. A request whose page is not here, or not here to write to, is parked:
+ * it waits outside of the slice's queues, so that what brings pages is never behind what waits for them.
+ * Requests for one line keep their order. */
+#include "base/mem.h"
+#include "mem/dram.h"
+
+static enum page_right needed(const struct head *head)
+{
+    return memsys_kinds[head->kind].changes ? PAGE_WRITE : PAGE_READ;
+}
+
+static bool is_in_page(uint64_t line, uint64_t at, uint32_t shift)
+{
+    return (line ^ at) >> shift == 0;
+}
+
+/* ---- requests that wait ---- */
+
+static bool line_is_parked(const struct pages_here *pages, uint64_t line, size_t before)
+{
+    for (size_t i = 0; i < before; i++)
+        if (pages->parked[i].head.request.line == line)
+            return true;
+    return false;
+}
+
+/* Whether one that is parked has asked for as much already: of the smallest page there can be. */
+static bool is_wanted(const struct pages_here *pages, uint64_t line, enum page_right right)
+{
+    enum { UNIT_SHIFT = 10 };
+    for (size_t i = pages->parked_count; i-- > 0;)
+        if (is_in_page(pages->parked[i].head.request.line, line, UNIT_SHIFT) &&
+            needed(&pages->parked[i].head) >= right)
+            return true;
+    return false;
+}
+
+static void want(const struct here *here, uint32_t slice, uint64_t line, enum page_right right)
+{
+    struct {
+        struct memsys_request request;
+        struct memsys_page page;
+    } message = {.request = {.line = line}, .page = {.right = (uint8_t)right}};
+    struct head to_pager = {.client = here->shape->pager, .entry = (uint8_t)slice};
+    partition_reply(here, &to_pager, here->now, MEM_WANT, &message, sizeof message);
+}
+
+static void park(const struct here *here, uint32_t slice, const struct head *head,
+                 const unsigned char *payload, bool is_pushed)
+{
+    struct pages_here *pages = here->spec->pages;
+    mem_grow(pages->parked, pages->parked_count, pages->parked_capacity);
+    struct parked *one = &pages->parked[pages->parked_count++];
+    *one = (struct parked){.head = *head, .slice = slice, .is_pushed = is_pushed};
+    memcpy(one->payload, payload, work_payload_bytes(head));
+    pages->pushes_parked += is_pushed;
+}
+
+bool pages_hold(const struct here *here, uint32_t slice, const struct head *head,
+                const unsigned char *payload, bool is_pushed)
+{
+    const struct pages_here *pages = here->spec->pages;
+    uint64_t line = head->request.line;
+    if (head->request.policy == MEM_MOVED || !pages_move(here->shape, line))
+        return false;
+    bool may = rights_of(&pages->rights, line) >= needed(head);
+    if (may && !line_is_parked(pages, line, pages->parked_count))
+        return false;
+    if (!may && !is_wanted(pages, line, needed(head)))
+        want(here, slice, line, needed(head));
+    park(here, slice, head, payload, is_pushed);
+    return true;
+}
+
+/* Whether a parked request could be done. */
+static bool unpark(const struct here *here, size_t number)
+{
+    const struct pages_here *pages = here->spec->pages;
+    const struct parked *one = &pages->parked[number];
+    if (rights_of(&pages->rights, one->head.request.line) < needed(&one->head) ||
+        line_is_parked(pages, one->head.request.line, number))
+        return false;
+    if (one->is_pushed) {
+        around_take_pushed(here, one->slice, &one->head, one->payload);
+        return true;
+    }
+    if (!slice_take(here, one->slice, &one->head, one->payload)) {
+        here->spec->pages->has_refused = true;
+        return false;
+    }
+    here->state->count.l2_requests++;
+    return true;
+}
+
+/* In order. What stays moves up, so that a line's earlier requests are always found before it. */
+static void try_parked(const struct here *here)
+{
+    struct pages_here *pages = here->spec->pages;
+    size_t left = 0, count = pages->parked_count;
+    pages->has_refused = false;
+    for (size_t i = 0; i < count; i++) {
+        pages->parked[left] = pages->parked[i];
+        if (!unpark(here, left))
+            left++;
+        else
+            pages->pushes_parked -= pages->parked[left].is_pushed;
+    }
+    pages->parked_count = left;
+}
+
+/* ---- recalls ---- */
+
+/* Whether requests for a page that were let in are not done yet. */
+static bool is_under_way(const struct here *here, uint64_t at, uint32_t shift)
+{
+    const struct partition_spec *spec = here->spec;
+    for (uint32_t i = 0; i < spec->work_count; i++)
+        if (spec->works[i].head.work == i && is_in_page(spec->works[i].head.request.line, at, shift))
+            return true;
+    for (uint32_t slice = 0; slice < spec->here; slice++) {
+        const struct mshr *misses = spec->caches[slice].misses;
+        for (uint32_t entry = 0; misses->used && entry < misses->entries; entry++) {
+            uint64_t key = mshr_at(misses, entry)->line;
+            uint64_t line = local_physical(spec->shape, slice_line_offset(spec, slice, key)).packed;
+            if (is_in_page(line, at, shift) && mshr_find(misses, key) == entry)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Drops a line, after what is dirty in it went to memory. Gives when that has taken it. */
+static uint64_t drop(const struct here *here, uint32_t slice, uint32_t slot)
+{
+    struct cache *cache = &here->spec->caches[slice];
+    uint64_t key = cache_line_in(cache, slot), done = here->now;
+    uint32_t dirty = *cache_dirty(cache, slot);
+    if (dirty) {
+        done = here->shape->dram->pass(here, slice, key >> 1, dirty, true);
+        slice_occupy(here, slice, sector_count(dirty) * here->shape->sector_ps);
+    }
+    slice_sync_line(here->spec, slice, key, true);
+    return done;
+}
+
+static uint64_t drop_page(const struct here *here, uint64_t at, uint32_t shift)
+{
+    uint64_t done = here->now;
+    for (uint32_t slice = 0; slice < here->spec->here; slice++) {
+        const struct cache *cache = &here->spec->caches[slice];
+        for (uint32_t slot = 0; slot < cache_slots(cache); slot++) {
+            if (!cache_holds(cache, slot))
+                continue;
+            uint64_t offset = slice_line_offset(here->spec, slice, cache_line_in(cache, slot));
+            if (is_in_page(local_physical(here->shape, offset).packed, at, shift))
+                done = max_u64(done, drop(here, slice, slot));
+        }
+    }
+    return done;
+}
+
+static bool give_up(const struct here *here, const struct recall *recall)
+{
+    uint64_t at = recall->head.request.line, done = here->now;
+    if (is_under_way(here, at, recall->page.shift))
+        return false;
+    if (recall->page.right == PAGE_NONE)
+        done = drop_page(here, at, recall->page.shift);
+    struct {
+        struct memsys_reply reply;
+        struct memsys_page page;
+    } message = {.reply = {.line = at, .id = recall->head.request.id}, .page = recall->page};
+    partition_reply(here, &recall->head, done, MEM_DROPPED, &message, sizeof message);
+    return true;
+}
+
+void pages_take_order(const struct here *here, const struct head *head, const unsigned char *payload)
+{
+    struct pages_here *pages = here->spec->pages;
+    struct recall order = {.head = *head};
+    memcpy(&order.page, payload, sizeof order.page);
+    rights_set(&pages->rights, head->request.line, order.page.shift, order.page.right);
+    if (head->kind == MEM_GRANT) {
+        try_parked(here);
+        return;
+    }
+    if (give_up(here, &order))
+        return;
+    mem_grow(pages->recalls, pages->recall_count, pages->recall_capacity);
+    pages->recalls[pages->recall_count++] = order;
+}
+
+void pages_go_on(const struct here *here)
+{
+    struct pages_here *pages = here->spec->pages;
+    size_t left = 0;
+    for (size_t i = 0; i < pages->recall_count; i++)
+        if (!give_up(here, &pages->recalls[i]))
+            pages->recalls[left++] = pages->recalls[i];
+    pages->recall_count = left;
+    if (pages->has_refused)
+        try_parked(here);
+}

@@ -1,0 +1,26 @@
+/* Pages that move between GPUs (mem/iommu.h), for the machine between runs. For this room only. Where pages
+ * do not move, these do nothing. */
+#ifndef SYSTEM_PAGES_H
+#define SYSTEM_PAGES_H
+
+#include "system/parts.h"
+
+/* What is away from home of these physical addresses is copied home, so that the host sees it; takes no time.
+ */
+void machine_gather_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes);
+
+/* The host is about to change them: nobody but their homes has them any more. */
+void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes);
+
+/* All of them. */
+void machine_gather_all_pages(struct local_machine *machine);
+void machine_forget_all_pages(struct local_machine *machine);
+
+/* The home whose memory has an address now, and how many bytes from there on it has as well. */
+struct machine_page_place {
+    uint32_t home;
+    uint64_t bytes;
+};
+struct machine_page_place machine_find_page(const struct local_machine *machine, uint64_t at);
+
+#endif
