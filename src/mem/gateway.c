@@ -106,6 +106,7 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
         struct memsys_page page;
         memcpy(&page, message.rest, sizeof page);
         message.head.to = page.to;
+        state->peer_bytes += memsys_line_bytes(gateway_of(self)->mem);
         send_to_fabric(self, event->kind, &message, event->bytes, memsys_line_bytes(gateway_of(self)->mem));
         return;
     }

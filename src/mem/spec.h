@@ -143,7 +143,7 @@ extern const struct param_group l2_params, l3_params, dram_params, noc_params, t
     X(S, dram_busy_ps, "ps", "channels were moving data, over all channels")                                 \
     X(S, tlb_walks, "walks", "walks through tables, for pages that it did not have")                         \
     X(S, host_bytes, "bytes", "read from or written to the host's memory")                                   \
-    X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory")                                  \
+    X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory, or sent to them as pages")        \
     X(S, pages_wanted, "requests", "requests to the IOMMU for pages that were not here, or not to write")    \
     X(S, pages_received, "pages", "pages that came from elsewhere")                                          \
     X(S, pages_dropped, "pages", "pages that left, as others wanted them")                                   \
