@@ -76,7 +76,8 @@ static bool knows_page(struct sm *sm, uint64_t page, uint64_t at, struct sm_coun
     uint64_t now = component_now(sm->component);
     counters->tlb_misses++;
     tell_translation(sm, PROBE_BEGINS, page);
-    REQUIRE(port_send(sm->translations, 0, at > now ? at - now : 0, 0, &asked, sizeof asked));
+    REQUIRE(
+        port_send(sm->translations, 0, at > now ? at - now : 0, TRANSLATION_WANTED, &asked, sizeof asked));
     return false;
 }
 
@@ -133,6 +134,15 @@ void translation_came(struct sm *sm, uint64_t page)
         }
     }
     sm->untranslated_count = left;
+}
+
+void translation_shot(struct sm *sm, const struct event *event)
+{
+    struct shootdown shot;
+    memcpy(&shot, event->payload, sizeof shot);
+    if (sm->tlb.entries)
+        tlb_drop(&sm->tlb, sm->config.tlb->page, &shot);
+    REQUIRE(port_send(sm->translations, event->from, 0, TRANSLATION_DROPPED, &shot, sizeof shot));
 }
 
 /* `wire_bytes`: as many go over the crossbar, beside what each message has. */

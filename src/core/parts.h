@@ -275,7 +275,9 @@ void lsu_let_in(struct sm *sm);                  /* warps that waited for room, 
 void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers);
 void l1_reply(struct sm *sm, const struct event *event);
 void l1_send_waiting(struct sm *sm);
-void translation_came(struct sm *sm, uint64_t page); /* what waited for it goes on */
+void translation_came(struct sm *sm, uint64_t page);
+void translation_shot(struct sm *sm, const struct event *event);
+/* a page left: its entries go */ /* what waited for it goes on */
 void l1_set_shared(struct sm *sm, uint32_t bytes);
 void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);

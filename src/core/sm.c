@@ -203,8 +203,9 @@ static void arrive(struct component *self, void *state, struct port *port)
 {
     struct sm *sm = (struct sm *)(uintptr_t)component_spec(self);
     (void)state;
-    while (UNLIKELY(sm->stopped) && port_head(port))
-        port_pop(port);
+    for (const struct event *event; UNLIKELY(sm->stopped) && (event = port_head(port)); port_pop(port))
+        if (event->kind == TRANSLATION_SHOT && port == sm->translations)
+            translation_shot(sm, event); /* who waits for that is not of this SM */
     if (setjmp(sm->on_fault)) {
         report_fault(sm);
         return;
@@ -213,6 +214,8 @@ static void arrive(struct component *self, void *state, struct port *port)
     for (const struct event *event; (event = port_head(port)); port_pop(port)) {
         if (port == sm->replies) {
             l1_reply(sm, event);
+        } else if (port == sm->translations && event->kind == TRANSLATION_SHOT) {
+            translation_shot(sm, event);
         } else if (port == sm->translations) {
             struct translation known;
             memcpy(&known, event->payload, sizeof known);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "mem/frames.h"
 #include "mem/hostmem_parts.h"
+#include "mem/left_out.h"
 
 enum { BURST = 4096 }; /* bytes that are handed to the link at a time */
 
@@ -78,6 +79,8 @@ static void tell(struct iommu *iommu, uint32_t gpu, uint8_t kind, uint64_t at, u
 static void tell_of_move(struct iommu *iommu, uint32_t gpu, uint8_t kind, uint32_t number,
                          struct memsys_page page)
 {
+    if (kind == MEM_RECALL && left_out(LEFT_OUT_RECALL))
+        return;
     const struct move *move = &iommu->moves[number];
     page.shift = move->shift;
     tell(iommu, gpu, kind, move->at, number, page);
@@ -209,6 +212,8 @@ static void begin(struct iommu *iommu, struct page *page, uint32_t to, const str
     uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
     if (plan->source < PAGE_HOST)
         others &= ~(UINT64_C(1) << plan->source);
+    if (left_out(LEFT_OUT_SHARERS))
+        others = 0;
     iommu->moves[number].left = (uint32_t)__builtin_popcountll(others);
     for (uint64_t left = others; left; left &= left - 1)
         tell_of_move(iommu, (uint32_t)__builtin_ctzll(left), MEM_RECALL, number,

@@ -72,6 +72,16 @@ static bool plug_serving_gateway(struct memsys *mem, struct err *err)
             link_plug_one_way(mem->replies, gateway_port(mem->gateway, GATEWAY_REPLIES), PORT_SENDS, err));
 }
 
+/* To the host, and to all who have entries of pages. */
+static bool plug_pager(struct memsys *mem, struct err *err)
+{
+    if (!mem->pager)
+        return true;
+    return link_plug(mem->host_link, pager_port(mem->pager, PAGER_HOST), err) &&
+           (!mem->translations ||
+            link_plug(mem->translations, pager_port(mem->pager, PAGER_TRANSLATIONS), err));
+}
+
 /* Slices are plugged in behind the clients, in the order of their numbers; memsys_target relies on it. */
 bool memsys_ready(struct memsys *mem, struct err *err)
 {
@@ -95,7 +105,7 @@ bool memsys_ready(struct memsys *mem, struct err *err)
             return false;
     }
     return link_plug_one_way(mem->host_link, dma_port(mem->dma, DMA_HOST), PORT_SENDS, err) &&
-           (!mem->pager || link_plug(mem->host_link, pager_port(mem->pager, PAGER_HOST), err));
+           plug_pager(mem, err);
 }
 
 uint32_t memsys_target(const struct memsys *mem, uint32_t client, uint64_t line)
@@ -170,6 +180,11 @@ uint32_t memsys_pager_plug(const struct memsys *mem)
 uint32_t memsys_gateway_target(const struct memsys *mem)
 {
     return mem->shape.clients + mem->shape.map.slices;
+}
+
+uint32_t memsys_tlbs(const struct memsys *mem)
+{
+    return mem->translations ? mem->shape.clients_of_sms + 1 : 0;
 }
 
 uint32_t memsys_islands(const struct memsys *mem)

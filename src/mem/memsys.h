@@ -56,8 +56,10 @@ void memsys_free(struct memsys *mem); /* after the engine */
  * other. */
 bool memsys_attach(struct memsys *mem, uint32_t number, struct port *requests, struct port *replies,
                    struct err *err);
-/* By which a client asks for translations (mem/tlb.h), where they take time: at plug 0. */
+/* By which a client asks for translations (mem/tlb.h), where they take time: at plug 0. And how many have
+ * entries: it, and clients at the plugs behind. */
 bool memsys_attach_translations(struct memsys *mem, struct port *translations, struct err *err);
+uint32_t memsys_tlbs(const struct memsys *mem);
 /* The network of GPUs (mem/gateway.h), where it is the endpoint of its home's number. */
 struct network;
 bool memsys_attach_fabric(struct memsys *mem, struct network *fabric, struct err *err);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "mem/left_out.h"
 #include "mem/memsys.h"
 #include "paging/directory.h"
 
@@ -40,7 +41,7 @@ struct coming {
 struct going {
     uint64_t at, next; /* the line to be read next */
     uint32_t move;     /* PAGE_NO_MOVE: free */
-    uint32_t left;     /* islands that did not drop it yet; then, lines that were not sent */
+    uint32_t left;     /* islands and TLBs that did not drop it yet; then, lines that were not sent */
     struct memsys_page page;
 };
 
@@ -161,8 +162,9 @@ static void grant(struct component *self, uint64_t at, uint32_t move, const stru
             pager->wanted[left++] = *one;
     }
     pager->wanted_count = left;
-    order_islands(self, MEM_GRANT, at, 0, page);
-    if (move != PAGE_NO_MOVE)
+    if (!left_out(LEFT_OUT_GRANT))
+        order_islands(self, MEM_GRANT, at, 0, page);
+    if (move != PAGE_NO_MOVE && !left_out(LEFT_OUT_GRANTED))
         tell_host(self, MEM_GRANTED, at, move, page);
 }
 
@@ -219,6 +221,17 @@ static void line_written(struct component *self, struct pager_state *state, uint
 
 /* ---- pages that go ---- */
 
+/* All TLBs that may have the page drop it, too. */
+static void shoot_down(struct component *self, struct going *going, uint32_t number)
+{
+    uint32_t tlbs = memsys_tlbs(pager_of(self)->mem);
+    struct shootdown shot = {.at = going->at, .shift = going->page.shift, .id = number};
+    going->left += tlbs;
+    for (uint32_t i = 0; i < tlbs && !left_out(LEFT_OUT_SHOOTDOWN); i++)
+        REQUIRE(
+            port_send(component_port(self, PAGER_TRANSLATIONS), i, 0, TRANSLATION_SHOT, &shot, sizeof shot));
+}
+
 static void recall(struct component *self, const struct page_message *message)
 {
     struct pager *pager = pager_of(self);
@@ -235,6 +248,8 @@ static void recall(struct component *self, const struct page_message *message)
                                          .left = memsys_islands(pager->mem),
                                          .page = message->page};
     order_islands(self, MEM_RECALL, message->request.line, (uint32_t)place, &message->page);
+    if (message->page.right == PAGE_NONE)
+        shoot_down(self, &pager->going[place], (uint32_t)place);
 }
 
 /* Reads lines of pages that go, as long as not too many are under way. */
@@ -257,7 +272,8 @@ static void read_lines(struct component *self, struct pager_state *state)
     }
 }
 
-/* An island has dropped a page, or keeps it for reading. With the last one its bytes can go. */
+/* An island or a TLB has dropped a page, or an island keeps it for reading. With the last one its bytes can
+ * go. */
 static void dropped(struct component *self, struct pager_state *state, uint32_t number)
 {
     struct pager *pager = pager_of(self);
@@ -308,6 +324,13 @@ static void pager_arrive(struct component *self, void *state, struct port *port)
 {
     const struct event *event = port_head(port);
     struct page_message message;
+    if (port_number(port) == PAGER_TRANSLATIONS) {
+        struct shootdown shot;
+        memcpy(&shot, event->payload, sizeof shot);
+        dropped(self, state, shot.id);
+        port_pop(port);
+        return;
+    }
     memcpy(&message, event->payload, min_u64(event->bytes, sizeof message));
     switch ((enum memsys_kind)event->kind) {
     case MEM_WANT:
@@ -374,8 +397,9 @@ struct pager *pager_new(struct engine *engine, const char *path, const struct me
     struct text name = {0};
     text_add(&name, "%s.pager", path);
     *pager = (struct pager){.self = pager, .mem = mem};
-    pager->component = engine_component(engine, engine_island(engine, name.at), name.at, &pager_ops,
-                                        &pager->self, sizeof(struct pager_state), "requests,replies,host");
+    pager->component =
+        engine_component(engine, engine_island(engine, name.at), name.at, &pager_ops, &pager->self,
+                         sizeof(struct pager_state), "requests,replies,host,translations");
     text_fini(&name);
     return pager;
 }

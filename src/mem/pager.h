@@ -5,6 +5,8 @@
  *   slices <-- grant -- pager <-- lines of the page -- the holder's pager <-- dropped, lines -- its slices
  *                         |--- granted --> IOMMU
  *
+ * With the slices, all TLBs of the GPU drop a page that leaves (mem/tlb.h).
+ *
  * Lines are read and written over the crossbar, around the L2, and cross the fabric in long messages. */
 #ifndef MEM_PAGER_H
 #define MEM_PAGER_H
@@ -14,7 +16,7 @@
 struct memsys;
 struct pager;
 
-enum pager_port { PAGER_REQUESTS, PAGER_REPLIES, PAGER_HOST };
+enum pager_port { PAGER_REQUESTS, PAGER_REPLIES, PAGER_HOST, PAGER_TRANSLATIONS };
 
 struct pager *pager_new(struct engine *engine, const char *path, const struct memsys *mem);
 void pager_free(struct pager *pager); /* after the engine */

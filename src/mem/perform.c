@@ -1,6 +1,7 @@
 /* The effect of requests on a slot whose data is present: reads, writes, atomics, and forwarding to the home
  * slice. */
 #include "mem/partition.h"
+#include "mem/left_out.h"
 
 uint64_t slice_occupy(const struct here *here, uint32_t slice, uint64_t takes)
 {
@@ -105,7 +106,8 @@ void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_
         partition_cross(here, slice, here->now, memsys_message_bytes(MEM_INVALIDATE, sectors, 0));
     here->state->slices[slice].invalidated_at = arrives;
     here->state->count.l2_copies_invalidated++;
-    component_schedule(here->self, arrives - here->now, EVENT_INVALIDATE, &what, sizeof what);
+    if (!left_out(LEFT_OUT_COPIES))
+        component_schedule(here->self, arrives - here->now, EVENT_INVALIDATE, &what, sizeof what);
 }
 
 /* Sectors of this slot change. What comes across has changed the copies there, or dropped them. */

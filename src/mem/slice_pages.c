@@ -3,6 +3,9 @@
  * Requests for one line keep their order. */
 #include "base/mem.h"
 #include "mem/dram.h"
+#include "mem/left_out.h"
+
+enum left_out left_out_now = LEFT_OUT_NOTHING;
 
 static enum page_right needed(const struct head *head)
 {
@@ -162,7 +165,7 @@ static uint64_t drop_page(const struct here *here, uint64_t at, uint32_t shift)
 static bool give_up(const struct here *here, const struct recall *recall)
 {
     uint64_t at = recall->head.request.line, done = here->now;
-    if (is_under_way(here, at, recall->page.shift))
+    if (!left_out(LEFT_OUT_UNDER_WAY) && is_under_way(here, at, recall->page.shift))
         return false;
     if (recall->page.right == PAGE_NONE)
         done = drop_page(here, at, recall->page.shift);
@@ -170,7 +173,8 @@ static bool give_up(const struct here *here, const struct recall *recall)
         struct memsys_reply reply;
         struct memsys_page page;
     } message = {.reply = {.line = at, .id = recall->head.request.id}, .page = recall->page};
-    partition_reply(here, &recall->head, done, MEM_DROPPED, &message, sizeof message);
+    if (!left_out(LEFT_OUT_DROPPED))
+        partition_reply(here, &recall->head, done, MEM_DROPPED, &message, sizeof message);
     return true;
 }
 
@@ -179,7 +183,8 @@ void pages_take_order(const struct here *here, const struct head *head, const un
     struct pages_here *pages = here->spec->pages;
     struct recall order = {.head = *head};
     memcpy(&order.page, payload, sizeof order.page);
-    rights_set(&pages->rights, head->request.line, order.page.shift, order.page.right);
+    if (head->kind == MEM_GRANT || !left_out(LEFT_OUT_RIGHTS))
+        rights_set(&pages->rights, head->request.line, order.page.shift, order.page.right);
     if (head->kind == MEM_GRANT) {
         try_parked(here);
         return;

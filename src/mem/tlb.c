@@ -32,6 +32,18 @@ uint32_t tlb_add(struct tlb *tlb, uint64_t page)
     return slot;
 }
 
+void tlb_drop(struct tlb *tlb, uint64_t page_bytes, const struct shootdown *shot)
+{
+    uint64_t first = shot->at / page_bytes, last = (shot->at + (UINT64_C(1) << shot->shift) - 1) / page_bytes;
+    for (uint64_t page = first; page <= last; page++) {
+        uint32_t slot = tags_find(tlb->entries, page);
+        if (slot != TAGS_NONE)
+            tags_drop(tlb->entries, slot);
+        if (tlb->last_page == page + 1)
+            tlb->last_page = 0;
+    }
+}
+
 void tlb_archive(struct tlb *tlb, struct archive *archive)
 {
     tags_archive(tlb->entries, archive);

@@ -17,6 +17,14 @@ struct translation {
     uint64_t page; /* the tag of an address (mem/space.h), divided by the size of an SM's page */
 };
 
+/* A shootdown: a page has left the GPU, and who has its entries drops them and says so (mem/pager.h). */
+struct shootdown {
+    uint64_t at; /* the page's first byte, as a physical address */
+    uint32_t shift, id;
+};
+
+enum translation_kind { TRANSLATION_WANTED, TRANSLATION_SHOT, TRANSLATION_DROPPED };
+
 struct tlb {
     struct tags *entries;
     uint64_t last_page; /* asked for, plus one: most ask for the same again */
@@ -30,6 +38,9 @@ void tlb_archive(struct tlb *tlb, struct archive *archive);
 
 uint32_t tlb_look(struct tlb *tlb, uint64_t page); /* its slot, or TAGS_NONE */
 uint32_t tlb_add(struct tlb *tlb, uint64_t page);
+
+/* Entries of pages of this size that overlap what is shot down. */
+void tlb_drop(struct tlb *tlb, uint64_t page_bytes, const struct shootdown *shot);
 
 static inline bool tlb_has(struct tlb *tlb, uint64_t page)
 {

@@ -15,6 +15,7 @@ struct translator_state {
 struct translator {
     const struct memsys_shape *shape;
     uint64_t pages_together; /* of SMs, in one entry */
+    uint64_t page_bytes;     /* of one entry */
     uint64_t walk_ps;
     uint32_t walkers;
     struct tlb entries; /* or none */
@@ -58,11 +59,25 @@ static void tell_pass(const struct memsys_shape *shape, uint32_t plug, uint64_t 
                                                   .what = is_walked_for ? "walk" : "hit"});
 }
 
+static void shoot(struct translator *translator, struct port *port, const struct event *event)
+{
+    struct shootdown shot;
+    memcpy(&shot, event->payload, sizeof shot);
+    if (translator->ready_at)
+        tlb_drop(&translator->entries, translator->page_bytes, &shot);
+    REQUIRE(port_send(port, event->from, 0, TRANSLATION_DROPPED, &shot, sizeof shot));
+}
+
 static void translator_arrive(struct component *self, void *at, struct port *port)
 {
     struct translator_state *state = at;
     struct translator *translator = (struct translator *)(uintptr_t)component_spec(self);
     const struct event *event = port_head(port);
+    if (event->kind == TRANSLATION_SHOT) {
+        shoot(translator, port, event);
+        port_pop(port);
+        return;
+    }
     struct translation asked;
     memcpy(&asked, event->payload, sizeof asked);
     uint64_t now = component_now(self), page = asked.page / translator->pages_together;
@@ -98,6 +113,7 @@ void translator_make(struct memsys *mem, const struct tlb_spec *spec, uint64_t s
     double cycle_ps = 1e12 / (double)sm_clock;
     *translator = (struct translator){.shape = &mem->shape,
                                       .pages_together = spec->l2_page / spec->page,
+                                      .page_bytes = spec->l2_page,
                                       .walk_ps = (uint64_t)((double)spec->walk_cycles * cycle_ps + 0.5),
                                       .walkers = (uint32_t)spec->walkers};
     if (spec->l2_entries) {

@@ -1,0 +1,35 @@
+/* For tests: what the model leaves out, to see that it is missed. Set before a machine is made. */
+#ifndef MEM_LEFT_OUT_H
+#define MEM_LEFT_OUT_H
+
+#include "base/bits.h"
+
+#include <stdbool.h>
+
+/* id, name, what is left out */
+#define LEFT_OUTS(X)                                                                                         \
+    X(NOTHING, "nothing")                                                                                    \
+    X(COPIES, "copies")       /* a slice does not tell its counterpart that a copy is stale */               \
+    X(UNDER_WAY, "under-way") /* slices do not wait for requests under way before a page leaves */           \
+    X(RIGHTS, "rights")       /* slices go on using a page that leaves */                                    \
+    X(SHARERS, "sharers")     /* the IOMMU does not recall a page from others than who sends it */           \
+    X(RECALL, "recall")       /* messages that are not sent: */                                              \
+    X(SHOOTDOWN, "shootdown")                                                                                \
+    X(DROPPED, "dropped")                                                                                    \
+    X(GRANT, "grant")                                                                                        \
+    X(GRANTED, "granted")
+
+enum left_out {
+#define X(id, ...) LEFT_OUT_##id,
+    LEFT_OUTS(X)
+#undef X
+};
+
+extern enum left_out left_out_now;
+
+static inline bool left_out(enum left_out what)
+{
+    return UNLIKELY(left_out_now == what);
+}
+
+#endif
