@@ -176,6 +176,7 @@ static void release(struct driver *driver)
     mem_free(driver->memory.table);
     mem_free(driver->memory.placed);
     mappings_fini(driver);
+    ipc_fini(driver);
     arena_fini(&driver->memory.host);
     pthread_mutex_destroy(&driver->memory.lock);
     pthread_mutex_destroy(&driver->module_lock);

@@ -4,13 +4,15 @@
  *   module.lock  (of each module) its copies on the devices and its functions
  *   timeline.lock   the simulated machine
  * module.lock may be held when memory.lock is taken, and both, or commands.lock, when timeline.lock is;
- * commands.lock is taken alone. */
+ * no other is
+ * held when commands.lock is taken. */
 #ifndef DRIVER_INTERNAL_H
 #define DRIVER_INTERNAL_H
 
 #include "base/names.h"
 #include "driver/arena.h"
 #include "driver/driver.h"
+#include "driver/ipc.h"
 #include "driver/ledger.h"
 #include "driver/commands.h"
 
@@ -35,6 +37,9 @@ struct allocation {
     bool leaving;                      /* a free of it is on its way through a stream */
     struct mapping_physical *physical; /* of MEMORY_MAPPED, as are these: a bit per device */
     uint64_t readers, writers;
+    struct ipc_lender *lender; /* of memory of another process that was opened (ipc.h), as is this: */
+    uint64_t opened;           /* how often */
+    uint32_t lent;             /* of memory that has a handle: its slot on the board, from 1 */
 };
 
 struct mapping_physical {
@@ -78,7 +83,9 @@ struct memory {
     struct mappings mappings;
     struct placed_memory *placed; /* by address */
     size_t placed_count, placed_capacity;
-    bool told_limit; /* that the host's limit left no addresses was said */
+    bool told_limit;            /* that the host's limit left no addresses was said */
+    uint32_t machine;           /* the process that the machine is in; 0: this one */
+    struct ipc_lender *lenders; /* whose memory is mapped here */
 };
 
 struct memory_pool {
@@ -120,6 +127,8 @@ bool memory_device_has_room(const struct device *device, uint64_t bytes);
 /* Whether a copy may touch all of these bytes: of an allocation, or of mappings side by side. */
 bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes);
 void memory_give_all(struct device *device);
+/* Ends what was opened; with the lock held. */
+void memory_close(struct driver *driver, struct allocation *allocation);
 /* In simulated time: nothing of it is left in caches, as its addresses may come again, or go. */
 void memory_forget(struct driver *driver, const struct allocation *allocation);
 void memory_add_peer(struct device *device, struct device *peer);

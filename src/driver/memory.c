@@ -17,6 +17,7 @@ bool memory_init(struct driver *driver, struct err *err)
     pthread_mutex_init(&driver->memory.lock, NULL);
     mappings_init(&driver->memory.mappings);
     driver->memory.ranges_changed = 1;
+    driver->memory.machine = driver->attach ? attach_process(driver->attach) : 0;
     const struct seat_memory *shared = driver->attach ? &attach_seat(driver->attach)->host : NULL;
     return shared ? arena_init_shared(&driver->memory.host, shared->at, shared->bytes, shared->file, err)
                   : arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
@@ -231,7 +232,8 @@ void memory_remove(struct driver *driver, struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
     hide(driver, allocation);
-    memory_forget(driver, allocation);
+    if (!allocation->lender) /* else its owner may still have some of it in caches */
+        memory_forget(driver, allocation);
     if (memory->placed_count)
         locality_forget_memory(driver, allocation->at, allocation->bytes);
     memory->ranges_changed += is_apart(allocation);
@@ -242,10 +244,19 @@ void memory_remove(struct driver *driver, struct allocation *allocation)
     mem_free(allocation);
 }
 
-static void give(struct driver *driver, struct allocation *allocation)
+void memory_close(struct driver *driver, struct allocation *allocation)
 {
     struct allocation gone = *allocation;
     memory_remove(driver, allocation);
+    ipc_memory_leave(driver, &gone);
+}
+
+static void give(struct driver *driver, struct allocation *allocation)
+{
+    struct allocation gone = *allocation;
+    memory_close(driver, allocation);
+    if (gone.lender)
+        return;
     if (gone.device)
         gone.device->used -= cost(gone.bytes - gone.spare_bytes);
     if (gone.pool)
@@ -322,6 +333,7 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
                                        .bytes = found->bytes,
                                        .flags = found->flags,
                                        .id = found->id,
+                                       .borrowed = found->lender,
                                        .pool = found->pool};
     pthread_mutex_unlock(&driver->memory.lock);
     return found != NULL;
@@ -391,7 +403,7 @@ enum result memory_free(struct driver *driver, uint64_t address)
     enum result result = known ? wait_for_users(driver, facts.device) : RESULT_SUCCESS;
     if (result)
         return result;
-    if (!known || (facts.kind != MEMORY_DEVICE && facts.kind != MEMORY_MANAGED) ||
+    if (!known || facts.borrowed || (facts.kind != MEMORY_DEVICE && facts.kind != MEMORY_MANAGED) ||
         !memory_give(driver, address))
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is not the start of memory that was allocated",
                            (unsigned long long)address);

@@ -145,7 +145,8 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
         return RESULT_SUCCESS; /* the recording may be played again: its memory stays */
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *allocation = memory_start(driver, address);
-    bool good = allocation && allocation->kind == MEMORY_DEVICE && !allocation->leaving;
+    bool good =
+        allocation && allocation->kind == MEMORY_DEVICE && !allocation->lender && !allocation->leaving;
     if (good)
         allocation->leaving = true;
     pthread_mutex_unlock(&driver->memory.lock);
