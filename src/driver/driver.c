@@ -171,8 +171,10 @@ static void release(struct driver *driver)
         module_end(driver->modules);
     for (unsigned i = 0; i < driver->device_count; i++)
         device_fini(&driver->devices[i]);
-    for (size_t i = 0; i < driver->memory.count; i++)
+    for (size_t i = 0; i < driver->memory.count; i++) {
+        mem_free(driver->memory.table[i]->graph);
         mem_free(driver->memory.table[i]);
+    }
     mem_free(driver->memory.table);
     mem_free(driver->memory.placed);
     mappings_fini(driver);

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "driver/arena.h"
 #include "driver/driver.h"
+#include "driver/graph_memory.h"
 #include "driver/ipc.h"
 #include "driver/ledger.h"
 #include "driver/commands.h"
@@ -37,9 +38,10 @@ struct allocation {
     bool leaving;                      /* a free of it is on its way through a stream */
     struct mapping_physical *physical; /* of MEMORY_MAPPED, as are these: a bit per device */
     uint64_t readers, writers;
-    struct ipc_lender *lender; /* of memory of another process that was opened (ipc.h), as is this: */
-    uint64_t opened;           /* how often */
-    uint32_t lent;             /* of memory that has a handle: its slot on the board, from 1 */
+    struct ipc_lender *lender;  /* of memory of another process that was opened (ipc.h), as is this: */
+    uint64_t opened;            /* how often */
+    struct graph_memory *graph; /* of memory of a graph (graph_memory.h) */
+    uint32_t lent;              /* of memory that has a handle: its slot on the board, from 1 */
 };
 
 struct mapping_physical {
@@ -127,8 +129,12 @@ bool memory_device_has_room(const struct device *device, uint64_t bytes);
 /* Whether a copy may touch all of these bytes: of an allocation, or of mappings side by side. */
 bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes);
 void memory_give_all(struct device *device);
-/* Ends what was opened; with the lock held. */
+/* With the lock held. Ends what was opened; or any, whatever it is. */
 void memory_close(struct driver *driver, struct allocation *allocation);
+void memory_end(struct driver *driver, struct allocation *allocation);
+/* Likewise: kernels that may touch it see it, or no longer. */
+void memory_show(struct driver *driver, const struct allocation *allocation);
+void memory_hide(struct driver *driver, const struct allocation *allocation);
 /* In simulated time: nothing of it is left in caches, as its addresses may come again, or go. */
 void memory_forget(struct driver *driver, const struct allocation *allocation);
 void memory_add_peer(struct device *device, struct device *peer);
@@ -159,6 +165,8 @@ struct device {
     uint64_t peers; /* a bit per device whose memory kernels of this one may touch */
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
+    struct graph_memory_block *graph_blocks; /* what graphs use of its memory, and how much that is */
+    uint64_t graph_bytes, graph_bytes_high;
 
     struct stream *streams;          /* all that ever were */
     struct stream *busy, *last_busy; /* those with commands that are not done */
@@ -196,6 +204,7 @@ void events_end_all(struct device *device);
 void events_leave(struct device *device, const struct recording *recording); /* it is complete */
 void events_fini(struct device *device);
 void recording_add(struct recording *recording, struct command *command);
+const struct command *recording_command(const struct recording *recording, size_t index);
 enum result recording_join(struct recording *recording, struct stream *stream);
 bool recording_began_in(const struct recording *recording, const struct stream *stream);
 

@@ -162,7 +162,7 @@ enum result ipc_memory_export(struct driver *driver, uint64_t address, struct ip
     stop_commands(driver);
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *found = memory_holding(driver, address);
-    if (!found || found->kind != MEMORY_DEVICE || found->pool || found->lender)
+    if (!found || found->kind != MEMORY_DEVICE || found->pool || found->lender || found->graph)
         result = driver_fail(RESULT_INVALID_VALUE, "0x%llx is not of memory from cudaMalloc of this process",
                              (unsigned long long)address);
     else if (can_share(driver))

@@ -58,8 +58,11 @@ static bool is_seen(const struct device *device, const struct allocation *alloca
     const struct device *owner = allocation->device;
     if (allocation->kind == MEMORY_INTERNAL || allocation->kind == MEMORY_MAPPED)
         return false;
+    if (allocation->graph && !graph_memory_is_awake(allocation->graph))
+        return false;
     return !owner || owner == device || device->peers >> owner->index & 1 ||
-           (allocation->pool && allocation->pool->peers >> device->index & 1);
+           (allocation->pool && allocation->pool->peers >> device->index & 1) ||
+           (allocation->graph && graph_memory_lets(allocation->graph, device));
 }
 
 static struct range range_of(const struct allocation *allocation)
@@ -67,7 +70,7 @@ static struct range range_of(const struct allocation *allocation)
     return (struct range){allocation->at, allocation->bytes, allocation->what, allocation->read_only};
 }
 
-static void show(struct driver *driver, const struct allocation *allocation)
+void memory_show(struct driver *driver, const struct allocation *allocation)
 {
     struct range range = range_of(allocation);
     for (unsigned i = 0; i < driver->device_count; i++) {
@@ -76,7 +79,7 @@ static void show(struct driver *driver, const struct allocation *allocation)
     }
 }
 
-static void hide(struct driver *driver, const struct allocation *allocation)
+void memory_hide(struct driver *driver, const struct allocation *allocation)
 {
     for (unsigned i = 0; i < driver->device_count; i++) {
         if (is_seen(&driver->devices[i], allocation))
@@ -102,7 +105,7 @@ void memory_insert(struct driver *driver, const struct allocation *allocation)
     memory->table[place]->id = ++memory->last_id;
     memory->count++;
     memory->ranges_changed += is_apart(allocation);
-    show(driver, allocation);
+    memory_show(driver, allocation);
 }
 
 static uint64_t cost(uint64_t bytes)
@@ -231,7 +234,7 @@ void memory_forget(struct driver *driver, const struct allocation *allocation)
 void memory_remove(struct driver *driver, struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
-    hide(driver, allocation);
+    memory_hide(driver, allocation);
     if (!allocation->lender) /* else its owner may still have some of it in caches */
         memory_forget(driver, allocation);
     if (memory->placed_count)
@@ -251,13 +254,13 @@ void memory_close(struct driver *driver, struct allocation *allocation)
     ipc_memory_leave(driver, &gone);
 }
 
-static void give(struct driver *driver, struct allocation *allocation)
+void memory_end(struct driver *driver, struct allocation *allocation)
 {
     struct allocation gone = *allocation;
     memory_close(driver, allocation);
     if (gone.lender)
         return;
-    if (gone.device)
+    if (gone.device && !gone.graph)
         gone.device->used -= cost(gone.bytes - gone.spare_bytes);
     if (gone.pool)
         leave_pool(gone.pool, gone.bytes);
@@ -269,10 +272,12 @@ bool memory_give(struct driver *driver, uint64_t address)
 {
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *allocation = memory_start(driver, address);
+    bool good = false;
     if (allocation)
-        give(driver, allocation);
+        good =
+            allocation->graph ? graph_memory_give(allocation->graph) : (memory_end(driver, allocation), true);
     pthread_mutex_unlock(&driver->memory.lock);
-    return allocation != NULL;
+    return good;
 }
 
 void memory_give_all(struct device *device)
@@ -280,8 +285,13 @@ void memory_give_all(struct device *device)
     struct memory *memory = &device->driver->memory;
     pthread_mutex_lock(&memory->lock);
     for (size_t i = memory->count; i-- > 0;) {
-        if (memory->table[i]->device == device && memory->table[i]->kind != MEMORY_MAPPED)
-            give(device->driver, memory->table[i]);
+        struct allocation *one = memory->table[i];
+        if (one->device != device || one->kind == MEMORY_MAPPED)
+            continue;
+        if (one->graph)
+            graph_memory_give(one->graph); /* graphs that name it may be launched again */
+        else
+            memory_end(device->driver, one);
     }
     pthread_mutex_unlock(&memory->lock);
 }
@@ -326,6 +336,8 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
     *facts = (struct memory_facts){.kind = MEMORY_UNKNOWN};
     pthread_mutex_lock(&driver->memory.lock);
     const struct allocation *found = memory_holding(driver, address);
+    if (found && found->graph && !graph_memory_is_there(found->graph) && !driver->commands.recordings)
+        found = NULL; /* only graphs name it that are being made */
     if (found)
         *facts = (struct memory_facts){.kind = found->kind,
                                        .device = found->device,
