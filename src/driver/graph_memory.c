@@ -242,7 +242,7 @@ static void take_off(struct device *device, struct graph_memory_block **link)
     struct graph_memory_block *block = *link;
     *link = block->next;
     device->used -= block->bytes;
-    device->graph_bytes -= block->bytes;
+    device->graph_facts.used -= block->bytes;
     mem_free(block);
 }
 
@@ -271,8 +271,10 @@ static struct graph_memory_block *add_block(struct device *device, uint64_t byte
     *block = (struct graph_memory_block){.next = device->graph_blocks, .bytes = bytes};
     device->graph_blocks = block;
     device->used += bytes;
-    device->graph_bytes += bytes;
-    device->graph_bytes_high = max_u64(device->graph_bytes_high, device->graph_bytes);
+    struct graph_memory_facts *facts = &device->graph_facts;
+    facts->used += bytes;
+    facts->used_high = max_u64(facts->used_high, facts->used);
+    facts->reserved_high = max_u64(facts->reserved_high, facts->used);
     return block;
 }
 
@@ -291,14 +293,15 @@ static struct graph_memory_block *take_block(struct device *device, uint64_t byt
 void graph_memory_facts(struct device *device, struct graph_memory_facts *facts)
 {
     pthread_mutex_lock(&device->driver->memory.lock);
-    *facts = (struct graph_memory_facts){device->graph_bytes, device->graph_bytes_high};
+    *facts = device->graph_facts;
     pthread_mutex_unlock(&device->driver->memory.lock);
 }
 
-void graph_memory_reset_high(struct device *device)
+void graph_memory_reset_high(struct device *device, bool reserved)
 {
     pthread_mutex_lock(&device->driver->memory.lock);
-    device->graph_bytes_high = device->graph_bytes;
+    struct graph_memory_facts *facts = &device->graph_facts;
+    *(reserved ? &facts->reserved_high : &facts->used_high) = facts->used;
     pthread_mutex_unlock(&device->driver->memory.lock);
 }
 
@@ -364,7 +367,25 @@ static bool add_need(void *user, struct graph_memory *memory, bool allocates)
     return true;
 }
 
-static bool add_stay(void *user, struct graph_memory *memory, bool allocates)
+static bool leave_block(struct graph_memory *memory)
+{
+    if (!memory->block)
+        return false;
+    memory->block->holders--;
+    memory->block = NULL;
+    return true;
+}
+
+/* What an earlier launch left there goes before this one, whose stream comes after. */
+static bool free_there(void *user, struct graph_memory *memory, bool allocates)
+{
+    (void)user;
+    if (allocates && memory->live)
+        leave_block(memory);
+    return true;
+}
+
+static bool count_there(void *user, struct graph_memory *memory, bool allocates)
 {
     uint64_t *there = user;
     *there += allocates && memory->live && memory->block;
@@ -420,8 +441,10 @@ enum result graph_memory_launch(struct recording *const *recordings, size_t coun
     pthread_mutex_lock(&driver->memory.lock);
     visit(&launch, forget_live, NULL);
     bool good = visit(&launch, add_need, &need);
-    visit(&launch, add_stay, &there);
+    visit(&launch, count_there, &there);
     good = good && (auto_free || !there);
+    if (good && auto_free)
+        visit(&launch, free_there, NULL);
     for (unsigned i = 0; i < driver->device_count && good && room; i++)
         room = place(&launch, &driver->devices[i]);
     pthread_mutex_unlock(&driver->memory.lock);
@@ -462,15 +485,6 @@ bool graph_memory_is_awake(const struct graph_memory *memory)
 bool graph_memory_lets(const struct graph_memory *memory, const struct device *device)
 {
     return memory->request.peers >> device->index & 1;
-}
-
-static bool leave_block(struct graph_memory *memory)
-{
-    if (!memory->block)
-        return false;
-    memory->block->holders--;
-    memory->block = NULL;
-    return true;
 }
 
 bool graph_memory_give(struct graph_memory *memory)

@@ -33,10 +33,11 @@ bool graph_memory_find(struct driver *driver, uint64_t address, struct graph_mem
 bool graph_memory_is_used(const struct recording *recording); /* it allocates or frees some */
 
 struct graph_memory_facts {
-    uint64_t used, used_high; /* of the GPU's memory, bytes */
+    uint64_t used;                     /* of the GPU's memory, bytes, */
+    uint64_t used_high, reserved_high; /* and most of it since the one or the other began anew */
 };
 void graph_memory_facts(struct device *device, struct graph_memory_facts *facts);
-void graph_memory_reset_high(struct device *device);
+void graph_memory_reset_high(struct device *device, bool reserved);
 void graph_memory_trim(struct device *device); /* what no graph uses goes back */
 
 /* ---- for this room ---- */

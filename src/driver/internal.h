@@ -166,7 +166,7 @@ struct device {
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
     struct graph_memory_block *graph_blocks; /* what graphs use of its memory, and how much that is */
-    uint64_t graph_bytes, graph_bytes_high;
+    struct graph_memory_facts graph_facts;
 
     struct stream *streams;          /* all that ever were */
     struct stream *busy, *last_busy; /* those with commands that are not done */

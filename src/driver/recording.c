@@ -110,6 +110,11 @@ enum result recordings_play(struct recording *const *recordings, size_t count, s
     return result;
 }
 
+enum result recording_play(struct recording *recording, struct stream *stream)
+{
+    return recordings_play(&recording, 1, stream, false);
+}
+
 const struct command *recording_command(const struct recording *recording, size_t index)
 {
     return recording->commands[index];

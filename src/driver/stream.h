@@ -136,8 +136,9 @@ struct recording;
 enum result stream_record_begin(struct stream *stream);
 enum result stream_record_end(struct stream *stream, struct recording **recording);
 bool stream_is_recording(const struct stream *stream);
-/* One after another, as one graph. auto_free: memory that they allocate and that is there still is freed
- * before. */
+enum result recording_play(struct recording *recording, struct stream *stream);
+/* Several, one after another, as one graph. auto_free: memory that they allocate and that is there still is
+ * freed before. */
 enum result recordings_play(struct recording *const *recordings, size_t count, struct stream *stream,
                             bool auto_free);
 size_t recording_count(const struct recording *recording); /* commands in it */

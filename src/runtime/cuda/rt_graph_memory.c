@@ -72,7 +72,8 @@ cudaError_t cuda_graph_memory_attribute(int device, int attribute, uint64_t *val
     if (!value || attribute < USED || attribute >= ATTRIBUTES)
         return cudaErrorInvalidValue;
     graph_memory_facts(cuda_device_at(device), &facts);
-    *value = attribute == USED || attribute == RESERVED ? facts.used : facts.used_high;
+    const uint64_t values[ATTRIBUTES] = {facts.used, facts.used_high, facts.used, facts.reserved_high};
+    *value = values[attribute];
     return cudaSuccess;
 }
 
@@ -83,7 +84,7 @@ cudaError_t cuda_graph_memory_set_attribute(int device, int attribute, const uin
         return cudaErrorInvalidDevice;
     if (!value || *value || (attribute != USED_HIGH && attribute != RESERVED_HIGH))
         return cudaErrorInvalidValue;
-    graph_memory_reset_high(cuda_device_at(device));
+    graph_memory_reset_high(cuda_device_at(device), attribute == RESERVED_HIGH);
     return cudaSuccess;
 }
 
