@@ -4,6 +4,7 @@
 #include "serve/serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,9 @@
  * barriers of their own: time goes on without one that is silent for so long. */
 static const double patience_s = 0.2;
 
-static _Noreturn void become_machine(const char *path, const struct system *system, unsigned threads)
+/* In the child, which tells why it could not become the machine; later it can only complain. */
+static _Noreturn void become_machine(const char *path, const struct system *system, unsigned threads,
+                                     int tell)
 {
     struct serve_options how = {.path = path,
                                 .system = system,
@@ -28,7 +31,11 @@ static _Noreturn void become_machine(const char *path, const struct system *syst
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* Ctrl-C is for the program: its machine is there until it has ended */
     catch_interrupts();
-    _exit(serve_run(&how, &counts, &err) ? EXIT_GOOD : complain(EXIT_FAILED, &err));
+    signal(SIGPIPE, SIG_IGN);
+    bool good = serve_run(&how, &counts, &err);
+    if (!good && write(tell, err.text, sizeof err.text) < 0)
+        complain(EXIT_FAILED, &err);
+    _exit(good ? EXIT_GOOD : EXIT_FAILED);
 }
 
 static bool has_ended(struct shared_machine *machine)
@@ -39,21 +46,35 @@ static bool has_ended(struct shared_machine *machine)
     return true;
 }
 
+static bool tell_why(int from, struct err *err)
+{
+    struct err why = {.text = "the machine has ended"};
+    ssize_t told = read(from, why.text, sizeof why.text);
+    return err_set(err, "run: --shared: %.250s", told < 0 ? strerror(errno) : why.text);
+}
+
 bool shared_machine_start(struct shared_machine *machine, const char *path, const struct system *system,
                           unsigned threads, struct err *err)
 {
     struct text description = {0};
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return err_set(err, "run: cannot start a process: %s", strerror(errno));
     text_add(&description, "%s.ini", path); /* which is written when programs can attach */
     machine->process = fork();
-    if (!machine->process)
-        become_machine(path, system, threads);
+    if (!machine->process) {
+        close(ends[0]);
+        become_machine(path, system, threads, ends[1]);
+    }
+    close(ends[1]);
     bool good = machine->process > 0 || err_set(err, "run: cannot start a process: %s", strerror(errno));
     while (good && access(description.at, F_OK)) {
         if (has_ended(machine))
-            good = err_set(err, "run: --shared: there is no machine to share");
+            good = tell_why(ends[0], err);
         else
             nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
     }
+    close(ends[0]);
     text_fini(&description);
     return good;
 }

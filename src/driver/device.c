@@ -80,7 +80,7 @@ void device_fini(struct device *device)
         next = pool->next;
         mem_free(pool);
     }
-    graph_memory_fini(device);
+    memory_graph_fini(device);
     events_fini(device);
     arrays_fini(device);
     arena_fini(&device->arena);

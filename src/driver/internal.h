@@ -12,7 +12,7 @@
 #include "base/names.h"
 #include "driver/arena.h"
 #include "driver/driver.h"
-#include "driver/graph_memory.h"
+#include "driver/memory_graph.h"
 #include "driver/ipc.h"
 #include "driver/ledger.h"
 #include "driver/commands.h"
@@ -40,7 +40,7 @@ struct allocation {
     uint64_t readers, writers;
     struct ipc_lender *lender;  /* of memory of another process that was opened (ipc.h), as is this: */
     uint64_t opened;            /* how often */
-    struct graph_memory *graph; /* of memory of a graph (graph_memory.h) */
+    struct memory_graph *graph; /* of memory of a graph (memory_graph.h) */
     uint32_t lent;              /* of memory that has a handle: its slot on the board, from 1 */
 };
 
@@ -165,8 +165,8 @@ struct device {
     uint64_t peers; /* a bit per device whose memory kernels of this one may touch */
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
-    struct graph_memory_block *graph_blocks; /* what graphs use of its memory, and how much that is */
-    struct graph_memory_facts graph_facts;
+    struct memory_graph_block *graph_blocks; /* what graphs use of its memory, and how much that is */
+    struct memory_graph_facts graph_facts;
 
     struct stream *streams;          /* all that ever were */
     struct stream *busy, *last_busy; /* those with commands that are not done */

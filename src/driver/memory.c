@@ -58,11 +58,11 @@ static bool is_seen(const struct device *device, const struct allocation *alloca
     const struct device *owner = allocation->device;
     if (allocation->kind == MEMORY_INTERNAL || allocation->kind == MEMORY_MAPPED)
         return false;
-    if (allocation->graph && !graph_memory_is_awake(allocation->graph))
+    if (allocation->graph && !memory_graph_is_awake(allocation->graph))
         return false;
     return !owner || owner == device || device->peers >> owner->index & 1 ||
            (allocation->pool && allocation->pool->peers >> device->index & 1) ||
-           (allocation->graph && graph_memory_lets(allocation->graph, device));
+           (allocation->graph && memory_graph_lets(allocation->graph, device));
 }
 
 static struct range range_of(const struct allocation *allocation)
@@ -275,7 +275,7 @@ bool memory_give(struct driver *driver, uint64_t address)
     bool good = false;
     if (allocation)
         good =
-            allocation->graph ? graph_memory_give(allocation->graph) : (memory_end(driver, allocation), true);
+            allocation->graph ? memory_graph_give(allocation->graph) : (memory_end(driver, allocation), true);
     pthread_mutex_unlock(&driver->memory.lock);
     return good;
 }
@@ -289,7 +289,7 @@ void memory_give_all(struct device *device)
         if (one->device != device || one->kind == MEMORY_MAPPED)
             continue;
         if (one->graph)
-            graph_memory_give(one->graph); /* graphs that name it may be launched again */
+            memory_graph_give(one->graph); /* graphs that name it may be launched again */
         else
             memory_end(device->driver, one);
     }
@@ -336,7 +336,7 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
     *facts = (struct memory_facts){.kind = MEMORY_UNKNOWN};
     pthread_mutex_lock(&driver->memory.lock);
     const struct allocation *found = memory_holding(driver, address);
-    if (found && found->graph && !graph_memory_is_there(found->graph) && !driver->commands.recordings)
+    if (found && found->graph && !memory_graph_is_there(found->graph) && !driver->commands.recordings)
         found = NULL; /* only graphs name it that are being made */
     if (found)
         *facts = (struct memory_facts){.kind = found->kind,

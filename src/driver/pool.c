@@ -110,7 +110,7 @@ enum result memory_alloc_async(struct stream *stream, struct memory_pool *pool, 
     if (result)
         return result;
     if (stream_is_recording(stream))
-        return graph_memory_alloc(stream, &(struct graph_memory_request){.device = device, .bytes = bytes},
+        return memory_graph_alloc(stream, &(struct memory_graph_request){.device = device, .bytes = bytes},
                                   address);
     struct memory_request request = {.kind = MEMORY_DEVICE,
                                      .bytes = bytes,
@@ -145,11 +145,11 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
     if (result || !address)
         return result;
     if (stream_is_recording(stream))
-        return graph_memory_free(stream, address);
+        return memory_graph_free(stream, address);
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *allocation = memory_start(driver, address);
     struct command *freeing =
-        allocation && allocation->graph ? graph_memory_leaving(allocation->graph, stream) : NULL;
+        allocation && allocation->graph ? memory_graph_leaving(allocation->graph, stream) : NULL;
     bool good = !freeing && allocation && allocation->kind == MEMORY_DEVICE && !allocation->lender &&
                 !allocation->graph && !allocation->leaving;
     if (good)
@@ -157,7 +157,7 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
     pthread_mutex_unlock(&driver->memory.lock);
     if (freeing) {
         result = commands_submit(stream, freeing, false, NULL);
-        graph_memory_submitted(stream);
+        memory_graph_submitted(stream);
         return result;
     }
     if (!good)

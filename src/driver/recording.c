@@ -103,10 +103,10 @@ enum result recordings_play(struct recording *const *recordings, size_t count, s
 {
     enum result result = device_usable(stream->device);
     if (!result)
-        result = graph_memory_launch(recordings, count, stream, auto_free);
+        result = memory_graph_launch(recordings, count, stream, auto_free);
     for (size_t i = 0; i < count && !result; i++)
         result = play(recordings[i], stream);
-    graph_memory_submitted(stream);
+    memory_graph_submitted(stream);
     return result;
 }
 

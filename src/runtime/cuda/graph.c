@@ -1,5 +1,5 @@
 #include "runtime/cuda/graph.h"
-#include "driver/graph_memory.h"
+#include "driver/memory_graph.h"
 #include "runtime/cuda/copy.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/register.h"
@@ -96,7 +96,7 @@ static cudaError_t peers_of(const struct cudaMemAllocNodeParams *what, uint64_t 
     return cudaSuccess;
 }
 
-static cudaError_t request_of(const struct node_work *work, struct graph_memory_request *request)
+static cudaError_t request_of(const struct node_work *work, struct memory_graph_request *request)
 {
     enum { PINNED = 1 };
     const struct cudaMemPoolProps *pool = &work->alloc.poolProps;
@@ -106,16 +106,16 @@ static cudaError_t request_of(const struct node_work *work, struct graph_memory_
     if (pool->handleTypes)
         return cudaErrorNotSupported;
     *request =
-        (struct graph_memory_request){.device = device, .bytes = work->alloc.bytesize, .again = work->again};
+        (struct memory_graph_request){.device = device, .bytes = work->alloc.bytesize, .again = work->again};
     return peers_of(&work->alloc, &request->peers);
 }
 
 static cudaError_t submit_alloc(struct stream *stream, struct node_work *work)
 {
-    struct graph_memory_request request;
+    struct memory_graph_request request;
     uint64_t address = 0;
     cudaError_t error = request_of(work, &request);
-    error = error ? error : (cudaError_t)graph_memory_alloc(stream, &request, &address);
+    error = error ? error : (cudaError_t)memory_graph_alloc(stream, &request, &address);
     work->alloc.dptr = (void *)(uintptr_t)address;
     work->alloc.accessDescs = NULL; /* they were read, and may be gone */
     work->alloc.accessDescCount = 0;
@@ -143,7 +143,7 @@ static cudaError_t submit(struct stream *stream, struct node_work *work)
     case NODE_ALLOC:
         return submit_alloc(stream, work);
     case NODE_FREE:
-        return graph_memory_free(stream, (uint64_t)(uintptr_t)work->freed);
+        return memory_graph_free(stream, (uint64_t)(uintptr_t)work->freed);
     default:
         return cudaSuccess;
     }
@@ -241,7 +241,7 @@ cudaError_t graph_disconnect(struct graph_node *from, struct graph_node *to)
 static bool is_memory(const struct graph_node *node)
 {
     return node->work.kind == NODE_ALLOC || node->work.kind == NODE_FREE ||
-           (node->work.kind == NODE_CAPTURED && graph_memory_is_used(node->action->recording));
+           (node->work.kind == NODE_CAPTURED && memory_graph_is_used(node->action->recording));
 }
 
 static bool has_memory(const struct graph *graph)
@@ -277,7 +277,7 @@ static void mark_before(struct graph_node *node)
 static uint64_t freed_before(const struct graph *graph, struct graph_node *const *before, size_t count,
                              const struct node_work *work)
 {
-    struct graph_memory_request wanted, made;
+    struct memory_graph_request wanted, made;
     if (request_of(work, &wanted))
         return 0;
     for (size_t i = 0; i < graph->count; i++)
@@ -291,7 +291,7 @@ static uint64_t freed_before(const struct graph *graph, struct graph_node *const
         if (!node->seen || node->work.kind != NODE_FREE)
             continue;
         count_uses(graph, node->work.freed, &allocs, &frees);
-        if (allocs && frees == allocs && graph_memory_find(cuda_driver(), address, &made) &&
+        if (allocs && frees == allocs && memory_graph_find(cuda_driver(), address, &made) &&
             made.bytes == wanted.bytes && made.device == wanted.device && made.peers == wanted.peers)
             return address;
     }

@@ -1,5 +1,5 @@
 #include "runtime/cuda/graph_memory.h"
-#include "driver/graph_memory.h"
+#include "driver/memory_graph.h"
 
 cudaError_t graph_add_alloc(struct graph_node **node, struct graph *graph, struct graph_node *const *before,
                             size_t count, struct cudaMemAllocNodeParams *what)
@@ -66,12 +66,12 @@ enum { USED, USED_HIGH, RESERVED, RESERVED_HIGH, ATTRIBUTES }; /* CUDA's numbers
 
 cudaError_t cuda_graph_memory_attribute(int device, int attribute, uint64_t *value)
 {
-    struct graph_memory_facts facts;
+    struct memory_graph_facts facts;
     if (!cuda_device_at(device))
         return cudaErrorInvalidDevice;
     if (!value || attribute < USED || attribute >= ATTRIBUTES)
         return cudaErrorInvalidValue;
-    graph_memory_facts(cuda_device_at(device), &facts);
+    memory_graph_facts(cuda_device_at(device), &facts);
     const uint64_t values[ATTRIBUTES] = {facts.used, facts.used_high, facts.used, facts.reserved_high};
     *value = values[attribute];
     return cudaSuccess;
@@ -84,7 +84,7 @@ cudaError_t cuda_graph_memory_set_attribute(int device, int attribute, const uin
         return cudaErrorInvalidDevice;
     if (!value || *value || (attribute != USED_HIGH && attribute != RESERVED_HIGH))
         return cudaErrorInvalidValue;
-    graph_memory_reset_high(cuda_device_at(device), attribute == RESERVED_HIGH);
+    memory_graph_reset_high(cuda_device_at(device), attribute == RESERVED_HIGH);
     return cudaSuccess;
 }
 
@@ -92,7 +92,7 @@ cudaError_t cuda_graph_memory_trim(int device)
 {
     if (!cuda_device_at(device))
         return cudaErrorInvalidDevice;
-    graph_memory_trim(cuda_device_at(device));
+    memory_graph_trim(cuda_device_at(device));
     return cudaSuccess;
 }
 

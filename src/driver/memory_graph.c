@@ -1,4 +1,4 @@
-#include "driver/graph_memory.h"
+#include "driver/memory_graph.h"
 #include "driver/internal.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -7,19 +7,19 @@
 static const uint64_t piece = UINT64_C(32) << 20;
 
 /* A part of the GPU's memory that launches use, one after another. */
-struct graph_memory_block {
-    struct graph_memory_block *next;
+struct memory_graph_block {
+    struct memory_graph_block *next;
     uint64_t bytes;
     uint64_t holders;      /* allocations in it that are there when their launch has ended */
     struct stream *stream; /* whose command was the last to use it: this one */
     uint64_t number;
 };
 
-struct graph_memory {
-    struct graph_memory_request request;
+struct memory_graph {
+    struct memory_graph_request request;
     uint64_t at;
     uint64_t users;                   /* commands that name it */
-    struct graph_memory_block *block; /* where it is, if a launch allocated it and nobody has freed it */
+    struct memory_graph_block *block; /* where it is, if a launch allocated it and nobody has freed it */
     bool awake;                       /* kernels may touch it */
     size_t live;                      /* while a launch is looked at: how often it is allocated */
 };
@@ -28,16 +28,16 @@ struct graph_memory {
 
 struct memory_command {
     struct command base;
-    struct graph_memory *memory;
+    struct memory_graph *memory;
 };
 
-static struct driver *driver_of(const struct graph_memory *memory)
+static struct driver *driver_of(const struct memory_graph *memory)
 {
     return memory->request.device->driver;
 }
 
 /* With the lock held: its addresses go back when no graph names it and it is not there. */
-static void end_if_unused(struct graph_memory *memory)
+static void end_if_unused(struct memory_graph *memory)
 {
     struct driver *driver = driver_of(memory);
     if (memory->users || memory->block || driver->commands.stop)
@@ -48,7 +48,7 @@ static void end_if_unused(struct graph_memory *memory)
 
 static void copy_command(struct command *command)
 {
-    struct graph_memory *memory = ((struct memory_command *)command)->memory;
+    struct memory_graph *memory = ((struct memory_command *)command)->memory;
     pthread_mutex_lock(&driver_of(memory)->memory.lock);
     memory->users++;
     pthread_mutex_unlock(&driver_of(memory)->memory.lock);
@@ -56,7 +56,7 @@ static void copy_command(struct command *command)
 
 static void fini_command(struct command *command)
 {
-    struct graph_memory *memory = ((struct memory_command *)command)->memory;
+    struct memory_graph *memory = ((struct memory_command *)command)->memory;
     struct driver *driver = driver_of(memory);
     pthread_mutex_lock(&driver->memory.lock);
     memory->users--;
@@ -64,7 +64,7 @@ static void fini_command(struct command *command)
     pthread_mutex_unlock(&driver->memory.lock);
 }
 
-static void set_awake(struct graph_memory *memory, bool awake)
+static void set_awake(struct memory_graph *memory, bool awake)
 {
     struct driver *driver = driver_of(memory);
     struct allocation *allocation = memory_start(driver, memory->at);
@@ -79,7 +79,7 @@ static void set_awake(struct graph_memory *memory, bool awake)
 
 static void run(struct command *command, bool awake)
 {
-    struct graph_memory *memory = ((struct memory_command *)command)->memory;
+    struct memory_graph *memory = ((struct memory_command *)command)->memory;
     pthread_mutex_lock(&driver_of(memory)->memory.lock);
     set_awake(memory, awake);
     pthread_mutex_unlock(&driver_of(memory)->memory.lock);
@@ -106,7 +106,7 @@ static const struct command_ops free_ops = {.bytes = sizeof(struct memory_comman
                                             .fini = fini_command,
                                             .on_error = true};
 
-static struct command *new_command(const struct command_ops *ops, struct graph_memory *memory)
+static struct command *new_command(const struct command_ops *ops, struct memory_graph *memory)
 {
     struct memory_command *command = (struct memory_command *)command_new(ops);
     command->memory = memory;
@@ -115,14 +115,14 @@ static struct command *new_command(const struct command_ops *ops, struct graph_m
 }
 
 /* The memory that a command of a recording allocates or frees; NULL: it does neither. */
-static struct graph_memory *memory_of(const struct recording *recording, size_t index, bool *allocates)
+static struct memory_graph *memory_of(const struct recording *recording, size_t index, bool *allocates)
 {
     const struct command *command = recording_command(recording, index);
     *allocates = command->ops == &alloc_ops;
     return *allocates || command->ops == &free_ops ? ((const struct memory_command *)command)->memory : NULL;
 }
 
-bool graph_memory_is_used(const struct recording *recording)
+bool memory_graph_is_used(const struct recording *recording)
 {
     bool allocates;
     for (size_t i = 0; i < recording_count(recording); i++) {
@@ -134,14 +134,14 @@ bool graph_memory_is_used(const struct recording *recording)
 
 /* ---- nodes ---- */
 
-static struct graph_memory *find(const struct driver *driver, uint64_t address)
+static struct memory_graph *find(const struct driver *driver, uint64_t address)
 {
     const struct allocation *found = memory_start(driver, address);
     return found ? found->graph : NULL;
 }
 
 /* Whether the last that this recording does with the memory is to free it. */
-static bool ends_free(const struct recording *recording, const struct graph_memory *memory)
+static bool ends_free(const struct recording *recording, const struct memory_graph *memory)
 {
     bool allocates;
     for (size_t i = recording_count(recording); i-- > 0;) {
@@ -152,12 +152,12 @@ static bool ends_free(const struct recording *recording, const struct graph_memo
 }
 
 /* Memory of this size that the recording has allocated and freed; or NULL. */
-static struct graph_memory *freed_before(const struct recording *recording,
-                                         const struct graph_memory_request *request)
+static struct memory_graph *freed_before(const struct recording *recording,
+                                         const struct memory_graph_request *request)
 {
     bool allocates;
     for (size_t i = 0; i < recording_count(recording); i++) {
-        struct graph_memory *memory = memory_of(recording, i, &allocates);
+        struct memory_graph *memory = memory_of(recording, i, &allocates);
         if (memory && memory->request.bytes == request->bytes && memory->request.device == request->device &&
             memory->request.peers == request->peers && ends_free(recording, memory))
             return memory;
@@ -165,14 +165,14 @@ static struct graph_memory *freed_before(const struct recording *recording,
     return NULL;
 }
 
-static struct graph_memory *reserve(const struct graph_memory_request *request)
+static struct memory_graph *reserve(const struct memory_graph_request *request)
 {
     struct device *device = request->device;
     uint64_t at = request->bytes <= device->spec->memory ? arena_take(&device->arena, request->bytes, 0) : 0;
     if (!at)
         return NULL;
-    struct graph_memory *made = mem_alloc(1, sizeof *made);
-    *made = (struct graph_memory){.request = *request, .at = at};
+    struct memory_graph *made = mem_alloc(1, sizeof *made);
+    *made = (struct memory_graph){.request = *request, .at = at};
     memory_insert(device->driver, &(struct allocation){.at = at,
                                                        .bytes = request->bytes,
                                                        .kind = MEMORY_DEVICE,
@@ -182,7 +182,7 @@ static struct graph_memory *reserve(const struct graph_memory_request *request)
     return made;
 }
 
-enum result graph_memory_alloc(struct stream *stream, const struct graph_memory_request *request,
+enum result memory_graph_alloc(struct stream *stream, const struct memory_graph_request *request,
                                uint64_t *address)
 {
     struct driver *driver = request->device->driver;
@@ -190,7 +190,7 @@ enum result graph_memory_alloc(struct stream *stream, const struct graph_memory_
     *address = 0;
     pthread_mutex_lock(&driver->commands.lock);
     pthread_mutex_lock(&driver->memory.lock);
-    struct graph_memory *memory = request->again      ? find(driver, request->again)
+    struct memory_graph *memory = request->again      ? find(driver, request->again)
                                   : stream->recording ? freed_before(stream->recording, request)
                                                       : NULL;
     if (!memory && request->bytes)
@@ -207,13 +207,13 @@ enum result graph_memory_alloc(struct stream *stream, const struct graph_memory_
                                  (unsigned long long)request->device->spec->memory);
 }
 
-enum result graph_memory_free(struct stream *stream, uint64_t address)
+enum result memory_graph_free(struct stream *stream, uint64_t address)
 {
     struct driver *driver = stream->device->driver;
     struct command *command = NULL;
     pthread_mutex_lock(&driver->commands.lock);
     pthread_mutex_lock(&driver->memory.lock);
-    struct graph_memory *memory = find(driver, address);
+    struct memory_graph *memory = find(driver, address);
     if (memory && !(stream->recording && ends_free(stream->recording, memory)))
         command = new_command(&free_ops, memory);
     pthread_mutex_unlock(&driver->memory.lock);
@@ -225,10 +225,10 @@ enum result graph_memory_free(struct stream *stream, uint64_t address)
                              (unsigned long long)address);
 }
 
-bool graph_memory_find(struct driver *driver, uint64_t address, struct graph_memory_request *made)
+bool memory_graph_find(struct driver *driver, uint64_t address, struct memory_graph_request *made)
 {
     pthread_mutex_lock(&driver->memory.lock);
-    const struct graph_memory *memory = find(driver, address);
+    const struct memory_graph *memory = find(driver, address);
     if (memory)
         *made = memory->request;
     pthread_mutex_unlock(&driver->memory.lock);
@@ -237,23 +237,23 @@ bool graph_memory_find(struct driver *driver, uint64_t address, struct graph_mem
 
 /* ---- of the GPU's memory; all with the lock held ---- */
 
-static void take_off(struct device *device, struct graph_memory_block **link)
+static void take_off(struct device *device, struct memory_graph_block **link)
 {
-    struct graph_memory_block *block = *link;
+    struct memory_graph_block *block = *link;
     *link = block->next;
     device->used -= block->bytes;
     device->graph_facts.used -= block->bytes;
     mem_free(block);
 }
 
-static bool is_idle(const struct graph_memory_block *block)
+static bool is_idle(const struct memory_graph_block *block)
 {
     return !block->holders && (!block->stream || atomic_load(&block->stream->done) >= block->number);
 }
 
 static void trim(struct device *device)
 {
-    for (struct graph_memory_block **link = &device->graph_blocks; *link;) {
+    for (struct memory_graph_block **link = &device->graph_blocks; *link;) {
         if (is_idle(*link))
             take_off(device, link);
         else
@@ -261,17 +261,17 @@ static void trim(struct device *device)
     }
 }
 
-static struct graph_memory_block *add_block(struct device *device, uint64_t bytes)
+static struct memory_graph_block *add_block(struct device *device, uint64_t bytes)
 {
     if (!memory_device_has_room(device, bytes))
         trim(device);
     if (!memory_device_has_room(device, bytes))
         return NULL;
-    struct graph_memory_block *block = mem_alloc(1, sizeof *block);
-    *block = (struct graph_memory_block){.next = device->graph_blocks, .bytes = bytes};
+    struct memory_graph_block *block = mem_alloc(1, sizeof *block);
+    *block = (struct memory_graph_block){.next = device->graph_blocks, .bytes = bytes};
     device->graph_blocks = block;
     device->used += bytes;
-    struct graph_memory_facts *facts = &device->graph_facts;
+    struct memory_graph_facts *facts = &device->graph_facts;
     facts->used += bytes;
     facts->used_high = max_u64(facts->used_high, facts->used);
     facts->reserved_high = max_u64(facts->reserved_high, facts->used);
@@ -279,40 +279,40 @@ static struct graph_memory_block *add_block(struct device *device, uint64_t byte
 }
 
 /* One that was used last in this stream, or by nobody any more; or a new one. NULL: there is no room. */
-static struct graph_memory_block *take_block(struct device *device, uint64_t bytes,
+static struct memory_graph_block *take_block(struct device *device, uint64_t bytes,
                                              const struct stream *stream)
 {
     bytes = (bytes + piece - 1) / piece * piece;
-    for (struct graph_memory_block *block = device->graph_blocks; block; block = block->next) {
+    for (struct memory_graph_block *block = device->graph_blocks; block; block = block->next) {
         if (block->bytes >= bytes && !block->holders && (block->stream == stream || is_idle(block)))
             return block;
     }
     return add_block(device, bytes);
 }
 
-void graph_memory_facts(struct device *device, struct graph_memory_facts *facts)
+void memory_graph_facts(struct device *device, struct memory_graph_facts *facts)
 {
     pthread_mutex_lock(&device->driver->memory.lock);
     *facts = device->graph_facts;
     pthread_mutex_unlock(&device->driver->memory.lock);
 }
 
-void graph_memory_reset_high(struct device *device, bool reserved)
+void memory_graph_reset_high(struct device *device, bool reserved)
 {
     pthread_mutex_lock(&device->driver->memory.lock);
-    struct graph_memory_facts *facts = &device->graph_facts;
+    struct memory_graph_facts *facts = &device->graph_facts;
     *(reserved ? &facts->reserved_high : &facts->used_high) = facts->used;
     pthread_mutex_unlock(&device->driver->memory.lock);
 }
 
-void graph_memory_trim(struct device *device)
+void memory_graph_trim(struct device *device)
 {
     pthread_mutex_lock(&device->driver->memory.lock);
     trim(device);
     pthread_mutex_unlock(&device->driver->memory.lock);
 }
 
-void graph_memory_fini(struct device *device)
+void memory_graph_fini(struct device *device)
 {
     while (device->graph_blocks)
         take_off(device, &device->graph_blocks);
@@ -326,14 +326,14 @@ struct graph_launch {
     struct stream *stream;
 };
 
-typedef bool visit_fn(void *user, struct graph_memory *memory, bool allocates);
+typedef bool visit_fn(void *user, struct memory_graph *memory, bool allocates);
 
 static bool visit(const struct graph_launch *launch, visit_fn *call, void *user)
 {
     for (size_t i = 0; i < launch->count; i++) {
         for (size_t k = 0; k < recording_count(launch->recordings[i]); k++) {
             bool allocates;
-            struct graph_memory *memory = memory_of(launch->recordings[i], k, &allocates);
+            struct memory_graph *memory = memory_of(launch->recordings[i], k, &allocates);
             if (memory && !call(user, memory, allocates))
                 return false;
         }
@@ -341,7 +341,7 @@ static bool visit(const struct graph_launch *launch, visit_fn *call, void *user)
     return true;
 }
 
-static bool forget_live(void *user, struct graph_memory *memory, bool allocates)
+static bool forget_live(void *user, struct memory_graph *memory, bool allocates)
 {
     (void)user, (void)allocates;
     memory->live = 0;
@@ -354,7 +354,7 @@ struct need {
     uint64_t now, most;
 };
 
-static bool add_need(void *user, struct graph_memory *memory, bool allocates)
+static bool add_need(void *user, struct memory_graph *memory, bool allocates)
 {
     struct need *need = user;
     bool mine = memory->request.device == need->device;
@@ -367,7 +367,7 @@ static bool add_need(void *user, struct graph_memory *memory, bool allocates)
     return true;
 }
 
-static bool leave_block(struct graph_memory *memory)
+static bool leave_block(struct memory_graph *memory)
 {
     if (!memory->block)
         return false;
@@ -377,7 +377,7 @@ static bool leave_block(struct graph_memory *memory)
 }
 
 /* What an earlier launch left there goes before this one, whose stream comes after. */
-static bool free_there(void *user, struct graph_memory *memory, bool allocates)
+static bool free_there(void *user, struct memory_graph *memory, bool allocates)
 {
     (void)user;
     if (allocates && memory->live)
@@ -385,7 +385,7 @@ static bool free_there(void *user, struct graph_memory *memory, bool allocates)
     return true;
 }
 
-static bool count_there(void *user, struct graph_memory *memory, bool allocates)
+static bool count_there(void *user, struct memory_graph *memory, bool allocates)
 {
     uint64_t *there = user;
     *there += allocates && memory->live && memory->block;
@@ -394,12 +394,12 @@ static bool count_there(void *user, struct graph_memory *memory, bool allocates)
 
 struct hold {
     const struct device *device;
-    struct graph_memory_block *block;
+    struct memory_graph_block *block;
 };
 
 /* Memory that stays when the launch has ended gets its block; what another one allocated and this one frees,
  * loses it. */
-static bool hold(void *user, struct graph_memory *memory, bool allocates)
+static bool hold(void *user, struct memory_graph *memory, bool allocates)
 {
     struct hold *hold = user;
     if (memory->request.device != hold->device)
@@ -430,7 +430,7 @@ static bool place(const struct graph_launch *launch, struct device *device)
     return true;
 }
 
-enum result graph_memory_launch(struct recording *const *recordings, size_t count, struct stream *stream,
+enum result memory_graph_launch(struct recording *const *recordings, size_t count, struct stream *stream,
                                 bool auto_free)
 {
     struct driver *driver = stream->device->driver;
@@ -454,7 +454,7 @@ enum result graph_memory_launch(struct recording *const *recordings, size_t coun
                        "the graph allocates memory that is there already, or frees some that is not");
 }
 
-void graph_memory_submitted(struct stream *stream)
+void memory_graph_submitted(struct stream *stream)
 {
     struct driver *driver = stream->device->driver;
     pthread_mutex_lock(&driver->commands.lock);
@@ -462,7 +462,7 @@ void graph_memory_submitted(struct stream *stream)
     pthread_mutex_unlock(&driver->commands.lock);
     pthread_mutex_lock(&driver->memory.lock);
     for (unsigned i = 0; i < driver->device_count; i++) {
-        for (struct graph_memory_block *block = driver->devices[i].graph_blocks; block; block = block->next) {
+        for (struct memory_graph_block *block = driver->devices[i].graph_blocks; block; block = block->next) {
             if (block->stream == stream && block->number == UINT64_MAX)
                 block->number = number;
         }
@@ -472,22 +472,22 @@ void graph_memory_submitted(struct stream *stream)
 
 /* ---- what memory.c asks; all with the lock held ---- */
 
-bool graph_memory_is_there(const struct graph_memory *memory)
+bool memory_graph_is_there(const struct memory_graph *memory)
 {
     return memory->block;
 }
 
-bool graph_memory_is_awake(const struct graph_memory *memory)
+bool memory_graph_is_awake(const struct memory_graph *memory)
 {
     return memory->awake;
 }
 
-bool graph_memory_lets(const struct graph_memory *memory, const struct device *device)
+bool memory_graph_lets(const struct memory_graph *memory, const struct device *device)
 {
     return memory->request.peers >> device->index & 1;
 }
 
-bool graph_memory_give(struct graph_memory *memory)
+bool memory_graph_give(struct memory_graph *memory)
 {
     if (!leave_block(memory))
         return false;
@@ -496,9 +496,9 @@ bool graph_memory_give(struct graph_memory *memory)
     return true;
 }
 
-struct command *graph_memory_leaving(struct graph_memory *memory, struct stream *stream)
+struct command *memory_graph_leaving(struct memory_graph *memory, struct stream *stream)
 {
-    struct graph_memory_block *block = memory->block;
+    struct memory_graph_block *block = memory->block;
     if (!leave_block(memory))
         return NULL;
     block->stream = stream;
