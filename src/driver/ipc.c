@@ -113,11 +113,11 @@ static bool is_busy(const struct driver *driver)
     return false;
 }
 
-/* Takes the commands' lock when no command is under way, so that none is while pages move. */
+/* Takes the commands' lock; where pages may move, when no command is under way, so that none is meanwhile. */
 static void stop_commands(struct driver *driver)
 {
     pthread_mutex_lock(&driver->commands.lock);
-    while (is_busy(driver)) {
+    while (!driver->timeline && is_busy(driver)) {
         pthread_mutex_unlock(&driver->commands.lock);
         for (unsigned i = 0; i < driver->device_count; i++)
             device_synchronize(&driver->devices[i]);

@@ -29,6 +29,20 @@ kill -TERM "$server"
 wait "$server"
 expect_line serve.out '^serve programs=2 kernels=8 '
 
+# memory outlives its owner, as long as another program has it open
+"$HEDDLE" serve m --set gpu.sm_count=8 --patience 0.2s >serve.out 2>serve.err </dev/null &
+server=$!
+{ "$HEDDLE" run --attach m "${ipc[@]}" lend && touch ended; } >lend.out 2>lend.err &
+run run --attach m "${ipc[@]}" borrow
+expect_status 0
+expect_line out '^ipc borrow: ok$'
+run bench vecadd --attach m
+expect_status 0
+kill -TERM "$server"
+wait
+expect_line lend.out '^ipc lend: ok$'
+expect_line serve.out '^serve programs=3 kernels=2 '
+
 # a machine for each process: said in one line, with CUDA's error
 run run --mode timing --set gpu.sm_count=8 "${ipc[@]}"
 [[ $status != 0 ]] || fail 'processes share memory of two machines'

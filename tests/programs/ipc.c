@@ -1,6 +1,8 @@
 /* Memory and events of one process that another opens by handles; needs no nvcc. Usage: ipc FILE.ptx.
  * The process starts itself a second time, and the two take turns with kernels on the same numbers, on the
- * first and the last GPU. Which kernel waits for which is said by events alone. */
+ * first and the last GPU. Which kernel waits for which is said by events alone.
+ *   ipc FILE.ptx lend    writes a handle to the file `handle`, and ends when the file `opened` is there
+ *   ipc FILE.ptx borrow  opens it, and uses the memory when its owner has ended */
 #include "check.h"
 
 #include <stdlib.h>
@@ -205,6 +207,54 @@ static pid_t start_child(const char *file)
     return child;
 }
 
+/* ---- two programs ---- */
+
+static void wait_for_file(const char *name)
+{
+    for (int tries = 0; tries < 3000 && access(name, F_OK); tries++)
+        usleep(10000);
+}
+
+static void write_file(const char *name, const void *bytes, size_t count)
+{
+    FILE *file = fopen("new", "w");
+    CHECK(file && fwrite(bytes, 1, count, file) == count && !fclose(file) && !rename("new", name));
+}
+
+static int lend(const char *ptx)
+{
+    address at;
+    handle memory;
+    open_gpu(ptx, 0);
+    GOOD(cuMemAlloc_v2(&at, NUMBERS * 4));
+    GOOD(cuMemsetD32_v2(at, 4, NUMBERS));
+    GOOD(cuCtxSynchronize());
+    GOOD(cuIpcGetMemHandle(&memory, at));
+    write_file("handle", &memory, sizeof memory);
+    wait_for_file("opened");
+    return check_end("ipc lend");
+}
+
+static int borrow(const char *ptx)
+{
+    address at = 0;
+    handle memory;
+    unsigned last = 0;
+    wait_for_file("handle");
+    FILE *file = fopen("handle", "r");
+    CHECK(file && fread(&memory, sizeof memory, 1, file) == 1);
+    open_gpu(ptx, 0);
+    GOOD(cuIpcOpenMemHandle_v2(&at, memory, LAZY_PEERS));
+    write_file("opened", "", 0);
+    wait_for_file("ended");
+    launch(at, 3, 1);
+    GOOD(cuStreamSynchronize(stream));
+    GOOD(cuMemcpyDtoH_v2(&last, at + NUMBERS * 4 - 4, 4));
+    CHECK(last == 13);
+    GOOD(cuIpcCloseMemHandle(at));
+    return check_end("ipc borrow");
+}
+
 int main(int count, char **words)
 {
     struct letter letter;
@@ -212,7 +262,9 @@ int main(int count, char **words)
     void *event[2];
     int status;
     if (count > 2)
-        return run_child(words[1]);
+        return (!strcmp(words[2], "lend")     ? lend
+                : !strcmp(words[2], "borrow") ? borrow
+                                              : run_child)(words[1]);
     pid_t child = start_child(words[1]);
     open_gpu(words[1], 0);
     GOOD(cuMemAlloc_v2(&beside, 100)); /* in the same page */
