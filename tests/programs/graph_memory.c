@@ -251,7 +251,7 @@ static void capture(address result)
     GOOD(cuGraphInstantiateWithFlags(&exec, graph, 0));
     GOOD(cuGraphDestroy(graph));
     for (int i = 0; i < 2; i++) {
-        GOOD(cuMemsetD32_v2(result, 0, NUMBERS));
+        GOOD(cuMemsetD32Async(result, 0, NUMBERS, stream));
         GOOD(cuGraphLaunch(exec, stream));
         GOOD(cuStreamSynchronize(stream));
         GOOD(cuMemcpyDtoH_v2(numbers, result, bytes));

@@ -271,6 +271,7 @@ int main(int count, char **words)
     GOOD(cuMemAlloc_v2(&at, NUMBERS * 4));
     GOOD(cuMemsetD32_v2(beside, 7, 25));
     GOOD(cuMemsetD32_v2(at, 1, NUMBERS));
+    GOOD(cuCtxSynchronize());
     export_wrongly(at);
     export(at, event, &letter);
     CHECK(write(out, &letter, sizeof letter) == sizeof letter);
