@@ -1,6 +1,7 @@
 #include "attach/parts.h"
 #include "base/mem.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 void attach_post(struct attach *attach, enum letter_kind kind, struct archive *body)
@@ -60,6 +61,14 @@ const struct seat *attach_seat(const struct attach *attach)
     return &attach->seat;
 }
 
+uint32_t attach_process(const struct attach *attach)
+{
+    struct ucred who = {0};
+    socklen_t bytes = sizeof who;
+    getsockopt(attach->seat.socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
+    return (uint32_t)who.pid;
+}
+
 /* ---- machine_ops ---- */
 
 static struct attach *attach_of(const struct machine *machine)
@@ -73,6 +82,26 @@ static void leave(struct machine *machine)
     attach_forget_images(attach_of(machine));
     attach_post(attach_of(machine), LETTER_BYE, &body);
     attach_free(attach_of(machine));
+}
+
+void attach_open_memory(struct machine *machine, uint64_t at, uint64_t bytes)
+{
+    struct archive body = archive_writer();
+    letter_open_archive(&(struct letter_open){at, bytes}, &body);
+    attach_post(attach_of(machine), LETTER_OPEN, &body);
+}
+
+void attach_close_memory(struct machine *machine, uint64_t at)
+{
+    struct archive body = archive_writer();
+    ARCHIVE_VALUE(&body, at);
+    attach_post(attach_of(machine), LETTER_CLOSE, &body);
+}
+
+void attach_signal(struct machine *machine)
+{
+    struct archive body = archive_writer();
+    attach_post(attach_of(machine), LETTER_SIGNAL, &body);
 }
 
 static void set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count)

@@ -21,6 +21,14 @@ void attach_free(struct attach *attach); /* not once it is a machine */
 
 const struct seat *attach_seat(const struct attach *attach);
 
+uint32_t attach_process(const struct attach *attach); /* that the machine is in */
+
+/* Of such a machine: memory of another program there, at the same address, which kernels may touch from now
+ * on, and no longer; and that something has happened which another program may wait for. */
+void attach_open_memory(struct machine *machine, uint64_t at, uint64_t bytes);
+void attach_close_memory(struct machine *machine, uint64_t at);
+void attach_signal(struct machine *machine);
+
 /* It becomes the machine, and is freed with it. Of the options, threads and apart islands are the other
  * side's to say; checkpoints are refused. */
 struct machine *attach_machine(struct attach *attach, const struct machine_options *options, struct err *err);

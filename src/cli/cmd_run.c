@@ -23,6 +23,7 @@ static const struct option_row options[] = {
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
     STATS_LAUNCHES_OPTION,
     TRACE_MEM_OPTION,
+    {"--shared", NULL, "one machine for all processes that the program starts (docs/serve.md)"},
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
     {NULL, NULL, NULL},
@@ -48,6 +49,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->stats_launches = value;
     } else if (!strcmp(row->name, "--trace-mem")) {
         request->trace_mem = value;
+    } else if (!strcmp(row->name, "--shared")) {
+        request->timing.shared = true;
     } else if (!strcmp(row->name, "--bounds")) {
         request->bounds = value;
         return !strcmp(value, "exact") || !strcmp(value, "padded") ||
@@ -173,7 +176,7 @@ static int run_request(const struct run_request *request)
     int status;
     if (!request->trace_mem) /* the traces of SMs show how many there are */
         timing_tell_unseen(&request->timing);
-    if (!cmd_run_prepare(&run, request, &err))
+    if (!cmd_run_prepare(&run, request, &system, thread_count(request), &err))
         status = complain(run.status, &err);
     else if (!outputs_are_safe(&run, &err))
         status = complain(EXIT_USAGE, &err);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/shared_machine.h"
 #include "cli/timing.h"
 
 struct run_request {
@@ -27,11 +28,16 @@ struct run {
     bool interrupted;              /* the user asked it to end */
     uint64_t first_line, end_line; /* launches that are kept one by one: to before the end */
     double wall_s, cpu_s;
+    const struct system *system;   /* that was asked for */
+    unsigned threads;              /* of a machine that its processes share */
+    struct shared_machine machine; /* which is at: */
+    struct text machine_path;
 };
 
 /* Finds the program and checks that it can run. False: err says why not, and run->status is the exit status.
  */
-bool cmd_run_prepare(struct run *run, const struct run_request *request, struct err *err);
+bool cmd_run_prepare(struct run *run, const struct run_request *request, const struct system *system,
+                     unsigned threads, struct err *err);
 
 /* Starts it, passes signals on to it, and waits for its end. */
 bool cmd_run_wait(struct run *run, struct err *err);

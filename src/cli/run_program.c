@@ -169,7 +169,7 @@ static void set_environment(const struct run *run)
         setenv("HEDDLE_SYSTEM", whole ? whole : system, 1); /* the program may go to another folder */
     set_timing(timing);
     set_checkpoint(run);
-    set_path("HEDDLE_ATTACH", timing->attach);
+    set_path("HEDDLE_ATTACH", timing->shared ? run->machine_path.at : timing->attach);
     set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
@@ -289,9 +289,10 @@ static bool choose_lines(struct run *run, struct err *err)
            fail(run, EXIT_USAGE);
 }
 
-bool cmd_run_prepare(struct run *run, const struct run_request *request, struct err *err)
+bool cmd_run_prepare(struct run *run, const struct run_request *request, const struct system *system,
+                     unsigned threads, struct err *err)
 {
-    *run = (struct run){.request = request, .status = 1};
+    *run = (struct run){.request = request, .status = 1, .system = system, .threads = threads};
     return find_program(run, err) && find_libraries(run, err) && make_folder(run, err) &&
            check_program(run, err) && identify(run, err) && choose_lines(run, err);
 }
@@ -306,14 +307,27 @@ static void prepare(void *user)
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }
 
+static bool start_machine(struct run *run, struct err *err)
+{
+    if (!run->request->timing.shared)
+        return true;
+    text_add(&run->machine_path, "%s/machine", run->folder);
+    return shared_machine_start(&run->machine, run->machine_path.at, run->system, run->threads, err);
+}
+
 bool cmd_run_wait(struct run *run, struct err *err)
 {
-    struct process process = {
-        .command = "run", .path = run->path, .words = run->request->words, .prepare = prepare, .user = run};
+    struct process process = {.command = "run",
+                              .path = run->path,
+                              .words = run->request->words,
+                              .prepare = prepare,
+                              .user = run,
+                              .status = EXIT_FAILED};
     guard_start(run->folder);
-    bool started = process_start(&process, err);
+    bool started = start_machine(run, err) && process_start(&process, err);
     if (started)
         process_wait(&process);
+    shared_machine_end(&run->machine);
     run->interrupted = started && process_asked_to_end();
     run->status = process.status;
     run->signal = process.signal;
@@ -331,4 +345,5 @@ void cmd_run_clean(struct run *run)
     mem_free(run->hip);
     mem_free(run->path);
     text_fini(&run->identity);
+    text_fini(&run->machine_path);
 }

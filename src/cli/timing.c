@@ -118,6 +118,7 @@ static const char *timing_alone(const struct timing_request *request)
 {
     return timed_setting(request) ? timed_setting(request)
            : request->attach      ? "--attach"
+           : request->shared      ? "--shared"
            : request->max_cycles  ? "--max-cycles"
            : request->kernels     ? "--kernels"
            : request->hot_places  ? "--profile"
@@ -141,6 +142,8 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
                        : request->resume        ? "--resume"
                                                 : NULL;
     uint64_t seat = timing_seat(request);
+    if (request->shared && (request->attach || request->checkpoint || request->resume))
+        return err_set(err, "--shared does not go with --attach, --checkpoint or --resume");
     if (!request->attach)
         return !request->seat || err_set(err, "--seat needs --attach PATH");
     if (both)

@@ -11,7 +11,7 @@ struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
     const char *attach, *seat;
     const char *checkpoint, *checkpoint_at, *resume;
-    bool checkpoint_stop;
+    bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */

@@ -18,9 +18,9 @@ bool cmd_trace_mem_check(const char *prefix, const struct timing_request *timing
         return true;
     if (timing->checkpoint || timing->resume)
         return err_set(err, "--trace-mem: a checkpoint has no traces: expected no --checkpoint and --resume");
-    if (timing->attach)
-        return err_set(
-            err, "--trace-mem does not go with --attach: a machine in another process writes no traces");
+    if (timing->attach || timing->shared)
+        return err_set(err, "--trace-mem does not go with --attach or --shared: a machine in another process "
+                            "writes no traces");
     const char *slash = strrchr(prefix, '/');
     if (!*prefix || (slash && !slash[1]))
         return err_set(err, "--trace-mem: expected how names of traces shall begin, not '%.200s'", prefix);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define MIB UINT64_C(0x100000)
 #define GIB UINT64_C(0x40000000)
@@ -57,7 +58,8 @@ static void *reserve(uint64_t bytes, uint64_t hint)
 static void begin(struct arena *arena, const void *memory, uint64_t bytes)
 {
     arena->base = arena->committed = (uint64_t)(uintptr_t)memory;
-    arena->next = arena->base + 2 * MIB; /* so that there is something before the first piece, too */
+    arena->next =
+        arena->base + ARENA_FIRST_BYTES; /* so that there is something before the first piece, too */
     arena->end = arena->base + bytes;
     arena->resting = mem_alloc(RESTING, sizeof *arena->resting);
 }
@@ -73,6 +75,7 @@ bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *
         return err_set(err, "cannot reserve addresses for device memory: %s", strerror(errno));
     madvise(memory, bytes, MADV_HUGEPAGE); /* for what is small, see arena_take */
     begin(arena, memory, bytes);
+    arena->file = -1;
     return true;
 }
 
@@ -85,6 +88,7 @@ bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int fil
         return err_set(err, "the machine's memory cannot be at its address 0x%llx in this program: %s",
                        (unsigned long long)at, strerror(errno));
     begin(arena, memory, bytes);
+    arena->file = file;
     return true;
 }
 
@@ -94,6 +98,9 @@ void arena_fini(struct arena *arena)
         munmap(pointer(arena->base), arena->end - arena->base);
     mem_free(arena->unused);
     mem_free(arena->resting);
+    mem_free(arena->shared);
+    if (arena->file_is_own)
+        close(arena->file);
     *arena = (struct arena){0};
 }
 
@@ -167,6 +174,74 @@ static bool commit(struct arena *arena, uint64_t end)
     return true;
 }
 
+/* ---- pages that another process may have, too ---- */
+
+static bool is_zero(const char *bytes)
+{
+    return !bytes[0] && !memcmp(bytes, bytes + 1, page - 1);
+}
+
+/* What was there is there still. */
+static bool move_to_file(struct arena *arena, uint64_t from, uint64_t to, struct err *err)
+{
+    off_t place = (off_t)(from - arena->base);
+    for (uint64_t at = from; at < to; at += page) {
+        if (!is_zero(pointer(at)) &&
+            pwrite(arena->file, pointer(at), page, place + (off_t)(at - from)) != (ssize_t)page)
+            return err_set(err, "the host has no room for memory that is shared: %s", strerror(errno));
+    }
+    if (mmap(pointer(from), to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+             arena->file, place) == MAP_FAILED)
+        return err_set(err, "the host cannot map memory that is shared: %s", strerror(errno));
+    mem_grow(arena->shared, arena->shared_count, arena->shared_capacity);
+    arena->shared[arena->shared_count++] = (struct span){from, to - from};
+    return true;
+}
+
+/* A span of shared pages that has some of these; or NULL. */
+static const struct span *shared_within(const struct arena *arena, uint64_t from, uint64_t to)
+{
+    for (size_t i = 0; i < arena->shared_count; i++) {
+        const struct span *one = &arena->shared[i];
+        if (one->at < to && from < one->at + one->bytes)
+            return one;
+    }
+    return NULL;
+}
+
+static bool share_pages(struct arena *arena, uint64_t from, uint64_t to, struct err *err)
+{
+    const struct span *known = from < to ? shared_within(arena, from, to) : NULL;
+    if (from >= to)
+        return true;
+    if (!known)
+        return move_to_file(arena, from, to, err);
+    struct span span = *known;
+    return share_pages(arena, from, span.at, err) && share_pages(arena, span.at + span.bytes, to, err);
+}
+
+static bool open_file(struct arena *arena, struct err *err)
+{
+    if (arena->file >= 0)
+        return true;
+    arena->file = memfd_create("heddle-shared", MFD_CLOEXEC);
+    arena->file_is_own = arena->file >= 0;
+    return (arena->file_is_own && !ftruncate(arena->file, (off_t)(arena->end - arena->base))) ||
+           err_set(err, "the host has no file for memory that is shared: %s", strerror(errno));
+}
+
+bool arena_share(struct arena *arena, uint64_t at, uint64_t bytes, struct err *err)
+{
+    uint64_t from = at / page * page, to = round_up(at + bytes, page);
+    if (!open_file(arena, err))
+        return false;
+    if (!commit(arena, to))
+        return err_set(err, "the host has no room for memory that is shared");
+    return !arena->file_is_own || share_pages(arena, from, to, err);
+}
+
+/* ---- taking and giving ---- */
+
 static uint64_t take_new(struct arena *arena, uint64_t bytes, uint64_t alignment)
 {
     uint64_t at = round_up(arena->next, alignment);
@@ -228,10 +303,11 @@ static bool drop_pages(uint64_t at, uint64_t bytes)
 }
 
 /* So that it reads as zero when it is taken again. */
-static void wipe(uint64_t at, uint64_t bytes)
+static void wipe(const struct arena *arena, uint64_t at, uint64_t bytes)
 {
     uint64_t first = round_up(at, page), last = (at + bytes) / page * page;
-    if (bytes < by_pages || !drop_pages(first, last - first)) {
+    bool mixed = shared_within(arena, at, at + bytes); /* the two kinds of pages are dropped differently */
+    if (bytes < by_pages || mixed || !drop_pages(first, last - first)) {
         memset(pointer(at), 0, bytes);
         return;
     }
@@ -275,7 +351,7 @@ void arena_zero(uint64_t at, uint64_t bytes)
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes)
 {
     struct span span = {at, span_bytes(bytes)};
-    wipe(at, bytes);
+    wipe(arena, at, bytes);
     if (bytes < by_huge_pages)
         arena->small_bytes -= bytes;
     else

@@ -26,6 +26,10 @@ struct arena {
     size_t resting_first, resting_count;
     uint64_t resting_bytes;
     uint64_t small_bytes; /* taken in pieces that huge pages are for */
+    int file;             /* its bytes, or those of `shared`, from `base` on; -1: none yet */
+    bool file_is_own;     /* which has the shared pages only */
+    struct span *shared;  /* whole pages that are in the file */
+    size_t shared_count, shared_capacity;
 };
 
 /* Reserves `bytes`, near the address `hint` if that is free (so that addresses are the same in each run);
@@ -35,6 +39,13 @@ bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *
 /* An arena that another process has, too: at this address, with the bytes of this file. */
 bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, struct err *err);
 void arena_fini(struct arena *arena);
+
+/* The first bytes of an arena are never taken: whoever shares its file may use them. */
+#define ARENA_FIRST_BYTES (UINT64_C(2) << 20)
+
+/* From now on the pages of these bytes are in the arena's file, which another process may map. Nobody else
+ * may touch them meanwhile. */
+bool arena_share(struct arena *arena, uint64_t at, uint64_t bytes, struct err *err);
 
 /* 0 when there is no room. */
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment);

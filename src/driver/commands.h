@@ -90,6 +90,8 @@ struct commands {
     size_t stream_count;
     uint64_t last_stream; /* id */
     uint64_t last_order;
+    _Atomic uint64_t recordings;       /* that are being made */
+    _Atomic uint64_t waits_for_others; /* commands that wait for another process */
     bool stop;
     unsigned spins; /* of a wait, before it sleeps */
 };

@@ -80,6 +80,7 @@ void device_fini(struct device *device)
         next = pool->next;
         mem_free(pool);
     }
+    memory_graph_fini(device);
     events_fini(device);
     arrays_fini(device);
     arena_fini(&device->arena);

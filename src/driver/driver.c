@@ -171,11 +171,14 @@ static void release(struct driver *driver)
         module_end(driver->modules);
     for (unsigned i = 0; i < driver->device_count; i++)
         device_fini(&driver->devices[i]);
-    for (size_t i = 0; i < driver->memory.count; i++)
+    for (size_t i = 0; i < driver->memory.count; i++) {
+        mem_free(driver->memory.table[i]->graph);
         mem_free(driver->memory.table[i]);
+    }
     mem_free(driver->memory.table);
     mem_free(driver->memory.placed);
     mappings_fini(driver);
+    ipc_fini(driver);
     arena_fini(&driver->memory.host);
     pthread_mutex_destroy(&driver->memory.lock);
     pthread_mutex_destroy(&driver->module_lock);

@@ -2,6 +2,8 @@
 #include "driver/timeline.h"
 #include "base/mem.h"
 
+#include <time.h>
+
 struct stream_event {
     struct stream_event *next;       /* of the device's */
     struct stream_event *next_ended; /* of those to use again */
@@ -13,6 +15,9 @@ struct stream_event {
     uint64_t time_ps;            /* when it was done: simulated, or else the host's */
     size_t under_way;            /* records */
     struct recording *recording; /* that the last record went into, or NULL */
+    struct ipc_event *shared;    /* with other processes; or NULL */
+    bool is_opened;              /* another process has made it */
+    uint64_t record;             /* of a shared one: the last that this process has submitted */
 };
 
 /* Ended events are used again, so that a handle that outlived its event does no harm. */
@@ -35,6 +40,9 @@ static void retire(struct stream_event *event)
 {
     if (event->alive || event->under_way || event->is_listed)
         return;
+    if (event->shared && !event->is_opened)
+        ipc_event_free(event->shared);
+    event->shared = NULL;
     event->is_listed = true;
     event->next_ended = event->device->ended_events;
     event->device->ended_events = event;
@@ -46,17 +54,45 @@ static void kill_event(struct stream_event *event)
     retire(event);
 }
 
+static struct stream_event *make(struct device *device, const struct stream_event *what)
+{
+    pthread_mutex_lock(&device->driver->commands.lock);
+    struct stream_event *made = take_ended(device), *next = made->next;
+    *made = *what;
+    made->next = next;
+    made->device = device;
+    made->alive = true;
+    pthread_mutex_unlock(&device->driver->commands.lock);
+    return made;
+}
+
 enum result event_new(struct device *device, unsigned flags, struct stream_event **event)
 {
     enum result result = device_usable(device);
     if (result)
         return result;
-    pthread_mutex_lock(&device->driver->commands.lock);
-    struct stream_event *made = take_ended(device);
-    *made = (struct stream_event){.next = made->next, .device = device, .flags = flags, .alive = true};
-    pthread_mutex_unlock(&device->driver->commands.lock);
-    *event = made;
+    struct ipc_event *shared = flags & EVENT_INTERPROCESS ? ipc_event_new(device) : NULL;
+    *event = make(device, &(struct stream_event){.flags = flags, .shared = shared});
     return RESULT_SUCCESS;
+}
+
+enum result event_open(struct device *device, const struct ipc_handle *handle, struct stream_event **event)
+{
+    struct ipc_event *shared;
+    enum result result = ipc_event_borrow(device->driver, handle, &shared);
+    if (!result)
+        *event = make(device, &(struct stream_event){.flags = EVENT_INTERPROCESS | EVENT_NO_TIMING,
+                                                     .shared = shared,
+                                                     .is_opened = true});
+    return result;
+}
+
+enum result event_export(struct stream_event *event, struct ipc_handle *handle)
+{
+    if (!event->alive || event->is_opened || !(event->flags & EVENT_INTERPROCESS))
+        return driver_fail(RESULT_INVALID_HANDLE,
+                           "the event was not made by this process to be shared (cudaEventInterprocess)");
+    return ipc_event_lend(event->device, event->shared, handle);
 }
 
 enum result event_free(struct stream_event *event)
@@ -78,6 +114,7 @@ enum result event_free(struct stream_event *event)
 struct record_command {
     struct command base;
     struct stream_event *event;
+    uint64_t record; /* of a shared one */
 };
 
 static void enter_record(struct command *command)
@@ -87,6 +124,8 @@ static void enter_record(struct command *command)
     event->number = command->number;
     event->recording = NULL;
     event->under_way++;
+    if (event->shared)
+        event->record = ((struct record_command *)command)->record = ++event->shared->records;
 }
 
 static void run_record(struct command *command)
@@ -97,6 +136,10 @@ static void run_record(struct command *command)
     uint64_t now = driver_clock_ps(driver);
     pthread_mutex_lock(&commands->lock);
     event->under_way--;
+    if (event->shared) {
+        ipc_event_end(event->shared, ((struct record_command *)command)->record);
+        timeline_signal(driver);
+    }
     if (event->stream == command->stream && event->number == command->number) /* no later record of it */
         event->time_ps = now;
     retire(event);
@@ -170,8 +213,16 @@ enum result event_note_start(struct stream_event *event, struct stream *stream)
 
 /* ---- what is known of one ---- */
 
+/* Whether another process has made the last record of it. */
+static bool is_of_other(const struct stream_event *event)
+{
+    return event->shared && event->record != event->shared->records;
+}
+
 static bool is_done(const struct stream_event *event)
 {
+    if (is_of_other(event))
+        return ipc_event_is_done(event->shared, event->shared->records);
     return !event->stream || atomic_load(&event->stream->done) >= event->number;
 }
 
@@ -199,17 +250,29 @@ enum result event_query(struct stream_event *event)
     return result;
 }
 
+/* Where nothing has a time. */
+static void wait_for_other(struct driver *driver, const struct ipc_event *event, uint64_t record)
+{
+    while (!ipc_event_is_done(event, record) && !driver_is_interrupted(driver))
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
 enum result event_synchronize(struct stream_event *event)
 {
-    struct commands *commands = &event->device->driver->commands;
+    struct driver *driver = event->device->driver;
+    struct commands *commands = &driver->commands;
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
     struct stream *stream = event->stream;
     uint64_t number = event->number;
+    const struct ipc_event *other = is_of_other(event) ? event->shared : NULL;
+    uint64_t record = other ? other->records : 0;
     pthread_mutex_unlock(&commands->lock);
     if (result)
         return result;
-    if (stream)
+    if (other)
+        (driver->timeline ? timeline_wait_for_other : wait_for_other)(driver, other, record);
+    else if (stream)
         commands_wait(stream, number);
     return event->device->error;
 }
@@ -261,6 +324,55 @@ static void run_nothing(struct command *command)
 
 static const struct command_ops wait_ops = {.bytes = sizeof(struct command), .run = run_nothing};
 
+/* For a record that another process has made. */
+struct other_command {
+    struct command base;
+    const struct ipc_event *event;
+    uint64_t record;
+};
+
+static enum command_turn begin_other(struct command *command, struct task *task)
+{
+    const struct other_command *other = (struct other_command *)command;
+    (void)task;
+    return ipc_event_is_done(other->event, other->record) ? TURN_NOW : TURN_LATER;
+}
+
+static void run_other(struct command *command)
+{
+    const struct other_command *other = (struct other_command *)command;
+    wait_for_other(command->stream->device->driver, other->event, other->record);
+}
+
+static void enter_other(struct command *command)
+{
+    command->stream->device->driver->commands.waits_for_others++;
+}
+
+static void fini_other(struct command *command)
+{
+    command->stream->device->driver->commands.waits_for_others--;
+}
+
+static const struct command_ops other_ops = {.bytes = sizeof(struct other_command),
+                                             .run = run_other,
+                                             .enter = enter_other,
+                                             .fini = fini_other,
+                                             .begin = begin_other};
+
+static struct command *new_wait(const struct stream_event *event)
+{
+    if (!is_of_other(event)) {
+        struct command *command = command_new(&wait_ops);
+        command_add_wait(command, event->stream, event->number);
+        return command;
+    }
+    struct other_command *other = (struct other_command *)command_new(&other_ops);
+    other->event = event->shared;
+    other->record = event->shared->records;
+    return &other->base;
+}
+
 enum result stream_wait_event(struct stream *stream, struct stream_event *event)
 {
     struct commands *commands = &stream->device->driver->commands;
@@ -270,10 +382,8 @@ enum result stream_wait_event(struct stream *stream, struct stream_event *event)
         result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
     if (!result && event->recording) {
         result = recording_join(event->recording, stream);
-    } else if (!result && !stream->recording && event->stream && !is_done(event)) {
-        struct command *command = command_new(&wait_ops);
-        command_add_wait(command, event->stream, event->number);
-        commands_append(stream, command, false);
+    } else if (!result && !stream->recording && !is_done(event)) {
+        commands_append(stream, new_wait(event), false);
     }
     pthread_mutex_unlock(&commands->lock);
     return result;

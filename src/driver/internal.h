@@ -4,13 +4,16 @@
  *   module.lock  (of each module) its copies on the devices and its functions
  *   timeline.lock   the simulated machine
  * module.lock may be held when memory.lock is taken, and both, or commands.lock, when timeline.lock is;
- * commands.lock is taken alone. */
+ * no other is
+ * held when commands.lock is taken. */
 #ifndef DRIVER_INTERNAL_H
 #define DRIVER_INTERNAL_H
 
 #include "base/names.h"
 #include "driver/arena.h"
 #include "driver/driver.h"
+#include "driver/memory_graph.h"
+#include "driver/ipc.h"
 #include "driver/ledger.h"
 #include "driver/commands.h"
 
@@ -35,6 +38,10 @@ struct allocation {
     bool leaving;                      /* a free of it is on its way through a stream */
     struct mapping_physical *physical; /* of MEMORY_MAPPED, as are these: a bit per device */
     uint64_t readers, writers;
+    struct ipc_lender *lender;  /* of memory of another process that was opened (ipc.h), as is this: */
+    uint64_t opened;            /* how often */
+    struct memory_graph *graph; /* of memory of a graph (memory_graph.h) */
+    uint32_t lent;              /* of memory that has a handle: its slot on the board, from 1 */
 };
 
 struct mapping_physical {
@@ -78,7 +85,9 @@ struct memory {
     struct mappings mappings;
     struct placed_memory *placed; /* by address */
     size_t placed_count, placed_capacity;
-    bool told_limit; /* that the host's limit left no addresses was said */
+    bool told_limit;            /* that the host's limit left no addresses was said */
+    uint32_t machine;           /* the process that the machine is in; 0: this one */
+    struct ipc_lender *lenders; /* whose memory is mapped here */
 };
 
 struct memory_pool {
@@ -120,6 +129,12 @@ bool memory_device_has_room(const struct device *device, uint64_t bytes);
 /* Whether a copy may touch all of these bytes: of an allocation, or of mappings side by side. */
 bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes);
 void memory_give_all(struct device *device);
+/* With the lock held. Ends what was opened; or any, whatever it is. */
+void memory_close(struct driver *driver, struct allocation *allocation);
+void memory_end(struct driver *driver, struct allocation *allocation);
+/* Likewise: kernels that may touch it see it, or no longer. */
+void memory_show(struct driver *driver, const struct allocation *allocation);
+void memory_hide(struct driver *driver, const struct allocation *allocation);
 /* In simulated time: nothing of it is left in caches, as its addresses may come again, or go. */
 void memory_forget(struct driver *driver, const struct allocation *allocation);
 void memory_add_peer(struct device *device, struct device *peer);
@@ -150,6 +165,8 @@ struct device {
     uint64_t peers; /* a bit per device whose memory kernels of this one may touch */
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
+    struct memory_graph_block *graph_blocks; /* what graphs use of its memory, and how much that is */
+    struct memory_graph_facts graph_facts;
 
     struct stream *streams;          /* all that ever were */
     struct stream *busy, *last_busy; /* those with commands that are not done */
@@ -187,6 +204,7 @@ void events_end_all(struct device *device);
 void events_leave(struct device *device, const struct recording *recording); /* it is complete */
 void events_fini(struct device *device);
 void recording_add(struct recording *recording, struct command *command);
+const struct command *recording_command(const struct recording *recording, size_t index);
 enum result recording_join(struct recording *recording, struct stream *stream);
 bool recording_began_in(const struct recording *recording, const struct stream *stream);
 

@@ -17,6 +17,7 @@ bool memory_init(struct driver *driver, struct err *err)
     pthread_mutex_init(&driver->memory.lock, NULL);
     mappings_init(&driver->memory.mappings);
     driver->memory.ranges_changed = 1;
+    driver->memory.machine = driver->attach ? attach_process(driver->attach) : 0;
     const struct seat_memory *shared = driver->attach ? &attach_seat(driver->attach)->host : NULL;
     return shared ? arena_init_shared(&driver->memory.host, shared->at, shared->bytes, shared->file, err)
                   : arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
@@ -57,8 +58,11 @@ static bool is_seen(const struct device *device, const struct allocation *alloca
     const struct device *owner = allocation->device;
     if (allocation->kind == MEMORY_INTERNAL || allocation->kind == MEMORY_MAPPED)
         return false;
+    if (allocation->graph && !memory_graph_is_awake(allocation->graph))
+        return false;
     return !owner || owner == device || device->peers >> owner->index & 1 ||
-           (allocation->pool && allocation->pool->peers >> device->index & 1);
+           (allocation->pool && allocation->pool->peers >> device->index & 1) ||
+           (allocation->graph && memory_graph_lets(allocation->graph, device));
 }
 
 static struct range range_of(const struct allocation *allocation)
@@ -66,7 +70,7 @@ static struct range range_of(const struct allocation *allocation)
     return (struct range){allocation->at, allocation->bytes, allocation->what, allocation->read_only};
 }
 
-static void show(struct driver *driver, const struct allocation *allocation)
+void memory_show(struct driver *driver, const struct allocation *allocation)
 {
     struct range range = range_of(allocation);
     for (unsigned i = 0; i < driver->device_count; i++) {
@@ -75,7 +79,7 @@ static void show(struct driver *driver, const struct allocation *allocation)
     }
 }
 
-static void hide(struct driver *driver, const struct allocation *allocation)
+void memory_hide(struct driver *driver, const struct allocation *allocation)
 {
     for (unsigned i = 0; i < driver->device_count; i++) {
         if (is_seen(&driver->devices[i], allocation))
@@ -101,7 +105,7 @@ void memory_insert(struct driver *driver, const struct allocation *allocation)
     memory->table[place]->id = ++memory->last_id;
     memory->count++;
     memory->ranges_changed += is_apart(allocation);
-    show(driver, allocation);
+    memory_show(driver, allocation);
 }
 
 static uint64_t cost(uint64_t bytes)
@@ -230,8 +234,9 @@ void memory_forget(struct driver *driver, const struct allocation *allocation)
 void memory_remove(struct driver *driver, struct allocation *allocation)
 {
     struct memory *memory = &driver->memory;
-    hide(driver, allocation);
-    memory_forget(driver, allocation);
+    memory_hide(driver, allocation);
+    if (!allocation->lender) /* else its owner may still have some of it in caches */
+        memory_forget(driver, allocation);
     if (memory->placed_count)
         locality_forget_memory(driver, allocation->at, allocation->bytes);
     memory->ranges_changed += is_apart(allocation);
@@ -242,11 +247,20 @@ void memory_remove(struct driver *driver, struct allocation *allocation)
     mem_free(allocation);
 }
 
-static void give(struct driver *driver, struct allocation *allocation)
+void memory_close(struct driver *driver, struct allocation *allocation)
 {
     struct allocation gone = *allocation;
     memory_remove(driver, allocation);
-    if (gone.device)
+    ipc_memory_leave(driver, &gone);
+}
+
+void memory_end(struct driver *driver, struct allocation *allocation)
+{
+    struct allocation gone = *allocation;
+    memory_close(driver, allocation);
+    if (gone.lender)
+        return;
+    if (gone.device && !gone.graph)
         gone.device->used -= cost(gone.bytes - gone.spare_bytes);
     if (gone.pool)
         leave_pool(gone.pool, gone.bytes);
@@ -258,10 +272,12 @@ bool memory_give(struct driver *driver, uint64_t address)
 {
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *allocation = memory_start(driver, address);
+    bool good = false;
     if (allocation)
-        give(driver, allocation);
+        good =
+            allocation->graph ? memory_graph_give(allocation->graph) : (memory_end(driver, allocation), true);
     pthread_mutex_unlock(&driver->memory.lock);
-    return allocation != NULL;
+    return good;
 }
 
 void memory_give_all(struct device *device)
@@ -269,8 +285,13 @@ void memory_give_all(struct device *device)
     struct memory *memory = &device->driver->memory;
     pthread_mutex_lock(&memory->lock);
     for (size_t i = memory->count; i-- > 0;) {
-        if (memory->table[i]->device == device && memory->table[i]->kind != MEMORY_MAPPED)
-            give(device->driver, memory->table[i]);
+        struct allocation *one = memory->table[i];
+        if (one->device != device || one->kind == MEMORY_MAPPED)
+            continue;
+        if (one->graph)
+            memory_graph_give(one->graph); /* graphs that name it may be launched again */
+        else
+            memory_end(device->driver, one);
     }
     pthread_mutex_unlock(&memory->lock);
 }
@@ -315,6 +336,8 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
     *facts = (struct memory_facts){.kind = MEMORY_UNKNOWN};
     pthread_mutex_lock(&driver->memory.lock);
     const struct allocation *found = memory_holding(driver, address);
+    if (found && found->graph && !memory_graph_is_there(found->graph) && !driver->commands.recordings)
+        found = NULL; /* only graphs name it that are being made */
     if (found)
         *facts = (struct memory_facts){.kind = found->kind,
                                        .device = found->device,
@@ -322,6 +345,7 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
                                        .bytes = found->bytes,
                                        .flags = found->flags,
                                        .id = found->id,
+                                       .borrowed = found->lender,
                                        .pool = found->pool};
     pthread_mutex_unlock(&driver->memory.lock);
     return found != NULL;
@@ -391,7 +415,7 @@ enum result memory_free(struct driver *driver, uint64_t address)
     enum result result = known ? wait_for_users(driver, facts.device) : RESULT_SUCCESS;
     if (result)
         return result;
-    if (!known || (facts.kind != MEMORY_DEVICE && facts.kind != MEMORY_MANAGED) ||
+    if (!known || facts.borrowed || (facts.kind != MEMORY_DEVICE && facts.kind != MEMORY_MANAGED) ||
         !memory_give(driver, address))
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is not the start of memory that was allocated",
                            (unsigned long long)address);

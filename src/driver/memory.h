@@ -87,6 +87,7 @@ struct memory_facts {
     unsigned flags;           /* of MEMORY_MAPPED: 1 when it can be exported */
     uint64_t id;              /* a number of its own: CU_POINTER_ATTRIBUTE_BUFFER_ID */
     struct memory_pool *pool; /* or NULL */
+    bool borrowed;            /* of another process, opened by a handle: ipc.h */
 };
 /* False, and kind MEMORY_UNKNOWN, when it is of no allocation. */
 bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *facts);

@@ -109,12 +109,15 @@ enum result memory_alloc_async(struct stream *stream, struct memory_pool *pool, 
     *address = 0;
     if (result)
         return result;
+    if (stream_is_recording(stream))
+        return memory_graph_alloc(stream, &(struct memory_graph_request){.device = device, .bytes = bytes},
+                                  address);
     struct memory_request request = {.kind = MEMORY_DEVICE,
                                      .bytes = bytes,
                                      .what = "device memory",
                                      .pool = pool ? pool : memory_pool_current(device)};
     result = memory_take(device->driver, device, &request, address);
-    if (result == RESULT_OUT_OF_MEMORY && !stream_is_recording(stream)) { /* frees may be on their way */
+    if (result == RESULT_OUT_OF_MEMORY) { /* frees may be on their way */
         result = device_synchronize(device);
         if (!result)
             result = memory_take(device->driver, device, &request, address);
@@ -142,13 +145,21 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
     if (result || !address)
         return result;
     if (stream_is_recording(stream))
-        return RESULT_SUCCESS; /* the recording may be played again: its memory stays */
+        return memory_graph_free(stream, address);
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *allocation = memory_start(driver, address);
-    bool good = allocation && allocation->kind == MEMORY_DEVICE && !allocation->leaving;
+    struct command *freeing =
+        allocation && allocation->graph ? memory_graph_leaving(allocation->graph, stream) : NULL;
+    bool good = !freeing && allocation && allocation->kind == MEMORY_DEVICE && !allocation->lender &&
+                !allocation->graph && !allocation->leaving;
     if (good)
         allocation->leaving = true;
     pthread_mutex_unlock(&driver->memory.lock);
+    if (freeing) {
+        result = commands_submit(stream, freeing, false, NULL);
+        memory_graph_submitted(stream);
+        return result;
+    }
     if (!good)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is not the start of memory that was allocated",
                            (unsigned long long)address);

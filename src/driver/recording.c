@@ -41,8 +41,10 @@ enum result stream_record_begin(struct stream *stream)
         result = driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED, "the stream is captured already");
     if (!result)
         result = recording_join(recording, stream);
-    if (!result)
+    if (!result) {
         recording->origin = stream;
+        commands->recordings++;
+    }
     pthread_mutex_unlock(&commands->lock);
     if (result)
         mem_free(recording);
@@ -71,6 +73,7 @@ enum result stream_record_end(struct stream *stream, struct recording **recordin
     if (good) {
         made->origin = NULL;
         leave(driver, made);
+        driver->commands.recordings--;
     }
     pthread_mutex_unlock(&driver->commands.lock);
     *recording = good ? made : NULL;
@@ -87,12 +90,34 @@ bool stream_is_recording(const struct stream *stream)
     return recording;
 }
 
-enum result recording_play(struct recording *recording, struct stream *stream)
+static enum result play(const struct recording *recording, struct stream *stream)
 {
-    enum result result = device_usable(stream->device);
+    enum result result = RESULT_SUCCESS;
     for (size_t i = 0; i < recording->count && !result; i++)
         result = commands_submit(stream, command_copy(recording->commands[i]), false, NULL);
     return result;
+}
+
+enum result recordings_play(struct recording *const *recordings, size_t count, struct stream *stream,
+                            bool auto_free)
+{
+    enum result result = device_usable(stream->device);
+    if (!result)
+        result = memory_graph_launch(recordings, count, stream, auto_free);
+    for (size_t i = 0; i < count && !result; i++)
+        result = play(recordings[i], stream);
+    memory_graph_submitted(stream);
+    return result;
+}
+
+enum result recording_play(struct recording *recording, struct stream *stream)
+{
+    return recordings_play(&recording, 1, stream, false);
+}
+
+const struct command *recording_command(const struct recording *recording, size_t index)
+{
+    return recording->commands[index];
 }
 
 size_t recording_count(const struct recording *recording)

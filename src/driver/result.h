@@ -16,6 +16,8 @@
     R(INVALID_DEVICE_FUNCTION, 98, "invalid device function")                                                \
     R(INVALID_DEVICE, 101, "invalid device ordinal")                                                         \
     R(INVALID_IMAGE, 200, "device kernel image is invalid")                                                  \
+    R(INVALID_CONTEXT, 201, "invalid device context")                                                        \
+    R(MAP_FAILED, 205, "mapping of buffer object failed")                                                    \
     R(NO_BINARY_FOR_GPU, 209, "no kernel image is available for execution on the device")                    \
     R(UNSUPPORTED_LIMIT, 215, "limit is not supported on this architecture")                                 \
     R(PEER_ACCESS_UNSUPPORTED, 217, "peer access is not supported between these two devices")                \

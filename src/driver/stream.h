@@ -58,6 +58,11 @@ enum result stream_wait_event(struct stream *stream, struct stream_event *event)
 /* When it was last done, on driver_clock_ps; NOT_READY and INVALID_HANDLE as above. */
 enum result event_time_ps(struct stream_event *event, uint64_t *time_ps);
 
+/* Events that processes share (ipc.h): made with EVENT_INTERPROCESS. */
+struct ipc_handle;
+enum result event_export(struct stream_event *event, struct ipc_handle *handle);
+enum result event_open(struct device *device, const struct ipc_handle *handle, struct stream_event **event);
+
 /* ---- copies and fills ---- */
 
 /* One side of a copy. An array, or an address whose kind is found by itself: device memory, pinned and
@@ -132,6 +137,10 @@ enum result stream_record_begin(struct stream *stream);
 enum result stream_record_end(struct stream *stream, struct recording **recording);
 bool stream_is_recording(const struct stream *stream);
 enum result recording_play(struct recording *recording, struct stream *stream);
+/* Several, one after another, as one graph. auto_free: memory that they allocate and that is there still is
+ * freed before. */
+enum result recordings_play(struct recording *const *recordings, size_t count, struct stream *stream,
+                            bool auto_free);
 size_t recording_count(const struct recording *recording); /* commands in it */
 void recording_free(struct recording *recording);
 

@@ -216,6 +216,24 @@ void timeline_unload(struct driver *driver, uint64_t object)
     pthread_mutex_unlock(&driver->timeline->lock);
 }
 
+void timeline_open_memory(struct driver *driver, uint64_t at, uint64_t bytes)
+{
+    if (timeline_is_elsewhere(driver))
+        attach_open_memory(driver->timeline->machine, at, bytes);
+}
+
+void timeline_close_memory(struct driver *driver, uint64_t at)
+{
+    if (timeline_is_elsewhere(driver))
+        attach_close_memory(driver->timeline->machine, at);
+}
+
+void timeline_signal(struct driver *driver)
+{
+    if (timeline_is_elsewhere(driver))
+        attach_signal(driver->timeline->machine);
+}
+
 void timeline_set_limit(struct driver *driver, uint64_t cycles)
 {
     pthread_mutex_lock(&driver->timeline->lock);
@@ -575,6 +593,50 @@ void timeline_call(struct driver *driver, bool is_launch)
     pthread_mutex_unlock(&commands->lock);
 }
 
+void timeline_tell_memory(struct driver *driver)
+{
+    struct commands *commands = &driver->commands;
+    struct timeline *timeline = driver->timeline;
+    if (!timeline)
+        return;
+    pthread_mutex_lock(&commands->lock);
+    while (timeline->driving)
+        pthread_cond_wait(&commands->progress, &commands->lock);
+    timeline->driving = true;
+    pthread_mutex_unlock(&commands->lock);
+    tell_ranges(timeline);
+    pthread_mutex_lock(&commands->lock);
+    stop_driving(driver);
+    pthread_mutex_unlock(&commands->lock);
+}
+
+/* Time may bring something: a task ends, or another process does what a stream waits for. */
+static bool can_advance(const struct driver *driver)
+{
+    return driver->timeline->running || driver->commands.waits_for_others;
+}
+
+void timeline_wait_for_other(struct driver *driver, const struct ipc_event *event, uint64_t record)
+{
+    struct timeline *timeline = driver->timeline;
+    struct commands *commands = &driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    timeline->calls++;
+    while (!ipc_event_is_done(event, record) && !commands->stop && !timeline->broken) {
+        if (timeline->driving) {
+            wait_for(commands, &commands->progress, 1e-3);
+            continue;
+        }
+        timeline->driving = true;
+        settle(driver);
+        if (!ipc_event_is_done(event, record))
+            advance(driver, SLICE_PS);
+        settle(driver);
+        stop_driving(driver);
+    }
+    pthread_mutex_unlock(&commands->lock);
+}
+
 void timeline_wait(struct stream *stream, uint64_t number)
 {
     struct driver *driver = stream->device->driver;
@@ -589,7 +651,7 @@ void timeline_wait(struct stream *stream, uint64_t number)
         }
         timeline->driving = true;
         settle(driver);
-        if (!is_done(stream, number) && timeline->running)
+        if (!is_done(stream, number) && can_advance(driver))
             advance(driver, SLICE_PS);
         else if (!is_done(stream, number)) /* something of the host must happen first */
             wait_for(commands, &commands->progress, 50e-6);
@@ -631,11 +693,11 @@ static void *watch_host(void *user)
         }
         timeline->driving = true;
         settle(driver);
-        if (timeline->running)
+        if (can_advance(driver))
             advance(driver, SLICE_PS);
         settle(driver);
         stop_driving(driver);
-        if (!timeline->running)
+        if (!can_advance(driver))
             wait_for(commands, &commands->work, 0.25);
         since = timeline->calls == heard ? since : host_seconds();
     }

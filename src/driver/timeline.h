@@ -46,6 +46,19 @@ void timeline_unload(struct driver *driver, uint64_t object);
 bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err);
 void timeline_set_limit(struct driver *driver, uint64_t cycles);
 
+/* Memory of another process that is attached to the same machine: kernels may touch it, or no longer. The
+ * memory's lock may be held. Nothing where no machine is elsewhere. */
+void timeline_open_memory(struct driver *driver, uint64_t at, uint64_t bytes);
+void timeline_tell_memory(struct driver *driver); /* where this process's own is; no lock is held */
+void timeline_close_memory(struct driver *driver, uint64_t at);
+
+/* Something happened that other processes may wait for. */
+void timeline_signal(struct driver *driver);
+
+/* Until another process has done this. */
+struct ipc_event;
+void timeline_wait_for_other(struct driver *driver, const struct ipc_event *event, uint64_t record);
+
 /* The heap of malloc in the device's kernels; NULL: it ends. Its lock may be held. */
 void timeline_set_heap(struct device *device, struct heap *heap);
 

@@ -149,6 +149,11 @@ void letter_begin_fini(struct letter_begin *begin)
     text_fini(&begin->bytes);
 }
 
+void letter_open_archive(struct letter_open *open, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, *open);
+}
+
 void letter_sync_archive(struct letter_sync *sync, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, *sync);

@@ -46,6 +46,11 @@ struct letter_memory {
 };
 void letter_memory_archive(struct letter_memory *memory, struct archive *archive);
 
+struct letter_open {
+    uint64_t at, bytes;
+};
+void letter_open_archive(struct letter_open *open, struct archive *archive);
+
 struct letter_begin {
     uint64_t number;  /* the program's, of the task */
     struct task task; /* what to do; without pointers */

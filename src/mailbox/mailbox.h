@@ -18,6 +18,9 @@
     L(TEXTURE_GONE) /* image_remove_texture */                                                               \
     L(MEMORY)       /* machine_set_memory */                                                                 \
     L(HEAP)         /* machine_set_heap */                                                                   \
+    L(OPEN)         /* memory of another program, which its kernels may touch then */                        \
+    L(CLOSE)        /* and no longer */                                                                      \
+    L(SIGNAL)       /* something that other programs may wait for */                                         \
     L(BEGIN)        /* machine_begin */                                                                      \
     L(SYNC)         /* machine_sync_memory; answered */                                                      \
     L(PASS)         /* machine_pass; answered */                                                             \

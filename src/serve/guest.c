@@ -28,10 +28,48 @@ void guest_fini(struct guest *guest)
     mem_free(guest->gpus);
     mem_free(guest->objects);
     mem_free(guest->ranges);
+    mem_free(guest->opened);
     names_fini(&guest->names);
     seat_unmap(&guest->seat);
     seat_leave(&guest->seat);
     *guest = (struct guest){0};
+}
+
+/* ---- memory ---- */
+
+bool guest_holds(const struct guest *guest, uint32_t gpu, uint64_t at, uint64_t bytes)
+{
+    bool holds = gpu < guest->seat.gpu_count && seat_holds(&guest->seat.gpus[gpu], at, bytes);
+    for (size_t i = 0; i < guest->opened_count && !holds; i++) {
+        const struct opened *one = &guest->opened[i];
+        holds = one->gpu == gpu && at >= one->at && at - one->at <= one->bytes &&
+                bytes <= one->bytes - (at - one->at);
+    }
+    return holds;
+}
+
+bool guest_has(const struct guest *guest, uint64_t at, uint64_t bytes)
+{
+    bool has = seat_holds(&guest->seat.host, at, bytes);
+    for (uint32_t i = 0; i < guest->seat.gpu_count && !has; i++)
+        has = guest_holds(guest, i, at, bytes);
+    return has;
+}
+
+void guest_open(struct guest *guest, const struct opened *opened)
+{
+    mem_grow(guest->opened, guest->opened_count, guest->opened_capacity);
+    guest->opened[guest->opened_count++] = *opened;
+}
+
+void guest_close(struct guest *guest, uint64_t at)
+{
+    for (size_t i = 0; i < guest->opened_count; i++) {
+        if (guest->opened[i].at == at) {
+            guest->opened[i] = guest->opened[--guest->opened_count];
+            return;
+        }
+    }
 }
 
 /* ---- letters: the archive is read, and it is checked at the end whether all was good ---- */
@@ -87,8 +125,8 @@ static bool add_range(struct guest *guest, struct archive *archive, struct err *
     struct range range, before;
     struct guest_gpu *gpu = read_range(guest, archive, &range);
     (void)err;
-    bool shared = seat_has(&guest->seat, range.at,
-                           range.bytes); /* others are of kernels that the program runs itself */
+    bool shared =
+        guest_has(guest, range.at, range.bytes); /* others are of kernels that the program runs itself */
     if (gpu && range.bytes && shared && !image_find(gpu->image, range.at, &before))
         image_add(gpu->image, range);
     return gpu;
@@ -119,7 +157,7 @@ static bool set_texture(struct guest *guest, struct archive *archive, struct err
     letter_texture_archive(&letter, archive);
     struct guest_gpu *gpu = gpu_of(guest, letter.gpu, archive);
     for (uint32_t i = 0; i < letter.texture.level_count; i++)
-        archive_check(archive, seat_has(&guest->seat, (uintptr_t)letter.texture.levels[i].memory, 1));
+        archive_check(archive, guest_has(guest, (uintptr_t)letter.texture.levels[i].memory, 1));
     if (!gpu || !archive->good)
         return false;
     struct texture *texture = mem_alloc(1, sizeof *texture);

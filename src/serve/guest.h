@@ -34,6 +34,13 @@ struct guest_gpu {
     size_t texture_count, texture_capacity;
 };
 
+/* Memory of another program that this one has opened. */
+struct opened {
+    const struct guest *owner;
+    uint32_t gpu;
+    uint64_t at, bytes;
+};
+
 enum guest_state {
     GUEST_NONE,  /* the seat is free */
     GUEST_RUNS,  /* its program does not wait */
@@ -54,6 +61,10 @@ struct guest {
     struct job *jobs; /* in the order they were begun */
     struct memory_range *ranges;
     uint32_t range_count;
+    struct opened *opened;
+    size_t opened_count, opened_capacity;
+    bool woken; /* another program has signalled since it was answered last */
+    bool away;  /* it was silent for long: time passes without it until it sends a letter */
 };
 
 void guest_init(struct guest *guest); /* its seat is set */
@@ -61,6 +72,14 @@ void guest_fini(struct guest *guest); /* it has no tasks; the seat is free */
 
 /* Letters that change what is kept of it; false: it makes no sense. */
 bool guest_take_letter(struct guest *guest, enum letter_kind kind, const struct text *body, struct err *err);
+
+/* Whether all of these bytes are memory of this GPU that the program has, or has opened; guest_has: of any,
+ * or the host's. */
+bool guest_holds(const struct guest *guest, uint32_t gpu, uint64_t at, uint64_t bytes);
+bool guest_has(const struct guest *guest, uint64_t at, uint64_t bytes);
+/* The owner is to stay until it is closed. */
+void guest_open(struct guest *guest, const struct opened *opened);
+void guest_close(struct guest *guest, uint64_t at);
 
 /* job.c: the letter BEGIN becomes a job; one that cannot be begun has failed already. NULL: it makes no
  * sense. */

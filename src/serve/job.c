@@ -75,14 +75,14 @@ static bool is_there(const struct guest *guest, const struct letter_begin *lette
     if (side->is_host)
         return letter->is_carried ? bytes <= TASK_HOST_BYTES_MOST
                                   : seat_holds(&guest->seat.host, side->at, bytes);
-    return gpu < guest->seat.gpu_count && seat_holds(&guest->seat.gpus[gpu], side->at, bytes);
+    return guest_holds(guest, gpu, side->at, bytes);
 }
 
 /* Whose memory the source of a peer copy is. */
 static uint32_t source_gpu(const struct guest *guest, const struct task *task)
 {
     uint32_t gpu = 0;
-    while (gpu < guest->seat.gpu_count && !seat_holds(&guest->seat.gpus[gpu], task->from.at, 1))
+    while (gpu < guest->seat.gpu_count && !guest_holds(guest, gpu, task->from.at, 1))
         gpu++;
     return gpu;
 }

@@ -127,6 +127,19 @@ static void free_ended(struct guest *guest)
     }
 }
 
+/* Whether another program has opened memory of this one. */
+static bool is_lender(struct serve *serve, const struct guest *owner)
+{
+    EACH_GUEST(guest, serve)
+    {
+        for (size_t i = 0; i < guest->opened_count; i++) {
+            if (guest->opened[i].owner == owner)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Those that have gone and have nothing under way any more. */
 static void clear_seats(struct serve *serve)
 {
@@ -135,7 +148,9 @@ static void clear_seats(struct serve *serve)
     {
         if (guest->state == GUEST_GONE)
             free_ended(guest);
-        if (guest->state == GUEST_GONE && !guest->jobs) {
+        if (guest->state == GUEST_GONE && !guest->jobs)
+            guest->opened_count = 0;
+        if (guest->state == GUEST_GONE && !guest->jobs && !is_lender(serve, guest)) {
             guest_fini(guest);
             serve->memory_changed = true;
         }
@@ -192,6 +207,16 @@ static void begin_jobs(struct serve *serve)
     }
 }
 
+/* What the letter asks for, of these bytes. */
+static void sync_range(struct serve *serve, const struct letter_sync *letter, uint64_t at, uint64_t bytes)
+{
+    uint64_t from = letter->at > at ? letter->at : at;
+    uint64_t asked = letter->at + letter->bytes < letter->at ? UINT64_MAX : letter->at + letter->bytes;
+    uint64_t to = asked < at + bytes ? asked : at + bytes;
+    if (from < to)
+        machine_sync_memory(serve->machine, from, to - from, (enum memory_use)letter->use);
+}
+
 static bool sync_memory(struct serve *serve, struct guest *guest, struct archive *body,
                         const struct ring_patience *patience)
 {
@@ -201,15 +226,11 @@ static bool sync_memory(struct serve *serve, struct guest *guest, struct archive
     if (!archive_at_end(body) || letter.use > MEMORY_TAKEN_OVER)
         return false;
     tell_memory(serve);
-    /* of all memory means of all that is its own */
-    for (uint32_t i = 0; i < guest->range_count; i++) {
-        const struct memory_range *range = &guest->ranges[i];
-        uint64_t from = letter.at > range->at ? letter.at : range->at;
-        uint64_t asked = letter.at + letter.bytes < letter.at ? UINT64_MAX : letter.at + letter.bytes;
-        uint64_t to = asked < range->at + range->bytes ? asked : range->at + range->bytes;
-        if (from < to)
-            machine_sync_memory(serve->machine, from, to - from, (enum memory_use)letter.use);
-    }
+    /* of all memory means of all that is its own, or that it has opened */
+    for (uint32_t i = 0; i < guest->range_count; i++)
+        sync_range(serve, &letter, guest->ranges[i].at, guest->ranges[i].bytes);
+    for (size_t i = 0; i < guest->opened_count; i++)
+        sync_range(serve, &letter, guest->opened[i].at, guest->opened[i].bytes);
     return letter_send(&guest->seat.mailbox->to_program, LETTER_SYNC, &answer, patience);
 }
 
@@ -220,6 +241,38 @@ static bool wait_for_time(struct serve *serve, struct guest *guest, struct archi
     guest->until_ps = now + ps < now ? UINT64_MAX : now + ps;
     guest->state = GUEST_WAITS;
     return archive_at_end(body);
+}
+
+/* ---- what programs share ---- */
+
+/* One that nobody has (its owner may just have gone) is not opened, and kernels that touch it fail. */
+static bool open_memory(struct serve *serve, struct guest *opener, struct archive *body)
+{
+    struct letter_open letter = {0};
+    letter_open_archive(&letter, body);
+    EACH_GUEST(guest, serve)
+    {
+        for (uint32_t gpu = 0; gpu < guest->seat.gpu_count && guest != opener; gpu++) {
+            if (seat_holds(&guest->seat.gpus[gpu], letter.at, letter.bytes))
+                guest_open(opener, &(struct opened){guest, gpu, letter.at, letter.bytes});
+        }
+    }
+    return archive_at_end(body);
+}
+
+static bool close_memory(struct guest *guest, struct archive *body)
+{
+    uint64_t at = 0;
+    ARCHIVE_VALUE(body, at);
+    guest_close(guest, at);
+    return archive_at_end(body);
+}
+
+static bool wake_others(struct serve *serve, const struct guest *from)
+{
+    EACH_GUEST(guest, serve)
+    guest->woken |= guest != from;
+    return true;
 }
 
 /* The next letter of a program that runs. */
@@ -241,6 +294,12 @@ static void take_letter(struct serve *serve, struct guest *guest)
             good = sync_memory(serve, guest, &body, &patience);
         else if (kind == LETTER_PASS)
             good = wait_for_time(serve, guest, &body);
+        else if (kind == LETTER_OPEN)
+            good = open_memory(serve, guest, &body);
+        else if (kind == LETTER_CLOSE)
+            good = close_memory(guest, &body);
+        else if (kind == LETTER_SIGNAL)
+            good = wake_others(serve, guest);
         else
             good = guest_take_letter(guest, kind, &text, &err);
         serve->memory_changed |= kind == LETTER_MEMORY;
@@ -285,13 +344,14 @@ static void answer(struct serve *serve, struct guest *guest, bool all, bool good
     settle_heaps(guest);
     free_ended(guest);
     guest->state = GUEST_RUNS;
+    guest->woken = false;
     if (!letter_send(&guest->seat.mailbox->to_program, LETTER_PASS, &body, &patience))
         drop(serve, guest, NULL);
 }
 
 static bool wants_answer(const struct serve *serve, struct guest *guest)
 {
-    bool news = machine_time(serve->machine) >= guest->until_ps;
+    bool news = guest->woken || machine_time(serve->machine) >= guest->until_ps;
     for (struct job *job = guest->jobs; job; job = job->next)
         news |= job->task.state != TASK_RUNNING;
     return news;
@@ -352,7 +412,7 @@ static bool pass_time(struct serve *serve, struct err *err)
     return is_stopped(serve) || err_set(err, "%.250s", why.text);
 }
 
-/* Letters that are there. Gives the first program that does not wait, or NULL. */
+/* Letters that are there. Gives the first program that does not wait, and is waited for, or NULL. */
 static struct guest *hear(struct serve *serve, bool *some)
 {
     struct guest *running = NULL;
@@ -360,12 +420,13 @@ static struct guest *hear(struct serve *serve, bool *some)
     {
         while (guest->state == GUEST_RUNS && !ring_is_empty(&guest->seat.mailbox->to_machine)) {
             take_letter(serve, guest);
+            guest->away = false;
             *some = true;
         }
         if (guest->state == GUEST_RUNS && !seat_is_alive(&guest->seat) &&
             ring_is_empty(&guest->seat.mailbox->to_machine))
             drop(serve, guest, NULL);
-        if (guest->state == GUEST_RUNS && !running)
+        if (guest->state == GUEST_RUNS && !guest->away && !running)
             running = guest;
     }
     return running;
@@ -405,10 +466,16 @@ static bool hear_all(struct serve *serve)
         bool some = false;
         welcome(serve);
         running = hear(serve, &some);
-        if (some)
+        if (some) { /* once more: what was sent before one of these letters is to be heard, too */
             since = host_seconds();
-        if (!running || is_too_silent(serve, running, host_seconds() - since))
+            continue;
+        }
+        if (!running)
             break;
+        if (is_too_silent(serve, running, host_seconds() - since)) {
+            running->away = true;
+            continue;
+        }
         ring_wait(&running->seat.mailbox->to_machine, look_again);
     }
     return some_wait(serve);

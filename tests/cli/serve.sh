@@ -172,6 +172,10 @@ expect_line err '^heddle: the machine .* has gone'
 # a program that makes no call, while another waits
 serve --programs 2 --patience 0.5s
 start "${endless[@]}"
+for ((tries = 0; tries < 600; tries++)); do
+    grep -q 'is attached' serve.err && break
+    sleep 0.02
+done
 mapfile -t of_child < <(pgrep -P "$child")
 kill -STOP "${of_child[@]}" # it does not wait for the machine any more
 silent=$child

@@ -62,6 +62,51 @@ static void by_hand(int *d)
     GOOD(cudaGraphDestroy(graph));
 }
 
+/* Memory that only the graph has: allocated, set, used by a kernel, copied and freed. */
+static void with_memory()
+{
+    int h[32] = {0}, five = 5, *d;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t alloc, fill, kernel, copy, free;
+    cudaMemAllocNodeParams memory = {};
+    memory.bytesize = sizeof h;
+    memory.poolProps.allocType = cudaMemAllocationTypePinned;
+    memory.poolProps.location.type = cudaMemLocationTypeDevice;
+    GOOD(cudaGraphCreate(&graph, 0));
+    GOOD(cudaGraphAddMemAllocNode(&alloc, graph, NULL, 0, &memory));
+    d = (int *)memory.dptr;
+    cudaMemsetParams zero = {};
+    zero.dst = d;
+    zero.elementSize = 4;
+    zero.width = 32;
+    zero.height = 1;
+    GOOD(cudaGraphAddMemsetNode(&fill, graph, &alloc, 1, &zero));
+    void *arguments[] = {&d, &five};
+    cudaKernelNodeParams adding = {};
+    adding.func = (void *)add;
+    adding.gridDim = dim3(1);
+    adding.blockDim = dim3(32);
+    adding.kernelParams = arguments;
+    GOOD(cudaGraphAddKernelNode(&kernel, graph, &fill, 1, &adding));
+    GOOD(cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, h, d, sizeof h, cudaMemcpyDeviceToHost));
+    GOOD(cudaGraphAddMemFreeNode(&free, graph, &copy, 1, d));
+    cudaGraph_t clone;
+    GIVES(cudaErrorNotSupported, cudaGraphClone(&clone, graph));
+    GIVES(cudaErrorNotSupported, cudaGraphDestroyNode(alloc));
+    GIVES(cudaErrorNotSupported, cudaGraphRemoveDependencies(graph, &copy, &free, NULL, 1));
+    GOOD(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 2; i++) {
+        h[31] = 0;
+        GOOD(cudaGraphLaunch(exec, 0));
+        GOOD(cudaDeviceSynchronize());
+        CHECK(h[0] == 5 && h[31] == 5);
+    }
+    cudaGetLastError();
+    GOOD(cudaGraphExecDestroy(exec));
+    GOOD(cudaGraphDestroy(graph));
+}
+
 int main()
 {
     int *d, h[32];
@@ -102,5 +147,6 @@ int main()
     CHECK(h[0] == 55 && h[31] == 55);
     GOOD(cudaGraphExecDestroy(exec));
     by_hand(d);
+    with_memory();
     return check_end("graph");
 }

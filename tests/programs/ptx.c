@@ -23,7 +23,8 @@ int cuMemcpyHtoD_v2(address d, const void *h, size_t bytes),
     cuMemcpyDtoH_v2(void *h, address d, size_t bytes);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **arguments, void **extra);
-int cuGraphCreate(void **graph, unsigned flags);
+int cuGraphConditionalHandleCreate(unsigned long long *handle, void *graph, void *context, unsigned value,
+                                   unsigned flags);
 
 enum { N = 1000, BLOCK = 128 };
 
@@ -47,7 +48,8 @@ static void saxpy(void *function, address x, address y, unsigned n, unsigned blo
 int main(int count, char **words)
 {
     const char *what = count > 2 ? words[2] : "";
-    void *context, *module, *function, *graph;
+    void *context, *module, *function;
+    unsigned long long handle;
     address x, y;
     int device;
     float h[N], g[N];
@@ -69,8 +71,8 @@ int main(int count, char **words)
     GOOD(cuDevicePrimaryCtxRetain(&context, device));
     GOOD(cuCtxSetCurrent(context));
     if (!strcmp(what, "graph")) {
-        GIVES(801, cuGraphCreate(&graph, 0));
-        GIVES(801, cuGraphCreate(&graph, 0));
+        GIVES(801, cuGraphConditionalHandleCreate(&handle, NULL, context, 0, 0));
+        GIVES(801, cuGraphConditionalHandleCreate(&handle, NULL, context, 0, 0));
         return check_end("graph");
     }
     if (!strcmp(what, "much")) {

@@ -199,8 +199,7 @@ CU_PTSZ(cuStreamIsCapturing, (stream, status), cudaStream_t stream, int *status)
 CU(cuGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
    unsigned long long flags)
 {
-    (void)flags;
-    return graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph, flags);
 }
 
 CU_PTSZ(cuGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)

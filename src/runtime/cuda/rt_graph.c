@@ -54,15 +54,13 @@ API_ANY(cudaThreadExchangeStreamCaptureMode, (mode), int *mode)
 API(cudaGraphInstantiate, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
     unsigned long long flags)
 {
-    (void)flags;
-    return graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph, flags);
 }
 
 API(cudaGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
     unsigned long long flags)
 {
-    (void)flags;
-    return graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph, flags);
 }
 
 static cudaError_t instantiate_with(struct graph_exec **exec, struct graph *graph,
@@ -72,7 +70,7 @@ static cudaError_t instantiate_with(struct graph_exec **exec, struct graph *grap
         return cudaErrorInvalidValue;
     parameters->errNode_out = NULL;
     parameters->result_out = 0;
-    return graph_instantiate(exec, graph);
+    return graph_instantiate(exec, graph, parameters->flags);
 }
 
 API(cudaGraphInstantiateWithParams, (exec, graph, parameters), struct graph_exec **exec, struct graph *graph,
@@ -126,7 +124,7 @@ API(cudaGraphExecGetFlags, (exec, flags), struct graph_exec *exec, unsigned long
 {
     if (!exec || !flags)
         return cudaErrorInvalidValue;
-    *flags = 0;
+    *flags = graph_exec_flags(exec);
     return cudaSuccess;
 }
 

@@ -36,7 +36,7 @@ API(cudaGraphRemoveDependencies, (graph, from, to, edges, count), struct graph *
     struct graph_node *const *from, struct graph_node *const *to, const void *edges, size_t count)
 {
     (void)edges;
-    return graph ? each_edge(from, to, count, graph_disconnect) : cudaErrorInvalidValue;
+    return graph ? each_edge(from, to, count, graph_cut) : cudaErrorInvalidValue;
 }
 
 API(cudaGraphAddEmptyNode, (node, graph, before, count), struct graph_node **node, struct graph *graph,
