@@ -1,6 +1,8 @@
 /* The host's memory, and the path to it: slices forward requests, with the number of their work as id, and
  * pass the reply to the client. */
 #include "mem/hostmem_parts.h"
+#include "base/archive.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "mem/partition.h"
@@ -124,27 +126,59 @@ static void tell_pass(const struct component *self, const struct hostmem *host,
                                                      .data_bytes = bytes});
 }
 
+struct walk_answer {
+    struct memsys_request request;
+    uint32_t gpu, plug;
+};
+
 static void host_event(struct component *self, void *state, const struct event *event)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
-    if (event->kind == HOST_COPIES)
+    struct walk_answer answer;
+    if (event->kind == HOST_COPIES) {
         hostmem_copies_event(self, state, event);
-    else
+    } else if (event->kind == IOMMU_WALKED) {
+        memcpy(&answer, event->payload, sizeof answer);
+        hostmem_to_gpu(host, answer.gpu, answer.plug, MEM_WALK, &answer.request, sizeof answer.request,
+                       HOST_AS_LONG);
+    } else {
         iommu_event(host->iommu, event);
+    }
 }
 
 static void host_archive(struct component *self, void *state, struct archive *archive)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     hostmem_copies_archive(self, state, archive);
+    archive_bytes(archive, host->walkers.free_at, host->walkers.count * sizeof *host->walkers.free_at);
     if (host->iommu)
         iommu_archive(host->iommu, archive);
+}
+
+/* A walk for a GPU: its answer leaves when a walker has done it. */
+static void walk(struct hostmem *host, const struct host_letter *letter)
+{
+    struct host_walkers *walkers = &host->walkers;
+    uint64_t now = component_now(host->component), first = 0;
+    REQUIRE(walkers->count);
+    for (uint64_t i = 1; i < walkers->count; i++)
+        if (walkers->free_at[i] < walkers->free_at[first])
+            first = i;
+    walkers->free_at[first] = max_u64(walkers->free_at[first], now) + walkers->walk_ps;
+    struct walk_answer answer = {.gpu = letter->gpu, .plug = letter->plug};
+    memcpy(&answer.request, letter->payload, sizeof answer.request);
+    component_schedule(host->component, walkers->free_at[first] - now, IOMMU_WALKED, &answer, sizeof answer);
 }
 
 static void host_arrive(struct component *self, void *state, struct port *port)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     const struct host_letter letter = open_letter(host, port);
+    if (UNLIKELY(letter.kind == MEM_WALK)) {
+        walk(host, &letter);
+        port_pop(port);
+        return;
+    }
     if (UNLIKELY(host->iommu && letter.kind >= MEM_WANT)) {
         iommu_take(host->iommu, letter.gpu, letter.kind, letter.payload);
         port_pop(port);
@@ -221,6 +255,12 @@ struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric
     return host;
 }
 
+void hostmem_walk(struct hostmem *host, uint64_t walkers, uint64_t walk_ps)
+{
+    host->walkers = (struct host_walkers){
+        .walk_ps = walk_ps, .count = walkers, .free_at = mem_alloc(walkers, sizeof *host->walkers.free_at)};
+}
+
 void hostmem_move_pages(struct hostmem *host, const struct paging_spec *spec)
 {
     host->iommu = iommu_new(host, spec);
@@ -244,6 +284,7 @@ void hostmem_free(struct hostmem *host)
         copy_list_fini(&host->links[i].list);
     home_fini(&host->memory);
     iommu_free(host->iommu);
+    mem_free(host->walkers.free_at);
     mem_free(host->links);
     mem_free(host->writes);
     mem_free(host);

@@ -15,6 +15,10 @@ struct hostmem;
  * hostmem_attach_fabric to come. */
 struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic);
 
+/* The IOMMU walks for all GPUs that ask it (tlb.walks_at): so many walks at a time, and how long one takes.
+ */
+void hostmem_walk(struct hostmem *host, uint64_t walkers, uint64_t walk_ps);
+
 /* Pages move between GPUs, by the rules of this spec, which outlives it: before any GPU is made. */
 struct iommu;
 void hostmem_move_pages(struct hostmem *host, const struct paging_spec *spec);

@@ -39,6 +39,10 @@ struct hostmem {
     uint32_t gpus;
     struct host_link *links; /* by GPU */
     struct iommu *iommu;     /* NULL: pages do not move */
+    struct host_walkers {    /* of the IOMMU, for translations */
+        uint64_t walk_ps, count;
+        uint64_t *free_at;
+    } walkers;
     bool notes_writes;
     struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
         char *at;

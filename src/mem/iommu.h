@@ -21,7 +21,7 @@ void iommu_set_lines(struct iommu *iommu, uint32_t bytes); /* how long they are 
 void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload);
 
 /* The own events of the host's component, by their kind. */
-enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS };
+enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS, IOMMU_WALKED };
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);
 

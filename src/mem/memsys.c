@@ -104,8 +104,9 @@ bool memsys_ready(struct memsys *mem, struct err *err)
         if (!link_plug(mem->host_link, component_port(mem->components[i], 2 * mem->specs[i].here), err))
             return false;
     }
+    struct port *walks = translator_host_port(mem);
     return link_plug_one_way(mem->host_link, dma_port(mem->dma, DMA_HOST), PORT_SENDS, err) &&
-           plug_pager(mem, err);
+           plug_pager(mem, err) && (!walks || link_plug(mem->host_link, walks, err));
 }
 
 uint32_t memsys_target(const struct memsys *mem, uint32_t client, uint64_t line)

@@ -38,6 +38,7 @@ void memsys_fini(struct memsys *mem);
 /* The GPU's own translation (walk.c): a component and the link to it. */
 void translator_make(struct memsys *mem, const struct tlb_spec *spec, uint64_t sm_clock);
 void translator_free(struct translator *translator);
+struct port *translator_host_port(const struct memsys *mem); /* to the IOMMU; or NULL */
 
 /* Of the slices of a side, the first on an island. */
 uint32_t memsys_first_pair(const struct memsys *mem, uint32_t island);

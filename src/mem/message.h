@@ -41,7 +41,8 @@ enum memsys_way {
     X(DROPPED, "dropped", MEM_TO_REQUESTER, false, false, 0, 0)                                              \
     X(PAGE, "page", MEM_TO_REQUESTER, false, false, sizeof(struct memsys_write), 0)                          \
     X(GRANT, "grant", MEM_TO_HOLDER, false, false, 0, 0)                                                     \
-    X(GRANTED, "granted", MEM_TO_REQUESTER, false, false, 0, 0)
+    X(GRANTED, "granted", MEM_TO_REQUESTER, false, false, 0, 0)                                              \
+    X(WALK, "walk", MEM_TO_HOME, false, false, 0, 0)
 
 /* MEM_READ is answered by MEM_DATA, MEM_WRITE by MEM_DONE, MEM_ATOMIC by MEM_OLD or, if nobody wants the old
  * values, by MEM_DONE. MEM_FETCH is a read by a cache that keeps a copy, which home takes note of. After
@@ -49,7 +50,9 @@ enum memsys_way {
  *
  * From MEM_WANT on they are about a page that moves between GPUs (mem/iommu.h): struct memsys_page follows
  * the head. A slice, and so its GPU, wants a page; the IOMMU recalls it from holders, which drop it or keep
- * it for reading, and send its lines, MEM_PAGE, if they are told to; it is granted to who wanted it. */
+ * it for reading, and send its lines, MEM_PAGE, if they are told to; it is granted to who wanted it. MEM_WALK
+ * asks the IOMMU to walk through its tables for a page, whose number is in place of the line, and is its own
+ * answer. */
 enum memsys_kind {
 #define X(id, ...) MEM_##id,
     MEM_KINDS(X)

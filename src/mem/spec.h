@@ -77,7 +77,9 @@
     P(S, count, l2_ways, "16", "1..64", "of them in a set")                                                  \
     P(S, count, l2_cycles, "80", "2..100000", "from an SM's miss to the answer, in cycles of the SM")        \
     P(S, count, walk_cycles, "500", "0..1000000", "more, for a walk through the tables")                     \
-    P(S, count, walkers, "8", "1..64", "walks at a time")
+    P(S, count, walkers, "8", "1..64", "walks at a time")                                                    \
+    P(S, choice, walks_at, "gpu", "gpu|host",                                                                \
+      "who walks: the GPU; or the host's IOMMU, which all GPUs reach over their links and share")
 
 /* policy: as PAGE_POLICIES of paging/policy.h has them */
 #define PAGING_PARAMS(P, S)                                                                                  \

@@ -25,6 +25,9 @@ struct shootdown {
 
 enum translation_kind { TRANSLATION_WANTED, TRANSLATION_SHOT, TRANSLATION_DROPPED };
 
+/* As the row walks_at has them. */
+enum tlb_walks { TLB_WALKS_AT_GPU, TLB_WALKS_AT_HOST };
+
 struct tlb {
     struct tags *entries;
     uint64_t last_page; /* asked for, plus one: most ask for the same again */

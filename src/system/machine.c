@@ -53,6 +53,8 @@ static bool build(struct local_machine *machine, struct err *err)
         hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
     if (machine->journal)
         hostmem_note_writes(machine->host);
+    hostmem_walk(machine->host, system->tlb.walkers,
+                 (uint64_t)((double)system->tlb.walk_cycles * 1e12 / (double)system->gpu.clock + 0.5));
     if (system_moves_pages(system))
         hostmem_move_pages(machine->host, &system->paging);
     hostmem_listen(machine->host, &machine->probe);
