@@ -3,16 +3,18 @@
 #ifndef BENCH_CUDA_MATMUL_H
 #define BENCH_CUDA_MATMUL_H
 
+#include "each.h"
 #include "placement.h"
 
 enum { MATMUL_SIDE = 16 }; /* of a block, and of a tile */
 
-enum { MATMUL_M, MATMUL_N, MATMUL_K, MATMUL_LOCALITY };
+enum { MATMUL_M, MATMUL_N, MATMUL_K, MATMUL_LOCALITY, MATMUL_EACH };
 static const struct workload_option matmul_options[] = {
     {"m", 112, 1, 1u << 18, "rows of a and c"},
     {"n", 112, 1, 8192, "columns of b and c"},
     {"k", 112, 1, 8192, "columns of a, rows of b"},
     PLACEMENT_OPTION,
+    EACH_OPTION,
     {0, 0, 0, 0, 0},
 };
 
@@ -37,21 +39,32 @@ static void matmul_run(struct dev *gpu, const uint64_t *options, const char *ker
                 float *sum = &expected[row * n + column];
                 *sum = fmaf(a[row * k + i], b[i * n + column], *sum);
             }
-    void *device_a = dev_alloc(gpu, a_count * sizeof *a), *device_b = dev_alloc(gpu, b_count * sizeof *b);
-    void *device_c = dev_alloc(gpu, c_bytes);
-    dev_upload(gpu, device_a, a, a_count * sizeof *a);
-    dev_upload(gpu, device_b, b, b_count * sizeof *b);
+    void *device_a[EACH_MOST], *device_b[EACH_MOST], *device_c[EACH_MOST];
+    unsigned count = each_count(gpu, options[MATMUL_EACH]);
+    for (unsigned i = 0; i < count; i++) {
+        dev_select(gpu, i);
+        device_a[i] = dev_alloc(gpu, a_count * sizeof *a), device_b[i] = dev_alloc(gpu, b_count * sizeof *b);
+        device_c[i] = dev_alloc(gpu, c_bytes);
+        dev_upload(gpu, device_a[i], a, a_count * sizeof *a);
+        dev_upload(gpu, device_b[i], b, b_count * sizeof *b);
+    }
     struct dev_dim grid =
         dev_dim((n + MATMUL_SIDE - 1) / MATMUL_SIDE, (m + MATMUL_SIDE - 1) / MATMUL_SIDE, 1);
-    /* Rows of a and c; all blocks read all of b, which stays spread. */
-    struct placement placement = placement_of(gpu, options[MATMUL_LOCALITY], grid.y);
-    placement_memory(&placement, device_a, a_count * sizeof *a, MATMUL_SIDE * k * sizeof *a);
-    placement_memory(&placement, device_c, c_bytes, MATMUL_SIDE * n * sizeof *c);
-    placement_blocks(&placement, grid.x);
-    DEV_LAUNCH(gpu, kernel, grid, dev_dim(MATMUL_SIDE, MATMUL_SIDE, 1), 0, &m, &n, &k, &device_a, &device_b,
-               &device_c);
-    dev_download(gpu, c, device_c, c_bytes);
-    dev_expect_bytes(gpu, "c", c, expected, c_bytes);
+    for (unsigned i = 0; i < count; i++) {
+        dev_select(gpu, i);
+        /* Rows of a and c; all blocks read all of b, which stays spread. */
+        struct placement placement = placement_of(gpu, options[MATMUL_LOCALITY], grid.y);
+        placement_memory(&placement, device_a[i], a_count * sizeof *a, MATMUL_SIDE * k * sizeof *a);
+        placement_memory(&placement, device_c[i], c_bytes, MATMUL_SIDE * n * sizeof *c);
+        placement_blocks(&placement, grid.x);
+        DEV_LAUNCH(gpu, kernel, grid, dev_dim(MATMUL_SIDE, MATMUL_SIDE, 1), 0, &m, &n, &k, &device_a[i],
+                   &device_b[i], &device_c[i]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        dev_select(gpu, i);
+        dev_download(gpu, c, device_c[i], c_bytes);
+        dev_expect_bytes(gpu, "c", c, expected, c_bytes);
+    }
 }
 
 #endif

@@ -155,7 +155,7 @@ static void print_ways(const struct net_graph *graph, const struct net_routes *r
             if (from != to)
                 snprintf(cell, sizeof cell, "%.4g / %.4g",
                          (double)net_way_latency(routes, graph, from, to) / 1e3,
-                         (double)net_way_bandwidth(routes, graph, from, to) / 1e9);
+                         (double)net_way_bandwidth(routes, graph, from, to, 0) / 1e9);
             printf(" %12s", cell);
         }
         putchar('\n');

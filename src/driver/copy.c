@@ -84,6 +84,7 @@ struct copy_command {
     struct side to, from;
     struct box box;
     unsigned char *staged; /* what it owns of the source; or NULL */
+    enum copy_direction direction;
 };
 
 /* The program's own memory, and what it mapped, is left as it is. */
@@ -127,6 +128,20 @@ static void set_box(struct task *task, const struct box *box)
     task->depth = box->depth;
 }
 
+/* Between two GPUs, one must have access to the other. Else the driver copies to a buffer of the host's, and
+ * from there. */
+static enum copy_direction direction_of(struct driver *driver, const struct side *to, const struct side *from)
+{
+    if (!from->device || !to->device)
+        return from->device ? COPY_TO_HOST : COPY_TO_DEVICE;
+    if (to->device == from->device)
+        return COPY_ON_DEVICE;
+    return memory_is_seen(driver, from->device, (uintptr_t)to->at) ||
+                   memory_is_seen(driver, to->device, (uintptr_t)from->at)
+               ? COPY_PEER
+               : COPY_STAGED;
+}
+
 /* Between places of the host it takes no simulated time. */
 static enum command_turn begin_copy(struct command *command, struct task *task)
 {
@@ -135,7 +150,7 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
     if (!to && !from)
         return TURN_NOW;
     task->gpu = to ? to->index : from->index;
-    task->direction = !from ? COPY_TO_DEVICE : !to ? COPY_TO_HOST : to == from ? COPY_ON_DEVICE : COPY_PEER;
+    task->direction = copy->direction;
     task->to = task_side(&copy->to);
     task->from = task_side(&copy->from);
     set_box(task, &copy->box);
@@ -239,6 +254,7 @@ static enum result new_copy(struct stream *stream, const struct copy *copy, stru
     command->to = to;
     command->from = from;
     command->box = box;
+    command->direction = direction_of(driver, &to, &from);
     *made = command;
     return RESULT_SUCCESS;
 }

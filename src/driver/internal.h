@@ -126,6 +126,8 @@ void memory_insert(struct driver *driver, const struct allocation *allocation);
 void memory_remove(struct driver *driver, struct allocation *allocation);
 /* Whether the device has this much left; with the lock held. */
 bool memory_device_has_room(const struct device *device, uint64_t bytes);
+/* Whether kernels of the device may access what is there. */
+bool memory_is_seen(struct driver *driver, const struct device *device, uint64_t address);
 /* Whether a copy may touch all of these bytes: of an allocation, or of mappings side by side. */
 bool memory_reaches(struct driver *driver, uint64_t address, uint64_t bytes, bool writes);
 void memory_give_all(struct device *device);

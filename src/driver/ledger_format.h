@@ -27,6 +27,7 @@
     K(to_host, "to the host")                                                                                \
     K(on_device, "on a device")                                                                              \
     K(peer, "between devices")                                                                               \
+    K(staged, "between devices, by way of the host")                                                         \
     K(fill, "memset")
 
 enum copy_kind {

@@ -351,6 +351,16 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
     return found != NULL;
 }
 
+bool memory_is_seen(struct driver *driver, const struct device *device, uint64_t address)
+{
+    pthread_mutex_lock(&driver->memory.lock);
+    const struct allocation *found = memory_holding(driver, address);
+    bool is_mapped = found && found->kind == MEMORY_MAPPED;
+    bool seen = found && (is_mapped ? found->readers >> device->index & 1 : is_seen(device, found));
+    pthread_mutex_unlock(&driver->memory.lock);
+    return seen;
+}
+
 static bool is_open(const struct allocation *allocation, bool writes)
 {
     return allocation->kind != MEMORY_MAPPED || (writes ? allocation->writers : allocation->readers);

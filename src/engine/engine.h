@@ -97,6 +97,11 @@ struct component_ops {
 
 struct island *engine_island(struct engine *engine, const char *name);
 
+/* Islands that are made from now on are of this region, such as all of one GPU; 0, as at first: of none. One
+ * thread runs a region for as long as it can before it turns to another: its state stays in the host's
+ * caches. It has no effect on results. */
+void engine_region(struct engine *engine, uint32_t region);
+
 /* Where islands are apart: what is allocated from now on belongs to this island; with NULL, to nobody again.
  */
 void island_own(struct engine *engine, struct island *island);

@@ -23,7 +23,7 @@ struct island {
     uint64_t first_wake;
     uint64_t bound; /* events before it may be handled: within the window, and not behind the first wake-up */
     struct engine *engine;
-    uint32_t index;
+    uint32_t index, region;
     bool watched;          /* keep watch_digest */
     uint64_t watch_digest; /* over all events so far */
     uint64_t lookahead;    /* the least latency of a link into it */
@@ -97,6 +97,8 @@ struct engine {
     uint64_t windows, island_windows;
     uint32_t *kind_of; /* by island: see kinds.c */
     uint32_t kind_count;
+    uint32_t region, region_count; /* of islands that are made now; the last of all */
+    uint32_t *region_of;           /* by kind */
     uint64_t *reach; /* [from kind][to kind]: the least time from an island of one to one of the other */
     _Atomic uint64_t stop_at; /* of this run: component_stop */
     struct err *failure;      /* NULL while all is well */

@@ -66,6 +66,20 @@ static void sort_islands(struct engine *engine)
     engine->kind_count = (uint32_t)count;
 }
 
+/* A kind with islands of several regions is of none. */
+static void find_regions(struct engine *engine)
+{
+    enum { NOT_KNOWN = UINT32_MAX };
+    engine->region_of = mem_alloc(engine->kind_count + 1, sizeof *engine->region_of);
+    for (uint32_t k = 0; k < engine->kind_count; k++)
+        engine->region_of[k] = NOT_KNOWN;
+    for (size_t i = 0; i < engine->island_count; i++) {
+        uint32_t *region = &engine->region_of[engine->kind_of[i]];
+        bool fits = *region == NOT_KNOWN || *region == engine->islands[i]->region;
+        *region = fits ? engine->islands[i]->region : 0;
+    }
+}
+
 static bool is_inside_an_island(const struct link *link)
 {
     size_t same = 0;
@@ -117,8 +131,10 @@ void engine_find_kinds(struct engine *engine)
         memset(engine->kind_of, 0, engine->island_count * sizeof *engine->kind_of);
         engine->kind_count = 1;
         engine->reach = mem_alloc(1, sizeof *engine->reach);
+        find_regions(engine);
         return;
     }
+    find_regions(engine);
     uint32_t count = engine->kind_count;
     engine->reach = mem_alloc((size_t)count * count + 1, sizeof *engine->reach);
     for (size_t i = 0; i < (size_t)count * count; i++)

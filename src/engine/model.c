@@ -76,6 +76,7 @@ void engine_free(struct engine *engine)
         mem_free(engine->links[i]);
     }
     mem_free(engine->kind_of);
+    mem_free(engine->region_of);
     mem_free(engine->reach);
     mem_free(engine->islands);
     mem_free(engine->components);
@@ -97,8 +98,15 @@ struct island *engine_island(struct engine *engine, const char *name)
     island->lookahead = TIME_NEVER;
     island->first_wake = TIME_NEVER;
     island->name = mem_text(name);
+    island->region = engine->region;
     mem_grow(engine->islands, engine->island_count, engine->island_capacity);
     return engine->islands[engine->island_count++] = island;
+}
+
+void engine_region(struct engine *engine, uint32_t region)
+{
+    engine->region = region;
+    engine->region_count = (uint32_t)max_u64(engine->region_count, region);
 }
 
 static void add_port(struct engine *engine, struct component *component, const char *name, size_t length)

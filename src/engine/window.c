@@ -7,7 +7,10 @@
  *
  * A worker is a thread. Each island is owned by one worker, which reads its mail. Any worker may run it: each
  * takes islands with work from its own list first, then from the others' lists. Mail written in one window is
- * read in the next, so each window needs only one barrier. */
+ * read in the next, so each window needs only one barrier.
+ *
+ * A single worker runs one region in a window (engine_region), and islands of none. The others wait; what
+ * they may send bounds how far the region can go. */
 #include "engine/island.h"
 #include "base/gate.h"
 #include "base/zone.h"
@@ -29,8 +32,10 @@ struct crew_worker {
     uint64_t *width; /* and how long a window it may run */
     struct turn {
         uint32_t place, events;
-    } * turns;             /* the owned islands in the order they are run in: the most costly first */
-    uint32_t *last_events; /* of each: how many it handled when it last ran */
+    } * turns; /* the owned islands in the order they are run in: the most costly first; of a single worker:
+                  by region */
+    uint32_t *region_turns; /* where those of a region begin */
+    uint32_t *last_events;  /* of each: how many it handled when it last ran */
     uint32_t *active; /* the owned islands (their places in `next`) with something to do in this window */
     uint32_t active_count;
     uint64_t island_windows;
@@ -50,6 +55,7 @@ struct crew {
     uint64_t start;  /* T of this window */
     uint64_t *ahead; /* by kind of island: how far it may run, if that is more than its lookahead */
     uint64_t *least; /* over all workers, while the next window is found */
+    uint32_t region; /* that runs in this window; 0: all do */
     bool stop;
     double told_progress;
     uint64_t told_island_windows;
@@ -130,12 +136,10 @@ static void renew_turns(struct crew_worker *me)
     qsort(me->turns, me->owned_count, sizeof *me->turns, by_events);
 }
 
-static void list_active(struct crew_worker *me, uint32_t window)
+static void list_turns(struct crew_worker *me, uint32_t from, uint32_t end)
 {
-    uint32_t count = 0;
-    if (me->crew->count > 1 && window % RENEW_TURNS_WINDOWS == 0)
-        renew_turns(me);
-    for (uint32_t k = 0; k < me->owned_count; k++) {
+    uint32_t count = me->active_count;
+    for (uint32_t k = from; k < end; k++) {
         uint32_t i = me->turns[k].place;
         me->active[count] = i;
         if (me->next[i] < window_limit(me, i))
@@ -144,6 +148,20 @@ static void list_active(struct crew_worker *me, uint32_t window)
             note_next(me, i * me->crew->count + me->index, me->next[i]);
     }
     me->active_count = count;
+}
+
+static void list_active(struct crew_worker *me, uint32_t window)
+{
+    uint32_t region = me->crew->region;
+    if (me->crew->count > 1 && window % RENEW_TURNS_WINDOWS == 0)
+        renew_turns(me);
+    me->active_count = 0;
+    if (region) {
+        list_turns(me, 0, me->region_turns[1]);
+        list_turns(me, me->region_turns[region], me->region_turns[region + 1]);
+    } else {
+        list_turns(me, 0, me->owned_count);
+    }
     atomic_store_explicit(&me->taken, 0, memory_order_relaxed);
     atomic_store_explicit(&me->listed, window, memory_order_release);
 }
@@ -192,6 +210,32 @@ static void stop_at_failure(struct crew *crew)
     crew->until = min_u64(crew->until, failed->failed_at + 1);
 }
 
+/* Whether islands of this kind are run in this window. */
+static bool has_turn(const struct crew *crew, uint32_t kind)
+{
+    uint32_t region = crew->engine->region_of[kind];
+    return !crew->region || !region || region == crew->region;
+}
+
+/* The region goes on if it can; else that which is most behind goes on. */
+static void choose_region(struct crew *crew)
+{
+    const struct engine *engine = crew->engine;
+    uint64_t earliest = TIME_NEVER;
+    uint32_t region = crew->region;
+    for (uint32_t k = 0; k < engine->kind_count; k++) {
+        if (!engine->region_of[k])
+            continue;
+        if (engine->region_of[k] == crew->region && crew->least[k] < min_u64(crew->ahead[k], crew->until))
+            return;
+        if (crew->least[k] < earliest) {
+            earliest = crew->least[k];
+            region = engine->region_of[k];
+        }
+    }
+    crew->region = region;
+}
+
 /* From when on, at the earliest, something happens on islands of each kind: the next window begins with that.
  */
 static void set_start(struct crew *crew)
@@ -213,6 +257,8 @@ static void set_start(struct crew *crew)
         for (uint32_t k = 0; k < kinds; k++)
             crew->ahead[k] = min_u64(crew->ahead[k], add_saturating(crew->least[from], reach[k]));
     }
+    if (crew->region)
+        choose_region(crew);
 }
 
 static void tell_window(struct crew *crew)
@@ -267,7 +313,8 @@ static void work(struct crew_worker *me)
     while (!crew->stop) {
         uint32_t window = gate_number(&crew->window);
         for (uint32_t k = 0; k < crew->engine->kind_count; k++)
-            me->least[k] = TIME_NEVER;
+            if (has_turn(crew, k)) /* for the others it stays, but for what is sent to them */
+                me->least[k] = TIME_NEVER;
         me->out = me->mail[window & 1];
         read_mail(me, (window & 1) ^ 1);
         list_active(me, window);
@@ -310,6 +357,22 @@ uint64_t engine_widest_window(const struct engine *engine)
     return widest;
 }
 
+/* By region. */
+static void set_turns(struct crew_worker *worker)
+{
+    const struct engine *engine = worker->crew->engine;
+    uint32_t regions = engine->region_count + 1, count = 0;
+    worker->turns = mem_alloc_lines(worker->owned_count, sizeof *worker->turns);
+    worker->region_turns = mem_alloc_lines(regions + 1, sizeof *worker->region_turns);
+    for (uint32_t region = 0; region < regions; region++) {
+        worker->region_turns[region] = count;
+        for (uint32_t i = 0; i < worker->owned_count; i++)
+            if (engine->region_of[engine->kind_of[owned_island(worker, i)->index]] == region)
+                worker->turns[count++].place = i;
+    }
+    worker->region_turns[regions] = count;
+}
+
 static void worker_init(struct crew_worker *worker, struct crew *crew, unsigned index)
 {
     size_t islands = crew->engine->island_count;
@@ -320,9 +383,7 @@ static void worker_init(struct crew_worker *worker, struct crew *crew, unsigned 
     worker->width = mem_alloc_lines(worker->owned_count, sizeof *worker->width);
     for (uint32_t i = 0; i < worker->owned_count; i++)
         worker->width[i] = min_u64(owned_island(worker, i)->lookahead, WIDEST_WINDOW);
-    worker->turns = mem_alloc_lines(worker->owned_count, sizeof *worker->turns);
-    for (uint32_t i = 0; i < worker->owned_count; i++)
-        worker->turns[i].place = i;
+    set_turns(worker);
     worker->least = mem_alloc_lines(crew->engine->kind_count, sizeof *worker->least);
     worker->last_events = mem_alloc_lines(worker->owned_count, sizeof *worker->last_events);
     worker->active = mem_alloc_lines(worker->owned_count + 1, sizeof *worker->active);
@@ -339,6 +400,7 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->widest = engine_widest_window(engine);
     crew->ahead = mem_alloc_lines(engine->kind_count, sizeof *crew->ahead);
     crew->least = mem_alloc_lines(engine->kind_count, sizeof *crew->least);
+    crew->region = count == 1 && engine->region_count > 1;
     crew->spins = count <= host_cores() ? SPINS : 0;
     gate_set(&crew->window, 1); /* 0 is in `listed`: nothing was listed yet */
     crew->workers = mem_alloc_lines(count, sizeof *crew->workers);
@@ -379,6 +441,7 @@ void crew_free(struct crew *crew)
         mem_free(worker->next);
         mem_free(worker->width);
         mem_free(worker->turns);
+        mem_free(worker->region_turns);
         mem_free(worker->least);
         mem_free(worker->last_events);
         mem_free(worker->active);
@@ -440,6 +503,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
         if (island->failure)
             crew->until = 0; /* it failed in its `start`: nothing happens at all */
     }
+    memcpy(crew->workers[0].least, crew->least, engine->kind_count * sizeof *crew->least);
     set_start(crew);
     crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
 }

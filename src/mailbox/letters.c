@@ -118,7 +118,7 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->wishes.max_cycles);
     flag_archive(&task->wishes.cold_caches, archive);
     flag_archive(&task->wishes.profile, archive);
-    task->direction = choice_archive(task->direction, COPY_PEER, archive);
+    task->direction = choice_archive(task->direction, COPY_STAGED, archive);
     side_archive(&task->to, archive);
     side_archive(&task->from, archive);
     ARCHIVE_VALUE(archive, task->width);

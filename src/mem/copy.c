@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/message.h"
 
 #include <string.h>
 
@@ -100,4 +101,9 @@ uint16_t copy_write_message(struct copy_message *message, const struct copy_piec
         memcpy(write->data + from, bytes + (at + from - first), to - from);
     }
     return (uint16_t)memsys_message_bytes(MEM_WRITE, message->request.sectors, 0);
+}
+
+uint32_t copy_done_bytes(uint64_t line, uint32_t line_bytes)
+{
+    return line % COPY_PACKET + line_bytes == COPY_PACKET ? 0 : NET_RIDES;
 }

@@ -70,6 +70,11 @@ struct copy_message {
 uint16_t copy_write_message(struct copy_message *message, const struct copy_piece *piece, uint32_t line_bytes,
                             uint32_t id, const unsigned char *bytes);
 
+/* What the acknowledgement of a written line has on the wire, beside a header, or NET_RIDES: a packet has up
+ * to COPY_PACKET bytes and one acknowledgement, that of its last line. */
+enum { COPY_PACKET = 256 }; /* NVLink: 16 flits of data */
+uint32_t copy_done_bytes(uint64_t line, uint32_t line_bytes);
+
 /* The sectors of a line that `bytes` at this address touch. */
 static inline uint8_t copy_sectors(uint64_t address, uint32_t bytes, uint32_t line_bytes)
 {

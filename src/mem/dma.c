@@ -8,12 +8,14 @@
 
 #include <string.h>
 
-/* As much may be under way as leaves in AHEAD_PS and in twice the time on links: it goes on when half is
- * done. */
+/* As much may be under way as leaves in AHEAD_PS and in twice the time on links. It goes on when there is
+ * room for a few again. (If it waited for many, two GPUs that copy to each other would take turns, as
+ * acknowledgements of one are behind data of the other.) */
 enum {
     BURST = 4096, /* bytes that leave in one event */
     AHEAD_PS = 1000000,
-    LEAST_UNDER_WAY = 64 /* pieces */
+    LEAST_UNDER_WAY = 64, /* pieces */
+    A_FEW = 8
 };
 
 /* A piece on its way: to be read, then to be written. */
@@ -105,7 +107,7 @@ static void entry_give(struct component *self, struct dma *dma, struct dma_state
     dma->entries[number].next = (uint32_t)state->free_entry;
     state->free_entry = number + 1;
     channel->under_way--;
-    if (channel->is_held && channel->under_way <= channel->most / 2) {
+    if (channel->is_held && channel->under_way + A_FEW <= channel->most) {
         channel->is_held = false;
         component_schedule(self, 0, 0, &which, sizeof which);
     }
@@ -199,7 +201,7 @@ static bool write_piece(struct component *self, struct dma_state *state, const s
     const unsigned char *bytes = event->payload + sizeof reply + (entry->offset - first);
     struct copy_message message;
     uint16_t size = copy_write_message(&message, &piece, memsys_line_bytes(dma->mem), reply.id, bytes);
-    if (physical_home(physical_unpack(piece.to)) == HOME_HOST) {
+    if (entry->channel == DMA_TO_HOST) {
         REQUIRE(
             port_send_sized(component_port(self, DMA_HOST), 0, 0, MEM_WRITE, &message, size, piece.bytes));
         entry_give(self, dma, state, reply.id);

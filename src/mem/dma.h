@@ -15,7 +15,8 @@ struct memsys;
 
 enum dma_port { DMA_REQUESTS, DMA_REPLIES, DMA_HOST };
 
-/* Channels: in the GPU's own memory, to the host, and to each GPU. */
+/* Channels: in the GPU's own memory, to the host (which passes on what is for other GPUs), and to each GPU.
+ */
 enum { DMA_ON_DEVICE, DMA_TO_HOST, DMA_TO_PEER };
 
 /* The last client of the crossbar. */

@@ -12,6 +12,7 @@
 struct guest {
     uint32_t gpu, client, id;
     uint32_t next; /* of the free ones */
+    uint32_t is_copy;
 };
 
 struct gateway_state {
@@ -134,7 +135,10 @@ static void answer_peer(struct component *self, struct gateway_state *state, con
     message.head.to = (uint16_t)guest.gpu;
     message.head.tag = (uint16_t)guest.client;
     message.reply.id = guest.id;
-    send_to_fabric(self, event->kind, &message, event->bytes, event->bytes);
+    uint32_t wire = guest.is_copy && event->kind == MEM_DONE
+                        ? copy_done_bytes(message.reply.line, memsys_line_bytes(gateway->mem))
+                        : event->bytes;
+    send_to_fabric(self, event->kind, &message, event->bytes, wire);
 }
 
 /* A peer's request, for the slice that has the line; its port of the crossbar is as wide as the fabric.
@@ -157,7 +161,10 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     if (!port_room(port, to))
         return port_send(port, to, 0, event->kind, &message, bytes); /* refused: `ready` will be called */
     uint32_t number = guest_take(gateway, state);
-    gateway->guests[number] = (struct guest){.gpu = head.from, .client = head.tag, .id = message.request.id};
+    gateway->guests[number] = (struct guest){.gpu = head.from,
+                                             .client = head.tag,
+                                             .id = message.request.id,
+                                             .is_copy = message.request.policy == MEM_AROUND};
     uint64_t origin = probe_request_id(head.from, head.tag, message.request.id);
     memcpy((unsigned char *)&message + bytes, &origin, sizeof origin);
     message.request.id = number;

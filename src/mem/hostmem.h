@@ -59,4 +59,7 @@ bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now);
 uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu);
 void hostmem_receive(struct hostmem *host, uint32_t gpu);
 
+/* Whether the pieces that came from a GPU, and went on to another one, are there. */
+bool hostmem_has_passed(const struct hostmem *host, uint32_t from, uint32_t to, uint64_t now);
+
 #endif

@@ -53,25 +53,31 @@ static uint32_t home_of(const struct hostmem *host, uint64_t at)
                : (uint32_t)__builtin_ctzll(page.holders);
 }
 
+/* Sends a piece to the slice that it is at home at. Gives when it is there; in a fabric, nobody knows: 0. */
+static uint64_t send_piece(struct hostmem *host, const struct memsys_request *request, const void *message,
+                           uint16_t size, uint32_t wire)
+{
+    uint32_t home = home_of(host, request->line);
+    uint32_t to = memsys_push_target(host->links[home].mem, request->line);
+    hostmem_to_gpu(host, home, to, MEM_WRITE, message, size, wire);
+    channel_of(host, home)->pushed++;
+    return host->in_fabric
+               ? 0
+               : port_free_at(component_port(host->component, home)) + host->links[home].latency_ps;
+}
+
 static void push_piece(struct hostmem *host, uint32_t gpu)
 {
     struct host_channel *channel = channel_of(host, gpu);
     struct copy_piece piece = copy_next(&channel->course, &host->links[gpu].list);
-    uint32_t home = home_of(host, piece.to);
     struct copy_message message;
     uint16_t size = copy_write_message(&message, &piece, channel->course.line_bytes, 0,
                                        (const unsigned char *)look(host, piece.from));
     uint32_t wire = piece.bytes;
     if (copy_is_sent(&channel->course))
         wire -= (uint32_t)min_u64(wire, last_byte(channel->course.bytes_per_s));
-    uint32_t to = memsys_push_target(host->links[home].mem, message.request.line);
-    hostmem_to_gpu(host, home, to, MEM_WRITE, &message, size, wire);
-    channel_of(host, home)->pushed++;
-    channel->homes |= UINT64_C(1) << home;
-    if (!host->in_fabric) {
-        uint64_t free_at = port_free_at(component_port(host->component, home));
-        channel->there_at = max_u64(channel->there_at, free_at + host->links[home].latency_ps);
-    }
+    channel->homes |= UINT64_C(1) << home_of(host, piece.to);
+    channel->there_at = max_u64(channel->there_at, send_piece(host, &message.request, &message, size, wire));
 }
 
 /* When the next burst is due: the link is free again, as other traffic may be there; in a fabric, as fast as
@@ -105,35 +111,64 @@ void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *o
     engine_post(host->engine, host->component, time, 0, &gpu, sizeof gpu);
 }
 
+/* All that was ever sent to it. */
+static bool has_all(const struct hostmem *host, uint32_t gpu)
+{
+    return !host->in_fabric || memsys_pushed(host->links[gpu].mem) == channel_of(host, gpu)->pushed;
+}
+
 bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now)
 {
     const struct host_channel *channel = channel_of(host, gpu);
     if (!copy_is_sent(&channel->course) || channel->there_at >= now)
         return false;
-    for (uint64_t left = host->in_fabric ? channel->homes : 0; left; left &= left - 1) {
-        uint32_t home = (uint32_t)__builtin_ctzll(left);
-        if (memsys_pushed(host->links[home].mem) != channel_of(host, home)->pushed)
+    for (uint64_t left = channel->homes; left; left &= left - 1)
+        if (!has_all(host, (uint32_t)__builtin_ctzll(left)))
             return false;
-    }
     return true;
 }
 
 /* ---- to the host ---- */
 
-void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const unsigned char *message)
+static void receive_piece(struct hostmem *host, const struct memsys_request *request,
+                          const unsigned char *payload)
 {
-    struct memsys_request request;
-    memcpy(&request, message, sizeof request);
-    const unsigned char *payload = message + sizeof request;
-    for (uint32_t left = request.sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
         struct memsys_write write;
         memcpy(&write, payload, sizeof write);
         uint32_t first = (uint32_t)__builtin_ctz(write.mask),
                  bytes = (uint32_t)__builtin_popcount(write.mask);
-        uint64_t sector = request.line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR;
+        uint64_t sector = request->line + (uint64_t)__builtin_ctz(left) * MEM_SECTOR;
         memcpy(look(host, sector + first), write.data + first, bytes); /* a piece has no gaps */
     }
-    channel_of(host, gpu)->received++;
+}
+
+/* A piece for another GPU goes on from here. A buffer of the driver's, which nobody sees, has it meanwhile.
+ */
+static uint64_t pass_piece(struct hostmem *host, const struct memsys_request *request,
+                           const unsigned char *message)
+{
+    uint32_t bytes = 0;
+    const unsigned char *payload = message + sizeof *request;
+    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+        struct memsys_write write;
+        memcpy(&write, payload, sizeof write);
+        bytes += (uint32_t)__builtin_popcount(write.mask);
+    }
+    uint16_t size = (uint16_t)memsys_message_bytes(MEM_WRITE, request->sectors, 0);
+    return send_piece(host, request, message, size, bytes);
+}
+
+void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const unsigned char *message)
+{
+    struct host_channel *channel = channel_of(host, gpu);
+    struct memsys_request request;
+    memcpy(&request, message, sizeof request);
+    if (physical_home(physical_unpack(request.line)) == HOME_HOST)
+        receive_piece(host, &request, message + sizeof request);
+    else
+        channel->passed_at = max_u64(channel->passed_at, pass_piece(host, &request, message));
+    channel->received++;
 }
 
 uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu)
@@ -144,6 +179,11 @@ uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu)
 void hostmem_receive(struct hostmem *host, uint32_t gpu)
 {
     channel_of(host, gpu)->received = 0;
+}
+
+bool hostmem_has_passed(const struct hostmem *host, uint32_t from, uint32_t to, uint64_t now)
+{
+    return channel_of(host, from)->passed_at < now && has_all(host, to);
 }
 
 /* ---- checkpoints: windows are the machine's to set again ---- */

@@ -22,7 +22,8 @@ struct host_link {
 struct host_channel {
     struct copy_course course; /* of the copy from the host */
     uint64_t there_at;         /* when all that was sent of it is there */
-    uint64_t received;         /* pieces of the copy to the host */
+    uint64_t received;         /* pieces of the copy to the host, or by way of it; */
+    uint64_t passed_at;        /* when those that went on to other GPUs are there */
     uint64_t pushed;           /* pieces that were sent to this GPU, of all copies; */
     uint64_t homes;            /* a bit for each GPU that pieces of this copy went to */
 };

@@ -66,7 +66,11 @@
     P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
     P(S, count, credits, "0", "0..65535", "requests an SM may have queued at a slice; 0: no limit")          \
     P(S, time, host_latency, "500ns", "1ns..1s", "from the GPU to the host's memory, and back")              \
-    P(S, rate, host_bandwidth, "55GB/s", "1MB/s..", "between them, each way")
+    P(S, rate, host_bandwidth, "55GB/s", "1MB/s..", "between them, each way")                                \
+    P(S, time, copy_start, "1150ns", "0..1ms", "before a copy on the GPU, or to another one, begins")        \
+    P(S, time, staged_start, "13us", "0..10ms",                                                              \
+      "the same, of a copy to another GPU by way of the host: without peer access")                          \
+    P(S, rate, staged_bandwidth, "37GB/s", "1MB/s..", "of such a copy, at most")
 
 #define TLB_PARAMS(P, S)                                                                                     \
     P(S, size, page, "2MiB", "4KiB..16GiB", "that an SM's entry is for")                                     \

@@ -14,4 +14,7 @@ struct net_head {
 /* Kinds of messages that endpoints may use are below this. */
 enum { NET_KINDS = 0xff };
 
+/* As the bytes of a message on the wire: it is a part of another one's, and takes nothing of its own. */
+#define NET_RIDES UINT32_MAX
+
 #endif

@@ -94,7 +94,8 @@ static void remove_first(struct router *router, struct router_state *state, stru
 
 static uint32_t wire_bytes(const struct router *router, uint32_t link, uint32_t bytes)
 {
-    return net_wire_bytes(&network_graph(router->network)->links[router->links[link].link], bytes);
+    const struct net_link *links = network_graph(router->network)->links;
+    return bytes == NET_RIDES ? 0 : net_wire_bytes(&links[router->links[link].link], bytes);
 }
 
 static uint32_t flits_of(const struct router *router, uint32_t link, uint32_t bytes)

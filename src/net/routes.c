@@ -191,14 +191,23 @@ uint64_t net_way_latency(const struct net_routes *routes, const struct net_graph
     return sum;
 }
 
+static uint64_t link_bandwidth(const struct net_link *link, uint32_t payload_bytes)
+{
+    if (!payload_bytes)
+        return link->bytes_per_s;
+    return (uint64_t)((unsigned __int128)link->bytes_per_s * payload_bytes /
+                      net_wire_bytes(link, payload_bytes));
+}
+
 uint64_t net_way_bandwidth(const struct net_routes *routes, const struct net_graph *graph, uint32_t from,
-                           uint32_t to)
+                           uint32_t to, uint32_t payload_bytes)
 {
     uint64_t least = 0;
     for (uint32_t node = from; node != to;) {
         const struct net_link *link = &graph->links[net_out(routes, node, to)];
-        if (link->bytes_per_s && (!least || link->bytes_per_s < least))
-            least = link->bytes_per_s;
+        uint64_t bandwidth = link_bandwidth(link, payload_bytes);
+        if (bandwidth && (!least || bandwidth < least))
+            least = bandwidth;
         node = net_other_end(link, node);
     }
     return least;

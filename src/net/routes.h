@@ -25,10 +25,11 @@ static inline int net_out(const struct net_routes *routes, uint32_t node, uint32
     return routes->out[(size_t)node * routes->nodes + to];
 }
 
-/* The latency of the whole way, without waiting; and the least bandwidth on it (0: no limit). */
+/* The latency of the whole way, without waiting; and the least bandwidth on it (0: no limit), for the payload
+ * of messages that have so much of it each, or, without payload, for all bytes. */
 uint64_t net_way_latency(const struct net_routes *routes, const struct net_graph *graph, uint32_t from,
                          uint32_t to);
 uint64_t net_way_bandwidth(const struct net_routes *routes, const struct net_graph *graph, uint32_t from,
-                           uint32_t to);
+                           uint32_t to, uint32_t payload_bytes);
 
 #endif

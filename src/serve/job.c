@@ -92,7 +92,8 @@ static bool copy_makes_sense(const struct guest *guest, const struct letter_begi
     const struct task *task = &letter->task;
     bool to_host = task->direction == COPY_TO_HOST,
          from_host = task->direction == COPY_TO_DEVICE && !task->is_fill;
-    uint32_t from = task->direction == COPY_PEER ? source_gpu(guest, task) : task->gpu;
+    bool between = task->direction == COPY_PEER || task->direction == COPY_STAGED;
+    uint32_t from = between ? source_gpu(guest, task) : task->gpu;
     return task->width && task->height && task->depth && task->to.is_host == to_host &&
            is_there(guest, letter, &task->to, task->gpu) &&
            (task->is_fill || (task->from.is_host == from_host && is_there(guest, letter, &task->from, from)));

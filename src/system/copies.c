@@ -10,44 +10,81 @@ _Static_assert(TASK_HOST_BYTES_MOST < HOST_WINDOW_MOST, "what may be copied fits
 
 struct course_plan {
     uint64_t latency_ps, bytes_per_s;
+    uint64_t start_ps; /* before the first byte is read */
 };
 
-/* Over the fabric. */
+/* Over the fabric, a line at a time. */
 static struct course_plan plan_way(const struct local_machine *machine, uint32_t from, uint32_t to)
 {
     const struct net_graph *graph = network_graph(machine->fabric);
     const struct net_routes *routes = network_routes(machine->fabric);
-    return (struct course_plan){net_way_latency(routes, graph, from, to),
-                                net_way_bandwidth(routes, graph, from, to)};
+    uint32_t line_bytes = memsys_line_bytes(machine_home_mem(machine, 0));
+    return (struct course_plan){.latency_ps = net_way_latency(routes, graph, from, to),
+                                .bytes_per_s = net_way_bandwidth(routes, graph, from, to, line_bytes)};
+}
+
+static const struct noc_spec *noc_of(const struct local_machine *machine, uint32_t device)
+{
+    return &system_of_device(machine->system, device)->noc;
+}
+
+/* The home whose engine does a copy: that which the bytes come from, or, of a fill, go to. */
+static uint32_t engine_home(const struct task *task)
+{
+    return physical_home(physical_unpack(task->device_place));
 }
 
 static struct course_plan plan_to_peer(const struct local_machine *machine, const struct task *task)
 {
-    uint32_t from = physical_home(physical_unpack(task->device_place)), to = task->gpu;
+    uint32_t from = engine_home(task), to = task->gpu;
     struct course_plan plan = plan_way(machine, from, to);
     plan.latency_ps += plan_way(machine, to, from).latency_ps; /* the word that all is there */
+    plan.start_ps = noc_of(machine, from)->copy_start;
     return plan;
 }
 
-static struct course_plan plan_with_host(const struct local_machine *machine, const struct task *task)
+static struct course_plan plan_with_host(const struct local_machine *machine, uint32_t device, bool to_host)
+{
+    const struct noc_spec *noc = noc_of(machine, device);
+    if (!hostmem_is_in_fabric(machine->host))
+        return (struct course_plan){.latency_ps = noc->host_latency, .bytes_per_s = noc->host_bandwidth};
+    uint32_t host = (uint32_t)net_find(network_graph(machine->fabric), FABRIC_HOST);
+    return plan_way(machine, to_host ? device : host, to_host ? host : device);
+}
+
+/* By way of the host's memory: as fast as the slower of both links, and as the driver is. */
+static struct course_plan plan_staged(const struct local_machine *machine, const struct task *task)
+{
+    uint32_t from = engine_home(task);
+    const struct noc_spec *noc = noc_of(machine, from);
+    struct course_plan out = plan_with_host(machine, from, true);
+    struct course_plan in = plan_with_host(machine, task->gpu, false);
+    uint64_t links = min_u64(out.bytes_per_s, in.bytes_per_s);
+    return (struct course_plan){.latency_ps = out.latency_ps + in.latency_ps,
+                                .bytes_per_s = min_u64(links, noc->staged_bandwidth),
+                                .start_ps = noc->staged_start};
+}
+
+/* Each byte is read and written. A fill needs no engine: a kernel of the driver's does it. */
+static struct course_plan plan_on_device(const struct local_machine *machine, const struct task *task)
 {
     const struct system *gpu = system_of_device(machine->system, task->gpu);
-    if (!hostmem_is_in_fabric(machine->host))
-        return (struct course_plan){gpu->noc.host_latency, gpu->noc.host_bandwidth};
-    uint32_t host = (uint32_t)net_find(network_graph(machine->fabric), FABRIC_HOST);
-    return plan_way(machine, task->to.is_host ? task->gpu : host, task->to.is_host ? host : task->gpu);
+    return (struct course_plan){.latency_ps = gpu->noc.host_latency,
+                                .bytes_per_s = gpu->dram.bandwidth / 2,
+                                .start_ps = task->is_fill ? 0 : gpu->noc.copy_start};
 }
 
 static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
 {
-    const struct system *gpu = system_of_device(machine->system, task->gpu);
     switch (task->direction) {
-    case COPY_ON_DEVICE: /* each byte is read and written */
-        return (struct course_plan){gpu->noc.host_latency, gpu->dram.bandwidth / 2};
+    case COPY_ON_DEVICE:
+        return plan_on_device(machine, task);
     case COPY_PEER:
         return plan_to_peer(machine, task);
+    case COPY_STAGED:
+        return plan_staged(machine, task);
     default:
-        return plan_with_host(machine, task);
+        return plan_with_host(machine, task->gpu, task->direction == COPY_TO_HOST);
     }
 }
 
@@ -97,12 +134,6 @@ static struct copy_place side_place(const struct plan *plan, const struct task_s
     if (side->is_host)
         return (struct copy_place){plan->window + offset, UINT64_MAX};
     return place_of(plan->machine, side->at + offset);
-}
-
-/* The home whose engine does a copy: that which the bytes come from, or, of a fill, go to. */
-static uint32_t engine_home(const struct task *task)
-{
-    return physical_home(physical_unpack(task->device_place));
 }
 
 /* The home that does a part. Of a unified GPU it is the member which has the bytes. */
@@ -221,6 +252,7 @@ static uint32_t channel_of(const struct task *task)
 {
     switch (task->direction) {
     case COPY_TO_HOST:
+    case COPY_STAGED:
         return DMA_TO_HOST;
     case COPY_ON_DEVICE:
         return DMA_ON_DEVICE;
@@ -244,11 +276,11 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
     if (task->direction == COPY_TO_DEVICE) {
         hostmem_push(machine->host, home, &order, machine->now);
     } else {
-        if (task->direction == COPY_TO_HOST)
+        if (channel_of(task) == DMA_TO_HOST)
             hostmem_receive(machine->host, home);
-        dma_begin(engine_of(machine, home), channel_of(task), &order, machine->now);
+        dma_begin(engine_of(machine, home), channel_of(task), &order, machine->now + plan.start_ps);
     }
-    return machine->now + plan.latency_ps +
+    return machine->now + plan.start_ps + plan.latency_ps +
            (uint64_t)((unsigned __int128)bytes * PS_PER_SECOND / plan.bytes_per_s);
 }
 
@@ -271,17 +303,19 @@ static void begin(struct local_machine *machine, struct task *task)
     mem_free(plan.shares);
 }
 
-/* Whether both are done by one channel of one engine. Each GPU's engine sends to peers on its own. */
-static bool share_channel(const struct task *a, const struct task *b)
+/* Whether both are done by one channel of one device's engines. Copies from the host have the host's. */
+static bool share_channel(const struct local_machine *machine, const struct task *a, const struct task *b)
 {
-    return a->gpu == b->gpu && a->direction == b->direction &&
-           (a->direction != COPY_PEER || engine_home(a) == engine_home(b));
+    if (a->direction == COPY_TO_DEVICE || b->direction == COPY_TO_DEVICE)
+        return a->direction == b->direction && a->gpu == b->gpu;
+    return channel_of(a) == channel_of(b) &&
+           engine_home(a) / machine->members == engine_home(b) / machine->members;
 }
 
 static bool is_free(const struct local_machine *machine, const struct task *task)
 {
     for (const struct task *before = machine->waiting; before != task; before = before->next)
-        if (is_copy(before) && share_channel(before, task))
+        if (is_copy(before) && share_channel(machine, before, task))
             return false;
     return true;
 }
@@ -329,9 +363,18 @@ static bool is_share_there(const struct local_machine *machine, const struct tas
         return hostmem_has_pushed(machine->host, home, machine->now) &&
                memsys_pushed_until(machine_home_mem(machine, home)) <= machine->now;
     const struct dma *engine = engine_of(machine, home);
-    return dma_is_done(engine, channel_of(task)) &&
-           (task->direction != COPY_TO_HOST ||
-            hostmem_received(machine->host, home) == dma_pieces(engine, DMA_TO_HOST));
+    if (!dma_is_done(engine, channel_of(task)))
+        return false;
+    bool is_received = hostmem_received(machine->host, home) == dma_pieces(engine, DMA_TO_HOST);
+    switch (task->direction) {
+    case COPY_TO_HOST:
+        return is_received;
+    case COPY_STAGED:
+        return is_received && hostmem_has_passed(machine->host, home, task->gpu, machine->now) &&
+               memsys_pushed_until(machine_home_mem(machine, task->gpu)) <= machine->now;
+    default:
+        return true;
+    }
 }
 
 /* Members of a unified GPU that have no share are done with their last one. */

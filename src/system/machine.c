@@ -62,6 +62,7 @@ static bool build(struct local_machine *machine, struct err *err)
         struct gpu_config config = system_gpu(system_of_device(system, i));
         struct text path = {0};
         text_add(&path, "gpu[%u]", i);
+        engine_region(machine->engine, i + 1);
         config.host = machine->host;
         config.probe = &machine->probe;
         config.space = machine->space;
@@ -77,6 +78,7 @@ static bool build(struct local_machine *machine, struct err *err)
         if (machine->journal)
             gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
     }
+    engine_region(machine->engine, 0);
     return plug_fabric(machine, host_node, err) && engine_ready(machine->engine, err);
 }
 

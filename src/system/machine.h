@@ -14,7 +14,13 @@
 
 enum task_state { TASK_RUNNING, TASK_DONE, TASK_FAILED };
 
-enum copy_direction { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, COPY_PEER };
+enum copy_direction {
+    COPY_TO_DEVICE,
+    COPY_TO_HOST,
+    COPY_ON_DEVICE,
+    COPY_PEER,  /* over the fabric */
+    COPY_STAGED /* to another GPU, too, but by way of the host's memory */
+};
 
 /* One side of a copy: rows of bytes, and slices of rows, at the program's addresses. */
 struct task_side {

@@ -34,8 +34,9 @@ static struct copier copier_open(const char *const *more)
     const char *settings[32] = {"gpu.sm_count=1",       "gpu.clock=1GHz",           "system.call_time=0",
                                 "system.launch_time=0", "noc.host_bandwidth=1GB/s", "noc.spread_cycles=0",
                                 "l2.clock=1GHz",        "l2.hit_cycles=10",         "dram.model=fixed",
-                                "dram.latency=100ns",   "dram.bandwidth=8GB/s",     "noc.latency_cycles=50"};
-    size_t count = 12;
+                                "dram.latency=100ns",   "dram.bandwidth=8GB/s",     "noc.latency_cycles=50",
+                                "noc.copy_start=0"};
+    size_t count = 13;
     while (*more)
         settings[count++] = *more++;
     struct driver_options options = {.settings = settings, .timing.on = true, .threads = 1};
@@ -145,6 +146,36 @@ static void a_copy_waits_for_slow_memory(void **state)
     driver_free(c.driver);
 }
 
+/* An engine needs a while to begin; a fill has none, and the host sends at once. */
+static void a_copy_begins_when_its_engine_is_ready(void **state)
+{
+    (void)state;
+    for (uint64_t start = 700; start < 702; start++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "noc.copy_start=%uns", (unsigned)start);
+        struct copier c = copier_open((const char *const[]){latency_500[0], setting, NULL});
+        uint64_t now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(c.a, c.at + 2 * BYTES, c.at, BYTES, false));
+        assert_int_equal(passed(&c, now), (start + LATENCY_NS + BYTES / 4) * PS);
+        now = driver_time_ps(c.driver);
+        struct fill fill = {.to.address = c.at, .width = BYTES, .height = 1, .depth = 1, .element_bytes = 1};
+        CHECK(stream_fill(c.a, &fill, false));
+        assert_int_equal(passed(&c, now), (LATENCY_NS + BYTES / 8) * PS);
+        now = driver_time_ps(c.driver);
+        to_device(&c, c.a, BYTES);
+        assert_int_equal(passed(&c, now), (LATENCY_NS + BYTES) * PS);
+        driver_free(c.driver);
+    }
+}
+
+static void enable_peers(struct copier *c, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < count; k++)
+            if (i != k)
+                CHECK(device_enable_peer(driver_device(c->driver, i), driver_device(c->driver, k)));
+}
+
 /* Planned are the bytes over the fabric, and the way of the word that all is there, back over it. Later than
  * that by: reading (two crossings of the own crossbar, memory, a slice), the own crossbar to the gateway, the
  * peer's to a slice, which takes its time, and back, and the own one from the gateway. */
@@ -154,6 +185,7 @@ static void check_copy_to_peer(const char *latency, unsigned latency_ns)
     struct copier c = copier_open((const char *const[]){
         latency_500[0], "system.gpus=2", latency, "fabric.bandwidth=2GB/s", "fabric.overhead_bytes=0", NULL});
     uint64_t far;
+    enable_peers(&c, 2);
     CHECK(memory_alloc(driver_device(c.driver, 1), BYTES, &far));
     uint64_t now = driver_time_ps(c.driver);
     CHECK(stream_copy_bytes(c.a, far, c.at, BYTES, false));
@@ -189,6 +221,7 @@ static void copies_from_two_peers_go_on_beside_each_other(void **state)
                                           "fabric.bandwidth=2GB/s", "fabric.overhead_bytes=0", NULL});
     uint64_t from[2];
     struct stream *of[2];
+    enable_peers(&c, 3);
     for (unsigned i = 0; i < 2; i++) {
         CHECK(memory_alloc(driver_device(c.driver, i + 1), BYTES, &from[i]));
         CHECK(stream_new(driver_device(c.driver, i + 1), STREAM_NON_BLOCKING, 0, &of[i]));
@@ -202,6 +235,60 @@ static void copies_from_two_peers_go_on_beside_each_other(void **state)
         uint64_t expected = second ? ALONE_NS + BYTES / 2 : 2 * ALONE_NS;
         assert_int_equal(driver_time_ps(c.driver) - now, expected * PS);
     }
+    driver_free(c.driver);
+}
+
+/* Without peer access, both links are on the way, and the driver adds what it needs to begin. What comes
+ * later is reading, and what a line takes on the second link. */
+static void copies_without_peer_access_go_by_the_host(void **state)
+{
+    (void)state;
+    enum { START_NS = 2000, LINE_NS = 128, LATE = 2 * 50 + DRAM_NS + L2_NS + LINE_NS };
+    for (unsigned with = 0; with < 2; with++) {
+        struct copier c =
+            copier_open((const char *const[]){latency_500[0], "system.gpus=2", "noc.staged_start=2us",
+                                              "fabric.bandwidth=1TB/s", "fabric.overhead_bytes=0", NULL});
+        uint64_t far;
+        if (with)
+            CHECK(device_enable_peer(driver_device(c.driver, 1), c.device)); /* either way will do */
+        CHECK(memory_alloc(driver_device(c.driver, 1), BYTES, &far));
+        memset(c.host, 7, BYTES);
+        to_device(&c, c.a, BYTES);
+        CHECK(device_synchronize(c.device));
+        uint64_t now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(c.a, far, c.at, BYTES, false));
+        uint64_t taken = passed(&c, now), planned = START_NS + 2 * LATENCY_NS + BYTES;
+        if (with)
+            assert_in_range(taken, 0, BYTES / 2 * PS);
+        else
+            assert_int_equal(taken, (planned + (LATE / LATE_NS + 1) * LATE_NS) * PS);
+        memset(c.host, 0, BYTES);
+        CHECK(stream_copy_bytes(c.a, (uintptr_t)c.host, far, BYTES, true));
+        for (unsigned i = 0; i < BYTES; i++)
+            assert_int_equal(((unsigned char *)c.host)[i], 7);
+        driver_free(c.driver);
+    }
+}
+
+/* Acknowledgements of one are on the links that data of the other takes: a header for two lines. */
+static void copies_both_ways_leave_each_other_the_links(void **state)
+{
+    (void)state;
+    enum { LONG = 8 * BYTES, WIRE = 144 + 8, EXPECTED_NS = LONG / 2 * WIRE / 128 };
+    struct copier c = copier_open((const char *const[]){latency_500[0], "system.gpus=2",
+                                                        "fabric.latency=300ns", "fabric.bandwidth=2GB/s",
+                                                        "fabric.overhead_bytes=16", "fabric.flit=16B", NULL});
+    uint64_t near, far;
+    struct stream *back;
+    enable_peers(&c, 2);
+    CHECK(memory_alloc(c.device, 2 * LONG, &near));
+    CHECK(memory_alloc(driver_device(c.driver, 1), 2 * LONG, &far));
+    CHECK(stream_new(driver_device(c.driver, 1), STREAM_NON_BLOCKING, 0, &back));
+    uint64_t now = driver_time_ps(c.driver);
+    CHECK(stream_copy_bytes(c.a, far, near, LONG, false));
+    CHECK(stream_copy_bytes(back, near + LONG, far + LONG, LONG, false));
+    CHECK(stream_synchronize(back));
+    assert_in_range(passed(&c, now), EXPECTED_NS * PS, EXPECTED_NS * PS / 100 * 101);
     driver_free(c.driver);
 }
 
@@ -254,9 +341,12 @@ int main(void)
                                        cmocka_unit_test(a_copy_to_the_host_is_read_first),
                                        cmocka_unit_test(copies_on_the_device_take_memorys_bandwidth),
                                        cmocka_unit_test(a_copy_waits_for_slow_memory),
+                                       cmocka_unit_test(a_copy_begins_when_its_engine_is_ready),
                                        cmocka_unit_test(copies_to_peers_take_the_fabrics_bandwidth),
                                        cmocka_unit_test(copies_over_long_fabrics_take_its_bandwidth),
                                        cmocka_unit_test(copies_from_two_peers_go_on_beside_each_other),
+                                       cmocka_unit_test(copies_without_peer_access_go_by_the_host),
+                                       cmocka_unit_test(copies_both_ways_leave_each_other_the_links),
                                        cmocka_unit_test(copies_one_way_follow_each_other),
                                        cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);

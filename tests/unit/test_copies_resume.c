@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GPU_BYTES = 1 << 20, COPY_BYTES = 200000, PITCH = 500, ROWS = 300, GPUS = 2, TASKS = 6 };
+enum { GPU_BYTES = 1 << 20, COPY_BYTES = 200000, PITCH = 500, ROWS = 300, GPUS = 2, TASKS = 7 };
 
 struct scene {
     struct system system;
@@ -54,7 +54,10 @@ static void begin_all(struct scene *scene, struct machine *machine)
     task->is_fill = true;
     task->fill_word = 0x04030201;
     task->width = 1000;
-    task->to = line(scene->memory[0] + COPY_BYTES * 4 + 100, false);
+    task++->to = line(scene->memory[0] + COPY_BYTES * 4 + 100, false);
+    task->direction = COPY_STAGED;
+    task->from = line(scene->memory[1] + COPY_BYTES * 2 + 9, false);
+    task->to = line(scene->memory[0] + COPY_BYTES * 4 + 20000, false);
     for (int i = 0; i < TASKS; i++)
         machine_begin(machine, &scene->tasks[i]);
 }
@@ -104,6 +107,7 @@ static void a_run_cut_in_the_middle_is_the_same(void **state)
                                            "l2.bytes=64KiB",
                                            "gpu.clock=1GHz",
                                            "noc.host_bandwidth=10GB/s",
+                                           "noc.staged_start=1us",
                                            "dram.bandwidth=20GB/s",
                                            "fabric.bandwidth=10GB/s"};
     struct scene scene = {0};
@@ -128,6 +132,7 @@ static void a_run_cut_in_the_middle_is_the_same(void **state)
         memcpy(expected[3] + COPY_BYTES * 2 + y * PITCH, expected[0] + COPY_BYTES + y * PITCH, PITCH - 100);
     for (uint32_t i = 0; i < 1000; i++)
         expected[0][COPY_BYTES * 4 + 100 + i] = (char)(1 + i % 4);
+    memcpy(expected[0] + COPY_BYTES * 4 + 20000, expected[1] + COPY_BYTES * 2 + 9, COPY_BYTES);
     assert_int_equal(play(&scene, &(struct checkpoint_options){0}), MACHINE_GOES_ON);
     assert_memory_equal(all, expected, sizeof expected);
     struct task straight[TASKS];
