@@ -366,17 +366,11 @@ void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user)
     directory_each(iommu->directory, call, user);
 }
 
-static void count_guests(void *user, struct page *page)
+void iommu_send_home(struct iommu *iommu, struct page *page)
 {
     for (uint64_t left = page->holders; left; left &= left - 1)
-        count_guest(user, page, (uint32_t)__builtin_ctzll(left), true);
-}
-
-void iommu_forget(struct iommu *iommu, uint64_t at, uint64_t bytes)
-{
-    directory_forget(iommu->directory, at, bytes);
-    memset(iommu->totals.guests, 0, sizeof iommu->totals.guests);
-    directory_each(iommu->directory, count_guests, iommu);
+        count_guest(iommu, page, (uint32_t)__builtin_ctzll(left), false);
+    directory_send_home(page);
 }
 
 struct iommu_counters iommu_count(const struct iommu *iommu)

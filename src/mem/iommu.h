@@ -28,9 +28,9 @@ void iommu_archive(struct iommu *iommu, struct archive *archive);
 /* Who holds the page of an address. */
 struct page iommu_page(const struct iommu *iommu, uint64_t at);
 
-/* Between runs: all pages that were ever wanted; and some are as they were in the beginning. */
+/* Between runs: all pages that were ever wanted; and its home alone holds one again. */
 void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user);
-void iommu_forget(struct iommu *iommu, uint64_t at, uint64_t bytes);
+void iommu_send_home(struct iommu *iommu, struct page *page);
 
 /* A line of a page that the host holds. */
 unsigned char *iommu_line(struct iommu *iommu, uint64_t line);

@@ -256,6 +256,11 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
     }
 }
 
+const char *memsys_host(const struct memsys *mem, uint64_t offset)
+{
+    return home_host(&mem->shape.memory, offset);
+}
+
 void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes)
 {
     uint64_t offset = local_offset(&mem->shape, line), number = offset >> mem->shape.line_shift;

@@ -111,6 +111,9 @@ void memsys_flush(struct memsys *mem, bool forget);
  * memory: at 0, UINT64_MAX bytes. */
 void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget);
 
+/* Where on the host the byte at an offset of the GPU's own memory is kept; or NULL. */
+const char *memsys_host(const struct memsys *mem, uint64_t offset);
+
 /* Where pages move, between runs: the bytes of a line that this GPU holds, whoever's it is; those of a line
  * of its own; and it holds only its own pages of these physical addresses, as in the beginning. */
 void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes);

@@ -141,15 +141,10 @@ void directory_each(const struct directory *directory, directory_fn *call, void 
         each_of_region(directory, (uint32_t)i, call, user);
 }
 
-void directory_forget(struct directory *directory, uint64_t at, uint64_t bytes)
+void directory_send_home(struct page *page)
 {
-    for (size_t i = 0; i < directory->regions.count && bytes; i++) {
-        uint64_t first = directory->regions.keys[i] << directory->most_shift;
-        if (first > at + (bytes - 1) || first + ((UINT64_C(1) << directory->most_shift) - 1) < at)
-            continue;
-        memset(directory->units[i], 0, units_of_region(directory) * sizeof(struct page));
-        directory->units[i][0] = at_home(directory, first);
-    }
+    page->holders = UINT64_C(1) << directory_home(page->at);
+    page->is_exclusive = true;
 }
 
 /* What was read is pages that fill their region. */

@@ -55,8 +55,8 @@ uint32_t directory_merge(struct directory *directory, struct page *page);
 typedef void directory_fn(void *user, struct page *page);
 void directory_each(const struct directory *directory, directory_fn *call, void *user);
 
-/* Pages of these addresses are as they were in the beginning. None of them is busy. */
-void directory_forget(struct directory *directory, uint64_t at, uint64_t bytes);
+/* Its home alone holds a page again. */
+void directory_send_home(struct page *page);
 
 struct archive;
 void directory_archive(struct directory *directory, struct archive *archive);

@@ -126,11 +126,10 @@ static void place_memory(struct local_machine *machine)
 static void set_memory(struct machine *base, const struct memory_range *ranges, uint32_t count)
 {
     struct local_machine *machine = local(base);
-    machine_gather_all_pages(machine); /* what was away from home may be at another address from now on */
-    if (!machine->running && !copies_run(machine))
-        machine_forget_all_pages(machine);
+    struct page_places before = machine_note_pages(machine);
     homes_set(&machine->memory, ranges, count);
     place_memory(machine);
+    machine_forget_replaced_pages(machine, &before);
 }
 
 static bool is_replaying(const struct local_machine *machine)

@@ -1,9 +1,11 @@
 #include "system/pages.h"
 #include "base/bits.h"
+#include "base/mem.h"
 #include "mem/iommu.h"
 
 /* ---- copying home ---- */
 
+/* What is done to pages that have some of these addresses. */
 struct gather {
     struct local_machine *machine;
     struct iommu *iommu;
@@ -57,20 +59,65 @@ void machine_gather_all_pages(struct local_machine *machine)
 
 /* ---- forgetting ---- */
 
-void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes)
+/* A page on the move stays: a kernel uses it, so the host has no business there. */
+static void forget_page(void *user, struct page *page)
 {
-    struct iommu *iommu = hostmem_iommu(machine->host);
-    if (!iommu || !bytes)
+    const struct gather *what = user;
+    uint64_t last = page->at + (page_bytes(page) - 1);
+    if (page->is_busy || last < what->from || page->at > what->last)
         return;
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        memsys_forget_pages(machine_home_mem(machine, home), from.packed, bytes);
-    iommu_forget(iommu, from.packed, bytes);
+    for (uint32_t home = 0; home < machine_homes(what->machine); home++)
+        memsys_forget_pages(machine_home_mem(what->machine, home), page->at, page_bytes(page));
+    iommu_send_home(what->iommu, page);
 }
 
-void machine_forget_all_pages(struct local_machine *machine)
+void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes)
 {
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        machine_forget_pages(machine, physical_at(home, 0), UINT64_C(1) << PHYSICAL_HOME_SHIFT);
+    struct gather what = {machine, hostmem_iommu(machine->host), from.packed, from.packed + (bytes - 1)};
+    if (what.iommu && bytes)
+        iommu_each_page(what.iommu, forget_page, &what);
+}
+
+static const char *host_of(const struct local_machine *machine, uint64_t at)
+{
+    return memsys_host(machine_home_mem(machine, directory_home(at)), physical_offset(physical_unpack(at)));
+}
+
+struct noting {
+    const struct local_machine *machine;
+    struct page_places *places;
+};
+
+static void note_page(void *user, struct page *page)
+{
+    const struct noting *noting = user;
+    struct page_places *places = noting->places;
+    if (page->is_busy || page->holders == UINT64_C(1) << directory_home(page->at))
+        return;
+    mem_grow(places->list, places->count, places->capacity);
+    places->list[places->count++] =
+        (struct page_place){page->at, page_bytes(page), host_of(noting->machine, page->at)};
+}
+
+struct page_places machine_note_pages(struct local_machine *machine)
+{
+    struct page_places places = {0};
+    struct iommu *iommu = hostmem_iommu(machine->host);
+    machine_gather_all_pages(machine);
+    if (iommu)
+        iommu_each_page(iommu, note_page, &(struct noting){machine, &places});
+    return places;
+}
+
+void machine_forget_replaced_pages(struct local_machine *machine, struct page_places *before)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        const struct page_place *one = &before->list[i];
+        if (host_of(machine, one->at) != one->host)
+            machine_forget_pages(machine, physical_unpack(one->at), one->bytes);
+    }
+    mem_free(before->list);
+    *before = (struct page_places){0};
 }
 
 /* ---- finding ---- */

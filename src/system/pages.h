@@ -14,7 +14,19 @@ void machine_forget_pages(struct local_machine *machine, struct physical_address
 
 /* All of them. */
 void machine_gather_all_pages(struct local_machine *machine);
-void machine_forget_all_pages(struct local_machine *machine);
+
+/* Memory is about to be at other places: all is copied home. Then pages whose home keeps other bytes now are
+ * with their homes alone, as memory was freed, and something else is there; the others stay where they are.
+ */
+struct page_places {
+    struct page_place {
+        uint64_t at, bytes;
+        const char *host;
+    } * list;
+    size_t count, capacity;
+};
+struct page_places machine_note_pages(struct local_machine *machine);
+void machine_forget_replaced_pages(struct local_machine *machine, struct page_places *before);
 
 /* The home whose memory has an address now, and how many bytes from there on it has as well. */
 struct machine_page_place {
