@@ -173,9 +173,9 @@ static bool check_powers(const struct system *system, struct err *err)
         const char *name;
         uint64_t bytes;
     } rows[] = {{"system.host_page", system->spec.host_page},
-                {"system.interleave", system->spec.interleave},
                 {"paging.page", system->paging.page},
                 {"paging.page_least", system->paging.page_least},
+                {"system.interleave", system->spec.interleave},
                 {"sm.code_line", system->sm.code_line},
                 {"gpu.texture_alignment", gpu->texture_alignment},
                 {"gpu.texture_pitch_alignment", gpu->texture_pitch_alignment},
