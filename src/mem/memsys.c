@@ -1,6 +1,8 @@
 #include "mem/memsys.h"
 #include "base/mem.h"
+#include "mem/iommu.h"
 #include "mem/memsys_parts.h"
+#include "mem/uvm.h"
 #include "net/network.h"
 
 struct memsys *memsys_new(struct engine *engine, const char *path, const struct memsys_config *config,
@@ -207,6 +209,11 @@ void memsys_set_ranges(struct memsys *mem, const struct home_range *ranges, uint
     home_set(&mem->shape.memory, ranges, count);
 }
 
+void memsys_set_managed(struct memsys *mem, const struct home_range *ranges, uint32_t count)
+{
+    home_set(&mem->shape.managed, ranges, count);
+}
+
 /* One line, wherever it is. */
 static void sync_line(struct memsys *mem, uint64_t number, bool forget)
 {
@@ -262,6 +269,32 @@ void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes)
         rights_forget(&mem->specs[i].pages->rights, at, bytes);
 }
 
+void memsys_sync_managed(struct memsys *mem)
+{
+    memsys_sync(mem, MANAGED_FROM, UINT64_C(1) << AWAY_SHIFT, false);
+}
+
+void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        rights_set(&mem->specs[i].pages->rights, at, shift, PAGE_FAR);
+}
+
+bool memsys_wrote_managed(const struct memsys *mem, uint64_t at)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        if (index_find(&mem->specs[i].pages->written,
+                       physical_offset(physical_unpack(at)) >> MANAGED_PAGE_SHIFT) != INDEX_NONE)
+            return true;
+    return false;
+}
+
+void memsys_forget_writes(struct memsys *mem)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        index_fini(&mem->specs[i].pages->written);
+}
+
 void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);
@@ -281,4 +314,7 @@ void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
         counters->peer_bytes = gateway_peer_bytes(mem->gateway);
     if (mem->pager)
         pager_count(mem->pager, counters);
+    const struct iommu *iommu = hostmem_iommu(mem->hostmem);
+    if (iommu && iommu_uvm(iommu))
+        uvm_add_counts(iommu_uvm(iommu), mem->shape.home, counters);
 }

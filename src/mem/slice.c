@@ -183,7 +183,8 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
                 const unsigned char *payload)
 {
     struct cache *cache = &here->spec->caches[slice];
-    if (UNLIKELY(hostmem_is_home(head->request.line)))
+    if (UNLIKELY(head->request.line >> PHYSICAL_HOME_SHIFT >= HOME_MANAGED) &&
+        head->request.policy != MEM_MOVED && pages_are_far(here, head->request.line))
         return pass_to_host(here, slice, head, payload);
     if (UNLIKELY(head->request.policy >= MEM_AROUND)) {
         around_take(here, slice, head, payload);

@@ -1,5 +1,6 @@
 #include "system/copies.h"
 #include "system/fabric.h"
+#include "system/managed.h"
 #include "system/pages.h"
 #include "base/archive.h"
 #include "base/mem.h"
@@ -254,6 +255,10 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
 
 static void begin(struct local_machine *machine, struct task *task)
 {
+    if (task->is_prefetch) {
+        managed_begin_prefetch(machine, task);
+        return;
+    }
     uint32_t homes = machine_homes(machine);
     struct plan plan = {.machine = machine,
                         .task = task,
@@ -274,6 +279,8 @@ static void begin(struct local_machine *machine, struct task *task)
 /* Whether both are done by one channel of one engine. Each GPU's engine sends to peers on its own. */
 static bool share_channel(const struct task *a, const struct task *b)
 {
+    if (a->is_prefetch || b->is_prefetch)
+        return a->gpu == b->gpu && a->is_prefetch && b->is_prefetch;
     return a->gpu == b->gpu && a->direction == b->direction &&
            (a->direction != COPY_PEER || engine_home(a) == engine_home(b));
 }
@@ -297,7 +304,7 @@ void copies_begin(struct local_machine *machine)
     for (struct task *task = machine->waiting; task; task = task->next) {
         if (!is_copy(task) || is_under_way(task))
             continue;
-        task->device_place = device_place(machine, task);
+        task->device_place = task->is_prefetch ? 0 : device_place(machine, task);
         if (is_free(machine, task))
             begin(machine, task);
     }
@@ -348,11 +355,21 @@ static bool is_all_there(const struct local_machine *machine, const struct task 
 
 bool copies_take_end(struct local_machine *machine, struct task *task)
 {
+    if (task->is_prefetch) {
+        if (!managed_has_prefetched(machine, task))
+            return false;
+        task->end_ps = machine->now;
+        task->state = TASK_DONE;
+        managed_settle(machine);
+        return true;
+    }
     if (!is_all_there(machine, task)) {
         task->end_ps = machine->now + COPY_LATE_PS;
         return false;
     }
     task->state = TASK_DONE;
+    if (task->to.is_host)
+        managed_changed(machine, task);
     for (uint32_t i = 0; i < machine->gpu_count && !task->to.is_host; i++)
         gpu_forget_data(machine->gpus[i].gpu); /* L1s may have what it was before */
     return true;
@@ -380,6 +397,8 @@ static void archive_rows(const struct local_machine *machine, const struct task 
 
 void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive)
 {
+    if (task->is_prefetch)
+        return;
     ARCHIVE_VALUE(archive, task->device_place);
     archive_check(archive, engine_home(task) < machine_homes(machine));
     if (task->to.is_host)
@@ -403,6 +422,8 @@ static void move_row(const struct local_machine *machine, const struct task *tas
 void copies_archive_ended(const struct local_machine *machine, const struct task *task,
                           struct archive *archive)
 {
+    if (task->is_prefetch)
+        return;
     if (task->to.is_host) {
         archive_rows(machine, task, archive);
         return;
