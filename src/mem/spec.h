@@ -93,22 +93,25 @@
 
 #define UVM_PARAMS(P, S)                                                                                     \
     P(S, count, batch_faults, "256", "1..4096", "faults that the driver takes at a time")                    \
-    P(S, time, linger, "12us", "0..1s", "a fault so soon after the last batch finds the driver awake")       \
-    P(S, time, wake, "10us", "0..1s", "else it wakes up, which takes this")                                  \
+    P(S, time, linger, "2500ns", "0..1s", "a fault so soon after the last batch finds the driver awake")     \
+    P(S, time, wake, "12us", "0..1s", "else it wakes up, which takes this")                                  \
     P(S, real, sleep, "0.045", "0..1", "and more: this part of the time that it was idle,")                  \
     P(S, time, sleep_most, "120us", "0..1s", "at most this")                                                 \
-    P(S, time, batch, "9us", "0..1s", "of a batch: fetching faults, and the replay")                         \
-    P(S, time, fault, "300ns", "0..1s", "of each fault in it")                                               \
+    P(S, time, batch, "8us", "0..1s", "of a batch: fetching faults, and the replay")                         \
+    P(S, time, fault, "400ns", "0..1s", "of each fault in it")                                               \
+    P(S, time, stale, "200ns", "0..1s", "of each whose page has come meanwhile")                             \
     P(S, time, block, "2500ns", "0..1s", "of each block of 2 MiB in it")                                     \
-    P(S, time, block_first, "6us", "0..1s", "more, if the GPU has nothing of the block yet")                 \
-    P(S, time, block_copy, "4us", "0..1s", "more, if bytes have to move")                                    \
-    P(S, time, page, "2200ns", "0..1s", "of each 64 KiB that move, beside the link's time")                  \
+    P(S, time, block_first, "5500ns", "0..1s", "more, if the GPU has nothing of the block yet")              \
+    P(S, time, block_copy, "7300ns", "0..1s", "more, if bytes have to move")                                 \
+    P(S, time, page, "1700ns", "0..1s", "of each 64 KiB that were wanted, beside the link's time")           \
+    P(S, time, page_along, "2600ns", "0..1s", "of each 64 KiB that come along with them, likewise")          \
     P(S, time, map, "2900ns", "0..1s", "of each fault on a page that is only mapped where it is")            \
     P(S, time, evict, "60us", "0..1s", "of a block that leaves for another, beside the link's time")         \
-    P(S, time, prefetch, "4us", "0..1s", "of a prefetch")                                                    \
-    P(S, time, prefetch_first, "13us", "0..1s", "more, if something has to move")                            \
+    P(S, time, prefetch, "2us", "0..1s", "of a prefetch")                                                    \
+    P(S, time, prefetch_first, "15us", "0..1s", "more, if something has to move")                            \
     P(S, time, prefetch_there, "2us", "0..1s", "of each block that is there already")                        \
     P(S, time, prefetch_block, "3us", "0..1s", "of each other block, beside the link's time")                \
+    P(S, time, prefetch_clear, "6us", "0..1s", "more, if the GPU has to clear pages of it")                  \
     P(S, time, prefetch_home, "4us", "0..1s", "more, of each 64 KiB that go to the host")
 
 struct l2_spec {

@@ -148,11 +148,6 @@ static bool is_untouched(const struct uvm *uvm, const struct page *page)
     return !bytes || (!*bytes && !memcmp(bytes, bytes + 1, PAGE_BYTES - 1));
 }
 
-static bool is_mapped(const struct page *page, uint32_t gpu)
-{
-    return page->mappers >> gpu & 1;
-}
-
 /* Whether a GPU uses a page where it is, by the program's advice: at the host. */
 static bool stays(const struct uvm *uvm, const struct page *page, uint32_t gpu)
 {
@@ -265,11 +260,16 @@ static void put_back(struct uvm *uvm, const struct job *job, uint32_t number)
                            .right = job->written >> number & 1 ? PAGE_WRITE : PAGE_READ};
 }
 
+static enum page_right right_of(const struct page *page, uint32_t gpu)
+{
+    return page->mappers >> gpu & 1 ? PAGE_FAR : page_right(page, gpu);
+}
+
 /* What becomes of a page that a GPU wants. */
 static void decide_page(struct uvm *uvm, struct job *job, uint32_t number)
 {
     struct page *page = page_of(uvm, job, number);
-    enum page_right has = is_mapped(page, job->to) ? PAGE_FAR : page_right(page, job->to);
+    enum page_right has = right_of(page, job->to);
     if (page->is_busy)
         put_back(uvm, job, number);
     else if (has >= (job->written >> number & 1 ? PAGE_WRITE : PAGE_READ))
@@ -313,7 +313,8 @@ static uint64_t decide_faults(struct uvm *uvm, struct job *job)
         ps += job->faults_of[__builtin_ctz(left)] * spec->map;
     if (job->moves && !there)
         ps += spec->block_first;
-    return ps + (uint64_t)__builtin_popcount(job->moves) * spec->page;
+    return ps + (uint64_t)__builtin_popcount(wanted) * spec->page +
+           (uint64_t)__builtin_popcount(job->moves & ~wanted) * spec->page_along;
 }
 
 static uint64_t decide_prefetch(struct uvm *uvm, struct job *job)
@@ -345,6 +346,8 @@ static uint64_t decide(struct uvm *uvm, struct worker *worker, struct job *job)
         page_of(uvm, job, (uint32_t)__builtin_ctz(left))->is_busy = true;
     if (job->copied && !job->is_prefetch)
         ps += uvm->spec->block_copy;
+    if (job->moves & ~job->copied && job->is_prefetch)
+        ps += uvm->spec->prefetch_clear;
     if (job->moves && job->is_prefetch && !worker->has_moved)
         ps += uvm->spec->prefetch_first;
     worker->has_moved |= job->moves != 0;
@@ -411,10 +414,23 @@ static void clear(struct uvm *uvm, uint32_t number)
     uvm_moved(uvm, number);
 }
 
+/* Whether pages of a block are on the move. */
+static bool is_busy(const struct uvm *uvm, const struct job *job)
+{
+    for (uint32_t i = 0; i < TREE_PAGES; i++)
+        if (directory_look(uvm->directory, job->at + i * PAGE_BYTES).is_busy)
+            return true;
+    return false;
+}
+
 static void decide_next(struct uvm *uvm, uint32_t number)
 {
     struct worker *worker = &uvm->workers[number];
     struct job *job = &worker->jobs[worker->job_next];
+    if (job->is_prefetch && is_busy(uvm, job)) {
+        go_on_after(uvm, number, WORKER_STARTS, uvm->spec->prefetch_block + 1); /* looks again */
+        return;
+    }
     go_on_after(uvm, number, WORKER_SERVES, decide(uvm, worker, job));
 }
 
@@ -433,12 +449,26 @@ static struct job *job_of(struct worker *worker, uint64_t block)
     return &worker->jobs[place];
 }
 
+/* Its page came with another: the driver flushes such faults, and the GPU's replay finds it. */
+static bool is_stale(struct uvm *uvm, const struct page_want *fault)
+{
+    struct page page = directory_look(uvm->directory, fault->at);
+    enum page_right has = right_of(&page, fault->gpu);
+    if (page.is_busy || has < fault->right)
+        return false;
+    iommu_grant(uvm->iommu, fault->gpu, &page, has);
+    return true;
+}
+
 /* Gives the time that the batch takes by itself. */
 static uint64_t take_batch(struct uvm *uvm, struct worker *worker, uint32_t gpu)
 {
-    size_t count = min_u64(worker->fault_count, uvm->spec->batch_faults);
-    for (size_t i = 0; i < count; i++) {
-        const struct page_want *fault = &worker->faults[i];
+    size_t next = 0, count = 0;
+    while (next < worker->fault_count && count < uvm->spec->batch_faults) {
+        const struct page_want *fault = &worker->faults[next++];
+        if (is_stale(uvm, fault))
+            continue;
+        count++;
         struct job *job = job_of(worker, fault->at / BLOCK_BYTES * BLOCK_BYTES);
         uint32_t page = (uint32_t)((fault->at - job->at) / PAGE_BYTES);
         job->to = gpu;
@@ -446,11 +476,14 @@ static uint64_t take_batch(struct uvm *uvm, struct worker *worker, uint32_t gpu)
         job->wanted |= UINT32_C(1) << page;
         job->written |= (uint32_t)(fault->right == PAGE_WRITE) << page;
     }
-    worker->fault_count -= count;
-    memmove(worker->faults, worker->faults + count, worker->fault_count * sizeof *worker->faults);
+    worker->fault_count -= next;
+    memmove(worker->faults, worker->faults + next, worker->fault_count * sizeof *worker->faults);
+    uint64_t stale_ps = (next - count) * uvm->spec->stale;
+    if (!count)
+        return stale_ps;
     uvm->totals.count[gpu].faults += count;
     uvm->totals.count[gpu].batches++;
-    return uvm->spec->batch + count * uvm->spec->fault;
+    return uvm->spec->batch + count * uvm->spec->fault + stale_ps;
 }
 
 static uint64_t take_order(const struct uvm *uvm, struct worker *worker)

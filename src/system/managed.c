@@ -235,7 +235,7 @@ void managed_begin_prefetch(struct local_machine *machine, struct task *task)
 
 bool managed_has_prefetched(struct local_machine *machine, struct task *task)
 {
-    enum { FASTEST = 300 }; /* bytes that move in a nanosecond, at most; so nobody asks too late */
+    enum { FASTEST = 1000 }; /* bytes that move in a nanosecond, at most; so nobody asks too late */
     struct uvm *uvm = uvm_of(machine);
     uint64_t left = uvm ? uvm_prefetch_left(uvm, machine_first_home(machine, task->gpu)) : 0;
     task->end_ps = machine->now + max_u64(COPY_LATE_PS, left / FASTEST * 1000);
