@@ -111,7 +111,7 @@
     P(S, time, prefetch_first, "15us", "0..1s", "more, if something has to move")                            \
     P(S, time, prefetch_there, "2us", "0..1s", "of each block that is there already")                        \
     P(S, time, prefetch_block, "3us", "0..1s", "of each other block, beside the link's time")                \
-    P(S, time, prefetch_clear, "6us", "0..1s", "more, if the GPU has to clear pages of it")                  \
+    P(S, time, prefetch_clear, "5us", "0..1s", "more, if the GPU has to clear pages of it")                  \
     P(S, time, prefetch_home, "4us", "0..1s", "more, of each 64 KiB that go to the host")
 
 struct l2_spec {

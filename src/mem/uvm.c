@@ -346,7 +346,7 @@ static uint64_t decide(struct uvm *uvm, struct worker *worker, struct job *job)
         page_of(uvm, job, (uint32_t)__builtin_ctz(left))->is_busy = true;
     if (job->copied && !job->is_prefetch)
         ps += uvm->spec->block_copy;
-    if (job->moves & ~job->copied && job->is_prefetch)
+    if (job->moves & ~job->copied && job->is_prefetch && worker->has_moved) /* else while it begins */
         ps += uvm->spec->prefetch_clear;
     if (job->moves && job->is_prefetch && !worker->has_moved)
         ps += uvm->spec->prefetch_first;

@@ -1,6 +1,7 @@
 #include "system/managed.h"
 #include "system/copies.h"
 #include "system/journal.h"
+#include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "mem/iommu.h"
@@ -113,6 +114,28 @@ static void note_page(void *user, struct page *page)
         hostmem_note(machine->host, bytes, PAGE_BYTES);
 }
 
+void managed_note_writes(struct local_machine *machine)
+{
+    struct uvm *uvm = uvm_of(machine);
+    if (uvm && machine->journal)
+        directory_each(uvm_directory(uvm), note_page, machine);
+}
+
+void managed_archive(struct local_machine *machine, struct archive *archive)
+{
+    struct managed_sums *sums = &machine->sums;
+    if (!uvm_of(machine))
+        return;
+    index_archive(&sums->pages, archive);
+    if (archive->reading && archive->good) {
+        mem_free(sums->list);
+        sums->capacity = sums->pages.count + 1;
+        sums->list = mem_alloc(sums->capacity, sizeof *sums->list);
+    }
+    if (archive->good && sums->pages.count)
+        archive_sparse(archive, sums->list, sums->pages.count * sizeof *sums->list);
+}
+
 void managed_settle(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
@@ -120,8 +143,7 @@ void managed_settle(struct local_machine *machine)
         return;
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_sync_managed(machine_home_mem(machine, home));
-    if (machine->journal)
-        directory_each(uvm_directory(uvm), note_page, machine);
+    managed_note_writes(machine);
     if (machine->running)
         return;
     directory_each(uvm_directory(uvm), compare_after, machine);

@@ -17,6 +17,10 @@ void managed_fini(struct local_machine *machine);
 void managed_settle(struct local_machine *machine);
 void managed_take_back(struct local_machine *machine);
 
+/* For checkpoints: what GPUs may have written is noted; and what is known of pages. */
+void managed_note_writes(struct local_machine *machine);
+void managed_archive(struct local_machine *machine, struct archive *archive);
+
 /* A copy has changed memory of the host. */
 void managed_changed(struct local_machine *machine, const struct task *task);
 
