@@ -34,6 +34,11 @@ void managed_goes(struct driver *driver, const struct allocation *allocation)
     tell(driver, (struct managed_order){.kind = MANAGED_GONE, .bytes = allocation->bytes}, allocation->at);
 }
 
+void managed_look(struct driver *driver)
+{
+    tell(driver, (struct managed_order){.kind = MANAGED_LOOKED_AT}, driver->memory.managed.base);
+}
+
 void managed_tell_rooms(struct driver *driver)
 {
     uint32_t members = system_members(&driver->system);

@@ -29,6 +29,9 @@ bool managed_is(const struct allocation *allocation);
 void managed_came(struct driver *driver, const struct allocation *allocation);
 void managed_goes(struct driver *driver, const struct allocation *allocation);
 
+/* The program makes no calls, and may look at managed memory while kernels run. */
+void managed_look(struct driver *driver);
+
 /* Devices tell the machine how much room they have, when that has changed. */
 void managed_tell_rooms(struct driver *driver);
 

@@ -646,8 +646,10 @@ static void *watch_host(void *user)
         }
         timeline->driving = true;
         settle(driver);
-        if (timeline->running)
+        if (timeline->running) {
             advance(driver, SLICE_PS);
+            managed_look(driver);
+        }
         settle(driver);
         stop_driving(driver);
         if (!timeline->running)

@@ -280,6 +280,19 @@ void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift)
         rights_set(&mem->specs[i].pages->rights, at, shift, PAGE_FAR);
 }
 
+void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift)
+{
+    const struct memsys_shape *shape = &mem->shape;
+    uint64_t first = local_offset(shape, at) >> shape->line_shift;
+    for (uint64_t line = first; line < first + (UINT64_C(1) << (shift - shape->line_shift)); line++) {
+        struct map_place place = map_place(&shape->map, line);
+        uint32_t in_side = place.slice % shape->per_side;
+        const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
+        for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs)
+            slice_refresh_line(spec, i, place.index << 1 | (spec->global[i] != place.slice));
+    }
+}
+
 bool memsys_wrote_managed(const struct memsys *mem, uint64_t at)
 {
     for (uint32_t i = 0; i < mem->islands; i++)

@@ -121,6 +121,9 @@ void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes);
 void memsys_sync_managed(struct memsys *mem);
 void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift);
 
+/* Caches forget lines of a page, also while kernels use it: so they see what the host wrote. */
+void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift);
+
 /* Whether something was written to the 64 KiB of managed memory at this address since the last
  * memsys_forget_writes. */
 bool memsys_wrote_managed(const struct memsys *mem, uint64_t at);

@@ -3,10 +3,10 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "mem/iommu_parts.h"
-#include "paging/tree.h"
+#include "paging/subtree.h"
 
-#define PAGE_BYTES  (UINT64_C(1) << TREE_PAGE_SHIFT)
-#define BLOCK_BYTES (UINT64_C(1) << TREE_BLOCK_SHIFT)
+#define PAGE_BYTES  (UINT64_C(1) << SUBTREE_PAGE_SHIFT)
+#define BLOCK_BYTES (UINT64_C(1) << SUBTREE_BLOCK_SHIFT)
 
 enum worker_state {
     WORKER_SLEEPS,
@@ -25,7 +25,7 @@ struct job {
     uint32_t moves, maps;     /* what was decided: pages that come, and that are reached where they are */
     uint32_t copied;          /* of those that come: with bytes */
     uint32_t to;
-    uint16_t faults_of[TREE_PAGES]; /* by page */
+    uint16_t faults_of[SUBTREE_PAGES]; /* by page */
     uint8_t is_prefetch, unused[3];
 };
 
@@ -68,7 +68,7 @@ struct uvm *uvm_new(struct iommu *iommu, const struct uvm_spec *spec, const stru
     struct uvm *uvm = mem_alloc(1, sizeof *uvm);
     uint32_t gpus = iommu_host(iommu)->gpus;
     *uvm = (struct uvm){.iommu = iommu, .spec = spec, .areas = areas, .gpus = gpus};
-    uvm->directory = directory_new(TREE_PAGE_SHIFT, TREE_PAGE_SHIFT);
+    uvm->directory = directory_new(SUBTREE_PAGE_SHIFT, SUBTREE_PAGE_SHIFT);
     uvm->workers = mem_alloc(2 * (size_t)gpus, sizeof *uvm->workers);
     uvm->blocks = mem_alloc(gpus, sizeof *uvm->blocks);
     return uvm;
@@ -284,7 +284,7 @@ static void decide_page(struct uvm *uvm, struct job *job, uint32_t number)
 static void look_at_block(struct uvm *uvm, const struct job *job, uint32_t *there, uint32_t *may_come)
 {
     *there = *may_come = 0;
-    for (uint32_t i = 0; i < TREE_PAGES; i++) {
+    for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
         struct page page = directory_look(uvm->directory, job->at + i * PAGE_BYTES);
         bool at_host = page.holders == UINT64_C(1) << PAGE_HOST;
         *there |= (uint32_t)page_is_held(&page, job->to) << i;
@@ -295,7 +295,7 @@ static void look_at_block(struct uvm *uvm, const struct job *job, uint32_t *ther
 
 static uint32_t existing(const struct uvm *uvm, const struct job *job)
 {
-    return areas_pages(uvm->areas, physical_offset(physical_unpack(job->at)), TREE_PAGE_SHIFT);
+    return areas_pages(uvm->areas, physical_offset(physical_unpack(job->at)), SUBTREE_PAGE_SHIFT);
 }
 
 /* The time it takes the driver. */
@@ -308,7 +308,7 @@ static uint64_t decide_faults(struct uvm *uvm, struct job *job)
         decide_page(uvm, job, (uint32_t)__builtin_ctz(left));
     look_at_block(uvm, job, &there, &may_come);
     uint32_t wanted = job->moves;
-    job->moves |= tree_grow(existing(uvm, job), there & ~wanted, wanted) & may_come;
+    job->moves |= subtree_grow(existing(uvm, job), there & ~wanted, wanted) & may_come;
     for (uint32_t left = job->maps; left; left &= left - 1)
         ps += job->faults_of[__builtin_ctz(left)] * spec->map;
     if (job->moves && !there)
@@ -417,7 +417,7 @@ static void clear(struct uvm *uvm, uint32_t number)
 /* Whether pages of a block are on the move. */
 static bool is_busy(const struct uvm *uvm, const struct job *job)
 {
-    for (uint32_t i = 0; i < TREE_PAGES; i++)
+    for (uint32_t i = 0; i < SUBTREE_PAGES; i++)
         if (directory_look(uvm->directory, job->at + i * PAGE_BYTES).is_busy)
             return true;
     return false;
@@ -495,7 +495,7 @@ static uint64_t take_order(const struct uvm *uvm, struct worker *worker)
         mem_grow(worker->jobs, worker->job_count, worker->job_capacity);
         struct job *job = &worker->jobs[worker->job_count++];
         *job = (struct job){.at = at, .to = order->to, .is_prefetch = true};
-        for (uint32_t i = 0; i < TREE_PAGES; i++) {
+        for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
             uint64_t page = at + i * PAGE_BYTES;
             job->wanted |= (uint32_t)(page + PAGE_BYTES > order->at && page <= last) << i;
         }

@@ -3,8 +3,8 @@
  *
  * Each GPU has two workers here. One handles faults: wants of the GPU's pager gather in a buffer; the worker
  * wakes up, takes a batch of them, and serves one block of 2 MiB after the other. It decides which pages of
- * 64 KiB move (paging/tree.h, and the program's advice, paging/areas.h), makes room by evicting blocks, and
- * has the IOMMU move them. The other worker does the same for prefetches, block by block.
+ * 64 KiB move (paging/subtree.h, and the program's advice, paging/areas.h), makes room by evicting blocks,
+ * and has the IOMMU move them. The other worker does the same for prefetches, block by block.
  *
  * Managed bytes are at one place, whoever holds their page: the address where the program has them. So what
  * moves is the right to use them, and the time that takes. */

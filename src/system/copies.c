@@ -256,7 +256,7 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
 static void begin(struct local_machine *machine, struct task *task)
 {
     if (task->is_prefetch) {
-        managed_begin_prefetch(machine, task);
+        machine_managed_begin_prefetch(machine, task);
         return;
     }
     uint32_t homes = machine_homes(machine);
@@ -356,11 +356,11 @@ static bool is_all_there(const struct local_machine *machine, const struct task 
 bool copies_take_end(struct local_machine *machine, struct task *task)
 {
     if (task->is_prefetch) {
-        if (!managed_has_prefetched(machine, task))
+        if (!machine_managed_has_prefetched(machine, task))
             return false;
         task->end_ps = machine->now;
         task->state = TASK_DONE;
-        managed_settle(machine);
+        machine_managed_settle(machine);
         return true;
     }
     if (!is_all_there(machine, task)) {
@@ -369,7 +369,7 @@ bool copies_take_end(struct local_machine *machine, struct task *task)
     }
     task->state = TASK_DONE;
     if (task->to.is_host)
-        managed_changed(machine, task);
+        machine_managed_changed(machine, task);
     for (uint32_t i = 0; i < machine->gpu_count && !task->to.is_host; i++)
         gpu_forget_data(machine->gpus[i].gpu); /* L1s may have what it was before */
     return true;

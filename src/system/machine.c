@@ -102,7 +102,7 @@ static void free_local(struct machine *base)
     checkpoint_fini(machine);
     space_free(machine->space);
     homes_fini(&machine->memory);
-    managed_fini(machine);
+    machine_managed_fini(machine);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -180,7 +180,7 @@ static void sync_memory(struct machine *base, uint64_t at, uint64_t bytes, enum 
 
 static void manage(struct machine *base, const struct managed_order *order)
 {
-    managed_order(local(base), order);
+    machine_managed_order(local(base), order);
 }
 
 static void set_heap(struct machine *base, uint32_t gpu, struct heap *heap)
@@ -229,7 +229,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
     if (gpu->stopped)
         return false;
-    managed_take_back(machine);
+    machine_managed_take_back(machine);
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
@@ -438,7 +438,7 @@ static bool finish(struct local_machine *machine)
     bool kernels = finish_kernels(machine);
     begin_anew(machine);
     if (kernels)
-        managed_settle(machine);
+        machine_managed_settle(machine);
     return finish_waiting(machine) || kernels;
 }
 

@@ -136,7 +136,8 @@ enum managed_kind {
     MANAGED_READ_MOSTLY, /* at, bytes, on: it is advised so */
     MANAGED_PREFERRED,   /* likewise, with its place: */
     MANAGED_ACCESSED_BY,
-    MANAGED_ROOM, /* place, bytes: of that memory, so much is free for managed pages */
+    MANAGED_LOOKED_AT, /* it uses it, maybe, while kernels run, and makes no calls */
+    MANAGED_ROOM,      /* place, bytes: of that memory, so much is free for managed pages */
 };
 struct managed_order {
     enum managed_kind kind;

@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "mem/iommu.h"
 #include "mem/uvm.h"
-#include "paging/tree.h"
+#include "paging/subtree.h"
 
 #include <string.h>
 
-#define PAGE_BYTES (UINT64_C(1) << TREE_PAGE_SHIFT)
+#define PAGE_BYTES (UINT64_C(1) << SUBTREE_PAGE_SHIFT)
 #define NO_SUM     UINT64_C(0)
 
 static struct uvm *uvm_of(const struct local_machine *machine)
@@ -19,7 +19,7 @@ static struct uvm *uvm_of(const struct local_machine *machine)
     return iommu ? iommu_uvm(iommu) : NULL;
 }
 
-void managed_fini(struct local_machine *machine)
+void machine_managed_fini(struct local_machine *machine)
 {
     mem_free(machine->sums.list);
     index_fini(&machine->sums.pages);
@@ -114,14 +114,14 @@ static void note_page(void *user, struct page *page)
         hostmem_note(machine->host, bytes, PAGE_BYTES);
 }
 
-void managed_note_writes(struct local_machine *machine)
+void machine_managed_note_writes(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
     if (uvm && machine->journal)
         directory_each(uvm_directory(uvm), note_page, machine);
 }
 
-void managed_archive(struct local_machine *machine, struct archive *archive)
+void machine_managed_archive(struct local_machine *machine, struct archive *archive)
 {
     struct managed_sums *sums = &machine->sums;
     if (!uvm_of(machine))
@@ -136,14 +136,14 @@ void managed_archive(struct local_machine *machine, struct archive *archive)
         archive_sparse(archive, sums->list, sums->pages.count * sizeof *sums->list);
 }
 
-void managed_settle(struct local_machine *machine)
+void machine_managed_settle(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
     if (!uvm || !uvm_is_used(uvm))
         return;
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_sync_managed(machine_home_mem(machine, home));
-    managed_note_writes(machine);
+    machine_managed_note_writes(machine);
     if (machine->running)
         return;
     directory_each(uvm_directory(uvm), compare_after, machine);
@@ -151,14 +151,14 @@ void managed_settle(struct local_machine *machine)
         memsys_forget_writes(machine_home_mem(machine, home));
 }
 
-void managed_take_back(struct local_machine *machine)
+void machine_managed_take_back(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
     if (uvm && !machine->running && uvm_is_used(uvm))
         directory_each(uvm_directory(uvm), compare_before, machine);
 }
 
-void managed_changed(struct local_machine *machine, const struct task *task)
+void machine_managed_changed(struct local_machine *machine, const struct task *task)
 {
     struct homes_piece piece = homes_find(&machine->memory, task->to.at);
     if (!uvm_of(machine) || !piece.bytes || !physical_is_managed(piece.to.packed))
@@ -198,7 +198,7 @@ static void map_pages(struct local_machine *machine, struct uvm *uvm, const stru
         if (page->holders != UINT64_C(1) << PAGE_HOST || page->is_busy)
             continue;
         page->mappers |= UINT64_C(1) << order->place;
-        memsys_map_page(machine_home_mem(machine, order->place), at, TREE_PAGE_SHIFT);
+        memsys_map_page(machine_home_mem(machine, order->place), at, SUBTREE_PAGE_SHIFT);
     }
 }
 
@@ -210,7 +210,30 @@ static void forget(struct local_machine *machine, struct uvm *uvm, const struct 
     uvm_forget(uvm, order->at.packed, order->bytes);
 }
 
-void managed_order(struct local_machine *machine, const struct managed_order *order)
+/* What kernels wrote becomes visible, and they see what the program wrote. Pages stay where they are. */
+static void refresh_page(void *user, struct page *page)
+{
+    struct local_machine *machine = user;
+    const char *bytes = is_on_gpu(page) && !page->is_busy ? bytes_of(machine, page->at) : NULL;
+    uint64_t *before = sum_before(&machine->sums, page->at), sum = bytes ? sum_of(bytes) : NO_SUM;
+    for (uint64_t left = page->holders; bytes && sum != *before && left; left &= left - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(left);
+        if (holder < PAGE_HOST)
+            memsys_refresh_page(machine_home_mem(machine, holder), page->at, page->shift);
+    }
+    *before = sum;
+}
+
+static void refresh(struct local_machine *machine, struct uvm *uvm)
+{
+    if (!machine->running || !uvm_is_used(uvm))
+        return;
+    for (uint32_t home = 0; home < machine_homes(machine); home++)
+        memsys_sync_managed(machine_home_mem(machine, home));
+    directory_each(uvm_directory(uvm), refresh_page, machine);
+}
+
+void machine_managed_order(struct local_machine *machine, const struct managed_order *order)
 {
     struct uvm *uvm = uvm_of(machine);
     bool replays = machine->journal && journal_is_replaying(machine->journal);
@@ -218,6 +241,10 @@ void managed_order(struct local_machine *machine, const struct managed_order *or
     if (!uvm)
         return;
     switch (order->kind) {
+    case MANAGED_LOOKED_AT:
+        if (!replays)
+            refresh(machine, uvm);
+        return;
     case MANAGED_ROOM:
         machine->areas.rooms[order->place] = order->bytes;
         return;
@@ -241,7 +268,7 @@ void managed_order(struct local_machine *machine, const struct managed_order *or
 
 /* ---- prefetches ---- */
 
-void managed_begin_prefetch(struct local_machine *machine, struct task *task)
+void machine_managed_begin_prefetch(struct local_machine *machine, struct task *task)
 {
     struct homes_piece piece = homes_find(&machine->memory, task->to.at);
     uint32_t gpu = machine_first_home(machine, task->gpu);
@@ -250,12 +277,12 @@ void managed_begin_prefetch(struct local_machine *machine, struct task *task)
                                  .gpu = gpu,
                                  .to = task->to.is_host ? (uint32_t)PAGE_HOST : gpu};
     task->end_ps = machine->now;
-    managed_take_back(machine);
+    machine_managed_take_back(machine);
     if (uvm_of(machine) && order.bytes && physical_is_managed(order.at)) /* else it is gone already */
         uvm_post_prefetch(uvm_of(machine), &order, machine->now);
 }
 
-bool managed_has_prefetched(struct local_machine *machine, struct task *task)
+bool machine_managed_has_prefetched(struct local_machine *machine, struct task *task)
 {
     enum { FASTEST = 1000 }; /* bytes that move in a nanosecond, at most; so nobody asks too late */
     struct uvm *uvm = uvm_of(machine);

@@ -11,24 +11,25 @@
 
 #include "system/parts.h"
 
-void managed_fini(struct local_machine *machine);
+void machine_managed_fini(struct local_machine *machine);
 
 /* A kernel or a prefetch has ended; and one is about to begin. */
-void managed_settle(struct local_machine *machine);
-void managed_take_back(struct local_machine *machine);
+void machine_managed_settle(struct local_machine *machine);
+void machine_managed_take_back(struct local_machine *machine);
 
 /* For checkpoints: what GPUs may have written is noted; and what is known of pages. */
-void managed_note_writes(struct local_machine *machine);
-void managed_archive(struct local_machine *machine, struct archive *archive);
+void machine_managed_note_writes(struct local_machine *machine);
+void machine_managed_archive(struct local_machine *machine, struct archive *archive);
 
 /* A copy has changed memory of the host. */
-void managed_changed(struct local_machine *machine, const struct task *task);
+void machine_managed_changed(struct local_machine *machine, const struct task *task);
 
 /* The program allocated memory, freed or advised it, or a GPU has more or less room. */
-void managed_order(struct local_machine *machine, const struct managed_order *order);
+void machine_managed_order(struct local_machine *machine, const struct managed_order *order);
 
 /* Prefetches. */
-void managed_begin_prefetch(struct local_machine *machine, struct task *task);
-bool managed_has_prefetched(struct local_machine *machine, struct task *task); /* or sets when to ask again */
+void machine_managed_begin_prefetch(struct local_machine *machine, struct task *task);
+bool machine_managed_has_prefetched(struct local_machine *machine,
+                                    struct task *task); /* or sets when to ask again */
 
 #endif

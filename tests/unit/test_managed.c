@@ -3,7 +3,7 @@
 #include "driver_check.h"
 #include "driver/managed.h"
 #include "paging/areas.h"
-#include "paging/tree.h"
+#include "paging/subtree.h"
 
 /* ---- the rule ---- */
 
@@ -15,7 +15,7 @@ static void touch(const uint32_t *order, uint32_t count, uint32_t exist, uint32_
         uint32_t page = UINT32_C(1) << order[i];
         if (there & page)
             continue;
-        uint32_t comes = tree_grow(exist, there, page);
+        uint32_t comes = subtree_grow(exist, there, page);
         assert_true(comes & page);
         assert_int_equal(comes & there, 0);
         assert_int_equal(comes & ~exist, 0);
@@ -29,32 +29,32 @@ static void a_block_moves_in_six_faults(void **state)
 {
     (void)state;
     static const uint32_t measured[] = {1, 1, 2, 4, 8, 16, 0}; /* on an H200 */
-    uint32_t up[TREE_PAGES], down[TREE_PAGES], moved[TREE_PAGES + 1];
-    for (uint32_t i = 0; i < TREE_PAGES; i++) {
+    uint32_t up[SUBTREE_PAGES], down[SUBTREE_PAGES], moved[SUBTREE_PAGES + 1];
+    for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
         up[i] = i;
-        down[i] = TREE_PAGES - 1 - i;
+        down[i] = SUBTREE_PAGES - 1 - i;
     }
-    touch(up, TREE_PAGES, UINT32_MAX, moved);
+    touch(up, SUBTREE_PAGES, UINT32_MAX, moved);
     assert_memory_equal(moved, measured, sizeof measured);
-    touch(down, TREE_PAGES, UINT32_MAX, moved);
+    touch(down, SUBTREE_PAGES, UINT32_MAX, moved);
     assert_memory_equal(moved, measured, sizeof measured);
 }
 
 static void half_is_not_enough(void **state)
 {
     (void)state;
-    assert_int_equal(tree_grow(UINT32_MAX, 0, 0xffff), 0xffff);
-    assert_int_equal(tree_grow(UINT32_MAX, 0, 0x1ffff), UINT32_MAX);
-    assert_int_equal(tree_grow(UINT32_MAX, 0x7fff, 0x18000), 0xffff8000);
-    assert_int_equal(tree_grow(UINT32_MAX, 0, 0x55555555), 0x55555555);
+    assert_int_equal(subtree_grow(UINT32_MAX, 0, 0xffff), 0xffff);
+    assert_int_equal(subtree_grow(UINT32_MAX, 0, 0x1ffff), UINT32_MAX);
+    assert_int_equal(subtree_grow(UINT32_MAX, 0x7fff, 0x18000), 0xffff8000);
+    assert_int_equal(subtree_grow(UINT32_MAX, 0, 0x55555555), 0x55555555);
 }
 
 static void what_does_not_exist_does_not_count(void **state)
 {
     (void)state;
-    assert_int_equal(tree_grow(0x7, 0, 0x3), 0x7);
-    assert_int_equal(tree_grow(0x1, 0, 0x1), 0x1);
-    assert_int_equal(tree_grow(0x1ff, 0xf, 0x10), 0x1f0);
+    assert_int_equal(subtree_grow(0x7, 0, 0x3), 0x7);
+    assert_int_equal(subtree_grow(0x1, 0, 0x1), 0x1);
+    assert_int_equal(subtree_grow(0x1ff, 0xf, 0x10), 0x1f0);
 }
 
 /* ---- what programs say ---- */
@@ -73,8 +73,8 @@ static void advice_splits_areas(void **state)
     assert_false(areas_find(&areas, 1 << 20)->advice.read_mostly);
     assert_true(areas_find(&areas, (1 << 20) + 299)->advice.read_mostly);
     assert_false(areas_find(&areas, (1 << 20) + 300)->advice.read_mostly);
-    assert_int_equal(areas_pages(&areas, 0, TREE_PAGE_SHIFT), 0xffff0000);
-    assert_int_equal(areas_pages(&areas, 4 << 20, TREE_PAGE_SHIFT), 1);
+    assert_int_equal(areas_pages(&areas, 0, SUBTREE_PAGE_SHIFT), 0xffff0000);
+    assert_int_equal(areas_pages(&areas, 4 << 20, SUBTREE_PAGE_SHIFT), 1);
     areas_remove(&areas, 1 << 20, 1 << 20);
     assert_int_equal(areas.count, 1);
     areas_fini(&areas);
@@ -108,7 +108,7 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           "    ret;\n"
                           "}\n";
 
-enum { WORDS_OF_PAGE = 1 << (TREE_PAGE_SHIFT - 2) };
+enum { WORDS_OF_PAGE = 1 << (SUBTREE_PAGE_SHIFT - 2) };
 
 struct program {
     struct under_test t;
@@ -158,7 +158,7 @@ static void kernels_and_the_host_see_what_the_other_wrote(void **state)
         at[i] = i;
     const struct memsys_counters *first = &add(&program, at, COUNT, 1, 1).timing->mem;
     assert_true(first->managed_faults > 0 && first->managed_batches > 0);
-    assert_int_equal(first->managed_bytes_in, 3 << TREE_PAGE_SHIFT);
+    assert_int_equal(first->managed_bytes_in, 3 << SUBTREE_PAGE_SHIFT);
     for (uint32_t i = 0; i < COUNT; i++)
         assert_int_equal(at[i], i + 1);
     const struct memsys_counters *second = &add(&program, at, COUNT, 1, 1).timing->mem;
@@ -166,7 +166,7 @@ static void kernels_and_the_host_see_what_the_other_wrote(void **state)
     at[WORDS_OF_PAGE] = 7;
     const struct memsys_counters *third = &add(&program, at, COUNT, 1, 1).timing->mem;
     assert_true(third->managed_faults > 0);
-    assert_int_equal(third->managed_bytes_in, 1 << TREE_PAGE_SHIFT);
+    assert_int_equal(third->managed_bytes_in, 1 << SUBTREE_PAGE_SHIFT);
     for (uint32_t i = 0; i < COUNT; i++)
         assert_int_equal(at[i], i == WORDS_OF_PAGE ? 8 : i + 3);
     CHECK(memory_free(program.t.driver, address_of(at)));
@@ -261,7 +261,7 @@ static uint64_t oversubscribe(unsigned threads)
     enum { PAGES = 384 };
     struct program program;
     begin(&program, (const char *const[]){small[0], "gpu.memory=16MiB", NULL}, threads);
-    uint32_t *at = new_managed(&program, PAGES << TREE_PAGE_SHIFT);
+    uint32_t *at = new_managed(&program, PAGES << SUBTREE_PAGE_SHIFT);
     for (uint32_t i = 0; i < PAGES; i++)
         at[i * WORDS_OF_PAGE] = i;
     for (uint32_t round = 1; round <= 2; round++) {
