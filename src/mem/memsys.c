@@ -280,17 +280,24 @@ void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift)
         rights_set(&mem->specs[i].pages->rights, at, shift, PAGE_FAR);
 }
 
-void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift)
+/* A line and its copy go together, so that home knows of all copies; not while one of them is on its way. */
+static void refresh_line(struct memsys *mem, uint64_t number)
 {
     const struct memsys_shape *shape = &mem->shape;
-    uint64_t first = local_offset(shape, at) >> shape->line_shift;
-    for (uint64_t line = first; line < first + (UINT64_C(1) << (shift - shape->line_shift)); line++) {
-        struct map_place place = map_place(&shape->map, line);
-        uint32_t in_side = place.slice % shape->per_side;
-        const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
-        for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs)
-            slice_refresh_line(spec, i, place.index << 1 | (spec->global[i] != place.slice));
-    }
+    struct map_place place = map_place(&shape->map, number);
+    uint32_t in_side = place.slice % shape->per_side;
+    const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
+    for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs)
+        if (slice_waits_for(spec, i, place.index << 1 | (spec->global[i] != place.slice)))
+            return;
+    sync_line(mem, number, true);
+}
+
+void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift)
+{
+    uint64_t first = local_offset(&mem->shape, at) >> mem->shape.line_shift;
+    for (uint64_t line = first; line < first + (UINT64_C(1) << (shift - mem->shape.line_shift)); line++)
+        refresh_line(mem, line);
 }
 
 bool memsys_wrote_managed(const struct memsys *mem, uint64_t at)

@@ -269,8 +269,8 @@ void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t firs
                 bool forget);
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
 
-/* The same of a line, also while requests for it are under way: what is not complete yet stays. */
-void slice_refresh_line(const struct partition_spec *spec, uint32_t slice, uint64_t key);
+/* Whether bytes of a line are on their way there. */
+bool slice_waits_for(const struct partition_spec *spec, uint32_t slice, uint64_t key);
 
 /* ---- slice_tell.c: who listens; only for when somebody does ---- */
 

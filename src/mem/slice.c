@@ -297,11 +297,9 @@ void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t
         sync_slot(spec, slice, slot, forget);
 }
 
-void slice_refresh_line(const struct partition_spec *spec, uint32_t slice, uint64_t key)
+bool slice_waits_for(const struct partition_spec *spec, uint32_t slice, uint64_t key)
 {
-    uint32_t slot = cache_find(&spec->caches[slice], key);
-    if (slot != TAGS_NONE && cache_miss(&spec->caches[slice], key) == MSHR_NONE)
-        sync_slot(spec, slice, slot, true);
+    return cache_miss(&spec->caches[slice], key) != MSHR_NONE;
 }
 
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last, bool forget)

@@ -151,10 +151,37 @@ void machine_managed_settle(struct local_machine *machine)
         memsys_forget_writes(machine_home_mem(machine, home));
 }
 
+/* What kernels wrote becomes visible, and they see what the program wrote. Pages stay where they are. */
+static void refresh_page(void *user, struct page *page)
+{
+    struct local_machine *machine = user;
+    const char *bytes = is_on_gpu(page) && !page->is_busy ? bytes_of(machine, page->at) : NULL;
+    uint64_t *before = sum_before(&machine->sums, page->at), sum = bytes ? sum_of(bytes) : NO_SUM;
+    for (uint64_t left = page->holders; bytes && sum != *before && left; left &= left - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(left);
+        if (holder < PAGE_HOST)
+            memsys_refresh_page(machine_home_mem(machine, holder), page->at, page->shift);
+    }
+    *before = sum;
+}
+
+static void refresh(struct local_machine *machine, struct uvm *uvm)
+{
+    if (!machine->running || !uvm_is_used(uvm))
+        return;
+    for (uint32_t home = 0; home < machine_homes(machine); home++)
+        memsys_sync_managed(machine_home_mem(machine, home));
+    directory_each(uvm_directory(uvm), refresh_page, machine);
+}
+
 void machine_managed_take_back(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
-    if (uvm && !machine->running && uvm_is_used(uvm))
+    if (!uvm || !uvm_is_used(uvm))
+        return;
+    if (machine->running) /* who knows who changed it? */
+        refresh(machine, uvm);
+    else
         directory_each(uvm_directory(uvm), compare_before, machine);
 }
 
@@ -208,29 +235,6 @@ static void forget(struct local_machine *machine, struct uvm *uvm, const struct 
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_forget_pages(machine_home_mem(machine, home), order->at.packed, order->bytes);
     uvm_forget(uvm, order->at.packed, order->bytes);
-}
-
-/* What kernels wrote becomes visible, and they see what the program wrote. Pages stay where they are. */
-static void refresh_page(void *user, struct page *page)
-{
-    struct local_machine *machine = user;
-    const char *bytes = is_on_gpu(page) && !page->is_busy ? bytes_of(machine, page->at) : NULL;
-    uint64_t *before = sum_before(&machine->sums, page->at), sum = bytes ? sum_of(bytes) : NO_SUM;
-    for (uint64_t left = page->holders; bytes && sum != *before && left; left &= left - 1) {
-        uint32_t holder = (uint32_t)__builtin_ctzll(left);
-        if (holder < PAGE_HOST)
-            memsys_refresh_page(machine_home_mem(machine, holder), page->at, page->shift);
-    }
-    *before = sum;
-}
-
-static void refresh(struct local_machine *machine, struct uvm *uvm)
-{
-    if (!machine->running || !uvm_is_used(uvm))
-        return;
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        memsys_sync_managed(machine_home_mem(machine, home));
-    directory_each(uvm_directory(uvm), refresh_page, machine);
 }
 
 void machine_managed_order(struct local_machine *machine, const struct managed_order *order)

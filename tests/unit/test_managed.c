@@ -173,6 +173,34 @@ static void kernels_and_the_host_see_what_the_other_wrote(void **state)
     stop(&program.t);
 }
 
+/* Pages that the GPU has are changed by the host while another kernel runs. */
+static void a_kernel_sees_what_came_while_another_ran(void **state)
+{
+    (void)state;
+    struct program program;
+    struct stream *stream;
+    enum { COUNT = 2 * WORDS_OF_PAGE, OTHERS = 32 * WORDS_OF_PAGE };
+    begin(&program, small, 2);
+    CHECK(stream_new(program.t.device, 1, 0, &stream));
+    uint32_t *at = new_managed(&program, COUNT * sizeof *at);
+    uint32_t *others = new_managed(&program, OTHERS * sizeof *at);
+    for (uint32_t i = 0; i < OTHERS; i++)
+        others[i] = 1;
+    add(&program, at, COUNT, 1, 1);
+    uint32_t count = COUNT, other_count = OTHERS, one = 1;
+    struct launch_config grid = {.grid = {OTHERS / 64, 1, 1}, .block = {64, 1, 1}};
+    CHECK(stream_launch(stream, program.add, &grid, (void *[]){&others, &other_count, &one, &one}));
+    for (uint32_t i = 0; i < COUNT; i++)
+        at[i] += i;
+    CHECK(stream_launch(program.t.first, program.add, &grid, (void *[]){&at, &count, &one, &one}));
+    CHECK(device_synchronize(program.t.device));
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(at[i], i + 2);
+    for (uint32_t i = 0; i < OTHERS; i++)
+        assert_int_equal(others[i], 2);
+    stop(&program.t);
+}
+
 /* The cycles of a kernel with one fault, on a page that the host wrote to, or that nobody did. */
 static uint64_t one_fault_ps(const char *setting, uint32_t value)
 {
@@ -312,6 +340,7 @@ int main(void)
         cmocka_unit_test(what_does_not_exist_does_not_count),
         cmocka_unit_test(advice_splits_areas),
         cmocka_unit_test(kernels_and_the_host_see_what_the_other_wrote),
+        cmocka_unit_test(a_kernel_sees_what_came_while_another_ran),
         cmocka_unit_test(a_fault_takes_as_long_as_its_parts),
         cmocka_unit_test(prefetched_memory_does_not_fault),
         cmocka_unit_test(advice_is_obeyed),
