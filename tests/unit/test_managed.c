@@ -190,6 +190,7 @@ static void a_kernel_sees_what_came_while_another_ran(void **state)
     uint32_t count = COUNT, other_count = OTHERS, one = 1;
     struct launch_config grid = {.grid = {OTHERS / 64, 1, 1}, .block = {64, 1, 1}};
     CHECK(stream_launch(stream, program.add, &grid, (void *[]){&others, &other_count, &one, &one}));
+    assert_int_equal(stream_query(stream), RESULT_NOT_READY); /* it has begun */
     for (uint32_t i = 0; i < COUNT; i++)
         at[i] += i;
     CHECK(stream_launch(program.t.first, program.add, &grid, (void *[]){&at, &count, &one, &one}));
