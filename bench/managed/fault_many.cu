@@ -25,10 +25,12 @@ static void measure(const char *figure, double at, size_t stride, unsigned pages
 {
     std::vector<double> us;
     size_t bytes = stride * pages;
+    if (probe_skips(bytes))
+        return;
     managed *buffer = new managed(bytes);
     if (!untouched)
         buffer->fill_by_host();
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < probe_times(6); i++) {
         if (untouched && i) {
             delete buffer;
             buffer = new managed(bytes);

@@ -87,8 +87,8 @@ static void measure(const char *who, state from, bool writes, size_t stride, Tou
     char figure[64];
     std::vector<double> counts;
     by_offset faults;
-    for (int i = 0; i < 5; i++) {
-        managed buffer(32 * MIB);
+    for (int i = 0; i < (SIMULATED ? 1 : 5); i++) {
+        managed buffer(SIMULATED ? 8 * MIB : 32 * MIB);
         prepare(buffer, from);
         counts.push_back((double)add_faults(faults, touch(buffer.at, strided(buffer.bytes, stride), writes)));
     }
@@ -113,8 +113,8 @@ static void measure_resident(bool writes, double mhz)
 static void measure_gap(double gap_us, double mhz)
 {
     std::vector<double> us;
-    for (int i = 0; i < 3; i++) {
-        managed buffer(64 * MIB);
+    for (int i = 0; i < (SIMULATED ? 1 : 3); i++) {
+        managed buffer(SIMULATED ? 8 * MIB : 64 * MIB);
         prepare(buffer, ON_CPU);
         touches all = touch_by_gpu(buffer.at, strided(buffer.bytes, BLOCK), false, mhz, gap_us);
         us.insert(us.end(), all.us.begin() + 1, all.us.end());
@@ -191,13 +191,17 @@ int main(void)
         for (bool writes : {false, true}) {
             measure("gpu", ON_CPU, writes, stride, by_gpu);
             measure("gpu", NOWHERE, writes, stride, by_gpu);
+            if (SIMULATED)
+                continue;
             measure("cpu", ON_DEVICE, writes, stride, touch_by_cpu);
             measure("cpu", NOWHERE, writes, stride, touch_by_cpu);
         }
     for (bool writes : {false, true})
         measure_resident(writes, mhz);
     for (double gap_us : {0, 20, 100, 500, 2000, 10000})
-        measure_gap(gap_us, mhz);
-    ping_pong(mhz);
+        if (!SIMULATED || gap_us <= 500)
+            measure_gap(gap_us, mhz);
+    if (!SIMULATED)
+        ping_pong(mhz);
     maps(mhz);
 }

@@ -20,6 +20,24 @@ static const size_t PAGE = 4 * KIB, BIG_PAGE = 64 * KIB,
                     BLOCK = 2 * MIB;              /* of the host, of the GPU, of the driver */
 static const int BLOCKS = 132 * 8, THREADS = 256; /* a grid that fills the GPU */
 
+/* In a simulator, which repeats itself, a figure needs no repetition, large sizes take long, and what the CPU
+ * does takes no time. */
+#ifdef PROBE_SIMULATED
+static const bool SIMULATED = true;
+#else
+static const bool SIMULATED = false;
+#endif
+
+static int probe_times(int times) /* with one for warming up */
+{
+    return SIMULATED ? 2 : times;
+}
+
+static bool probe_skips(size_t bytes)
+{
+    return SIMULATED && bytes > 64 * MIB;
+}
+
 static const char *probe_name = "?";
 
 static void probe_check(cudaError_t error, const char *call)
@@ -91,6 +109,11 @@ static __global__ void probe_spin(uint64_t cycles)
 /* Cycles of an SM's clock in a microsecond. The first spin also brings the clock up to its rate. */
 static double probe_mhz(void)
 {
+    if (SIMULATED) {
+        int khz;
+        CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
+        return khz / 1e3;
+    }
     const uint64_t cycles = 20 * 1000 * 1000;
     probe_spin<<<BLOCKS, THREADS>>>(cycles);
     return cycles / probe_us([&] { probe_spin<<<1, 1>>>(cycles); });

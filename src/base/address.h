@@ -9,14 +9,16 @@
 #ifndef BASE_ADDRESS_H
 #define BASE_ADDRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct physical_address {
     uint64_t packed;
 };
 
-/* Homes: GPUs by their number, and the host. */
-enum { HOME_HOST = 255, HOMES_MOST = 256 };
+/* Homes: GPUs by their number, and the host; of its memory, that which a driver moves between the host and
+ * GPUs on demand has a home of its own. */
+enum { HOME_MANAGED = 254, HOME_HOST = 255, HOMES_MOST = 256 };
 
 #define PHYSICAL_HOME_SHIFT  48
 #define PHYSICAL_OFFSET_MASK ((UINT64_C(1) << PHYSICAL_HOME_SHIFT) - 1)
@@ -39,6 +41,11 @@ static inline uint64_t physical_offset(struct physical_address address)
 static inline struct physical_address physical_unpack(uint64_t packed)
 {
     return (struct physical_address){packed};
+}
+
+static inline bool physical_is_managed(uint64_t packed)
+{
+    return packed >> PHYSICAL_HOME_SHIFT == HOME_MANAGED;
 }
 
 #endif

@@ -180,6 +180,9 @@ static void release(struct driver *driver)
     mappings_fini(driver);
     ipc_fini(driver);
     arena_fini(&driver->memory.host);
+    if (driver->memory.moves_managed)
+        arena_fini(&driver->memory.managed);
+    areas_fini(&driver->memory.areas);
     pthread_mutex_destroy(&driver->memory.lock);
     pthread_mutex_destroy(&driver->module_lock);
     pthread_mutex_destroy(&driver->report_lock);

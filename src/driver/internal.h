@@ -11,6 +11,7 @@
 
 #include "base/names.h"
 #include "driver/arena.h"
+#include "paging/areas.h"
 #include "driver/driver.h"
 #include "driver/memory_graph.h"
 #include "driver/ipc.h"
@@ -80,7 +81,10 @@ struct memory {
     struct allocation **table; /* by address */
     size_t count, capacity;
     uint64_t last_id;
-    struct arena host;               /* pinned and managed memory */
+    struct arena host;    /* pinned memory, and managed memory that does not move */
+    struct arena managed; /* that which does: */
+    bool moves_managed;
+    struct areas areas;              /* all managed memory, by address */
     _Atomic uint64_t ranges_changed; /* counts what came or went outside of the arenas, or was placed */
     struct mappings mappings;
     struct placed_memory *placed; /* by address */
@@ -162,9 +166,10 @@ struct device {
     struct names names; /* of variables, for reports */
 
     struct arena arena;
-    uint64_t used;  /* bytes */
-    bool told_full; /* that an allocation found no room was said */
-    uint64_t peers; /* a bit per device whose memory kernels of this one may touch */
+    uint64_t used;      /* bytes */
+    uint64_t room_told; /* what the machine knows to be free for managed memory */
+    bool told_full;     /* that an allocation found no room was said */
+    uint64_t peers;     /* a bit per device whose memory kernels of this one may touch */
     struct array_entry *arrays;
     struct memory_pool *pools, *default_pool, *current_pool;
     struct memory_graph_block *graph_blocks; /* what graphs use of its memory, and how much that is */

@@ -1,6 +1,7 @@
 /* Allocations: a table of all of them, by address, and which memory the kernels of each device may access. */
 #include "driver/internal.h"
 #include "driver/locality.h"
+#include "driver/managed.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
 #include "base/bits.h"
@@ -18,6 +19,11 @@ bool memory_init(struct driver *driver, struct err *err)
     mappings_init(&driver->memory.mappings);
     driver->memory.ranges_changed = 1;
     driver->memory.machine = driver->attach ? attach_process(driver->attach) : 0;
+    driver->memory.moves_managed =
+        driver->options.timing.on && !driver->attach && system_moves_managed(&driver->system);
+    if (driver->memory.moves_managed &&
+        !arena_init(&driver->memory.managed, host_bytes, UINT64_C(0x4d0000000000), err))
+        return false;
     const struct seat_memory *shared = driver->attach ? &attach_seat(driver->attach)->host : NULL;
     return shared ? arena_init_shared(&driver->memory.host, shared->at, shared->bytes, shared->file, err)
                   : arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
@@ -108,6 +114,15 @@ void memory_insert(struct driver *driver, const struct allocation *allocation)
     memory_show(driver, allocation);
 }
 
+/* What the allocation is a piece of. */
+static struct arena *arena_of(struct driver *driver, const struct allocation *allocation)
+{
+    if (allocation->device)
+        return &allocation->device->arena;
+    return driver->memory.moves_managed && managed_is(allocation) ? &driver->memory.managed
+                                                                  : &driver->memory.host;
+}
+
 static uint64_t cost(uint64_t bytes)
 {
     return add_saturating(bytes, ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
@@ -176,25 +191,36 @@ static uint64_t alignment_of(const struct device *device, const struct memory_re
     return request->bytes < page ? request->alignment : max_u64(page, request->alignment);
 }
 
+/* What moves, does so in pages of its own. */
+static uint64_t page_of(const struct driver *driver, const struct arena *arena, uint64_t bytes)
+{
+    enum { BIG_PAGE = 64 * 1024, BLOCK = 2 * 1024 * 1024 };
+    return arena != &driver->memory.managed ? 0 : bytes < BLOCK ? BIG_PAGE : BLOCK;
+}
+
 static enum result take(struct driver *driver, struct device *device, const struct memory_request *request,
                         uint64_t *address)
 {
     uint64_t bytes = request->bytes, counted = bytes - request->spare_bytes;
     if (device && !has_room(device, request->pool, counted))
         return no_room(device, request);
-    struct arena *arena = device ? &device->arena : &driver->memory.host;
-    uint64_t at = arena_take(arena, bytes, alignment_of(device, request));
+    struct allocation allocation = {.bytes = bytes,
+                                    .spare_bytes = request->spare_bytes,
+                                    .kind = request->kind,
+                                    .flags = request->flags,
+                                    .device = device,
+                                    .pool = request->pool,
+                                    .what = request->what,
+                                    .read_only = request->read_only};
+    struct arena *arena = arena_of(driver, &allocation);
+    allocation.at =
+        arena_take(arena, bytes, max_u64(alignment_of(device, request), page_of(driver, arena, bytes)));
+    uint64_t at = allocation.at;
     if (!at)
         return no_addresses(driver, bytes);
-    memory_insert(driver, &(struct allocation){.at = at,
-                                               .bytes = bytes,
-                                               .spare_bytes = request->spare_bytes,
-                                               .kind = request->kind,
-                                               .flags = request->flags,
-                                               .device = device,
-                                               .pool = request->pool,
-                                               .what = request->what,
-                                               .read_only = request->read_only});
+    memory_insert(driver, &allocation);
+    if (managed_is(&allocation))
+        managed_came(driver, &allocation);
     if (device)
         device->used += cost(counted);
     if (device && driver->options.padded_bounds)
@@ -260,12 +286,14 @@ void memory_end(struct driver *driver, struct allocation *allocation)
     memory_close(driver, allocation);
     if (gone.lender)
         return;
+    if (managed_is(&gone))
+        managed_goes(driver, &gone);
     if (gone.device && !gone.graph)
         gone.device->used -= cost(gone.bytes - gone.spare_bytes);
     if (gone.pool)
         leave_pool(gone.pool, gone.bytes);
     if (gone.kind != MEMORY_REGISTERED)
-        arena_give(gone.device ? &gone.device->arena : &driver->memory.host, gone.at, gone.bytes);
+        arena_give(arena_of(driver, &gone), gone.at, gone.bytes);
 }
 
 bool memory_give(struct driver *driver, uint64_t address)

@@ -1,5 +1,6 @@
 #include "driver/timeline.h"
 #include "driver/internal.h"
+#include "driver/managed.h"
 #include "driver/watch.h"
 #include "attach/attach.h"
 #include "base/bits.h"
@@ -178,6 +179,16 @@ void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum mem
     pthread_mutex_unlock(&timeline->lock);
 }
 
+void timeline_manage(struct driver *driver, const struct managed_order *order)
+{
+    struct timeline *timeline = driver->timeline;
+    if (!timeline)
+        return;
+    pthread_mutex_lock(&timeline->lock);
+    machine_manage(timeline->machine, order);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
 void timeline_set_heap(struct device *device, struct heap *heap)
 {
     struct timeline *timeline = device->driver->timeline;
@@ -294,6 +305,9 @@ static void list_ranges(struct driver *driver, struct ranges *ranges)
     const struct memory *memory = &driver->memory;
     uint32_t members = system_members(&driver->system);
     add_range(ranges, memory->host.base, memory->host.end - memory->host.base, physical_at(HOME_HOST, 0));
+    if (memory->moves_managed)
+        add_range(ranges, memory->managed.base, memory->managed.end - memory->managed.base,
+                  physical_at(HOME_MANAGED, 0));
     for (unsigned i = 0; i < driver->device_count; i++) {
         const struct arena *arena = &driver->devices[i].arena;
         if (members > 1)
@@ -416,6 +430,7 @@ static bool start_head(struct driver *driver, struct stream *stream)
     pthread_mutex_unlock(&driver->commands.lock);
     if (wanted && ops->begin) {
         tell_ranges(timeline);
+        managed_tell_rooms(driver);
         turn = ops->begin(command, &running->task);
     }
     if (wanted && turn == TURN_NOW && !ops->is_host)
@@ -693,8 +708,10 @@ static void *watch_host(void *user)
         }
         timeline->driving = true;
         settle(driver);
-        if (can_advance(driver))
+        if (can_advance(driver)) {
             advance(driver, SLICE_PS);
+            managed_look(driver);
+        }
         settle(driver);
         stop_driving(driver);
         if (!can_advance(driver))

@@ -36,6 +36,9 @@ bool timeline_is_driving(const struct driver *driver);
  * held. Nothing where there is no simulated time. */
 void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum memory_use use);
 
+/* As machine_manage; likewise. */
+void timeline_manage(struct driver *driver, const struct managed_order *order);
+
 /* The program ends: what of checkpoints did not come to be is told. False: it did not go on from one. */
 bool timeline_ends(struct driver *driver);
 

@@ -80,7 +80,9 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, c
         *copied(cache, slot) = 0;
         slice_sync_line(here->spec, slice, key, true);
     }
-    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+    bool stays = request->policy == MEM_MOVED && physical_is_managed(request->line); /* bytes are there */
+    for (uint32_t left = stays ? 0 : request->sectors; left;
+         left &= left - 1, payload += sizeof(struct memsys_write)) {
         struct memsys_write write;
         memcpy(&write, payload, sizeof write);
         held_write(here->spec, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data, write.mask);

@@ -10,6 +10,11 @@
 
 #include <stdlib.h>
 
+static const struct home *home_of(const struct hostmem *host, uint64_t line)
+{
+    return UNLIKELY(physical_is_managed(line)) ? &host->managed : &host->memory;
+}
+
 static void host_read(const struct home *memory, const struct memsys_request *request, unsigned char *data,
                       uint32_t *bytes)
 {
@@ -19,12 +24,13 @@ static void host_read(const struct home *memory, const struct memsys_request *re
 }
 
 /* Bytes of a sector, and, where that is wanted, a note of which. */
-static void write_sector(struct hostmem *host, uint64_t offset, const unsigned char *sector, uint32_t mask)
+static void write_sector(struct hostmem *host, const struct home *home, uint64_t offset,
+                         const unsigned char *sector, uint32_t mask)
 {
-    home_write(&host->memory, offset, sector, mask);
+    home_write(home, offset, sector, mask);
     if (host->notes_writes) {
         mem_grow(host->writes, host->write_count, host->write_capacity);
-        host->writes[host->write_count++] = (struct host_write){home_host(&host->memory, offset), mask};
+        host->writes[host->write_count++] = (struct host_write){home_host(home, offset), mask};
     }
 }
 
@@ -35,7 +41,8 @@ static void host_write(struct hostmem *host, const struct memsys_request *reques
     for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
         struct memsys_write write;
         memcpy(&write, payload, sizeof write);
-        write_sector(host, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, write.data, write.mask);
+        write_sector(host, home_of(host, request->line), offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR,
+                     write.data, write.mask);
     }
 }
 
@@ -50,11 +57,12 @@ static void host_atomic(struct hostmem *host, const struct memsys_request *reque
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
         uint64_t sector = offset + atom.offset / MEM_SECTOR * MEM_SECTOR;
         _Alignas(16) unsigned char data[MEM_SECTOR];
-        home_read(&host->memory, sector, data);
+        home_read(home_of(host, request->line), sector, data);
         uint64_t was = host->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
                                     data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
         uint32_t operand = (uint32_t)((UINT64_C(1) << atom.bytes) - 1) << atom.offset % MEM_SECTOR;
-        write_sector(host, sector, data, operand); /* beside it, threads of the host may write */
+        write_sector(host, home_of(host, request->line), sector, data,
+                     operand); /* beside it, threads of the host may write */
         old[i] = (struct memsys_old){.value = was, .lane = atom.lane};
     }
     if (request->count & MEM_WANTS_OLD)
@@ -209,7 +217,7 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     switch ((enum memsys_kind)letter.kind) {
     case MEM_READ:
         answer = MEM_DATA;
-        host_read(&host->memory, request, message.data, &bytes);
+        host_read(home_of(host, request->line), request, message.data, &bytes);
         tell_pass(self, host, &letter, request->line, message.data, bytes);
         break;
     case MEM_WRITE:
@@ -283,6 +291,7 @@ void hostmem_free(struct hostmem *host)
     for (uint32_t i = 0; i < host->gpus; i++)
         copy_list_fini(&host->links[i].list);
     home_fini(&host->memory);
+    home_fini(&host->managed);
     iommu_free(host->iommu);
     mem_free(host->walkers.free_at);
     mem_free(host->links);
@@ -323,11 +332,29 @@ void hostmem_set(struct hostmem *host, const struct home_range *ranges, uint32_t
     home_set(&host->memory, ranges, count);
 }
 
+char *hostmem_managed_bytes(const struct hostmem *host, uint64_t at)
+{
+    return home_host(&host->managed, physical_offset(physical_unpack(at)));
+}
+
+void hostmem_set_managed(struct hostmem *host, const struct home_range *ranges, uint32_t count)
+{
+    home_set(&host->managed, ranges, count);
+}
+
 /* ---- what was written ---- */
 
 void hostmem_note_writes(struct hostmem *host)
 {
     host->notes_writes = true;
+}
+
+void hostmem_note(struct hostmem *host, char *at, uint64_t bytes)
+{
+    for (uint64_t done = 0; done < bytes && host->notes_writes; done += MEM_SECTOR) {
+        mem_grow(host->writes, host->write_count, host->write_capacity);
+        host->writes[host->write_count++] = (struct host_write){at + done, UINT32_MAX};
+    }
 }
 
 static int by_address(const void *a, const void *b)

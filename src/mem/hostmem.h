@@ -33,12 +33,15 @@ struct port *hostmem_port(const struct hostmem *host, uint32_t gpu);
 uint32_t hostmem_gpus(const struct hostmem *host);
 void hostmem_attach(struct hostmem *host, uint32_t gpu, const struct memsys *mem, uint64_t latency_ps);
 
-/* Where it is. Between runs. */
+/* Where it is; and where managed memory is. Between runs. */
 void hostmem_set(struct hostmem *host, const struct home_range *ranges, uint32_t count);
+char *hostmem_managed_bytes(const struct hostmem *host, uint64_t at); /* packed; NULL: there are none */
+void hostmem_set_managed(struct hostmem *host, const struct home_range *ranges, uint32_t count);
 
 /* From now on it is noted what requests write; and what they wrote since the last call: `tell` is called for
  * each piece, in the order of addresses. Between runs. */
 void hostmem_note_writes(struct hostmem *host);
+void hostmem_note(struct hostmem *host, char *at, uint64_t bytes); /* as if they had been written: sectors */
 void hostmem_writes(struct hostmem *host, void (*tell)(void *user, const char *at, uint32_t bytes),
                     void *user);
 

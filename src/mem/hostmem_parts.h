@@ -34,7 +34,7 @@ struct hostmem {
     struct island *island;
     struct component *component;
     bool in_fabric;
-    struct home memory;
+    struct home memory, managed;
     memsys_atomic_fn *atomic;
     const struct probe *probe;
     uint32_t gpus;

@@ -3,25 +3,29 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "mem/frames.h"
-#include "mem/hostmem_parts.h"
 #include "mem/left_out.h"
+#include "mem/iommu_parts.h"
+#include "mem/uvm.h"
 
 enum { BURST = 4096 }; /* bytes that are handed to the link at a time */
 
 struct move {
     uint64_t at, next; /* next: the line that the host sends next, where it has the page */
     struct page_plan plan;
-    uint32_t to;   /* PAGE_HOST: the page leaves a GPU that has no room; PAGE_NOBODY: it is only dropped */
-    uint32_t left; /* answers or lines that are waited for */
+    uint32_t to;     /* PAGE_HOST: the page leaves a GPU that has no room; PAGE_NOBODY: it is only dropped */
+    uint32_t left;   /* answers or lines that are waited for */
+    uint32_t worker; /* of managed memory's driver, which waits for it; NO_WORKER */
     uint8_t shift;
     bool is_used;
 };
+enum { NO_WORKER = UINT32_MAX };
 
 struct iommu {
     struct hostmem *host;
     const struct paging_spec *spec;
     const struct page_policy_row *policy;
     struct directory *directory;
+    struct uvm *uvm;           /* NULL: managed memory does not move */
     struct frames spilled;     /* bytes of pages that the host holds */
     struct page_want *waiting; /* in the order they came */
     size_t waiting_count, waiting_capacity;
@@ -47,10 +51,16 @@ struct iommu *iommu_new(struct hostmem *host, const struct paging_spec *spec)
     return iommu;
 }
 
+void iommu_drive_managed(struct iommu *iommu, const struct uvm_spec *spec, const struct areas *areas)
+{
+    iommu->uvm = uvm_new(iommu, spec, areas);
+}
+
 void iommu_free(struct iommu *iommu)
 {
     if (!iommu)
         return;
+    uvm_free(iommu->uvm);
     directory_free(iommu->directory);
     frames_fini(&iommu->spilled);
     mem_free(iommu->waiting);
@@ -61,6 +71,21 @@ void iommu_free(struct iommu *iommu)
 void iommu_set_lines(struct iommu *iommu, uint32_t bytes)
 {
     iommu->spilled.line_bytes = bytes;
+}
+
+struct hostmem *iommu_host(const struct iommu *iommu)
+{
+    return iommu->host;
+}
+
+struct uvm *iommu_uvm(const struct iommu *iommu)
+{
+    return iommu->uvm;
+}
+
+static struct directory *directory_of(const struct iommu *iommu, uint64_t at)
+{
+    return physical_is_managed(at) ? uvm_directory(iommu->uvm) : iommu->directory;
 }
 
 /* ---- messages ---- */
@@ -102,7 +127,8 @@ static void send_line(struct iommu *iommu, uint32_t number)
     } message = {
         .request = {.line = move->next, .id = number, .sectors = (uint8_t)((1u << sectors) - 1)},
         .page = {.shift = move->shift, .to = (uint8_t)move->to, .to_right = (uint8_t)move->plan.right}};
-    for (uint32_t i = 0; i < sectors; i++) {
+    bool is_managed = physical_is_managed(move->at); /* such bytes stay where they are */
+    for (uint32_t i = 0; i < sectors && !is_managed; i++) {
         message.writes[i].mask = UINT32_MAX;
         memcpy(message.writes[i].data, iommu_line(iommu, move->next) + (size_t)i * MEM_SECTOR, MEM_SECTOR);
     }
@@ -149,6 +175,10 @@ static bool is_guest(uint64_t at, uint32_t holder)
 /* A page is given to a holder, or taken away: GPUs have room for some of others' pages only. */
 static void count_guest(struct iommu *iommu, const struct page *page, uint32_t holder, bool comes)
 {
+    if (physical_is_managed(page->at)) {
+        uvm_count(iommu->uvm, page, holder, comes);
+        return;
+    }
     if (!is_guest(page->at, holder))
         return;
     if (comes)
@@ -162,7 +192,7 @@ static void go_on(struct iommu *iommu);
 static void end(struct iommu *iommu, uint32_t number)
 {
     struct move *move = &iommu->moves[number];
-    struct page *page = directory_page(iommu->directory, move->at);
+    struct page *page = directory_page(directory_of(iommu, move->at), move->at);
     uint64_t before = page->holders;
     page->holders &= ~move->plan.drops;
     if (move->to != PAGE_NOBODY)
@@ -175,6 +205,10 @@ static void end(struct iommu *iommu, uint32_t number)
     page->granted = ++iommu->totals.grants;
     page->is_busy = false;
     move->is_used = false;
+    if (move->worker != NO_WORKER) {
+        uvm_moved(iommu->uvm, move->worker);
+        return;
+    }
     if (iommu->policy->merges)
         iommu->totals.count.merges += directory_merge(iommu->directory, page);
     go_on(iommu);
@@ -202,16 +236,22 @@ static void send(struct iommu *iommu, uint32_t number)
     }
 }
 
-static void begin(struct iommu *iommu, struct page *page, uint32_t to, const struct page_plan *plan)
+void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struct page_plan *plan,
+                uint32_t worker)
 {
     page->is_busy = true;
-    uint32_t number = move_new(
-        iommu,
-        &(struct move){.at = page->at, .plan = *plan, .to = to, .shift = page->shift, .is_used = true});
+    uint32_t number = move_new(iommu, &(struct move){.at = page->at,
+                                                     .plan = *plan,
+                                                     .to = to,
+                                                     .worker = worker,
+                                                     .shift = page->shift,
+                                                     .is_used = true});
     iommu->totals.count.moves++;
     uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
     if (plan->source < PAGE_HOST)
         others &= ~(UINT64_C(1) << plan->source);
+    others |= page->mappers;
+    page->mappers = 0;
     if (left_out(LEFT_OUT_SHARERS))
         others = 0;
     iommu->moves[number].left = (uint32_t)__builtin_popcountll(others);
@@ -220,6 +260,12 @@ static void begin(struct iommu *iommu, struct page *page, uint32_t to, const str
                      (struct memsys_page){.right = PAGE_NONE, .to = PAGE_NOBODY});
     if (!others)
         send(iommu, number);
+}
+
+void iommu_grant(struct iommu *iommu, uint32_t gpu, const struct page *page, enum page_right right)
+{
+    tell(iommu, gpu, MEM_GRANT, page->at, PAGE_NO_MOVE,
+         (struct memsys_page){.shift = page->shift, .right = (uint8_t)right});
 }
 
 /* ---- room ---- */
@@ -253,7 +299,7 @@ static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page)
     struct page_plan plan = {
         .source = is_only ? gpu : (uint32_t)PAGE_NOBODY, .drops = own, .right = PAGE_WRITE};
     iommu->totals.count.spills += is_only;
-    begin(iommu, victim.page, is_only ? PAGE_HOST : PAGE_NOBODY, &plan);
+    iommu_move(iommu, victim.page, is_only ? PAGE_HOST : PAGE_NOBODY, &plan, NO_WORKER);
     return false;
 }
 
@@ -267,8 +313,7 @@ static bool serve(struct iommu *iommu, const struct page_want *want)
         return false;
     enum page_right has = page_right(page, want->gpu);
     if (has >= want->right) { /* it came with what was asked for before: the pager need not know that yet */
-        tell(iommu, want->gpu, MEM_GRANT, page->at, PAGE_NO_MOVE,
-             (struct memsys_page){.shift = page->shift, .right = (uint8_t)has});
+        iommu_grant(iommu, want->gpu, page, has);
         return true;
     }
     struct page_plan plan = iommu->policy->plan(page, want, shift_of(iommu->spec->page_least));
@@ -279,7 +324,7 @@ static bool serve(struct iommu *iommu, const struct page_want *want)
         iommu->totals.count.splits++;
         page = directory_page(iommu->directory, want->at);
     }
-    begin(iommu, page, want->gpu, &plan);
+    iommu_move(iommu, page, want->gpu, &plan, NO_WORKER);
     return true;
 }
 
@@ -304,7 +349,8 @@ static void take_line(struct iommu *iommu, uint32_t number, const struct memsys_
                       const unsigned char *writes)
 {
     uint32_t bytes = iommu->spilled.line_bytes;
-    for (uint32_t i = 0; i < bytes / MEM_SECTOR; i++)
+    bool is_managed = physical_is_managed(request->line);
+    for (uint32_t i = 0; i < bytes / MEM_SECTOR && !is_managed; i++)
         memcpy(iommu_line(iommu, request->line) + (size_t)i * MEM_SECTOR,
                writes + i * sizeof(struct memsys_write) + offsetof(struct memsys_write, data), MEM_SECTOR);
     if (!--iommu->moves[number].left)
@@ -319,6 +365,10 @@ void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned 
     memcpy(&page, payload + sizeof request, sizeof page);
     if (kind == MEM_WANT) {
         struct page_want want = {.gpu = gpu, .at = request.line, .right = page.right};
+        if (physical_is_managed(want.at)) {
+            uvm_fault(iommu->uvm, &want);
+            return;
+        }
         component_schedule(iommu->host->component, iommu->spec->iommu_time, IOMMU_DECIDES, &want,
                            sizeof want);
         return;
@@ -349,6 +399,10 @@ void iommu_event(struct iommu *iommu, const struct event *event)
         send_burst(iommu, number);
         return;
     }
+    if (event->kind >= UVM_WORKS) {
+        uvm_event(iommu->uvm, event);
+        return;
+    }
     memcpy(&want, event->payload, sizeof want);
     if (!serve(iommu, &want))
         wait(iommu, &want);
@@ -358,7 +412,7 @@ void iommu_event(struct iommu *iommu, const struct event *event)
 
 struct page iommu_page(const struct iommu *iommu, uint64_t at)
 {
-    return directory_look(iommu->directory, at);
+    return directory_look(directory_of(iommu, at), at);
 }
 
 void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user)
@@ -384,7 +438,9 @@ static bool fits(const struct iommu *iommu)
         if (iommu->waiting[i].gpu >= iommu->host->gpus)
             return false;
     for (size_t i = 0; i < iommu->move_count; i++)
-        if (iommu->moves[i].is_used && iommu->moves[i].to > PAGE_NOBODY)
+        if (iommu->moves[i].is_used &&
+            (iommu->moves[i].to > PAGE_NOBODY ||
+             (iommu->moves[i].worker != NO_WORKER && iommu->moves[i].worker >= 2 * iommu->host->gpus)))
             return false;
     return true;
 }
@@ -396,5 +452,7 @@ void iommu_archive(struct iommu *iommu, struct archive *archive)
     ARCHIVE_VALUE(archive, iommu->totals);
     ARCHIVE_LIST(archive, iommu->waiting, iommu->waiting_count, iommu->waiting_capacity);
     ARCHIVE_LIST(archive, iommu->moves, iommu->move_count, iommu->move_capacity);
+    if (iommu->uvm)
+        uvm_archive(iommu->uvm, archive);
     archive_check(archive, fits(iommu));
 }

@@ -15,13 +15,19 @@ struct iommu;
 
 struct iommu *iommu_new(struct hostmem *host, const struct paging_spec *spec);
 void iommu_free(struct iommu *iommu);
+
+/* Managed memory moves, too (mem/uvm.h): before any GPU is made. */
+struct areas;
+struct uvm;
+void iommu_drive_managed(struct iommu *iommu, const struct uvm_spec *spec, const struct areas *areas);
+struct uvm *iommu_uvm(const struct iommu *iommu);          /* or NULL */
 void iommu_set_lines(struct iommu *iommu, uint32_t bytes); /* how long they are */
 
 /* What a GPU's pager sends. */
 void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload);
 
 /* The own events of the host's component, by their kind. */
-enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS, IOMMU_WALKED };
+enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS, IOMMU_WALKED, UVM_WORKS, UVM_PREFETCHES };
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);
 

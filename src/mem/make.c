@@ -56,9 +56,15 @@ bool memsys_check(const struct memsys_config *config, struct err *err)
     return true;
 }
 
+/* Of GPUs' own memory. */
+static bool moves_own(const struct memsys_config *config)
+{
+    return config->has_peers && config->paging && config->paging->policy != PAGE_POLICY_NONE;
+}
+
 static bool moves_pages(const struct memsys_config *config)
 {
-    return config->paging && config->paging->policy != PAGE_POLICY_NONE;
+    return moves_own(config) || (config->paging && config->paging->managed);
 }
 
 static void find_shape(struct memsys_shape *shape, const struct memsys_config *config)
@@ -75,6 +81,7 @@ static void find_shape(struct memsys_shape *shape, const struct memsys_config *c
         .clients_of_sms = config->clients_of_sms,
         .gateway = config->has_peers ? config->clients : NO_CLIENT,
         .pager = moves_pages(config) ? config->clients + config->has_peers + 1 : NO_CLIENT,
+        .moves_own = moves_own(config),
         .copies = l2->copies && l2->partitions > 1,
         .hit_ps = cycles_ps(l2->clock, (double)l2->hit_cycles),
         .line_shift = (uint32_t)__builtin_ctzll(l2->line),
@@ -284,6 +291,7 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     mem->shape.dram_spec = &mem->dram;
     make_links(mem, config);
     mem->clients = config->clients;
+    mem->hostmem = config->host;
     if (config->has_peers)
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients, config->host_node);
     mem->host = hostmem_is_in_fabric(config->host) ? gateway_port(mem->gateway, GATEWAY_HOST)
@@ -317,6 +325,7 @@ static void free_pages(struct pages_here *pages)
         return;
     rights_fini(&pages->rights);
     frames_fini(&pages->frames);
+    index_fini(&pages->written);
     mem_free(pages->parked);
     mem_free(pages->recalls);
     mem_free(pages);
@@ -348,6 +357,7 @@ void memsys_fini(struct memsys *mem)
     dma_free(mem->dma);
     pager_free(mem->pager);
     home_fini(&mem->shape.memory);
+    home_fini(&mem->shape.managed);
     mem_free(mem->shape.gpc_of);
     mem_free(mem->shape.side_of);
 }

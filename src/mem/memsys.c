@@ -1,6 +1,8 @@
 #include "mem/memsys.h"
 #include "base/mem.h"
+#include "mem/iommu.h"
 #include "mem/memsys_parts.h"
+#include "mem/uvm.h"
 #include "net/network.h"
 
 struct memsys *memsys_new(struct engine *engine, const char *path, const struct memsys_config *config,
@@ -223,6 +225,11 @@ void memsys_set_ranges(struct memsys *mem, const struct home_range *ranges, uint
     home_set(&mem->shape.memory, ranges, count);
 }
 
+void memsys_set_managed(struct memsys *mem, const struct home_range *ranges, uint32_t count)
+{
+    home_set(&mem->shape.managed, ranges, count);
+}
+
 /* One line, wherever it is. */
 static void sync_line(struct memsys *mem, uint64_t number, bool forget)
 {
@@ -283,6 +290,52 @@ void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes)
         rights_forget(&mem->specs[i].pages->rights, at, bytes);
 }
 
+void memsys_sync_managed(struct memsys *mem)
+{
+    memsys_sync(mem, MANAGED_FROM, UINT64_C(1) << AWAY_SHIFT, false);
+}
+
+void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        rights_set(&mem->specs[i].pages->rights, at, shift, PAGE_FAR);
+}
+
+/* A line and its copy go together, so that home knows of all copies; not while one of them is on its way. */
+static void refresh_line(struct memsys *mem, uint64_t number)
+{
+    const struct memsys_shape *shape = &mem->shape;
+    struct map_place place = map_place(&shape->map, number);
+    uint32_t in_side = place.slice % shape->per_side;
+    const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
+    for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs)
+        if (slice_waits_for(spec, i, place.index << 1 | (spec->global[i] != place.slice)))
+            return;
+    sync_line(mem, number, true);
+}
+
+void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift)
+{
+    uint64_t first = local_offset(&mem->shape, at) >> mem->shape.line_shift;
+    for (uint64_t line = first; line < first + (UINT64_C(1) << (shift - mem->shape.line_shift)); line++)
+        refresh_line(mem, line);
+}
+
+bool memsys_wrote_managed(const struct memsys *mem, uint64_t at)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        if (index_find(&mem->specs[i].pages->written,
+                       physical_offset(physical_unpack(at)) >> MANAGED_PAGE_SHIFT) != INDEX_NONE)
+            return true;
+    return false;
+}
+
+void memsys_forget_writes(struct memsys *mem)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        index_fini(&mem->specs[i].pages->written);
+}
+
 void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);
@@ -302,4 +355,7 @@ void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
         counters->peer_bytes = gateway_peer_bytes(mem->gateway);
     if (mem->pager)
         pager_count(mem->pager, counters);
+    const struct iommu *iommu = hostmem_iommu(mem->hostmem);
+    if (iommu && iommu_uvm(iommu))
+        uvm_add_counts(iommu_uvm(iommu), mem->shape.home, counters);
 }

@@ -67,6 +67,7 @@ bool memsys_ready(struct memsys *mem, struct err *err); /* after all clients; be
 
 /* Where on the host the GPU's own memory is. Between runs. */
 void memsys_set_ranges(struct memsys *mem, const struct home_range *ranges, uint32_t count);
+void memsys_set_managed(struct memsys *mem, const struct home_range *ranges, uint32_t count); /* likewise */
 
 /* The plug on the requests' link that a client sends requests for this line (packed) to. */
 uint32_t memsys_target(const struct memsys *mem, uint32_t client, uint64_t line);
@@ -119,6 +120,19 @@ const char *memsys_host(const struct memsys *mem, uint64_t offset);
 void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes);
 void memsys_write_line(struct memsys *mem, uint64_t line, const unsigned char *bytes);
 void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes);
+
+/* The same of managed memory: dirty lines are written back; and it reaches a page of 1 << shift bytes at the
+ * host. */
+void memsys_sync_managed(struct memsys *mem);
+void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift);
+
+/* Caches forget lines of a page, also while kernels use it: so they see what the host wrote. */
+void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift);
+
+/* Whether something was written to the 64 KiB of managed memory at this address since the last
+ * memsys_forget_writes. */
+bool memsys_wrote_managed(const struct memsys *mem, uint64_t at);
+void memsys_forget_writes(struct memsys *mem);
 
 /* Counters over all slices and channels: mem/spec.h names them. */
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters);

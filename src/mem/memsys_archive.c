@@ -25,6 +25,7 @@ static void archive_pages(const struct partition_spec *spec, struct archive *arc
     bool good = true;
     rights_archive(&pages->rights, archive);
     frames_archive(&pages->frames, archive);
+    index_archive(&pages->written, archive);
     ARCHIVE_LIST(archive, pages->parked, pages->parked_count, pages->parked_capacity);
     ARCHIVE_LIST(archive, pages->recalls, pages->recall_count, pages->recall_capacity);
     ARCHIVE_VALUE(archive, pages->has_refused);

@@ -15,6 +15,7 @@ struct memsys {
     struct memsys_shape shape;
     struct dram_spec dram;
     struct link *requests, *replies, *host_link;
+    struct hostmem *hostmem;
     struct port *host;       /* at the other end of its link */
     struct gateway *gateway; /* NULL: there are no other GPUs */
     struct dma *dma;

@@ -13,6 +13,7 @@
 enum {
     READS_MOST = 4096, /* lines that are read at a time */
     UNIT_SHIFT = 10,   /* of the smallest page there can be */
+    FAULT_SHIFT = 12,  /* of managed memory: the GPU tells of faults on pages of this size */
 };
 
 /* A message about a page: what follows the head, and what is written. */
@@ -141,9 +142,9 @@ static void want(struct component *self, struct pager_state *state, const struct
 {
     struct pager *pager = pager_of(self);
     uint64_t line = message->request.line;
+    uint32_t shift = physical_is_managed(line) ? FAULT_SHIFT : UNIT_SHIFT;
     for (size_t i = 0; i < pager->wanted_count; i++)
-        if ((pager->wanted[i].line ^ line) >> UNIT_SHIFT == 0 &&
-            pager->wanted[i].right >= message->page.right)
+        if ((pager->wanted[i].line ^ line) >> shift == 0 && pager->wanted[i].right >= message->page.right)
             return;
     mem_grow(pager->wanted, pager->wanted_count, pager->wanted_capacity);
     pager->wanted[pager->wanted_count++] = (struct wanted){.line = line, .right = message->page.right};

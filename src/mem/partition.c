@@ -106,7 +106,9 @@ static void take_requests(const struct here *here, uint32_t slice)
         struct head head = {
             .client = event->from, .work = NO_WORK, .kind = event->kind, .entry = (uint8_t)slice};
         memcpy(&head.request, event->payload, sizeof head.request);
-        if (UNLIKELY(here->spec->pages != NULL) && takes_part(here, slice, &head, event))
+        if (UNLIKELY(here->spec->pages != NULL) &&
+            (head.kind >= MEM_WANT || pages_move(here->shape, head.request.line)) &&
+            takes_part(here, slice, &head, event))
             continue;
         head.origin = origin_of(here->shape, event, head.request.id);
         if (!slice_take(here, slice, &head, event->payload + sizeof head.request)) {

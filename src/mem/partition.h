@@ -30,6 +30,7 @@ struct memsys_shape {
     uint32_t clients, clients_of_sms;
     uint32_t gateway;    /* its number among clients; or NO_CLIENT */
     uint32_t pager;      /* likewise; NO_CLIENT: pages do not move */
+    bool moves_own;      /* pages of GPUs' memory move, and not only managed ones */
     bool copies;         /* clients ask their own side */
     uint32_t line_shift; /* a line has 1 << line_shift bytes */
     uint32_t fill_sectors;
@@ -46,22 +47,26 @@ struct memsys_shape {
     struct dram_times times;
     uint32_t channels_per_slice;
     uint64_t l3_latency_ps, l3_sector_fs;
-    struct home memory; /* the bytes */
+    struct home memory;  /* the bytes */
+    struct home managed; /* those of managed memory, which stay where they are, whoever holds their page */
 };
 
 /* Slices send requests for the host's memory on, by their place among these lines: beyond all of the GPU's
- * own. Lines of other GPUs' pages that moved here lie beyond these and the SMs' local memory, home by home.
+ * own. Lines of other GPUs' pages that moved here lie beyond these and the SMs' local memory, home by home;
+ * those of managed memory come last.
  */
 #define HOST_LINES_FROM (UINT64_C(1) << 42)
-enum { AWAY_SHIFT = 44 };
-#define AWAY_FROM (UINT64_C(2) << AWAY_SHIFT)
+enum { AWAY_SHIFT = 44, MANAGED_PAGE_SHIFT = 16 };
+#define AWAY_FROM    (UINT64_C(2) << AWAY_SHIFT)
+#define MANAGED_FROM (AWAY_FROM + ((uint64_t)PAGE_HOST << AWAY_SHIFT))
 
 /* Whether pages of this memory move: local memory and what lies beyond memory do not. */
 static inline bool pages_move(const struct memsys_shape *shape, uint64_t line)
 {
     struct physical_address address = physical_unpack(line);
-    return UNLIKELY(shape->pager != NO_CLIENT) && physical_home(address) != HOME_HOST &&
-           physical_offset(address) < UINT64_C(1) << AWAY_SHIFT;
+    return UNLIKELY(shape->pager != NO_CLIENT) &&
+           (physical_is_managed(line) || (shape->moves_own && physical_home(address) != HOME_HOST &&
+                                          physical_offset(address) < UINT64_C(1) << AWAY_SHIFT));
 }
 
 /* Where a line is among all that the GPU's memory can hold; and back. */
@@ -70,15 +75,16 @@ static inline uint64_t local_offset(const struct memsys_shape *shape, uint64_t l
     struct physical_address address = physical_unpack(line);
     uint64_t offset = physical_offset(address);
     bool is_away = UNLIKELY(physical_home(address) != shape->home);
-    return is_away ? AWAY_FROM + ((uint64_t)physical_home(address) << AWAY_SHIFT) + offset : offset;
+    uint64_t number = physical_is_managed(line) ? (uint64_t)PAGE_HOST : physical_home(address);
+    return is_away ? AWAY_FROM + (number << AWAY_SHIFT) + offset : offset;
 }
 
 static inline struct physical_address local_physical(const struct memsys_shape *shape, uint64_t offset)
 {
     if (LIKELY(offset < AWAY_FROM))
         return physical_at(shape->home, offset);
-    return physical_at((uint32_t)((offset - AWAY_FROM) >> AWAY_SHIFT),
-                       offset & ((UINT64_C(1) << AWAY_SHIFT) - 1));
+    uint32_t home = offset < MANAGED_FROM ? (uint32_t)((offset - AWAY_FROM) >> AWAY_SHIFT) : HOME_MANAGED;
+    return physical_at(home, offset & ((UINT64_C(1) << AWAY_SHIFT) - 1));
 }
 
 /* For who chooses a slice. */
@@ -88,11 +94,6 @@ static inline uint64_t local_line_number(const struct memsys_shape *shape, uint6
     uint64_t offset = physical_home(address) == HOME_HOST ? physical_offset(address) + HOST_LINES_FROM
                                                           : local_offset(shape, line);
     return offset >> shape->line_shift;
-}
-
-static inline bool hostmem_is_home(uint64_t line)
-{
-    return physical_home(physical_unpack(line)) == HOME_HOST;
 }
 
 /* What a request is, wherever it is. */
@@ -185,6 +186,7 @@ struct recall {
 struct pages_here {
     struct rights rights;
     struct frames frames; /* of lines away from home */
+    struct index written; /* managed pages that were written to, by offset >> MANAGED_PAGE_SHIFT */
     struct parked *parked;
     size_t parked_count, parked_capacity;
     struct recall *recalls;
@@ -267,6 +269,9 @@ void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t firs
                 bool forget);
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
 
+/* Whether bytes of a line are on their way there. */
+bool slice_waits_for(const struct partition_spec *spec, uint32_t slice, uint64_t key);
+
 /* ---- slice_tell.c: who listens; only for when somebody does ---- */
 
 /* A request passes a slice. */
@@ -302,6 +307,9 @@ bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const
 /* Tells the counterpart that its copies of these sectors are stale. */
 void slice_recall(const struct here *here, uint32_t slice, uint64_t key, uint32_t sectors);
 
+void pages_write_managed(const struct partition_spec *spec, uint64_t offset, const unsigned char *sector,
+                         uint32_t mask);
+
 /* ---- the bytes of lines that the GPU holds, wherever their home is ---- */
 
 static inline void held_read_line(const struct partition_spec *spec, uint64_t offset, unsigned char *line)
@@ -309,6 +317,8 @@ static inline void held_read_line(const struct partition_spec *spec, uint64_t of
     uint32_t bytes = UINT32_C(1) << spec->shape->line_shift;
     if (LIKELY(offset < AWAY_FROM))
         home_read_line(&spec->shape->memory, offset, line, bytes);
+    else if (offset >= MANAGED_FROM)
+        home_read_line(&spec->shape->managed, offset - MANAGED_FROM, line, bytes);
     else
         memcpy(line, frames_line(&spec->pages->frames, offset >> spec->shape->line_shift), bytes);
 }
@@ -323,6 +333,8 @@ static inline void held_read(const struct partition_spec *spec, uint64_t offset,
 {
     if (LIKELY(offset < AWAY_FROM))
         home_read(&spec->shape->memory, offset, sector);
+    else if (offset >= MANAGED_FROM)
+        home_read(&spec->shape->managed, offset - MANAGED_FROM, sector);
     else
         memcpy(sector, frame_sector(spec, offset), MEM_SECTOR);
 }
@@ -332,6 +344,10 @@ static inline void held_write(const struct partition_spec *spec, uint64_t offset
 {
     if (LIKELY(offset < AWAY_FROM)) {
         home_write(&spec->shape->memory, offset, sector, mask);
+        return;
+    }
+    if (offset >= MANAGED_FROM) {
+        pages_write_managed(spec, offset - MANAGED_FROM, sector, mask);
         return;
     }
     unsigned char *to = frame_sector(spec, offset);
@@ -344,6 +360,9 @@ static inline void held_write(const struct partition_spec *spec, uint64_t offset
 /* Whether a request that came in waits for its page; it is then kept, and the page asked for. */
 bool pages_hold(const struct here *here, uint32_t slice, const struct head *head,
                 const unsigned char *payload, bool is_pushed);
+
+/* Whether a request for this line, which was let in, goes on to the host's memory. */
+bool pages_are_far(const struct here *here, uint64_t line);
 
 /* MEM_RECALL and MEM_GRANT. */
 void pages_take_order(const struct here *here, const struct head *head, const unsigned char *payload);

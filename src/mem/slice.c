@@ -183,7 +183,8 @@ bool slice_take(const struct here *here, uint32_t slice, const struct head *head
                 const unsigned char *payload)
 {
     struct cache *cache = &here->spec->caches[slice];
-    if (UNLIKELY(hostmem_is_home(head->request.line)))
+    if (UNLIKELY(head->request.line >> PHYSICAL_HOME_SHIFT >= HOME_MANAGED) &&
+        head->request.policy != MEM_MOVED && pages_are_far(here, head->request.line))
         return pass_to_host(here, slice, head, payload);
     if (UNLIKELY(head->request.policy >= MEM_AROUND)) {
         around_take(here, slice, head, payload);
@@ -294,6 +295,11 @@ void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t
     uint32_t slot = cache_find(&spec->caches[slice], key);
     if (slot != TAGS_NONE)
         sync_slot(spec, slice, slot, forget);
+}
+
+bool slice_waits_for(const struct partition_spec *spec, uint32_t slice, uint64_t key)
+{
+    return cache_miss(&spec->caches[slice], key) != MSHR_NONE;
 }
 
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last, bool forget)

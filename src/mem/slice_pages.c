@@ -17,6 +17,20 @@ static bool is_in_page(uint64_t line, uint64_t at, uint32_t shift)
     return (line ^ at) >> shift == 0;
 }
 
+bool pages_are_far(const struct here *here, uint64_t line)
+{
+    return !physical_is_managed(line) || rights_of(&here->spec->pages->rights, line) == PAGE_FAR;
+}
+
+void pages_write_managed(const struct partition_spec *spec, uint64_t offset, const unsigned char *sector,
+                         uint32_t mask)
+{
+    struct index *written = &spec->pages->written;
+    if (index_find(written, offset >> MANAGED_PAGE_SHIFT) == INDEX_NONE)
+        index_add(written, offset >> MANAGED_PAGE_SHIFT);
+    home_write(&spec->shape->managed, offset, sector, mask);
+}
+
 /* ---- requests that wait ---- */
 
 static bool line_is_parked(const struct pages_here *pages, uint64_t line, size_t before)
@@ -102,7 +116,8 @@ static void try_parked(const struct here *here)
     size_t left = 0, count = pages->parked_count;
     pages->has_refused = false;
     for (size_t i = 0; i < count; i++) {
-        pages->parked[left] = pages->parked[i];
+        if (left != i)
+            pages->parked[left] = pages->parked[i];
         if (!unpark(here, left))
             left++;
         else
@@ -146,9 +161,31 @@ static uint64_t drop(const struct here *here, uint32_t slice, uint32_t slot)
     return done;
 }
 
+/* Of a small page, lines are looked for one by one. */
+static uint64_t drop_lines(const struct here *here, uint64_t at, uint32_t shift)
+{
+    const struct memsys_shape *shape = here->shape;
+    const struct partition_spec *spec = here->spec;
+    uint64_t done = here->now, end = at + (UINT64_C(1) << shift);
+    for (uint64_t line = at; line < end; line += UINT64_C(1) << shape->line_shift) {
+        struct map_place place = map_place(&shape->map, local_offset(shape, line) >> shape->line_shift);
+        uint32_t in_side = place.slice % shape->per_side - spec->first_pair;
+        for (uint32_t slice = in_side; in_side < spec->pairs && slice < spec->here; slice += spec->pairs) {
+            uint64_t key = place.index << 1 | (spec->global[slice] != place.slice);
+            uint32_t slot = cache_find(&spec->caches[slice], key);
+            if (slot != TAGS_NONE)
+                done = max_u64(done, drop(here, slice, slot));
+        }
+    }
+    return done;
+}
+
 static uint64_t drop_page(const struct here *here, uint64_t at, uint32_t shift)
 {
+    enum { SMALL_SHIFT = 18 };
     uint64_t done = here->now;
+    if (shift <= SMALL_SHIFT)
+        return drop_lines(here, at, shift);
     for (uint32_t slice = 0; slice < here->spec->here; slice++) {
         const struct cache *cache = &here->spec->caches[slice];
         for (uint32_t slot = 0; slot < cache_slots(cache); slot++) {

@@ -8,3 +8,5 @@ PARAM_GROUP(noc_params, "noc", "the crossbar between SMs and the L2", noc_spec, 
 PARAM_GROUP(tlb_params, "tlb", "translation of addresses", tlb_spec, TLB_PARAMS, SHOWS_IN_TIME);
 PARAM_GROUP(paging_params, "paging", "pages that move between GPUs", paging_spec, PAGING_PARAMS,
             SHOWS_IN_TIME);
+PARAM_GROUP(uvm_params, "uvm", "the driver of managed memory, which moves on demand", uvm_spec, UVM_PARAMS,
+            SHOWS_IN_TIME);

@@ -93,7 +93,32 @@
     P(S, size, page_least, "1KiB", "1KiB..2MiB", "ps: pages are split down to this: a power of two")         \
     P(S, size, room, "0B", "0|64KiB..16TiB",                                                                 \
       "of a GPU for pages of others; when it is full, the oldest goes to the host. 0: enough for all")       \
-    P(S, time, iommu_time, "100ns", "0..1ms", "the IOMMU takes to look up a page and decide")
+    P(S, time, iommu_time, "100ns", "0..1ms", "the IOMMU takes to look up a page and decide")                \
+    P(S, choice, managed, "uvm", "remote|uvm",                                                               \
+      "managed memory stays at the host, and GPUs reach it there; or it moves on demand: [uvm]")
+
+#define UVM_PARAMS(P, S)                                                                                     \
+    P(S, count, batch_faults, "256", "1..4096", "faults that the driver takes at a time")                    \
+    P(S, time, linger, "2500ns", "0..1s", "a fault so soon after the last batch finds the driver awake")     \
+    P(S, time, wake, "12us", "0..1s", "else it wakes up, which takes this")                                  \
+    P(S, real, sleep, "0.045", "0..1", "and more: this part of the time that it was idle,")                  \
+    P(S, time, sleep_most, "120us", "0..1s", "at most this")                                                 \
+    P(S, time, batch, "8us", "0..1s", "of a batch: fetching faults, and the replay")                         \
+    P(S, time, fault, "400ns", "0..1s", "of each fault in it")                                               \
+    P(S, time, stale, "200ns", "0..1s", "of each whose page has come meanwhile")                             \
+    P(S, time, block, "2500ns", "0..1s", "of each block of 2 MiB in it")                                     \
+    P(S, time, block_first, "5500ns", "0..1s", "more, if the GPU has nothing of the block yet")              \
+    P(S, time, block_copy, "7300ns", "0..1s", "more, if bytes have to move")                                 \
+    P(S, time, page, "1700ns", "0..1s", "of each 64 KiB that were wanted, beside the link's time")           \
+    P(S, time, page_along, "2600ns", "0..1s", "of each 64 KiB that come along with them, likewise")          \
+    P(S, time, map, "2900ns", "0..1s", "of each fault on a page that is only mapped where it is")            \
+    P(S, time, evict, "60us", "0..1s", "of a block that leaves for another, beside the link's time")         \
+    P(S, time, prefetch, "2us", "0..1s", "of a prefetch")                                                    \
+    P(S, time, prefetch_first, "15us", "0..1s", "more, if something has to move")                            \
+    P(S, time, prefetch_there, "2us", "0..1s", "of each block that is there already")                        \
+    P(S, time, prefetch_block, "3us", "0..1s", "of each other block, beside the link's time")                \
+    P(S, time, prefetch_clear, "5us", "0..1s", "more, if the GPU has to clear pages of it")                  \
+    P(S, time, prefetch_home, "4us", "0..1s", "more, of each 64 KiB that go to the host")
 
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
@@ -113,13 +138,17 @@ struct tlb_spec {
 struct paging_spec {
     PAGING_PARAMS(PARAM_FIELD, paging_spec)
 };
+struct uvm_spec {
+    UVM_PARAMS(PARAM_FIELD, uvm_spec)
+};
 /* With entries at no level, it takes none. */
 static inline bool tlb_takes_time(const struct tlb_spec *spec)
 {
     return spec->l1_entries || spec->l2_entries;
 }
 
-extern const struct param_group l2_params, l3_params, dram_params, noc_params, tlb_params, paging_params;
+extern const struct param_group l2_params, l3_params, dram_params, noc_params, tlb_params, paging_params,
+    uvm_params;
 
 #define MEM_COUNTERS(X, S)                                                                                   \
     X(S, l2_requests, "requests", "requests that came to slices from SMs")                                   \
@@ -153,7 +182,12 @@ extern const struct param_group l2_params, l3_params, dram_params, noc_params, t
     X(S, pages_wanted, "requests", "requests to the IOMMU for pages that were not here, or not to write")    \
     X(S, pages_received, "pages", "pages that came from elsewhere")                                          \
     X(S, pages_dropped, "pages", "pages that left, as others wanted them")                                   \
-    X(S, page_bytes, "bytes", "bytes of the pages that came")
+    X(S, page_bytes, "bytes", "bytes of the pages that came")                                                \
+    X(S, managed_faults, "faults", "faults on managed memory that the driver handled")                       \
+    X(S, managed_batches, "batches", "batches that it took them in")                                         \
+    X(S, managed_bytes_in, "bytes", "bytes of managed memory that came to the GPU")                          \
+    X(S, managed_bytes_out, "bytes", "bytes of managed memory that left the GPU")                            \
+    X(S, managed_evictions, "blocks", "blocks of it that had to leave, as the GPU had no room")
 
 struct memsys_counters {
     MEM_COUNTERS(STAT_FIELD, memsys_counters)

@@ -16,11 +16,17 @@
 enum { PAGE_HOST = 63, PAGE_NOBODY = 64 };
 
 /* What a holder may do. */
-enum page_right { PAGE_NONE, PAGE_READ, PAGE_WRITE };
+enum page_right {
+    PAGE_NONE,
+    PAGE_READ,
+    PAGE_WRITE,
+    PAGE_FAR, /* read and write it, but where it is: at the host */
+};
 
 struct page {
     uint64_t at;       /* its first byte */
     uint64_t holders;  /* a bit each */
+    uint64_t mappers;  /* who reaches it at the host: a bit for each GPU */
     uint64_t granted;  /* when it was given to somebody last, as a count of such events */
     uint8_t shift;     /* it has 1 << shift bytes; 0: not the first unit of a page */
     bool is_exclusive; /* its only holder may write */
@@ -35,7 +41,7 @@ void directory_free(struct directory *directory);
 static inline uint32_t directory_home(uint64_t at) /* as a holder */
 {
     uint32_t home = physical_home(physical_unpack(at));
-    return home == HOME_HOST ? (uint32_t)PAGE_HOST : home;
+    return home >= HOME_MANAGED ? (uint32_t)PAGE_HOST : home;
 }
 
 /* The page of an address, to be changed: it stays where it is until pages are split or merged. */

@@ -5,6 +5,7 @@
 #include "system/contents.h"
 #include "system/copies.h"
 #include "system/journal.h"
+#include "system/managed.h"
 
 #include <stdio.h>
 
@@ -177,6 +178,7 @@ static void archive_state(struct local_machine *machine, struct archive *archive
     for (uint32_t i = 0; i < machine->gpu_count && archive->good; i++)
         archive_slot(machine, &machine->gpus[i], archive);
     archive_waiting(machine, archive);
+    machine_managed_archive(machine, archive);
     if (archive->good)
         engine_archive(machine->engine, archive);
     if (archive->good)
@@ -230,6 +232,7 @@ bool checkpoint_write(struct local_machine *machine, struct err *err)
     struct archive archive;
     struct text note = {0};
     add_note(machine, &note);
+    machine_managed_note_writes(machine);
     journal_note_writes(machine->journal, machine);
     bool good = archive_create(&archive, machine->options.checkpoint.write, &kind, note.at, err);
     if (good) {

@@ -1,5 +1,6 @@
 #include "system/copies.h"
 #include "system/fabric.h"
+#include "system/managed.h"
 #include "system/pages.h"
 #include "base/archive.h"
 #include "base/mem.h"
@@ -286,6 +287,10 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
 
 static void begin(struct local_machine *machine, struct task *task)
 {
+    if (task->is_prefetch) {
+        machine_managed_begin_prefetch(machine, task);
+        return;
+    }
     uint32_t homes = machine_homes(machine);
     struct plan plan = {.machine = machine,
                         .task = task,
@@ -306,6 +311,8 @@ static void begin(struct local_machine *machine, struct task *task)
 /* Whether both are done by one channel of one device's engines. Copies from the host have the host's. */
 static bool share_channel(const struct local_machine *machine, const struct task *a, const struct task *b)
 {
+    if (a->is_prefetch || b->is_prefetch)
+        return a->gpu == b->gpu && a->is_prefetch && b->is_prefetch;
     if (a->direction == COPY_TO_DEVICE || b->direction == COPY_TO_DEVICE)
         return a->direction == b->direction && a->gpu == b->gpu;
     return channel_of(a) == channel_of(b) &&
@@ -331,7 +338,7 @@ void copies_begin(struct local_machine *machine)
     for (struct task *task = machine->waiting; task; task = task->next) {
         if (!is_copy(task) || is_under_way(task))
             continue;
-        task->device_place = device_place(machine, task);
+        task->device_place = task->is_prefetch ? 0 : device_place(machine, task);
         if (is_free(machine, task))
             begin(machine, task);
     }
@@ -391,11 +398,21 @@ static bool is_all_there(const struct local_machine *machine, const struct task 
 
 bool copies_take_end(struct local_machine *machine, struct task *task)
 {
+    if (task->is_prefetch) {
+        if (!machine_managed_has_prefetched(machine, task))
+            return false;
+        task->end_ps = machine->now;
+        task->state = TASK_DONE;
+        machine_managed_settle(machine);
+        return true;
+    }
     if (!is_all_there(machine, task)) {
         task->end_ps = machine->now + COPY_LATE_PS;
         return false;
     }
     task->state = TASK_DONE;
+    if (task->to.is_host)
+        machine_managed_changed(machine, task);
     for (uint32_t i = 0; i < machine->gpu_count && !task->to.is_host; i++)
         gpu_forget_data(machine->gpus[i].gpu); /* L1s may have what it was before */
     return true;
@@ -423,6 +440,8 @@ static void archive_rows(const struct local_machine *machine, const struct task 
 
 void copies_archive(struct local_machine *machine, struct task *task, struct archive *archive)
 {
+    if (task->is_prefetch)
+        return;
     ARCHIVE_VALUE(archive, task->device_place);
     archive_check(archive, engine_home(task) < machine_homes(machine));
     if (task->to.is_host)
@@ -446,6 +465,8 @@ static void move_row(const struct local_machine *machine, const struct task *tas
 void copies_archive_ended(const struct local_machine *machine, const struct task *task,
                           struct archive *archive)
 {
+    if (task->is_prefetch)
+        return;
     if (task->to.is_host) {
         archive_rows(machine, task, archive);
         return;

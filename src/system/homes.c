@@ -83,7 +83,7 @@ static struct overlap overlap_of(const struct memory_range *range, uint64_t at, 
 
 static bool is_host(const struct memory_range *range)
 {
-    return physical_home(range->to) == HOME_HOST;
+    return physical_home(range->to) >= HOME_MANAGED;
 }
 
 /* ---- pages that are at several homes ---- */

@@ -3,9 +3,11 @@
 #include "base/mem.h"
 #include "base/zone.h"
 #include "exec/atomics.h"
+#include "mem/iommu.h"
 #include "system/copies.h"
 #include "system/fabric.h"
 #include "system/journal.h"
+#include "system/managed.h"
 #include "system/pages.h"
 
 enum { ISLANDS_MOST = 1024 }; /* that can be apart */
@@ -55,8 +57,12 @@ static bool build(struct local_machine *machine, struct err *err)
         hostmem_note_writes(machine->host);
     hostmem_walk(machine->host, system->tlb.walkers,
                  (uint64_t)((double)system->tlb.walk_cycles * 1e12 / (double)system->gpu.clock + 0.5));
-    if (system_moves_pages(system))
+    bool moves_managed = system_moves_managed(system),
+         moves_pages = system_moves_pages(system) || moves_managed;
+    if (moves_pages)
         hostmem_move_pages(machine->host, &system->paging);
+    if (moves_managed)
+        iommu_drive_managed(hostmem_iommu(machine->host), &system->uvm, &machine->areas);
     hostmem_listen(machine->host, &machine->probe);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct gpu_config config = system_gpu(system_of_device(system, i));
@@ -66,7 +72,7 @@ static bool build(struct local_machine *machine, struct err *err)
         config.host = machine->host;
         config.probe = &machine->probe;
         config.space = machine->space;
-        config.paging = system_moves_pages(system) ? &system->paging : NULL;
+        config.paging = moves_pages ? &system->paging : NULL;
         config.has_peers = machine_homes(machine) > 1;
         config.host_node = host_node;
         config.members = machine->members;
@@ -100,6 +106,7 @@ static void free_local(struct machine *base)
     checkpoint_fini(machine);
     space_free(machine->space);
     homes_fini(&machine->memory);
+    machine_managed_fini(machine);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -112,6 +119,10 @@ static void place_memory(struct local_machine *machine)
     space_clear(machine->space);
     homes_map(table, machine->space);
     hostmem_set(machine->host, list, homes_ranges_of(table, HOME_HOST, list));
+    uint32_t managed = homes_ranges_of(table, HOME_MANAGED, list);
+    hostmem_set_managed(machine->host, list, managed);
+    for (uint32_t home = 0; home < machine_homes(machine); home++)
+        memsys_set_managed(machine_home_mem(machine, home), list, managed);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct space_block workspaces = gpu_workspaces(machine->gpus[i].gpu);
         space_map(machine->space, workspaces.at, workspaces.bytes, workspaces.to);
@@ -170,6 +181,11 @@ static void sync_memory(struct machine *base, uint64_t at, uint64_t bytes, enum 
         journal_take_over(machine->journal, machine);
 }
 
+static void manage(struct machine *base, const struct managed_order *order)
+{
+    machine_managed_order(local(base), order);
+}
+
 static void set_heap(struct machine *base, uint32_t gpu, struct heap *heap)
 {
     local(base)->gpus[gpu].heap = heap;
@@ -216,6 +232,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
     if (gpu->stopped)
         return false;
+    machine_managed_take_back(machine);
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
@@ -423,6 +440,8 @@ static bool finish(struct local_machine *machine)
 {
     bool kernels = finish_kernels(machine);
     begin_anew(machine);
+    if (kernels)
+        machine_managed_settle(machine);
     return finish_waiting(machine) || kernels;
 }
 
@@ -698,6 +717,7 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
 static const struct machine_ops local_ops = {.fini = free_local,
                                              .set_memory = set_memory,
                                              .sync_memory = sync_memory,
+                                             .manage = manage,
                                              .set_heap = set_heap,
                                              .set_limit = set_limit,
                                              .listen = listen_to,

@@ -46,8 +46,10 @@ struct task {
     enum copy_direction direction; /* of a copy to another GPU: `gpu` is that one */
     struct task_side to, from;
     uint64_t width, height, depth; /* of what is copied, width in bytes */
-    bool is_fill;                  /* on a device: there is no source, but */
-    uint32_t fill_word;            /* what all aligned words become */
+    bool is_prefetch;   /* of managed memory: `width` bytes at to.at move to the device, or to the host; and
+                           that is all */
+    bool is_fill;       /* on a device: there is no source, but */
+    uint32_t fill_word; /* what all aligned words become */
     /* What came of it */
     enum task_state state;
     uint64_t start_ps, end_ps;
@@ -133,6 +135,25 @@ enum memory_use {
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
 };
 
+/* What the program says of managed memory, where that moves on demand (HOME_MANAGED). */
+enum managed_kind {
+    MANAGED_NEW, /* at, bytes: it is allocated; or no more */
+    MANAGED_GONE,
+    MANAGED_READ_MOSTLY, /* at, bytes, on: it is advised so */
+    MANAGED_PREFERRED,   /* likewise, with its place: */
+    MANAGED_ACCESSED_BY,
+    MANAGED_LOOKED_AT, /* it uses it, maybe, while kernels run, and makes no calls */
+    MANAGED_ROOM,      /* place, bytes: of that memory, so much is free for managed pages */
+};
+struct managed_order {
+    enum managed_kind kind;
+    bool on;
+    uint32_t place; /* a home; MANAGED_AT_HOST */
+    struct physical_address at;
+    uint64_t bytes;
+};
+enum { MANAGED_AT_HOST = 63 };
+
 /* Why machine_run and machine_pass give false once and for all. */
 enum machine_end {
     MACHINE_GOES_ON,
@@ -163,6 +184,9 @@ struct machine_ops {
      * to the host. Takes no time. Memory at home at the host need not be told of: no cache keeps any of it
      * beyond a kernel. */
     void (*sync_memory)(struct machine *machine, uint64_t at, uint64_t bytes, enum memory_use use);
+
+    /* Where managed memory moves, else NULL. */
+    void (*manage)(struct machine *machine, const struct managed_order *order);
 
     /* These three are for a machine in another process, else NULL. `load` sends code there and gives its
      * number, which becomes `kernel.object` of the kernels in it; `unload` says that none of them will be
@@ -235,6 +259,12 @@ static inline void machine_sync_memory(struct machine *machine, uint64_t at, uin
                                        enum memory_use use)
 {
     machine->ops->sync_memory(machine, at, bytes, use);
+}
+
+static inline void machine_manage(struct machine *machine, const struct managed_order *order)
+{
+    if (machine->ops->manage)
+        machine->ops->manage(machine, order);
 }
 
 /* Whether machine_load, machine_unload and machine_set_image are to be called. */

@@ -2,11 +2,13 @@
 #ifndef SYSTEM_PARTS_H
 #define SYSTEM_PARTS_H
 
+#include "base/index.h"
 #include "gpu/gpu.h"
 #include "mem/dma.h"
 #include "mem/gateway.h"
 #include "mem/hostmem.h"
 #include "net/network.h"
+#include "paging/areas.h"
 #include "system/machine.h"
 #include "system/homes.h"
 
@@ -32,10 +34,16 @@ struct local_machine {
     struct engine *engine;
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
-    struct network *fabric;      /* NULL: there is one GPU */
-    struct probe probe;          /* who listens; its address is in all parts */
-    struct space *space;         /* the program's page table */
-    struct homes memory;         /* what machine_set_memory said */
+    struct network *fabric; /* NULL: there is one GPU */
+    struct probe probe;     /* who listens; its address is in all parts */
+    struct space *space;    /* the program's page table */
+    struct homes memory;    /* what machine_set_memory said */
+    struct areas areas;     /* what machine_manage said */
+    struct managed_sums {   /* of managed pages that GPUs held when nothing ran any more: */
+        struct index pages; /* by physical address */
+        uint64_t *list;     /* checksums of their bytes; 0: none */
+        size_t capacity;
+    } sums;
     struct gpu_slot *gpus;       /* devices, as tasks name them */
     uint32_t gpu_count, members; /* of each, which are homes */
     struct task *waiting;        /* kernels that no slot was free for; and copies, which take turns */

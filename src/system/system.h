@@ -37,6 +37,7 @@ struct system {
     struct l3_spec l3;
     struct tlb_spec tlb;
     struct paging_spec paging;
+    struct uvm_spec uvm;
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;
     struct system_spec spec;
@@ -84,6 +85,12 @@ static inline uint32_t system_devices(const struct system *system)
 static inline bool system_moves_pages(const struct system *system)
 {
     return system->paging.policy && system->spec.gpus > 1;
+}
+
+/* Whether managed memory moves between the host and GPUs: the first choice is that it does not. */
+static inline bool system_moves_managed(const struct system *system)
+{
+    return system->paging.managed;
 }
 
 static inline uint32_t system_members(const struct system *system)

@@ -128,30 +128,25 @@ CU(cuMemHostGetFlags, (flags, pointer), unsigned *flags, void *pointer)
 CU(cuMemAdvise_v2, (address, bytes, advice, location), CUdeviceptr address, size_t bytes, int advice,
    struct cudaMemLocation location)
 {
-    (void)advice, (void)location;
-    return cuda_managed_range((const void *)(uintptr_t)address, bytes);
+    return cuda_advise((const void *)(uintptr_t)address, bytes, advice, location);
 }
 
 CU(cuMemAdvise, (address, bytes, advice, device), CUdeviceptr address, size_t bytes, int advice,
    CUdevice device)
 {
-    (void)advice, (void)device;
-    return cuda_managed_range((const void *)(uintptr_t)address, bytes);
+    return cuda_advise((const void *)(uintptr_t)address, bytes, advice, cuda_location_of(device));
 }
 
 CU_PTSZ(cuMemPrefetchAsync_v2, (address, bytes, location, flags, stream), CUdeviceptr address, size_t bytes,
         struct cudaMemLocation location, unsigned flags, cudaStream_t stream)
 {
-    (void)stream;
-    CUresult result = flags ? cudaErrorInvalidValue : cuda_location(location);
-    return result ? result : cuda_managed_range((const void *)(uintptr_t)address, bytes);
+    return cuda_prefetch((const void *)(uintptr_t)address, bytes, location, flags, stream);
 }
 
 CU_PTSZ(cuMemPrefetchAsync, (address, bytes, device, stream), CUdeviceptr address, size_t bytes,
         CUdevice device, cudaStream_t stream)
 {
-    (void)stream, (void)device;
-    return cuda_managed_range((const void *)(uintptr_t)address, bytes);
+    return cuda_prefetch((const void *)(uintptr_t)address, bytes, cuda_location_of(device), 0, stream);
 }
 
 CU_PTSZ(cuStreamAttachMemAsync, (stream, address, bytes, flags), cudaStream_t stream, CUdeviceptr address,

@@ -1,5 +1,6 @@
 /* Memory of devices and of the host: allocating, freeing, asking about a pointer. */
 #include "runtime/cuda/memory.h"
+#include "driver/managed.h"
 #include "runtime/cuda/register.h"
 
 #include <string.h>
@@ -128,7 +129,7 @@ API(cudaMallocManaged, (pointer, bytes, flags), void **pointer, size_t bytes, un
     return error;
 }
 
-/* Advice and prefetches move nothing here: memory has one place. What they name must be managed, though. */
+/* What advice and prefetches name must be managed. */
 cudaError_t cuda_managed_range(const void *pointer, size_t bytes)
 {
     struct memory_facts facts;
@@ -147,23 +148,56 @@ cudaError_t cuda_location(struct cudaMemLocation location)
     return known ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
+struct cudaMemLocation cuda_location_of(int device)
+{
+    enum { CPU = -1 };
+    return device == CPU ? (struct cudaMemLocation){.type = LOCATION_HOST}
+                         : (struct cudaMemLocation){.type = LOCATION_DEVICE, .id = device};
+}
+
+/* Of one that there is. */
+static uint32_t place_of(struct cudaMemLocation location)
+{
+    return location.type == LOCATION_DEVICE ? (uint32_t)location.id : (uint32_t)MANAGED_ON_HOST;
+}
+
+cudaError_t cuda_advise(const void *pointer, size_t bytes, int advice, struct cudaMemLocation location)
+{
+    enum { FIRST = 1, LAST = 6, UNSET_PREFERRED = 4 }; /* to be set is odd, no more is even */
+    if (advice < FIRST || advice > LAST)
+        return cudaErrorInvalidValue;
+    enum managed_advice kind = (enum managed_advice)((advice - FIRST) / 2);
+    bool placed = kind != ADVICE_READ_MOSTLY && advice != UNSET_PREFERRED;
+    cudaError_t error = placed ? cuda_location(location) : cudaSuccess;
+    if (!error)
+        error = cuda_managed_range(pointer, bytes);
+    if (!error)
+        managed_advise(cuda_driver(), (uint64_t)(uintptr_t)pointer, bytes, kind, advice % 2,
+                       placed ? place_of(location) : (uint32_t)MANAGED_ON_HOST);
+    return error;
+}
+
 API(cudaMemAdvise, (pointer, bytes, advice, location), const void *pointer, size_t bytes, int advice,
     struct cudaMemLocation location)
 {
-    enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, UNSET_PREFERRED = 4, UNSET_ACCESSED_BY = 6 };
-    if (advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY)
-        return cudaErrorInvalidValue;
-    bool placed = advice != SET_READ_MOSTLY && advice != UNSET_READ_MOSTLY && advice != UNSET_PREFERRED;
-    cudaError_t error = placed ? cuda_location(location) : cudaSuccess;
-    return error ? error : cuda_managed_range(pointer, bytes);
+    return cuda_advise(pointer, bytes, advice, location);
+}
+
+cudaError_t cuda_prefetch(const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned flags,
+                          cudaStream_t stream)
+{
+    cudaError_t error = flags ? cudaErrorInvalidValue : cuda_location(location);
+    if (!error)
+        error = cuda_managed_range(pointer, bytes);
+    return error ? error
+                 : (cudaError_t)managed_prefetch(cuda_stream(stream), (uint64_t)(uintptr_t)pointer, bytes,
+                                                 place_of(location));
 }
 
 API_PTSZ(cudaMemPrefetchAsync, (pointer, bytes, location, flags, stream), const void *pointer, size_t bytes,
          struct cudaMemLocation location, unsigned flags, cudaStream_t stream)
 {
-    (void)stream;
-    cudaError_t error = flags ? cudaErrorInvalidValue : cuda_location(location);
-    return error ? error : cuda_managed_range(pointer, bytes);
+    return cuda_prefetch(pointer, bytes, location, flags, stream);
 }
 
 API_PTSZ(cudaStreamAttachMemAsync, (stream, pointer, bytes, flags), cudaStream_t stream, void *pointer,
@@ -173,15 +207,56 @@ API_PTSZ(cudaStreamAttachMemAsync, (stream, pointer, bytes, flags), cudaStream_t
     return cuda_managed_range(pointer, bytes ? bytes : 1);
 }
 
+/* A place, as attributes tell it: the device, or one of these. */
+static int device_of(uint8_t place)
+{
+    enum { CPU = -1 };
+    return place == AREA_NOWHERE ? NO_DEVICE : place == MANAGED_ON_HOST ? CPU : place;
+}
+
+static int location_type_of(uint8_t place)
+{
+    return place == AREA_NOWHERE ? 0 : place == MANAGED_ON_HOST ? LOCATION_HOST : LOCATION_DEVICE;
+}
+
+/* All who access it, then none. */
+static void list_devices(uint64_t accessed_by, char *data, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int device = accessed_by ? device_of((uint8_t)__builtin_ctzll(accessed_by)) : NO_DEVICE;
+        memcpy(data + i * sizeof device, &device, sizeof device);
+        accessed_by &= accessed_by - 1;
+    }
+}
+
 cudaError_t cuda_range_attribute(void *data, size_t bytes, int attribute, const void *pointer, size_t range)
 {
-    enum { READ_MOSTLY = 1, LAST = 8 };
+    enum {
+        READ_MOSTLY = 1,
+        PREFERRED,
+        ACCESSED_BY,
+        PREFETCHED,
+        PREFERRED_TYPE,
+        PREFERRED_ID,
+        PREFETCHED_TYPE,
+        PREFETCHED_ID
+    };
     cudaError_t error = cuda_managed_range(pointer, range);
-    if (error || !data || bytes < sizeof(int) || attribute < READ_MOSTLY || attribute > LAST)
+    if (error || !data || bytes < sizeof(int) || attribute < READ_MOSTLY || attribute > PREFETCHED_ID ||
+        (attribute != ACCESSED_BY ? bytes != sizeof(int) : bytes % sizeof(int)))
         return cudaErrorInvalidValue;
-    int value = attribute == READ_MOSTLY ? 0 : NO_DEVICE;
-    for (size_t i = 0; i < bytes / sizeof value; i++)
-        memcpy((char *)data + i * sizeof value, &value, sizeof value);
+    struct area_advice advice = managed_advice_of(cuda_driver(), (uint64_t)(uintptr_t)pointer, range);
+    const int values[] = {[READ_MOSTLY] = advice.read_mostly,
+                          [PREFERRED] = device_of(advice.preferred),
+                          [PREFETCHED] = device_of(advice.prefetched),
+                          [PREFERRED_TYPE] = location_type_of(advice.preferred),
+                          [PREFERRED_ID] = device_of(advice.preferred),
+                          [PREFETCHED_TYPE] = location_type_of(advice.prefetched),
+                          [PREFETCHED_ID] = device_of(advice.prefetched)};
+    if (attribute == ACCESSED_BY)
+        list_devices(advice.accessed_by, data, bytes / sizeof(int));
+    else
+        memcpy(data, &values[attribute], sizeof(int));
     return cudaSuccess;
 }
 
