@@ -215,6 +215,18 @@ static bool give_up(const struct here *here, const struct recall *recall)
     return true;
 }
 
+/* A page leaves before the slices had room for all who waited for it: these want it once more. */
+static void want_again(const struct here *here, uint64_t at, uint32_t shift)
+{
+    const struct pages_here *pages = here->spec->pages;
+    for (size_t i = 0; i < pages->parked_count; i++) {
+        const struct parked *one = &pages->parked[i];
+        uint64_t line = one->head.request.line;
+        if (is_in_page(line, at, shift) && rights_of(&pages->rights, line) < needed(&one->head))
+            want(here, one->slice, line, needed(&one->head));
+    }
+}
+
 void pages_take_order(const struct here *here, const struct head *head, const unsigned char *payload)
 {
     struct pages_here *pages = here->spec->pages;
@@ -226,6 +238,8 @@ void pages_take_order(const struct here *here, const struct head *head, const un
         try_parked(here);
         return;
     }
+    if (pages->has_refused)
+        want_again(here, head->request.line, order.page.shift);
     if (give_up(here, &order))
         return;
     mem_grow(pages->recalls, pages->recall_count, pages->recall_capacity);

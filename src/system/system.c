@@ -213,6 +213,8 @@ static bool check_paging(const struct system *system, struct err *err)
     if (system->spec.gpus >= PAGE_HOST)
         return err_set(err, "paging.policy: pages can move between up to %d GPUs, not %llu", PAGE_HOST - 1,
                        (unsigned long long)system->spec.gpus);
+    if (system->paging.room && system->paging.room < system->paging.page)
+        return err_set(err, "paging.room cannot be less than paging.page");
     return system->paging.page_least <= system->paging.page ||
            err_set(err, "paging.page_least cannot be more than paging.page");
 }
