@@ -203,4 +203,16 @@ static int native_main(const struct workload *workload, const void *backend, int
     return status;
 }
 
+/* A native program uses one GPU. */
+unsigned dev_count(struct dev *gpu)
+{
+    (void)gpu;
+    return 1;
+}
+
+void dev_select(struct dev *gpu, unsigned index)
+{
+    (void)gpu, (void)index;
+}
+
 #endif
