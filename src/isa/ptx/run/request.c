@@ -11,14 +11,15 @@ void ptx_request_deliver(const struct delivery *of, uint64_t line, const unsigne
     bool whole = access->bytes == access->register_bytes;
     for (uint32_t v = 0; v < access->count; v++) {
         char *d = of->registers + access->registers[v];
-        const unsigned char *from = data + (size_t)v * access->bytes - line;
+        uintptr_t from =
+            (uintptr_t)data + (size_t)v * access->bytes - line; /* wraps; an address brings it back */
         if (whole && access->bytes == 4)
             EACH_LANE (i, who)
-                memcpy(d + 4 * i, from + of->at[i], 4);
+                memcpy(d + 4 * i, (const char *)(from + of->at[i]), 4);
         else
             EACH_LANE (i, who)
                 lane_set(d, access->register_bytes, i,
-                         widen(access_read_bytes((const char *)from + of->at[i], access->bytes), access));
+                         widen(access_read_bytes((const char *)(from + of->at[i]), access->bytes), access));
     }
 }
 
