@@ -34,7 +34,6 @@ struct iommu {
     struct iommu_totals {
         uint64_t guests[PAGE_HOST]; /* bytes of pages that a GPU holds of others */
         uint64_t grants;
-        struct iommu_counters count;
     } totals;
 };
 
@@ -210,7 +209,7 @@ static void end(struct iommu *iommu, uint32_t number)
         return;
     }
     if (iommu->policy->merges)
-        iommu->totals.count.merges += directory_merge(iommu->directory, page);
+        directory_merge(iommu->directory, page);
     go_on(iommu);
 }
 
@@ -239,6 +238,9 @@ static void send(struct iommu *iommu, uint32_t number)
 void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struct page_plan *plan,
                 uint32_t worker)
 {
+    uint64_t stay = page->holders & ~plan->drops;
+    REQUIRE(stay || to != PAGE_NOBODY); /* somebody holds it, and who sends it has it */
+    REQUIRE(plan->source == PAGE_NOBODY || page_is_held(page, plan->source));
     page->is_busy = true;
     uint32_t number = move_new(iommu, &(struct move){.at = page->at,
                                                      .plan = *plan,
@@ -246,7 +248,6 @@ void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struc
                                                      .worker = worker,
                                                      .shift = page->shift,
                                                      .is_used = true});
-    iommu->totals.count.moves++;
     uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
     if (plan->source < PAGE_HOST)
         others &= ~(UINT64_C(1) << plan->source);
@@ -298,7 +299,6 @@ static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page)
     bool is_only = victim.page->holders == own;
     struct page_plan plan = {
         .source = is_only ? gpu : (uint32_t)PAGE_NOBODY, .drops = own, .right = PAGE_WRITE};
-    iommu->totals.count.spills += is_only;
     iommu_move(iommu, victim.page, is_only ? PAGE_HOST : PAGE_NOBODY, &plan, NO_WORKER);
     return false;
 }
@@ -321,7 +321,6 @@ static bool serve(struct iommu *iommu, const struct page_want *want)
         return false;
     if (plan.splits) {
         directory_split(iommu->directory, page);
-        iommu->totals.count.splits++;
         page = directory_page(iommu->directory, want->at);
     }
     iommu_move(iommu, page, want->gpu, &plan, NO_WORKER);
@@ -425,11 +424,6 @@ void iommu_send_home(struct iommu *iommu, struct page *page)
     for (uint64_t left = page->holders; left; left &= left - 1)
         count_guest(iommu, page, (uint32_t)__builtin_ctzll(left), false);
     directory_send_home(page);
-}
-
-struct iommu_counters iommu_count(const struct iommu *iommu)
-{
-    return iommu->totals.count;
 }
 
 static bool fits(const struct iommu *iommu)

@@ -41,15 +41,4 @@ void iommu_send_home(struct iommu *iommu, struct page *page);
 /* A line of a page that the host holds. */
 unsigned char *iommu_line(struct iommu *iommu, uint64_t line);
 
-#define IOMMU_COUNTERS(X, S)                                                                                 \
-    X(S, moves, "moves", "moves of pages")                                                                   \
-    X(S, splits, "pages", "pages that were split")                                                           \
-    X(S, merges, "pages", "pairs of pages that were merged")                                                 \
-    X(S, spills, "pages", "pages that went to the host, as a GPU had no room")
-
-struct iommu_counters {
-    IOMMU_COUNTERS(STAT_FIELD, iommu_counters)
-};
-struct iommu_counters iommu_count(const struct iommu *iommu);
-
 #endif

@@ -12,7 +12,6 @@
 
 enum {
     READS_MOST = 4096, /* lines that are read at a time */
-    UNIT_SHIFT = 10,   /* of the smallest page there can be */
     FAULT_SHIFT = 12,  /* of managed memory: the GPU tells of faults on pages of this size */
 };
 
@@ -142,7 +141,7 @@ static void want(struct component *self, struct pager_state *state, const struct
 {
     struct pager *pager = pager_of(self);
     uint64_t line = message->request.line;
-    uint32_t shift = physical_is_managed(line) ? FAULT_SHIFT : UNIT_SHIFT;
+    uint32_t shift = physical_is_managed(line) ? FAULT_SHIFT : PAGE_UNIT_SHIFT;
     for (size_t i = 0; i < pager->wanted_count; i++)
         if ((pager->wanted[i].line ^ line) >> shift == 0 && pager->wanted[i].right >= message->page.right)
             return;

@@ -5,7 +5,11 @@
 
 #include <string.h>
 
-enum { REGION_SHIFT = 21, UNIT_SHIFT = 10, UNITS = 1 << (REGION_SHIFT - UNIT_SHIFT) };
+enum {
+    REGION_SHIFT = PAGE_MOST_SHIFT,
+    UNIT_SHIFT = PAGE_UNIT_SHIFT,
+    UNITS = 1 << (REGION_SHIFT - UNIT_SHIFT)
+};
 
 struct rights_region {
     uint8_t *units; /* by unit; NULL: all are alike */

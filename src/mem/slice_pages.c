@@ -44,9 +44,8 @@ static bool line_is_parked(const struct pages_here *pages, uint64_t line, size_t
 /* Whether one that is parked has asked for as much already: of the smallest page there can be. */
 static bool is_wanted(const struct pages_here *pages, uint64_t line, enum page_right right)
 {
-    enum { UNIT_SHIFT = 10 };
     for (size_t i = pages->parked_count; i-- > 0;)
-        if (is_in_page(pages->parked[i].head.request.line, line, UNIT_SHIFT) &&
+        if (is_in_page(pages->parked[i].head.request.line, line, PAGE_UNIT_SHIFT) &&
             needed(&pages->parked[i].head) >= right)
             return true;
     return false;

@@ -15,6 +15,10 @@
 /* Who can hold pages: GPUs by their number, below the host's. */
 enum { PAGE_HOST = 63, PAGE_NOBODY = 64 };
 
+/* Pages have from 1 << PAGE_UNIT_SHIFT to 1 << PAGE_MOST_SHIFT bytes: as the rows of PAGING_PARAMS allow
+ * (mem/spec.h). */
+enum { PAGE_UNIT_SHIFT = 10, PAGE_MOST_SHIFT = 21 };
+
 /* What a holder may do. */
 enum page_right {
     PAGE_NONE,

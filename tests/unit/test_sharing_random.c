@@ -288,8 +288,8 @@ static void copy_beside(struct play *play, unsigned from, unsigned gpu)
 {
     unsigned to = (from + homes(play) - 1) % homes(play);
     unsigned words = MIRRORS / homes(play) + (to < MIRRORS % homes(play));
-    CHECK(stream_copy_bytes(play->copies[gpu], play->home[to] + 4 * FIRST_MIRROR, play->home[from], 4 * words,
-                            false));
+    CHECK(stream_copy_bytes(play->copies[gpu], play->home[to] + offset_of_word(play, FIRST_MIRROR),
+                            play->home[from], 4 * words, false));
 }
 
 static void read_words(struct play *play, uint32_t *words)
