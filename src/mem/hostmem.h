@@ -56,13 +56,13 @@ struct physical_address hostmem_window(struct hostmem *host, uint32_t gpu, bool 
  * slices that they are at home at, as fast as the link takes them. Nothing acknowledges them: a slice takes
  * them at once, so it is known when the last one is there. In a fabric, gateways count what has come. */
 void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *order, uint64_t time);
-bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now); /* all is there */
+bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now); /* and all is written */
 
 /* Between runs: pieces of a copy that came from the GPU; and another copy begins. */
 uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu);
 void hostmem_receive(struct hostmem *host, uint32_t gpu);
 
-/* Whether the pieces that came from a GPU, and went on to another one, are there. */
-bool hostmem_has_passed(const struct hostmem *host, uint32_t from, uint32_t to, uint64_t now);
+/* Whether the pieces that came from a GPU, and went on to others, are written there. */
+bool hostmem_has_passed(const struct hostmem *host, uint32_t from, uint64_t now);
 
 #endif

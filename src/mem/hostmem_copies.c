@@ -111,21 +111,23 @@ void hostmem_push(struct hostmem *host, uint32_t gpu, const struct copy_order *o
     engine_post(host->engine, host->component, time, 0, &gpu, sizeof gpu);
 }
 
-/* All that was ever sent to it. */
-static bool has_all(const struct hostmem *host, uint32_t gpu)
+/* Whether these GPUs have all that was ever sent to them, and their slices have written it. */
+static bool have_all(const struct hostmem *host, uint64_t homes, uint64_t now)
 {
-    return !host->in_fabric || memsys_pushed(host->links[gpu].mem) == channel_of(host, gpu)->pushed;
+    for (; homes; homes &= homes - 1) {
+        uint32_t home = (uint32_t)__builtin_ctzll(homes);
+        const struct memsys *mem = host->links[home].mem;
+        if ((host->in_fabric && memsys_pushed(mem) != channel_of(host, home)->pushed) ||
+            memsys_pushed_until(mem) > now)
+            return false;
+    }
+    return true;
 }
 
 bool hostmem_has_pushed(const struct hostmem *host, uint32_t gpu, uint64_t now)
 {
     const struct host_channel *channel = channel_of(host, gpu);
-    if (!copy_is_sent(&channel->course) || channel->there_at >= now)
-        return false;
-    for (uint64_t left = channel->homes; left; left &= left - 1)
-        if (!has_all(host, (uint32_t)__builtin_ctzll(left)))
-            return false;
-    return true;
+    return copy_is_sent(&channel->course) && channel->there_at < now && have_all(host, channel->homes, now);
 }
 
 /* ---- to the host ---- */
@@ -164,11 +166,13 @@ void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const unsigned c
     struct host_channel *channel = channel_of(host, gpu);
     struct memsys_request request;
     memcpy(&request, message, sizeof request);
-    if (physical_home(physical_unpack(request.line)) == HOME_HOST)
-        receive_piece(host, &request, message + sizeof request);
-    else
-        channel->passed_at = max_u64(channel->passed_at, pass_piece(host, &request, message));
     channel->received++;
+    if (physical_home(physical_unpack(request.line)) == HOME_HOST) {
+        receive_piece(host, &request, message + sizeof request);
+        return;
+    }
+    channel->passed_homes |= UINT64_C(1) << home_of(host, request.line);
+    channel->passed_at = max_u64(channel->passed_at, pass_piece(host, &request, message));
 }
 
 uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu)
@@ -178,12 +182,13 @@ uint64_t hostmem_received(const struct hostmem *host, uint32_t gpu)
 
 void hostmem_receive(struct hostmem *host, uint32_t gpu)
 {
-    channel_of(host, gpu)->received = 0;
+    channel_of(host, gpu)->received = channel_of(host, gpu)->passed_homes = 0;
 }
 
-bool hostmem_has_passed(const struct hostmem *host, uint32_t from, uint32_t to, uint64_t now)
+bool hostmem_has_passed(const struct hostmem *host, uint32_t from, uint64_t now)
 {
-    return channel_of(host, from)->passed_at < now && has_all(host, to);
+    const struct host_channel *channel = channel_of(host, from);
+    return channel->passed_at < now && have_all(host, channel->passed_homes, now);
 }
 
 /* ---- checkpoints: windows are the machine's to set again ---- */

@@ -25,7 +25,8 @@ struct host_channel {
     uint64_t received;         /* pieces of the copy to the host, or by way of it; */
     uint64_t passed_at;        /* when those that went on to other GPUs are there */
     uint64_t pushed;           /* pieces that were sent to this GPU, of all copies; */
-    uint64_t homes;            /* a bit for each GPU that pieces of this copy went to */
+    uint64_t homes;            /* a bit for each GPU that pieces of the copy from the host went to; */
+    uint64_t passed_homes;     /* and of that by way of it */
 };
 
 struct hostmem {

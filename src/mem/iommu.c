@@ -31,8 +31,11 @@ struct iommu {
     size_t waiting_count, waiting_capacity;
     struct move *moves;
     size_t move_count, move_capacity;
+    struct iommu_hold hold; /* what the host wants to hold still, while it does */
+    bool is_holding;
     struct iommu_totals {
-        uint64_t guests[PAGE_HOST]; /* bytes of pages that a GPU holds of others */
+        uint64_t guests[PAGE_HOST];  /* bytes of others' pages that a GPU holds, or that come to it; */
+        uint64_t leaving[PAGE_HOST]; /* and of these, that leave it */
         uint64_t grants;
     } totals;
 };
@@ -171,22 +174,54 @@ static bool is_guest(uint64_t at, uint32_t holder)
     return holder < PAGE_HOST && holder != directory_home(at);
 }
 
-/* A page is given to a holder, or taken away: GPUs have room for some of others' pages only. */
-static void count_guest(struct iommu *iommu, const struct page *page, uint32_t holder, bool comes)
+/* Room for a page that comes is taken when it sets out; that of one that leaves is free when it is gone. */
+static void count_begin(struct iommu *iommu, const struct page *page, uint32_t to, uint64_t drops)
 {
-    if (physical_is_managed(page->at)) {
-        uvm_count(iommu->uvm, page, holder, comes);
+    if (physical_is_managed(page->at))
         return;
+    if (is_guest(page->at, to) && !page_is_held(page, to))
+        iommu->totals.guests[to] += page_bytes(page);
+    for (; drops; drops &= drops - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(drops);
+        if (is_guest(page->at, holder))
+            iommu->totals.leaving[holder] += page_bytes(page);
     }
-    if (!is_guest(page->at, holder))
-        return;
-    if (comes)
-        iommu->totals.guests[holder] += page_bytes(page);
-    else
-        iommu->totals.guests[holder] -= page_bytes(page);
+}
+
+static void count_end(struct iommu *iommu, const struct page *page, uint64_t drops)
+{
+    for (; drops; drops &= drops - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(drops);
+        if (is_guest(page->at, holder)) {
+            iommu->totals.guests[holder] -= page_bytes(page);
+            iommu->totals.leaving[holder] -= page_bytes(page);
+        }
+    }
+}
+
+/* Managed memory's driver counts what each GPU holds. */
+static void tell_driver(struct iommu *iommu, const struct page *page, uint64_t before)
+{
+    for (uint64_t changed = before ^ page->holders; changed; changed &= changed - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(changed);
+        uvm_count(iommu->uvm, page, holder, page_is_held(page, holder));
+    }
 }
 
 static void go_on(struct iommu *iommu);
+
+/* Who got a page had it for all that it wanted of it until then: it should not come back for that. */
+static void drop_served(struct iommu *iommu, const struct page *page, uint32_t gpu)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < iommu->waiting_count; i++) {
+        const struct page_want *want = &iommu->waiting[i];
+        if (want->gpu != gpu || want->at - page->at >= page_bytes(page) ||
+            want->right > page_right(page, gpu))
+            iommu->waiting[left++] = *want;
+    }
+    iommu->waiting_count = left;
+}
 
 static void end(struct iommu *iommu, uint32_t number)
 {
@@ -197,10 +232,10 @@ static void end(struct iommu *iommu, uint32_t number)
     if (move->to != PAGE_NOBODY)
         page->holders |= UINT64_C(1) << move->to;
     page->is_exclusive = move->to == PAGE_NOBODY ? page->is_exclusive : move->plan.right == PAGE_WRITE;
-    for (uint64_t changed = before ^ page->holders; changed; changed &= changed - 1) {
-        uint32_t holder = (uint32_t)__builtin_ctzll(changed);
-        count_guest(iommu, page, holder, page_is_held(page, holder));
-    }
+    if (physical_is_managed(page->at))
+        tell_driver(iommu, page, before);
+    else
+        count_end(iommu, page, before & move->plan.drops);
     page->granted = ++iommu->totals.grants;
     page->is_busy = false;
     move->is_used = false;
@@ -208,6 +243,8 @@ static void end(struct iommu *iommu, uint32_t number)
         uvm_moved(iommu->uvm, move->worker);
         return;
     }
+    if (move->to < PAGE_HOST)
+        drop_served(iommu, page, move->to);
     if (iommu->policy->merges)
         directory_merge(iommu->directory, page);
     go_on(iommu);
@@ -242,6 +279,7 @@ void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struc
     REQUIRE(stay || to != PAGE_NOBODY); /* somebody holds it, and who sends it has it */
     REQUIRE(plan->source == PAGE_NOBODY || page_is_held(page, plan->source));
     page->is_busy = true;
+    count_begin(iommu, page, to, page->holders & plan->drops);
     uint32_t number = move_new(iommu, &(struct move){.at = page->at,
                                                      .plan = *plan,
                                                      .to = to,
@@ -284,13 +322,15 @@ static void find_oldest(void *user, struct page *page)
         victim->page = page;
 }
 
-/* Whether a GPU has room for a page. If not, its oldest one of others' leaves: to the host, unless somebody
- * else has it, too. */
-static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page)
+/* Whether a GPU has room for this much of a page. If not, and not enough is about to leave it, its oldest one
+ * of others' leaves: to the host, unless somebody else has it, too. */
+static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page, uint64_t bytes)
 {
     if (!iommu->spec->room || !is_guest(page->at, gpu) || page_is_held(page, gpu) ||
-        iommu->totals.guests[gpu] + page_bytes(page) <= iommu->spec->room)
+        iommu->totals.guests[gpu] + bytes <= iommu->spec->room)
         return true;
+    if (iommu->totals.guests[gpu] + bytes <= iommu->spec->room + iommu->totals.leaving[gpu])
+        return false;
     struct victim victim = {.gpu = gpu};
     directory_each(iommu->directory, find_oldest, &victim);
     if (!victim.page)
@@ -303,13 +343,71 @@ static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page)
     return false;
 }
 
+/* ---- pages that the host wants to hold still ---- */
+
+static bool is_meant(const struct iommu_hold *hold, const struct page *page)
+{
+    return page->at + (page_bytes(page) - 1) >= hold->from && page->at <= hold->last;
+}
+
+static bool is_home(const struct page *page)
+{
+    return page->holders == UINT64_C(1) << directory_home(page->at) && page->is_exclusive;
+}
+
+static void come_home(void *user, struct page *page)
+{
+    struct iommu *iommu = user;
+    if (page->is_busy || is_home(page) || !is_meant(&iommu->hold, page))
+        return;
+    uint32_t home = directory_home(page->at);
+    bool is_there = page_is_held(page, home); /* with others */
+    struct page_plan plan = {.source =
+                                 is_there ? (uint32_t)PAGE_NOBODY : (uint32_t)__builtin_ctzll(page->holders),
+                             .drops = page->holders & ~(UINT64_C(1) << home),
+                             .right = PAGE_WRITE};
+    iommu_move(iommu, page, home, &plan, NO_WORKER);
+}
+
+void iommu_hold(struct iommu *iommu, const struct iommu_hold *pages, uint64_t time)
+{
+    iommu->hold = *pages;
+    iommu->is_holding = true;
+    engine_post(iommu->host->engine, iommu->host->component, time, IOMMU_GOES_ON, NULL, 0);
+}
+
+void iommu_let_go(struct iommu *iommu, uint64_t time)
+{
+    iommu->is_holding = false;
+    engine_post(iommu->host->engine, iommu->host->component, time, IOMMU_GOES_ON, NULL, 0);
+}
+
+struct stillness {
+    const struct iommu_hold *pages;
+    bool is_still;
+};
+
+static void look_for_moves(void *user, struct page *page)
+{
+    struct stillness *look = user;
+    if (is_meant(look->pages, page) && (page->is_busy || (look->pages->come_home && !is_home(page))))
+        look->is_still = false;
+}
+
+bool iommu_holds_still(const struct iommu *iommu, const struct iommu_hold *pages)
+{
+    struct stillness look = {pages, true};
+    directory_each(iommu->directory, look_for_moves, &look);
+    return look.is_still;
+}
+
 /* ---- wants ---- */
 
 /* False: not now. */
 static bool serve(struct iommu *iommu, const struct page_want *want)
 {
     struct page *page = directory_page(iommu->directory, want->at);
-    if (page->is_busy)
+    if (page->is_busy || (iommu->is_holding && is_meant(&iommu->hold, page)))
         return false;
     enum page_right has = page_right(page, want->gpu);
     if (has >= want->right) { /* it came with what was asked for before: the pager need not know that yet */
@@ -317,7 +415,7 @@ static bool serve(struct iommu *iommu, const struct page_want *want)
         return true;
     }
     struct page_plan plan = iommu->policy->plan(page, want, shift_of(iommu->spec->page_least));
-    if (!has_room(iommu, want->gpu, page))
+    if (!has_room(iommu, want->gpu, page, page_bytes(page) >> plan.splits))
         return false;
     if (plan.splits) {
         directory_split(iommu->directory, page);
@@ -330,6 +428,8 @@ static bool serve(struct iommu *iommu, const struct page_want *want)
 static void go_on(struct iommu *iommu)
 {
     size_t left = 0;
+    if (iommu->is_holding && iommu->hold.come_home)
+        directory_each(iommu->directory, come_home, iommu);
     for (size_t i = 0; i < iommu->waiting_count; i++)
         if (!serve(iommu, &iommu->waiting[i]))
             iommu->waiting[left++] = iommu->waiting[i];
@@ -398,6 +498,10 @@ void iommu_event(struct iommu *iommu, const struct event *event)
         send_burst(iommu, number);
         return;
     }
+    if (event->kind == IOMMU_GOES_ON) {
+        go_on(iommu);
+        return;
+    }
     if (event->kind >= UVM_WORKS) {
         uvm_event(iommu->uvm, event);
         return;
@@ -414,6 +518,14 @@ struct page iommu_page(const struct iommu *iommu, uint64_t at)
     return directory_look(directory_of(iommu, at), at);
 }
 
+uint32_t iommu_source(const struct iommu *iommu, uint64_t at)
+{
+    for (size_t i = 0; i < iommu->move_count; i++)
+        if (iommu->moves[i].is_used && at - iommu->moves[i].at < UINT64_C(1) << iommu->moves[i].shift)
+            return iommu->moves[i].plan.source;
+    return PAGE_NOBODY;
+}
+
 void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user)
 {
     directory_each(iommu->directory, call, user);
@@ -421,8 +533,11 @@ void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user)
 
 void iommu_send_home(struct iommu *iommu, struct page *page)
 {
-    for (uint64_t left = page->holders; left; left &= left - 1)
-        count_guest(iommu, page, (uint32_t)__builtin_ctzll(left), false);
+    for (uint64_t left = page->holders; left; left &= left - 1) {
+        uint32_t holder = (uint32_t)__builtin_ctzll(left);
+        if (is_guest(page->at, holder))
+            iommu->totals.guests[holder] -= page_bytes(page);
+    }
     directory_send_home(page);
 }
 

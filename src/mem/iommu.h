@@ -27,7 +27,15 @@ void iommu_set_lines(struct iommu *iommu, uint32_t bytes); /* how long they are 
 void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload);
 
 /* The own events of the host's component, by their kind. */
-enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS, IOMMU_WALKED, UVM_WORKS, UVM_PREFETCHES };
+enum iommu_event {
+    HOST_COPIES,
+    IOMMU_DECIDES,
+    IOMMU_SENDS,
+    IOMMU_WALKED,
+    IOMMU_GOES_ON,
+    UVM_WORKS,
+    UVM_PREFETCHES
+};
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);
 
@@ -37,6 +45,20 @@ struct page iommu_page(const struct iommu *iommu, uint64_t at);
 /* Between runs: all pages that were ever wanted; and its home alone holds one again. */
 void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user);
 void iommu_send_home(struct iommu *iommu, struct page *page);
+
+/* The host is about to change these bytes, or where they are kept, while kernels may use them: until it lets
+ * go, no page of theirs begins to move, but those that have to come home. Between runs; time has to pass
+ * until they hold still: all are home, or, where they need not be, none is on the move. */
+struct iommu_hold {
+    uint64_t from, last;
+    bool come_home;
+};
+void iommu_hold(struct iommu *iommu, const struct iommu_hold *pages, uint64_t time);
+bool iommu_holds_still(const struct iommu *iommu, const struct iommu_hold *pages);
+void iommu_let_go(struct iommu *iommu, uint64_t time);
+
+/* The holder that a page on the move comes from; PAGE_NOBODY: who gets it has it already. */
+uint32_t iommu_source(const struct iommu *iommu, uint64_t at);
 
 /* A line of a page that the host holds. */
 unsigned char *iommu_line(struct iommu *iommu, uint64_t line);

@@ -290,6 +290,16 @@ void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes)
         rights_forget(&mem->specs[i].pages->rights, at, bytes);
 }
 
+enum page_right memsys_page_right(const struct memsys *mem, uint64_t at)
+{
+    enum page_right most = PAGE_NONE;
+    for (uint32_t i = 0; i < mem->islands; i++) {
+        enum page_right here = rights_of(&mem->specs[i].pages->rights, at);
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
 void memsys_sync_managed(struct memsys *mem)
 {
     memsys_sync(mem, MANAGED_FROM, UINT64_C(1) << AWAY_SHIFT, false);

@@ -120,6 +120,7 @@ const char *memsys_host(const struct memsys *mem, uint64_t offset);
 void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes);
 void memsys_write_line(struct memsys *mem, uint64_t line, const unsigned char *bytes);
 void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes);
+enum page_right memsys_page_right(const struct memsys *mem, uint64_t at); /* the most that an island may */
 
 /* The same of managed memory: dirty lines are written back; and it reaches a page of 1 << shift bytes at the
  * host. */

@@ -367,8 +367,7 @@ bool copies_are_long(const struct local_machine *machine)
 static bool is_share_there(const struct local_machine *machine, const struct task *task, uint32_t home)
 {
     if (task->direction == COPY_TO_DEVICE)
-        return hostmem_has_pushed(machine->host, home, machine->now) &&
-               memsys_pushed_until(machine_home_mem(machine, home)) <= machine->now;
+        return hostmem_has_pushed(machine->host, home, machine->now);
     const struct dma *engine = engine_of(machine, home);
     if (!dma_is_done(engine, channel_of(task)))
         return false;
@@ -377,8 +376,7 @@ static bool is_share_there(const struct local_machine *machine, const struct tas
     case COPY_TO_HOST:
         return is_received;
     case COPY_STAGED:
-        return is_received && hostmem_has_passed(machine->host, home, task->gpu, machine->now) &&
-               memsys_pushed_until(machine_home_mem(machine, task->gpu)) <= machine->now;
+        return is_received && hostmem_has_passed(machine->host, home, machine->now);
     default:
         return true;
     }

@@ -596,6 +596,29 @@ static unsigned threads(const struct local_machine *machine)
     return one ? 1 : machine->options.threads;
 }
 
+static struct engine_run engine_orders(struct local_machine *machine, uint64_t until)
+{
+    return (struct engine_run){.until = until,
+                               .threads = threads(machine),
+                               .interrupt = machine->options.interrupt,
+                               .progress = machine->options.progress ? tell_progress : NULL,
+                               .window = machine->options.windows ? tell_window : NULL,
+                               .user = machine};
+}
+
+bool machine_let_pass(struct local_machine *machine, uint64_t until)
+{
+    struct err err;
+    struct engine_run orders = engine_orders(machine, until);
+    orders.interrupt = NULL; /* a checkpoint of now would not know what the caller is about to do */
+    if (machine->broken)
+        return false;
+    if (engine_run(machine->engine, &orders, &err) == ENGINE_FAILED)
+        return give_up(machine, MACHINE_BROKEN);
+    machine->now = until;
+    return true;
+}
+
 /* Runs until something ends, or `until`. True: something ended. */
 static bool run(struct local_machine *machine, uint64_t until, struct err *err)
 {
@@ -609,14 +632,9 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         if (!machine->running && stop == TIME_NEVER)
             return false;
         stop = min_u64(stop, machine->checkpoint_ps);
-        struct engine_run run = {.until = stop,
-                                 .threads = threads(machine),
-                                 .interrupt = machine->options.interrupt,
-                                 .progress = machine->options.progress ? tell_progress : NULL,
-                                 .window = machine->options.windows ? tell_window : NULL,
-                                 .user = machine};
+        struct engine_run orders = engine_orders(machine, stop);
         enum engine_outcome outcome = machine->running || copies_run(machine)
-                                          ? engine_run(machine->engine, &run, err)
+                                          ? engine_run(machine->engine, &orders, err)
                                           : ENGINE_FINISHED;
         if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
             return stopped_by(machine, outcome, err);

@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "mem/iommu.h"
+#include "system/copies.h"
 
 /* ---- copying home ---- */
 
@@ -12,29 +13,51 @@ struct gather {
     uint64_t from, last;
 };
 
-/* A line of a page, from who holds it. */
-static void read_line(const struct gather *gather, const struct page *page, uint64_t line,
-                      unsigned char *bytes)
+/* Who has the newest bytes of a page. Of one on the move the directory does not know it yet: that is who may
+ * use it already, or else who sends it. */
+static uint32_t newest_holder(const struct gather *gather, const struct page *page)
 {
-    uint32_t holder = (uint32_t)__builtin_ctzll(page->holders);
-    struct memsys *home = machine_home_mem(gather->machine, directory_home(page->at));
+    if (!page->is_busy)
+        return (uint32_t)__builtin_ctzll(page->holders);
+    uint32_t holder = iommu_source(gather->iommu, page->at);
+    enum page_right most = PAGE_NONE;
+    for (uint32_t home = 0; home < machine_homes(gather->machine); home++) {
+        enum page_right right = memsys_page_right(machine_home_mem(gather->machine, home), page->at);
+        if (right > most) {
+            most = right;
+            holder = home;
+        }
+    }
+    return holder;
+}
+
+static void read_line(const struct gather *gather, uint32_t holder, uint64_t line, unsigned char *bytes)
+{
+    struct memsys *home = machine_home_mem(gather->machine, directory_home(line));
     if (holder == PAGE_HOST)
         memcpy(bytes, iommu_line(gather->iommu, line), memsys_line_bytes(home));
     else
         memsys_read_line(machine_home_mem(gather->machine, holder), line, bytes);
 }
 
+static bool concerns(const struct gather *gather, const struct page *page)
+{
+    return page->at + (page_bytes(page) - 1) >= gather->from && page->at <= gather->last;
+}
+
 static void gather_page(void *user, struct page *page)
 {
     const struct gather *gather = user;
     uint32_t home = directory_home(page->at);
-    uint64_t last = page->at + (page_bytes(page) - 1);
-    if (page_is_held(page, home) || last < gather->from || page->at > gather->last)
+    if (!concerns(gather, page) || (!page->is_busy && page_is_held(page, home)))
+        return;
+    uint32_t holder = newest_holder(gather, page);
+    if (holder == home)
         return;
     struct memsys *mem = machine_home_mem(gather->machine, home);
     unsigned char bytes[MEM_LINE_MOST];
-    for (uint64_t line = page->at; line < last; line += memsys_line_bytes(mem)) {
-        read_line(gather, page, line, bytes);
+    for (uint64_t line = page->at; line < page->at + page_bytes(page); line += memsys_line_bytes(mem)) {
+        read_line(gather, holder, line, bytes);
         memsys_write_line(mem, line, bytes);
     }
 }
@@ -57,25 +80,49 @@ void machine_gather_all_pages(struct local_machine *machine)
     gather(machine, 0, UINT64_MAX);
 }
 
+/* ---- holding still ---- */
+
+/* Time passes until pages hold still. They do until more time passes. */
+static void hold_still(struct local_machine *machine, const struct iommu_hold *pages)
+{
+    struct iommu *iommu = hostmem_iommu(machine->host);
+    enum { STEP_PS = 200000 };
+    if (iommu_holds_still(iommu, pages))
+        return;
+    iommu_hold(iommu, pages, machine->now);
+    while (!iommu_holds_still(iommu, pages) && machine_let_pass(machine, machine->now + STEP_PS))
+        continue;
+    iommu_let_go(iommu, machine->now);
+}
+
 /* ---- forgetting ---- */
 
-/* A page on the move stays: a kernel uses it, so the host has no business there. */
 static void forget_page(void *user, struct page *page)
 {
     const struct gather *what = user;
-    uint64_t last = page->at + (page_bytes(page) - 1);
-    if (page->is_busy || last < what->from || page->at > what->last)
+    if (page->is_busy || !concerns(what, page)) /* busy: the machine was stopped meanwhile */
         return;
     for (uint32_t home = 0; home < machine_homes(what->machine); home++)
         memsys_forget_pages(machine_home_mem(what->machine, home), page->at, page_bytes(page));
     iommu_send_home(what->iommu, page);
 }
 
+static void forget(struct local_machine *machine, uint64_t from, uint64_t last)
+{
+    struct gather what = {machine, hostmem_iommu(machine->host), from, last};
+    iommu_each_page(what.iommu, forget_page, &what);
+}
+
 void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes)
 {
-    struct gather what = {machine, hostmem_iommu(machine->host), from.packed, from.packed + (bytes - 1)};
-    if (what.iommu && bytes)
-        iommu_each_page(what.iommu, forget_page, &what);
+    if (!hostmem_iommu(machine->host) || !bytes)
+        return;
+    struct iommu_hold pages = {.from = from.packed,
+                               .last = from.packed + (bytes - 1),
+                               .come_home = machine->running || copies_run(machine)};
+    hold_still(machine, &pages);
+    if (!pages.come_home)
+        forget(machine, pages.from, pages.last);
 }
 
 static const char *host_of(const struct local_machine *machine, uint64_t at)
@@ -92,7 +139,7 @@ static void note_page(void *user, struct page *page)
 {
     const struct noting *noting = user;
     struct page_places *places = noting->places;
-    if (page->is_busy || page->holders == UINT64_C(1) << directory_home(page->at))
+    if (page->holders == UINT64_C(1) << directory_home(page->at))
         return;
     mem_grow(places->list, places->count, places->capacity);
     places->list[places->count++] =
@@ -103,9 +150,12 @@ struct page_places machine_note_pages(struct local_machine *machine)
 {
     struct page_places places = {0};
     struct iommu *iommu = hostmem_iommu(machine->host);
+    static const struct iommu_hold all = {.last = UINT64_MAX};
+    if (!iommu)
+        return places;
+    hold_still(machine, &all);
     machine_gather_all_pages(machine);
-    if (iommu)
-        iommu_each_page(iommu, note_page, &(struct noting){machine, &places});
+    iommu_each_page(iommu, note_page, &(struct noting){machine, &places});
     return places;
 }
 
@@ -114,7 +164,7 @@ void machine_forget_replaced_pages(struct local_machine *machine, struct page_pl
     for (size_t i = 0; i < before->count; i++) {
         const struct page_place *one = &before->list[i];
         if (host_of(machine, one->at) != one->host)
-            machine_forget_pages(machine, physical_unpack(one->at), one->bytes);
+            forget(machine, one->at, one->at + (one->bytes - 1));
     }
     mem_free(before->list);
     *before = (struct page_places){0};

@@ -9,7 +9,8 @@
  */
 void machine_gather_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes);
 
-/* The host is about to change them: nobody but their homes has them any more. */
+/* The host is about to change them: nobody but their homes has them any more. While kernels run, they come
+ * home in time. */
 void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes);
 
 /* All of them. */

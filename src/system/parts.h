@@ -85,6 +85,10 @@ static inline uint32_t machine_first_home(const struct local_machine *machine, u
     return gpu * machine->members;
 }
 
+/* Time passes while the host waits in the middle of something; what ends meanwhile is told later. False: the
+ * machine broke. */
+bool machine_let_pass(struct local_machine *machine, uint64_t until);
+
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
 void machine_archive_memory(struct local_machine *machine, struct archive *archive);
 

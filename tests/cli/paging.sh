@@ -57,6 +57,16 @@ for policy in pm ps; do
     expect_same "statistics of $policy through a checkpoint" "$(what one)" "$(what resumed)"
 done
 
+# ---- the host changes pages that a kernel uses ----
+
+gcc -Wall -Wextra -Werror -o host_changes "$HEDDLE_HOME/tests/programs/host_changes.c" \
+    -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'host_changes.c does not compile'
+for policy in none pm esi ps; do
+    run run --unified 3 "${few[@]}" --set paging.policy=$policy ./host_changes "$HEDDLE_HOME/tests/programs/host_changes.ptx"
+    expect_status 0
+    expect_line out 'host_changes: ok'
+done
+
 # ---- sharing needs fewer moves; GPUs without room send pages to the host ----
 
 share=(bench matmul_tiled --m 128 --n 64 --k 64 --system r9nano-x2 --unified 2 "${few[@]}")
