@@ -34,9 +34,9 @@ void ptx_request_collect(const struct request *request, uint64_t line, lane_mask
     }
     for (uint32_t v = 0; v < access->count; v++) {
         const char *s = request->of.registers + access->registers[v];
-        unsigned char *to = data + (size_t)v * access->bytes - line;
+        uintptr_t to = (uintptr_t)data + (size_t)v * access->bytes - line; /* wraps likewise */
         EACH_LANE (i, who)
-            access_write_bytes((char *)to + request->of.at[i], access->bytes,
+            access_write_bytes((char *)(to + request->of.at[i]), access->bytes,
                                lane_get(s, access->register_bytes, i));
     }
 }
