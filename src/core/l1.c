@@ -187,6 +187,7 @@ void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t 
     counters->bytes_from_l2 += (uint32_t)__builtin_popcount(sectors) * MEM_SECTOR;
     struct memsys_request request = request_of(sm, line, sectors);
     request.id = id;
+    request.count = (id & TO_KIND) == TO_MISS ? MEM_MAY_BE_OLD : 0;
     send(sm, counters, line, cycle, MEM_READ, &request, sizeof request, sizeof request);
 }
 
@@ -261,7 +262,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     if (load->of.is_async && !load->of.barrier)
         w->group_left[load->group]--;
     if (load->of.acquires)
-        l1_forget(sm);
+        l1_acquire(sm, w);
     load->ready_at = 0;
     load->next = sm->free_load;
     sm->free_load = (uint32_t)(load - sm->loads);
@@ -708,6 +709,20 @@ void l1_forget(struct sm *sm)
     bool keeps_local = UNLIKELY(sm->l1_has_local && sm->blocks_now);
     cache_forget(&sm->l1, keeps_local ? line_is_local : NULL);
     sm->l1_has_local = keeps_local;
+}
+
+void l1_acquire(struct sm *sm, struct sm_warp *w)
+{
+    l1_forget(sm);
+    if (LIKELY(!sm->keeps_peers))
+        return;
+    struct memsys_request request = {.id = write_begins(sm, w, NULL, sm->cycle) | l1_serial(sm)};
+    struct outgoing message = {.at = sm_time(sm, sm->cycle + sm->config.spec->l1_to_noc_cycles),
+                               .to = memsys_gateway_target(sm->config.mem),
+                               .bytes = sizeof request,
+                               .wire_bytes = sm->overhead_bytes,
+                               .kind = MEM_FORGET};
+    send_translated(sm, &message, &request);
 }
 
 static uint32_t sets_of(const struct sm_spec *spec, uint64_t bytes)

@@ -180,6 +180,7 @@ struct sm {
     uint64_t fence_free; /* when the next fence can begin */
     struct cache l1;
     uint32_t code_line_shift;
+    bool keeps_peers;     /* the GPU, lines of other GPUs' memory (mem/peer_cache.h) */
     uint32_t memory_line; /* bytes of a line of L2: what messages are about. L1 may have shorter ones */
     uint32_t l1_shared;   /* bytes that shared memory takes now */
     bool l1_has_local;    /* lines of local memory may be there */
@@ -281,6 +282,10 @@ void translation_shot(struct sm *sm, const struct event *event);
 void l1_set_shared(struct sm *sm, uint32_t bytes);
 void l1_make(struct sm *sm);
 void l1_forget(struct sm *sm);
+
+/* The same where other GPUs may have made it visible: what the GPU keeps of their lines is forgotten, too.
+ * What the warp makes visible afterwards waits for that. */
+void l1_acquire(struct sm *sm, struct sm_warp *w);
 uint64_t l1_tag(struct sm *sm, uint64_t address); /* mem/space.h */
 
 /* Who listens (tell.c). The message of a request begins with a struct memsys_request or memsys_reply: both

@@ -21,6 +21,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     sm->turn_issues = (uint32_t)spec->turn_issues;
     sm->overhead_bytes = memsys_overhead_bytes(config->mem);
     sm->memory_line = memsys_line_bytes(config->mem);
+    sm->keeps_peers = memsys_keeps_peers(config->mem);
     sm->free_load = sm->free_writes = NO_SLOT;
     sm->load_capacity = LOADS_AT_FIRST;
     sm->loads = mem_alloc(sm->load_capacity, sizeof *sm->loads);

@@ -370,7 +370,10 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
     case ROLE_FENCE:
     case ROLE_FENCE_SYSTEM:
         *why = STALL_membar;
-        l1_forget(sm);
+        if (role == ROLE_FENCE_SYSTEM)
+            l1_acquire(sm, w);
+        else
+            l1_forget(sm);
         return fence_left(sm, w, role == ROLE_FENCE_SYSTEM);
     case ROLE_FENCE_BLOCK:
         *why = STALL_membar;
@@ -380,6 +383,7 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
         return sm->cost[UNIT_SYNC].latency;
     case ROLE_FORGET:
         sm_forget_data_now(sm);
+        l1_acquire(sm, w);
         return 0;
     case ROLE_COMMIT:
         w->group++;

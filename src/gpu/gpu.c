@@ -352,10 +352,18 @@ void gpu_drop_memory(struct gpu *gpu)
         memsys_sync(gpu->mems[i], 0, UINT64_MAX, true);
 }
 
+/* What members keep of each other's and of other GPUs' memory may be old. */
+static void forget_peers(struct gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->members; i++)
+        memsys_forget_peers(gpu->mems[i]);
+}
+
 void gpu_forget_data(struct gpu *gpu)
 {
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         sm_forget_data(gpu->sms[i], engine_time(gpu->engine));
+    forget_peers(gpu);
 }
 
 bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err)
@@ -428,6 +436,7 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     if (slot == SM_KERNELS)
         return slot;
     gpu->asked[slot] = *asked;
+    forget_peers(gpu);
     char *workspace = launch->cooperative ? workspace_of(gpu, slot) : NULL;
     if (workspace) {
         memsys_sync(gpu->mems[0], WORK_FROM + (uint64_t)slot * WORKSPACE, WORKSPACE, true);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "mem/memsys.h"
+#include "mem/peer_cache.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct guest {
 struct gateway_state {
     uint64_t peer_bytes; /* first */
     uint64_t pushed;
+    uint64_t sectors_kept;
     uint32_t free_guest; /* the first of those that are free, plus 1; 0: none */
     uint32_t guests_now;
 };
@@ -30,6 +32,7 @@ struct gateway {
     uint32_t client, host;
     struct guest *guests;
     size_t guest_count;
+    struct peer_cache *kept; /* NULL: no lines of peers are */
 };
 
 static struct gateway *gateway_of(const struct component *self)
@@ -94,6 +97,69 @@ static void send_to_fabric(struct component *self, uint8_t kind, const void *mes
                             (uint16_t)(sizeof(struct net_head) + bytes), wire_bytes));
 }
 
+/* ---- lines of peers that are kept ---- */
+
+struct data_reply {
+    struct memsys_reply reply;
+    unsigned char data[MEM_LINE_MOST];
+};
+
+static void reply_kept(struct component *self, const struct peer_reader *reader, struct data_reply *message,
+                       uint64_t after_ps)
+{
+    struct gateway_state *state = component_state(self);
+    message->reply.id = reader->id;
+    message->reply.sectors = reader->sectors;
+    state->sectors_kept += sector_count(reader->sectors);
+    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), reader->client, after_ps, MEM_DATA, message,
+                      (uint16_t)(sizeof message->reply + sector_count(reader->sectors) * MEM_SECTOR)));
+}
+
+static void forget_kept(struct component *self, uint32_t client, const struct memsys_request *request)
+{
+    struct memsys_reply done = {.line = request->line, .id = request->id};
+    peer_cache_forget(gateway_of(self)->kept);
+    REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), client, 0, MEM_DONE, &done, sizeof done));
+}
+
+/* Whether what is kept is enough for a request. */
+static bool serve_kept(struct component *self, const struct event *event)
+{
+    struct peer_cache *kept = gateway_of(self)->kept;
+    struct memsys_request request;
+    memcpy(&request, event->payload, sizeof request);
+    if (event->kind == MEM_FORGET) {
+        forget_kept(self, event->from, &request);
+        return true;
+    }
+    if (event->kind != MEM_READ || request.count != MEM_MAY_BE_OLD) {
+        peer_cache_drop(kept, request.line, request.sectors);
+        return false;
+    }
+    struct peer_hit hit;
+    enum peer_answer answer = peer_cache_read(kept, event->from, &request, component_now(self), &hit);
+    if (answer == PEER_HIT) {
+        struct data_reply message = {.reply = {.line = request.line}};
+        memcpy(message.data, hit.data, sizeof hit.data);
+        reply_kept(self, &(struct peer_reader){event->from, request.id, request.sectors, {0}}, &message,
+                   hit.after_ps);
+    }
+    return answer != PEER_ASKS;
+}
+
+struct came {
+    struct component *self;
+    const struct memsys_reply *reply;
+};
+
+static void answer_reader(void *user, const struct peer_reader *reader, const unsigned char *line)
+{
+    const struct came *came = user;
+    struct data_reply message = {.reply = *came->reply};
+    peer_cache_pack(gateway_of(came->self)->kept, line, reader->sectors, message.data);
+    reply_kept(came->self, reader, &message, 0);
+}
+
 /* A request of an own SM, for a peer; or a line of a page that goes there. */
 static void send_to_peer(struct component *self, struct gateway_state *state, const struct event *event)
 {
@@ -111,6 +177,8 @@ static void send_to_peer(struct component *self, struct gateway_state *state, co
         send_to_fabric(self, event->kind, &message, event->bytes, memsys_line_bytes(gateway_of(self)->mem));
         return;
     }
+    if (UNLIKELY(gateway_of(self)->kept) && serve_kept(self, event))
+        return;
     uint32_t data = (uint32_t)__builtin_popcount(message.request.sectors) * MEM_SECTOR;
     state->peer_bytes += data;
     uint32_t home = physical_home(physical_unpack(message.request.line));
@@ -192,6 +260,9 @@ static void answer_client(struct component *self, const struct event *event)
               event->bytes - (uint32_t)sizeof message.head);
     REQUIRE(port_send(component_port(self, GATEWAY_REPLIES), message.head.tag, 0, event->kind, &message.reply,
                       (uint16_t)(event->bytes - sizeof message.head)));
+    if (UNLIKELY(gateway_of(self)->kept) && event->kind == MEM_DATA)
+        peer_cache_came(gateway_of(self)->kept, message.head.tag, &message.reply, message.rest, answer_reader,
+                        &(struct came){self, &message.reply});
 }
 
 /* A slice or the DMA engine sends to the host. */
@@ -278,6 +349,8 @@ static void gateway_archive(struct component *self, void *at, struct archive *ar
     for (size_t i = 0; i < gateway->guest_count && good; i++)
         good = gateway->guests[i].next <= gateway->guest_count;
     archive_check(archive, good);
+    if (gateway->kept)
+        peer_cache_archive(gateway->kept, archive);
 }
 
 static const struct component_ops gateway_ops = {.type = "gateway",
@@ -309,8 +382,25 @@ void gateway_free(struct gateway *gateway)
 {
     if (!gateway)
         return;
+    peer_cache_free(gateway->kept);
     mem_free(gateway->guests);
     mem_free(gateway);
+}
+
+void gateway_keep_in(struct gateway *gateway, struct peer_cache *kept)
+{
+    gateway->kept = kept;
+}
+
+void gateway_forget_kept(struct gateway *gateway)
+{
+    if (gateway->kept)
+        peer_cache_forget(gateway->kept);
+}
+
+uint64_t gateway_sectors_kept(const struct gateway *gateway)
+{
+    return ((const struct gateway_state *)component_state(gateway->component))->sectors_kept;
 }
 
 struct island *gateway_island(const struct gateway *gateway)

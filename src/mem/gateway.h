@@ -4,8 +4,9 @@
  *   SM -> own crossbar -> gateway -> fabric -> the home's gateway -> the home's crossbar -> slice, and back
  *
  * Requests of peers enter the home's crossbar like those of one more client. So all requests for a line have
- * one order, whoever sends them, and atomics are performed at the home. A peer's memory is never cached in
- * the own L2. Where pages move (mem/iommu.h), no request goes to a peer, only lines of pages do.
+ * one order, whoever sends them, and atomics are performed at the home. A peer's memory is not cached in the
+ * own L2, unless the description gives it a part of its own (mem/peer_cache.h). Where pages move
+ * (mem/iommu.h), no request goes to a peer, only lines of pages do.
  *
  * This cannot deadlock: slices hold only requests for their own GPU's memory and the host's, and need nothing
  * from the fabric to make progress; replies are accepted at once everywhere. */
@@ -39,6 +40,12 @@ enum { NO_HOST = UINT32_MAX };
 struct gateway *gateway_new(struct engine *engine, const char *path, const struct memsys *mem,
                             uint32_t client, uint32_t host);
 void gateway_free(struct gateway *gateway); /* after the engine */
+
+/* Lines of peers are kept here, from the beginning on. It belongs to the gateway then. */
+struct peer_cache;
+void gateway_keep_in(struct gateway *gateway, struct peer_cache *kept);
+void gateway_forget_kept(struct gateway *gateway);            /* between runs; if there are any */
+uint64_t gateway_sectors_kept(const struct gateway *gateway); /* that SMs were given from there */
 struct island *gateway_island(const struct gateway *gateway);
 struct port *gateway_port(const struct gateway *gateway, enum gateway_port port);
 uint64_t gateway_pushed(const struct gateway *gateway);     /* lines that came from the host's copies */

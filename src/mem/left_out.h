@@ -17,7 +17,9 @@
     X(SHOOTDOWN, "shootdown")                                                                                \
     X(DROPPED, "dropped")                                                                                    \
     X(GRANT, "grant")                                                                                        \
-    X(GRANTED, "granted")
+    X(GRANTED, "granted")                                                                                    \
+    X(KEPT_WRITE, "kept-write")   /* writes do not drop what is kept of peers' lines; */                     \
+    X(KEPT_FORGET, "kept-forget") /* nor do fences */
 
 enum left_out {
 #define X(id, ...) LEFT_OUT_##id,

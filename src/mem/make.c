@@ -1,6 +1,7 @@
 /* Builds a GPU's memory from the specs. */
 #include "base/mem.h"
 #include "mem/memsys_parts.h"
+#include "mem/peer_cache.h"
 #include "paging/policy.h"
 
 static const struct dram_model *const dram_models[] = {&dram_banks, &dram_simple, &dram_fixed};
@@ -65,6 +66,20 @@ static bool moves_own(const struct memsys_config *config)
 static bool moves_pages(const struct memsys_config *config)
 {
     return moves_own(config) || (config->paging && config->paging->managed);
+}
+
+/* Lines of peers come as fast as from all slices together. */
+static void keep_peers(struct memsys *mem, const struct l2_spec *l2)
+{
+    if (!mem->gateway || !l2->peers)
+        return;
+    mem->keeps_peers = true;
+    gateway_keep_in(mem->gateway, peer_cache_new(&(struct peer_cache_spec){
+                                      .bytes = l2->peers,
+                                      .ways = (uint32_t)l2->ways,
+                                      .line_bytes = (uint32_t)l2->line,
+                                      .hit_ps = mem->shape.hit_ps,
+                                      .sector_fs = mem->shape.sector_ps * 1000 / mem->shape.map.slices}));
 }
 
 static void find_shape(struct memsys_shape *shape, const struct memsys_config *config)
@@ -294,6 +309,7 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     mem->hostmem = config->host;
     if (config->has_peers)
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients, config->host_node);
+    keep_peers(mem, config->l2);
     mem->host = hostmem_is_in_fabric(config->host) ? gateway_port(mem->gateway, GATEWAY_HOST)
                                                    : hostmem_port(config->host, config->home);
     if (config->tlb && tlb_takes_time(config->tlb))

@@ -354,6 +354,17 @@ void memsys_flush(struct memsys *mem, bool forget)
             cache_forget(&mem->specs[i].l3[slice], NULL);
 }
 
+bool memsys_keeps_peers(const struct memsys *mem)
+{
+    return mem->keeps_peers;
+}
+
+void memsys_forget_peers(struct memsys *mem)
+{
+    if (mem->gateway)
+        gateway_forget_kept(mem->gateway);
+}
+
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
 {
     *counters = (struct memsys_counters){0};
@@ -363,6 +374,8 @@ void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
         counters->tlb_walks = *(const uint64_t *)component_state(mem->walks);
     if (mem->gateway)
         counters->peer_bytes = gateway_peer_bytes(mem->gateway);
+    if (mem->keeps_peers)
+        counters->peer_sectors_kept = gateway_sectors_kept(mem->gateway);
     if (mem->pager)
         pager_count(mem->pager, counters);
     const struct iommu *iommu = hostmem_iommu(mem->hostmem);

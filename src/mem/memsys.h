@@ -112,6 +112,10 @@ void memsys_flush(struct memsys *mem, bool forget);
  * memory: at 0, UINT64_MAX bytes. */
 void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget);
 
+/* Whether lines of other GPUs' memory are kept (mem/peer_cache.h); and, between runs, all are forgotten. */
+bool memsys_keeps_peers(const struct memsys *mem);
+void memsys_forget_peers(struct memsys *mem);
+
 /* Where on the host the byte at an offset of the GPU's own memory is kept; or NULL. */
 const char *memsys_host(const struct memsys *mem, uint64_t offset);
 

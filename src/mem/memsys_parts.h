@@ -18,6 +18,7 @@ struct memsys {
     struct hostmem *hostmem;
     struct port *host;       /* at the other end of its link */
     struct gateway *gateway; /* NULL: there are no other GPUs */
+    bool keeps_peers;        /* lines of theirs, there */
     struct dma *dma;
     struct pager *pager; /* NULL: pages do not move */
     uint32_t clients;    /* that others attach; behind them come the gateway, the DMA engine and the pager */

@@ -36,6 +36,7 @@ enum memsys_way {
     X(OLD, "old", MEM_TO_REQUESTER, false, false, 0, sizeof(struct memsys_old))                              \
     X(DONE, "done", MEM_TO_REQUESTER, false, false, 0, 0)                                                    \
     X(INVALIDATE, "invalidate", MEM_TO_HOLDER, false, true, 0, 0)                                            \
+    X(FORGET, "forget", MEM_TO_HOME, false, false, 0, 0)                                                     \
     X(WANT, "want", MEM_TO_HOME, false, false, 0, 0)                                                         \
     X(RECALL, "recall", MEM_TO_HOLDER, false, false, 0, 0)                                                   \
     X(DROPPED, "dropped", MEM_TO_REQUESTER, false, false, 0, 0)                                              \
@@ -46,7 +47,8 @@ enum memsys_way {
 
 /* MEM_READ is answered by MEM_DATA, MEM_WRITE by MEM_DONE, MEM_ATOMIC by MEM_OLD or, if nobody wants the old
  * values, by MEM_DONE. MEM_FETCH is a read by a cache that keeps a copy, which home takes note of. After
- * MEM_INVALIDATE the copy is gone.
+ * MEM_INVALIDATE the copy is gone. MEM_FORGET goes to the own gateway: lines of peers that it keeps may be
+ * old (mem/peer_cache.h). MEM_DONE answers it.
  *
  * From MEM_WANT on they are about a page that moves between GPUs (mem/iommu.h): struct memsys_page follows
  * the head. A slice, and so its GPU, wants a page; the IOMMU recalls it from holders, which drop it or keep
@@ -86,11 +88,12 @@ struct memsys_request {
     uint8_t sectors;   /* a bit for each that is read or written */
     uint8_t policy;    /* enum memsys_policy */
     uint8_t operation; /* MEM_ATOMIC: as memsys_config.atomic knows it. The high bit: on floats */
-    uint8_t
-        count; /* MEM_ATOMIC: of struct memsys_atom that follow. The high bit: the old values are wanted */
+    uint8_t count;     /* MEM_ATOMIC: of struct memsys_atom that follow. The high bit: the old values are
+                          wanted. MEM_READ: MEM_MAY_BE_OLD, or 0 */
 };
-#define MEM_WANTS_OLD 0x80
-#define MEM_ON_FLOATS 0x80
+#define MEM_WANTS_OLD  0x80
+#define MEM_MAY_BE_OLD 1 /* as what the L1 has may be */
+#define MEM_ON_FLOATS  0x80
 
 struct memsys_write { /* follows, one for each sector written, in order */
     uint32_t mask;    /* a bit for each byte */

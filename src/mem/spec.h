@@ -18,6 +18,7 @@
     P(S, count, islands, "24", "1..1024", "of Heddle's that slices are on, to run at the same time")         \
     P(S, size, line, "128B", "64B..128B", "bytes of a line: 64 or 128, the same for all GPUs of a machine")  \
     P(S, count, ways, "16", "1..64", "lines in a set")                                                       \
+    P(S, size, peers, "0B", "0|64KiB..1GiB", "more, for lines of other GPUs' memory; 0: they are not kept")  \
     P(S, flag, scattered, "yes", "", "lines fall to sets by a hash, not quite evenly")                       \
     P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")                           \
     P(S, count, fill_sectors, "2", "1..4", "neighbours that come from memory together: 1, 2 or 4")           \
@@ -179,6 +180,7 @@ extern const struct param_group l2_params, l3_params, dram_params, noc_params, t
     X(S, tlb_walks, "walks", "walks through tables, for pages that it did not have")                         \
     X(S, host_bytes, "bytes", "read from or written to the host's memory")                                   \
     X(S, peer_bytes, "bytes", "read from or written to other GPUs' memory, or sent to them as pages")        \
+    X(S, peer_sectors_kept, "sectors", "sectors of other GPUs' memory that were kept here (l2.peers)")       \
     X(S, pages_wanted, "requests", "requests to the IOMMU for pages that were not here, or not to write")    \
     X(S, pages_received, "pages", "pages that came from elsewhere")                                          \
     X(S, pages_dropped, "pages", "pages that left, as others wanted them")                                   \

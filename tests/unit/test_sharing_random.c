@@ -215,7 +215,8 @@ static const struct fabric {
     {"h200", 6, 1, {"fabric.topology=mesh", "fabric.bandwidth=10GB/s"}, .apart = 32},
     {"h200", 8, 2, {"fabric.topology=torus", "fabric.credits=450"}, .apart = 32},
     {"v100-dgx1", 8, 1, {"gpu.major=8", "gpu.minor=0"}, .apart = 32},
-    {"h200", 2, 2, {"paging.policy=pm"}, .apart = 640, .rarer = 16}, /* FIRST_WITH_PAGES */
+    {"h200", 4, 2, {"l2.peers=64KiB"}, .apart = 32}, /* FIRST_WITH_MORE */
+    {"h200", 2, 2, {"paging.policy=pm"}, .apart = 640, .rarer = 16},
     {"h200", 3, 1, {"paging.policy=esi"}, .apart = 640, .rarer = 16},
     {"h200",
      4,
@@ -232,7 +233,7 @@ static const struct fabric {
      .rarer = 16},
 };
 
-enum { FIRST_WITH_PAGES = 6 }; /* those behind it, too */
+enum { FIRST_WITH_MORE = 6 }; /* than a fabric: what may be left out */
 
 static uint64_t bytes_of_home(const struct play *play)
 {
@@ -546,7 +547,7 @@ static void all_that_threads_saw_has_an_explanation(void **state)
 {
     (void)state;
     uint64_t done = 0;
-    size_t first = left_out_now > LEFT_OUT_COPIES ? FIRST_WITH_PAGES : 0;
+    size_t first = left_out_now > LEFT_OUT_COPIES ? FIRST_WITH_MORE : 0;
     for (size_t i = first; i < COUNT_OF(fabrics); i++) {
         struct play play;
         print_message("%s, %s\n", fabrics[i].system, fabrics[i].more[0]);
