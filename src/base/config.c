@@ -6,6 +6,7 @@
 struct config_setting {
     const struct param_row *row;
     char *value;
+    bool is_default; /* nobody set it: it stands in for the row's */
 };
 
 struct config_section {
@@ -143,6 +144,26 @@ bool config_set_key(struct config *config, const char *path, const char *key, co
     return true;
 }
 
+void config_set_default(struct config *config, const char *path, const char *key, const char *value)
+{
+    const struct param_group *group = find_group(config, path);
+    const struct param_row *row = find_row(group, key);
+    struct config_section *section = section_of(config, group, path, "");
+    size_t kept = 0;
+    for (size_t i = 0; i < section->count; i++) {
+        if (section->settings[i].is_default && section->settings[i].row == row)
+            mem_free(section->settings[i].value);
+        else
+            section->settings[kept++] = section->settings[i];
+    }
+    section->count = kept;
+    if (!value)
+        return;
+    mem_grow(section->settings, section->count, section->capacity);
+    section->settings[section->count++] =
+        (struct config_setting){.row = row, .value = mem_text(value), .is_default = true};
+}
+
 /* A section without settings is one all the same: a node that leaves all at its defaults. */
 static bool open_section(struct config *config, const char *path, const char *where, struct err *err)
 {
@@ -192,6 +213,17 @@ bool config_read_text(struct config *config, const char *name, const char *text,
     return ini_read_text(name, text, bytes, take_setting, config, err);
 }
 
+static void apply(const struct config_section *section, const char *path, bool are_defaults, void *spec)
+{
+    struct err why;
+    for (size_t i = 0; i < section->count; i++) {
+        const struct config_setting *setting = &section->settings[i];
+        if (setting->is_default == are_defaults &&
+            !param_parse(setting->row, setting->value, (char *)spec + setting->row->offset, &why))
+            BUG("%s.%s was checked when it was set: %s", path, setting->row->name, why.text);
+    }
+}
+
 void config_fill(const struct config *config, const struct param_group *group, const char *path, void *spec)
 {
     struct err why;
@@ -202,12 +234,10 @@ void config_fill(const struct config *config, const struct param_group *group, c
             BUG("the default of %s.%s: %s", path, row->name, why.text);
     }
     size_t number = names_find(&config->paths, path);
-    const struct config_section *section = number == NO_NAME ? NULL : &config->sections[number];
-    for (size_t i = 0; section && i < section->count; i++) {
-        const struct config_setting *setting = &section->settings[i];
-        if (!param_parse(setting->row, setting->value, (char *)spec + setting->row->offset, &why))
-            BUG("%s.%s was checked when it was set: %s", path, setting->row->name, why.text);
-    }
+    if (number == NO_NAME)
+        return;
+    apply(&config->sections[number], path, true, spec);
+    apply(&config->sections[number], path, false, spec);
 }
 
 const char *config_next(const struct config *config, const struct param_group *group, const char *path)
@@ -223,7 +253,7 @@ bool config_is_set(const struct config *config, const char *path, const struct p
     size_t number = names_find(&config->paths, path);
     const struct config_section *section = number == NO_NAME ? NULL : &config->sections[number];
     for (size_t i = 0; section && i < section->count; i++) {
-        if (section->settings[i].row == row)
+        if (section->settings[i].row == row && !section->settings[i].is_default)
             return true;
     }
     return false;

@@ -35,6 +35,10 @@ bool config_set(struct config *config, const char *assignment, struct err *err);
 bool config_set_key(struct config *config, const char *path, const char *key, const char *value,
                     const char *where, struct err *err);
 
+/* Another default than the row's, where it follows from other settings; in dumps and statistics, too. Later
+ * calls win; a NULL value: the row's again. The value must be a good one. */
+void config_set_default(struct config *config, const char *path, const char *key, const char *value);
+
 /* Fills a spec with the defaults and then the settings of this section. */
 void config_fill(const struct config *config, const struct param_group *group, const char *path, void *spec);
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* plus its number */ };
 
@@ -55,6 +56,9 @@ int options_own_words(const struct option_row *rows, int count, char **words);
  * the process at once. */
 extern _Atomic int interrupted;
 void catch_interrupts(void);
+
+/* How many GPUs an option asks for. */
+bool options_gpus(const char *option, const char *text, uint64_t *gpus, struct err *err);
 
 bool options_threads(const char *text, unsigned *threads, struct err *err);
 

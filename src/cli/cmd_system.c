@@ -1,6 +1,7 @@
 /* heddle system: a machine as a tree of its parts, and its fabric as a drawing. */
 #include "cli/cli.h"
 #include "cli/fabric_drawing.h"
+#include "cli/timing.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -12,42 +13,34 @@
 #include <string.h>
 
 struct request {
-    const char *name, *svg;
-    const char **settings;
-    size_t count, capacity;
-    char gpus[64];
+    const char *svg;
+    struct timing_request system;
 };
 
 static const struct option_row options[] = {
     {"--gpus", "N", "so many of its GPUs, on their usual fabric (system.gpus=N)"},
+    {"--unified", "N", "N GPUs that programs see as one"},
+    {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},
     {"--set", "PATH.KEY=VALUE", "change it, such as fabric.topology=ring; may come several times"},
     {"--svg", "FILE", "draw the fabric"},
     {NULL, NULL, NULL},
 };
 
-static void add_setting(struct request *request, const char *setting)
-{
-    mem_grow(request->settings, request->count, request->capacity);
-    request->settings[request->count++] = setting;
-}
-
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
     struct request *request = user;
+    bool taken;
     if (!row) {
-        if (request->name)
+        if (request->system.system)
             return err_set(err, "system: expected one name, not '%.120s' too", value);
-        request->name = value;
-    } else if (!strcmp(row->name, "--set")) {
-        add_setting(request, value);
-    } else if (!strcmp(row->name, "--gpus")) {
-        snprintf(request->gpus, sizeof request->gpus, "system.gpus=%.40s", value);
-        add_setting(request, request->gpus);
-    } else {
+        request->system.system = value;
+        return true;
+    }
+    if (!strcmp(row->name, "--svg")) {
         request->svg = value;
         return svg_check_name("--svg", value, err);
     }
-    return true;
+    return timing_took(&request->system, row, value, &taken, err);
 }
 
 /* ---- the tree ---- */
@@ -97,16 +90,14 @@ static void print_gpu(const struct system *system, const char *edge)
 static void print_links(const struct net_graph *graph, uint32_t node, const char *edge)
 {
     for (size_t i = 0; i < graph->link_count; i++) {
-        const struct net_link *link = &graph->links[i];
-        if (link->ends[0] == node || link->ends[1] == node)
-            printf("%sto %s: %s each way, %s\n", edge, graph->nodes[net_other_end(link, node)].name,
-                   with_unit(UNIT_rate, link->bytes_per_s), with_unit(UNIT_time, link->latency_ps));
+        struct fabric_link link;
+        if (!fabric_described_link(graph, i, &link) || (link.ends[0] != node && link.ends[1] != node))
+            continue;
+        printf("%sto %s: %s %s, %s\n", edge, graph->nodes[link.ends[link.ends[0] == node]].name,
+               with_unit(UNIT_rate, link.bytes_per_s),
+               link.is_half_duplex ? "both ways together (half duplex)" : "each way",
+               with_unit(UNIT_time, link.latency_ps));
     }
-}
-
-static const char *kind_of(const struct net_node *node)
-{
-    return node->is_bus ? "bus (half duplex)" : node->is_endpoint ? "its memory, for all GPUs" : "switch";
 }
 
 static void print_tree(const struct system *system, const struct net_graph *graph)
@@ -127,7 +118,9 @@ static void print_tree(const struct system *system, const struct net_graph *grap
     }
     for (uint32_t i = gpus; i < graph->node_count; i++) {
         const struct net_node *node = &graph->nodes[i];
-        printf("+- %s: %s", node->name, kind_of(node));
+        if (node->is_bus) /* told of as a link */
+            continue;
+        printf("+- %s: %s", node->name, node->is_endpoint ? "its memory, for all GPUs" : "switch");
         printf(node->latency_ps ? ", %s\n" : "\n", with_unit(UNIT_time, node->latency_ps));
         print_links(graph, i, "|  +- ");
     }
@@ -164,6 +157,21 @@ static void print_ways(const struct net_graph *graph, const struct net_routes *r
         printf("%u layers of virtual channels keep the routes free of deadlock\n", routes->layers);
 }
 
+static const char *name_of(const struct request *request)
+{
+    return request->system.system ? request->system.system : "h200";
+}
+
+static const char *seen_as(const struct system *system)
+{
+    static char words[64];
+    if (system->spec.monolithic > 1)
+        snprintf(words, sizeof words, " of %" PRIu64 " times the parts", system->spec.monolithic);
+    return system->spec.monolithic > 1                     ? words
+           : system->spec.unified && system->spec.gpus > 1 ? " that programs see as one"
+                                                           : "";
+}
+
 static bool show(const struct request *request, const struct system *system, struct err *err)
 {
     struct net_graph graph = {0};
@@ -177,8 +185,8 @@ static bool show(const struct request *request, const struct system *system, str
     if (good && gpus == 1)
         net_add_node(&graph, &(struct net_node){.name = "gpu0", .is_endpoint = true});
     if (good) {
-        printf("%s: %" PRIu64 " GPU%s, %" PRIu64 " SMs, %s of memory\n",
-               request->name ? request->name : "h200", gpus, gpus == 1 ? "" : "s", sms, about(memory));
+        printf("%s: %" PRIu64 " GPU%s%s, %" PRIu64 " SMs, %s of memory\n", name_of(request), gpus,
+               gpus == 1 ? "" : "s", seen_as(system), sms, about(memory));
         print_tree(system, &graph);
         if (gpus > 1)
             print_ways(&graph, &routes);
@@ -189,22 +197,84 @@ static bool show(const struct request *request, const struct system *system, str
     return good;
 }
 
+/* ---- those there are ---- */
+
+static void print_topology(const struct system *system)
+{
+    struct text word = {0};
+    for (size_t i = 0; i < fabric_params.row_count; i++) {
+        const struct param_row *row = &fabric_params.rows[i];
+        if (!strcmp(row->name, "topology"))
+            param_print(row, (const char *)&system->fabric + row->offset, &word);
+    }
+    puts(strcmp(word.at, "graph") ? word.at : "links and switches of its own");
+    text_fini(&word);
+}
+
+static void print_one(const char *name)
+{
+    struct system system;
+    struct err err;
+    if (!system_load(&system, name, NULL, &err)) {
+        printf("  %-12s %s\n", name, err.text);
+        return;
+    }
+    uint64_t gpus = system.spec.gpus;
+    printf("  %-12s ", name);
+    if (gpus > 1)
+        printf("%" PRIu64 " x ", gpus);
+    printf("%s, %" PRIu64 " SMs, %s%s", system.gpu.name, system.gpu.sm_count, about(system.gpu.memory),
+           gpus > 1 ? " each; fabric: " : "\n");
+    if (gpus > 1)
+        print_topology(&system);
+    system_fini(&system);
+}
+
+static void print_name(const char *name)
+{
+    puts(name);
+}
+
+static void each_name(void (*each)(const char *name))
+{
+    char **names;
+    size_t count;
+    system_names(NULL, &names, &count);
+    for (size_t i = 0; i < count; i++) {
+        each(names[i]);
+        mem_free(names[i]);
+    }
+    mem_free(names);
+}
+
+static int list(void)
+{
+    puts("Systems that come with Heddle (docs/descriptions.md says how to write others):");
+    each_name(print_one);
+    puts("\n`heddle system NAME` shows one.");
+    return EXIT_GOOD;
+}
+
+static void complete(const char *behind)
+{
+    if (!*behind)
+        each_name(print_name);
+}
+
 static int run(int count, char **words)
 {
     struct err err;
     struct system system;
     struct request request = {0};
-    if (!options_parse(options, count, words, &request, took, &err) ||
-        !system_load(&system, request.name, NULL, &err)) {
-        mem_free(request.settings);
-        return complain(EXIT_USAGE, &err);
+    if (!count)
+        return list();
+    bool good = options_parse(options, count, words, &request, took, &err) &&
+                timing_load_system(&request.system, &system, &err);
+    if (good) {
+        good = show(&request, &system, &err);
+        system_fini(&system);
     }
-    bool good = true;
-    for (size_t i = 0; i < request.count && good; i++)
-        good = system_set(&system, request.settings[i], &err);
-    good = good && system_check(&system, &err) && show(&request, &system, &err);
-    system_fini(&system);
-    mem_free(request.settings);
+    timing_fini(&request.system);
     return good ? EXIT_GOOD : complain(EXIT_USAGE, &err);
 }
 
@@ -213,7 +283,9 @@ const struct cmd cmd_system = {
     .arguments = "[NAME|FILE] [--gpus N] [--set PATH.KEY=VALUE] [--svg FILE]",
     .help = "show a system: its GPUs, its fabric, and the ways between them",
     .more = "Prints the machine as a tree, and for systems of several GPUs the latency and the bandwidth of\n"
-            "the way between each two. docs/multi-gpu.md says how fabrics are described.",
+            "the way between each two. docs/multi-gpu.md says how fabrics are described. Without any word,\n"
+            "lists the systems that come with Heddle; with options alone, shows the h200.",
     .options = options,
+    .complete = complete,
     .run = run,
 };

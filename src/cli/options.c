@@ -103,6 +103,14 @@ void options_print(const struct option_row *rows)
     }
 }
 
+bool options_gpus(const char *option, const char *text, uint64_t *gpus, struct err *err)
+{
+    enum { MOST_GPUS = 64 }; /* as the rows of [system] allow */
+    struct err why;
+    return (unit_parse(UNIT_count, text, gpus, &why) && *gpus >= 1 && *gpus <= MOST_GPUS) ||
+           err_set(err, "%s: expected a whole number from 1 to %d, not '%.80s'", option, MOST_GPUS, text);
+}
+
 bool options_threads(const char *text, unsigned *threads, struct err *err)
 {
     enum { MOST_THREADS = 1024 };

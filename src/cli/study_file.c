@@ -59,8 +59,9 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return true;
     }
     if (!strcmp(row->name, "--gpus")) { /* not a setting of all points */
+        uint64_t count;
         r->gpus = value;
-        return true;
+        return options_gpus(row->name, value, &count, err);
     }
     if (!timing_took(&r->timing, row, value, &taken, err))
         return false;

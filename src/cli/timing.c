@@ -27,20 +27,17 @@ static void add_setting(struct timing_request *request, const char *value)
     request->settings[request->setting_count] = NULL;
 }
 
-enum { GPUS_MOST = 64 }; /* as the rows of [system] allow */
-
 static bool take_gpus(struct timing_request *request, const struct option_row *row, const char *value,
                       const char *key, struct err *err)
 {
     uint64_t count;
-    struct err why;
     struct text setting = {0};
-    if (!unit_parse(UNIT_count, value, &count, &why))
-        return err_set(err, "%s: %s", row->name, why.text);
-    if (!count || count > GPUS_MOST)
-        return err_set(err, "%s: expected 1 to %d GPUs, not %.80s", row->name, GPUS_MOST, value);
-    if (request->gpus)
-        return err_set(err, "%s: expected one of --gpus N, --unified N and --monolithic N", row->name);
+    if (!options_gpus(row->name, value, &count, err))
+        return false;
+    if (request->gpus_by)
+        return err_set(err, "%s does not go with %s: each of them says how many GPUs there are", row->name,
+                       request->gpus_by);
+    request->gpus_by = row->name;
     text_add(&setting, "%s=%llu", key, (unsigned long long)count);
     request->gpus = setting.at;
     add_setting(request, setting.at);

@@ -16,9 +16,10 @@ struct timing_request {
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */
     size_t setting_count, setting_capacity;
-    const char *dump; /* where the whole description goes, or NULL */
-    char *own;        /* the settings of the environment */
-    char *gpus;       /* ... and of --gpus, --unified or --monolithic */
+    const char *dump;    /* where the whole description goes, or NULL */
+    char *own;           /* the settings of the environment */
+    char *gpus;          /* ... and of --gpus, --unified or --monolithic */
+    const char *gpus_by; /* ... which of these it was, or NULL */
 };
 
 #define TIMING_OPTIONS                                                                                       \

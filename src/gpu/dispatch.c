@@ -10,7 +10,7 @@
 PARAM_GROUP(dispatch_params, "dispatch", "how blocks come to SMs", dispatch_spec, DISPATCH_PARAMS,
             SHOWS_IN_TIME);
 
-enum { ORDER_GPC, ORDER_ROUND_ROBIN, ORDER_STATIC, MOST_GPCS = 64 };
+enum { ORDER_GPC, ORDER_ROUND_ROBIN, ORDER_STATIC, MOST_GPCS = DISPATCH_GPCS_MOST + 1 };
 
 struct gpc {
     uint32_t sms, late; /* how many it has; of these, those with the GPU's last numbers */

@@ -17,6 +17,8 @@
     P(S, count, sms_per_tpc, "2", "1..64", "SMs of a GPC that have numbers in a row")                        \
     P(S, count, first_gpc, "2", "0..63", "the GPC that gets the first blocks")
 
+enum { DISPATCH_GPCS_MOST = 63 };
+
 struct dispatch_spec {
     DISPATCH_PARAMS(PARAM_FIELD, dispatch_spec)
 };

@@ -193,6 +193,11 @@ void svg_bar(FILE *f, const struct svg_bar *bar, const char *format, ...)
     va_end(more);
 }
 
+void svg_blank(FILE *f, double x, double y, double width, double height)
+{
+    fprintf(f, "<rect class='b' x='%.1f' y='%.1f' width='%.1f' height='%.1f'/>\n", x, y, width, height);
+}
+
 void svg_key(FILE *f, double x, double y, struct svg_pen pen, const char *name)
 {
     svg_line(f, pen, (struct svg_point[]){{x, y}, {x + SVG_KEY_WIDTH, y}}, 2);

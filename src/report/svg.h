@@ -80,6 +80,9 @@ struct svg_bar {
 };
 void svg_bar(FILE *f, const struct svg_bar *bar, const char *format, ...) SVG_FORMAT(3);
 
+/* A piece of the ground, on what was drawn so far: for a label. */
+void svg_blank(FILE *f, double x, double y, double width, double height);
+
 /* A row of the key: a piece of the line, and its name. */
 enum { SVG_KEY_ROW = 18, SVG_KEY_WIDTH = 24 };
 void svg_key(FILE *f, double x, double y, struct svg_pen pen, const char *name);

@@ -4,6 +4,8 @@
 #include "net/routes.h"
 #include "system/fabric_sections.h"
 
+#include <string.h>
+
 PARAM_GROUP(fabric_params, "fabric", "what GPUs reach each other by", fabric_spec, FABRIC_PARAMS,
             SHOWS_IN_TIME);
 
@@ -96,6 +98,11 @@ static bool make_torus(const struct fabric_spec *spec, uint32_t gpus, struct net
 static bool (*const shapes[])(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph,
                               struct err *err) = {make_switch, make_ring, make_mesh, make_torus, make_full};
 
+static bool is_graph(const struct system *system)
+{
+    return system->fabric.topology >= sizeof shapes / sizeof *shapes;
+}
+
 bool fabric_graph(const struct system *system, struct net_graph *graph, struct err *err)
 {
     const struct fabric_spec *spec = &system->fabric;
@@ -106,24 +113,94 @@ bool fabric_graph(const struct system *system, struct net_graph *graph, struct e
         snprintf(name, sizeof name, "gpu%u", i);
         net_add_node(graph, &(struct net_node){.name = name, .is_endpoint = true, .forwards = spec->forward});
     }
-    bool regular = spec->topology < sizeof shapes / sizeof *shapes;
-    if (regular ? shapes[spec->topology](spec, gpus, graph, err)
-                : fabric_from_sections(&system->config, gpus, graph, err))
+    if (is_graph(system) ? fabric_from_sections(&system->config, gpus, graph, err)
+                         : shapes[spec->topology](spec, gpus, graph, err))
         return true;
     net_graph_fini(graph);
     return false;
 }
 
-bool fabric_check(const struct system *system, struct err *err)
+bool fabric_described_link(const struct net_graph *graph, size_t number, struct fabric_link *link)
+{
+    const struct net_link *one = &graph->links[number];
+    if (graph->nodes[one->ends[0]].is_bus)
+        return false;
+    *link = (struct fabric_link){.ends = {one->ends[0], one->ends[1]},
+                                 .latency_ps = one->latency_ps,
+                                 .bytes_per_s = one->bytes_per_s,
+                                 .is_half_duplex = graph->nodes[one->ends[1]].is_bus};
+    if (link->is_half_duplex) {
+        const struct net_link *second = one + 1; /* as fabric_sections.c adds them */
+        link->ends[1] = second->ends[1];
+        link->latency_ps += second->latency_ps;
+    }
+    return true;
+}
+
+/* ---- what cannot be ---- */
+
+/* Sets the error to the file that the graph is from. */
+static void name_file(const struct system *system, struct err *err)
+{
+    const char *path = config_next(&system->config, &fabric_link_params, NULL);
+    const char *where = path ? config_where(&system->config, path) : "fabric.topology";
+    const char *line = strrchr(where, ':');
+    err_set(err, "%.*s: ", (int)(line ? (size_t)(line - where) : strlen(where)), where);
+}
+
+static bool check_graph(const struct system *system, struct err *err);
+
+/* Not all can be reached. It may be that GPUs would have to pass messages on. */
+static bool is_in_pieces(const struct system *system, const struct err *why, struct err *err)
+{
+    struct system forwarding = *system;
+    struct err unused;
+    name_file(system, err);
+    err_add(err, "%s; ", why->text);
+    forwarding.fabric.forward = true;
+    if (!system->fabric.forward && check_graph(&forwarding, &unused))
+        err_add(err, "with forward = yes in [fabric], GPUs pass on messages for others");
+    else
+        err_add(err, "links or switches between them are missing ([fabric.link.*], [fabric.switch.*])");
+    return false;
+}
+
+static bool check_graph(const struct system *system, struct err *err)
 {
     struct net_graph graph;
     struct net_routes routes = {0};
-    if (system->spec.gpus == 1)
-        return true;
+    struct err why;
     if (!fabric_graph(system, &graph, err))
         return false;
-    bool good = net_check(&graph, err) && net_routes_find(&routes, &graph, err);
+    bool good = net_check(&graph, err);
+    if (good && !net_routes_find(&routes, &graph, &why))
+        good = is_graph(system) ? is_in_pieces(system, &why, err) : err_set(err, "%s", why.text);
     net_routes_fini(&routes);
     net_graph_fini(&graph);
     return good;
+}
+
+/* Whether it could be, were there as many GPUs as the description has. */
+static bool is_for_other_count(const struct system *system)
+{
+    struct system described = *system;
+    struct err unused;
+    described.spec.gpus = system->described_gpus;
+    return is_graph(system) && system->spec.gpus != system->described_gpus && system->described_gpus > 1 &&
+           check_graph(&described, &unused);
+}
+
+bool fabric_check(const struct system *system, struct err *err)
+{
+    if (system->spec.gpus == 1 || check_graph(system, err))
+        return true;
+    if (is_for_other_count(system)) {
+        name_file(system, err);
+        err_add(
+            err,
+            "its fabric is drawn for %llu GPUs, and cannot be that of %llu; choose a regular one, such as "
+            "--set fabric.topology=switch, or another system",
+            (unsigned long long)system->described_gpus, (unsigned long long)system->spec.gpus);
+    }
+    return false;
 }

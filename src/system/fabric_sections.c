@@ -31,18 +31,19 @@ static void add_switches(const struct config *config, struct net_graph *graph)
 /* A half-duplex link is two links with a bus between them, which does one thing at a time. */
 static void add_half_duplex(struct net_graph *graph, struct net_link *link)
 {
-    uint32_t bus = net_add_node(
-        graph,
-        &(struct net_node){.name = link->name, .forwards = true, .is_bus = true, .where = link->where});
     struct net_link near = *link, far = *link;
-    struct text name = {0};
+    struct text node = {0}, name = {0};
+    text_add(&node, "the bus of %s", link->name); /* which the ends of no link can name */
     text_add(&name, "%s.bus", link->name);
+    uint32_t bus = net_add_node(
+        graph, &(struct net_node){.name = node.at, .forwards = true, .is_bus = true, .where = link->where});
     near.ends[1] = far.ends[0] = bus;
     near.latency_ps = (link->latency_ps + 1) / 2;
     far.latency_ps = link->latency_ps - near.latency_ps ? link->latency_ps - near.latency_ps : 1;
     far.name = name.at;
     net_add_link(graph, &near);
     net_add_link(graph, &far);
+    text_fini(&node);
     text_fini(&name);
 }
 

@@ -17,6 +17,7 @@ struct gpu_config system_gpu(const struct system *system);
 
 /* shape.c: makes GPUs monolithic, and what programs see of unified ones. */
 void shape_apply(struct system *system);
+bool shape_check(const struct system *system, struct err *err);
 void shape_fini(struct system *system);
 
 struct gpu_slot {

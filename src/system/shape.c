@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "system/parts.h"
 
+#include <string.h>
+
 enum { WALKERS_MOST = 64 }; /* that a GPU can have: as the row allows */
 
 /* A text, so many times, with this between. */
@@ -57,10 +59,30 @@ void shape_apply(struct system *system)
         grow_sms(system, system->spec.monolithic);
         grow_memory(system, system->spec.monolithic);
     }
-    if (system_moves_pages(system)) /* pages of the unified GPU's memory are those that move */
-        system->spec.interleave = max_u64(system->spec.interleave, system->paging.page);
     system->gpu.l2 = system->l2.reported ? system->l2.bytes : 0;
     see_members(system);
+}
+
+static uint64_t words_in(const char *text)
+{
+    uint64_t count = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        text += strcspn(text, " ");
+        count++;
+    }
+    return count;
+}
+
+bool shape_check(const struct system *system, struct err *err)
+{
+    uint64_t times = system->spec.monolithic, gpcs = words_in(system->dispatch.gpcs);
+    if (times == 1 || gpcs <= DISPATCH_GPCS_MOST)
+        return true;
+    return err_set(err,
+                   "system.monolithic (--monolithic): a GPU has at most %d GPCs, so %s can be %llu times as "
+                   "large, not %llu times",
+                   DISPATCH_GPCS_MOST, system->gpu.name,
+                   (unsigned long long)(DISPATCH_GPCS_MOST / (gpcs / times)), (unsigned long long)times);
 }
 
 void shape_fini(struct system *system)

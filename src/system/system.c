@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/install.h"
 #include "base/mem.h"
+#include "base/unit.h"
 #include "paging/policy.h"
 #include "system/fabric.h"
 #include "system/mix.h"
@@ -31,40 +32,52 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the names of the folder's descriptions to the error. */
-static void add_known(const char *folder, struct err *err)
-{
-    DIR *open = opendir(folder);
-    if (!open) {
-        err_add(err, " (and there is no folder %s: HEDDLE_HOME says where Heddle is)", folder);
-        return;
-    }
-    char **names = NULL;
-    size_t count = 0, capacity = 0;
-    for (struct dirent *entry; (entry = readdir(open));) {
-        if (ends_in_ini(entry->d_name)) {
-            mem_grow(names, count, capacity);
-            names[count] = mem_text(entry->d_name);
-            names[count][strlen(names[count]) - 4] = 0;
-            count++;
-        }
-    }
-    closedir(open);
-    if (count)
-        qsort(names, count, sizeof *names, by_text);
-    for (size_t i = 0; i < count; i++) {
-        err_add(err, "%s %s", i == 0 ? "; there are" : i + 1 == count ? " and" : ",", names[i]);
-        mem_free(names[i]);
-    }
-    mem_free(names);
-}
-
 static void add_folder(struct text *path, const char *folder)
 {
     if (folder)
         text_add(path, "%s", folder);
     else
         install_add_data(path, "systems");
+}
+
+bool system_names(const char *folder, char ***names, size_t *count)
+{
+    struct text path = {0};
+    size_t capacity = 0;
+    add_folder(&path, folder);
+    DIR *open = opendir(path.at);
+    text_fini(&path);
+    *names = NULL;
+    *count = 0;
+    if (!open)
+        return false;
+    for (struct dirent *entry; (entry = readdir(open));) {
+        if (!ends_in_ini(entry->d_name))
+            continue;
+        mem_grow(*names, *count, capacity);
+        char *name = (*names)[(*count)++] = mem_text(entry->d_name);
+        name[strlen(name) - 4] = 0;
+    }
+    closedir(open);
+    if (*count)
+        qsort(*names, *count, sizeof **names, by_text);
+    return true;
+}
+
+/* Adds the names of the folder's descriptions to the error. */
+static void add_known(const char *folder, struct err *err)
+{
+    char **names;
+    size_t count;
+    if (!system_names(folder, &names, &count)) {
+        err_add(err, " (and there is no folder %s: HEDDLE_HOME says where Heddle is)", folder);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        err_add(err, "%s %s", i == 0 ? "; there are" : i + 1 == count ? " and" : ",", names[i]);
+        mem_free(names[i]);
+    }
+    mem_free(names);
 }
 
 static bool read_named(struct system *system, const char *name, const char *folder, struct err *err)
@@ -84,6 +97,17 @@ static bool read_named(struct system *system, const char *name, const char *fold
     return good;
 }
 
+/* Interleaved pages are those that move, unless they are told to be larger. */
+static void fill_interleave(struct system *system)
+{
+    struct text page = {0};
+    if (system_moves_pages(system))
+        unit_print(UNIT_size, system->paging.page, &page);
+    config_set_default(&system->config, "system", "interleave", page.at);
+    config_fill(&system->config, &system_params, "system", &system->spec);
+    text_fini(&page);
+}
+
 static void fill(struct system *system)
 {
     config_fill(&system->config, &gpu_params, "gpu", &system->gpu);
@@ -98,6 +122,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
     config_fill(&system->config, &system_params, "system", &system->spec);
+    fill_interleave(system);
     shape_apply(system);
 }
 
@@ -120,10 +145,11 @@ bool system_load(struct system *system, const char *name, const char *folder, st
         return false;
     }
     fill(system);
-    if (mix_apply(system, err))
-        return true;
-    system_fini(system);
-    return false;
+    good = mix_apply(system, err);
+    system->described_gpus = system->spec.gpus;
+    if (!good)
+        system_fini(system);
+    return good;
 }
 
 bool system_set(struct system *system, const char *assignment, struct err *err)
@@ -213,6 +239,16 @@ static bool check_paging(const struct system *system, struct err *err)
     if (system->spec.gpus >= PAGE_HOST)
         return err_set(err, "paging.policy: pages can move between up to %d GPUs, not %llu", PAGE_HOST - 1,
                        (unsigned long long)system->spec.gpus);
+    if (system->spec.interleave < system->paging.page) {
+        struct text page = {0};
+        unit_print(UNIT_size, system->paging.page, &page);
+        err_set(
+            err,
+            "system.interleave cannot be less than paging.page (%s): interleaved pages are those that move",
+            page.at);
+        text_fini(&page);
+        return false;
+    }
     if (system->paging.room && system->paging.room < system->paging.page)
         return err_set(err, "paging.room cannot be less than paging.page");
     return system->paging.page_least <= system->paging.page ||
@@ -222,8 +258,9 @@ static bool check_paging(const struct system *system, struct err *err)
 bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
-    return check_powers(system, err) && check_carveouts(&system->gpu, err) && gpu_check(&config, err) &&
-           mix_check(system, err) && fabric_check(system, err) && check_paging(system, err);
+    return check_powers(system, err) && check_carveouts(&system->gpu, err) && shape_check(system, err) &&
+           gpu_check(&config, err) && mix_check(system, err) && fabric_check(system, err) &&
+           check_paging(system, err);
 }
 
 void system_fini(struct system *system)

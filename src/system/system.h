@@ -46,8 +46,9 @@ struct system {
     struct system_texts {   /* of a monolithic GPU: as often as it is described */
         char *gpcs, *gpc_partitions;
     } texts;
-    const char *inherited; /* says of what was not set whose it is, "inherited from h200"; NULL: its own */
-    struct system_part {   /* where GPUs are of different descriptions ([gpus.NAME]): */
+    uint64_t described_gpus; /* so many GPUs the description has; others may be set */
+    const char *inherited;   /* says of what was not set whose it is, "inherited from h200"; NULL: its own */
+    struct system_part {     /* where GPUs are of different descriptions ([gpus.NAME]): */
         struct system *system;
         uint32_t gpus; /* so many of this one */
     } * parts;
@@ -63,6 +64,10 @@ const struct system *system_of_device(const struct system *system, uint32_t devi
  * NULL or "" is "h200". `folder` may be NULL: the systems that come with Heddle (base/install.h). An unknown
  * name's error lists those there are. */
 bool system_load(struct system *system, const char *name, const char *folder, struct err *err);
+
+/* The names of all descriptions in `folder` (NULL: those that come with Heddle), sorted; the caller frees
+ * each, and the list. False: there is no such folder. */
+bool system_names(const char *folder, char ***names, size_t *count);
 
 /* Changes one setting, "gpu.sm_count=4" or "system.gpus=8", before anything was made of the system. */
 bool system_set(struct system *system, const char *assignment, struct err *err);

@@ -16,9 +16,47 @@ expect_status 0
 expect_line out '^ +gpu0 +- +300 / 150 +600 / 150 +300 / 150 '
 expect_line out '^[0-9]+ layers of virtual channels'
 
-run system
+run system --gpus 1
 expect_status 0
 expect_line out '^h200: 1 GPU, 132 SMs'
+
+run system # those there are
+expect_status 0
+expect_line out '^  r9nano-x4 +4 x AMD Radeon R9 Nano, 64 SMs, 4GiB each; fabric: links and switches of its own$'
+for name in "$HEDDLE_HOME"/systems/*.ini; do
+    expect_line out "^  $(basename "$name" .ini) "
+done
+
+run system h200 --unified 2
+expect_line out '^h200: 2 GPUs that programs see as one, 264 SMs'
+run system h200 --monolithic 2
+expect_line out '^h200: 1 GPU of 2 times the parts, 264 SMs'
+
+# The example of the documentation: its half-duplex link is one link.
+awk '/^include = h200.ini/ { shown = 1 } shown && /^```/ { exit } shown' "$HEDDLE_HOME/docs/multi-gpu.md" >example.ini
+run system ./example.ini --svg example.svg
+expect_status 0
+expect_line out '^\|  \+- to left: 32GB/s both ways together \(half duplex\), 100ns$'
+expect_line out '^ +gpu0 +- +270 / 100 +470 / 100 +470 / 100 +290 / 32 *$'
+[[ $(grep -c '^+- host' out) == 1 ]] || fail 'there is more than one host'
+
+# in_boxes FILE: links of the drawing that pass through a box where they do not end.
+in_boxes() {
+    python3 - "$1" <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+boxes = [tuple(map(float, box)) for box in
+         re.findall(r"<rect x='([\d.]+)' y='([\d.]+)' width='([\d.]+)' height='([\d.]+)' fill=", text)]
+inside = lambda box, at: box[0] < at[0] < box[0] + box[2] and box[1] < at[1] < box[1] + box[3]
+links = [[tuple(map(float, at)) for at in re.findall(r"[ML]([\d.]+) ([\d.]+)", path)]
+         for path in re.findall(r" d='([^']*)'", text)]
+assert len(boxes) > 4 and len(links) > 4
+print(sum(any(inside(box, at) for at in link) for link in links for box in boxes
+          if not inside(box, link[0]) and not inside(box, link[-1])))
+END
+}
+expect_same 'links behind boxes' 0 "$(in_boxes dgx.svg)"
+expect_same 'links behind boxes' 0 "$(in_boxes example.svg)"
 
 # ---- refused ----
 
@@ -29,14 +67,24 @@ refused() { # WORDS MESSAGE
     expect_line err "^heddle: .*$2"
     [[ $(wc -l <err) == 1 ]] || fail "system $1: more than one line"
 }
-refused 'h200 --gpus 0' 'system.gpus: expected 1..64'
+refused 'h200 --gpus 0' "--gpus: expected a whole number from 1 to 64, not '0'"
+refused 'h200 --gpus 2 --unified 2' '--unified does not go with --gpus: '
+refused 'h200 --monolithic 8' 'system.monolithic .*at most 63 GPCs, so NVIDIA H200 can be 7 times as large, not 8 times$'
+refused 'v100-dgx1 --gpus 4' 'v100-dgx1.ini: its fabric is drawn for 8 GPUs, and cannot be that of 4; .*fabric.topology='
+refused 'v100-dgx1 --gpus 16' 'v100-dgx1.ini: its fabric is drawn for 8 GPUs, and cannot be that of 16; '
+run system v100-dgx1 --gpus 4 --set fabric.topology=full
+expect_status 0
+run system r9nano-x4 --gpus 3 # whose links are those of any GPU
+expect_status 0
 refused 'h200 --gpus 6 --set fabric.topology=mesh --set fabric.columns=4' '6 GPUs are not rows of 4'
 refused 'h200 --gpus 2 --set fabric.switch_latency=400ns' 'fabric.switch_latency'
 refused 'h200 --gpus 2 --svg x.png' 'svg'
 
 description() { printf 'include = h200.ini\n[system]\ngpus = 3\n[fabric]\ntopology = graph\n%b' "$1" >own.ini; }
 description '[fabric.link.a]\nends = gpu0 gpu1\n'
-refused ./own.ini 'there is no way from gpu0 to gpu2'
+refused ./own.ini 'own.ini: .*there is no way from gpu0 to gpu2; links or switches between them are missing'
+description 'forward = no\n[fabric.link.a]\nends = gpu0 gpu1\n[fabric.link.b]\nends = gpu1 gpu2\n'
+refused ./own.ini 'own.ini: .*there is no way from gpu0 to gpu2; with forward = yes in .fabric., GPUs pass on'
 description '[fabric.link.a]\nends = gpu0 gpu1\nlatency = 0\n'
 refused ./own.ini "own.ini:6: the link 'a' has no latency"
 description '[fabric.link.a]\nends = gpu0 gpu9\n'

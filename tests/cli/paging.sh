@@ -79,10 +79,28 @@ run bench fir --n 60000 --system r9nano-x2 --unified 2 "${few[@]}" --set paging.
 expect_status 0
 expect_line out ': ok; '
 
+# ---- what is told: the summary has pages, statistics the interleaving that was used, and a scalar load is called that ----
+
+large=(--set paging.policy=ps --set paging.page=2MiB)
+run bench kmeans --rounds 1 --system r9nano-x4 --unified 4 --set gpu.sm_count=8 --no-progress "${large[@]}" --json stats
+expect_status 0
+expect_line out "^pages: $(sum heddle__pages_wanted.sum) wanted by kernels, $(sum heddle__pages_received.sum) received \(.*\), "
+expect_line out "^pages: .* $(sum heddle__pages_dropped.sum) dropped for others\$"
+expect_line stats '"interleave": "2MiB"'
+grep -q 'shared memory and special functions' out && fail "$ran: AMD's scalar loads are called something else"
+tr -s '\n ' ' ' <out | grep -q 'latency of scalar loads: warps wait' || fail "$ran: scalar loads are not named"
+run bench fir --n 20000 --system r9nano-x2 --unified 2 "${few[@]}" --set paging.policy=pm --set system.interleave=64KiB --json stats
+expect_line stats '"interleave": "64KiB"' # larger ones are as they were set
+run bench fir --n 20000 --system r9nano-x2 --unified 2 "${few[@]}" --json stats
+expect_line stats '"interleave": "4KiB"'
+grep -q '^pages:' out && fail "$ran: pages stay, and are told of"
+
 # ---- bad input ----
 
 refuses '^heddle: .*paging.policy: expected one of none.pm.esi.ps, ' run --set paging.policy=lru true
 refuses '^heddle: .*paging.page: .*power of two' bench fir --gpus 2 --mode timing --set paging.policy=pm --set paging.page=5000B
+refuses '^heddle: system.interleave cannot be less than paging.page .64KiB.: ' \
+    bench fir --unified 2 --mode timing --set paging.policy=pm --set paging.page=64KiB --set system.interleave=4KiB
 refuses '^heddle: .*paging.page_least cannot be more' \
     bench fir --gpus 2 --mode timing --set paging.policy=ps --set paging.page_least=8KiB
 

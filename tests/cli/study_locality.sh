@@ -70,6 +70,7 @@ END
 
 refuses '^heddle: bitonic: sorted is not less than log$' bench bitonic --log 10 --sorted 10
 refuses "^heddle: --locality: .*'maybe'" bench fir --locality maybe
-refuses '^heddle: command line: gpus: expected 0..64, ' study locality --gpus 65
+refuses "^heddle: --gpus: expected a whole number from 1 to 64, not '65'$" study locality --gpus 65
+refuses "^heddle: --gpus: expected a whole number from 1 to 64, not '0'$" study locality --gpus 0
 refuses '^heddle: --gpus: .*cache-size.ini has no number of GPUs; --set system.gpus=N is for all points$' study cache-size --gpus 2
 true

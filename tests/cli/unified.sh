@@ -186,11 +186,13 @@ fi
 
 # ---- bad input ----
 
-refuses '^heddle: --unified: expected 1 to 64 GPUs, not 0$' bench vecadd --unified 0
-refuses '^heddle: --unified: expected 1 to 64 GPUs, not 65$' bench vecadd --unified 65
-refuses '^heddle: --monolithic: expected 1 to 64 GPUs, not 0$' run --monolithic 0 ./alone
+refuses "^heddle: --unified: expected a whole number from 1 to 64, not '0'$" bench vecadd --unified 0
+refuses "^heddle: --unified: expected a whole number from 1 to 64, not '65'$" bench vecadd --unified 65
+refuses "^heddle: --unified: expected a whole number from 1 to 64, not '2.5'$" bench vecadd --unified 2.5
+refuses "^heddle: --monolithic: expected a whole number from 1 to 64, not '0'$" run --monolithic 0 ./alone
 refuses "^heddle: --unified: expected a whole number.*'two'" run --unified two ./alone
-refuses '^heddle: --monolithic: expected one of --gpus N, --unified N and --monolithic N$' run --unified 2 --monolithic 2 ./alone
+refuses '^heddle: --monolithic does not go with --unified: ' run --unified 2 --monolithic 2 ./alone
+refuses '^heddle: --gpus does not go with --unified: ' run --unified 2 --gpus 2 ./alone
 refuses 'system.interleave: expected 4KiB..1GiB' bench vecadd --set system.interleave=1KiB
 refuses 'system.interleave: expected a power of two, and 12288 bytes are not' bench vecadd --set system.interleave=12KiB
 refuses 'system.unified: programs cannot share a unified GPU' serve here --set system.gpus=2 --set system.unified=yes

@@ -416,6 +416,37 @@ static void json_has_numbers_flags_and_texts(void **state)
     free(bytes);
 }
 
+/* Another default is used and shown, is not what somebody set, and yields to that. */
+static void another_default_yields_to_what_is_set(void **state)
+{
+    struct config *config = *state;
+    struct loom_spec spec;
+    struct text dump = {0};
+    config_set_default(config, "mill.loom", "shafts", "8");
+    config_set_default(config, "mill.loom", "shafts", "16");
+    config_fill(config, &test_loom, "mill.loom", &spec);
+    assert_int_equal(spec.shafts, 16);
+    assert_false(config_is_set(config, "mill.loom", &test_loom.rows[0]));
+    config_dump_marked(config, "by itself", &dump);
+    assert_non_null(strstr(dump.at, "shafts = 16 ; by itself"));
+    text_fini(&dump);
+    check_set(config, "mill.loom.shafts=5");
+    config_set_default(config, "mill.loom", "shafts", "12");
+    config_fill(config, &test_loom, "mill.loom", &spec);
+    assert_int_equal(spec.shafts, 5);
+}
+
+/* ... until there is none any more. */
+static void without_another_default_it_is_the_rows(void **state)
+{
+    struct config *config = *state;
+    struct loom_spec spec;
+    config_set_default(config, "mill.loom", "shafts", "8");
+    config_set_default(config, "mill.loom", "shafts", NULL);
+    config_fill(config, &test_loom, "mill.loom", &spec);
+    assert_int_equal(spec.shafts, 4);
+}
+
 #define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -453,6 +484,8 @@ int main(void)
         CONFIG_TEST(the_dump_reads_again_to_the_same),
         CONFIG_TEST(the_dump_holds_reals_to_the_last_bit),
         CONFIG_TEST(json_has_numbers_flags_and_texts),
+        CONFIG_TEST(another_default_yields_to_what_is_set),
+        CONFIG_TEST(without_another_default_it_is_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,11 @@ static double shared_waits(evidence_t *e)
     return e->at_work * (waits(e, STALL_short_scoreboard) + waits(e, STALL_mio_throttle));
 }
 
+static bool is_amd(evidence_t *e)
+{
+    return *e->source->gpu->target;
+}
+
 static double issued_at(evidence_t *e, cause_t *cause, const struct metric_place *place)
 {
     (void)e, (void)cause;
@@ -418,14 +423,53 @@ static void tell_imbalance(evidence_t *e, cause_t *cause, struct text *text)
 
 /* ---- what warps wait for ---- */
 
+/* Warp cycles in which the reply to a load of constants (AMD: a scalar load) was waited for. */
+static double constants_waited_at(evidence_t *e, cause_t *cause, const struct metric_place *place)
+{
+    (void)e, (void)cause;
+    return place->at->steps[UNIT_CONST] > 0 ? (double)place->counts.awaited : 0;
+}
+
+/* Percent of the time of warps; the profiler's reason for it is that for shared memory. */
+static double constants_waited(evidence_t *e)
+{
+    double waited = 0, whole = 0; /* places may be those of several launches */
+    for (size_t i = 0; i < e->place_count; i++) {
+        waited += constants_waited_at(e, NULL, &e->places[i]);
+        for (int stall = 0; stall < STALL_COUNT; stall++)
+            whole += (double)e->places[i].counts.stalls[stall];
+    }
+    return percent(waited, whole);
+}
+
+static double constants_share(evidence_t *e, cause_t *cause)
+{
+    (void)cause;
+    double share = e->at_work * constants_waited(e);
+    return share >= shared_waits(e) / 2 ? if_at_least(MATTERS, share) : 0;
+}
+
+static void tell_constants(evidence_t *e, cause_t *cause, struct text *text)
+{
+    text_add(text, "%s: warps wait for it %.0f%% of the time",
+             is_amd(e) ? "latency of scalar loads" : cause->words, constants_waited(e));
+}
+
 static double stall_share(evidence_t *e, cause_t *cause)
 {
     return cause->words ? e->at_work * waits(e, (enum stall)cause->which) : 0;
 }
 
+/* AMD's special functions have a fixed latency; who waits as for them, waits for the LDS or a scalar load. */
+static const char *stall_words(evidence_t *e, cause_t *cause)
+{
+    return cause->which == STALL_short_scoreboard && is_amd(e) ? "latency of the LDS and of scalar loads"
+                                                               : cause->words;
+}
+
 static void tell_stall(evidence_t *e, cause_t *cause, struct text *text)
 {
-    text_add(text, "%s: warps wait for it %.0f%% of the time", cause->words,
+    text_add(text, "%s: warps wait for it %.0f%% of the time", stall_words(e, cause),
              waits(e, (enum stall)cause->which));
 }
 
@@ -484,6 +528,8 @@ const struct cause causes[] = {
     {"latency of atomics", IS_GLOBAL_WAIT, IS_GLOBAL_WAIT, 0, atomics_share, tell_atomics, atomic_at},
     {"contended atomics of shared memory", IS_DATA, IS_DATA | IS_SHARED_WAIT, 0, shared_atomics_share,
      tell_conflicts, conflicts_at},
+    {"latency of constant memory", IS_SHARED_WAIT, IS_SHARED_WAIT, 0, constants_share, tell_constants,
+     constants_waited_at},
     {"bank conflicts", IS_DATA, IS_DATA | IS_SHARED_WAIT, 0, conflicts_share, tell_conflicts, conflicts_at},
     {"accesses that do not coalesce", IS_DATA, IS_DATA | IS_L2 | IS_GLOBAL_WAIT, 0, scattered_full_share,
      tell_scattered, extra_at},

@@ -240,6 +240,33 @@ static void add_links(const struct launches *lines, struct text *to)
     text_fini(&line);
 }
 
+/* "pages: 120 wanted, 118 received (483 kB), 96 dropped" */
+static void add_pages(const struct launches *lines, const struct system *system, struct text *to)
+{
+    uint64_t wanted = 0, received = 0, bytes = 0, dropped = 0;
+    struct text line = {0};
+    if (!system_moves_pages(system))
+        return;
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        const struct gpu_kernel_stats *sum = &lines->kernels[i].sum;
+        wanted += sum->mem.pages_wanted;
+        received += sum->mem.pages_received;
+        bytes += sum->mem.page_bytes;
+        dropped += sum->mem.pages_dropped;
+    }
+    text_add(&line, "pages: ");
+    add_whole(&line, wanted);
+    text_add(&line, " wanted by kernels, ");
+    add_whole(&line, received);
+    text_add(&line, " received (");
+    add_bytes(&line, bytes);
+    text_add(&line, "), ");
+    add_whole(&line, dropped);
+    text_add(&line, " dropped for others");
+    add_wrapped(to, line.at);
+    text_fini(&line);
+}
+
 /* "saxpy.cu:5 (ld.global.f32), PTX line 29"; where an unrolled loop has it several times, "... and 3 more" */
 static void add_where(struct text *text, const struct metric_place *place)
 {
@@ -361,6 +388,8 @@ void launches_explain(const struct launches *lines, const struct launch_run *run
         add_all(&groups, run, text);
     add_copies(lines, text);
     add_links(lines, text);
+    if (run->timing)
+        add_pages(lines, run->system, text);
     if (run->timing && run->program && lines->end_ps) {
         text_add(text, "simulated time until the last of these ended: ");
         add_time(text, lines->end_ps);

@@ -156,7 +156,7 @@ static bool setting(void *user, const char *section, const char *key, const char
 bool campaign_set_gpus(struct campaign *campaign, const char *count, struct err *err)
 {
     return campaign->spec.gpus
-               ? set_row(&campaign_study_params, &campaign->spec, "gpus", count, "command line", err)
+               ? set_row(&campaign_study_params, &campaign->spec, "gpus", count, "--gpus", err)
                : err_set(err, "--gpus: %s has no number of GPUs; --set system.gpus=N is for all points",
                          campaign->path);
 }
