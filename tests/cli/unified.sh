@@ -38,6 +38,16 @@ for system in h200 r9nano; do
         done
     done
 done
+# lines of other members that are kept need not come again
+for system in h200 r9nano; do
+    share=(bench matmul_tiled --m 64 --n 64 --k 64 --system $system "${few[@]}" --unified 3 --json stats)
+    run "${share[@]}"
+    bytes=$(metric heddle__peer_bytes.sum)
+    run "${share[@]}" --set l2.peers=1MiB
+    expect_line out ': ok; '
+    (($(metric heddle__peer_bytes.sum) < bytes && 0 < $(metric heddle__peer_sectors_kept.sum))) ||
+        fail "$ran: no line was kept"
+done
 run bench bfs --nodes 2000 "${few[@]}" --unified 2
 expect_line out '^bfs: ok'
 run bench vecadd --unified 4 --mode functional
@@ -85,6 +95,7 @@ END
 
 same_always 0.5 bench histogram --n 4000 --bins 64 --blocks 8 "${few[@]}" --unified 3 @
 same_always 0.5 bench matmul_tiled --m 64 --n 64 --k 64 --system r9nano "${few[@]}" --unified 2 @
+same_always 0.5 bench matmul_tiled --m 64 --n 64 --k 64 "${few[@]}" --unified 3 --set l2.peers=64KiB @
 same_always 0.4 bench vecadd --n 20000 "${few[@]}" --monolithic 2 @
 
 # ---- the Locality API ----
