@@ -1,5 +1,5 @@
-/* Coarse-grained shared virtual memory: structures with pointers that the host and kernels use by turns, maps,
- * copies and fills, buffers in it, several devices. */
+/* Coarse-grained shared virtual memory: structures with pointers that the host and kernels use by turns,
+ * maps, copies and fills, buffers in it, several devices. */
 #define START_OPENCL_VERSION 300
 #include "start.h"
 
@@ -245,8 +245,8 @@ static void buffers(void)
     CHECK(has_numbers(memory, COUNT, 7));
     GOOD(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 40, sizeof got, &got, 0, NULL, NULL));
     CHECK(got == 17);
-    int *mapped = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 8, 64, 0, NULL, NULL,
-                                     &error);
+    int *mapped =
+        clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 8, 64, 0, NULL, NULL, &error);
     GOOD(error);
     CHECK(mapped == memory + 2 && mapped[1] == 10);
     mapped[1] = 100;
@@ -302,13 +302,15 @@ static void arguments(void)
     GIVES(CL_INVALID_ARG_INDEX, clSetKernelArgSVMPointer(add, 2, memory));
     cl_bool on = CL_TRUE;
     void *pointers[] = {memory};
-    GIVES(CL_INVALID_OPERATION, clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof on, &on));
+    GIVES(CL_INVALID_OPERATION,
+          clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof on, &on));
     on = CL_FALSE;
     GOOD(clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof on, &on));
     GIVES(CL_INVALID_VALUE, clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof pointers, NULL));
     GIVES(CL_INVALID_VALUE, clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, 3, pointers));
     GIVES(CL_INVALID_VALUE, clSetKernelExecInfo(add, 12345, sizeof pointers, pointers));
-    GIVES(CL_INVALID_KERNEL, clSetKernelExecInfo(NULL, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof pointers, pointers));
+    GIVES(CL_INVALID_KERNEL,
+          clSetKernelExecInfo(NULL, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof pointers, pointers));
     if (is_heddle) { /* others let it pass */
         GIVES(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(add, 0, &local));
         GIVES(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(add, 1, memory));
