@@ -62,7 +62,7 @@ static enum result place(struct driver *driver, const struct copy_side *from, co
     struct memory_facts facts;
     bool known = memory_find(driver, at, &facts);
     side->kind = facts.kind;
-    side->device = facts.device;
+    side->device = from->is_lent ? NULL : facts.device;
     if (!at || !extent(side, box, &bytes) || (from->must_be_device && !known) ||
         facts.kind == MEMORY_INTERNAL)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is no address of a device", (unsigned long long)at);

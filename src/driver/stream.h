@@ -73,6 +73,7 @@ struct copy_side {
     uint64_t pitch, rows;   /* bytes from row to row, rows from slice to slice; 0: tight */
     uint64_t x_bytes, y, z; /* where it begins */
     bool must_be_device;    /* INVALID_VALUE when it is no memory of a device or pinned (cudaMemcpyKind) */
+    bool is_lent;           /* of a device, and the host has it now: lend.h */
 };
 struct copy {
     struct copy_side from, to;

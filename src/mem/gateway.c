@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "mem/cut.h"
 #include "mem/memsys.h"
 #include "mem/peer_cache.h"
 
@@ -14,6 +15,7 @@ struct guest {
     uint32_t gpu, client, id;
     uint32_t next; /* of the free ones */
     uint32_t is_copy;
+    uint32_t whole; /* that it is a part of, plus 1; 0: none */
 };
 
 struct gateway_state {
@@ -22,6 +24,10 @@ struct gateway_state {
     uint64_t sectors_kept;
     uint32_t free_guest; /* the first of those that are free, plus 1; 0: none */
     uint32_t guests_now;
+    uint32_t free_whole; /* likewise */
+    uint32_t cut_whole;  /* of the request that waits for room with some of its parts, plus 1; 0: none */
+    uint32_t cut_done;   /* sectors of those that have gone */
+    uint32_t unused;     /* zero */
 };
 
 struct gateway {
@@ -32,7 +38,9 @@ struct gateway {
     uint32_t client, host;
     struct guest *guests;
     size_t guest_count;
-    struct peer_cache *kept; /* NULL: no lines of peers are */
+    struct peer_cache *kept;     /* NULL: no lines of peers are */
+    struct memsys_whole *wholes; /* of peers whose lines have another size */
+    size_t whole_count;
 };
 
 static struct gateway *gateway_of(const struct component *self)
@@ -62,6 +70,28 @@ static void guest_give(struct gateway *gateway, struct gateway_state *state, uin
     gateway->guests[number].next = state->free_guest;
     state->free_guest = number + 1;
     state->guests_now--;
+}
+
+static uint32_t whole_take(struct gateway *gateway, struct gateway_state *state)
+{
+    if (!state->free_whole) {
+        size_t more = gateway->whole_count ? 2 * gateway->whole_count : 64;
+        gateway->wholes = mem_resize(gateway->wholes, gateway->whole_count, more, sizeof *gateway->wholes);
+        for (size_t i = more; i-- > gateway->whole_count;) {
+            gateway->wholes[i].next = state->free_whole;
+            state->free_whole = (uint32_t)i + 1;
+        }
+        gateway->whole_count = more;
+    }
+    uint32_t number = state->free_whole;
+    state->free_whole = gateway->wholes[number - 1].next;
+    return number;
+}
+
+static void whole_give(struct gateway *gateway, struct gateway_state *state, uint32_t number)
+{
+    gateway->wholes[number - 1].next = state->free_whole;
+    state->free_whole = number;
 }
 
 /* A message, of an own client's request or of the reply to it, passes: to this GPU, or from there. */
@@ -199,19 +229,29 @@ static void answer_peer(struct component *self, struct gateway_state *state, con
     } message = {.head = {0}};
     memcpy(&message.reply, event->payload, event->bytes);
     struct guest guest = gateway->guests[message.reply.id];
+    uint16_t bytes = event->bytes;
+    uint64_t last_line = message.reply.line;
     guest_give(gateway, state, message.reply.id);
+    if (guest.whole) {
+        struct memsys_whole *whole = &gateway->wholes[guest.whole - 1];
+        if (!memsys_whole_add(whole, (enum memsys_kind)event->kind, event->payload))
+            return;
+        bytes = memsys_whole_reply(whole, &message.reply);
+        whole_give(gateway, state, guest.whole);
+    }
     message.head.to = (uint16_t)guest.gpu;
     message.head.tag = (uint16_t)guest.client;
     message.reply.id = guest.id;
     uint32_t wire = guest.is_copy && event->kind == MEM_DONE
-                        ? copy_done_bytes(message.reply.line, memsys_line_bytes(gateway->mem))
-                        : event->bytes;
-    send_to_fabric(self, event->kind, &message, event->bytes, wire);
+                        ? copy_done_bytes(last_line, memsys_line_bytes(gateway->mem))
+                        : bytes;
+    send_to_fabric(self, event->kind, &message, bytes, wire);
 }
 
-/* A peer's request, for the slice that has the line; its port of the crossbar is as wide as the fabric.
- * False: that slice has no room for it yet. */
-static bool ask_slice(struct component *self, struct gateway_state *state, const struct event *event)
+/* A peer's request, or (whole: which, plus 1) a part of one, for the slice that has the line; its port of the
+ * crossbar is as wide as the fabric. False: that slice has no room for it yet. */
+static bool ask_slice(struct component *self, struct gateway_state *state, const struct event *event,
+                      const void *request, uint16_t bytes, uint32_t whole)
 {
     struct gateway *gateway = gateway_of(self);
     struct net_head head;
@@ -219,9 +259,8 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
         struct memsys_request request;
         unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request) + sizeof(uint64_t)];
     } message;
-    uint16_t bytes = (uint16_t)(event->bytes - sizeof head);
     memcpy(&head, event->payload, sizeof head);
-    memcpy(&message, event->payload + sizeof head, bytes);
+    memcpy(&message, request, bytes);
     struct port *port = component_port(self, GATEWAY_ASKS);
     uint32_t to = message.request.policy == MEM_AROUND
                       ? memsys_copy_target(gateway->mem, message.request.line)
@@ -232,11 +271,48 @@ static bool ask_slice(struct component *self, struct gateway_state *state, const
     gateway->guests[number] = (struct guest){.gpu = head.from,
                                              .client = head.tag,
                                              .id = message.request.id,
-                                             .is_copy = message.request.policy == MEM_AROUND};
+                                             .is_copy = message.request.policy == MEM_AROUND,
+                                             .whole = whole};
     uint64_t origin = probe_request_id(head.from, head.tag, message.request.id);
     memcpy((unsigned char *)&message + bytes, &origin, sizeof origin);
     message.request.id = number;
     return port_send_sized(port, to, 0, event->kind, &message, (uint16_t)(bytes + sizeof origin), 0);
+}
+
+/* The parts of a peer's request, one for each of the own lines. False: the next one has no room yet. */
+static bool ask_slices(struct component *self, struct gateway_state *state, const struct event *event)
+{
+    struct gateway *gateway = gateway_of(self);
+    uint32_t line_bytes = memsys_line_bytes(gateway->mem), taken;
+    enum memsys_kind kind = (enum memsys_kind)event->kind;
+    const unsigned char *request = event->payload + sizeof(struct net_head);
+    struct {
+        struct memsys_request request;
+        unsigned char rest[MEM_PAYLOAD_MOST - sizeof(struct memsys_request)];
+    } part;
+    if (!state->cut_whole) {
+        state->cut_whole = whole_take(gateway, state);
+        state->cut_done = 0;
+        memsys_whole_begin(&gateway->wholes[state->cut_whole - 1], kind, request, line_bytes);
+    }
+    while ((taken = memsys_cut(kind, request, line_bytes, state->cut_done, &part))) {
+        uint16_t bytes = (uint16_t)memsys_message_bytes(kind, part.request.sectors, part.request.count);
+        if (!ask_slice(self, state, event, &part, bytes, state->cut_whole))
+            return false;
+        state->cut_done |= taken;
+    }
+    state->cut_whole = 0;
+    return true;
+}
+
+static bool take_request(struct component *self, struct gateway_state *state, const struct event *event)
+{
+    const unsigned char *at = event->payload + sizeof(struct net_head);
+    struct memsys_request request;
+    memcpy(&request, at, sizeof request);
+    if (UNLIKELY(memsys_is_cut(&request, memsys_line_bytes(gateway_of(self)->mem))))
+        return ask_slices(self, state, event);
+    return ask_slice(self, state, event, at, (uint16_t)(event->bytes - sizeof(struct net_head)), 0);
 }
 
 /* A line of a page that comes here. */
@@ -299,7 +375,7 @@ static void take_from_fabric(struct component *self, struct gateway_state *state
             take_page(self, event);
         else if (memsys_kinds[event->kind].way == MEM_TO_REQUESTER)
             answer_client(self, event);
-        else if (!ask_slice(self, state, event))
+        else if (!take_request(self, state, event))
             return;
     }
 }
@@ -345,9 +421,19 @@ static void gateway_archive(struct component *self, void *at, struct archive *ar
         gateway->guest_count = count;
     }
     archive_bytes(archive, gateway->guests, gateway->guest_count * sizeof *gateway->guests);
-    bool good = state->free_guest <= gateway->guest_count;
+    count = (size_t)archive_count(archive, gateway->whole_count, sizeof *gateway->wholes);
+    if (archive->reading && archive->good) {
+        gateway->wholes = mem_resize(gateway->wholes, gateway->whole_count, count, sizeof *gateway->wholes);
+        gateway->whole_count = count;
+    }
+    archive_bytes(archive, gateway->wholes, gateway->whole_count * sizeof *gateway->wholes);
+    bool good = state->free_guest <= gateway->guest_count && state->free_whole <= gateway->whole_count &&
+                state->cut_whole <= gateway->whole_count;
     for (size_t i = 0; i < gateway->guest_count && good; i++)
-        good = gateway->guests[i].next <= gateway->guest_count;
+        good = gateway->guests[i].next <= gateway->guest_count &&
+               gateway->guests[i].whole <= gateway->whole_count;
+    for (size_t i = 0; i < gateway->whole_count && good; i++)
+        good = gateway->wholes[i].next <= gateway->whole_count && gateway->wholes[i].count <= MEM_ATOMS;
     archive_check(archive, good);
     if (gateway->kept)
         peer_cache_archive(gateway->kept, archive);
@@ -384,6 +470,7 @@ void gateway_free(struct gateway *gateway)
         return;
     peer_cache_free(gateway->kept);
     mem_free(gateway->guests);
+    mem_free(gateway->wholes);
     mem_free(gateway);
 }
 

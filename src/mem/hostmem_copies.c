@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "mem/cut.h"
 
 enum { BURST = 4096, WINDOW_SHIFT = 40 }; /* bytes that are handed to the link at a time */
 #define WINDOWS_FROM (UINT64_C(1) << 47)
@@ -145,20 +146,27 @@ static void receive_piece(struct hostmem *host, const struct memsys_request *req
     }
 }
 
-/* A piece for another GPU goes on from here. A buffer of the driver's, which nobody sees, has it meanwhile.
+/* A piece for another GPU goes on from here, by lines of that GPU. A buffer of the driver's, which nobody
+ * sees, has it meanwhile.
  */
 static uint64_t pass_piece(struct hostmem *host, const struct memsys_request *request,
                            const unsigned char *message)
 {
-    uint32_t bytes = 0;
-    const unsigned char *payload = message + sizeof *request;
-    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
-        struct memsys_write write;
-        memcpy(&write, payload, sizeof write);
-        bytes += (uint32_t)__builtin_popcount(write.mask);
+    uint32_t line_bytes = memsys_line_bytes(host->links[home_of(host, request->line)].mem);
+    struct {
+        struct memsys_request request;
+        struct memsys_write writes[MEM_SECTORS_MOST];
+    } part;
+    uint64_t there_at = 0;
+    for (uint32_t done = 0, taken; (taken = memsys_cut(MEM_WRITE, message, line_bytes, done, &part));
+         done |= taken) {
+        uint32_t bytes = 0, count = sector_count(part.request.sectors);
+        for (uint32_t i = 0; i < count; i++)
+            bytes += (uint32_t)__builtin_popcount(part.writes[i].mask);
+        uint16_t size = (uint16_t)memsys_message_bytes(MEM_WRITE, part.request.sectors, 0);
+        there_at = max_u64(there_at, send_piece(host, &part.request, &part, size, bytes));
     }
-    uint16_t size = (uint16_t)memsys_message_bytes(MEM_WRITE, request->sectors, 0);
-    return send_piece(host, request, message, size, bytes);
+    return there_at;
 }
 
 void hostmem_copies_receive(struct hostmem *host, uint32_t gpu, const unsigned char *message)

@@ -1,6 +1,6 @@
 /* The messages between SMs, caches and memory. A message is about one line of memory and carries its data.
- * Addresses are physical, packed (base/address.h). How long a line is, the description says (l2.line); the
- * L2s of a machine have lines of one size.
+ * Addresses are physical, packed (base/address.h). How long a line is, the description of the
+ * GPU that asks says (l2.line). A home whose lines have another size cuts requests of peers (mem/cut.h).
  *
  * A kind of message is a row below. Handlers follow the row: whether a copy of the line can serve the
  * request, or it must go to the line's home; whether the old bytes must be present; how long it is. A

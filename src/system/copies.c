@@ -19,7 +19,8 @@ static struct course_plan plan_way(const struct local_machine *machine, uint32_t
 {
     const struct net_graph *graph = network_graph(machine->fabric);
     const struct net_routes *routes = network_routes(machine->fabric);
-    uint32_t line_bytes = memsys_line_bytes(machine_home_mem(machine, 0));
+    uint32_t gpu = from < machine_homes(machine) ? from : to;
+    uint32_t line_bytes = memsys_line_bytes(machine_home_mem(machine, gpu));
     return (struct course_plan){.latency_ps = net_way_latency(routes, graph, from, to),
                                 .bytes_per_s = net_way_bandwidth(routes, graph, from, to, line_bytes)};
 }

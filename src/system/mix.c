@@ -71,11 +71,11 @@ bool mix_check(const struct system *system, struct err *err)
         const struct system *part = system->parts[i].system, *first = system->parts[0].system;
         if (!system_check(part, err))
             return false;
-        if (part->l2.line != first->l2.line)
+        if (system_moves_pages(system) && part->l2.line != first->l2.line)
             return err_set(
                 err,
-                "GPUs of one machine have lines of the same size, and %s has %llu bytes (l2.line), "
-                "%s %llu",
+                "pages move (paging.policy) between GPUs with lines of the same size only, and %s has %llu "
+                "bytes (l2.line), %s %llu",
                 first->gpu.name, (unsigned long long)first->l2.line, part->gpu.name,
                 (unsigned long long)part->l2.line);
     }

@@ -117,7 +117,11 @@ expect_line out ': 3 GPUs, 372 SMs, '
 run bench allreduce --mode timing --system ./mixed.ini --bytes 4KiB --stats mixed.json
 expect_status 0
 printf '[gpus.a]\nsystem = h200\n[gpus.b]\nsystem = r9nano\n' >mixed.ini
-refused ./mixed.ini 'lines of the same size'
+run system ./mixed.ini
+expect_status 0
+expect_line out ': 2 GPUs, 196 SMs, '
+printf '[paging]\npolicy = pm\n' >>mixed.ini
+refused ./mixed.ini 'pages move .* between GPUs with lines of the same size only'
 printf '[gpus.a]\nsystem = nosuch\n' >mixed.ini
 refused ./mixed.ini "there is no system 'nosuch'.*mixed.ini:1"
 

@@ -201,7 +201,19 @@ static uint64_t address_of_word(const struct play *play, unsigned word)
     return play->home[home] + offset_of_word(play, first + place);
 }
 
-/* The last one has the host in its fabric, too. */
+/* GPUs with lines of 128 and of 64 bytes. */
+static const char mixed[] = "sharing_random_mixed.ini";
+
+static void write_mixed(void)
+{
+    FILE *file = fopen(mixed, "w");
+    assert_non_null(file);
+    fprintf(file, "[gpus.a]\nsystem = " SYSTEMS_FOLDER "/wide.ini\n[gpus.b]\nsystem = " SYSTEMS_FOLDER
+                  "/narrow.ini\ncount = 2\n[gpus.c]\nsystem = " SYSTEMS_FOLDER "/wide.ini\n");
+    fclose(file);
+}
+
+/* Those of v100-dgx1 have the host in their fabric, too. */
 static const struct fabric {
     const char *system;
     unsigned gpus, threads;
@@ -231,6 +243,7 @@ static const struct fabric {
      {"paging.policy=esi", "gpu.major=8", "gpu.minor=0", "fabric.link.plx0.latency=20us"},
      .apart = 64,
      .rarer = 16},
+    {mixed, 4, 2, {"fabric.topology=switch"}, .apart = 32},
 };
 
 enum { FIRST_WITH_MORE = 6 }; /* than a fabric: what may be left out */
@@ -548,6 +561,7 @@ static void all_that_threads_saw_has_an_explanation(void **state)
     (void)state;
     uint64_t done = 0;
     size_t first = left_out_now > LEFT_OUT_COPIES ? FIRST_WITH_MORE : 0;
+    write_mixed();
     for (size_t i = first; i < COUNT_OF(fabrics); i++) {
         struct play play;
         print_message("%s, %s\n", fabrics[i].system, fabrics[i].more[0]);

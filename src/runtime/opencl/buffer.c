@@ -215,9 +215,11 @@ static enum result fill_by_copies(const struct fill_command *fill, struct stream
 static enum result submit_fill(struct opencl_command *command, struct stream *stream)
 {
     struct fill_command *fill = (struct fill_command *)command;
-    uint64_t at;
-    enum result result = opencl_mem_at(command->mems[0], command->queue->device->device, &at);
-    if (result)
+    uint64_t at = 0;
+    enum result result = RESULT_SUCCESS;
+    if (command->mems[0])
+        result = opencl_mem_at(command->mems[0], command->queue->device->device, &at);
+    if (result || !fill->bytes)
         return result;
     at += fill->offset;
     if (!is_word(fill))
@@ -231,23 +233,30 @@ static enum result submit_fill(struct opencl_command *command, struct stream *st
 
 static const struct opencl_command_ops fill_ops = {sizeof(struct fill_command), submit_fill, NULL};
 
-cl_int API(clEnqueueFillBuffer)(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_bytes,
-                                size_t offset, size_t bytes, cl_uint wait_count, const cl_event *waits,
-                                cl_event *event)
+cl_int opencl_fill(const struct opencl_call *call, cl_mem mem, uint64_t offset, uint64_t bytes,
+                   const void *pattern, size_t pattern_bytes)
 {
-    cl_int error = opencl_check_transfer(queue, mem, false, wait_count, waits);
-    if (error)
-        return error;
     if (!pattern || !pattern_bytes || pattern_bytes > PATTERN_MOST || pattern_bytes & (pattern_bytes - 1) ||
-        !fits(mem, offset, bytes) || offset % pattern_bytes || bytes % pattern_bytes)
+        offset % pattern_bytes || bytes % pattern_bytes)
         return CL_INVALID_VALUE;
-    struct fill_command *fill =
-        (struct fill_command *)opencl_command_new(queue, &fill_ops, CL_COMMAND_FILL_BUFFER);
+    struct fill_command *fill = (struct fill_command *)opencl_command_new(call->queue, &fill_ops, call->type);
     opencl_retain(mem);
     fill->base.mems[0] = mem;
     memcpy(fill->pattern, pattern, pattern_bytes);
     fill->pattern_bytes = pattern_bytes;
     fill->offset = offset;
     fill->bytes = bytes;
-    return opencl_enqueue(&fill->base, false, wait_count, waits, event);
+    return opencl_enqueue(&fill->base, call->blocking, call->wait_count, call->waits, call->event);
+}
+
+cl_int API(clEnqueueFillBuffer)(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_bytes,
+                                size_t offset, size_t bytes, cl_uint wait_count, const cl_event *waits,
+                                cl_event *event)
+{
+    struct opencl_call call = {queue, CL_COMMAND_FILL_BUFFER, false, wait_count, waits, event};
+    cl_int error = opencl_check_transfer(queue, mem, false, wait_count, waits);
+    if (error)
+        return error;
+    return fits(mem, offset, bytes) ? opencl_fill(&call, mem, offset, bytes, pattern, pattern_bytes)
+                                    : CL_INVALID_VALUE;
 }

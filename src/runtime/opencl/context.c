@@ -3,6 +3,7 @@
 #include "runtime/opencl/descriptors.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/info.h"
+#include "runtime/opencl/svm.h"
 
 bool opencl_context_has(cl_context context, cl_device_id device)
 {
@@ -105,6 +106,7 @@ void opencl_context_end(cl_context context)
         ((void(CL_CALLBACK *)(cl_context, void *))one->function)(context, one->user);
         mem_free(one);
     }
+    opencl_svm_end_all(context);
     opencl_descriptors_free(context->descriptors);
     mem_free(context->devices);
     mem_free(context->properties);

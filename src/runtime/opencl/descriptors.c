@@ -35,7 +35,7 @@ struct opencl_descriptors *opencl_descriptors_new(void)
 void opencl_descriptors_free(struct opencl_descriptors *all)
 {
     for (size_t i = 0; i < all->chunk_count; i++)
-        opencl_mem_give_back(device_driver(all->chunks[i].device->device), all->chunks[i].address);
+        opencl_mem_give_back(device_driver(all->chunks[i].device->device), all->chunks[i].address, NULL);
     mem_free(all->chunks);
     mem_free(all->entries);
     pthread_mutex_destroy(&all->lock);

@@ -18,13 +18,6 @@ static cl_int unsupported(const char *name, _Atomic bool *said)
         static _Atomic bool said;                                                                            \
         return unsupported(#name, &said);                                                                    \
     }
-#define OPENCL_NO_NULL(name)                                                                                 \
-    static void *no_##name(void)                                                                             \
-    {                                                                                                        \
-        static _Atomic bool said;                                                                            \
-        unsupported(#name, &said);                                                                           \
-        return NULL;                                                                                         \
-    }
 #define OPENCL_NO_MAKE(type, name, ...)                                                                      \
     _Pragma("GCC diagnostic push")                                                                           \
         _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") static type no_##name(__VA_ARGS__,          \
@@ -37,7 +30,6 @@ static cl_int unsupported(const char *name, _Atomic bool *said)
 #include "runtime/opencl/functions.def"
 #undef OPENCL_YES
 #undef OPENCL_NO
-#undef OPENCL_NO_NULL
 #undef OPENCL_NO_MAKE
 
 /* What an unsupported function takes does not matter. */
@@ -46,12 +38,10 @@ static cl_int unsupported(const char *name, _Atomic bool *said)
 const cl_icd_dispatch opencl_dispatch = {
 #define OPENCL_YES(name)                .name = API(name),
 #define OPENCL_NO(name)                 .name = AS_ITS_TYPE(name) no_##name,
-#define OPENCL_NO_NULL(name)            .name = AS_ITS_TYPE(name) no_##name,
 #define OPENCL_NO_MAKE(type, name, ...) .name = no_##name,
 #include "runtime/opencl/functions.def"
 #undef OPENCL_YES
 #undef OPENCL_NO
-#undef OPENCL_NO_NULL
 #undef OPENCL_NO_MAKE
 };
 

@@ -4,7 +4,7 @@
 #include "runtime/opencl/device.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/info.h"
-#include "runtime/opencl/memory.h"
+#include "runtime/opencl/svm.h"
 
 /* ---- making them ---- */
 
@@ -159,6 +159,16 @@ static cl_int take(cl_kernel kernel, const struct gcn3_arg *info, size_t bytes, 
     }
 }
 
+static void set_arg(cl_kernel kernel, cl_uint index, const struct opencl_arg *arg)
+{
+    struct opencl_arg copy = copy_arg(arg);
+    pthread_mutex_lock(&kernel->lock);
+    void *before = kernel->args[index].value;
+    kernel->args[index] = copy;
+    pthread_mutex_unlock(&kernel->lock);
+    mem_free(before);
+}
+
 cl_int API(clSetKernelArg)(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     struct opencl_arg arg = {0};
@@ -167,14 +177,23 @@ cl_int API(clSetKernelArg)(cl_kernel kernel, cl_uint index, size_t bytes, const 
     if (index >= kernel->info->explicit_count)
         return CL_INVALID_ARG_INDEX;
     cl_int error = take(kernel, &kernel->info->args[index], bytes, value, &arg);
-    if (error)
-        return error;
-    struct opencl_arg copy = copy_arg(&arg);
-    pthread_mutex_lock(&kernel->lock);
-    void *before = kernel->args[index].value;
-    kernel->args[index] = copy;
-    pthread_mutex_unlock(&kernel->lock);
-    mem_free(before);
+    if (!error)
+        set_arg(kernel, index, &arg);
+    return error;
+}
+
+/* Any place in shared virtual memory, or NULL. */
+cl_int API(clSetKernelArgSVMPointer)(cl_kernel kernel, cl_uint index, const void *value)
+{
+    struct opencl_arg arg = {.is_set = true, .bytes = sizeof value, .svm = (uint64_t)(uintptr_t)value};
+    if (!opencl_is(kernel, OPENCL_KERNEL))
+        return CL_INVALID_KERNEL;
+    if (index >= kernel->info->explicit_count)
+        return CL_INVALID_ARG_INDEX;
+    if (kernel->info->args[index].kind != GCN3_ARG_GLOBAL_BUFFER ||
+        (value && !opencl_svm_holds(kernel->program->context, value, 1)))
+        return CL_INVALID_ARG_VALUE;
+    set_arg(kernel, index, &arg);
     return CL_SUCCESS;
 }
 

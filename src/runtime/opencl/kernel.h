@@ -11,6 +11,7 @@ struct opencl_arg {
     uint64_t bytes;
     cl_mem mem;         /* or NULL */
     cl_sampler sampler; /* or NULL */
+    uint64_t svm;       /* an address of shared virtual memory; or 0 */
 };
 
 struct _cl_kernel {

@@ -3,12 +3,20 @@
 #include "runtime/opencl/transfer.h"
 #include "base/mem.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/opencl/svm.h"
+
+static const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+
+cl_int opencl_check_map_flags(cl_map_flags flags)
+{
+    bool bad = flags & ~(CL_MAP_READ | writes) ||
+               (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE));
+    return bad ? CL_INVALID_VALUE : CL_SUCCESS;
+}
 
 static cl_int check_flags(cl_mem mem, cl_map_flags flags)
 {
-    const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
-    if (flags & ~(CL_MAP_READ | writes) ||
-        (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE)))
+    if (opencl_check_map_flags(flags))
         return CL_INVALID_VALUE;
     if (flags & CL_MAP_READ && opencl_check_host_access(mem, false))
         return CL_INVALID_OPERATION;
@@ -30,6 +38,24 @@ static void keep(cl_mem mem, struct opencl_mapping *mapping)
     pthread_mutex_unlock(&mem->lock);
 }
 
+/* From the first byte to behind the last, where the host sees it. */
+static uint64_t extent(const struct copy *copy)
+{
+    return ((copy->depth - 1) * copy->to.rows + copy->height - 1) * copy->to.pitch + copy->width_bytes;
+}
+
+/* The copy that a map makes, or nothing. */
+static cl_int start_map(const struct opencl_call *call, cl_mem mem, const struct opencl_mapping *mapping)
+{
+    struct copy now = mapping->to_host;
+    if (opencl_mem_is_svm(mem))
+        return opencl_svm_map(call, mem, now.to.address, extent(&now), mapping->flags);
+    if (!(mapping->flags &
+          (CL_MAP_READ | CL_MAP_WRITE))) /* what is there does not matter, or has to be kept */
+        set_empty(&now);
+    return opencl_transfer(call, NULL, mem, &now);
+}
+
 /* `copy` is to the shadow, with offsets on both sides. */
 static cl_int map(const struct opencl_call *call, cl_mem mem, cl_map_flags flags, struct copy *copy,
                   void **pointer)
@@ -42,10 +68,7 @@ static cl_int map(const struct opencl_call *call, cl_mem mem, cl_map_flags flags
     struct opencl_mapping *mapping = mem_alloc(1, sizeof *mapping);
     *mapping = (struct opencl_mapping){
         .pointer = (void *)(uintptr_t)copy->to.address, .flags = flags, .to_host = *copy};
-    struct copy now = *copy;
-    if (!(flags & (CL_MAP_READ | CL_MAP_WRITE))) /* what is there does not matter, or has to be kept */
-        set_empty(&now);
-    error = opencl_transfer(call, NULL, mem, &now);
+    error = start_map(call, mem, mapping);
     if (error) {
         mem_free(mapping);
         return error;
@@ -150,10 +173,11 @@ cl_int API(clEnqueueUnmapMemObject)(cl_command_queue queue, cl_mem mem, void *po
     struct copy back = mapping->to_host;
     back.from = mapping->to_host.to;
     back.to = mapping->to_host.from;
-    if (!(mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)))
+    if (!(mapping->flags & writes))
         set_empty(&back);
     mem_free(mapping);
-    return opencl_transfer(&call, mem, NULL, &back);
+    return opencl_mem_is_svm(mem) ? opencl_svm_unmap(&call, mem, back.from.address)
+                                  : opencl_transfer(&call, mem, NULL, &back);
 }
 
 /* ---- between devices ---- */

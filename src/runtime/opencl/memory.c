@@ -5,6 +5,7 @@
 #include "runtime/opencl/device.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/info.h"
+#include "runtime/opencl/svm.h"
 
 static const cl_mem_flags access_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 static const cl_mem_flags host_access_flags =
@@ -32,6 +33,12 @@ static cl_mem root_of(cl_mem mem, uint64_t *offset)
     for (; mem->parent; mem = mem->parent)
         *offset += mem->offset;
     return mem;
+}
+
+bool opencl_mem_is_svm(cl_mem mem)
+{
+    uint64_t offset;
+    return root_of(mem, &offset)->is_svm;
 }
 
 static struct driver *driver_of(cl_mem mem)
@@ -74,7 +81,7 @@ enum result opencl_mem_move(cl_mem mem, struct device *device, struct stream *st
     enum result result = RESULT_SUCCESS;
     if (!root->home) {
         result = settle(root, device);
-    } else if (root->home != device) {
+    } else if (root->home != device && !root->is_svm) {
         result = memory_alloc(device, root->bytes, &to);
         if (!result)
             result = stream_copy_bytes(stream, to, root->address, root->bytes, false);
@@ -152,14 +159,14 @@ static void end_memory(const struct leftover *one)
     pthread_mutex_unlock(&leftover_lock);
 }
 
-void opencl_mem_give_back(struct driver *driver, uint64_t address)
+void opencl_mem_give_back(struct driver *driver, uint64_t address, void *pinned)
 {
-    end_memory(&(struct leftover){.driver = driver, .address = address});
+    end_memory(&(struct leftover){.driver = driver, .address = address, .shadow = pinned});
 }
 
 void opencl_mem_end(cl_mem mem)
 {
-    struct leftover one = {NULL, driver_of(mem), mem->address, mem->shadow};
+    struct leftover one = {NULL, driver_of(mem), mem->is_svm ? 0 : mem->address, mem->shadow};
     for (struct opencl_callback *next, *call = mem->destructors; call; call = next) {
         next = call->next;
         ((void(CL_CALLBACK *)(cl_mem, void *))call->function)(mem, call->user);
@@ -178,6 +185,26 @@ void opencl_mem_end(cl_mem mem)
 
 /* ---- making them ---- */
 
+/* A buffer in shared virtual memory is that memory. */
+static void use_host(cl_mem mem, void *host)
+{
+    struct opencl_svm svm;
+    mem->host = host;
+    mem->is_svm = mem->type == CL_MEM_OBJECT_BUFFER && opencl_svm_find(mem->context, host, &svm);
+    if (mem->is_svm) {
+        mem->home = svm.home;
+        mem->address = (uint64_t)(uintptr_t)host;
+    }
+}
+
+/* Whether it is all within shared virtual memory, if its beginning is. */
+static bool fits_svm(cl_context context, cl_mem_flags flags, size_t bytes, const void *host)
+{
+    struct opencl_svm svm;
+    return !(flags & CL_MEM_USE_HOST_PTR) || !opencl_svm_find(context, host, &svm) ||
+           opencl_svm_holds(context, host, bytes);
+}
+
 cl_int opencl_mem_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags, uint64_t bytes,
                       void *host, const void *initial, cl_mem *made)
 {
@@ -190,7 +217,7 @@ cl_int opencl_mem_new(cl_context context, cl_mem_object_type type, cl_mem_flags 
     mem->flags = flags & access_flags ? flags : flags | CL_MEM_READ_WRITE;
     mem->bytes = bytes;
     if (flags & CL_MEM_USE_HOST_PTR)
-        mem->host = host;
+        use_host(mem, host);
     if (initial)
         mem->initial = memcpy(mem_alloc(bytes, 1), initial, bytes);
     uint64_t address;
@@ -216,6 +243,8 @@ static cl_int make_buffer(cl_context context, cl_mem_flags flags, size_t bytes, 
     bool needs_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
     if (!host == needs_host)
         return CL_INVALID_HOST_PTR;
+    if (!fits_svm(context, flags, bytes, host))
+        return CL_INVALID_BUFFER_SIZE;
     const void *initial = flags & CL_MEM_COPY_HOST_PTR ? host : NULL;
     return opencl_mem_new(context, CL_MEM_OBJECT_BUFFER, flags, bytes, host, initial, made);
 }
@@ -307,7 +336,7 @@ cl_int API(clGetMemObjectInfo)(cl_mem mem, cl_mem_info name, size_t bytes, void 
         INFO(CL_MEM_CONTEXT, cl_context, mem->context)
         INFO(CL_MEM_ASSOCIATED_MEMOBJECT, cl_mem, mem->parent)
         INFO(CL_MEM_OFFSET, size_t, mem->offset)
-        INFO(CL_MEM_USES_SVM_POINTER, cl_bool, CL_FALSE)
+        INFO(CL_MEM_USES_SVM_POINTER, cl_bool, opencl_mem_is_svm(mem))
     default:
         return CL_INVALID_VALUE;
     }

@@ -35,6 +35,7 @@ struct _cl_mem {
     uint64_t address;
     void *initial; /* what goes there then; or NULL */
     void *shadow;  /* where the host sees what it maps; or NULL */
+    bool is_svm;   /* `host` is shared virtual memory, and its own: svm.h */
     struct opencl_mapping *mappings;
     cl_uint map_count;
     struct opencl_callback *destructors;
@@ -45,6 +46,9 @@ static inline bool opencl_is_image(cl_mem mem)
 {
     return mem->type != CL_MEM_OBJECT_BUFFER;
 }
+
+/* Whether its bytes are shared virtual memory. */
+bool opencl_mem_is_svm(cl_mem mem);
 
 /* CL_INVALID_VALUE when they do not go together. */
 cl_int opencl_mem_check_flags(cl_mem_flags flags);
@@ -63,8 +67,9 @@ enum result opencl_mem_move(cl_mem mem, struct device *device, struct stream *st
 /* Where the host sees it while it is mapped, from its first byte on. */
 enum result opencl_mem_shadow(cl_mem mem, void **shadow);
 
-/* Frees memory of a device, now or later: also where nothing can wait for a device. */
-void opencl_mem_give_back(struct driver *driver, uint64_t address);
+/* Frees memory of a device, and pinned memory (or NULL), now or later: also where nothing can wait for a
+ * device. */
+void opencl_mem_give_back(struct driver *driver, uint64_t address, void *pinned);
 /* Frees what was released where nothing could wait for a device; to be called now and then. */
 void opencl_mem_sweep(void);
 

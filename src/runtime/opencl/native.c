@@ -4,6 +4,7 @@
 #include "runtime/opencl/command.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/memory.h"
+#include "runtime/opencl/svm.h"
 
 struct native_buffer {
     cl_mem mem;
@@ -41,6 +42,8 @@ static enum result copy_buffer(cl_mem mem, struct stream *stream, struct device 
         result = opencl_mem_shadow(mem, shadow);
     if (result)
         return result;
+    if (opencl_mem_is_svm(mem))
+        return opencl_svm_pass(stream, address, mem->bytes, to_host, true, true);
     uint64_t host = (uint64_t)(uintptr_t)*shadow;
     struct copy copy = {.to.address = to_host ? host : address,
                         .from.address = to_host ? address : host,

@@ -26,8 +26,10 @@ static enum result find_object(const struct opencl_arg *arg, cl_device_id device
 {
     if (arg->sampler)
         return opencl_sampler_at(arg->sampler, device, address);
-    if (!arg->mem)
+    if (!arg->mem) {
+        *address = arg->svm;
         return RESULT_SUCCESS;
+    }
     return opencl_is_image(arg->mem) ? opencl_image_at(arg->mem, device, address)
                                      : opencl_mem_at(arg->mem, device->device, address);
 }

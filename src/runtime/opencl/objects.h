@@ -25,12 +25,10 @@
 #define OPENCL_YES(name) extern __typeof__(*((cl_icd_dispatch *)0)->name) API(name);
 #define OPENCL_NO(name)
 #define OPENCL_NO_MAKE(...)
-#define OPENCL_NO_NULL(name)
 #include "runtime/opencl/functions.def"
 #undef OPENCL_YES
 #undef OPENCL_NO
 #undef OPENCL_NO_MAKE
-#undef OPENCL_NO_NULL
 
 enum opencl_kind {
     OPENCL_PLATFORM = 0x48454401, /* numbers that other memory does not have by chance */

@@ -1,6 +1,7 @@
 #include "runtime/opencl/transfer.h"
 #include "base/mem.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/opencl/svm.h"
 
 enum { TO, FROM }; /* of a command's mems */
 
@@ -58,6 +59,8 @@ static struct transfer_command *new_transfer(const struct opencl_call *call, cl_
     command->base.mems[TO] = to;
     command->base.mems[FROM] = from;
     command->copy = *copy;
+    command->copy.to.is_lent = !to && opencl_svm_is_mapped(copy->to.address);
+    command->copy.from.is_lent = !from && opencl_svm_is_mapped(copy->from.address);
     return command;
 }
 

@@ -21,6 +21,10 @@ cl_int opencl_transfer(const struct opencl_call *call, cl_mem to, cl_mem from, c
 /* Likewise, from memory that is the command's own (mem_alloc) and ends with it. */
 cl_int opencl_transfer_owned(const struct opencl_call *call, cl_mem to, void *owned, const struct copy *copy);
 
+/* A pattern of 1, 2, 4, ... 128 bytes, as often as it takes; mem NULL: `offset` is an address. */
+cl_int opencl_fill(const struct opencl_call *call, cl_mem mem, uint64_t offset, uint64_t bytes,
+                   const void *pattern, size_t pattern_bytes);
+
 /* The queue's, the memory's and the wait list's checks, in this order; of another context:
  * CL_INVALID_CONTEXT. */
 cl_int opencl_check_transfer(cl_command_queue queue, cl_mem mem, bool image, cl_uint wait_count,

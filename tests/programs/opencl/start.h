@@ -2,12 +2,18 @@
 #ifndef TESTS_PROGRAMS_OPENCL_START_H
 #define TESTS_PROGRAMS_OPENCL_START_H
 
-#define CL_TARGET_OPENCL_VERSION 120
+#ifndef START_OPENCL_VERSION
+#define START_OPENCL_VERSION 120
+#endif
+#define CL_TARGET_OPENCL_VERSION START_OPENCL_VERSION
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 
 #include "../check.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 static cl_platform_id platform;
