@@ -389,6 +389,12 @@ void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned 
     }
 }
 
+void iommu_reached(struct iommu *iommu, uint32_t gpu, uint64_t at)
+{
+    if (iommu->uvm)
+        uvm_reached(iommu->uvm, gpu, at);
+}
+
 void iommu_event(struct iommu *iommu, const struct event *event)
 {
     struct page_want want;

@@ -26,8 +26,19 @@ void iommu_set_lines(struct iommu *iommu, uint32_t bytes); /* how long they are 
 /* What a GPU's pager sends. */
 void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload);
 
+/* A GPU read or wrote managed memory at the host. */
+void iommu_reached(struct iommu *iommu, uint32_t gpu, uint64_t at);
+
 /* The own events of the host's component, by their kind. */
-enum iommu_event { HOST_COPIES, IOMMU_DECIDES, IOMMU_SENDS, IOMMU_WALKED, UVM_WORKS, UVM_PREFETCHES };
+enum iommu_event {
+    HOST_COPIES,
+    IOMMU_DECIDES,
+    IOMMU_SENDS,
+    IOMMU_WALKED,
+    UVM_WORKS,
+    UVM_PREFETCHES,
+    UVM_UNPINS
+};
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);
 

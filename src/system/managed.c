@@ -66,12 +66,15 @@ static uint64_t *sum_before(struct managed_sums *sums, uint64_t at)
     return &sums->list[number];
 }
 
-/* No GPU has it any more. */
-static void take_back(struct local_machine *machine, struct page *page)
+/* No GPU has it any more: the CPU took it, or a copy changed it. */
+static void take_back(struct local_machine *machine, struct page *page, bool by_cpu)
 {
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_forget_pages(machine_home_mem(machine, home), page->at, page_bytes(page));
-    uvm_take_back(uvm_of(machine), page);
+    if (by_cpu)
+        uvm_cpu_took(uvm_of(machine), page, machine->now);
+    else
+        uvm_take_back(uvm_of(machine), page);
     for (uint64_t left = page->mappers; left; left &= left - 1)
         memsys_map_page(machine_home_mem(machine, (uint32_t)__builtin_ctzll(left)), page->at, page->shift);
 }
@@ -92,7 +95,7 @@ static void compare(struct local_machine *machine, struct page *page, bool may_w
     bool changed = bytes && *before != NO_SUM && *before != sum;
     *before = sum;
     if (changed && !(may_write && was_written(machine, page->at)))
-        take_back(machine, page);
+        take_back(machine, page, true);
 }
 
 static void compare_after(void *user, struct page *page)
@@ -195,7 +198,7 @@ void machine_managed_changed(struct local_machine *machine, const struct task *t
     for (uint64_t at = first; at < piece.to.packed + bytes; at += PAGE_BYTES) {
         struct page *page = directory_page(uvm_directory(uvm_of(machine)), at);
         if (is_on_gpu(page) && !page->is_busy)
-            take_back(machine, page);
+            take_back(machine, page, false);
     }
 }
 
