@@ -251,7 +251,7 @@ void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struc
     uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
     if (plan->source < PAGE_HOST)
         others &= ~(UINT64_C(1) << plan->source);
-    others |= page->mappers;
+    others |= left_out(LEFT_OUT_MAPPERS) ? 0 : page->mappers;
     page->mappers = 0;
     if (left_out(LEFT_OUT_SHARERS))
         others = 0;

@@ -2,6 +2,7 @@
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "mem/left_out.h"
 
 static struct thrashing_rule rule_of(const struct uvm_spec *spec)
 {
@@ -135,6 +136,8 @@ static struct page_plan plan_of(const struct uvm *uvm, const struct page *page, 
     struct page_plan plan = {.source = PAGE_NOBODY,
                              .drops = copies ? 0 : page->holders & ~own,
                              .right = copies ? PAGE_READ : PAGE_WRITE};
+    if (left_out(LEFT_OUT_READERS) && uvm_advice(uvm, page).read_mostly)
+        plan.drops = 0;
     if (!page_is_held(page, to) && (copies || !is_untouched(uvm, page)))
         plan.source = to == PAGE_HOST ? (uint32_t)__builtin_ctzll(page->holders) : page_next_holder(page, to);
     return plan;

@@ -1,6 +1,7 @@
 /* Room for managed memory on a GPU: what it holds, and which blocks leave. */
 #include "mem/uvm_parts.h"
 #include "base/mem.h"
+#include "mem/left_out.h"
 
 static bool holds_some(const struct uvm *uvm, uint64_t block, uint32_t gpu, bool idle)
 {
@@ -75,6 +76,10 @@ void uvm_room_evict(struct uvm *uvm, uint32_t number, uint32_t gpu, size_t place
         bool is_only = page->holders == own; /* else somebody has it, too */
         struct page_plan plan = {
             .source = is_only ? gpu : (uint32_t)PAGE_NOBODY, .drops = own, .right = PAGE_WRITE};
+        if (left_out(LEFT_OUT_EVICTED)) {
+            uvm_take_back(uvm, page);
+            continue;
+        }
         uvm->totals.count[gpu].bytes_out += is_only ? PAGE_BYTES : 0;
         uvm->workers[number].left++;
         iommu_move(uvm->iommu, page, is_only ? PAGE_HOST : PAGE_NOBODY, &plan, number);

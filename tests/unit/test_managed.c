@@ -185,7 +185,8 @@ static void what_does_not_bounce_any_more_is_forgotten(void **state)
 
 /* ---- programs ---- */
 
-/* again(at, count): the word at `at` += 1, count times. add(at, count, stride, more): word i * stride of `at`
+/* again(at, count): the word at `at` += 1, count times. until(at): once, when it is 99. add(at, count,
+ * stride, more): word i * stride of `at`
  * += more, for i below count. */
 static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry add(.param .u64 at, .param .u32 count, .param .u32 stride,"
@@ -225,13 +226,24 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           "    setp.lt.u32 %p1, %r2, %r1;\n"
                           "    @%p1 bra next;\n"
                           "    ret;\n"
+                          "}\n"
+                          ".visible .entry until(.param .u64 at)\n"
+                          "{\n"
+                          "    .reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %p<2>;\n"
+                          "    ld.param.u64 %rd1, [at];\n"
+                          "next:\n"
+                          "    ld.relaxed.sys.global.u32 %r1, [%rd1];\n"
+                          "    setp.ne.u32 %p1, %r1, 99;\n"
+                          "    @%p1 bra next;\n"
+                          "    atom.relaxed.sys.global.add.u32 %r2, [%rd1], 1;\n"
+                          "    ret;\n"
                           "}\n";
 
 enum { WORDS_OF_PAGE = 1 << (SUBTREE_PAGE_SHIFT - 2) };
 
 struct program {
     struct under_test t;
-    struct function *add, *again;
+    struct function *add, *again, *until;
     size_t launches;
 };
 
@@ -245,6 +257,7 @@ static void begin(struct program *program, const char *const *settings, unsigned
     CHECK(module_load(program->t.driver, "test.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "add", &program->add));
     CHECK(module_function(module, "again", &program->again));
+    CHECK(module_function(module, "until", &program->until));
 }
 
 static uint32_t *new_managed(struct program *program, uint64_t bytes)
@@ -319,6 +332,45 @@ static void a_kernel_sees_what_came_while_another_ran(void **state)
         assert_int_equal(at[i], i + 2);
     for (uint32_t i = 0; i < OTHERS; i++)
         assert_int_equal(others[i], 2);
+    stop(&program.t);
+}
+
+/* A kernel writes to a page, and the host to another word of it while the kernel runs. */
+static void both_write_to_a_page(void **state)
+{
+    (void)state;
+    struct program program;
+    enum { COUNT = WORDS_OF_PAGE, OTHER = COUNT / 2 };
+    begin(&program, small, 2);
+    uint32_t *at = new_managed(&program, COUNT * sizeof *at), count = 500;
+    add(&program, at, COUNT, 1, 1); /* caches have all of it */
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK(stream_launch(program.t.first, program.again, &grid, (void *[]){&at, &count}));
+    assert_int_equal(stream_query(program.t.first), RESULT_NOT_READY);
+    at[OTHER] = 7;
+    CHECK(stream_synchronize(program.t.first));
+    program.launches++;
+    add(&program, at, COUNT, 1, 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(at[i], i == OTHER ? 8 : i ? 2 : count + 2);
+    stop(&program.t);
+}
+
+/* A kernel waits for a word that the host writes, and that the GPU has. */
+static void a_kernel_sees_what_the_host_writes(void **state)
+{
+    (void)state;
+    struct program program;
+    begin(&program, small, 1);
+    uint32_t *at = new_managed(&program, 1 << 16);
+    add(&program, at, WORDS_OF_PAGE, 1, 1);
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK(stream_launch(program.t.first, program.until, &grid, (void *[]){&at}));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(stream_query(program.t.first), RESULT_NOT_READY);
+    at[0] = 99;
+    CHECK(stream_synchronize(program.t.first));
+    assert_int_equal(at[0], 100);
     stop(&program.t);
 }
 
@@ -607,6 +659,8 @@ int main(void)
         cmocka_unit_test(gpus_that_fight_for_a_page_wait),
         cmocka_unit_test(kernels_and_the_host_see_what_the_other_wrote),
         cmocka_unit_test(a_kernel_sees_what_came_while_another_ran),
+        cmocka_unit_test(both_write_to_a_page),
+        cmocka_unit_test(a_kernel_sees_what_the_host_writes),
         cmocka_unit_test(a_fault_takes_as_long_as_its_parts),
         cmocka_unit_test(prefetched_memory_does_not_fault),
         cmocka_unit_test(advice_is_obeyed),
