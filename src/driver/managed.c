@@ -39,6 +39,11 @@ void managed_look(struct driver *driver)
     tell(driver, (struct managed_order){.kind = MANAGED_LOOKED_AT}, driver->memory.managed.base);
 }
 
+void managed_call(struct driver *driver)
+{
+    tell(driver, (struct managed_order){.kind = MANAGED_CALLED}, driver->memory.managed.base);
+}
+
 void managed_tell_rooms(struct driver *driver)
 {
     uint32_t members = system_members(&driver->system);

@@ -32,6 +32,9 @@ void managed_goes(struct driver *driver, const struct allocation *allocation);
 /* The program makes no calls, and may look at managed memory while kernels run. */
 void managed_look(struct driver *driver);
 
+/* It makes a call that lets time pass, and may have written to managed memory before. */
+void managed_call(struct driver *driver);
+
 /* Devices tell the machine how much room they have, when that has changed. */
 void managed_tell_rooms(struct driver *driver);
 

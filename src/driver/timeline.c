@@ -599,6 +599,8 @@ void timeline_call(struct driver *driver, bool is_launch)
         timeline->driving = true;
         uint64_t now = timeline_now(driver), until = now + ps;
         settle(driver);
+        if (timeline->running)
+            managed_call(driver);
         for (; now < until && !timeline->broken; now = timeline_now(driver)) {
             advance(driver, until - now);
             settle(driver);
@@ -659,6 +661,7 @@ void timeline_wait(struct stream *stream, uint64_t number)
     struct commands *commands = &driver->commands;
     pthread_mutex_lock(&commands->lock);
     timeline->calls++;
+    bool is_new = true; /* the call */
     while (!is_done(stream, number) && !commands->stop) {
         if (timeline->driving) {
             pthread_cond_wait(&commands->progress, &commands->lock);
@@ -666,6 +669,9 @@ void timeline_wait(struct stream *stream, uint64_t number)
         }
         timeline->driving = true;
         settle(driver);
+        if (is_new && timeline->running)
+            managed_call(driver);
+        is_new = false;
         if (!is_done(stream, number) && can_advance(driver))
             advance(driver, SLICE_PS);
         else if (!is_done(stream, number)) /* something of the host must happen first */

@@ -204,6 +204,8 @@ static void host_arrive(struct component *self, void *state, struct port *port)
         port_pop(port);
         return;
     }
+    if (UNLIKELY(physical_is_managed(request->line)) && host->iommu)
+        iommu_reached(host->iommu, letter.gpu, request->line);
     memcpy(&asked, letter.payload, letter.bytes);
     struct {
         struct memsys_reply reply;

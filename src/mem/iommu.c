@@ -289,7 +289,7 @@ void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struc
     uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
     if (plan->source < PAGE_HOST)
         others &= ~(UINT64_C(1) << plan->source);
-    others |= page->mappers;
+    others |= left_out(LEFT_OUT_MAPPERS) ? 0 : page->mappers;
     page->mappers = 0;
     if (left_out(LEFT_OUT_SHARERS))
         others = 0;
@@ -487,6 +487,12 @@ void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned 
     default:
         BUG("the IOMMU was sent \"%s\"", memsys_kind_name(kind));
     }
+}
+
+void iommu_reached(struct iommu *iommu, uint32_t gpu, uint64_t at)
+{
+    if (iommu->uvm)
+        uvm_reached(iommu->uvm, gpu, at);
 }
 
 void iommu_event(struct iommu *iommu, const struct event *event)

@@ -26,6 +26,9 @@ void iommu_set_lines(struct iommu *iommu, uint32_t bytes); /* how long they are 
 /* What a GPU's pager sends. */
 void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned char *payload);
 
+/* A GPU read or wrote managed memory at the host. */
+void iommu_reached(struct iommu *iommu, uint32_t gpu, uint64_t at);
+
 /* The own events of the host's component, by their kind. */
 enum iommu_event {
     HOST_COPIES,
@@ -34,7 +37,8 @@ enum iommu_event {
     IOMMU_WALKED,
     IOMMU_GOES_ON,
     UVM_WORKS,
-    UVM_PREFETCHES
+    UVM_PREFETCHES,
+    UVM_UNPINS
 };
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);

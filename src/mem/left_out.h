@@ -19,7 +19,12 @@
     X(GRANT, "grant")                                                                                        \
     X(GRANTED, "granted")                                                                                    \
     X(KEPT_WRITE, "kept-write")   /* writes do not drop what is kept of peers' lines; */                     \
-    X(KEPT_FORGET, "kept-forget") /* nor do fences */
+    X(KEPT_FORGET, "kept-forget") /* nor do fences */                                                        \
+    X(MAPPERS, "mappers") /* of managed memory: the IOMMU does not recall a page from who reaches it */      \
+    X(READERS, "readers") /* a page is written, and who has a copy for reading keeps it */                   \
+    X(EVICTED, "evicted") /* a block leaves, and its GPU goes on using it */                                 \
+    X(TAKEN_BACK, "taken-back") /* the host's CPU took a page, and GPUs go on using it */                    \
+    X(SETTLED, "settled")       /* what kernels wrote does not become visible to the host */
 
 enum left_out {
 #define X(id, ...) LEFT_OUT_##id,

@@ -324,11 +324,36 @@ static void refresh_line(struct memsys *mem, uint64_t number)
     sync_line(mem, number, true);
 }
 
-void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift)
+static bool is_stale(const struct partition_spec *spec, uint32_t slice, uint32_t slot, uint64_t offset)
 {
-    uint64_t first = local_offset(&mem->shape, at) >> mem->shape.line_shift;
-    for (uint64_t line = first; line < first + (UINT64_C(1) << (shift - mem->shape.line_shift)); line++)
-        refresh_line(mem, line);
+    const struct cache *cache = &spec->caches[slice];
+    for (uint32_t left = *cache_valid(cache, slot) & ~(uint32_t)*cache_dirty(cache, slot); left;
+         left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left) * MEM_SECTOR;
+        unsigned char sector[MEM_SECTOR];
+        held_read(spec, offset + at, sector);
+        if (memcmp(sector, cache_data(cache, slot) + at, MEM_SECTOR))
+            return true;
+    }
+    return false;
+}
+
+static void refresh_slice(struct memsys *mem, const struct partition_spec *spec, uint32_t slice)
+{
+    const struct cache *cache = &spec->caches[slice];
+    for (uint32_t slot = 0; slot < cache_slots(cache); slot++) {
+        uint64_t offset =
+            cache_holds(cache, slot) ? slice_line_offset(spec, slice, cache_line_in(cache, slot)) : 0;
+        if (offset >= MANAGED_FROM && is_stale(spec, slice, slot, offset))
+            refresh_line(mem, offset >> mem->shape.line_shift);
+    }
+}
+
+void memsys_refresh_managed(struct memsys *mem)
+{
+    for (uint32_t i = 0; i < mem->islands; i++)
+        for (uint32_t slice = 0; slice < mem->specs[i].here; slice++)
+            refresh_slice(mem, &mem->specs[i], slice);
 }
 
 bool memsys_wrote_managed(const struct memsys *mem, uint64_t at)

@@ -131,8 +131,9 @@ enum page_right memsys_page_right(const struct memsys *mem, uint64_t at); /* the
 void memsys_sync_managed(struct memsys *mem);
 void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift);
 
-/* Caches forget lines of a page, also while kernels use it: so they see what the host wrote. */
-void memsys_refresh_page(struct memsys *mem, uint64_t at, uint32_t shift);
+/* The L2 forgets lines of managed memory that are not as the host has them, and that it did not change: the
+ * host did. Also while kernels run. */
+void memsys_refresh_managed(struct memsys *mem);
 
 /* Whether something was written to the 64 KiB of managed memory at this address since the last
  * memsys_forget_writes. */

@@ -119,7 +119,25 @@
     P(S, time, prefetch_there, "2us", "0..1s", "of each block that is there already")                        \
     P(S, time, prefetch_block, "3us", "0..1s", "of each other block, beside the link's time")                \
     P(S, time, prefetch_clear, "5us", "0..1s", "more, if the GPU has to clear pages of it")                  \
-    P(S, time, prefetch_home, "4us", "0..1s", "more, of each 64 KiB that go to the host")
+    P(S, time, prefetch_home, "4us", "0..1s", "more, of each 64 KiB that go to the host")                    \
+    P(S, flag, access_counters, "no", "",                                                                    \
+      "what a GPU often reaches at the host comes to it: off in the driver, but for machines with ATS")      \
+    P(S, choice, counter_granularity, "2MiB", "64KiB|2MiB|16MiB",                                            \
+      "accesses are counted by regions of this size; of one, the 32nds move that were accessed")             \
+    P(S, count, counter_threshold, "256", "1..65535", "so many requests of a GPU to a region are often")     \
+    P(S, count, counter_batch, "256", "1..4096", "such regions that the driver takes at a time")             \
+    P(S, flag, thrashing, "yes", "", "pages that bounce between processors are slowed down, or pinned")      \
+    P(S, count, thrashing_threshold, "3", "1..7", "a page bounces when it moved so often, each time within") \
+    P(S, time, thrashing_lapse, "500us", "0..1s", "this since the last")                                     \
+    P(S, count, thrashing_nap, "1", "1..100",                                                                \
+      "it then waits so many lapses, for one processor after another")                                       \
+    P(S, count, thrashing_pin_threshold, "10", "1..255", "after so many waits it is pinned at the host,")    \
+    P(S, count, thrashing_pin, "300", "0..100000", "for so many lapses; 0: for ever")                        \
+    P(S, count, thrashing_epoch, "2000", "1..100000",                                                        \
+      "so many lapses without all that, and it is forgotten,")                                               \
+    P(S, count, thrashing_max_resets, "4", "0..1000", "so often, for a block")                               \
+    P(S, time, cpu_page, "15us", "0..1s",                                                                    \
+      "the host's CPU takes to get 64 KiB back: not in simulated time, but to see what bounces")
 
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)
@@ -189,7 +207,11 @@ extern const struct param_group l2_params, l3_params, dram_params, noc_params, t
     X(S, managed_batches, "batches", "batches that it took them in")                                         \
     X(S, managed_bytes_in, "bytes", "bytes of managed memory that came to the GPU")                          \
     X(S, managed_bytes_out, "bytes", "bytes of managed memory that left the GPU")                            \
-    X(S, managed_evictions, "blocks", "blocks of it that had to leave, as the GPU had no room")
+    X(S, managed_evictions, "blocks", "blocks of it that had to leave, as the GPU had no room")              \
+    X(S, managed_counted, "pages",                                                                           \
+      "pages of 64 KiB that came as the GPU had often reached them at the host")                             \
+    X(S, managed_throttled, "faults", "faults that had to wait, as their page bounces between processors")   \
+    X(S, managed_pinned, "pages", "pages that were pinned at the host for that, as this GPU wanted them")
 
 struct memsys_counters {
     MEM_COUNTERS(STAT_FIELD, memsys_counters)

@@ -1,67 +1,20 @@
-#include "mem/uvm.h"
+#include "mem/uvm_parts.h"
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
-#include "mem/iommu_parts.h"
-#include "paging/subtree.h"
+#include "mem/left_out.h"
 
-#define PAGE_BYTES  (UINT64_C(1) << SUBTREE_PAGE_SHIFT)
-#define BLOCK_BYTES (UINT64_C(1) << SUBTREE_BLOCK_SHIFT)
-
-enum worker_state {
-    WORKER_SLEEPS,
-    WORKER_WAKES,  /* then it takes a batch of faults, or an order */
-    WORKER_STARTS, /* with it, block by block */
-    WORKER_SERVES, /* a block: it was decided what moves, and that is begun now */
-    WORKER_MOVES,  /* what was begun is under way */
-    WORKER_EVICTS, /* a block must leave first */
-    WORKER_CLEARS, /* it is leaving */
-};
-
-/* What is to be done in a block: pages are bits. */
-struct job {
-    uint64_t at;
-    uint32_t wanted, written; /* written: of these, to be */
-    uint32_t moves, maps;     /* what was decided: pages that come, and that are reached where they are */
-    uint32_t copied;          /* of those that come: with bytes */
-    uint32_t to;
-    uint16_t faults_of[SUBTREE_PAGES]; /* by page */
-    uint8_t is_prefetch, unused[3];
-};
-
-struct worker {
-    uint32_t state, left; /* left: moves under way */
-    uint64_t slept_at;
-    struct page_want *faults; /* the buffer, oldest first */
-    size_t fault_count, fault_capacity;
-    struct job *jobs;
-    size_t job_count, job_capacity, job_next;
-    struct uvm_prefetch *orders;
-    size_t order_count, order_capacity;
-    bool has_moved; /* something of its order */
-};
-
-/* Blocks that a GPU has pages of; those that were given a page longest ago come first. */
-struct blocks {
-    uint64_t *list;
-    size_t count, capacity;
-};
-
-struct uvm {
-    struct iommu *iommu;
-    const struct uvm_spec *spec;
-    const struct areas *areas;
-    struct directory *directory;
-    uint32_t gpus;
-    struct worker *workers; /* of faults, by GPU; then of prefetches, by GPU */
-    struct blocks *blocks;  /* by GPU */
-    struct uvm_totals {
-        uint64_t bytes_here[PAGE_HOST]; /* that each GPU holds */
-        struct uvm_counts {
-            uint64_t faults, batches, bytes_in, bytes_out, evictions;
-        } count[PAGE_HOST]; /* by GPU */
-    } totals;
-};
+static struct thrashing_rule rule_of(const struct uvm_spec *spec)
+{
+    return (struct thrashing_rule){.on = spec->thrashing,
+                                   .events = (uint32_t)spec->thrashing_threshold,
+                                   .throttles = (uint32_t)spec->thrashing_pin_threshold,
+                                   .lapse = spec->thrashing_lapse,
+                                   .nap = spec->thrashing_nap * spec->thrashing_lapse,
+                                   .epoch = spec->thrashing_epoch * spec->thrashing_lapse,
+                                   .pin = spec->thrashing_pin * spec->thrashing_lapse,
+                                   .resets = (uint32_t)spec->thrashing_max_resets};
+}
 
 struct uvm *uvm_new(struct iommu *iommu, const struct uvm_spec *spec, const struct areas *areas)
 {
@@ -71,6 +24,10 @@ struct uvm *uvm_new(struct iommu *iommu, const struct uvm_spec *spec, const stru
     uvm->directory = directory_new(SUBTREE_PAGE_SHIFT, SUBTREE_PAGE_SHIFT);
     uvm->workers = mem_alloc(2 * (size_t)gpus, sizeof *uvm->workers);
     uvm->blocks = mem_alloc(gpus, sizeof *uvm->blocks);
+    static const uint32_t region_shifts[] = {16, 21, 24}; /* as counter_granularity names them */
+    tally_init(&uvm->tally, region_shifts[spec->counter_granularity], (uint32_t)spec->counter_threshold);
+    struct thrashing_rule rule = rule_of(spec);
+    thrashing_init(&uvm->thrashing, &rule);
     return uvm;
 }
 
@@ -82,9 +39,12 @@ void uvm_free(struct uvm *uvm)
         mem_free(uvm->workers[i].faults);
         mem_free(uvm->workers[i].jobs);
         mem_free(uvm->workers[i].orders);
+        mem_free(uvm->workers[i].notices);
     }
     for (uint32_t i = 0; i < uvm->gpus; i++)
         mem_free(uvm->blocks[i].list);
+    tally_fini(&uvm->tally);
+    thrashing_fini(&uvm->thrashing);
     directory_free(uvm->directory);
     mem_free(uvm->workers);
     mem_free(uvm->blocks);
@@ -103,14 +63,21 @@ static struct component *component_of(const struct uvm *uvm)
     return iommu_host(uvm->iommu)->component;
 }
 
-static void go_on_after(struct uvm *uvm, uint32_t number, enum worker_state state, uint64_t ps)
+static void go_on_after(struct uvm *uvm, uint32_t number, enum uvm_worker_state state, uint64_t ps)
 {
     uvm->workers[number].state = state;
     component_schedule(component_of(uvm), ps, UVM_WORKS, &number, sizeof number);
 }
 
+/* The time by which pages thrash: simulated time, and what the host's CPU would have taken, which is none
+ * there. */
+static uint64_t thrashing_time(const struct uvm *uvm, uint64_t now)
+{
+    return now + uvm->totals.cpu_ps + 1;
+}
+
 /* The longer the host's CPU was idle, the deeper it sleeps. */
-static uint64_t wake_time(const struct uvm *uvm, const struct worker *worker)
+static uint64_t wake_time(const struct uvm *uvm, const struct uvm_worker *worker)
 {
     uint64_t idle = component_now(component_of(uvm)) - worker->slept_at;
     uint64_t deeper = (uint64_t)((double)idle * uvm->spec->sleep);
@@ -119,19 +86,19 @@ static uint64_t wake_time(const struct uvm *uvm, const struct worker *worker)
 
 static void wake(struct uvm *uvm, uint32_t number)
 {
-    const struct worker *worker = &uvm->workers[number];
+    const struct uvm_worker *worker = &uvm->workers[number];
     if (worker->state == WORKER_SLEEPS)
         go_on_after(uvm, number, WORKER_WAKES, number < uvm->gpus ? wake_time(uvm, worker) : 0);
 }
 
 /* ---- pages ---- */
 
-static struct page *page_of(const struct uvm *uvm, const struct job *job, uint32_t number)
+static struct page *page_of(const struct uvm *uvm, const struct uvm_job *job, uint32_t number)
 {
     return directory_page(uvm->directory, job->at + number * PAGE_BYTES);
 }
 
-static struct area_advice advice_of(const struct uvm *uvm, const struct page *page)
+struct area_advice uvm_advice(const struct uvm *uvm, const struct page *page)
 {
     const struct area *area = areas_find(uvm->areas, physical_offset(physical_unpack(page->at)));
     for (uint64_t at = page->at; !area && at < page->at + PAGE_BYTES; at += 4096) /* it begins in the page */
@@ -148,111 +115,39 @@ static bool is_untouched(const struct uvm *uvm, const struct page *page)
     return !bytes || (!*bytes && !memcmp(bytes, bytes + 1, PAGE_BYTES - 1));
 }
 
-/* Whether a GPU uses a page where it is, by the program's advice: at the host. */
+static bool is_at_host(const struct page *page)
+{
+    return page->holders == UINT64_C(1) << PAGE_HOST;
+}
+
+/* Whether a GPU uses a page where it is, at the host: by the program's advice, or as it is pinned. */
 static bool stays(const struct uvm *uvm, const struct page *page, uint32_t gpu)
 {
-    struct area_advice advice = advice_of(uvm, page);
-    return page->holders == UINT64_C(1) << PAGE_HOST && !advice.read_mostly &&
-           (advice.preferred == PAGE_HOST || (advice.accessed_by >> gpu & 1 && advice.preferred != gpu));
+    struct area_advice advice = uvm_advice(uvm, page);
+    return is_at_host(page) && !advice.read_mostly &&
+           (advice.preferred == PAGE_HOST || (advice.accessed_by >> gpu & 1 && advice.preferred != gpu) ||
+            thrashing_is_pinned(&uvm->thrashing, page->at));
 }
 
 static struct page_plan plan_of(const struct uvm *uvm, const struct page *page, uint32_t to, bool writes)
 {
     uint64_t own = UINT64_C(1) << to;
-    bool copies = !writes && advice_of(uvm, page).read_mostly;
+    bool copies = !writes && uvm_advice(uvm, page).read_mostly;
     struct page_plan plan = {.source = PAGE_NOBODY,
                              .drops = copies ? 0 : page->holders & ~own,
                              .right = copies ? PAGE_READ : PAGE_WRITE};
+    if (left_out(LEFT_OUT_READERS) && uvm_advice(uvm, page).read_mostly)
+        plan.drops = 0;
     if (!page_is_held(page, to) && (copies || !is_untouched(uvm, page)))
         plan.source = to == PAGE_HOST ? (uint32_t)__builtin_ctzll(page->holders) : page_next_holder(page, to);
     return plan;
 }
 
-/* ---- room ---- */
-
-static bool holds_some(const struct uvm *uvm, uint64_t block, uint32_t gpu, bool idle)
-{
-    for (uint64_t at = block; at < block + BLOCK_BYTES; at += PAGE_BYTES) {
-        struct page page = directory_look(uvm->directory, at);
-        if (page_is_held(&page, gpu) && !(idle && page.is_busy))
-            return true;
-    }
-    return false;
-}
-
-static void forget_block(struct blocks *blocks, size_t place)
-{
-    blocks->count--;
-    memmove(blocks->list + place, blocks->list + place + 1, (blocks->count - place) * sizeof *blocks->list);
-}
-
-static void touch_block(struct blocks *blocks, uint64_t block)
-{
-    for (size_t i = blocks->count; i-- > 0;)
-        if (blocks->list[i] == block) {
-            forget_block(blocks, i);
-            break;
-        }
-    mem_grow(blocks->list, blocks->count, blocks->capacity);
-    blocks->list[blocks->count++] = block;
-}
-
-void uvm_count(struct uvm *uvm, const struct page *page, uint32_t holder, bool comes)
-{
-    if (holder >= PAGE_HOST)
-        return;
-    if (!comes) {
-        uvm->totals.bytes_here[holder] -= PAGE_BYTES;
-        return;
-    }
-    uvm->totals.bytes_here[holder] += PAGE_BYTES;
-    touch_block(&uvm->blocks[holder], page->at / BLOCK_BYTES * BLOCK_BYTES);
-}
-
-static bool has_room(const struct uvm *uvm, const struct job *job)
-{
-    uint64_t room = job->to < PAGE_HOST ? uvm->areas->rooms[job->to] : 0;
-    return !room ||
-           uvm->totals.bytes_here[job->to] + (uint64_t)__builtin_popcount(job->moves) * PAGE_BYTES <= room;
-}
-
-/* The block that has to leave: its place in the list; or none, as all are needed now. */
-static size_t find_victim(struct uvm *uvm, const struct job *job)
-{
-    struct blocks *blocks = &uvm->blocks[job->to];
-    for (size_t i = 0; i < blocks->count;) {
-        if (!holds_some(uvm, blocks->list[i], job->to, false))
-            forget_block(blocks, i);
-        else if (blocks->list[i] != job->at && holds_some(uvm, blocks->list[i], job->to, true))
-            return i;
-        else
-            i++;
-    }
-    return SIZE_MAX;
-}
-
-/* All pages of a block that the GPU has go to the host, unless somebody else has them, too. */
-static void evict(struct uvm *uvm, uint32_t number, uint32_t gpu, uint64_t block)
-{
-    uint64_t own = UINT64_C(1) << gpu;
-    for (uint64_t at = block; at < block + BLOCK_BYTES; at += PAGE_BYTES) {
-        struct page *page = directory_page(uvm->directory, at);
-        if (!page_is_held(page, gpu) || page->is_busy)
-            continue;
-        bool is_only = page->holders == own;
-        struct page_plan plan = {
-            .source = is_only ? gpu : (uint32_t)PAGE_NOBODY, .drops = own, .right = PAGE_WRITE};
-        uvm->totals.count[gpu].bytes_out += is_only ? PAGE_BYTES : 0;
-        uvm->workers[number].left++;
-        iommu_move(uvm->iommu, page, is_only ? PAGE_HOST : PAGE_NOBODY, &plan, number);
-    }
-}
-
 /* ---- deciding ---- */
 
-static void put_back(struct uvm *uvm, const struct job *job, uint32_t number)
+static void put_back(struct uvm *uvm, const struct uvm_job *job, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[job->to];
+    struct uvm_worker *worker = &uvm->workers[job->to];
     mem_grow(worker->faults, worker->fault_count, worker->fault_capacity);
     worker->faults[worker->fault_count++] =
         (struct page_want){.at = job->at + number * PAGE_BYTES,
@@ -265,8 +160,37 @@ static enum page_right right_of(const struct page *page, uint32_t gpu)
     return page->mappers >> gpu & 1 ? PAGE_FAR : page_right(page, gpu);
 }
 
+/* Pages that bounce are the preferred location's, or read-mostly ones, whatever happens. */
+static enum thrashing_hint ask_thrashing(struct uvm *uvm, const struct page *page, uint32_t gpu)
+{
+    struct area_advice advice = uvm_advice(uvm, page);
+    uint64_t now = thrashing_time(uvm, component_now(component_of(uvm)));
+    if (advice.read_mostly || advice.preferred == gpu)
+        return THRASHING_NONE;
+    return thrashing_ask(&uvm->thrashing, page->at, gpu, now);
+}
+
+/* A page that bounces waits, or goes to the host; false: it moves as any other. */
+static bool calm(struct uvm *uvm, struct uvm_job *job, uint32_t number)
+{
+    const struct page *page = page_of(uvm, job, number);
+    enum thrashing_hint hint = ask_thrashing(uvm, page, job->to);
+    if (hint == THRASHING_NONE)
+        return false;
+    if (hint == THRASHING_THROTTLE) {
+        uvm->totals.count[job->to].throttled++;
+        put_back(uvm, job, number);
+    } else if (is_at_host(page)) {
+        job->maps |= UINT32_C(1) << number;
+    } else {
+        job->pins |= UINT32_C(1) << number;
+        put_back(uvm, job, number); /* and it is mapped when it is there */
+    }
+    return true;
+}
+
 /* What becomes of a page that a GPU wants. */
-static void decide_page(struct uvm *uvm, struct job *job, uint32_t number)
+static void decide_page(struct uvm *uvm, struct uvm_job *job, uint32_t number)
 {
     struct page *page = page_of(uvm, job, number);
     enum page_right has = right_of(page, job->to);
@@ -276,30 +200,30 @@ static void decide_page(struct uvm *uvm, struct job *job, uint32_t number)
         iommu_grant(uvm->iommu, job->to, page, has); /* it came since */
     else if (stays(uvm, page, job->to))
         job->maps |= UINT32_C(1) << number;
-    else
+    else if (!calm(uvm, job, number))
         job->moves |= UINT32_C(1) << number;
 }
 
 /* Pages that the GPU has; and those that may come along with others: they are idle at the host. */
-static void look_at_block(struct uvm *uvm, const struct job *job, uint32_t *there, uint32_t *may_come)
+static void look_at_block(struct uvm *uvm, const struct uvm_job *job, uint32_t *there, uint32_t *may_come)
 {
     *there = *may_come = 0;
     for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
         struct page page = directory_look(uvm->directory, job->at + i * PAGE_BYTES);
-        bool at_host = page.holders == UINT64_C(1) << PAGE_HOST;
+        bool comes = is_at_host(&page) && !page.is_busy && !page.mappers && !stays(uvm, &page, job->to) &&
+                     !thrashing_is_on(&uvm->thrashing, page.at);
         *there |= (uint32_t)page_is_held(&page, job->to) << i;
-        *may_come |= (uint32_t)(at_host && !page.is_busy && !page.mappers && !stays(uvm, &page, job->to))
-                     << i;
+        *may_come |= (uint32_t)comes << i;
     }
 }
 
-static uint32_t existing(const struct uvm *uvm, const struct job *job)
+static uint32_t existing(const struct uvm *uvm, const struct uvm_job *job)
 {
     return areas_pages(uvm->areas, physical_offset(physical_unpack(job->at)), SUBTREE_PAGE_SHIFT);
 }
 
 /* The time it takes the driver. */
-static uint64_t decide_faults(struct uvm *uvm, struct job *job)
+static uint64_t decide_faults(struct uvm *uvm, struct uvm_job *job)
 {
     const struct uvm_spec *spec = uvm->spec;
     uint32_t there, may_come;
@@ -317,7 +241,7 @@ static uint64_t decide_faults(struct uvm *uvm, struct job *job)
            (uint64_t)__builtin_popcount(job->moves & ~wanted) * spec->page_along;
 }
 
-static uint64_t decide_prefetch(struct uvm *uvm, struct job *job)
+static uint64_t decide_prefetch(struct uvm *uvm, struct uvm_job *job)
 {
     const struct uvm_spec *spec = uvm->spec;
     for (uint32_t left = job->wanted & existing(uvm, job); left; left &= left - 1) {
@@ -331,24 +255,71 @@ static uint64_t decide_prefetch(struct uvm *uvm, struct job *job)
            (job->to == PAGE_HOST ? pages * spec->prefetch_home : 0);
 }
 
-/* Decides, and gives the time that takes. Pages are busy from now on. */
-static uint64_t decide(struct uvm *uvm, struct worker *worker, struct job *job)
+/* Pages that the GPU still reaches at the host, and that no advice keeps there, come. */
+static uint64_t decide_counted(struct uvm *uvm, struct uvm_job *job)
 {
-    uint64_t ps = job->is_prefetch ? decide_prefetch(uvm, job) : decide_faults(uvm, job);
+    for (uint32_t left = job->wanted & existing(uvm, job); left; left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctz(left);
+        const struct page *page = page_of(uvm, job, number);
+        uint32_t preferred = uvm_advice(uvm, page).preferred;
+        bool may = preferred == AREA_NOWHERE || preferred == job->to;
+        if (may && is_at_host(page) && !page->is_busy && page->mappers >> job->to & 1 &&
+            ask_thrashing(uvm, page, job->to) == THRASHING_NONE)
+            job->moves |= UINT32_C(1) << number;
+    }
+    uint64_t pages = (uint64_t)__builtin_popcount(job->moves);
+    uvm->totals.count[job->to].counted += pages;
+    return uvm->spec->block + pages * uvm->spec->page;
+}
+
+static uint64_t decide_unpin(struct uvm *uvm, struct uvm_job *job)
+{
+    for (uint32_t left = job->wanted; left; left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctz(left);
+        const struct page *page = page_of(uvm, job, number);
+        if (is_at_host(page) && !page->is_busy && page->mappers & ~uvm_advice(uvm, page).accessed_by)
+            job->drops |= UINT32_C(1) << number;
+    }
+    return uvm->spec->block;
+}
+
+static uint64_t decide_kind(struct uvm *uvm, struct uvm_job *job)
+{
+    switch ((enum uvm_job_kind)job->kind) {
+    case JOB_FAULTS:
+        return decide_faults(uvm, job);
+    case JOB_PREFETCH:
+        return decide_prefetch(uvm, job);
+    case JOB_COUNTED:
+        return decide_counted(uvm, job);
+    default:
+        return decide_unpin(uvm, job);
+    }
+}
+
+static void make_busy(struct uvm *uvm, const struct uvm_job *job, uint32_t pages)
+{
+    for (; pages; pages &= pages - 1)
+        page_of(uvm, job, (uint32_t)__builtin_ctz(pages))->is_busy = true;
+}
+
+/* Decides, and gives the time that takes. Pages are busy from now on. */
+static uint64_t decide(struct uvm *uvm, struct uvm_worker *worker, struct uvm_job *job)
+{
+    bool is_prefetch = job->kind == JOB_PREFETCH;
+    uint64_t ps = decide_kind(uvm, job);
+    make_busy(uvm, job, job->moves | job->maps | job->pins | job->drops);
     for (uint32_t left = job->moves; left; left &= left - 1) {
         uint32_t number = (uint32_t)__builtin_ctz(left);
-        struct page *page = page_of(uvm, job, number);
-        page->is_busy = true;
+        const struct page *page = page_of(uvm, job, number);
         if (plan_of(uvm, page, job->to, job->written >> number & 1).source != PAGE_NOBODY)
             job->copied |= UINT32_C(1) << number;
     }
-    for (uint32_t left = job->maps; left; left &= left - 1)
-        page_of(uvm, job, (uint32_t)__builtin_ctz(left))->is_busy = true;
-    if (job->copied && !job->is_prefetch)
+    if (job->copied && !is_prefetch)
         ps += uvm->spec->block_copy;
-    if (job->moves & ~job->copied && job->is_prefetch && worker->has_moved) /* else while it begins */
+    if (job->moves & ~job->copied && is_prefetch && worker->has_moved) /* else while it begins */
         ps += uvm->spec->prefetch_clear;
-    if (job->moves && job->is_prefetch && !worker->has_moved)
+    if (job->moves && is_prefetch && !worker->has_moved)
         ps += uvm->spec->prefetch_first;
     worker->has_moved |= job->moves != 0;
     return ps;
@@ -356,17 +327,29 @@ static uint64_t decide(struct uvm *uvm, struct worker *worker, struct job *job)
 
 /* ---- doing ---- */
 
-static void map_pages(struct uvm *uvm, const struct job *job)
+/* Somebody looks for pages that are pinned no more, when the first of them can be. */
+static void unpin_later(struct uvm *uvm, uint32_t number)
+{
+    uint64_t ps = uvm->spec->thrashing_pin * uvm->spec->thrashing_lapse;
+    if (!ps || uvm->totals.unpins_at)
+        return;
+    uvm->totals.unpins_at = component_now(component_of(uvm)) + ps;
+    component_schedule(component_of(uvm), ps, UVM_UNPINS, &number, sizeof number);
+}
+
+static void map_pages(struct uvm *uvm, const struct uvm_job *job)
 {
     for (uint32_t left = job->maps; left; left &= left - 1) {
         struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
         page->is_busy = false;
         page->mappers |= UINT64_C(1) << job->to;
         iommu_grant(uvm->iommu, job->to, page, PAGE_FAR);
+        if (thrashing_is_pinned(&uvm->thrashing, page->at))
+            unpin_later(uvm, job->to);
     }
 }
 
-static void move_pages(struct uvm *uvm, uint32_t worker, const struct job *job)
+static void move_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *job)
 {
     for (uint32_t left = job->moves; left; left &= left - 1) {
         uint32_t number = (uint32_t)__builtin_ctz(left);
@@ -380,42 +363,63 @@ static void move_pages(struct uvm *uvm, uint32_t worker, const struct job *job)
     }
 }
 
+/* From whoever holds it to the host. */
+static void pin_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *job)
+{
+    for (uint32_t left = job->pins; left; left &= left - 1) {
+        struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
+        uint32_t source = (uint32_t)__builtin_ctzll(page->holders);
+        struct page_plan plan = {.source = source, .drops = page->holders, .right = PAGE_WRITE};
+        uvm->totals.count[source].bytes_out += PAGE_BYTES;
+        uvm->totals.count[job->to].pinned++;
+        iommu_move(uvm->iommu, page, PAGE_HOST, &plan, worker);
+    }
+}
+
+/* Whoever reaches them does not any more. */
+static void drop_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *job)
+{
+    static const struct page_plan plan = {.source = PAGE_NOBODY, .right = PAGE_WRITE};
+    for (uint32_t left = job->drops; left; left &= left - 1)
+        iommu_move(uvm->iommu, page_of(uvm, job, (uint32_t)__builtin_ctz(left)), PAGE_NOBODY, &plan, worker);
+}
+
 static void serve(struct uvm *uvm, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[number];
-    struct job job = worker->jobs[worker->job_next];
-    if (!has_room(uvm, &job) && find_victim(uvm, &job) != SIZE_MAX) {
+    struct uvm_worker *worker = &uvm->workers[number];
+    struct uvm_job job = worker->jobs[worker->job_next];
+    if (!uvm_room_has(uvm, &job) && uvm_room_victim(uvm, &job) != UVM_NO_BLOCK) {
         go_on_after(uvm, number, WORKER_EVICTS, uvm->spec->evict);
         return;
     }
     map_pages(uvm, &job);
     worker->job_next++;
     worker->state = WORKER_MOVES;
-    worker->left = 1 + (uint32_t)__builtin_popcount(job.moves); /* one until all are begun */
+    worker->left =
+        1 + (uint32_t)__builtin_popcount(job.moves | job.pins | job.drops); /* one until all are begun */
     move_pages(uvm, number, &job);
+    pin_pages(uvm, number, &job);
+    drop_pages(uvm, number, &job);
     uvm_moved(uvm, number);
 }
 
 static void clear(struct uvm *uvm, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[number];
-    const struct job job = worker->jobs[worker->job_next];
-    size_t victim = find_victim(uvm, &job);
-    if (victim == SIZE_MAX) { /* somebody else moved it meanwhile */
+    struct uvm_worker *worker = &uvm->workers[number];
+    const struct uvm_job job = worker->jobs[worker->job_next];
+    size_t victim = uvm_room_victim(uvm, &job);
+    if (victim == UVM_NO_BLOCK) { /* somebody else moved it meanwhile */
         go_on_after(uvm, number, WORKER_SERVES, 0);
         return;
     }
-    uint64_t block = uvm->blocks[job.to].list[victim];
-    forget_block(&uvm->blocks[job.to], victim);
-    uvm->totals.count[job.to].evictions++;
     worker->state = WORKER_CLEARS;
     worker->left = 1; /* until all are begun */
-    evict(uvm, number, job.to, block);
+    uvm_room_evict(uvm, number, job.to, victim);
     uvm_moved(uvm, number);
 }
 
 /* Whether pages of a block are on the move. */
-static bool is_busy(const struct uvm *uvm, const struct job *job)
+static bool is_busy(const struct uvm *uvm, const struct uvm_job *job)
 {
     for (uint32_t i = 0; i < SUBTREE_PAGES; i++)
         if (directory_look(uvm->directory, job->at + i * PAGE_BYTES).is_busy)
@@ -425,9 +429,9 @@ static bool is_busy(const struct uvm *uvm, const struct job *job)
 
 static void decide_next(struct uvm *uvm, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[number];
-    struct job *job = &worker->jobs[worker->job_next];
-    if (job->is_prefetch && is_busy(uvm, job)) {
+    struct uvm_worker *worker = &uvm->workers[number];
+    struct uvm_job *job = &worker->jobs[worker->job_next];
+    if (job->kind == JOB_PREFETCH && is_busy(uvm, job)) {
         go_on_after(uvm, number, WORKER_STARTS, uvm->spec->prefetch_block + 1); /* looks again */
         return;
     }
@@ -436,7 +440,7 @@ static void decide_next(struct uvm *uvm, uint32_t number)
 
 /* ---- batches and orders ---- */
 
-static struct job *job_of(struct worker *worker, uint64_t block)
+static struct uvm_job *job_of(struct uvm_worker *worker, uint64_t block)
 {
     for (size_t i = worker->job_count; i-- > 0;)
         if (worker->jobs[i].at == block)
@@ -445,7 +449,7 @@ static struct job *job_of(struct worker *worker, uint64_t block)
     size_t place = worker->job_count++;
     for (; place > 0 && worker->jobs[place - 1].at > block; place--) /* the driver sorts them */
         worker->jobs[place] = worker->jobs[place - 1];
-    worker->jobs[place] = (struct job){.at = block};
+    worker->jobs[place] = (struct uvm_job){.at = block};
     return &worker->jobs[place];
 }
 
@@ -461,7 +465,7 @@ static bool is_stale(struct uvm *uvm, const struct page_want *fault)
 }
 
 /* Gives the time that the batch takes by itself. */
-static uint64_t take_batch(struct uvm *uvm, struct worker *worker, uint32_t gpu)
+static uint64_t take_batch(struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu)
 {
     size_t next = 0, count = 0;
     while (next < worker->fault_count && count < uvm->spec->batch_faults) {
@@ -469,7 +473,7 @@ static uint64_t take_batch(struct uvm *uvm, struct worker *worker, uint32_t gpu)
         if (is_stale(uvm, fault))
             continue;
         count++;
-        struct job *job = job_of(worker, fault->at / BLOCK_BYTES * BLOCK_BYTES);
+        struct uvm_job *job = job_of(worker, fault->at / BLOCK_BYTES * BLOCK_BYTES);
         uint32_t page = (uint32_t)((fault->at - job->at) / PAGE_BYTES);
         job->to = gpu;
         job->faults_of[page]++;
@@ -486,15 +490,67 @@ static uint64_t take_batch(struct uvm *uvm, struct worker *worker, uint32_t gpu)
     return uvm->spec->batch + count * uvm->spec->fault + stale_ps;
 }
 
-static uint64_t take_order(const struct uvm *uvm, struct worker *worker)
+/* Pages of the parts of a region that a GPU reached. */
+static void take_notice(const struct uvm *uvm, struct uvm_worker *worker, uint64_t region, uint32_t gpu)
+{
+    uint64_t part = tally_part_bytes(&uvm->tally), step = min_u64(part, PAGE_BYTES);
+    for (uint32_t left = tally_parts(&uvm->tally, gpu, region); left; left &= left - 1) {
+        uint64_t first = region + (uint64_t)__builtin_ctz(left) * part;
+        for (uint64_t at = first; at < first + part; at += step) {
+            struct uvm_job *job = job_of(worker, at / BLOCK_BYTES * BLOCK_BYTES);
+            job->to = gpu;
+            job->kind = JOB_COUNTED;
+            job->wanted |= UINT32_C(1) << (at - job->at) / PAGE_BYTES;
+        }
+    }
+}
+
+static uint64_t take_notices(const struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu)
+{
+    worker->notices_taken = min_u64(worker->notice_count, uvm->spec->counter_batch);
+    for (size_t i = 0; i < worker->notices_taken; i++)
+        take_notice(uvm, worker, worker->notices[i], gpu);
+    return uvm->spec->batch + worker->notices_taken * uvm->spec->fault;
+}
+
+/* Their counters begin again. */
+static void end_notices(struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu)
+{
+    for (size_t i = 0; i < worker->notices_taken; i++)
+        tally_clear(&uvm->tally, gpu, worker->notices[i]);
+    worker->notice_count -= worker->notices_taken;
+    memmove(worker->notices, worker->notices + worker->notices_taken,
+            worker->notice_count * sizeof *worker->notices);
+    worker->notices_taken = 0;
+}
+
+static uint64_t take_unpins(struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu)
+{
+    uint64_t now = thrashing_time(uvm, component_now(component_of(uvm)));
+    worker->is_to_unpin = false;
+    for (size_t i = 0; i < thrashing_count(&uvm->thrashing); i++) {
+        uint32_t pages = thrashing_unpin(&uvm->thrashing, i, now);
+        if (!pages)
+            continue;
+        struct uvm_job *job = job_of(worker, thrashing_block_at(&uvm->thrashing, i));
+        job->to = gpu;
+        job->kind = JOB_UNPIN;
+        job->wanted = pages;
+    }
+    if (thrashing_has_pins(&uvm->thrashing))
+        unpin_later(uvm, gpu);
+    return 0;
+}
+
+static uint64_t take_order(const struct uvm *uvm, struct uvm_worker *worker)
 {
     const struct uvm_prefetch *order = &worker->orders[0];
     uint64_t last = order->at + order->bytes - 1;
     worker->has_moved = false;
     for (uint64_t at = order->at / BLOCK_BYTES * BLOCK_BYTES; at <= last; at += BLOCK_BYTES) {
         mem_grow(worker->jobs, worker->job_count, worker->job_capacity);
-        struct job *job = &worker->jobs[worker->job_count++];
-        *job = (struct job){.at = at, .to = order->to, .is_prefetch = true};
+        struct uvm_job *job = &worker->jobs[worker->job_count++];
+        *job = (struct uvm_job){.at = at, .to = order->to, .kind = JOB_PREFETCH};
         for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
             uint64_t page = at + i * PAGE_BYTES;
             job->wanted |= (uint32_t)(page + PAGE_BYTES > order->at && page <= last) << i;
@@ -506,10 +562,14 @@ static uint64_t take_order(const struct uvm *uvm, struct worker *worker)
 /* The next thing to do; or it sleeps. */
 static void begin(struct uvm *uvm, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[number];
+    struct uvm_worker *worker = &uvm->workers[number];
     worker->job_count = worker->job_next = 0;
     if (number < uvm->gpus && worker->fault_count) {
         go_on_after(uvm, number, WORKER_STARTS, take_batch(uvm, worker, number));
+    } else if (worker->notice_count) {
+        go_on_after(uvm, number, WORKER_STARTS, take_notices(uvm, worker, number));
+    } else if (worker->is_to_unpin) {
+        go_on_after(uvm, number, WORKER_STARTS, take_unpins(uvm, worker, number));
     } else if (worker->order_count) {
         go_on_after(uvm, number, WORKER_STARTS, take_order(uvm, worker));
     } else {
@@ -518,7 +578,7 @@ static void begin(struct uvm *uvm, uint32_t number)
     }
 }
 
-static void end_order(struct worker *worker)
+static void end_order(struct uvm_worker *worker)
 {
     worker->order_count--;
     memmove(worker->orders, worker->orders + 1, worker->order_count * sizeof *worker->orders);
@@ -526,25 +586,43 @@ static void end_order(struct worker *worker)
 
 static void go_on(struct uvm *uvm, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[number];
+    struct uvm_worker *worker = &uvm->workers[number];
     if (worker->job_next < worker->job_count) {
         decide_next(uvm, number);
         return;
     }
     if (number >= uvm->gpus)
         end_order(worker);
+    else
+        end_notices(uvm, worker, number);
     begin(uvm, number);
+}
+
+/* Pages of a job are there. The program's own orders have no part in thrashing. */
+static void note_moves(struct uvm *uvm, const struct uvm_job *job)
+{
+    uint64_t now = thrashing_time(uvm, component_now(component_of(uvm)));
+    for (uint32_t left = job->moves; left; left &= left - 1) {
+        const struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
+        if (job->kind == JOB_PREFETCH || uvm_advice(uvm, page).read_mostly)
+            thrashing_forget(&uvm->thrashing, page->at);
+        else
+            thrashing_moved(&uvm->thrashing, page->at, job->to, now);
+    }
 }
 
 void uvm_moved(struct uvm *uvm, uint32_t number)
 {
-    struct worker *worker = &uvm->workers[number];
+    struct uvm_worker *worker = &uvm->workers[number];
     if (--worker->left)
         return;
-    if (worker->state == WORKER_CLEARS)
+    if (worker->state == WORKER_CLEARS) {
+        uvm_room_map_evicted(uvm, number);
         go_on_after(uvm, number, WORKER_SERVES, 0);
-    else
+    } else {
+        note_moves(uvm, &worker->jobs[worker->job_next - 1]);
         go_on(uvm, number);
+    }
 }
 
 void uvm_event(struct uvm *uvm, const struct event *event)
@@ -557,7 +635,13 @@ void uvm_event(struct uvm *uvm, const struct event *event)
         return;
     }
     memcpy(&number, event->payload, sizeof number);
-    switch ((enum worker_state)uvm->workers[number].state) {
+    if (event->kind == UVM_UNPINS) {
+        uvm->totals.unpins_at = 0;
+        uvm->workers[number].is_to_unpin = true;
+        wake(uvm, number);
+        return;
+    }
+    switch ((enum uvm_worker_state)uvm->workers[number].state) {
     case WORKER_WAKES:
         begin(uvm, number);
         break;
@@ -577,17 +661,27 @@ void uvm_event(struct uvm *uvm, const struct event *event)
 
 void uvm_fault(struct uvm *uvm, const struct page_want *want)
 {
-    struct worker *worker = &uvm->workers[want->gpu];
+    struct uvm_worker *worker = &uvm->workers[want->gpu];
     mem_grow(worker->faults, worker->fault_count, worker->fault_capacity);
     worker->faults[worker->fault_count++] = *want;
     wake(uvm, want->gpu);
+}
+
+void uvm_reached(struct uvm *uvm, uint32_t gpu, uint64_t at)
+{
+    if (!uvm->spec->access_counters || !tally_add(&uvm->tally, gpu, at))
+        return;
+    struct uvm_worker *worker = &uvm->workers[gpu];
+    mem_grow(worker->notices, worker->notice_count, worker->notice_capacity);
+    worker->notices[worker->notice_count++] = tally_region(&uvm->tally, at);
+    wake(uvm, gpu);
 }
 
 /* ---- between runs ---- */
 
 void uvm_post_prefetch(struct uvm *uvm, const struct uvm_prefetch *order, uint64_t time)
 {
-    struct worker *worker = &uvm->workers[uvm->gpus + order->gpu];
+    struct uvm_worker *worker = &uvm->workers[uvm->gpus + order->gpu];
     struct hostmem *host = iommu_host(uvm->iommu);
     mem_grow(worker->orders, worker->order_count, worker->order_capacity);
     worker->orders[worker->order_count++] = *order;
@@ -596,7 +690,7 @@ void uvm_post_prefetch(struct uvm *uvm, const struct uvm_prefetch *order, uint64
 
 uint64_t uvm_prefetch_left(const struct uvm *uvm, uint32_t gpu)
 {
-    const struct worker *worker = &uvm->workers[uvm->gpus + gpu];
+    const struct uvm_worker *worker = &uvm->workers[uvm->gpus + gpu];
     if (!worker->order_count)
         return 0;
     return worker->state == WORKER_SLEEPS ? worker->orders[0].bytes
@@ -611,13 +705,32 @@ bool uvm_is_used(const struct uvm *uvm)
     return false;
 }
 
+/* The host's CPU has it: the driver saw a fault, and maybe had it wait. That takes no simulated time. */
+static void note_cpu(struct uvm *uvm, const struct page *page, uint64_t now)
+{
+    uint64_t time = thrashing_time(uvm, now);
+    if (thrashing_ask(&uvm->thrashing, page->at, PAGE_HOST, time) == THRASHING_THROTTLE) {
+        uvm->totals.cpu_ps += thrashing_nap_end(&uvm->thrashing, page->at) - time;
+        thrashing_ask(&uvm->thrashing, page->at, PAGE_HOST, thrashing_time(uvm, now));
+    }
+    uvm->totals.cpu_ps += uvm->spec->cpu_page;
+    thrashing_moved(&uvm->thrashing, page->at, PAGE_HOST, thrashing_time(uvm, now));
+}
+
+void uvm_cpu_took(struct uvm *uvm, struct page *page, uint64_t now)
+{
+    if (!uvm_advice(uvm, page).read_mostly)
+        note_cpu(uvm, page, now);
+    uvm_take_back(uvm, page);
+}
+
 void uvm_take_back(struct uvm *uvm, struct page *page)
 {
     for (uint64_t left = page->holders; left; left &= left - 1)
         uvm_count(uvm, page, (uint32_t)__builtin_ctzll(left), false);
     page->holders = UINT64_C(1) << PAGE_HOST;
     page->is_exclusive = true;
-    page->mappers = advice_of(uvm, page).accessed_by;
+    page->mappers = uvm_advice(uvm, page).accessed_by;
 }
 
 struct forgetting {
@@ -633,6 +746,7 @@ static void forget_page(void *user, struct page *page)
     uvm_take_back(what->uvm, page);
     page->mappers = 0;
     page->granted = 0;
+    thrashing_forget(&what->uvm->thrashing, page->at);
 }
 
 void uvm_forget(struct uvm *uvm, uint64_t at, uint64_t bytes)
@@ -649,13 +763,17 @@ void uvm_add_counts(const struct uvm *uvm, uint32_t gpu, struct memsys_counters 
     counters->managed_bytes_in = count->bytes_in;
     counters->managed_bytes_out = count->bytes_out;
     counters->managed_evictions = count->evictions;
+    counters->managed_counted = count->counted;
+    counters->managed_throttled = count->throttled;
+    counters->managed_pinned = count->pinned;
 }
 
 /* ---- checkpoints ---- */
 
-static bool worker_fits(const struct uvm *uvm, const struct worker *worker)
+static bool worker_fits(const struct uvm *uvm, const struct uvm_worker *worker)
 {
-    bool good = worker->state <= WORKER_CLEARS && worker->job_next <= worker->job_count;
+    bool good = worker->state <= WORKER_CLEARS && worker->job_next <= worker->job_count &&
+                worker->notices_taken <= worker->notice_count;
     for (size_t i = 0; i < worker->fault_count; i++)
         good &= worker->faults[i].gpu < uvm->gpus;
     for (size_t i = 0; i < worker->job_count; i++)
@@ -669,15 +787,21 @@ void uvm_archive(struct uvm *uvm, struct archive *archive)
 {
     directory_archive(uvm->directory, archive);
     ARCHIVE_VALUE(archive, uvm->totals);
+    tally_archive(&uvm->tally, archive);
+    thrashing_archive(&uvm->thrashing, archive);
     for (uint32_t i = 0; i < uvm->gpus; i++)
         ARCHIVE_LIST(archive, uvm->blocks[i].list, uvm->blocks[i].count, uvm->blocks[i].capacity);
     for (uint32_t i = 0; i < 2 * uvm->gpus && archive->good; i++) {
-        struct worker *worker = &uvm->workers[i];
+        struct uvm_worker *worker = &uvm->workers[i];
         ARCHIVE_VALUE(archive, worker->state);
         ARCHIVE_VALUE(archive, worker->left);
         ARCHIVE_VALUE(archive, worker->slept_at);
         ARCHIVE_VALUE(archive, worker->job_next);
         ARCHIVE_VALUE(archive, worker->has_moved);
+        ARCHIVE_VALUE(archive, worker->is_to_unpin);
+        ARCHIVE_VALUE(archive, worker->notices_taken);
+        ARCHIVE_VALUE(archive, worker->evicted);
+        ARCHIVE_LIST(archive, worker->notices, worker->notice_count, worker->notice_capacity);
         ARCHIVE_LIST(archive, worker->faults, worker->fault_count, worker->fault_capacity);
         ARCHIVE_LIST(archive, worker->jobs, worker->job_count, worker->job_capacity);
         ARCHIVE_LIST(archive, worker->orders, worker->order_count, worker->order_capacity);

@@ -4,7 +4,9 @@
  * Each GPU has two workers here. One handles faults: wants of the GPU's pager gather in a buffer; the worker
  * wakes up, takes a batch of them, and serves one block of 2 MiB after the other. It decides which pages of
  * 64 KiB move (paging/subtree.h, and the program's advice, paging/areas.h), makes room by evicting blocks,
- * and has the IOMMU move them. The other worker does the same for prefetches, block by block.
+ * and has the IOMMU move them. The other worker does the same for prefetches, block by block. What GPUs often
+ * reach at the host comes to them if access counters are on (paging/tally.h), and what bounces between
+ * processors is slowed down or stays at the host (paging/thrashing.h).
  *
  * Managed bytes are at one place, whoever holds their page: the address where the program has them. So what
  * moves is the right to use them, and the time that takes. */
@@ -29,6 +31,9 @@ void uvm_fault(struct uvm *uvm, const struct page_want *want);
 void uvm_event(struct uvm *uvm, const struct event *event);
 void uvm_archive(struct uvm *uvm, struct archive *archive);
 
+/* A GPU reached memory where it is, at the host. */
+void uvm_reached(struct uvm *uvm, uint32_t gpu, uint64_t at);
+
 /* A move that a worker began is over; and somebody holds a page from now on, or no more. */
 void uvm_moved(struct uvm *uvm, uint32_t worker);
 void uvm_count(struct uvm *uvm, const struct page *page, uint32_t holder, bool comes);
@@ -47,7 +52,9 @@ uint64_t uvm_prefetch_left(const struct uvm *uvm, uint32_t gpu); /* bytes; 0: it
 /* Whether some GPU holds pages. */
 bool uvm_is_used(const struct uvm *uvm);
 
-/* The host alone has these pages again: as the program changed them; or as new ones, which nobody touched. */
+/* The host alone has these pages again: as its CPU used them; as a copy changed them; or as new ones, which
+ * nobody touched. */
+void uvm_cpu_took(struct uvm *uvm, struct page *page, uint64_t now);
 void uvm_take_back(struct uvm *uvm, struct page *page);
 void uvm_forget(struct uvm *uvm, uint64_t at, uint64_t bytes);
 

@@ -143,6 +143,7 @@ enum managed_kind {
     MANAGED_PREFERRED,   /* likewise, with its place: */
     MANAGED_ACCESSED_BY,
     MANAGED_LOOKED_AT, /* it uses it, maybe, while kernels run, and makes no calls */
+    MANAGED_CALLED,    /* it makes a call, and may have written to it before, while kernels run */
     MANAGED_ROOM,      /* place, bytes: of that memory, so much is free for managed pages */
 };
 struct managed_order {

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "mem/iommu.h"
+#include "mem/left_out.h"
 #include "mem/uvm.h"
 #include "paging/subtree.h"
 
@@ -66,12 +67,15 @@ static uint64_t *sum_before(struct managed_sums *sums, uint64_t at)
     return &sums->list[number];
 }
 
-/* No GPU has it any more. */
-static void take_back(struct local_machine *machine, struct page *page)
+/* No GPU has it any more: the CPU took it, or a copy changed it. */
+static void take_back(struct local_machine *machine, struct page *page, bool by_cpu)
 {
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
+    for (uint32_t home = 0; home < machine_homes(machine) && !left_out(LEFT_OUT_TAKEN_BACK); home++)
         memsys_forget_pages(machine_home_mem(machine, home), page->at, page_bytes(page));
-    uvm_take_back(uvm_of(machine), page);
+    if (by_cpu)
+        uvm_cpu_took(uvm_of(machine), page, machine->now);
+    else
+        uvm_take_back(uvm_of(machine), page);
     for (uint64_t left = page->mappers; left; left &= left - 1)
         memsys_map_page(machine_home_mem(machine, (uint32_t)__builtin_ctzll(left)), page->at, page->shift);
 }
@@ -92,7 +96,7 @@ static void compare(struct local_machine *machine, struct page *page, bool may_w
     bool changed = bytes && *before != NO_SUM && *before != sum;
     *before = sum;
     if (changed && !(may_write && was_written(machine, page->at)))
-        take_back(machine, page);
+        take_back(machine, page, true);
 }
 
 static void compare_after(void *user, struct page *page)
@@ -136,42 +140,34 @@ void machine_managed_archive(struct local_machine *machine, struct archive *arch
         archive_sparse(archive, sums->list, sums->pages.count * sizeof *sums->list);
 }
 
+/* Kernels see what the program wrote. Pages stay where they are. */
+static void refresh(struct local_machine *machine)
+{
+    for (uint32_t home = 0; home < machine_homes(machine) && !left_out(LEFT_OUT_TAKEN_BACK); home++)
+        memsys_refresh_managed(machine_home_mem(machine, home));
+}
+
+/* What kernels wrote becomes visible. */
+static void sync_managed(struct local_machine *machine)
+{
+    for (uint32_t home = 0; home < machine_homes(machine); home++)
+        memsys_sync_managed(machine_home_mem(machine, home));
+}
+
 void machine_managed_settle(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
     if (!uvm || !uvm_is_used(uvm))
         return;
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        memsys_sync_managed(machine_home_mem(machine, home));
+    if (!left_out(LEFT_OUT_SETTLED))
+        sync_managed(machine);
     machine_managed_note_writes(machine);
     if (machine->running)
         return;
     directory_each(uvm_directory(uvm), compare_after, machine);
+    refresh(machine); /* pages that both have written to */
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_forget_writes(machine_home_mem(machine, home));
-}
-
-/* What kernels wrote becomes visible, and they see what the program wrote. Pages stay where they are. */
-static void refresh_page(void *user, struct page *page)
-{
-    struct local_machine *machine = user;
-    const char *bytes = is_on_gpu(page) && !page->is_busy ? bytes_of(machine, page->at) : NULL;
-    uint64_t *before = sum_before(&machine->sums, page->at), sum = bytes ? sum_of(bytes) : NO_SUM;
-    for (uint64_t left = page->holders; bytes && sum != *before && left; left &= left - 1) {
-        uint32_t holder = (uint32_t)__builtin_ctzll(left);
-        if (holder < PAGE_HOST)
-            memsys_refresh_page(machine_home_mem(machine, holder), page->at, page->shift);
-    }
-    *before = sum;
-}
-
-static void refresh(struct local_machine *machine, struct uvm *uvm)
-{
-    if (!machine->running || !uvm_is_used(uvm))
-        return;
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        memsys_sync_managed(machine_home_mem(machine, home));
-    directory_each(uvm_directory(uvm), refresh_page, machine);
 }
 
 void machine_managed_take_back(struct local_machine *machine)
@@ -180,9 +176,10 @@ void machine_managed_take_back(struct local_machine *machine)
     if (!uvm || !uvm_is_used(uvm))
         return;
     if (machine->running) /* who knows who changed it? */
-        refresh(machine, uvm);
+        sync_managed(machine);
     else
         directory_each(uvm_directory(uvm), compare_before, machine);
+    refresh(machine); /* also pages that were on the move */
 }
 
 void machine_managed_changed(struct local_machine *machine, const struct task *task)
@@ -195,8 +192,9 @@ void machine_managed_changed(struct local_machine *machine, const struct task *t
     for (uint64_t at = first; at < piece.to.packed + bytes; at += PAGE_BYTES) {
         struct page *page = directory_page(uvm_directory(uvm_of(machine)), at);
         if (is_on_gpu(page) && !page->is_busy)
-            take_back(machine, page);
+            take_back(machine, page, false);
     }
+    refresh(machine); /* also pages that are on the move */
 }
 
 /* ---- what the program said ---- */
@@ -246,8 +244,12 @@ void machine_managed_order(struct local_machine *machine, const struct managed_o
         return;
     switch (order->kind) {
     case MANAGED_LOOKED_AT:
-        if (!replays)
-            refresh(machine, uvm);
+    case MANAGED_CALLED:
+        if (replays || !machine->running || !uvm_is_used(uvm))
+            return;
+        if (order->kind == MANAGED_LOOKED_AT)
+            sync_managed(machine);
+        refresh(machine);
         return;
     case MANAGED_ROOM:
         machine->areas.rooms[order->place] = order->bytes;

@@ -4,6 +4,8 @@
 #include "driver/managed.h"
 #include "paging/areas.h"
 #include "paging/subtree.h"
+#include "paging/tally.h"
+#include "paging/thrashing.h"
 
 /* ---- the rule ---- */
 
@@ -80,9 +82,112 @@ static void advice_splits_areas(void **state)
     areas_fini(&areas);
 }
 
+static void a_counter_tells_once(void **state)
+{
+    (void)state;
+    struct tally tally;
+    uint64_t at = UINT64_C(0xfe) << 48 | 5 << 21;
+    tally_init(&tally, 21, 3);
+    assert_false(tally_add(&tally, 1, at));
+    assert_false(tally_add(&tally, 1, at + (9 << 16)));
+    assert_false(tally_add(&tally, 0, at)); /* another GPU's */
+    assert_true(tally_add(&tally, 1, at + (2 << 20) - 1));
+    assert_false(tally_add(&tally, 1, at + (1 << 16)));
+    assert_int_equal(tally_parts(&tally, 1, at + 77), UINT32_C(1) << 31 | 1 << 9 | 1 << 1 | 1);
+    assert_int_equal(tally_parts(&tally, 0, at), 1);
+    tally_clear(&tally, 1, at);
+    assert_int_equal(tally_parts(&tally, 1, at), 0);
+    assert_false(tally_add(&tally, 1, at));
+    assert_false(tally_add(&tally, 1, at));
+    assert_true(tally_add(&tally, 1, at));
+    tally_fini(&tally);
+}
+
+/* ---- pages that bounce ---- */
+
+static const struct thrashing_rule rule = {.on = true,
+                                           .events = 3,
+                                           .throttles = 2,
+                                           .lapse = 500,
+                                           .nap = 500,
+                                           .epoch = 10000,
+                                           .pin = 5000,
+                                           .resets = 1};
+
+/* A processor wants a page, and gets it: what was said. */
+static enum thrashing_hint wants(struct thrashing *thrashing, uint64_t at, uint32_t processor, uint64_t now)
+{
+    enum thrashing_hint hint = thrashing_ask(thrashing, at, processor, now);
+    if (hint == THRASHING_NONE)
+        thrashing_moved(thrashing, at, processor, now);
+    return hint;
+}
+
+/* It goes to and fro, until one is throttled. Gives when. */
+static uint64_t bounce(struct thrashing *thrashing, uint64_t at, uint64_t now, uint64_t apart)
+{
+    for (uint32_t turn = 0; turn < 8; turn++, now += apart)
+        if (wants(thrashing, at, turn % 2, now) == THRASHING_THROTTLE)
+            return now;
+    return 0;
+}
+
+static void what_bounces_is_throttled_in_turn(void **state)
+{
+    (void)state;
+    struct thrashing thrashing;
+    thrashing_init(&thrashing, &rule);
+    assert_int_equal(bounce(&thrashing, 1 << 16, 1, 501), 0); /* not so often */
+    assert_int_equal(bounce(&thrashing, 4 << 21, 10001, 100), 10601);
+    assert_true(thrashing_is_on(&thrashing, 4 << 21));
+    assert_false(thrashing_is_on(&thrashing, (4 << 21) + (1 << 16)));
+    assert_int_equal(wants(&thrashing, 4 << 21, 0, 10650), THRASHING_THROTTLE);
+    assert_int_equal(wants(&thrashing, 4 << 21, 1, 10650), THRASHING_NONE); /* it need not wait */
+    thrashing_forget(&thrashing, 4 << 21);
+    assert_int_equal(wants(&thrashing, 4 << 21, 0, 10660), THRASHING_NONE);
+    thrashing_fini(&thrashing);
+}
+
+static void what_waited_often_is_pinned_for_a_while(void **state)
+{
+    (void)state;
+    struct thrashing thrashing;
+    thrashing_init(&thrashing, &rule);
+    uint64_t now = bounce(&thrashing, 0, 1, 100);
+    assert_true(now);
+    for (uint32_t turn = 0; !thrashing_is_pinned(&thrashing, 0); turn++, now += 100) {
+        assert_true(turn < 100);
+        wants(&thrashing, 0, turn % 2, now);
+    }
+    assert_int_equal(wants(&thrashing, 0, 0, now), THRASHING_PIN);
+    assert_int_equal(wants(&thrashing, 0, 1, now + 2000), THRASHING_PIN);
+    assert_int_equal(thrashing_count(&thrashing), 1);
+    assert_int_equal(thrashing_unpin(&thrashing, 0, now), 0);
+    assert_int_equal(thrashing_unpin(&thrashing, 0, now + 5000), 1);
+    assert_int_equal(wants(&thrashing, 0, 1, now + 5001), THRASHING_NONE);
+    thrashing_fini(&thrashing);
+}
+
+static void what_does_not_bounce_any_more_is_forgotten(void **state)
+{
+    (void)state;
+    struct thrashing thrashing;
+    thrashing_init(&thrashing, &rule);
+    uint64_t now = bounce(&thrashing, 0, 1, 100);
+    assert_int_equal(wants(&thrashing, 0, 0, now + 10001), THRASHING_NONE);
+    assert_false(thrashing_is_on(&thrashing, 0));
+    now = bounce(&thrashing, 0, now + 20000, 100);
+    assert_true(now);
+    assert_int_equal(wants(&thrashing, 0, 0, now + 10001), THRASHING_NONE); /* as it is long ago */
+    assert_false(thrashing_is_on(&thrashing, 0)); /* reset by that move, and not forgiven: once is enough */
+    thrashing_fini(&thrashing);
+}
+
 /* ---- programs ---- */
 
-/* add(at, count, stride, more): word i * stride of `at` += more, for i below count. */
+/* again(at, count): the word at `at` += 1, count times. until(at): once, when it is 99. add(at, count,
+ * stride, more): word i * stride of `at`
+ * += more, for i below count. */
 static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry add(.param .u64 at, .param .u32 count, .param .u32 stride,"
                           " .param .u32 more)\n"
@@ -106,13 +211,39 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           "    st.global.u32 [%rd3], %r10;\n"
                           "done:\n"
                           "    ret;\n"
+                          "}\n"
+                          ".visible .entry again(.param .u64 at, .param .u32 count)\n"
+                          "{\n"
+                          "    .reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %p<2>;\n"
+                          "    ld.param.u64 %rd1, [at];\n"
+                          "    ld.param.u32 %r1, [count];\n"
+                          "    mov.u32 %r2, 0;\n"
+                          "next:\n"
+                          "    atom.relaxed.sys.global.add.u32 %r3, [%rd1], 1;\n"
+                          "    and.b32 %r4, %r3, 0;\n"
+                          "    add.u32 %r2, %r2, 1;\n"
+                          "    add.u32 %r2, %r2, %r4;\n" /* so it waits for the one before */
+                          "    setp.lt.u32 %p1, %r2, %r1;\n"
+                          "    @%p1 bra next;\n"
+                          "    ret;\n"
+                          "}\n"
+                          ".visible .entry until(.param .u64 at)\n"
+                          "{\n"
+                          "    .reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %p<2>;\n"
+                          "    ld.param.u64 %rd1, [at];\n"
+                          "next:\n"
+                          "    ld.relaxed.sys.global.u32 %r1, [%rd1];\n"
+                          "    setp.ne.u32 %p1, %r1, 99;\n"
+                          "    @%p1 bra next;\n"
+                          "    atom.relaxed.sys.global.add.u32 %r2, [%rd1], 1;\n"
+                          "    ret;\n"
                           "}\n";
 
 enum { WORDS_OF_PAGE = 1 << (SUBTREE_PAGE_SHIFT - 2) };
 
 struct program {
     struct under_test t;
-    struct function *add;
+    struct function *add, *again, *until;
     size_t launches;
 };
 
@@ -125,6 +256,8 @@ static void begin(struct program *program, const char *const *settings, unsigned
                    .settings = settings, .timing = {.on = true}, .keep_launches = true, .threads = threads});
     CHECK(module_load(program->t.driver, "test.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "add", &program->add));
+    CHECK(module_function(module, "again", &program->again));
+    CHECK(module_function(module, "until", &program->until));
 }
 
 static uint32_t *new_managed(struct program *program, uint64_t bytes)
@@ -199,6 +332,45 @@ static void a_kernel_sees_what_came_while_another_ran(void **state)
         assert_int_equal(at[i], i + 2);
     for (uint32_t i = 0; i < OTHERS; i++)
         assert_int_equal(others[i], 2);
+    stop(&program.t);
+}
+
+/* A kernel writes to a page, and the host to another word of it while the kernel runs. */
+static void both_write_to_a_page(void **state)
+{
+    (void)state;
+    struct program program;
+    enum { COUNT = WORDS_OF_PAGE, OTHER = COUNT / 2 };
+    begin(&program, small, 2);
+    uint32_t *at = new_managed(&program, COUNT * sizeof *at), count = 500;
+    add(&program, at, COUNT, 1, 1); /* caches have all of it */
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK(stream_launch(program.t.first, program.again, &grid, (void *[]){&at, &count}));
+    assert_int_equal(stream_query(program.t.first), RESULT_NOT_READY);
+    at[OTHER] = 7;
+    CHECK(stream_synchronize(program.t.first));
+    program.launches++;
+    add(&program, at, COUNT, 1, 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(at[i], i == OTHER ? 8 : i ? 2 : count + 2);
+    stop(&program.t);
+}
+
+/* A kernel waits for a word that the host writes, and that the GPU has. */
+static void a_kernel_sees_what_the_host_writes(void **state)
+{
+    (void)state;
+    struct program program;
+    begin(&program, small, 1);
+    uint32_t *at = new_managed(&program, 1 << 16);
+    add(&program, at, WORDS_OF_PAGE, 1, 1);
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK(stream_launch(program.t.first, program.until, &grid, (void *[]){&at}));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(stream_query(program.t.first), RESULT_NOT_READY);
+    at[0] = 99;
+    CHECK(stream_synchronize(program.t.first));
+    assert_int_equal(at[0], 100);
     stop(&program.t);
 }
 
@@ -311,6 +483,142 @@ static void a_full_gpu_evicts(void **state)
     assert_int_equal(oversubscribe(1), oversubscribe(3));
 }
 
+/* Whether 8 pages that the GPU is said to access come in seven passes: the eighth does not reach the host.
+ * What is in them is right in any case. */
+static bool come_with(const char *first, const char *second, enum managed_advice more, uint32_t place)
+{
+    struct program program;
+    enum { COUNT = 8 * WORDS_OF_PAGE, PASSES = 8 };
+    begin(&program, (const char *const[]){small[0], first, second, NULL}, 2);
+    uint32_t *at = new_managed(&program, COUNT * sizeof *at);
+    for (uint32_t i = 0; i < COUNT; i++)
+        at[i] = i;
+    managed_advise(program.t.driver, address_of(at), COUNT * sizeof *at, ADVICE_ACCESSED_BY, true, 0);
+    managed_advise(program.t.driver, address_of(at), COUNT * sizeof *at, more, true, place);
+    struct launch_record record = {0};
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < PASSES; i++) {
+        record = add(&program, at, COUNT, 1, 1);
+        pages += record.timing->mem.managed_counted;
+    }
+    uint64_t reached = record.timing->mem.host_bytes;
+    assert_true(pages ? !reached : reached >= 2 * COUNT * sizeof *at);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(at[i], i + PASSES);
+    stop(&program.t);
+    return pages;
+}
+
+static void what_a_gpu_often_reaches_comes(void **state)
+{
+    (void)state;
+    const char *on = "uvm.access_counters=yes", *often = "uvm.counter_threshold=256";
+    assert_false(come_with("uvm.access_counters=no", often, ADVICE_ACCESSED_BY, 0));
+    assert_true(come_with(on, often, ADVICE_ACCESSED_BY, 0));
+    assert_false(come_with(on, often, ADVICE_PREFERRED, MANAGED_ON_HOST)); /* advice goes first */
+    assert_false(come_with(on, "uvm.counter_threshold=65535", ADVICE_ACCESSED_BY, 0));
+    assert_true(come_with(on, "uvm.counter_granularity=64KiB", ADVICE_ACCESSED_BY, 0));
+    assert_true(come_with(on, "uvm.counter_granularity=16MiB", ADVICE_ACCESSED_BY, 0));
+}
+
+/* With counters, what was evicted is reached at the host first. */
+static void what_was_evicted_is_reached_at_the_host(void **state)
+{
+    (void)state;
+    enum { PAGES = 64 };
+    struct program program;
+    begin(&program, (const char *const[]){small[0], "gpu.memory=2MiB", "uvm.access_counters=yes", NULL}, 1);
+    uint32_t *at = new_managed(&program, PAGES << SUBTREE_PAGE_SHIFT);
+    for (uint32_t i = 0; i < PAGES; i++)
+        at[i * WORDS_OF_PAGE] = i;
+    assert_true(add(&program, at, PAGES, WORDS_OF_PAGE, 1).timing->mem.managed_evictions > 0);
+    const struct memsys_counters *again = &add(&program, at, PAGES, WORDS_OF_PAGE, 1).timing->mem;
+    assert_int_equal(again->managed_faults, 0);
+    for (uint32_t i = 0; i < PAGES; i++)
+        assert_int_equal(at[i * WORDS_OF_PAGE], i + 2);
+    stop(&program.t);
+}
+
+/* The host and a GPU write the same word in turn. On an H200 every third fault waits from the fourth on, for
+ * about 415 us. */
+static void cpu_and_gpu_in_turn_are_slowed_down(void **state)
+{
+    (void)state;
+    struct program program;
+    begin(&program, small, 1);
+    uint32_t *at = new_managed(&program, 1 << 21), value = 0;
+    for (uint32_t round = 0; round < 24; round++) {
+        at[0] = value += 7;
+        struct launch_record record = add(&program, at, 1, 1, 1);
+        assert_int_equal(at[0], ++value);
+        uint64_t us = (record.timing->end_ps - record.timing->start_ps) / 1000000;
+        bool waits = round && round % 3 == 0;
+        assert_int_equal(record.timing->mem.managed_throttled > 0, waits);
+        assert_in_range(us, waits ? 350 : 30, waits ? 600 : 60);
+    }
+    stop(&program.t);
+}
+
+/* The CPU is slow enough for a page to be pinned: the GPU reaches it at the host. Then it is let go again,
+ * while a kernel uses it. */
+static void what_waits_too_often_stays_at_the_host_for_a_while(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 8 };
+    struct program program;
+    begin(&program,
+          (const char *const[]){small[0], "uvm.thrashing_pin_threshold=1", "uvm.cpu_page=100us",
+                                "uvm.thrashing_pin=2", NULL},
+          1);
+    uint32_t *at = new_managed(&program, 1 << 21), value = 0, pinned = 0, count = 2000;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        at[0] = value += 7;
+        pinned += !add(&program, at, 1, 1, 1).timing->mem.managed_faults;
+        assert_int_equal(at[0], ++value);
+    }
+    assert_int_equal(pinned, 4);
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct launch_record record;
+    CHECK(stream_launch(program.t.first, program.again, &grid, (void *[]){&at, &count}));
+    CHECK(stream_synchronize(program.t.first));
+    assert_true(driver_launch(program.t.driver, ROUNDS, &record));
+    assert_int_equal(record.timing->mem.managed_faults, 1);
+    assert_int_equal(record.timing->mem.managed_bytes_in, 1 << SUBTREE_PAGE_SHIFT);
+    assert_int_equal(at[0], value + count);
+    stop(&program.t);
+}
+
+/* Two GPUs add to words of one page, all the time: how many faults had to wait. */
+static uint64_t throttled_with(const char *setting)
+{
+    struct program program;
+    begin(&program, (const char *const[]){small[0], "system.gpus=2", setting, NULL}, 2);
+    uint32_t *at = new_managed(&program, 1 << 21), count = 2000;
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    uint64_t throttled = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t *word = at + i;
+        CHECK(stream_launch(device_default_stream(driver_device(program.t.driver, i)), program.again, &grid,
+                            (void *[]){&word, &count}));
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct launch_record record;
+        CHECK(device_synchronize(driver_device(program.t.driver, i)));
+        assert_int_equal(at[i], count);
+        assert_true(driver_launch(program.t.driver, i, &record));
+        throttled += record.timing->mem.managed_throttled;
+    }
+    stop(&program.t);
+    return throttled;
+}
+
+static void gpus_that_fight_for_a_page_wait(void **state)
+{
+    (void)state;
+    assert_int_equal(throttled_with("uvm.thrashing=no"), 0);
+    assert_true(throttled_with("uvm.thrashing=yes") > 0);
+}
+
 static void gpus_take_pages_from_each_other(void **state)
 {
     (void)state;
@@ -340,8 +648,19 @@ int main(void)
         cmocka_unit_test(half_is_not_enough),
         cmocka_unit_test(what_does_not_exist_does_not_count),
         cmocka_unit_test(advice_splits_areas),
+        cmocka_unit_test(a_counter_tells_once),
+        cmocka_unit_test(what_bounces_is_throttled_in_turn),
+        cmocka_unit_test(what_waited_often_is_pinned_for_a_while),
+        cmocka_unit_test(what_does_not_bounce_any_more_is_forgotten),
+        cmocka_unit_test(what_a_gpu_often_reaches_comes),
+        cmocka_unit_test(what_was_evicted_is_reached_at_the_host),
+        cmocka_unit_test(cpu_and_gpu_in_turn_are_slowed_down),
+        cmocka_unit_test(what_waits_too_often_stays_at_the_host_for_a_while),
+        cmocka_unit_test(gpus_that_fight_for_a_page_wait),
         cmocka_unit_test(kernels_and_the_host_see_what_the_other_wrote),
         cmocka_unit_test(a_kernel_sees_what_came_while_another_ran),
+        cmocka_unit_test(both_write_to_a_page),
+        cmocka_unit_test(a_kernel_sees_what_the_host_writes),
         cmocka_unit_test(a_fault_takes_as_long_as_its_parts),
         cmocka_unit_test(prefetched_memory_does_not_fault),
         cmocka_unit_test(advice_is_obeyed),

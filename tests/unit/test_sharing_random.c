@@ -15,6 +15,7 @@
 #include "driver_check.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "driver/managed.h"
 #include "mem/left_out.h"
 
 #include <sys/wait.h>
@@ -35,7 +36,8 @@ enum {
     FIRST_REDUCED = FIRST_FLAG + FLAGS,
     FIRST_MIRROR = FIRST_REDUCED + REDUCED,
     ALL = FIRST_MIRROR + MIRRORS,
-    STEPS = 400, /* of a thread in a round */
+    STEPS = 400,        /* of a thread in a round */
+    STEPS_MANAGED = 40, /* of one whose pages move all the time, and between host and GPUs */
 };
 
 /* clang-format off */
@@ -164,6 +166,8 @@ struct play {
     struct under_test t;
     unsigned gpus;
     uint64_t apart; /* from eight words to the next eight */
+    bool is_managed;
+    uint32_t steps; /* of a thread in a round */
     struct function *function;
     struct device *device[GPUS_MOST];
     struct stream *copies[GPUS_MOST];
@@ -171,6 +175,7 @@ struct play {
     uint64_t table[GPUS_MOST], log[GPUS_MOST];
     struct logged *seen; /* [GPU after GPU][step][thread] */
     uint32_t before[ALL], after[ALL];
+    uint8_t bumps[ALL]; /* of managed memory: what the host adds before the next round */
 };
 
 static unsigned homes(const struct play *play)
@@ -213,13 +218,22 @@ static void write_mixed(void)
     fclose(file);
 }
 
+/* The driver of managed memory takes no time for what it does, but for throttling: so pages move often. */
+#define MANAGED_IS_FAST "uvm.thrashing_lapse=20us"
+static const char *const no_time[] = {"uvm.wake=1ns",        "uvm.batch=1us",       "uvm.block=0",
+                                      "uvm.block_first=0",   "uvm.block_copy=0",    "uvm.page=0",
+                                      "uvm.page_along=0",    "uvm.map=0",           "uvm.evict=0",
+                                      "uvm.prefetch_home=0", "uvm.prefetch_first=0"};
+
 /* Those of v100-dgx1 have the host in their fabric, too. */
 static const struct fabric {
     const char *system;
     unsigned gpus, threads;
     const char *more[4];
-    unsigned apart; /* from eight words to the next eight */
-    unsigned rarer; /* so many times fewer operations: pages move all the time; 0: 1 */
+    unsigned apart;           /* from eight words to the next eight */
+    unsigned rarer;           /* so many times fewer operations: pages move all the time; 0: 1 */
+    bool is_managed;          /* all words are in managed memory */
+    bool does_count, is_full; /* access counters move it; and GPUs have too little room */
 } fabrics[] = {
     {"h200", 2, 1, {"fabric.topology=switch", "fabric.flit=16B"}, .apart = 32},
     {"h200", 3, 2, {"fabric.topology=ring", "fabric.credits=500"}, .apart = 32},
@@ -244,33 +258,131 @@ static const struct fabric {
      .apart = 64,
      .rarer = 16},
     {mixed, 4, 2, {"fabric.topology=switch"}, .apart = 32},
+    {"h200", 2, 2, {MANAGED_IS_FAST}, .apart = 7168, .is_managed = true}, /* FIRST_MANAGED */
+    {"h200",
+     3,
+     1,
+     {MANAGED_IS_FAST, "uvm.access_counters=yes", "uvm.counter_threshold=5", "uvm.counter_granularity=64KiB"},
+     .apart = 7168,
+     .is_managed = true,
+     .does_count = true},
+    {"h200",
+     2,
+     1,
+     {MANAGED_IS_FAST, "gpu.memory=5MiB", "uvm.access_counters=yes", "uvm.counter_threshold=8"},
+     .apart = 60000,
+     .is_managed = true,
+     .does_count = true,
+     .is_full = true},
 };
 
-enum { FIRST_WITH_MORE = 6 }; /* than a fabric: what may be left out */
+enum { FIRST_WITH_MORE = 6, FIRST_MANAGED = 13 }; /* those behind it, too: what may be left out */
 
 static uint64_t bytes_of_home(const struct play *play)
 {
     return offset_of_word(play, ALL) + 32;
 }
 
+/* ---- managed memory ---- */
+
+/* Managed memory in place of each home's: the first home's moves as it is wanted; the second's is
+ * read-mostly; the third's is accessed by all GPUs, and what more there are, are as the first. */
+static void manage_homes(struct play *play)
+{
+    uint64_t bytes = bytes_of_home(play);
+    for (unsigned home = 0; home < homes(play); home++) {
+        CHECK(memory_managed_alloc(play->t.driver, bytes, 1, &play->home[home]));
+        memset((void *)(uintptr_t)play->home[home], 0, bytes);
+        if (home == 1)
+            managed_advise(play->t.driver, play->home[home], bytes, ADVICE_READ_MOSTLY, true, 0);
+        for (unsigned gpu = 0; home == 2 && gpu < play->gpus; gpu++)
+            managed_advise(play->t.driver, play->home[home], bytes, ADVICE_ACCESSED_BY, true, gpu);
+    }
+}
+
+static uint32_t *managed_word(const struct play *play, unsigned word)
+{
+    return (uint32_t *)(uintptr_t)address_of_word(play, word);
+}
+
+/* The host reads all words. Then it writes some, which kernels have to see. */
+static void use_by_host(struct play *play, uint32_t seed)
+{
+    for (unsigned word = 0; word < ALL; word++)
+        play->after[word] = *managed_word(play, word);
+    for (unsigned word = 0; word < FIRST_MIRROR; word++)
+        play->bumps[word] = (seed >> word % 29 & 3) == 1;
+}
+
+static void bump_words(struct play *play)
+{
+    for (unsigned word = 0; word < FIRST_MIRROR; word++) {
+        *managed_word(play, word) += play->bumps[word];
+        play->before[word] += play->bumps[word];
+    }
+}
+
+/* While kernels run, memory is moved to and fro. */
+static void prefetch_beside(struct play *play, uint32_t seed)
+{
+    for (unsigned i = 0; i < 3 * play->gpus; i++, seed = seed * 1664525 + 1013904223) {
+        unsigned to = (seed >> 20) % (play->gpus + 1), gpu = to == play->gpus ? i % play->gpus : to;
+        CHECK(managed_prefetch(play->copies[gpu], play->home[(seed >> 10) % homes(play)], bytes_of_home(play),
+                               to == play->gpus ? (uint32_t)MANAGED_ON_HOST : to));
+    }
+}
+
+/* All that a row is there for has happened. */
+static void check_managed(const struct play *play, const struct fabric *fabric)
+{
+    struct launch_record record;
+    uint64_t faults = 0, moved = 0, counted = 0, throttled = 0, evicted = 0;
+    for (size_t i = 0; driver_launch(play->t.driver, i, &record); i++) {
+        const struct memsys_counters *mem = &record.timing->mem;
+        faults += mem->managed_faults;
+        moved += mem->managed_bytes_in >> 16;
+        counted += mem->managed_counted;
+        throttled += mem->managed_throttled;
+        evicted += mem->managed_evictions;
+    }
+    print_message(
+        "%llu faults, %llu pages moved, %llu by counters, %llu faults throttled, %llu blocks evicted\n",
+        (unsigned long long)faults, (unsigned long long)moved, (unsigned long long)counted,
+        (unsigned long long)throttled, (unsigned long long)evicted);
+    assert_true(faults && moved && (throttled || fabric->is_full));
+    assert_int_equal(counted > 0, fabric->does_count);
+    assert_int_equal(evicted > 0, fabric->is_full);
+}
+
 static void play_start(struct play *play, const struct fabric *fabric)
 {
     char count[32];
-    const char *settings[] = {"gpu.sm_count=3", "l2.slices=8",   "l2.islands=3",  "l2.bytes=256KiB", count,
-                              fabric->more[0],  fabric->more[1], fabric->more[2], fabric->more[3],   NULL};
+    const char *settings[12 + COUNT_OF(no_time)] = {"gpu.sm_count=3",  "l2.slices=8",   "l2.islands=3",
+                                                    "l2.bytes=256KiB", count,           fabric->more[0],
+                                                    fabric->more[1],   fabric->more[2], fabric->more[3]};
     struct module *module;
     unsigned gpus = fabric->gpus;
     snprintf(count, sizeof count, "system.gpus=%u", gpus);
-    *play = (struct play){.gpus = gpus, .apart = fabric->apart};
+    for (size_t i = 0, at = 0; fabric->is_managed && i < COUNT_OF(no_time); i++) {
+        while (settings[at])
+            at++;
+        settings[at] = no_time[i];
+    }
+    *play = (struct play){.gpus = gpus,
+                          .apart = fabric->apart,
+                          .is_managed = fabric->is_managed,
+                          .steps = fabric->is_managed ? STEPS_MANAGED : STEPS};
     start_with(&play->t, (struct driver_options){.system = fabric->system,
                                                  .settings = settings,
                                                  .timing.on = true,
+                                                 .keep_launches = fabric->is_managed,
                                                  .threads = fabric->threads});
     CHECK(module_load(play->t.driver, "test.ptx", ptx, strlen(ptx), &module));
     CHECK(module_function(module, "play", &play->function));
     for (unsigned i = 0; i < gpus; i++) {
         play->device[i] = driver_device(play->t.driver, i);
-        CHECK(memory_alloc(play->device[i], bytes_of_home(play), &play->home[i]));
+        if (!play->is_managed)
+            CHECK(memory_alloc(play->device[i], bytes_of_home(play), &play->home[i]));
         CHECK(memory_alloc(play->device[i], 8 * ALL, &play->table[i]));
         CHECK(memory_alloc(play->device[i], sizeof(struct logged) * STEPS * BLOCK * blocks_of(play, i),
                            &play->log[i]));
@@ -280,9 +392,13 @@ static void play_start(struct play *play, const struct fabric *fabric)
             CHECK(device_enable_peer(play->device[peer], play->device[i]));
         }
     }
-    void *pinned;
-    CHECK(memory_host_alloc(play->t.driver, bytes_of_home(play), 0, &pinned));
-    play->home[gpus] = address_of(pinned);
+    if (play->is_managed) {
+        manage_homes(play);
+    } else {
+        void *pinned;
+        CHECK(memory_host_alloc(play->t.driver, bytes_of_home(play), 0, &pinned));
+        play->home[gpus] = address_of(pinned);
+    }
     uint64_t table[ALL];
     for (unsigned word = 0; word < ALL; word++)
         table[word] = address_of_word(play, word);
@@ -323,8 +439,10 @@ static void read_words(struct play *play, uint32_t *words)
 
 static void play_round(struct play *play, uint32_t seed)
 {
-    uint32_t first = 0, steps = STEPS;
+    uint32_t first = 0, steps = play->steps;
     memcpy(play->before, play->after, sizeof play->before);
+    if (play->is_managed)
+        bump_words(play);
     for (unsigned i = 0; i < play->gpus; i++) {
         struct launch_config config = {.grid = {blocks_of(play, i), 1, 1}, .block = {BLOCK, 1, 1}};
         CHECK(stream_launch(device_default_stream(play->device[i]), play->function, &config,
@@ -333,15 +451,20 @@ static void play_round(struct play *play, uint32_t seed)
     }
     for (unsigned i = 0; i < 6 * homes(play); i++)
         copy_beside(play, i % homes(play), i % homes(play) % play->gpus);
+    if (play->is_managed)
+        prefetch_beside(play, seed);
     first = 0;
     for (unsigned i = 0; i < play->gpus; i++) {
         unsigned threads = BLOCK * blocks_of(play, i);
         CHECK(device_synchronize(play->device[i]));
         CHECK(stream_copy_bytes(play->t.first, address_of(play->seen + (size_t)first * STEPS), play->log[i],
-                                sizeof *play->seen * STEPS * threads, true));
+                                sizeof *play->seen * steps * threads, true));
         first += threads;
     }
-    read_words(play, play->after);
+    if (play->is_managed)
+        use_by_host(play, seed);
+    else
+        read_words(play, play->after);
 }
 
 /* ---- the explanation ---- */
@@ -535,12 +658,12 @@ static void explain(const struct play *play, uint32_t seed)
     for (bool some = true; some;) {
         some = false;
         for (struct thread *thread = all.threads; thread < all.threads + THREADS; thread++)
-            while (thread->step < STEPS && explain_step(&all, thread))
+            while (thread->step < play->steps && explain_step(&all, thread))
                 some = true;
     }
     for (unsigned i = 0; i < THREADS; i++)
-        REQUIRE_THAT(all.threads[i].step == STEPS, "step %u of thread %u saw a flag that nobody had raised",
-                     all.threads[i].step, i);
+        REQUIRE_THAT(all.threads[i].step == play->steps,
+                     "step %u of thread %u saw a flag that nobody had raised", all.threads[i].step, i);
     check_ends(&all);
     for (unsigned i = 0; i < COUNTERS; i++)
         mem_free(all.added[i]);
@@ -560,19 +683,23 @@ static void all_that_threads_saw_has_an_explanation(void **state)
 {
     (void)state;
     uint64_t done = 0;
-    size_t first = left_out_now > LEFT_OUT_COPIES ? FIRST_WITH_MORE : 0;
+    size_t first = left_out_now >= LEFT_OUT_MAPPERS ? FIRST_MANAGED
+                   : left_out_now > LEFT_OUT_COPIES ? FIRST_WITH_MORE
+                                                    : 0;
     write_mixed();
     for (size_t i = first; i < COUNT_OF(fabrics); i++) {
         struct play play;
         print_message("%s, %s\n", fabrics[i].system, fabrics[i].more[0]);
         play_start(&play, &fabrics[i]);
         uint64_t share = operations / COUNT_OF(fabrics) / (fabrics[i].rarer ? fabrics[i].rarer : 1);
-        for (uint64_t part = 0; part < share; part += (uint64_t)THREADS * STEPS) {
+        for (uint64_t part = 0; part < share; part += (uint64_t)THREADS * play.steps) {
             seed = seed * 2654435761u + 12345;
             play_round(&play, seed);
             explain(&play, seed);
-            done += (uint64_t)THREADS * STEPS;
+            done += (uint64_t)THREADS * play.steps;
         }
+        if (play.is_managed && left_out_now == LEFT_OUT_NOTHING)
+            check_managed(&play, &fabrics[i]);
         play_stop(&play);
     }
     print_message("%llu operations\n", (unsigned long long)done);
