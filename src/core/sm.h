@@ -52,6 +52,7 @@ struct sm_config {
     const struct space *space;        /* which changes between runs alone */
     uint32_t home;                    /* the GPU's own memory, in physical addresses */
     uint32_t first_sm;                /* what programs call its GPU's first SM: %smid */
+    bool is_member; /* of a unified GPU: what is visible to the GPU is so to other members */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
     uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */

@@ -370,7 +370,7 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
     case ROLE_FENCE:
     case ROLE_FENCE_SYSTEM:
         *why = STALL_membar;
-        if (role == ROLE_FENCE_SYSTEM)
+        if (role == ROLE_FENCE_SYSTEM || sm->config.is_member)
             l1_acquire(sm, w);
         else
             l1_forget(sm);

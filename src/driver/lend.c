@@ -37,12 +37,14 @@ static void run_lend(struct command *command)
     struct driver *driver = lend->device->driver;
     timeline_touch(driver, lend->lend.address, lend->lend.bytes, MEMORY_READ);
     if (lend->lend.writes)
-        timeline_touch(driver, lend->lend.address, lend->lend.bytes, MEMORY_CHANGED);
+        timeline_touch(driver, lend->lend.address, lend->lend.bytes, MEMORY_LENT);
 }
 
+/* There is one place only. */
 static void run_take_back(struct command *command)
 {
-    (void)command; /* there is one place only */
+    const struct lend_command *lend = (struct lend_command *)command;
+    timeline_touch(lend->device->driver, lend->lend.address, lend->lend.bytes, MEMORY_GIVEN_BACK);
 }
 
 static enum command_turn begin(const struct lend_command *lend, bool to_host, struct task *task)
@@ -70,6 +72,7 @@ static enum command_turn begin_take_back(struct command *command, struct task *t
     const struct lend_command *lend = (struct lend_command *)command;
     if (!lend->lend.moves)
         return TURN_NOW;
+    run_take_back(command);
     memcpy(lend->lend.mirror, bytes_of(&lend->lend), lend->lend.bytes);
     return begin(lend, false, task);
 }

@@ -73,6 +73,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .space = gpu->config.space,
                                .home = gpu->config.number + member,
                                .first_sm = member * sms_of_member(gpu),
+                               .is_member = gpu->members > 1,
                                .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
                                .siblings_ps = siblings_ps(gpu)};

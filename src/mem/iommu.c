@@ -347,7 +347,10 @@ static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page,
 
 static bool is_meant(const struct iommu_hold *hold, const struct page *page)
 {
-    return page->at + (page_bytes(page) - 1) >= hold->from && page->at <= hold->last;
+    for (size_t i = 0; i < hold->count; i++)
+        if (page_has_some_of(page, &hold->ranges[i]))
+            return true;
+    return false;
 }
 
 static bool is_home(const struct page *page)
@@ -547,6 +550,11 @@ void iommu_send_home(struct iommu *iommu, struct page *page)
     directory_send_home(page);
 }
 
+static bool can_hold(const struct iommu *iommu, uint32_t holder)
+{
+    return holder < iommu->host->gpus || holder == PAGE_HOST || holder == PAGE_NOBODY;
+}
+
 static bool fits(const struct iommu *iommu)
 {
     for (size_t i = 0; i < iommu->waiting_count; i++)
@@ -554,7 +562,7 @@ static bool fits(const struct iommu *iommu)
             return false;
     for (size_t i = 0; i < iommu->move_count; i++)
         if (iommu->moves[i].is_used &&
-            (iommu->moves[i].to > PAGE_NOBODY ||
+            (!can_hold(iommu, iommu->moves[i].to) || !can_hold(iommu, iommu->moves[i].plan.source) ||
              (iommu->moves[i].worker != NO_WORKER && iommu->moves[i].worker >= 2 * iommu->host->gpus)))
             return false;
     return true;

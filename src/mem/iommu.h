@@ -54,7 +54,8 @@ void iommu_send_home(struct iommu *iommu, struct page *page);
  * go, no page of theirs begins to move, but those that have to come home. Between runs; time has to pass
  * until they hold still: all are home, or, where they need not be, none is on the move. */
 struct iommu_hold {
-    uint64_t from, last;
+    const struct page_range *ranges; /* the caller's, until it lets go */
+    size_t count;
     bool come_home;
 };
 void iommu_hold(struct iommu *iommu, const struct iommu_hold *pages, uint64_t time);

@@ -78,6 +78,7 @@ static void keep_peers(struct memsys *mem, const struct l2_spec *l2)
                                       .bytes = l2->peers,
                                       .ways = (uint32_t)l2->ways,
                                       .line_bytes = (uint32_t)l2->line,
+                                      .clients = mem->shape.clients,
                                       .hit_ps = mem->shape.hit_ps,
                                       .sector_fs = mem->shape.sector_ps * 1000 / mem->shape.map.slices}));
 }

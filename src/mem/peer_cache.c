@@ -128,8 +128,11 @@ void peer_cache_came(struct peer_cache *kept, uint32_t client, const struct mems
 {
     struct cache *cache = &kept->cache;
     uint32_t entry = cache_miss(cache, key_of(kept, reply->line));
-    if (entry == MSHR_NONE || kept->askers[entry].client != client || kept->askers[entry].id != reply->id)
+    if (entry == MSHR_NONE)
         return;
+    const struct peer_reader *asker = &kept->askers[entry];
+    if (asker->client != client || asker->id != reply->id || asker->sectors != reply->sectors)
+        return; /* the answer to one whose answer is not kept */
     const struct mshr_entry *miss = cache_miss_at(cache, entry);
     unsigned char line[MEM_LINE_MOST];
     cache_unpack(cache, data, reply->sectors, line);
@@ -179,6 +182,6 @@ void peer_cache_archive(struct peer_cache *kept, struct archive *archive)
     ARCHIVE_VALUE(archive, kept->state);
     bool good = kept->state.free_count <= WAITERS;
     for (uint32_t i = 0; i < WAITERS && good; i++)
-        good = kept->free_waiters[i] < WAITERS;
+        good = kept->free_waiters[i] < WAITERS && kept->waiters[i].client < kept->spec.clients;
     archive_check(archive, good);
 }

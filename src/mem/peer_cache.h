@@ -18,6 +18,7 @@ struct archive;
 struct peer_cache_spec {
     uint64_t bytes;
     uint32_t ways, line_bytes;
+    uint32_t clients;           /* readers are below */
     uint64_t hit_ps, sector_fs; /* to a reply, at least; and for each sector of it */
 };
 

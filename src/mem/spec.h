@@ -16,7 +16,7 @@
     P(S, flag, copies, "yes", "", "an SM asks its own partition, which keeps copies of the other's lines")   \
     P(S, count, slices, "94", "1..1024", "over all partitions")                                              \
     P(S, count, islands, "24", "1..1024", "of Heddle's that slices are on, to run at the same time")         \
-    P(S, size, line, "128B", "64B..128B", "bytes of a line: 64 or 128, the same for all GPUs of a machine")  \
+    P(S, size, line, "128B", "64B..128B", "bytes of a line: 64 or 128")                                      \
     P(S, count, ways, "16", "1..64", "lines in a set")                                                       \
     P(S, size, peers, "0B", "0|64KiB..1GiB", "more, for lines of other GPUs' memory; 0: they are not kept")  \
     P(S, flag, scattered, "yes", "", "lines fall to sets by a hash, not quite evenly")                       \

@@ -81,6 +81,15 @@ static inline bool page_is_held(const struct page *page, uint32_t holder)
     return page->holders >> holder & 1;
 }
 
+struct page_range {
+    uint64_t from, last;
+};
+
+static inline bool page_has_some_of(const struct page *page, const struct page_range *range)
+{
+    return page->at + (page_bytes(page) - 1) >= range->from && page->at <= range->last;
+}
+
 /* What a holder may do with a page. */
 static inline enum page_right page_right(const struct page *page, uint32_t holder)
 {

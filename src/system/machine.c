@@ -107,6 +107,7 @@ static void free_local(struct machine *base)
     space_free(machine->space);
     homes_fini(&machine->memory);
     machine_managed_fini(machine);
+    mem_free(machine->lent.list);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -165,6 +166,8 @@ static void sync_home(void *user, struct physical_address from, uint64_t bytes)
 
 static void sync_ranges(struct local_machine *machine, uint64_t at, uint64_t bytes, bool changes)
 {
+    if (changes)
+        machine_call_pages_home(machine, at, bytes);
     homes_each_home(&machine->memory, at, bytes, sync_home, &(struct sync){machine, changes});
     for (uint32_t i = 0; i < machine->gpu_count && changes; i++)
         gpu_forget_data(machine->gpus[i].gpu);
@@ -173,7 +176,9 @@ static void sync_ranges(struct local_machine *machine, uint64_t at, uint64_t byt
 static void sync_memory(struct machine *base, uint64_t at, uint64_t bytes, enum memory_use use)
 {
     struct local_machine *machine = local(base);
-    if (!is_replaying(machine))
+    if (use != MEMORY_READ && use != MEMORY_TAKEN_OVER)
+        machine_note_lent(machine, at, bytes, use == MEMORY_LENT);
+    if (!is_replaying(machine) && use != MEMORY_GIVEN_BACK)
         sync_ranges(machine, at, bytes, use >= MEMORY_CHANGED);
     if (machine->journal && use == MEMORY_READ)
         journal_read(machine->journal, machine, at, bytes);
@@ -606,17 +611,18 @@ static struct engine_run engine_orders(struct local_machine *machine, uint64_t u
                                .user = machine};
 }
 
-bool machine_let_pass(struct local_machine *machine, uint64_t until)
+enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until)
 {
     struct err err;
     struct engine_run orders = engine_orders(machine, until);
     orders.interrupt = NULL; /* a checkpoint of now would not know what the caller is about to do */
-    if (machine->broken)
-        return false;
-    if (engine_run(machine->engine, &orders, &err) == ENGINE_FAILED)
-        return give_up(machine, MACHINE_BROKEN);
-    machine->now = until;
-    return true;
+    enum engine_outcome outcome =
+        machine->broken ? ENGINE_FAILED : engine_run(machine->engine, &orders, &err);
+    if (outcome == ENGINE_FAILED)
+        give_up(machine, MACHINE_BROKEN);
+    else
+        machine->now = until;
+    return outcome;
 }
 
 /* Runs until something ends, or `until`. True: something ended. */

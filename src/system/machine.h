@@ -131,7 +131,9 @@ struct memory_range {
 
 enum memory_use {
     MEMORY_READ,       /* the host's program reads it */
+    MEMORY_GIVEN_BACK, /* what was lent is the device's again */
     MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
+    MEMORY_LENT,       /* the same, and the host changes it until it is given back; kernels do not use it */
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
 };
 

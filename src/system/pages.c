@@ -6,11 +6,16 @@
 
 /* ---- copying home ---- */
 
+static const char *host_of(const struct local_machine *machine, uint64_t at)
+{
+    return memsys_host(machine_home_mem(machine, directory_home(at)), physical_offset(physical_unpack(at)));
+}
+
 /* What is done to pages that have some of these addresses. */
 struct gather {
     struct local_machine *machine;
     struct iommu *iommu;
-    uint64_t from, last;
+    struct page_range range;
 };
 
 /* Who has the newest bytes of a page. Of one on the move the directory does not know it yet: that is who may
@@ -40,16 +45,23 @@ static void read_line(const struct gather *gather, uint32_t holder, uint64_t lin
         memsys_read_line(machine_home_mem(gather->machine, holder), line, bytes);
 }
 
-static bool concerns(const struct gather *gather, const struct page *page)
+/* Bytes that the host has on loan are newer at home than where their page is. */
+static void leave_lent(const struct gather *gather, uint64_t line, uint32_t count, unsigned char *bytes)
 {
-    return page->at + (page_bytes(page) - 1) >= gather->from && page->at <= gather->last;
+    const struct page_ranges *lent = &gather->machine->lent;
+    for (size_t i = 0; i < lent->count; i++) {
+        uint64_t from = max_u64(lent->list[i].from, line),
+                 last = min_u64(lent->list[i].last, line + count - 1);
+        if (from <= last)
+            memcpy(bytes + (from - line), host_of(gather->machine, from), last - from + 1);
+    }
 }
 
 static void gather_page(void *user, struct page *page)
 {
     const struct gather *gather = user;
     uint32_t home = directory_home(page->at);
-    if (!concerns(gather, page) || (!page->is_busy && page_is_held(page, home)))
+    if (!page_has_some_of(page, &gather->range) || (!page->is_busy && page_is_held(page, home)))
         return;
     uint32_t holder = newest_holder(gather, page);
     if (holder == home)
@@ -58,13 +70,14 @@ static void gather_page(void *user, struct page *page)
     unsigned char bytes[MEM_LINE_MOST];
     for (uint64_t line = page->at; line < page->at + page_bytes(page); line += memsys_line_bytes(mem)) {
         read_line(gather, holder, line, bytes);
+        leave_lent(gather, line, memsys_line_bytes(mem), bytes);
         memsys_write_line(mem, line, bytes);
     }
 }
 
 static void gather(struct local_machine *machine, uint64_t from, uint64_t last)
 {
-    struct gather what = {machine, hostmem_iommu(machine->host), from, last};
+    struct gather what = {machine, hostmem_iommu(machine->host), {from, last}};
     if (what.iommu)
         iommu_each_page(what.iommu, gather_page, &what);
 }
@@ -90,9 +103,33 @@ static void hold_still(struct local_machine *machine, const struct iommu_hold *p
     if (iommu_holds_still(iommu, pages))
         return;
     iommu_hold(iommu, pages, machine->now);
-    while (!iommu_holds_still(iommu, pages) && machine_let_pass(machine, machine->now + STEP_PS))
-        continue;
+    for (enum engine_outcome outcome = ENGINE_UNTIL; !iommu_holds_still(iommu, pages);) {
+        if (outcome == ENGINE_FAILED)
+            break;
+        if (outcome == ENGINE_FINISHED)
+            BUG("nothing goes on, and pages that the host wants to change are on the move");
+        outcome = machine_let_pass(machine, machine->now + STEP_PS);
+    }
     iommu_let_go(iommu, machine->now);
+}
+
+static void add_range(void *user, struct physical_address from, uint64_t bytes)
+{
+    struct page_ranges *ranges = user;
+    mem_grow(ranges->list, ranges->count, ranges->capacity);
+    ranges->list[ranges->count++] = (struct page_range){from.packed, from.packed + (bytes - 1)};
+}
+
+void machine_call_pages_home(struct local_machine *machine, uint64_t at, uint64_t bytes)
+{
+    struct page_ranges ranges = {0};
+    if (!hostmem_iommu(machine->host))
+        return;
+    homes_each_home(&machine->memory, at, bytes, add_range, &ranges);
+    hold_still(machine, &(struct iommu_hold){.ranges = ranges.list,
+                                             .count = ranges.count,
+                                             .come_home = machine->running || copies_run(machine)});
+    mem_free(ranges.list);
 }
 
 /* ---- forgetting ---- */
@@ -100,34 +137,37 @@ static void hold_still(struct local_machine *machine, const struct iommu_hold *p
 static void forget_page(void *user, struct page *page)
 {
     const struct gather *what = user;
-    if (page->is_busy || !concerns(what, page)) /* busy: the machine was stopped meanwhile */
+    if (page->is_busy || !page_has_some_of(page, &what->range)) /* busy: the machine was stopped meanwhile */
         return;
     for (uint32_t home = 0; home < machine_homes(what->machine); home++)
         memsys_forget_pages(machine_home_mem(what->machine, home), page->at, page_bytes(page));
     iommu_send_home(what->iommu, page);
 }
 
-static void forget(struct local_machine *machine, uint64_t from, uint64_t last)
-{
-    struct gather what = {machine, hostmem_iommu(machine->host), from, last};
-    iommu_each_page(what.iommu, forget_page, &what);
-}
-
 void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes)
 {
-    if (!hostmem_iommu(machine->host) || !bytes)
-        return;
-    struct iommu_hold pages = {.from = from.packed,
-                               .last = from.packed + (bytes - 1),
-                               .come_home = machine->running || copies_run(machine)};
-    hold_still(machine, &pages);
-    if (!pages.come_home)
-        forget(machine, pages.from, pages.last);
+    struct gather what = {machine, hostmem_iommu(machine->host), {from.packed, from.packed + (bytes - 1)}};
+    if (what.iommu && bytes)
+        iommu_each_page(what.iommu, forget_page, &what);
 }
 
-static const char *host_of(const struct local_machine *machine, uint64_t at)
+/* ---- lending ---- */
+
+static void drop_lent(void *user, struct physical_address from, uint64_t bytes)
 {
-    return memsys_host(machine_home_mem(machine, directory_home(at)), physical_offset(physical_unpack(at)));
+    struct page_ranges *lent = user;
+    size_t left = 0;
+    for (size_t i = 0; i < lent->count; i++)
+        if (lent->list[i].from > from.packed + (bytes - 1) || lent->list[i].last < from.packed)
+            lent->list[left++] = lent->list[i];
+    lent->count = left;
+}
+
+void machine_note_lent(struct local_machine *machine, uint64_t at, uint64_t bytes, bool is_lent)
+{
+    homes_each_home(&machine->memory, at, bytes, drop_lent, &machine->lent);
+    if (is_lent)
+        homes_each_home(&machine->memory, at, bytes, add_range, &machine->lent);
 }
 
 struct noting {
@@ -150,10 +190,10 @@ struct page_places machine_note_pages(struct local_machine *machine)
 {
     struct page_places places = {0};
     struct iommu *iommu = hostmem_iommu(machine->host);
-    static const struct iommu_hold all = {.last = UINT64_MAX};
+    static const struct page_range all = {.last = UINT64_MAX};
     if (!iommu)
         return places;
-    hold_still(machine, &all);
+    hold_still(machine, &(struct iommu_hold){.ranges = &all, .count = 1});
     machine_gather_all_pages(machine);
     iommu_each_page(iommu, note_page, &(struct noting){machine, &places});
     return places;
@@ -164,7 +204,7 @@ void machine_forget_replaced_pages(struct local_machine *machine, struct page_pl
     for (size_t i = 0; i < before->count; i++) {
         const struct page_place *one = &before->list[i];
         if (host_of(machine, one->at) != one->host)
-            forget(machine, one->at, one->at + (one->bytes - 1));
+            machine_forget_pages(machine, physical_unpack(one->at), one->bytes);
     }
     mem_free(before->list);
     *before = (struct page_places){0};

@@ -9,8 +9,13 @@
  */
 void machine_gather_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes);
 
-/* The host is about to change them: nobody but their homes has them any more. While kernels run, they come
- * home in time. */
+/* The host is about to change these virtual addresses: while kernels run, their pages come home, in time. */
+void machine_call_pages_home(struct local_machine *machine, uint64_t at, uint64_t bytes);
+
+/* The host has these on loan (MEMORY_LENT), or not: what is copied home leaves them as they are there. */
+void machine_note_lent(struct local_machine *machine, uint64_t at, uint64_t bytes, bool is_lent);
+
+/* Nobody but their homes has them any more; for when they are there, or nothing runs. */
 void machine_forget_pages(struct local_machine *machine, struct physical_address from, uint64_t bytes);
 
 /* All of them. */

@@ -28,6 +28,12 @@ struct gpu_slot {
 };
 
 /* The machine of this process; machine.h has what all machines have. */
+/* Physical addresses. */
+struct page_ranges {
+    struct page_range *list;
+    size_t count, capacity;
+};
+
 struct local_machine {
     struct machine base;
     const struct system *system;
@@ -35,14 +41,15 @@ struct local_machine {
     struct engine *engine;
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
-    struct network *fabric; /* NULL: there is one GPU */
-    struct probe probe;     /* who listens; its address is in all parts */
-    struct space *space;    /* the program's page table */
-    struct homes memory;    /* what machine_set_memory said */
-    struct areas areas;     /* what machine_manage said */
-    struct managed_sums {   /* of managed pages that GPUs held when nothing ran any more: */
-        struct index pages; /* by physical address */
-        uint64_t *list;     /* checksums of their bytes; 0: none */
+    struct network *fabric;  /* NULL: there is one GPU */
+    struct probe probe;      /* who listens; its address is in all parts */
+    struct space *space;     /* the program's page table */
+    struct homes memory;     /* what machine_set_memory said */
+    struct areas areas;      /* what machine_manage said */
+    struct page_ranges lent; /* what the host has on loan */
+    struct managed_sums {    /* of managed pages that GPUs held when nothing ran any more: */
+        struct index pages;  /* by physical address */
+        uint64_t *list;      /* checksums of their bytes; 0: none */
         size_t capacity;
     } sums;
     struct gpu_slot *gpus;       /* devices, as tasks name them */
@@ -86,9 +93,9 @@ static inline uint32_t machine_first_home(const struct local_machine *machine, u
     return gpu * machine->members;
 }
 
-/* Time passes while the host waits in the middle of something; what ends meanwhile is told later. False: the
- * machine broke. */
-bool machine_let_pass(struct local_machine *machine, uint64_t until);
+/* Time passes while the host waits in the middle of something; what ends meanwhile is told later. After
+ * ENGINE_FAILED the machine is broken. */
+enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until);
 
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
 void machine_archive_memory(struct local_machine *machine, struct archive *archive);

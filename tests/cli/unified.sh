@@ -110,6 +110,8 @@ for members in 1 2 4; do
     run run --mode functional --unified $members ./unified "$programs/unified.ptx"
     expect_line out '^unified: ok$'
 done
+run run "${few[@]}" --unified 3 --set l2.peers=1MiB ./unified "$programs/unified.ptx" timed
+expect_line out '^unified: ok$'
 run run "${few[@]}" --monolithic 3 ./unified "$programs/unified.ptx" timed
 expect_line out '^1 members$'
 expect_line out '^unified: ok$'

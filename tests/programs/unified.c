@@ -133,6 +133,24 @@ static void test_barrier(void)
     GOOD(cuMemFree_v2(memory));
 }
 
+/* What was written before a fence is seen behind one, on all members. */
+static void test_fences(void)
+{
+    enum { ROUNDS = 4, STALE = 3072, FEW = 12 };
+    address memory;
+    unsigned rounds = ROUNDS, stale = 0;
+    void *arguments[] = {&memory, &rounds};
+    GOOD(cuMemAlloc_v2(&memory, BYTES));
+    memset(words, 0, BYTES);
+    GOOD(cuMemcpyHtoD_v2(memory, words, BYTES));
+    GOOD(cuLaunchCooperativeKernel(function("relay"), FEW, 1, 1, 1, 1, 1, 0, NULL, arguments));
+    GOOD(cuMemcpyDtoH_v2(words, memory, BYTES));
+    for (unsigned i = 0; i < FEW; i++)
+        stale += words[STALE + i];
+    CHECK(words[0] == ROUNDS && !stale);
+    GOOD(cuMemFree_v2(memory));
+}
+
 static void test_mistakes(void)
 {
     enum { INVALID_VALUE = 1, INVALID_DEVICE = 101, TOO_LARGE = 720 };
@@ -192,6 +210,7 @@ int main(int argc, char **argv)
     test_memory();
     test_blocks();
     test_barrier();
+    test_fences();
     if (!is_plain)
         test_mistakes();
     GOOD(cuCtxSynchronize());

@@ -13,6 +13,8 @@ static const char source[] =
     "        sum += at->value;\n        at->seen = number;\n    }\n"
     "    sums[get_global_id(0)] = sum;\n}\n"
     "kernel void add(global int *a, int more) { a[get_global_id(0)] += more; }\n"
+    "kernel void add_halves(global int *a)\n"
+    "{\n    int i = get_global_id(0);\n    a[(i / 512 + 1) % 8 * 1024 + 512 + i % 512]++;\n}\n"
     "kernel void is_null(global int *out, global int *a) { *out = a ? 1 : 2; }\n"
     "kernel void where(global ulong *out, global int *a) { *out = (ulong)a; }\n";
 
@@ -155,6 +157,37 @@ static void lists(void)
 }
 
 /* Kernels and the host change the same bytes by turns; devices change them one after another. */
+/* The host has the first words of each page, and writes them, while a kernel changes the second half. */
+static void parts_of_pages(void)
+{
+    enum { PAGES = 8, PAGE = 1024, HOSTS = 16 };
+    int *memory = shared(PAGES * PAGE * sizeof *memory), wrong = 0;
+    cl_kernel add_halves = kernel_of("add_halves");
+    map(CL_MAP_WRITE_INVALIDATE_REGION, memory, PAGES * PAGE * sizeof *memory);
+    memset(memory, 0, PAGES * PAGE * sizeof *memory);
+    unmap(memory);
+    for (int i = 0; i < PAGES; i++)
+        map(CL_MAP_READ | CL_MAP_WRITE, memory + i * PAGE, HOSTS * sizeof *memory);
+    GOOD(clSetKernelArgSVMPointer(add_halves, 0, memory));
+    run(queue, add_halves, PAGES * PAGE / 2);
+    GOOD(clFinish(queue));
+    for (int i = 0; i < PAGES * HOSTS; i++)
+        memory[i / HOSTS * PAGE + i % HOSTS] = 7;
+    for (int i = 0; i < PAGES; i++) {
+        map(CL_MAP_READ, memory + i * PAGE + PAGE / 2, sizeof *memory);
+        unmap(memory + i * PAGE + PAGE / 2);
+        unmap(memory + i * PAGE);
+    }
+    map(CL_MAP_READ, memory, PAGES * PAGE * sizeof *memory);
+    for (int i = 0; i < PAGES * PAGE; i++)
+        wrong += memory[i] != (i % PAGE < HOSTS ? 7 : i % PAGE >= PAGE / 2);
+    CHECK(!wrong);
+    unmap(memory);
+    GOOD(clFinish(queue));
+    GOOD(clReleaseKernel(add_halves));
+    clSVMFree(context, memory);
+}
+
 static void turns(void)
 {
     int *memory = shared(BYTES);
@@ -407,6 +440,7 @@ int main(void)
     start_all();
     what_cannot_be_had();
     lists();
+    parts_of_pages();
     turns();
     copies_and_fills();
     buffers();
