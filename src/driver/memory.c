@@ -166,17 +166,16 @@ static enum result no_room(struct device *device, const struct memory_request *r
     return result;
 }
 
-/* The GPU would have had room: a limit of the host is in the way. Said once, as programs seldom say more than
- * "out of memory". */
+/* The GPU would have had room, or it is managed memory: there are no more addresses. Said once, as programs
+ * seldom say more than "out of memory". */
 static enum result no_addresses(struct driver *driver, uint64_t bytes)
 {
     struct rlimit limit;
     enum result result = driver_fail(RESULT_OUT_OF_MEMORY, "no range of %llu free addresses is left",
                                      (unsigned long long)bytes);
-    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
-        return result;
-    err_add(driver_detail_err(), ": this process may have %llu KiB of addresses (ulimit -v)",
-            (unsigned long long)limit.rlim_cur / 1024);
+    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+        err_add(driver_detail_err(), ": this process may have %llu KiB of addresses (ulimit -v)",
+                (unsigned long long)limit.rlim_cur / 1024);
     if (!driver->memory.told_limit)
         driver_report(driver, driver_detail());
     driver->memory.told_limit = true;

@@ -138,7 +138,9 @@ static void describe_freed(const struct image *image, uint64_t at, struct text *
     for (size_t i = 1; i <= known; i++) {
         const struct range *range = &image->removed[(image->removed_count - i) % REMEMBERED];
         if (at - range->at < range->bytes) {
-            text_add(text, "%s%llu bytes into the %llu bytes of %s at 0x%llx, which were freed",
+            text_add(text,
+                     "%s%llu bytes into the %llu bytes of %s at 0x%llx, which were freed, or the GPU may not "
+                     "access them any more",
                      text->length ? "; " : "", (unsigned long long)(at - range->at),
                      (unsigned long long)range->bytes, range->what, (unsigned long long)range->at);
             return;
@@ -158,7 +160,8 @@ void image_describe(const struct image *image, uint64_t at, struct text *text)
     } else if (at < null_bytes) {
         text_add(text, "a null pointer");
     } else if (!is_near && !(below && at - below->at < below->bytes)) {
-        text_add(text, "near nothing that was allocated on the GPU; is it a pointer of the host?");
+        text_add(text, "near nothing that was allocated on the GPU; is it a pointer of the host, or memory "
+                       "of a GPU without peer access?");
     } else if (below && at - below->at < below->bytes) {
         text_add(text, "%llu bytes into the %llu bytes of %s at 0x%llx", (unsigned long long)(at - below->at),
                  (unsigned long long)below->bytes, below->what, (unsigned long long)below->at);

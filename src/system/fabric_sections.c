@@ -69,8 +69,9 @@ static bool add_link(const struct fabric_link_spec *spec, const char *path, cons
         const char *word = strcmp(words[i], "gpu*") ? words[i] : each;
         int node = net_find(graph, word);
         good = node != NET_NONE ||
-               err_set(err, "%s: [%s] ends: there is no '%.80s'; expected gpu0, host, or a switch", where,
-                       path, word);
+               err_set(err,
+                       "%s: [%s] ends: there is no '%.80s'; expected gpu0 or another GPU, host, or a switch",
+                       where, path, word);
         link.ends[i] = good ? (uint32_t)node : 0;
     }
     if (good && spec->duplex)

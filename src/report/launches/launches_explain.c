@@ -267,6 +267,39 @@ static void add_pages(const struct launches *lines, const struct system *system,
     text_fini(&line);
 }
 
+/* "managed memory: 812 faults in 14 batches, 13.6 MB came to GPUs, 2 MB left them; 1 block had to" */
+static void add_managed(const struct launches *lines, struct text *to)
+{
+    uint64_t faults = 0, batches = 0, in = 0, out = 0, evictions = 0;
+    struct text line = {0};
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        const struct memsys_counters *sum = &lines->kernels[i].sum.mem;
+        faults += sum->managed_faults;
+        batches += sum->managed_batches;
+        in += sum->managed_bytes_in;
+        out += sum->managed_bytes_out;
+        evictions += sum->managed_evictions;
+    }
+    if (!faults && !in && !out)
+        return;
+    text_add(&line, "managed memory: ");
+    add_whole(&line, faults);
+    text_add(&line, " fault%s of kernels in ", faults == 1 ? "" : "s");
+    add_whole(&line, batches);
+    text_add(&line, " batch%s, ", batches == 1 ? "" : "es");
+    add_bytes(&line, in);
+    text_add(&line, " came to GPUs, ");
+    add_bytes(&line, out);
+    text_add(&line, " left them");
+    if (evictions) {
+        text_add(&line, "; ");
+        add_whole(&line, evictions);
+        text_add(&line, " block%s had to, for room", evictions == 1 ? "" : "s");
+    }
+    add_wrapped(to, line.at);
+    text_fini(&line);
+}
+
 /* "saxpy.cu:5 (ld.global.f32), PTX line 29"; where an unrolled loop has it several times, "... and 3 more" */
 static void add_where(struct text *text, const struct metric_place *place)
 {
@@ -388,8 +421,10 @@ void launches_explain(const struct launches *lines, const struct launch_run *run
         add_all(&groups, run, text);
     add_copies(lines, text);
     add_links(lines, text);
-    if (run->timing)
+    if (run->timing) {
         add_pages(lines, run->system, text);
+        add_managed(lines, text);
+    }
     if (run->timing && run->program && lines->end_ps) {
         text_add(text, "simulated time until the last of these ended: ");
         add_time(text, lines->end_ps);
