@@ -777,16 +777,34 @@ void uvm_add_counts(const struct uvm *uvm, uint32_t gpu, struct memsys_counters 
 
 /* ---- checkpoints ---- */
 
+/* Whether the worker has the job that its state says it is at. */
+static bool job_fits(const struct uvm_worker *worker)
+{
+    switch ((enum uvm_worker_state)worker->state) {
+    case WORKER_SERVES:
+    case WORKER_EVICTS:
+    case WORKER_CLEARS:
+        return worker->job_next < worker->job_count;
+    case WORKER_MOVES:
+        return worker->job_next > 0 && worker->job_next <= worker->job_count;
+    default:
+        return worker->job_next <= worker->job_count;
+    }
+}
+
 static bool worker_fits(const struct uvm *uvm, const struct uvm_worker *worker)
 {
-    bool good = worker->state <= WORKER_CLEARS && worker->job_next <= worker->job_count &&
-                worker->notices_taken <= worker->notice_count;
+    bool good =
+        worker->state <= WORKER_CLEARS && job_fits(worker) && worker->notices_taken <= worker->notice_count;
     for (size_t i = 0; i < worker->fault_count; i++)
         good &= worker->faults[i].gpu < uvm->gpus;
     for (size_t i = 0; i < worker->job_count; i++)
-        good &= worker->jobs[i].to < uvm->gpus || worker->jobs[i].to == PAGE_HOST;
+        good &= worker->jobs[i].kind <= JOB_UNPIN &&
+                (worker->jobs[i].to < uvm->gpus ||
+                 (worker->jobs[i].to == PAGE_HOST && worker->jobs[i].kind == JOB_PREFETCH));
     for (size_t i = 0; i < worker->order_count; i++)
-        good &= worker->orders[i].to < uvm->gpus || worker->orders[i].to == PAGE_HOST;
+        good &= worker->orders[i].gpu < uvm->gpus &&
+                (worker->orders[i].to < uvm->gpus || worker->orders[i].to == PAGE_HOST);
     return good;
 }
 
