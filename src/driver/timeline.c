@@ -14,7 +14,9 @@
 
 enum {
     SLICE_PS = 20 * 1000 * 1000, /* then the other threads of the host are heard */
-    PATIENCE_S = 2,              /* for the host: then time goes on without it */
+    LOOKS_AGAIN = 8, /* slices of a wait: then what other threads of the host wrote is seen, and what could
+                        not be before, as a miss of its line was under way */
+    PATIENCE_S = 2,  /* for the host: then time goes on without it */
 };
 
 /* A command that takes time. */
@@ -661,7 +663,7 @@ void timeline_wait(struct stream *stream, uint64_t number)
     struct commands *commands = &driver->commands;
     pthread_mutex_lock(&commands->lock);
     timeline->calls++;
-    bool is_new = true; /* the call */
+    uint64_t turns = 0;
     while (!is_done(stream, number) && !commands->stop) {
         if (timeline->driving) {
             pthread_cond_wait(&commands->progress, &commands->lock);
@@ -669,9 +671,8 @@ void timeline_wait(struct stream *stream, uint64_t number)
         }
         timeline->driving = true;
         settle(driver);
-        if (is_new && timeline->running)
+        if (turns++ % LOOKS_AGAIN == 0 && timeline->running)
             managed_call(driver);
-        is_new = false;
         if (!is_done(stream, number) && can_advance(driver))
             advance(driver, SLICE_PS);
         else if (!is_done(stream, number)) /* something of the host must happen first */

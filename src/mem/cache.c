@@ -134,19 +134,23 @@ static uint32_t *mask_of(const struct cache *cache, uint32_t slot, uint32_t sect
     return &cache->masks[slot * cache->sectors + sector];
 }
 
+uint32_t cache_written(const struct cache *cache, uint32_t slot, uint32_t sector)
+{
+    if (!(*cache_dirty(cache, slot) >> sector & 1))
+        return 0;
+    return cache->masks ? *mask_of(cache, slot, sector) : cache->whole;
+}
+
 struct cache_victim cache_take_dirty(struct cache *cache, uint32_t slot)
 {
     struct cache_victim victim = {.line = tags_line(cache->tags, slot),
                                   .data = cache->data ? cache_data(cache, slot) : NULL,
                                   .sectors = *cache_dirty(cache, slot)};
-    uint32_t partial = cache->masks ? cache_missing(cache, slot, victim.sectors) : 0;
     for (uint32_t left = victim.sectors; left; left &= left - 1) {
         uint32_t sector = (uint32_t)__builtin_ctz(left);
-        victim.masks[sector] = cache->whole;
-        if (partial >> sector & 1) {
-            victim.masks[sector] = *mask_of(cache, slot, sector);
+        victim.masks[sector] = cache_written(cache, slot, sector);
+        if (cache->masks)
             *mask_of(cache, slot, sector) = 0;
-        }
     }
     *cache_dirty(cache, slot) = 0;
     return victim;
@@ -222,13 +226,10 @@ void cache_fill(struct cache *cache, uint32_t entry, uint32_t sectors, const uns
     unsigned char *data = cache->data ? cache_data(cache, miss->slot) : NULL;
     for (uint32_t left = data ? sectors & ~(uint32_t)*valid : 0; left; left &= left - 1) {
         uint32_t sector = (uint32_t)__builtin_ctz(left), at = sector << cache->sector_shift;
-        if (UNLIKELY(partial >> sector & 1)) {
-            uint32_t *mask = mask_of(cache, miss->slot, sector);
-            blend(cache, data + at, line + at, ~*mask);
-            *mask = 0;
-        } else {
+        if (UNLIKELY(partial >> sector & 1))
+            blend(cache, data + at, line + at, ~*mask_of(cache, miss->slot, sector));
+        else
             cache_copy_sector(cache, data + at, line + at);
-        }
     }
     *valid |= (uint16_t)sectors;
     miss->pending &= (uint16_t)~sectors;
@@ -264,23 +265,21 @@ static void write_back(struct cache *cache, uint32_t slot, uint32_t sector, uint
                        const unsigned char *bytes)
 {
     uint16_t bit = (uint16_t)(1u << sector), *valid = cache_valid(cache, slot);
-    uint16_t *dirty = cache_dirty(cache, slot);
-    bool is_partial = *dirty & ~*valid & bit; /* only then is its mask of interest */
     if (!mask)
         return;
-    *dirty |= bit;
+    *cache_dirty(cache, slot) |= bit;
     if (bytes)
         write_bytes(cache, slot, sector, mask, bytes);
-    if (*valid & bit)
-        return;
-    if (cache->masks && (is_partial || mask != cache->whole)) {
-        uint32_t *written = mask_of(cache, slot, sector);
-        *written |= mask;
-        if (*written != cache->whole)
-            return;
-        *written = 0;
-    }
-    *valid |= bit;
+    if (!cache->masks || (*mask_of(cache, slot, sector) |= mask) == cache->whole)
+        *valid |= bit;
+}
+
+void cache_changed(struct cache *cache, uint32_t slot, uint32_t offset, uint32_t bytes)
+{
+    uint32_t sector = offset >> cache->sector_shift, in_sector = offset & ((1u << cache->sector_shift) - 1);
+    *cache_dirty(cache, slot) |= (uint16_t)(1u << sector);
+    if (cache->masks)
+        *mask_of(cache, slot, sector) |= (uint32_t)((UINT64_C(1) << bytes) - 1) << in_sector;
 }
 
 bool cache_write(struct cache *cache, uint32_t slot, uint32_t sector, uint32_t mask,

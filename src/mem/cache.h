@@ -17,8 +17,9 @@
  *   cache_end(cache, entry);
  *
  * A line is identified by a number, such as its address divided by its size; a slot is a place for a line.
- * Some sectors of a line may be valid, and some dirty: modified, and to be written back. A sector that is
- * dirty but not valid was written in part; a mask says which of its bytes.
+ * Some sectors of a line may be valid, and some dirty: modified, and to be written back. A mask says which
+ * bytes of a dirty sector were written, and no others are written back: a sector that is not valid has no
+ * others, and those of a valid one may have been changed in memory since, by the host.
  *
  * If a line is written elsewhere while its fill is in flight, the fill would bring old data. So the owner
  * marks the miss stale: requests already waiting receive the data, no more requests join, and the line is not
@@ -63,8 +64,8 @@ struct cache {
     struct tags *tags;
     struct mshr *misses; /* or NULL */
     unsigned char *data; /* by slot; or NULL */
-    uint32_t *masks; /* by slot and sector: bytes of it that were written, where it is dirty and not valid;
-                        else 0. Or NULL */
+    uint32_t *masks;     /* by slot and sector: bytes of it that were written; 0 where it is not dirty. Or
+                            NULL: they are not known */
     uint32_t generation; /* misses of another one are not joined any more */
     uint32_t whole;      /* the mask of a whole sector */
     uint8_t line_shift, sector_shift, sectors;
@@ -171,6 +172,9 @@ static inline uint64_t cache_line_in(const struct cache *cache, uint32_t slot)
     return tags_line(cache->tags, slot);
 }
 
+/* Bytes of a sector that were written, and are dirty: a mask. */
+uint32_t cache_written(const struct cache *cache, uint32_t slot, uint32_t sector);
+
 /* What is dirty of a slot; it is clean from now on. */
 struct cache_victim cache_take_dirty(struct cache *cache, uint32_t slot);
 
@@ -255,6 +259,9 @@ void cache_end(struct cache *cache, uint32_t entry);
  * sector is dirty, and what it holds is of no interest. False: nothing of it is kept here. */
 bool cache_write(struct cache *cache, uint32_t slot, uint32_t sector, uint32_t mask,
                  const unsigned char *bytes, enum cache_write how);
+
+/* Some bytes of a valid sector were changed in place, by the owner: they are to be written back. */
+void cache_changed(struct cache *cache, uint32_t slot, uint32_t offset, uint32_t bytes);
 
 /* These sectors are not valid any more. */
 static inline void cache_invalidate(struct cache *cache, uint32_t slot, uint32_t sectors)

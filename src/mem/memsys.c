@@ -324,15 +324,24 @@ static void refresh_line(struct memsys *mem, uint64_t number)
     sync_line(mem, number, true);
 }
 
+/* Whether bytes differ where the mask has no bit. */
+static bool differ(const unsigned char *one, const unsigned char *other, uint32_t mask)
+{
+    for (uint32_t left = mask ? ~mask : 0; left; left &= left - 1)
+        if (one[__builtin_ctz(left)] != other[__builtin_ctz(left)])
+            return true;
+    return !mask && memcmp(one, other, MEM_SECTOR);
+}
+
+/* Whether memory has changed: what the GPU itself wrote, and did not write back yet, says nothing of it. */
 static bool is_stale(const struct partition_spec *spec, uint32_t slice, uint32_t slot, uint64_t offset)
 {
     const struct cache *cache = &spec->caches[slice];
-    for (uint32_t left = *cache_valid(cache, slot) & ~(uint32_t)*cache_dirty(cache, slot); left;
-         left &= left - 1) {
-        uint32_t at = (uint32_t)__builtin_ctz(left) * MEM_SECTOR;
+    for (uint32_t left = *cache_valid(cache, slot); left; left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctz(left), at = number * MEM_SECTOR;
         unsigned char sector[MEM_SECTOR];
         held_read(spec, offset + at, sector);
-        if (memcmp(sector, cache_data(cache, slot) + at, MEM_SECTOR))
+        if (differ(sector, cache_data(cache, slot) + at, cache_written(cache, slot, number)))
             return true;
     }
     return false;

@@ -172,8 +172,8 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         void *at = cache_data(cache, slot) + atom.offset;
         message.old[i] = (struct memsys_old){
             .value = shape->atomic(operation, at, atom.operand, atom.compare), .lane = atom.lane};
+        cache_changed(cache, slot, atom.offset, atom.bytes);
     }
-    *cache_dirty(cache, slot) |= head->request.sectors;
     recall_copies(here, slice, slot, head);
     struct slice *it = &here->state->slices[slice];
     here->state->count.l2_atomics += lanes;

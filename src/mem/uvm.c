@@ -363,11 +363,16 @@ static void move_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *j
     }
 }
 
-/* From whoever holds it to the host. */
+/* From whoever holds it to the host; unless it went there since that was decided, as its memory was freed. */
 static void pin_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *job)
 {
     for (uint32_t left = job->pins; left; left &= left - 1) {
         struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
+        if (is_at_host(page)) {
+            page->is_busy = false;
+            uvm->workers[worker].left--; /* it is not the last: serve counts one more */
+            continue;
+        }
         uint32_t source = (uint32_t)__builtin_ctzll(page->holders);
         struct page_plan plan = {.source = source, .drops = page->holders, .right = PAGE_WRITE};
         uvm->totals.count[source].bytes_out += PAGE_BYTES;
@@ -743,10 +748,12 @@ static void forget_page(void *user, struct page *page)
     const struct forgetting *what = user;
     if (page->at + PAGE_BYTES - 1 < what->first || page->at > what->last)
         return;
+    thrashing_forget(&what->uvm->thrashing, page->at);
+    if (page->is_busy) /* a worker has it: what was decided, or is under way, ends first */
+        return;
     uvm_take_back(what->uvm, page);
     page->mappers = 0;
     page->granted = 0;
-    thrashing_forget(&what->uvm->thrashing, page->at);
 }
 
 void uvm_forget(struct uvm *uvm, uint64_t at, uint64_t bytes)
@@ -770,16 +777,34 @@ void uvm_add_counts(const struct uvm *uvm, uint32_t gpu, struct memsys_counters 
 
 /* ---- checkpoints ---- */
 
+/* Whether the worker has the job that its state says it is at. */
+static bool job_fits(const struct uvm_worker *worker)
+{
+    switch ((enum uvm_worker_state)worker->state) {
+    case WORKER_SERVES:
+    case WORKER_EVICTS:
+    case WORKER_CLEARS:
+        return worker->job_next < worker->job_count;
+    case WORKER_MOVES:
+        return worker->job_next > 0 && worker->job_next <= worker->job_count;
+    default:
+        return worker->job_next <= worker->job_count;
+    }
+}
+
 static bool worker_fits(const struct uvm *uvm, const struct uvm_worker *worker)
 {
-    bool good = worker->state <= WORKER_CLEARS && worker->job_next <= worker->job_count &&
-                worker->notices_taken <= worker->notice_count;
+    bool good =
+        worker->state <= WORKER_CLEARS && job_fits(worker) && worker->notices_taken <= worker->notice_count;
     for (size_t i = 0; i < worker->fault_count; i++)
         good &= worker->faults[i].gpu < uvm->gpus;
     for (size_t i = 0; i < worker->job_count; i++)
-        good &= worker->jobs[i].to < uvm->gpus || worker->jobs[i].to == PAGE_HOST;
+        good &= worker->jobs[i].kind <= JOB_UNPIN &&
+                (worker->jobs[i].to < uvm->gpus ||
+                 (worker->jobs[i].to == PAGE_HOST && worker->jobs[i].kind == JOB_PREFETCH));
     for (size_t i = 0; i < worker->order_count; i++)
-        good &= worker->orders[i].to < uvm->gpus || worker->orders[i].to == PAGE_HOST;
+        good &= worker->orders[i].gpu < uvm->gpus &&
+                (worker->orders[i].to < uvm->gpus || worker->orders[i].to == PAGE_HOST);
     return good;
 }
 

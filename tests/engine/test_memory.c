@@ -89,8 +89,10 @@ static uint16_t make_atomic(struct client *client, struct memsys_request *reques
         .line = line * MEM_LINE_MOST, .id = request->id, .operation = 7, .sectors = 1};
     request->count = (uint8_t)(lanes | (rng_below(&client->rng, 2) ? MEM_WANTS_OLD : 0));
     for (uint32_t i = 0; i < lanes; i++) {
-        struct memsys_atom atom = {
-            .operand = 1, .offset = (uint8_t)(4 * rng_below(&client->rng, 8)), .lane = (uint8_t)i};
+        struct memsys_atom atom = {.operand = 1,
+                                   .offset = (uint8_t)(4 * rng_below(&client->rng, 8)),
+                                   .lane = (uint8_t)i,
+                                   .bytes = 4};
         memcpy(payload + i * sizeof atom, &atom, sizeof atom);
         client->old_word[client->sent] = line * 32 + atom.offset / 4; /* the last one's */
     }

@@ -131,7 +131,7 @@ static void lanes_of_one_word_take_turns(void **state)
     struct memsys_atom atoms[4];
     memset(atoms, 0, sizeof atoms);
     for (uint8_t i = 0; i < 4; i++)
-        atoms[i] = (struct memsys_atom){.operand = 10, .offset = 4, .lane = i};
+        atoms[i] = (struct memsys_atom){.operand = 10, .offset = 4, .lane = i, .bytes = 4};
     write_at(&system, 0, 0, line, 0);
     uint32_t number = system_send(&system, 0, LATER, MEM_ATOMIC, line, 1, atoms, sizeof atoms);
     system.scripts[0].sent[number].request.count = 4 | MEM_WANTS_OLD;

@@ -185,9 +185,9 @@ static void what_does_not_bounce_any_more_is_forgotten(void **state)
 
 /* ---- programs ---- */
 
-/* again(at, count): the word at `at` += 1, count times. until(at): once, when it is 99. add(at, count,
- * stride, more): word i * stride of `at`
- * += more, for i below count. */
+/* again(at, count): the word at `at` += 1, count times. until(at): once, when it is 99. busy(at, by_atomics):
+ * counts in the next word until then, and has the fourth know how far. add(at, count, stride, more): word
+ * i * stride of `at` += more, for i below count. */
 static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           ".visible .entry add(.param .u64 at, .param .u32 count, .param .u32 stride,"
                           " .param .u32 more)\n"
@@ -237,13 +237,30 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                           "    @%p1 bra next;\n"
                           "    atom.relaxed.sys.global.add.u32 %r2, [%rd1], 1;\n"
                           "    ret;\n"
+                          "}\n"
+                          ".visible .entry busy(.param .u64 at, .param .u32 by_atomics)\n"
+                          "{\n"
+                          "    .reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %p<3>;\n"
+                          "    ld.param.u64 %rd1, [at];\n"
+                          "    ld.param.u32 %r3, [by_atomics];\n"
+                          "    setp.ne.u32 %p2, %r3, 0;\n"
+                          "    mov.u32 %r2, 0;\n"
+                          "next:\n"
+                          "    add.u32 %r2, %r2, 1;\n"
+                          "    @!%p2 st.relaxed.sys.global.u32 [%rd1+4], %r2;\n"
+                          "    @%p2 atom.relaxed.sys.global.add.u32 %r4, [%rd1+4], 1;\n"
+                          "    ld.relaxed.sys.global.u32 %r1, [%rd1];\n"
+                          "    setp.ne.u32 %p1, %r1, 99;\n"
+                          "    @%p1 bra next;\n"
+                          "    st.relaxed.sys.global.u32 [%rd1+12], %r2;\n"
+                          "    ret;\n"
                           "}\n";
 
 enum { WORDS_OF_PAGE = 1 << (SUBTREE_PAGE_SHIFT - 2) };
 
 struct program {
     struct under_test t;
-    struct function *add, *again, *until;
+    struct function *add, *again, *until, *busy;
     size_t launches;
 };
 
@@ -258,6 +275,7 @@ static void begin(struct program *program, const char *const *settings, unsigned
     CHECK(module_function(module, "add", &program->add));
     CHECK(module_function(module, "again", &program->again));
     CHECK(module_function(module, "until", &program->until));
+    CHECK(module_function(module, "busy", &program->busy));
 }
 
 static uint32_t *new_managed(struct program *program, uint64_t bytes)
@@ -372,6 +390,33 @@ static void a_kernel_sees_what_the_host_writes(void **state)
     CHECK(stream_synchronize(program.t.first));
     assert_int_equal(at[0], 100);
     stop(&program.t);
+}
+
+/* It does so, too, if it writes to the same sector all the time; and what each wrote there is kept. */
+static void see_while_busy(uint32_t by_atomics)
+{
+    struct program program;
+    begin(&program, small, 1);
+    uint32_t *at = new_managed(&program, 1 << 16);
+    struct launch_config grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK(stream_launch(program.t.first, program.busy, &grid, (void *[]){&at, &by_atomics}));
+    for (uint32_t i = 0; i < 200; i++)
+        assert_int_equal(stream_query(program.t.first), RESULT_NOT_READY);
+    at[2] = 7;
+    at[0] = 99;
+    CHECK(stream_synchronize(program.t.first));
+    assert_int_equal(at[0], 99);
+    assert_int_equal(at[2], 7);
+    assert_true(at[1] > 0);
+    assert_int_equal(at[1], at[3]);
+    stop(&program.t);
+}
+
+static void a_kernel_sees_it_in_a_sector_that_it_writes(void **state)
+{
+    (void)state;
+    see_while_busy(0);
+    see_while_busy(1);
 }
 
 /* The cycles of a kernel with one fault, on a page that the host wrote to, or that nobody did. */
@@ -661,6 +706,7 @@ int main(void)
         cmocka_unit_test(a_kernel_sees_what_came_while_another_ran),
         cmocka_unit_test(both_write_to_a_page),
         cmocka_unit_test(a_kernel_sees_what_the_host_writes),
+        cmocka_unit_test(a_kernel_sees_it_in_a_sector_that_it_writes),
         cmocka_unit_test(a_fault_takes_as_long_as_its_parts),
         cmocka_unit_test(prefetched_memory_does_not_fault),
         cmocka_unit_test(advice_is_obeyed),
