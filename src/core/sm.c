@@ -176,15 +176,17 @@ static void sleep_until_due(struct sm *sm)
         component_wake(sm->component, max_u64(sm_time(sm, next), component_now(sm->component) + 1));
 }
 
+/* As of the cycle that it happened in: how far an SM runs ahead depends on who runs it. */
 static void report_fault(struct sm *sm)
 {
     struct sm_block_message report = {.kernel = UINT32_MAX};
+    uint64_t at = sm_time(sm, sm->cycle), now = component_now(sm->component);
     for (uint32_t i = 0; i < SM_KERNELS; i++)
         if (sm->kernels[i].team && sm->kernels[i].team->fault.kind)
             report.kernel = i;
     REQUIRE(report.kernel != UINT32_MAX);
     sm_abandon(sm);
-    if (!port_send(sm->reports, 0, 0, SM_FAULT, &report, sizeof report))
+    if (!port_send(sm->reports, 0, at > now ? at - now : 0, SM_FAULT, &report, sizeof report))
         BUG("a report found no room");
 }
 

@@ -46,3 +46,35 @@ run bench phold --islands 64 --time 100ns --set engine.seed=2 --threads 3
 [[ $(result) != "$one" ]] || fail "two seeds give the same result: $one"
 run bench phold --islands 64 --time 100ns --threads all
 expect_result "$one"
+
+# ---- a kernel that fails does so at the same time, and others had come as far ----
+
+cat >fails.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry fails(.param .u64 memory)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    .reg .pred %p<3>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, 0;
+more:
+    add.u32 %r2, %r2, 1;
+    setp.eq.u32 %p1, %r1, 37;
+    setp.eq.and.u32 %p2, %r2, 150, %p1;
+    mov.u64 %rd1, 16;
+    @%p2 st.global.u32 [%rd1], %r2;
+    setp.lt.u32 %p1, %r2, 400;
+    @%p1 bra more;
+    ret;
+}
+END
+gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
+for threads in 1 2 5; do
+    run run --mode timing --set gpu.sm_count=16 --no-progress --threads $threads --json result.json ./launch fails.ptx fails 64 64 64
+    expect_line err 'a null pointer'
+    python3 -c 'import json; print(json.load(open("result.json"))["launches"])' >"$threads.launches"
+    expect_same_file "$ran and with 1 thread" 1.launches "$threads.launches"
+done
