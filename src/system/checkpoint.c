@@ -174,6 +174,9 @@ static void archive_state(struct local_machine *machine, struct archive *archive
     archive_table(&machine->memory, archive);
     ARCHIVE_VALUE(archive, machine->now);
     ARCHIVE_VALUE(archive, machine->running);
+    ARCHIVE_LIST(archive, machine->passed.list, machine->passed.count, machine->passed.capacity);
+    size_t ways = machine->fabric ? 2 * (size_t)network_graph(machine->fabric)->link_count : 0;
+    archive_check(archive, !machine->passed.count || machine->passed.count == ways);
     archive_expect(archive, machine->gpu_count);
     for (uint32_t i = 0; i < machine->gpu_count && archive->good; i++)
         archive_slot(machine, &machine->gpus[i], archive);

@@ -108,6 +108,7 @@ static void free_local(struct machine *base)
     homes_fini(&machine->memory);
     machine_managed_fini(machine);
     mem_free(machine->lent.list);
+    mem_free(machine->passed.list);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -348,6 +349,22 @@ static bool has_stopped_gpu(const struct local_machine *machine)
     return false;
 }
 
+static void note_traffic(struct local_machine *machine)
+{
+    struct passed_traffic *passed = &machine->passed;
+    uint32_t links = machine->fabric ? network_graph(machine->fabric)->link_count : 0;
+    for (uint32_t i = 0; i < 2 * links; i++) {
+        struct net_traffic more = network_traffic(machine->fabric, i / 2, i % 2);
+        if (i == passed->count) {
+            mem_grow(passed->list, passed->count, passed->capacity);
+            passed->list[passed->count++] = (struct net_traffic){0};
+        }
+        passed->list[i].messages += more.messages;
+        passed->list[i].bytes += more.bytes;
+        passed->list[i].busy_ps += more.busy_ps;
+    }
+}
+
 /* GPUs that a fault stopped can be used again: the machine is made anew, as soon as nothing runs on it. */
 static void begin_anew(struct local_machine *machine)
 {
@@ -359,6 +376,7 @@ static void begin_anew(struct local_machine *machine)
         machine->gpus[i].stopped = false;
     }
     machine_gather_all_pages(machine);
+    note_traffic(machine);
     take_apart(machine);
     if (!build(machine, &err))
         BUG("the machine cannot be built again: %s", err.text);
@@ -722,6 +740,7 @@ void machine_look(struct machine *base)
 static size_t links_of(const struct machine *base, struct machine_link *links, size_t most)
 {
     const struct network *fabric = local(base)->fabric;
+    const struct passed_traffic *passed = &local(base)->passed;
     if (!fabric)
         return 0;
     const struct net_graph *graph = network_graph(fabric);
@@ -729,10 +748,12 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
         links[i] =
             (struct machine_link){.name = graph->links[i].name, .bytes_per_s = graph->links[i].bytes_per_s};
         for (int back = 0; back < 2; back++) {
-            struct net_traffic traffic = network_traffic(fabric, i, back);
-            links[i].messages[back] = traffic.messages;
-            links[i].bytes[back] = traffic.bytes;
-            links[i].busy_ps[back] = traffic.busy_ps;
+            struct net_traffic traffic = network_traffic(fabric, i, back), before = {0};
+            if (passed->count)
+                before = passed->list[2 * i + (size_t)back];
+            links[i].messages[back] = before.messages + traffic.messages;
+            links[i].bytes[back] = before.bytes + traffic.bytes;
+            links[i].busy_ps[back] = before.busy_ps + traffic.busy_ps;
         }
     }
     return graph->link_count;

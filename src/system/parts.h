@@ -41,7 +41,11 @@ struct local_machine {
     struct engine *engine;
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
-    struct network *fabric;  /* NULL: there is one GPU */
+    struct network *fabric; /* NULL: there is one GPU */
+    struct passed_traffic { /* over its links, before the machine was made anew: both ways of each */
+        struct net_traffic *list;
+        size_t count, capacity;
+    } passed;
     struct probe probe;      /* who listens; its address is in all parts */
     struct space *space;     /* the program's page table */
     struct homes memory;     /* what machine_set_memory said */

@@ -58,6 +58,8 @@ cat >fails.ptx <<'END'
     .reg .b32 %r<4>;
     .reg .b64 %rd<2>;
     .reg .pred %p<3>;
+    ld.param.u64 %rd1, [memory];
+    ld.global.u32 %r1, [%rd1];
     mov.u32 %r1, %ctaid.x;
     mov.u32 %r2, 0;
 more:
@@ -78,3 +80,5 @@ for threads in 1 2 5; do
     python3 -c 'import json; print(json.load(open("result.json"))["launches"])' >"$threads.launches"
     expect_same_file "$ran and with 1 thread" 1.launches "$threads.launches"
 done
+run run --mode timing --unified 2 --set gpu.sm_count=16 --no-progress ./launch fails.ptx fails 64 64 64
+expect_line err '^fabric: [1-9]' # the machine was made anew
