@@ -521,6 +521,8 @@ static uint64_t take_notices(const struct uvm *uvm, struct uvm_worker *worker, u
 /* Their counters begin again. */
 static void end_notices(struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu)
 {
+    if (!worker->notices_taken)
+        return;
     for (size_t i = 0; i < worker->notices_taken; i++)
         tally_clear(&uvm->tally, gpu, worker->notices[i]);
     worker->notice_count -= worker->notices_taken;
