@@ -2,6 +2,7 @@
 #include "cli/stats_launches.h"
 #include "report/launches/launches.h"
 #include "cli/run.h"
+#include "cli/record.h"
 #include "cli/trace_mem.h"
 #include "cli/process.h"
 #include "base/bits.h"
@@ -23,6 +24,7 @@ static const struct option_row options[] = {
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
     STATS_LAUNCHES_OPTION,
     TRACE_MEM_OPTION,
+    RECORD_OPTIONS,
     {"--shared", NULL, "one machine for all processes that the program starts (docs/serve.md)"},
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
@@ -35,6 +37,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     unsigned threads;
     bool taken;
     if (!timing_took(&request->timing, row, value, &taken, err))
+        return false;
+    if (!taken && !record_took(&request->timing, row, value, &taken, err))
         return false;
     if (taken)
         return true;
@@ -135,6 +139,8 @@ static int tell(struct run *run, const struct system *system, const char *system
     launches_explain(&lines, &how, &summary);
     if (request->trace_mem && !cmd_trace_mem_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
+    if (request->timing.record && !record_tell(run->folder, &summary, &err))
+        status = complain(status ? status : EXIT_FAILED, &err);
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
@@ -162,7 +168,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    return timing_check(&request->timing, err) &&
+    return timing_check(&request->timing, err) && record_check(&request->timing, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 

@@ -172,6 +172,11 @@ static void set_environment(const struct run *run)
     set_path("HEDDLE_ATTACH", timing->shared ? run->machine_path.at : timing->attach);
     set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
+    set_path("HEDDLE_RECORD", timing->record);
+    struct text limit = {0};
+    text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
+    set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);
+    text_fini(&limit);
     if (run->request->threads && !strcmp(run->request->threads, "all"))
         unsetenv("HEDDLE_THREADS");
     else if (run->request->threads)
@@ -303,7 +308,7 @@ static void prepare(void *user)
     const struct run *run = user;
     set_environment(run);
     if (run->identity.length ||
-        run->request->trace_mem) /* addresses of the program are the same in each run */
+        run->request->trace_mem || run->request->timing.record) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }
 

@@ -113,11 +113,12 @@ static const char *timed_setting(const struct timing_request *request)
 /* The first option that has no meaning without time, or NULL. */
 static const char *timing_alone(const struct timing_request *request)
 {
+    bool selects = request->kernels && !request->record; /* else it says what is recorded */
     return timed_setting(request) ? timed_setting(request)
            : request->attach      ? "--attach"
            : request->shared      ? "--shared"
            : request->max_cycles  ? "--max-cycles"
-           : request->kernels     ? "--kernels"
+           : selects              ? "--kernels"
            : request->hot_places  ? "--profile"
            : request->cold_caches ? "--cold-caches"
            : request->checkpoint  ? "--checkpoint"
@@ -127,7 +128,9 @@ static const char *timing_alone(const struct timing_request *request)
 
 bool timing_is_on(const struct timing_request *request)
 {
-    return request->mode ? !strcmp(request->mode, "timing") : request->system || timing_alone(request);
+    if (request->mode || request->record)
+        return request->mode && !strcmp(request->mode, "timing");
+    return request->system || timing_alone(request);
 }
 
 /* The machine is what `heddle serve` was told. */

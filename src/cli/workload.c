@@ -6,6 +6,7 @@
 #include "cli/stats_launches.h"
 #include "report/launches/launches.h"
 #include "cli/timing.h"
+#include "cli/record.h"
 #include "cli/trace_mem.h"
 #include "driver/driver.h"
 #include "workloads/run.h"
@@ -20,6 +21,7 @@ static const struct option_row common[] = {
     STATS_LAUNCHES_OPTION,
     TIMING_OPTIONS,
     TRACE_MEM_OPTION,
+    RECORD_OPTIONS,
     {NULL, NULL, NULL},
 };
 
@@ -73,6 +75,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return err_set(err, "bench %s: unexpected word '%.120s'", r->workload->name, value);
     bool taken;
     if (!timing_took(&r->timing, row, value, &taken, err))
+        return false;
+    if (!taken && !record_took(&r->timing, row, value, &taken, err))
         return false;
     if (taken)
         return true;
@@ -191,6 +195,15 @@ static bool tell_traces(const char *folder, struct err *err)
     return good;
 }
 
+static bool tell_recorded(const char *folder, struct err *err)
+{
+    struct text text = {0};
+    bool good = record_tell(folder, &text, err);
+    fputs(text.at ? text.at : "", stderr);
+    text_fini(&text);
+    return good;
+}
+
 /* Over a driver: in simulated time, or to know of each launch. */
 static int run_driven(const struct request *r, const struct system *system, const char *folder,
                       struct err *err)
@@ -207,6 +220,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .end_line = r->end_line,
                                  .threads = r->threads,
                                  .trace_mem = r->trace_mem,
+                                 .record = {.folder = r->timing.record, .limit = r->timing.record_limit},
                                  .interrupt = &interrupted,
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .attach = r->timing.attach,
@@ -224,6 +238,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
     double start = host_seconds();
     if (!timing_launches(&r->timing, &how.timing.first_launch, &how.timing.end_launch, err))
         return complain(EXIT_USAGE, err);
+    how.record.first_launch = how.timing.first_launch;
+    how.record.end_launch = how.timing.end_launch;
     bool good = workload_run_driven(r->workload, r->values, &how, NULL, NULL, &result, err);
     text_fini(&identity);
     if (good) {
@@ -237,6 +253,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
         return EXIT_GOOD;
     if (r->trace_mem && good && !tell_traces(folder, err))
         good = false;
+    if (r->timing.record && good && !tell_recorded(folder, err))
+        good = false;
     if (interrupted)
         err_set(err, any ? "interrupted: what is known so far was told"
                          : "interrupted before the first kernel began");
@@ -247,7 +265,7 @@ static int run_timed(const struct request *r)
 {
     struct err err;
     struct system system;
-    if (!cmd_trace_mem_check(r->trace_mem, &r->timing, &err) ||
+    if (!cmd_trace_mem_check(r->trace_mem, &r->timing, &err) || !record_check(&r->timing, &err) ||
         !timing_load_system(&r->timing, &system, &err) || (r->json && !file_check(r->json, &err)))
         return complain(EXIT_USAGE, &err);
     if (!r->trace_mem) /* the traces of SMs show how many there are */
@@ -282,7 +300,7 @@ int cmd_workload(int count, char **words)
         !timing_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem ||
-             r.timing.system)
+             r.timing.system || r.timing.record)
         status = run_timed(&r);
     else
         status = run_plain(&r);

@@ -1,6 +1,7 @@
 /* Blocks on an SM: they start with an order of the dispatcher, and end when all their warps have ended. */
 #include "core/l1.h"
 #include "base/mem.h"
+#include "exec/observer.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ void sm_kernel_make(struct sm *sm, uint32_t slot)
     struct sm_kernel *kernel = &sm->kernels[slot];
     const struct sm_launch *launch = &sm->config.launches[slot];
     kernel->serial = launch->serial;
-    kernel->isa = launch->launch->kernel->isa;
+    kernel->isa = launch_isa(launch->launch);
     kernel->code = launch->launch->kernel->code;
     kernel->team = team_new(launch->launch, launch->serial, sm->config.first_sm + sm->number,
                             launch->workspace, &sm->on_fault);

@@ -174,6 +174,11 @@ static bool commit(struct arena *arena, uint64_t end)
     return true;
 }
 
+bool arena_open(struct arena *arena, uint64_t bytes)
+{
+    return bytes <= arena->end - arena->base && commit(arena, arena->base + bytes);
+}
+
 /* ---- pages that another process may have, too ---- */
 
 static bool is_zero(const char *bytes)

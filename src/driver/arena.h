@@ -47,6 +47,9 @@ void arena_fini(struct arena *arena);
  * may touch them meanwhile. */
 bool arena_share(struct arena *arena, uint64_t at, uint64_t bytes, struct err *err);
 
+/* Its first bytes can be touched from now on. False: that is more than there is. */
+bool arena_open(struct arena *arena, uint64_t bytes);
+
 /* 0 when there is no room. */
 uint64_t arena_take(struct arena *arena, uint64_t bytes, uint64_t alignment);
 void arena_give(struct arena *arena, uint64_t at, uint64_t bytes); /* the bytes that were taken */

@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/itracing.h"
 #include "driver/timeline.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -155,6 +156,18 @@ void stream_has_done(struct stream *stream, uint64_t number)
         stream_retire(stream);
 }
 
+static _Thread_local const struct command *running;
+
+const struct command *commands_running(void)
+{
+    return running;
+}
+
+void commands_set_running(const struct command *command)
+{
+    running = command;
+}
+
 /* Takes the first command off and does it. The lock is open meanwhile. */
 static void run_head(struct driver *driver, struct stream *stream)
 {
@@ -164,8 +177,10 @@ static void run_head(struct driver *driver, struct stream *stream)
     stream->head = command->next;
     stream->running = true;
     pthread_mutex_unlock(&commands->lock);
+    commands_set_running(command);
     if (command->ops->on_error || !stream->device->error)
         command->ops->run(command);
+    commands_set_running(NULL);
     command_free(command);
     pthread_mutex_lock(&commands->lock);
     stream_has_done(stream, number);
@@ -206,6 +221,7 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     command->order = ++stream->device->driver->commands.last_order;
     if (command->ops->enter)
         command->ops->enter(command);
+    itracing_command(stream, command);
     if (stream->head)
         stream->tail->next = command;
     else
@@ -215,12 +231,18 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
         wake(stream->device->driver);
 }
 
+void commands_call(struct driver *driver, bool is_launch)
+{
+    itracing_call(driver, is_launch);
+    if (driver->timeline)
+        timeline_call(driver, is_launch);
+}
+
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number)
 {
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
-    if (driver->timeline)
-        timeline_call(driver, command->ops->is_launch);
+    commands_call(driver, command->ops->is_launch);
     pthread_mutex_lock(&driver->commands.lock);
     enum result result = device_usable(stream->device);
     if (!result && !stream->alive)
@@ -260,6 +282,7 @@ void commands_wait(struct stream *stream, uint64_t number)
 {
     struct driver *driver = stream->device->driver;
     struct commands *commands = &driver->commands;
+    itracing_wait(stream, number);
     if (driver->timeline) {
         timeline_wait(stream, number);
     } else if (!is_done(stream, number)) {

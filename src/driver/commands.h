@@ -45,6 +45,8 @@ struct command_ops {
     void (*end)(struct command *command, struct task *task); /* NULL: run */
     bool is_launch;                                          /* its call takes the host longer */
     bool is_host;                                            /* run is code of the program */
+    bool begin_is_pure; /* begin does nothing but fill the task, and can be called at any time */
+    bool holds;         /* begin waits until another command stands behind it */
 };
 
 struct command_wait {
@@ -60,6 +62,7 @@ struct command {
     uint64_t order;        /* of all that were submitted */
     struct command_wait *waits;
     size_t wait_count, wait_capacity;
+    struct command_wait after; /* of a wait for an event: what it waits for, be it done or not; or no stream */
 };
 
 struct stream {
@@ -77,6 +80,8 @@ struct stream {
     uint64_t default_seen; /* command of the default stream that was waited for already */
     struct recording *recording; /* or NULL */
     FILE *print;                 /* of its kernels; NULL before the first one */
+    uint32_t traced;             /* its number in a trace, from 1 on; 0: not there (itracing.c) */
+    uint64_t traced_id, traced_from; /* the id that it had then; commands before */
 };
 
 struct commands {
@@ -113,6 +118,13 @@ void commands_append(struct stream *stream, struct command *command, bool soon);
  * the stream has one. number (or NULL): of the command, to wait for; 0 when it was recorded. soon: the caller
  * will wait for it at once, so nobody else is called to run it. */
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number);
+
+/* The command that this thread runs now, or NULL. */
+const struct command *commands_running(void);
+void commands_set_running(const struct command *command);
+
+/* The host makes a call that takes time, if anything does. */
+void commands_call(struct driver *driver, bool is_launch);
 
 /* Until the stream has done this command. */
 void commands_wait(struct stream *stream, uint64_t number);

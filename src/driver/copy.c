@@ -191,7 +191,8 @@ static const struct command_ops copy_ops = {.bytes = sizeof(struct copy_command)
                                             .run = run_copy,
                                             .fini = fini_copy,
                                             .begin = begin_copy,
-                                            .end = end_copy};
+                                            .end = end_copy,
+                                            .begin_is_pure = true};
 
 /* Reads the source now, so that the program may change it. */
 static void stage(struct copy_command *copy)
@@ -341,7 +342,7 @@ static void end_fill(struct command *command, struct task *task)
 }
 
 static const struct command_ops fill_ops = {
-    .bytes = sizeof(struct fill_command), .run = run_fill, .begin = begin_fill, .end = end_fill};
+    .bytes = sizeof(struct fill_command), .run = run_fill, .begin = begin_fill, .end = end_fill, .begin_is_pure = true};
 
 enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait)
 {

@@ -1,5 +1,7 @@
 #include "driver/internal.h"
 #include "driver/timeline.h"
+#include "driver/itracing.h"
+#include "driver/replaying.h"
 #include "driver/tracing.h"
 #include "attach/attach.h"
 #include "base/host.h"
@@ -187,6 +189,7 @@ static void release(struct driver *driver)
     pthread_mutex_destroy(&driver->module_lock);
     pthread_mutex_destroy(&driver->report_lock);
     ledger_fini(&driver->ledger);
+    replaying_fini(driver);
     system_fini(&driver->system);
     mem_free(driver->devices);
     mem_free(driver);
@@ -217,6 +220,8 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     if (good && options->trace_mem)
         driver->tracing = tracing_new(options->trace_mem, options->run_dir, driver->device_count,
                                       (uint32_t)driver->devices[0].spec->sm_count);
+    if (good && options->record.folder)
+        good = (driver->itracing = itracing_new(driver, err));
     if (good && options->timing.on)
         good = (driver->timeline = timeline_new(driver, err));
     if (!good) {
@@ -236,6 +241,10 @@ void driver_finish_tracing(struct driver *driver)
     }
     tracing_free(driver->tracing);
     driver->tracing = NULL;
+    if (driver->itracing && !itracing_finish(driver, &err)) {
+        err_set(&line, "no trace was recorded: %.2000s", err.text);
+        driver_report(driver, line.text);
+    }
 }
 
 void driver_free(struct driver *driver)

@@ -57,6 +57,13 @@ struct timing_options {
     bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
 };
 
+/* A trace of instructions that is written. */
+struct record_options {
+    const char *folder;                /* NULL: none */
+    uint64_t first_launch, end_launch; /* of these launches (by their numbers); end 0: no end */
+    uint64_t limit;                    /* bytes; 0: none */
+};
+
 struct driver_options {
     const char *system;            /* name or path; NULL: h200 */
     const char *const *settings;   /* "gpu.sm_count=4", ..., NULL; or NULL: none */
@@ -68,6 +75,7 @@ struct driver_options {
     bool padded_bounds;            /* kernels may touch the padding between allocations, as on a GPU */
     bool keep_launches;            /* so that driver_launch can give them */
     const char *trace_mem;         /* traces of accesses to global memory begin so (tracing.h); NULL: none */
+    struct record_options record;
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */

@@ -91,6 +91,7 @@ static bool options_of(struct driver_options *options)
         !word_of("HEDDLE_MODE", "functional", "timing", &timing->on) ||
         !count_of("HEDDLE_MAX_CYCLES", UINT64_MAX, &timing->max_cycles) ||
         !launches_of("HEDDLE_KERNELS", &timing->first_launch, &timing->end_launch, 0) ||
+        !count_of("HEDDLE_RECORD_LIMIT", UINT64_MAX, &options->record.limit) ||
         !launches_of("HEDDLE_STATS_LAUNCHES", &options->first_line, &options->end_line, UINT64_MAX) ||
         !word_of("HEDDLE_ISLANDS", "together", "apart", &timing->islands_apart) ||
         !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
@@ -108,6 +109,10 @@ static bool options_of(struct driver_options *options)
     timing->profile = !no_profile;
     timing->watch_host = true;
     options->trace_mem = text_of("HEDDLE_TRACE_MEM");
+    options->record.folder = text_of("HEDDLE_RECORD");
+    if (options->record.folder && !launches_of("HEDDLE_KERNELS", &options->record.first_launch,
+                                               &options->record.end_launch, 0))
+        return false;
     timing->attach = text_of("HEDDLE_ATTACH");
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");

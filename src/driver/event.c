@@ -165,7 +165,8 @@ static const struct command_ops start_ops = {.bytes = sizeof(struct record_comma
                                              .run = run_record,
                                              .enter = enter_record,
                                              .on_error = true,
-                                             .begin = begin_start};
+                                             .begin = begin_start,
+                                             .holds = true};
 
 enum result event_record(struct stream_event *event, struct stream *stream)
 {
@@ -240,8 +241,7 @@ static enum result usable(struct stream_event *event)
 enum result event_query(struct stream_event *event)
 {
     struct commands *commands = &event->device->driver->commands;
-    if (event->device->driver->timeline) /* who asks often enough must get there */
-        timeline_call(event->device->driver, false);
+    commands_call(event->device->driver, false); /* who asks often enough must get there */
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
     if (!result && !is_done(event))
@@ -365,6 +365,7 @@ static struct command *new_wait(const struct stream_event *event)
     if (!is_of_other(event)) {
         struct command *command = command_new(&wait_ops);
         command_add_wait(command, event->stream, event->number);
+        command->after = (struct command_wait){event->stream, event->number};
         return command;
     }
     struct other_command *other = (struct other_command *)command_new(&other_ops);

@@ -1,5 +1,6 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
+#include "driver/itracing.h"
 #include "driver/locality.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
@@ -23,6 +24,8 @@ struct launch_command {
     struct locality_blocks *places; /* or NULL */
     void *params;
     size_t param_bytes;
+    int64_t max_dynamic; /* as set for the function, as are these */
+    int carveout, cache;
     struct launch launch; /* filled when its turn has come */
     double started;       /* of the host, in seconds */
 };
@@ -53,8 +56,22 @@ static enum result result_of(enum fault_kind fault)
 
 static void enter_launch(struct command *command)
 {
-    struct ledger *ledger = &command->stream->device->driver->ledger;
-    ((struct launch_command *)command)->record.launch = atomic_fetch_add(&ledger->submitted, 1);
+    struct launch_command *own = (struct launch_command *)command;
+    struct driver *driver = command->stream->device->driver;
+    own->record.launch = atomic_fetch_add(&driver->ledger.submitted, 1);
+    if (!driver->itracing)
+        return;
+    struct itracing_launch launch = {.number = own->record.launch,
+                                     .kernel = own->kernel,
+                                     .config = &own->config,
+                                     .device = command->stream->device->index,
+                                     .carveout_bytes = own->carveout_bytes,
+                                     .max_dynamic = own->max_dynamic,
+                                     .carveout = own->carveout,
+                                     .cache = own->cache,
+                                     .uses_heap = own->uses_heap};
+    launch.places = locality_places(own->places, &launch.place_count);
+    itracing_launch(driver, &launch);
 }
 
 static void note(struct driver *driver, struct launch_record *record, const struct launch_result *result,
@@ -90,6 +107,7 @@ static void fill_launch(struct launch_command *own)
     own->launch.places = locality_places(own->places, &own->launch.place_count);
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
+    own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
     memcpy(own->launch.block, own->config.block, sizeof own->launch.block);
     own->started = host_seconds();
@@ -114,6 +132,7 @@ static void finish(struct launch_command *own, bool good, const struct launch_re
         driver_report(driver, result->fault.text);
     if (!good && !stopped)
         device_fail(device, own->record.result);
+    itracing_end(driver, own->launch.observer, good, result);
     note(driver, &own->record, result, now_s);
 }
 
@@ -414,20 +433,13 @@ static enum result check(const struct device *device, const struct function_copy
 
 /* All that must hold before parameters are looked at; gives a command to fill them into, which has the places
  * then. */
-static enum result begin_placed(struct stream *stream, struct function *function,
-                                const struct launch_config *config, struct locality_blocks *places,
-                                struct launch_command **command)
+static enum result begin_copy_placed(struct stream *stream, const struct function_copy *copy,
+                                     const struct launch_config *config, struct locality_blocks *places,
+                                     struct launch_command **command)
 {
     struct device *device = stream->device;
-    struct function_copy *copy;
     uint64_t blocks_per_sm = 0;
-    enum result result = device_usable(device);
-    if (!result)
-        result = check_dims(device->spec, config);
-    if (!result)
-        result = function_prepare(function, device, &copy);
-    if (!result)
-        result = check(device, copy, config, &blocks_per_sm);
+    enum result result = check(device, copy, config, &blocks_per_sm);
     if (!result)
         result = locality_check_blocks(device, places, config, blocks_per_sm);
     if (result)
@@ -439,6 +451,9 @@ static enum result begin_placed(struct stream *stream, struct function *function
     made->config = *config;
     made->uses_heap = copy->uses_heap;
     made->limit = device->driver->instruction_limit;
+    made->max_dynamic = copy->max_dynamic;
+    made->carveout = copy->carveout;
+    made->cache = copy->cache;
     if (copy->carveout > 0)
         made->carveout_bytes = (uint32_t)(device->spec->shared_per_sm * (uint64_t)copy->carveout / 100);
     made->resident = blocks_per_sm * device->spec->sm_count;
@@ -454,6 +469,20 @@ static enum result begin_placed(struct stream *stream, struct function *function
     made->param_bytes = kernel->param_bytes;
     *command = made;
     return RESULT_SUCCESS;
+}
+
+static enum result begin_placed(struct stream *stream, struct function *function,
+                                const struct launch_config *config, struct locality_blocks *places,
+                                struct launch_command **command)
+{
+    struct device *device = stream->device;
+    struct function_copy *copy;
+    enum result result = device_usable(device);
+    if (!result)
+        result = check_dims(device->spec, config);
+    if (!result)
+        result = function_prepare(function, device, &copy);
+    return result ? result : begin_copy_placed(stream, copy, config, places, command);
 }
 
 /* What the thread said of its next launch is over, be that good or not. */
@@ -516,4 +545,22 @@ enum result stream_launch_packed(struct stream *stream, struct function *functio
     }
     command->params = copy_bytes(arguments, command->param_bytes);
     return commands_submit(stream, &command->base, false, NULL);
+}
+
+enum result function_replay(struct stream *stream, const struct function_copy *copy,
+                            const struct launch_config *config, const struct locality_blocks *places,
+                            struct command **command)
+{
+    struct launch_command *made;
+    struct locality_blocks *own_places = locality_copy_blocks(places);
+    enum result result = check_dims(stream->device->spec, config);
+    if (!result)
+        result = begin_copy_placed(stream, copy, config, own_places, &made);
+    if (result) {
+        locality_free_blocks(own_places);
+        return result;
+    }
+    made->params = mem_alloc(made->param_bytes, 1);
+    *command = &made->base;
+    return RESULT_SUCCESS;
 }

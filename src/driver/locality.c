@@ -224,7 +224,7 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static struct locality_blocks *new_blocks(const struct block_place *places, size_t count)
+struct locality_blocks *locality_new_blocks(const struct block_place *places, size_t count)
 {
     struct locality_blocks *blocks =
         mem_alloc(1, sizeof *blocks + count * sizeof *places); /* filled, as it is flexible */
@@ -240,7 +240,7 @@ enum result locality_place_blocks(const struct block_place *places, size_t count
         return RESULT_SUCCESS;
     if (count > UINT32_MAX)
         return driver_fail(RESULT_INVALID_VALUE, "%zu ranges of blocks are too many", count);
-    struct locality_blocks *blocks = new_blocks(places, count);
+    struct locality_blocks *blocks = locality_new_blocks(places, count);
     qsort(blocks->places, count, sizeof *places, by_first);
     for (size_t i = 0; i < count; i++) {
         const struct block_place *one = &blocks->places[i];
@@ -287,7 +287,7 @@ void locality_free_blocks(struct locality_blocks *blocks)
 
 struct locality_blocks *locality_copy_blocks(const struct locality_blocks *blocks)
 {
-    return blocks ? new_blocks(blocks->places, blocks->count) : NULL;
+    return blocks ? locality_new_blocks(blocks->places, blocks->count) : NULL;
 }
 
 /* All blocks of a cooperative launch are resident at a time, wherever they are placed. */

@@ -42,6 +42,8 @@ struct locality_blocks;
 struct locality_blocks *locality_take_blocks(void);
 void locality_give_blocks(struct locality_blocks *blocks);
 void locality_free_blocks(struct locality_blocks *blocks);
+struct block_place;
+struct locality_blocks *locality_new_blocks(const struct block_place *places, size_t count);
 struct locality_blocks *locality_copy_blocks(const struct locality_blocks *blocks); /* NULL: NULL */
 
 /* Whether there are such blocks and members; and of a cooperative launch, whether all fit at a time. */

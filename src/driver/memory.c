@@ -20,7 +20,7 @@ bool memory_init(struct driver *driver, struct err *err)
     driver->memory.ranges_changed = 1;
     driver->memory.machine = driver->attach ? attach_process(driver->attach) : 0;
     driver->memory.moves_managed =
-        driver->options.timing.on && !driver->attach && system_moves_managed(&driver->system);
+        (driver->options.timing.on || driver->options.record.folder) && !driver->attach && system_moves_managed(&driver->system);
     if (driver->memory.moves_managed &&
         !arena_init(&driver->memory.managed, host_bytes, UINT64_C(0x4d0000000000), err))
         return false;

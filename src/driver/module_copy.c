@@ -55,7 +55,7 @@ static enum result add_text(struct making *making, const char *name, const char 
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
     mem_grow(making->modules, making->count, making->capacity);
     making->modules[making->count++] = ptx;
-    if (making->module->driver->timeline)
+    if (making->module->driver->timeline || making->module->driver->itracing)
         ptxas.optimize(ptx);
     if (timeline_is_elsewhere(making->module->driver))
         ptx_object_add(&making->object, name, text, bytes);
@@ -295,7 +295,7 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     restore_managed(module, managed, saved);
     if (!copy->program)
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
-    if (module->driver->timeline)
+    if (module->driver->timeline || module->driver->itracing)
         program_set_timed(copy->program);
     for (size_t i = 0; i < making->registers.count; i++) {
         struct kernel *kernel = program_kernel(copy->program, making->registers.at[i]);

@@ -88,6 +88,13 @@ enum result function_find(struct function *function, struct device *device, stru
 /* And ready to run. */
 enum result function_prepare(struct function *function, struct device *device, struct function_copy **copy);
 
+struct launch_config;
+struct locality_blocks;
+/* A launch of a replayed kernel (replaying.c), as a command that is not submitted yet. */
+enum result function_replay(struct stream *stream, const struct function_copy *copy,
+                            const struct launch_config *config, const struct locality_blocks *places,
+                            struct command **command);
+
 struct occupancy_need;
 /* What the function needs of an SM, for blocks of so many threads with so much dynamic shared memory. */
 void function_need(const struct function_copy *copy, uint64_t threads, uint64_t dynamic_shared,

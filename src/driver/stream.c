@@ -210,8 +210,8 @@ enum result stream_query(struct stream *stream)
     enum result result = device_usable(stream->device);
     if (!result)
         result = no_wait_while_recording(stream);
-    if (!result && stream->device->driver->timeline) /* who asks often enough must get there */
-        timeline_call(stream->device->driver, false);
+    if (!result)
+        commands_call(stream->device->driver, false); /* who asks often enough must get there */
     if (!result && !all_done(stream->device, stream))
         return RESULT_NOT_READY;
     return result ? result : (enum result)stream->device->error;

@@ -1,5 +1,6 @@
 #include "driver/timeline.h"
 #include "driver/internal.h"
+#include "driver/itracing.h"
 #include "driver/managed.h"
 #include "driver/watch.h"
 #include "attach/attach.h"
@@ -174,6 +175,7 @@ uint64_t timeline_now(struct driver *driver)
 void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum memory_use use)
 {
     struct timeline *timeline = driver->timeline;
+    itracing_touch(driver, at, bytes, (uint32_t)use);
     if (!timeline)
         return;
     pthread_mutex_lock(&timeline->lock);
@@ -184,6 +186,7 @@ void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum mem
 void timeline_manage(struct driver *driver, const struct managed_order *order)
 {
     struct timeline *timeline = driver->timeline;
+    itracing_manage(driver, order);
     if (!timeline)
         return;
     pthread_mutex_lock(&timeline->lock);
@@ -430,6 +433,7 @@ static bool start_head(struct driver *driver, struct stream *stream)
     running->command = command;
     stream->running = true;
     pthread_mutex_unlock(&driver->commands.lock);
+    commands_set_running(command);
     if (wanted && ops->begin) {
         tell_ranges(timeline);
         managed_tell_rooms(driver);
@@ -437,6 +441,7 @@ static bool start_head(struct driver *driver, struct stream *stream)
     }
     if (wanted && turn == TURN_NOW && !ops->is_host)
         ops->run(command);
+    commands_set_running(NULL);
     pthread_mutex_lock(&driver->commands.lock);
     if (turn == TURN_LATER)
         stream->running = false;
@@ -483,10 +488,12 @@ static void end_task(struct driver *driver, struct running *running)
     struct command *command = running->command;
     driver_watch_fini(&driver->timeline->watch);
     pthread_mutex_unlock(&driver->commands.lock);
+    commands_set_running(command);
     if (command->ops->end)
         command->ops->end(command, &running->task);
     else if (running->task.state == TASK_DONE)
         command->ops->run(command);
+    commands_set_running(NULL);
     pthread_mutex_lock(&driver->commands.lock);
     close_command(driver, command);
     drop_running(running);

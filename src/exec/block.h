@@ -20,6 +20,14 @@ struct barrier {
     uint32_t count_true, count_all;
 };
 
+/* What a warp's last instruction at a barrier did, for observers. */
+struct arrival {
+    uint32_t number, threads, expected; /* of the barrier; as counted there; 0: all that there are */
+    bool waits;                         /* its threads wait there, if not all have come */
+    bool whole;                         /* ... and the whole warp with them */
+    lane_mask waiting;                  /* these lanes do */
+};
+
 struct block {
     struct worker *worker;
     struct isa_warp *warps; /* of the instruction set's size: block_warp gives one */
@@ -33,6 +41,8 @@ struct block {
         clock_reads;       /* the worker's count of instructions less the block's own; reads of it */
     uint64_t instructions; /* its own, while others run */
     struct barrier barriers[BARRIERS];
+    struct arrival arrival;
+    void *observed;            /* an observer's own */
     bool opened;               /* warps that waited may go on, since whoever resets this last looked */
     uint32_t patience;         /* reads of what others write, before others have their turn */
     struct block *next;        /* in the worker's list */

@@ -90,6 +90,7 @@ struct archive;
 void heap_archive(struct heap *heap, struct archive *archive); /* see base/archive.h */
 
 struct watch;
+struct observer;
 
 /* Blocks that are to run on one member of a unified GPU. */
 struct block_place {
@@ -116,6 +117,7 @@ struct launch {
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */
+    struct observer *observer;    /* is told of every instruction (exec/observer.h); or NULL */
     /* Called by one of the threads, and not by models that keep time; each may be NULL. Now and then: how
      * many blocks have begun, and about how many warp instructions were run. Once, when for stuck_seconds all
      * threads of some blocks only waited for others: where they are. */

@@ -1,6 +1,7 @@
 /* An untimed launch: blocks spread over host threads. Each worker runs a block to its end before the next. A
  * block whose threads wait for another block is set aside, as long as the GPU could hold both. */
 #include "exec/block.h"
+#include "exec/stepwise.h"
 #include "exec/turns.h"
 #include "base/bits.h"
 #include "base/demangle.h"
@@ -221,7 +222,9 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
     uint64_t threads = launch->kernel->facts.ordered ? 1 : max_u64(launch->threads, 1);
     grid.workers = max_u64(min_u64(threads, grid.block_count), 1);
     launches_running++;
-    if (launch->watch)
+    if (launch->observer)
+        stepwise_run(launch, grid.serial, grid.workspace, result);
+    else if (launch->watch)
         turns_run(launch, grid.serial, grid.workspace, result);
     else
         run_workers(&grid, (unsigned)grid.workers, result);

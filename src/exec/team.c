@@ -1,4 +1,5 @@
 #include "exec/team.h"
+#include "exec/observer.h"
 #include "exec/watch.h"
 #include "base/mem.h"
 
@@ -28,11 +29,18 @@ void team_free(struct team *team)
 
 struct block *team_begin_block(struct team *team, uint64_t number)
 {
-    return worker_begin_block(team->worker, number);
+    struct block *block = worker_begin_block(team->worker, number);
+    struct observer *observer = team->grid.launch->observer;
+    if (observer)
+        observer->begins(observer, block);
+    return block;
 }
 
 void team_end_block(struct team *team, struct block *block)
 {
+    struct observer *observer = team->grid.launch->observer;
     watch_leave(team);
+    if (observer)
+        observer->ends(observer, block);
     worker_end_block(team->worker, block);
 }

@@ -1,13 +1,11 @@
 /* See turns.h. SMs run one after the other. If the order of blocks matters, each SM runs one round in turn
  * instead, because their blocks may wait for each other. */
 #include "exec/turns.h"
-#include "exec/atomics.h"
+#include "exec/answer.h"
 #include "exec/team.h"
 #include "exec/watch.h"
 #include "base/bits.h"
 #include "base/mem.h"
-
-#include <string.h>
 
 enum { LOOK_EVERY = 256 }; /* rounds */
 
@@ -31,74 +29,6 @@ struct turns_sm {
     uint32_t round;
 };
 
-/* ---- memory that answers at once ---- */
-
-static lane_mask same_line(const struct delivery *of, lane_mask rest, uint64_t line)
-{
-    lane_mask who = 0;
-    EACH_LANE (i, rest)
-        who |= (lane_mask)(of->at[i] / WATCH_LINE == line) << i;
-    return who;
-}
-
-/* Addresses are the host's: a line is where it is. */
-static void move_lanes(const struct isa_ops *isa, const struct request *request)
-{
-    for (lane_mask rest = request->of.lanes, who; rest; rest &= ~who) {
-        uint64_t line = request->of.at[first_lane(rest)] / WATCH_LINE;
-        unsigned char *data = (unsigned char *)(uintptr_t)(line * WATCH_LINE);
-        uint32_t masks[WATCH_LINE / 32] = {0};
-        who = same_line(&request->of, rest, line);
-        if (request->of.kind == REQUEST_STORE)
-            isa->collect(request, line * WATCH_LINE, who, data, masks);
-        else
-            isa->deliver(&request->of, line * WATCH_LINE, data, who);
-    }
-}
-
-static void do_atomics(const struct isa_ops *isa, const struct request *request)
-{
-    const struct delivery *of = &request->of;
-    EACH_LANE (i, of->lanes) {
-        uint64_t old = atomic_perform(of->operation, (void *)(uintptr_t)of->at[i], request->operand[i],
-                                      request->compare[i]);
-        if (of->returns)
-            isa->deliver_old(of, i, old);
-    }
-}
-
-static void move_pieces(const struct isa_ops *isa, struct isa_warp *w, const struct request *request)
-{
-    for (size_t i = 0; i < request->piece_count; i++) {
-        const struct piece *piece = &request->pieces[i];
-        void *at = (void *)(uintptr_t)piece->at;
-        void *host = piece->host ? piece->host : (char *)request->stage + piece->stage_at;
-        memcpy(request->writes ? at : host, request->writes ? host : at, piece->bytes);
-    }
-    if (request->of.is_async || request->of.stage_bytes)
-        isa->complete(w, &request->of, request->stage);
-}
-
-static void answer(const struct isa_ops *isa, struct isa_warp *w, struct request *request)
-{
-    switch ((enum request_kind)request->of.kind) {
-    case REQUEST_NONE:
-        break;
-    case REQUEST_LOAD:
-    case REQUEST_CONSTANT:
-    case REQUEST_STORE:
-        move_lanes(isa, request);
-        break;
-    case REQUEST_ATOMIC:
-        do_atomics(isa, request);
-        break;
-    case REQUEST_PIECES:
-        move_pieces(isa, w, request);
-        break;
-    }
-    request_clear(request);
-}
-
 /* ---- turns ---- */
 
 /* False: it waits, or has ended. */
@@ -115,7 +45,7 @@ static bool step(struct turns_sm *sm, struct resident *resident, uint32_t index)
     uint64_t bit = UINT64_C(1) << index;
     resident->settled = stepped.moved || stepped.waits ? resident->settled & ~bit : resident->settled | bit;
     watch_request(sm->team);
-    answer(isa, w, &sm->team->request);
+    answer_request(isa, w, &sm->team->request);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* Branches, calls, barriers, waits: instructions that change where a wave is, or whether it goes on. */
 #include "gcn3_run/hostcall.h"
+#include "base/bits.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -111,10 +112,18 @@ static void check_barrier(struct block *block)
     block->opened = true;
 }
 
+static uint32_t threads_of(const struct gcn3_wave *w)
+{
+    uint32_t all = w->isa.block->worker->grid->threads_per_block;
+    return (uint32_t)min_u64(all - w->isa.index * GCN3_LANES, GCN3_LANES);
+}
+
 static void barrier(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     (void)op;
     w->waits = true;
+    w->isa.block->arrival =
+        (struct arrival){.threads = threads_of(w), .waits = true, .whole = true, .waiting = UINT64_MAX};
     check_barrier(w->isa.block);
 }
 
@@ -122,6 +131,7 @@ static void end(struct gcn3_wave *w, const struct gcn3_lowered *op)
 {
     (void)op;
     w->isa.ended = true;
+    w->isa.block->alive -= threads_of(w);
     check_barrier(w->isa.block);
 }
 

@@ -82,6 +82,8 @@ static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
             threads = WARP_LANES;
     }
     barrier->arrived += threads;
+    w->isa.block->arrival = (struct arrival){
+        .number = number, .threads = threads, .expected = expected, .waits = form->waits, .waiting = active};
     barrier->count_all += (uint32_t)__builtin_popcount(active);
     if (form->reduction != REDUCE_NONE) {
         lanes given = *warp_predicate(w, form->source);
@@ -99,6 +101,7 @@ static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
         fragment_diverge(w, here, active, here + 1, top->mask & ~active, here + 1);
     }
     struct fragment *f = fragment_part(w, w->now);
+    w->isa.block->arrival.whole = f == w->now;
     f->state = FRAGMENT_AT_BARRIER;
     f->barrier = number;
     f->waiting = active;

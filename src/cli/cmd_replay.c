@@ -1,0 +1,254 @@
+/* heddle replay: what a trace of instructions takes on a system. */
+#include "cli/cli.h"
+#include "cli/folder.h"
+#include "cli/stats_launches.h"
+#include "cli/timing.h"
+#include "base/bits.h"
+#include "base/demangle.h"
+#include "base/file.h"
+#include "base/host.h"
+#include "base/mem.h"
+#include "driver/driver.h"
+#include "driver/replaying.h"
+#include "itrace/reader.h"
+#include "report/launches/launches.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row options[] = {
+    TIMING_OPTIONS,
+    {"--threads", "N|all", "threads of this machine (1 unless told; the results are the same for any number)"},
+    {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
+    {"--json", "FILE", NULL},
+    STATS_LAUNCHES_OPTION,
+    {NULL, NULL, NULL},
+};
+
+struct replay_request {
+    const char *folder, *json, *stats_launches;
+    unsigned threads;
+    uint64_t first_line, end_line;
+    struct timing_request timing;
+    bool wants_help;
+};
+
+static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    struct replay_request *r = user;
+    bool taken;
+    if (!row && r->folder)
+        return err_set(err, "replay: unexpected word '%.120s'", value);
+    if (!row) {
+        r->folder = value;
+        return true;
+    }
+    if (!timing_took(&r->timing, row, value, &taken, err))
+        return false;
+    if (taken)
+        return true;
+    if (!strcmp(row->name, "--help"))
+        r->wants_help = true;
+    else if (!strcmp(row->name, "--threads"))
+        return options_threads(value, &r->threads, err);
+    else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json"))
+        r->json = value;
+    else if (!strcmp(row->name, "--stats-launches"))
+        r->stats_launches = value;
+    return true;
+}
+
+/* The system that it was recorded for, unless told. */
+static const char *system_name(const struct replay_request *r, const struct itrace *trace)
+{
+    return r->timing.system ? r->timing.system : trace->system ? trace->system : "h200";
+}
+
+/* What may be different in another time is told: results are those of the recorded instructions. */
+static void tell_doubts(const struct itrace *trace, const struct replaying_options *how)
+{
+    for (uint32_t doubt = 0; doubt < DOUBT_COUNT; doubt++) {
+        const char *first = NULL;
+        uint64_t count = 0;
+        for (size_t i = 0; i < trace->launch_count; i++) {
+            const struct itrace_launch *launch = &trace->launches[i];
+            bool is_replayed = launch->recorded && launch->number >= how->first_launch &&
+                               (!how->end_launch || launch->number < how->end_launch);
+            if (!is_replayed || !(launch->doubts >> doubt & 1))
+                continue;
+            first = first ? first : trace->kernels[launch->kernel].facts.name;
+            count++;
+        }
+        if (count)
+            fprintf(stderr,
+                    "heddle: %llu launch%s, first of %s: %s, so its instructions may depend on time; the "
+                    "recorded ones are replayed\n",
+                    (unsigned long long)count, count == 1 ? "" : "es", demangled(first),
+                    itrace_doubt_text(doubt));
+    }
+    if (trace->why_cut)
+        fprintf(stderr, "heddle: the trace ends before the program did: %s\n", trace->why_cut);
+}
+
+static bool report(const struct replay_request *r, const struct system *system, const struct itrace *trace,
+                   const char *folder, double seconds, bool good_run, struct err *err)
+{
+    struct launches lines = {0};
+    struct text words = {0};
+    struct launch_run how = {.program = r->folder,
+                             .options = (const struct launch_option[]){{0}},
+                             .kernels = r->timing.kernels,
+                             .max_cycles = timing_max_cycles(&r->timing),
+                             .cold_caches = r->timing.cold_caches,
+                             .system_name = system_name(r, trace),
+                             .system = system,
+                             .timing = true,
+                             .threads = r->threads,
+                             .first_line = r->first_line,
+                             .end_line = r->end_line,
+                             .exit_status = good_run ? EXIT_GOOD : EXIT_FAILED,
+                             .interrupted = interrupted,
+                             .wall_s = seconds,
+                             .cpu_s = seconds,
+                             .hot_places = timing_hot_places(&r->timing)};
+    bool good = launches_read(folder, &lines, err);
+    launches_explain(&lines, &how, &words);
+    if (words.length)
+        fputs(words.at, stdout);
+    if (good && r->json)
+        good = launches_write(&lines, &how, r->json, err);
+    good = good && launches_are_whole(&lines, folder, err);
+    text_fini(&words);
+    launches_fini(&lines);
+    return good;
+}
+
+/* What a checkpoint can be gone on from with: the same trace. */
+static void identify(const struct replay_request *r, const struct itrace_reader *reader, struct text *identity)
+{
+    text_add(identity, "trace = %s, %llu bytes\n", r->folder,
+             (unsigned long long)itrace_reader_bytes(reader));
+}
+
+static void tell_line(const struct itrace *trace, const struct replaying_options *how, double seconds)
+{
+    uint64_t launches = 0, instructions = 0;
+    for (size_t i = 0; i < trace->launch_count; i++) {
+        const struct itrace_launch *launch = &trace->launches[i];
+        bool is_replayed = launch->recorded && launch->number >= how->first_launch &&
+                           (!how->end_launch || launch->number < how->end_launch);
+        launches += is_replayed;
+        instructions += is_replayed ? launch->counts.warp_instructions : 0;
+    }
+    printf("replayed %llu of %zu launches, %llu warp instructions, %.3f s: %.2f million warp instructions/s\n",
+           (unsigned long long)launches, trace->launch_count, (unsigned long long)instructions, seconds,
+           (double)instructions / seconds / 1e6);
+}
+
+static int replay(const struct replay_request *r, struct itrace_reader *reader, const struct system *system,
+                  const char *folder, struct err *err)
+{
+    const struct itrace *trace = itrace_reader_trace(reader);
+    struct err why;
+    struct text identity = {0};
+    struct replaying_options how = {0};
+    bool stopped = false;
+    identify(r, reader, &identity);
+    struct driver_options with = {.system = system_name(r, trace),
+                                  .settings = r->timing.settings,
+                                  .run_dir = folder,
+                                  .first_line = r->first_line,
+                                  .end_line = r->end_line,
+                                  .threads = r->threads,
+                                  .interrupt = &interrupted,
+                                  .timing = {.on = true,
+                                             .max_cycles = timing_max_cycles(&r->timing),
+                                             .cold_caches = r->timing.cold_caches,
+                                             .profile = true,
+                                             .checkpoint = r->timing.checkpoint,
+                                             .checkpoint_at = timing_checkpoint_at(&r->timing),
+                                             .checkpoint_stop = r->timing.checkpoint_stop,
+                                             .resume = r->timing.resume,
+                                             .identity = identity.at,
+                                             .stopped = &stopped,
+                                             .progress = !r->timing.no_progress}};
+    if (!timing_launches(&r->timing, &how.first_launch, &how.end_launch, err))
+        return complain(EXIT_USAGE, err);
+    double start = host_seconds();
+    struct driver *driver = driver_new(&with, err);
+    bool good = driver && replaying_run(driver, reader, &how, err);
+    driver_free(driver);
+    text_fini(&identity);
+    double seconds = host_seconds() - start;
+    if (good && !interrupted)
+        tell_line(trace, &how, seconds);
+    if (driver && !report(r, system, trace, folder, seconds, good, &why))
+        return complain(EXIT_FAILED, &why);
+    if (stopped)
+        return EXIT_GOOD;
+    if (good && !interrupted)
+        tell_doubts(trace, &how);
+    if (interrupted)
+        good = err_set(err, "interrupted: what is known so far was told");
+    return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
+}
+
+static int replay_folder(struct replay_request *r)
+{
+    struct err err;
+    struct system system;
+    struct itrace_reader *reader = itrace_reader_new(r->folder, &err);
+    if (!reader)
+        return complain(EXIT_FAILED, &err);
+    if (!r->timing.system) /* as it was recorded */
+        r->timing.system = system_name(r, itrace_reader_trace(reader));
+    char *folder = NULL;
+    int status = EXIT_USAGE;
+    if (!timing_load_system(&r->timing, &system, &err)) {
+        complain(EXIT_USAGE, &err);
+    } else {
+        if (r->json && !file_check(r->json, &err))
+            complain(EXIT_USAGE, &err);
+        else if (!(folder = folder_new(&err)))
+            status = complain(EXIT_FAILED, &err);
+        else
+            status = replay(r, reader, &system, folder, &err);
+        system_fini(&system);
+    }
+    folder_free(folder);
+    itrace_reader_free(reader);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct err err;
+    struct replay_request r = {.threads = 1, .timing.mode = "timing"};
+    int status = EXIT_GOOD;
+    catch_interrupts();
+    if (!options_parse(options, count, words, &r, took, &err) ||
+        (!r.wants_help && !r.folder && !err_set(&err, "replay: expected the folder of a trace")) ||
+        !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
+        !timing_check(&r.timing, &err))
+        status = complain(EXIT_USAGE, &err);
+    else if (r.timing.attach || r.timing.shared || strcmp(r.timing.mode, "timing") != 0) {
+        err_set(&err, "replay: a trace is replayed with time, on a machine of its own");
+        status = complain(EXIT_USAGE, &err);
+    } else if (r.wants_help) {
+        cmd_print_help(&cmd_replay);
+    } else {
+        status = replay_folder(&r);
+    }
+    timing_fini(&r.timing);
+    return status;
+}
+
+const struct cmd cmd_replay = {
+    .name = "replay",
+    .arguments = "FOLDER",
+    .help = "simulate a trace of instructions, made by `heddle run --record FOLDER PROGRAM`",
+    .more = "The program is not needed, nor its kernels or a compiler. Unless told, the system is the one that it\n"
+            "was recorded for.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,394 @@
+#include "driver/itracing.h"
+#include "driver/internal.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "itrace/recorder.h"
+#include "system/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PROCESSES_MOST = 10000 };
+
+struct itracing {
+    pthread_mutex_t lock; /* of the trace's lists; taken last of all */
+    struct itrace *trace;
+    struct itrace_writer *writer;
+    struct itrace_recorder *recorder;
+    struct text folder, note; /* note: our file in the run folder, or nothing */
+    uint64_t first, end;      /* launches that are recorded; end 0: no end */
+    uint32_t streams;
+};
+
+/* ---- where it goes ---- */
+
+static bool write_note(const struct itracing *own, const char *text, struct err *err)
+{
+    struct file_writer writer;
+    if (!own->note.at)
+        return true;
+    if (!file_open(&writer, own->note.at, err))
+        return false;
+    fputs(text, writer.stream);
+    return file_close(&writer, err);
+}
+
+/* Which of the program's processes we are: the first number that nobody has taken. */
+static bool take_number(struct itracing *own, const char *run_dir, struct err *err)
+{
+    for (unsigned number = 1; run_dir && number < PROCESSES_MOST; number++) {
+        own->note.length = 0;
+        text_add(&own->note, "%s/recorded.%u", run_dir, number);
+        int file = open(own->note.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno == EEXIST)
+            continue;
+        if (file < 0)
+            return err_set(err, "cannot write %s: %s", own->note.at, strerror(errno));
+        close(file);
+        if (number > 1)
+            text_add(&own->folder, "/process-%u", number);
+        break;
+    }
+    return true;
+}
+
+static char *command_line(void)
+{
+    struct text all = {0};
+    struct err unused;
+    if (!file_read("/proc/self/cmdline", 1 << 20, &all, &unused) || !all.length) {
+        text_fini(&all);
+        return mem_text("");
+    }
+    for (size_t i = 0; i + 1 < all.length; i++)
+        if (!all.at[i])
+            all.at[i] = ' ';
+    char *copy = mem_text(all.at);
+    text_fini(&all);
+    return copy;
+}
+
+struct itracing *itracing_new(struct driver *driver, struct err *err)
+{
+    const struct driver_options *options = &driver->options;
+    struct itracing *own = mem_alloc(1, sizeof *own);
+    struct text line = {0};
+    text_add(&own->folder, "%s", options->record.folder);
+    own->first = options->record.first_launch;
+    own->end = options->record.end_launch;
+    bool good = take_number(own, options->run_dir, err);
+    own->writer = good ? itrace_writer_new(own->folder.at, options->record.limit, err) : NULL;
+    text_add(&line, "unfinished %s\n", own->folder.at);
+    good = own->writer && write_note(own, line.at, err);
+    text_fini(&line);
+    if (!good) {
+        text_fini(&own->folder);
+        text_fini(&own->note);
+        mem_free(own);
+        return NULL;
+    }
+    pthread_mutex_init(&own->lock, NULL);
+    own->trace = itrace_new();
+    own->trace->command = command_line();
+    own->trace->system = mem_text(driver->options.system ? driver->options.system : "h200");
+    own->recorder = itrace_recorder_new(own->trace, own->writer);
+    return own;
+}
+
+/* ---- what the host does ---- */
+
+/* With the lock held. */
+static struct itrace_call *add_call(struct itracing *own, enum itrace_call_kind kind)
+{
+    struct itrace *trace = own->trace;
+    mem_grow(trace->calls, trace->call_count, trace->call_capacity);
+    struct itrace_call *call = &trace->calls[trace->call_count++];
+    *call = (struct itrace_call){.kind = kind};
+    return call;
+}
+
+/* With the lock held: the number of a stream whose command this is. One that is used again had commands before.
+ */
+static uint32_t number_of(struct itracing *own, struct stream *stream, const struct command *command)
+{
+    if (!stream->traced || stream->traced_id != stream->id) {
+        struct itrace_call *call = add_call(own, CALL_STREAM);
+        call->field[0] = stream->device->index;
+        call->field[1] = stream->id;
+        call->field[2] = stream->flags;
+        call->field[3] = (uint64_t)(int64_t)stream->priority;
+        stream->traced = ++own->streams;
+        stream->traced_id = stream->id;
+        stream->traced_from = command->number - 1;
+    }
+    return stream->traced - 1;
+}
+
+void itracing_call(struct driver *driver, bool is_launch)
+{
+    struct itracing *own = driver->itracing;
+    if (!own)
+        return;
+    pthread_mutex_lock(&own->lock);
+    add_call(own, CALL_TIME)->field[0] = is_launch;
+    pthread_mutex_unlock(&own->lock);
+}
+
+/* With the commands' lock held: a command, in the trace's numbers; false: the trace does not have it. */
+static bool name_command(const struct stream *stream, uint64_t number, uint64_t *of_stream,
+                         uint64_t *of_command)
+{
+    *of_stream = stream->traced - 1;
+    *of_command = number - stream->traced_from;
+    return stream->traced && number > stream->traced_from;
+}
+
+void itracing_wait(struct stream *stream, uint64_t number)
+{
+    struct itracing *own = stream->device->driver->itracing;
+    uint64_t of_stream, of_command;
+    if (!own)
+        return;
+    pthread_mutex_lock(&stream->device->driver->commands.lock);
+    pthread_mutex_lock(&own->lock);
+    if (name_command(stream, number, &of_stream, &of_command)) {
+        struct itrace_call *call = add_call(own, CALL_WAIT);
+        call->field[0] = of_stream;
+        call->field[1] = of_command;
+    }
+    pthread_mutex_unlock(&own->lock);
+    pthread_mutex_unlock(&stream->device->driver->commands.lock);
+}
+
+static void note_side(struct itrace_call *call, uint32_t *field, const struct task_side *side)
+{
+    call->field[(*field)++] = side->at;
+    call->field[(*field)++] = side->pitch;
+    call->field[(*field)++] = side->slice;
+}
+
+static void note_box(struct itrace_call *call, uint32_t *field, const struct task *task)
+{
+    call->field[(*field)++] = task->width;
+    call->field[(*field)++] = task->height;
+    call->field[(*field)++] = task->depth;
+}
+
+static void note_task(struct itracing *own, uint32_t stream, const struct task *task)
+{
+    uint32_t field = 0;
+    struct itrace_call *call = add_call(own, task->is_prefetch ? CALL_PREFETCH
+                                             : task->is_fill   ? CALL_FILL
+                                                               : CALL_COPY);
+    call->field[field++] = stream;
+    call->field[field++] = task->gpu;
+    if (task->is_prefetch) {
+        call->field[field++] = (uint64_t)task->direction;
+        call->field[field++] = task->to.at;
+        call->field[field++] = task->width;
+    } else if (task->is_fill) {
+        note_side(call, &field, &task->to);
+        call->field[field++] = task->fill_word;
+        note_box(call, &field, task);
+    } else {
+        call->field[field++] = (uint64_t)task->direction;
+        note_side(call, &field, &task->to);
+        call->field[field++] = task->to.is_host;
+        note_side(call, &field, &task->from);
+        call->field[field++] = task->from.is_host;
+        note_box(call, &field, task);
+    }
+}
+
+void itracing_command(struct stream *stream, struct command *command)
+{
+    struct itracing *own = stream->device->driver->itracing;
+    const struct command_ops *ops = command->ops;
+    struct task task = {0};
+    if (!own)
+        return;
+    pthread_mutex_lock(&own->lock);
+    uint32_t number = number_of(own, stream, command);
+    uint64_t after_stream, after_number;
+    if (ops->is_launch) {
+        struct itrace_call *call = add_call(own, CALL_LAUNCH); /* which itracing_launch has added */
+        call->field[0] = number;
+        call->field[1] = own->trace->launch_count - 1;
+    } else if (ops->begin_is_pure && ops->begin(command, &task) == TURN_TASK) {
+        note_task(own, number, &task);
+    } else if (command->after.stream &&
+               name_command(command->after.stream, command->after.number, &after_stream, &after_number)) {
+        struct itrace_call *call = add_call(own, CALL_AFTER);
+        call->field[0] = number;
+        call->field[1] = after_stream;
+        call->field[2] = after_number;
+    } else {
+        struct itrace_call *call = add_call(own, CALL_COMMAND);
+        call->field[0] = number;
+        call->field[1] = ops->holds;
+    }
+    pthread_mutex_unlock(&own->lock);
+}
+
+void itracing_touch(struct driver *driver, uint64_t at, uint64_t bytes, uint32_t use)
+{
+    struct itracing *own = driver->itracing;
+    const struct command *by = commands_running();
+    if (!own || use == MEMORY_TAKEN_OVER) /* a launch that is not timed does that, when it is replayed */
+        return;
+    pthread_mutex_lock(&own->lock);
+    struct itrace_call *call = add_call(own, by && by->stream->traced ? CALL_TOUCH_BY : CALL_TOUCH);
+    call->field[0] = at;
+    call->field[1] = bytes;
+    call->field[2] = use;
+    if (call->kind == CALL_TOUCH_BY) {
+        call->field[3] = by->stream->traced - 1;
+        call->field[4] = by->number - by->stream->traced_from;
+    }
+    pthread_mutex_unlock(&own->lock);
+}
+
+void itracing_manage(struct driver *driver, const struct managed_order *order)
+{
+    struct itracing *own = driver->itracing;
+    bool is_own = order->kind == MANAGED_CALLED || order->kind == MANAGED_LOOKED_AT ||
+                  order->kind == MANAGED_ROOM; /* the timeline makes these when it is replayed, too */
+    if (!own || is_own)
+        return;
+    pthread_mutex_lock(&own->lock);
+    struct itrace_call *call = add_call(own, CALL_MANAGE);
+    call->field[0] = (uint64_t)order->kind;
+    call->field[1] = order->on;
+    call->field[2] = order->place;
+    call->field[3] = order->at.packed;
+    call->field[4] = order->bytes;
+    pthread_mutex_unlock(&own->lock);
+}
+
+/* ---- launches ---- */
+
+void itracing_launch(struct driver *driver, const struct itracing_launch *launch)
+{
+    struct itracing *own = driver->itracing;
+    if (!own)
+        return;
+    pthread_mutex_lock(&own->lock);
+    struct itrace *trace = own->trace;
+    mem_grow(trace->launches, trace->launch_count, trace->launch_capacity);
+    struct itrace_launch *to = &trace->launches[trace->launch_count++];
+    *to = (struct itrace_launch){.number = launch->number,
+                                 .device = launch->device,
+                                 .dimensions = launch->config->dimensions,
+                                 .shared_bytes = launch->config->shared_bytes,
+                                 .carveout_bytes = launch->carveout_bytes,
+                                 .max_dynamic = launch->max_dynamic,
+                                 .carveout = (uint32_t)launch->carveout,
+                                 .cache = (uint32_t)launch->cache,
+                                 .cooperative = launch->config->cooperative,
+                                 .doubts = launch->uses_heap ? 1u << DOUBT_HEAP : 0};
+    memcpy(to->grid, launch->config->grid, sizeof to->grid);
+    memcpy(to->block, launch->config->block, sizeof to->block);
+    if (launch->place_count) {
+        to->places = mem_alloc(launch->place_count, sizeof *to->places);
+        memcpy(to->places, launch->places, launch->place_count * sizeof *to->places);
+        to->place_count = launch->place_count;
+    }
+    itrace_recorder_skip(own->recorder, launch->kernel, trace->launch_count - 1);
+    pthread_mutex_unlock(&own->lock);
+}
+
+/* With the lock held. */
+static size_t find_launch(const struct itrace *trace, uint64_t number)
+{
+    size_t low = 0, high = trace->launch_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (trace->launches[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    REQUIRE(low < trace->launch_count && trace->launches[low].number == number);
+    return low;
+}
+
+struct observer *itracing_begin(struct driver *driver, uint64_t number, struct kernel *kernel)
+{
+    struct itracing *own = driver->itracing;
+    if (!own || number < own->first || (own->end && number >= own->end) ||
+        itrace_writer_is_full(own->writer))
+        return NULL;
+    pthread_mutex_lock(&own->lock);
+    struct observer *observer =
+        itrace_recorder_begin(own->recorder, kernel, find_launch(own->trace, number));
+    pthread_mutex_unlock(&own->lock);
+    return observer;
+}
+
+void itracing_end(struct driver *driver, struct observer *observer, bool good,
+                  const struct launch_result *result)
+{
+    struct itracing *own = driver->itracing;
+    if (!observer)
+        return;
+    pthread_mutex_lock(&own->lock);
+    itrace_recorder_end(own->recorder, observer, good, result);
+    pthread_mutex_unlock(&own->lock);
+}
+
+/* ---- the end ---- */
+
+static void add_arena(struct itrace *trace, const struct arena *arena)
+{
+    mem_grow(trace->arenas, trace->arena_count, trace->arena_capacity);
+    trace->arenas[trace->arena_count++] =
+        (struct itrace_arena){.base = arena->base, .bytes = arena->next - arena->base};
+}
+
+static void tell_whole(const struct itrace *trace, const char *folder, struct text *line)
+{
+    uint64_t recorded = 0, instructions = 0, bytes = 0;
+    for (size_t i = 0; i < trace->launch_count; i++) {
+        const struct itrace_launch *launch = &trace->launches[i];
+        recorded += launch->recorded;
+        instructions += launch->recorded ? launch->counts.warp_instructions : 0;
+        for (size_t k = 0; k < launch->chunk_count; k++)
+            bytes += launch->chunks[k].bytes;
+    }
+    text_add(line, "whole %zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", trace->launch_count, recorded,
+             instructions, bytes, folder);
+    if (trace->why_cut)
+        text_add(line, "cut %s\n", trace->why_cut);
+}
+
+bool itracing_finish(struct driver *driver, struct err *err)
+{
+    struct itracing *own = driver->itracing;
+    struct itrace *trace = own->trace;
+    struct text line = {0};
+    struct err ignored;
+    add_arena(trace, &driver->memory.host);
+    for (unsigned i = 0; i < driver->device_count; i++)
+        add_arena(trace, &driver->devices[i].arena);
+    if (!trace->lanes)
+        trace->lanes = (uint32_t)driver->devices[0].spec->warp_lanes;
+    itrace_recorder_free(own->recorder);
+    bool good = itrace_writer_finish(own->writer, trace, err);
+    if (good)
+        tell_whole(trace, own->folder.at, &line);
+    else
+        text_add(&line, "failed %s\n", err->text);
+    good = write_note(own, line.at, good ? err : &ignored) && good;
+    text_fini(&line);
+    text_fini(&own->folder);
+    text_fini(&own->note);
+    itrace_free(trace);
+    pthread_mutex_destroy(&own->lock);
+    mem_free(own);
+    driver->itracing = NULL;
+    return good;
+}

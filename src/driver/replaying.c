@@ -1,0 +1,381 @@
+#include "driver/replaying.h"
+#include "driver/locality.h"
+#include "driver/modules.h"
+#include "driver/timeline.h"
+#include "base/bits.h"
+#include "base/demangle.h"
+#include "base/mem.h"
+#include "itrace/reader.h"
+#include "replay/replay.h"
+#include "system/machine.h"
+
+struct touch {
+    uint64_t at, bytes;
+    enum memory_use use;
+};
+
+struct replaying {
+    struct driver *driver;
+    struct itrace_reader *reader;
+    const struct itrace *trace;
+    const struct replaying_options *options;
+    struct stream **streams; /* of the trace, by number */
+    size_t stream_count, stream_capacity;
+    unsigned char *host;     /* what copies from and to the host use of it */
+    uint64_t host_bytes;
+    struct err *err;
+};
+
+/* A command that is no kernel. */
+struct replayed_command {
+    struct command base;
+    struct task task;
+    bool has_task, is_fill, holds;
+    struct touch *touches; /* of memory, when it runs */
+    size_t touch_count, touch_capacity;
+};
+
+/* ---- commands ---- */
+
+static void run_replayed(struct command *command)
+{
+    const struct replayed_command *own = (struct replayed_command *)command;
+    for (size_t i = 0; i < own->touch_count; i++)
+        timeline_touch(command->stream->device->driver, own->touches[i].at, own->touches[i].bytes,
+                       own->touches[i].use);
+}
+
+static enum command_turn begin_replayed(struct command *command, struct task *task)
+{
+    const struct replayed_command *own = (struct replayed_command *)command;
+    struct commands *commands = &command->stream->device->driver->commands;
+    if (own->holds) {
+        pthread_mutex_lock(&commands->lock);
+        bool ready = command->next || command->stream->device->error;
+        pthread_mutex_unlock(&commands->lock);
+        return ready ? TURN_NOW : TURN_LATER;
+    }
+    if (!own->has_task)
+        return TURN_NOW;
+    *task = own->task;
+    return TURN_TASK;
+}
+
+static void end_replayed(struct command *command, struct task *task)
+{
+    if (task->state != TASK_DONE || task->is_prefetch)
+        return;
+    struct copy_record record = {.kind = task->is_fill ? COPIED_fill : (enum copy_kind)task->direction,
+                                 .device = task->gpu,
+                                 .bytes = task->width * task->height * task->depth,
+                                 .start_ps = task->start_ps,
+                                 .end_ps = task->end_ps};
+    ledger_add_copy(&command->stream->device->driver->ledger, &record);
+}
+
+static void fini_replayed(struct command *command)
+{
+    mem_free(((struct replayed_command *)command)->touches);
+}
+
+static const struct command_ops replayed_ops = {.bytes = sizeof(struct replayed_command),
+                                                .run = run_replayed,
+                                                .begin = begin_replayed,
+                                                .end = end_replayed,
+                                                .fini = fini_replayed};
+
+static void submit(struct stream *stream, struct command *command)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    commands_append(stream, command, false);
+    pthread_mutex_unlock(&commands->lock);
+}
+
+static struct replayed_command *new_command(void)
+{
+    return (struct replayed_command *)command_new(&replayed_ops);
+}
+
+/* What a command touches was noted when it ran: behind its own entry. */
+static void find_touches(const struct replaying *r, const struct itrace_call *from, uint64_t stream,
+                         uint64_t number, struct replayed_command *command)
+{
+    for (const struct itrace_call *call = from; call < r->trace->calls + r->trace->call_count; call++) {
+        if (call->kind != CALL_TOUCH_BY || call->field[3] != stream || call->field[4] != number)
+            continue;
+        mem_grow(command->touches, command->touch_count, command->touch_capacity);
+        command->touches[command->touch_count++] =
+            (struct touch){call->field[0], call->field[1], (enum memory_use)call->field[2]};
+    }
+}
+
+/* ---- tasks ---- */
+
+/* A side of a copy that is memory of the host's has the same place in its page, and no data. */
+static bool host_side(struct replaying *r, struct task *task, struct task_side *side)
+{
+    uint64_t bytes = 0, rows, slices, offset = side->at % 4096;
+    if (!side->is_host)
+        return true;
+    if (__builtin_mul_overflow(task->height - 1, side->pitch, &rows) ||
+        __builtin_mul_overflow(task->depth - 1, side->slice, &slices) ||
+        __builtin_add_overflow(rows, slices, &bytes) || __builtin_add_overflow(bytes, task->width, &bytes) ||
+        bytes > TASK_HOST_BYTES_MOST)
+        return err_set(r->err, "the trace has a copy of more than the host's memory");
+    if (bytes + 4096 > r->host_bytes)
+        return err_set(r->err, "the trace has a copy that is larger than all of them");
+    side->at = (uint64_t)(uintptr_t)r->host + offset;
+    return true;
+}
+
+static void take_box(struct task *task, const uint64_t *field)
+{
+    task->width = field[0];
+    task->height = max_u64(field[1], 1);
+    task->depth = max_u64(field[2], 1);
+}
+
+static bool make_task(struct replaying *r, const struct itrace_call *call, struct task *task)
+{
+    const uint64_t *field = call->field;
+    task->gpu = (uint32_t)field[1];
+    if (field[1] >= r->driver->device_count)
+        return err_set(r->err, "the trace has a copy of a GPU that is not there");
+    switch ((enum itrace_call_kind)call->kind) {
+    case CALL_FILL:
+        task->direction = COPY_ON_DEVICE;
+        task->is_fill = true;
+        task->to = (struct task_side){.at = field[2], .pitch = field[3], .slice = field[4]};
+        task->fill_word = (uint32_t)field[5];
+        take_box(task, &field[6]);
+        return true;
+    case CALL_PREFETCH:
+        task->is_prefetch = true;
+        task->direction = (enum copy_direction)field[2];
+        task->to.at = field[3];
+        task->width = field[4];
+        task->height = task->depth = 1;
+        return true;
+    default:
+        task->direction = (enum copy_direction)field[2];
+        task->to = (struct task_side){field[3], field[4], field[5], field[6] != 0};
+        task->from = (struct task_side){field[7], field[8], field[9], field[10] != 0};
+        take_box(task, &field[11]);
+        return (field[2] <= COPY_STAGED && task->width) ||
+               err_set(r->err, "the trace has a copy of an unknown kind");
+    }
+}
+
+/* Copies are of no more than this; each uses the same bytes of the host. */
+static uint64_t largest_copy(const struct itrace *trace)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < trace->call_count; i++) {
+        const uint64_t *field = trace->calls[i].field;
+        if (trace->calls[i].kind != CALL_COPY)
+            continue;
+        for (int side = 3; side <= 7; side += 4) {
+            uint64_t rows = field[12] * field[side + 1], slices = field[13] * field[side + 2];
+            if (field[side + 3])
+                most = max_u64(most, add_saturating(add_saturating(rows, slices), field[11]));
+        }
+    }
+    return most;
+}
+
+/* ---- launches ---- */
+
+static bool is_replayed(const struct replaying *r, const struct itrace_launch *launch)
+{
+    return launch->recorded && launch->number >= r->options->first_launch &&
+           (!r->options->end_launch || launch->number < r->options->end_launch);
+}
+
+static bool launch_again(struct replaying *r, struct stream *stream, size_t number)
+{
+    const struct itrace_launch *launch = &r->trace->launches[number];
+    struct kernel *kernel = replay_kernel_new(r->reader, number);
+    mem_grow(r->driver->replayed, r->driver->replayed_count, r->driver->replayed_capacity);
+    r->driver->replayed[r->driver->replayed_count++] = kernel;
+    struct function_copy copy = {.kernel = kernel,
+                                 .name = ledger_name(&r->driver->ledger, kernel->facts.name),
+                                 .ready = true,
+                                 .max_dynamic = launch->max_dynamic,
+                                 .carveout = (int)launch->carveout,
+                                 .cache = (int)launch->cache};
+    struct launch_config config = {.shared_bytes = launch->shared_bytes,
+                                   .dimensions = launch->dimensions,
+                                   .cooperative = launch->cooperative};
+    memcpy(config.grid, launch->grid, sizeof config.grid);
+    memcpy(config.block, launch->block, sizeof config.block);
+    struct locality_blocks *places =
+        launch->place_count ? locality_new_blocks(launch->places, launch->place_count) : NULL;
+    struct command *command;
+    enum result result = function_replay(stream, &copy, &config, places, &command);
+    locality_free_blocks(places);
+    if (result)
+        return err_set(r->err, "launch %llu (%s) cannot run on this system: %s",
+                       (unsigned long long)launch->number, demangled(kernel->facts.name), driver_detail());
+    submit(stream, command);
+    return true;
+}
+
+/* A launch that is not replayed has its number, and memory may be another behind it. */
+static void skip_launch(struct replaying *r, struct stream *stream)
+{
+    struct replayed_command *command = new_command();
+    mem_grow(command->touches, command->touch_count, command->touch_capacity);
+    command->touches[command->touch_count++] = (struct touch){0, UINT64_MAX, MEMORY_TAKEN_OVER};
+    atomic_fetch_add(&r->driver->ledger.submitted, 1);
+    submit(stream, &command->base);
+}
+
+/* ---- calls ---- */
+
+static bool add_stream(struct replaying *r, const struct itrace_call *call)
+{
+    struct stream *stream;
+    if (call->field[0] >= r->driver->device_count)
+        return err_set(r->err, "the trace uses GPU %llu, and the system has %u",
+                       (unsigned long long)call->field[0], r->driver->device_count);
+    struct device *device = &r->driver->devices[call->field[0]];
+    if (!call->field[1])
+        stream = device->default_stream;
+    else if (stream_new(device, (unsigned)call->field[2] & STREAM_NON_BLOCKING, (int)call->field[3], &stream))
+        return err_set(r->err, "no stream can be made: %s", driver_detail());
+    mem_grow(r->streams, r->stream_count, r->stream_capacity);
+    r->streams[r->stream_count++] = stream;
+    return true;
+}
+
+static bool make_call(struct replaying *r, const struct itrace_call *call)
+{
+    const uint64_t *field = call->field;
+    struct replayed_command *command;
+    struct managed_order order;
+    switch ((enum itrace_call_kind)call->kind) {
+    case CALL_TIME:
+        timeline_call(r->driver, field[0]);
+        return true;
+    case CALL_STREAM:
+        return add_stream(r, call);
+    case CALL_LAUNCH:
+        if (is_replayed(r, &r->trace->launches[field[1]]))
+            return launch_again(r, r->streams[field[0]], field[1]);
+        skip_launch(r, r->streams[field[0]]);
+        return true;
+    case CALL_COPY:
+    case CALL_FILL:
+    case CALL_PREFETCH:
+        command = new_command();
+        command->has_task = make_task(r, call, &command->task) &&
+                            host_side(r, &command->task, &command->task.to) &&
+                            host_side(r, &command->task, &command->task.from);
+        if (!command->has_task) {
+            command_free(&command->base);
+            return false;
+        }
+        submit(r->streams[field[0]], &command->base);
+        return true;
+    case CALL_COMMAND:
+        command = new_command();
+        command->holds = field[1];
+        find_touches(r, call, field[0], r->streams[field[0]]->submitted + 1, command);
+        submit(r->streams[field[0]], &command->base);
+        return true;
+    case CALL_AFTER:
+        command = new_command();
+        pthread_mutex_lock(&r->driver->commands.lock);
+        command_add_wait(&command->base, r->streams[field[1]], field[2]);
+        pthread_mutex_unlock(&r->driver->commands.lock);
+        submit(r->streams[field[0]], &command->base);
+        return true;
+    case CALL_WAIT:
+        if (field[1] <= r->streams[field[0]]->submitted)
+            timeline_wait(r->streams[field[0]], field[1]);
+        return true;
+    case CALL_TOUCH:
+        timeline_touch(r->driver, field[0], field[1], (enum memory_use)field[2]);
+        return true;
+    case CALL_TOUCH_BY: /* the command does it */
+        return true;
+    case CALL_MANAGE:
+        order = (struct managed_order){.kind = (enum managed_kind)field[0],
+                                       .on = field[1] != 0,
+                                       .place = (uint32_t)field[2],
+                                       .at = {.packed = field[3]},
+                                       .bytes = field[4]};
+        timeline_manage(r->driver, &order);
+        return true;
+    case CALL_KINDS:
+        break;
+    }
+    BUG("a call that is none");
+}
+
+/* ---- the whole ---- */
+
+bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct err *err)
+{
+    const struct itrace *trace = itrace_reader_trace(reader);
+    uint32_t devices = 0, lanes = (uint32_t)driver->devices[0].spec->warp_lanes;
+    for (size_t i = 0; i < trace->call_count; i++)
+        if (trace->calls[i].kind == CALL_STREAM)
+            devices = (uint32_t)max_u64(devices, min_u64(trace->calls[i].field[0], UINT32_MAX - 1) + 1);
+    if (trace->launch_count && trace->lanes != lanes)
+        return err_set(err, "the trace has warps of %u lanes, and the GPU of %u", trace->lanes, lanes);
+    if (devices > driver->device_count)
+        return err_set(err, "the trace uses %u GPUs, and the system has %u (--gpus %u)", devices,
+                       driver->device_count, devices);
+    if (trace->arena_count < 1 || trace->arena_count - 1 < devices)
+        return err_set(err, "the trace does not say which memory it uses");
+    for (size_t i = 0; i <= devices; i++) {
+        struct arena *arena = i ? &driver->devices[i - 1].arena : &driver->memory.host;
+        if (trace->arenas[i].bytes > arena->end - arena->base)
+            return err_set(err, "the trace uses %llu MB of memory of GPU %zu, which has %llu MB",
+                           (unsigned long long)(trace->arenas[i].bytes >> 20), i - (i > 0),
+                           (unsigned long long)((arena->end - arena->base) >> 20));
+        if (trace->arenas[i].base != arena->base || !arena_open(arena, trace->arenas[i].bytes))
+            return err_set(err, "memory cannot be at 0x%llx here, where the trace has it",
+                           (unsigned long long)trace->arenas[i].base);
+    }
+    return true;
+}
+
+bool replaying_run(struct driver *driver, struct itrace_reader *reader,
+                   const struct replaying_options *options, struct err *err)
+{
+    struct replaying r = {.driver = driver,
+                          .reader = reader,
+                          .trace = itrace_reader_trace(reader),
+                          .options = options,
+                          .err = err};
+    if (!replaying_fits(driver, reader, err))
+        return false;
+    r.host_bytes = largest_copy(r.trace) + 2 * 4096;
+    bool good = r.host_bytes <= TASK_HOST_BYTES_MOST ||
+                err_set(err, "the trace has a copy of more than the host's memory");
+    if (good)
+        r.host = mem_map(0, r.host_bytes);
+    for (size_t i = 0; i < r.trace->call_count && good && !driver_is_interrupted(driver); i++) {
+        good = make_call(&r, &r.trace->calls[i]);
+        for (unsigned d = 0; d < driver->device_count && good; d++)
+            good = !driver->devices[d].error || err_set(err, "a launch failed");
+    }
+    for (unsigned i = 0; i < driver->device_count && good; i++)
+        good = !device_synchronize(&driver->devices[i]) || err_set(err, "a launch failed");
+    mem_free(r.streams);
+    driver->replay_host = r.host;
+    driver->replay_host_bytes = r.host_bytes;
+    return good;
+}
+
+void replaying_fini(struct driver *driver)
+{
+    for (size_t i = 0; i < driver->replayed_count; i++)
+        replay_kernel_free(driver->replayed[i]);
+    mem_free(driver->replayed);
+    if (driver->replay_host)
+        mem_unmap(driver->replay_host, driver->replay_host_bytes);
+}

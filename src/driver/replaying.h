@@ -1,0 +1,28 @@
+/* Replays a trace of instructions (src/itrace) in simulated time: the host's calls are made again, in order, and
+ * kernels do what they did. */
+#ifndef DRIVER_REPLAYING_H
+#define DRIVER_REPLAYING_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct driver;
+struct itrace_reader;
+
+struct replaying_options {
+    uint64_t first_launch, end_launch; /* only these are replayed; end 0: no end */
+};
+
+/* Whether the trace can be replayed on this driver's system. */
+bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct err *err);
+
+/* To the end of the trace. False: it could not be, or a launch failed; err says why. */
+bool replaying_run(struct driver *driver, struct itrace_reader *reader,
+                   const struct replaying_options *options, struct err *err);
+
+/* What it made; the driver runs nothing any more. */
+void replaying_fini(struct driver *driver);
+
+#endif

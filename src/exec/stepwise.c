@@ -1,0 +1,145 @@
+/* Each thread of the host runs a block to its end before the next: of each warp in turn, all instructions until
+ * it waits or its slice is over. If the order of blocks matters, one thread runs them; a block that does not get
+ * on is set aside, and the next one begins, as long as the GPU could hold both. */
+#include "exec/stepwise.h"
+#include "exec/answer.h"
+#include "exec/observer.h"
+#include "exec/team.h"
+#include "base/bits.h"
+#include "base/mem.h"
+
+#include <stdatomic.h>
+
+enum { SLICE = 4096, ROUNDS = 64 }; /* instructions of a warp; rounds of a block that may wait for others */
+
+struct stepwise {
+    const struct launch *launch;
+    uint64_t serial, workspace, block_count, room;
+    _Atomic uint64_t next;
+    _Atomic bool stop;
+    pthread_mutex_t lock;
+    struct launch_result *result;
+};
+
+/* Runs the warp until it waits, ends or its slice is over; false: it could do nothing. */
+static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_warp *warp)
+{
+    struct request *request = &team->request;
+    struct isa_stepped stepped = {.moved = true};
+    if (warp->ended)
+        return false;
+    for (uint32_t left = SLICE; left; left--) {
+        if (stepped.moved && !isa->settle(warp))
+            return left != SLICE;
+        isa->step(warp, &stepped);
+        if (request->of.kind || request->shared || request->local || request->param)
+            answer_request(isa, warp, request);
+    }
+    isa->check_limits(warp);
+    return true;
+}
+
+static bool has_ended(const struct block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (!block_warp(block, i)->ended)
+            return false;
+    return true;
+}
+
+/* True: the block has ended. */
+static bool run_block(struct team *team, const struct isa_ops *isa, struct block *block, uint64_t rounds)
+{
+    for (uint64_t round = 0; round < rounds; round++) {
+        bool moved = false;
+        for (uint32_t i = 0; i < block->warp_count; i++)
+            moved |= run_warp(team, isa, block_warp(block, i));
+        if (has_ended(block))
+            return true;
+        if (!moved && !isa->force(block))
+            isa->deadlock(block);
+    }
+    return false;
+}
+
+/* Blocks that wait are in a ring: each gets its turn, then a new one begins. */
+static void run_blocks(struct stepwise *s, struct team *team)
+{
+    const struct isa_ops *isa = launch_isa(s->launch);
+    uint64_t room = s->launch->kernel->facts.ordered ? s->room : 1;
+    uint64_t rounds = room > 1 ? ROUNDS : UINT64_MAX;
+    struct block *waiting = NULL, **last = &waiting;
+    uint64_t count = 0;
+    while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+        struct block *block = NULL;
+        if (count < room) {
+            uint64_t number = atomic_fetch_add(&s->next, 1);
+            block = number < s->block_count ? team_begin_block(team, number) : NULL;
+        }
+        count += block != NULL;
+        if (!block && !(block = waiting))
+            return;
+        if (block == waiting) {
+            waiting = block->next;
+            last = waiting ? last : &waiting;
+        }
+        block->next = NULL;
+        if (run_block(team, isa, block, rounds)) {
+            team_end_block(team, block);
+            count--;
+        } else {
+            *last = block;
+            last = &block->next;
+        }
+        if (UNLIKELY(s->launch->show))
+            worker_show(team->worker);
+    }
+}
+
+static void add_result(struct stepwise *s, const struct team *team)
+{
+    pthread_mutex_lock(&s->lock);
+#define C(name) s->result->name += team->worker->result.name;
+    LAUNCH_COUNTS(C)
+#undef C
+    if (team->fault.kind != FAULT_NONE && s->result->fault.kind == FAULT_NONE)
+        s->result->fault = team->fault;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *thread_main(void *user)
+{
+    struct stepwise *s = user;
+    jmp_buf on_fault;
+    struct team *team = team_new(s->launch, s->serial, UINT32_MAX, s->workspace, &on_fault);
+    if (!setjmp(on_fault))
+        run_blocks(s, team);
+    else
+        s->stop = true;
+    add_result(s, team);
+    team_free(team);
+    return NULL;
+}
+
+void stepwise_run(const struct launch *launch, uint64_t serial, uint64_t workspace,
+                  struct launch_result *result)
+{
+    struct stepwise s = {.launch = launch,
+                         .serial = serial,
+                         .workspace = workspace,
+                         .block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                         .lock = PTHREAD_MUTEX_INITIALIZER,
+                         .result = result};
+    s.room = launch->resident_blocks && !launch->cooperative ? launch->resident_blocks : s.block_count;
+    uint64_t threads = launch->kernel->facts.ordered ? 1 : min_u64(max_u64(launch->threads, 1), s.block_count);
+    pthread_t *handles = mem_alloc(threads, sizeof *handles);
+    uint64_t started = 1;
+    for (; started < threads; started++)
+        if (pthread_create(&handles[started], NULL, thread_main, &s))
+            break; /* the others do its part */
+    thread_main(&s);
+    for (uint64_t i = 1; i < started; i++)
+        pthread_join(handles[i], NULL);
+    mem_free(handles);
+    pthread_mutex_destroy(&s.lock);
+}

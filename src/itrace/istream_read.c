@@ -1,0 +1,225 @@
+/* Streams of bytes become the instructions of a warp again (istream.h). Whatever the bytes are, nothing beyond
+ * them is read, and what comes of them can be simulated: lanes that exist, instructions of the code. */
+#include "itrace/istream.h"
+
+static const struct istream_code *find_code(const struct istream_codes *codes, uint64_t code_at)
+{
+    for (uint32_t i = 0; i < codes->count; i++)
+        if (codes->at[i].code->code_at == code_at)
+            return &codes->at[i];
+    return NULL;
+}
+
+static void read_events(struct cursor *runs, struct istream_run *run)
+{
+    run->events = (uint32_t)cursor_varint(runs);
+    run->opened = run->events & EVENT_OPENED ? (uint32_t)cursor_varint(runs) : 0;
+    if (run->events & EVENT_ARRIVES) {
+        run->barrier = (uint32_t)cursor_varint(runs) % 16;
+        run->threads = (uint32_t)cursor_varint(runs);
+        run->expected = (uint32_t)cursor_varint(runs);
+    }
+    run->exits = run->events & EVENT_EXITS ? (uint32_t)cursor_varint(runs) : 0;
+    run->sleep_ns = run->events & EVENT_SLEEPS ? (uint32_t)cursor_varint(runs) : 0;
+}
+
+bool istream_next_run(struct istream_reader *reader, const struct istream_codes *codes)
+{
+    struct cursor *runs = &reader->runs;
+    struct istream_run *run = &reader->run;
+    if (runs->at == runs->end)
+        return false;
+    uint32_t flags = cursor_byte(runs);
+    run->first = (uint32_t)((int64_t)run->first + run->count + cursor_signed(runs));
+    run->count = (uint32_t)cursor_varint(runs);
+    if (flags & RUN_ACTIVE)
+        run->active = cursor_varint(runs);
+    if (flags & RUN_CODE)
+        run->code = find_code(codes, cursor_varint(runs));
+    run->has_mask = flags & (RUN_MASK | RUN_MASK_NONE);
+    run->mask = flags & RUN_MASK ? cursor_varint(runs) : flags & RUN_MASK_NONE ? 0 : run->active;
+    run->moved = flags & RUN_MOVED;
+    run->branched = flags & RUN_BRANCHED;
+    run->diverged = flags & RUN_DIVERGED;
+    run->events = run->opened = run->exits = run->sleep_ns = 0;
+    if (flags & RUN_EVENTS)
+        read_events(runs, run);
+    if (!run->code || !run->count || run->first >= run->code->code->count ||
+        run->count > run->code->code->count - run->first)
+        runs->bad = true;
+    return !runs->bad;
+}
+
+lane_mask istream_guard(struct istream_reader *reader, lane_mask active)
+{
+    switch (cursor_byte(&reader->data)) {
+    case 0:
+        return active;
+    case 1:
+        return 0;
+    default:
+        return cursor_varint(&reader->data);
+    }
+}
+
+/* ---- addresses ---- */
+
+static uint64_t next_first(struct istream_reader *reader)
+{
+    if (reader->firsts == reader->firsts_end) {
+        reader->data.bad = true;
+        return 0;
+    }
+    return *reader->firsts++;
+}
+
+static void read_list(struct cursor *data, uint64_t at[], lane_mask lanes, uint64_t base, bool scaled)
+{
+    EACH_LANE (i, lanes & (lanes - 1)) {
+        int64_t distance = cursor_signed(data);
+        base += (uint64_t)(scaled ? distance * 4 : distance);
+        at[i] = base;
+    }
+}
+
+static void fill_regular(uint64_t at[], lane_mask lanes, uint32_t first, uint64_t base, int64_t stride)
+{
+    if (LIKELY(lanes == UINT32_MAX)) {
+        for (uint32_t i = 0; i < 32; i++)
+            at[i] = base + (uint64_t)stride * i;
+        return;
+    }
+    EACH_LANE (i, lanes)
+        at[i] = base + (uint64_t)stride * (i - first);
+}
+
+/* Gives the lanes, of those that a warp of so many has. */
+static lane_mask read_addresses(struct istream_reader *reader, struct address_context *context, bool *seen,
+                                uint64_t at[], lane_mask mask, uint32_t width)
+{
+    struct cursor *data = &reader->data;
+    uint32_t form = cursor_byte(data);
+    lane_mask lanes = form & ADDRESSES_LANES ? cursor_varint(data) : mask;
+    lanes &= UINT64_MAX >> (ISA_LANES - width);
+    if (form & ADDRESSES_STRIDE)
+        context->stride = cursor_signed(data);
+    if (!lanes) {
+        data->bad = true;
+        return 0;
+    }
+    uint64_t base = *seen ? context->base + (uint64_t)context->delta : next_first(reader);
+    if (form & ADDRESSES_MISSED)
+        base += (uint64_t)cursor_signed(data);
+    uint32_t first = first_lane(lanes);
+    context->delta = *seen ? (int64_t)(base - context->base) : 0;
+    context->base = base;
+    *seen = true;
+    at[first] = base;
+    if (form & ADDRESSES_LIST)
+        read_list(data, at, lanes, base, form & ADDRESSES_SCALED);
+    else
+        fill_regular(at, lanes, first, base, context->stride);
+    return lanes;
+}
+
+/* ---- accesses ---- */
+
+/* What an L1 cache takes of a lane or piece at most; a damaged trace may say more. */
+enum { PIECE_MOST = 1 << 20, PIECES_MOST = 1 << 16 };
+
+static void read_pieces(struct istream_reader *reader, struct access_context *context, struct request *request)
+{
+    struct cursor *data = &reader->data;
+    request->of.lanes = cursor_varint(data);
+    uint64_t next = context->first.base, stage_bytes = cursor_varint(data), count = cursor_varint(data);
+    if (count > PIECES_MOST || stage_bytes > PIECE_MOST) {
+        data->bad = true;
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        mem_grow(request->pieces, request->piece_count, request->piece_capacity);
+        struct piece *piece = &request->pieces[request->piece_count++];
+        uint64_t at = !i && !context->seen ? next_first(reader) : next + (uint64_t)cursor_signed(data);
+        context->first.base = i ? context->first.base : at;
+        context->seen = true;
+        *piece = (struct piece){.at = at, .bytes = (uint32_t)cursor_varint(data)};
+        data->bad |= piece->bytes > PIECE_MOST;
+        if (data->bad)
+            piece->bytes = 0;
+        next = at + piece->bytes;
+        stage_bytes = max_u64(stage_bytes, piece->bytes);
+    }
+    /* No data is of use; all pieces come from, or go to, the beginning of the stage. */
+    if (request->stage_capacity < stage_bytes) {
+        request->stage = mem_resize(request->stage, request->stage_capacity, stage_bytes, 1);
+        request->stage_capacity = stage_bytes;
+    }
+    for (size_t i = 0; i < request->piece_count && request->writes; i++)
+        request->pieces[i].host = (char *)request->stage;
+    request->of.stage_bytes = stage_bytes;
+}
+
+static void take_shape(const struct access_shape *shape, struct request *request)
+{
+    struct delivery *of = &request->of;
+    static char barrier; /* that counts bytes: it is only known to be there */
+    of->kind = shape->kind;
+    of->bytes = shape->bytes;
+    of->keep = shape->flags & ACCESS_KEEP;
+    of->acquires = shape->flags & ACCESS_ACQUIRES;
+    of->returns = shape->flags & ACCESS_RETURNS;
+    of->is_async = shape->flags & ACCESS_ASYNC;
+    of->barrier = shape->flags & ACCESS_BARRIER ? &barrier : NULL;
+    of->operation = shape->operation;
+    request->writes = shape->flags & ACCESS_WRITES;
+    request->shared_bytes = shape->shared_bytes;
+    request->local_bytes = shape->local_bytes;
+    request->shared_atomic = shape->flags & ACCESS_SHARED_ATOMIC;
+    request->local_writes = shape->flags & ACCESS_LOCAL_WRITES;
+}
+
+static void set_operands(struct request *request, bool differ)
+{
+    EACH_LANE (i, request->of.lanes) {
+        request->operand[i] = differ ? i : 0;
+        request->compare[i] = 0;
+    }
+}
+
+void istream_access(struct istream_reader *reader, uint32_t number, lane_mask mask, struct request *request)
+{
+    struct cursor *data = &reader->data;
+    struct access_context *context = &reader->contexts[number];
+    struct access_shape *shape = &context->shape;
+    if (cursor_byte(data) != 1) {
+        const uint8_t *told = cursor_take(data, sizeof *shape);
+        if (told)
+            memcpy(shape, told, sizeof *shape);
+    }
+    uint32_t width = request->of.width;
+    if (!shape->sets)
+        return;
+    take_shape(shape, request);
+    struct address_context *at = &context->first;
+    bool *seen = &context->seen;
+    if (shape->sets & SET_PIECES)
+        read_pieces(reader, context, request);
+    else if (shape->sets & SET_GLOBAL)
+        request->of.lanes = read_addresses(reader, at, seen, request->of.at, mask, width);
+    if (shape->kind == REQUEST_ATOMIC)
+        set_operands(request, shape->sets & SET_OPERANDS_DIFFER);
+    if (shape->sets & (SET_PIECES | SET_GLOBAL)) {
+        at = &context->other;
+        seen = &context->seen_other;
+    }
+    if (shape->sets & SET_SHARED) {
+        uint64_t shared_at[ISA_LANES];
+        request->shared = read_addresses(reader, at, seen, shared_at, mask, width);
+        EACH_LANE (i, request->shared)
+            request->shared_at[i] = (uint32_t)shared_at[i];
+    }
+    if (shape->sets & SET_LOCAL)
+        request->local = read_addresses(reader, at, seen, request->local_at, mask, width);
+    if (shape->sets & SET_PARAM)
+        request->param = read_addresses(reader, at, seen, request->param_at, mask, width);
+}

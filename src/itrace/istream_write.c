@@ -1,0 +1,334 @@
+/* Instructions of a warp become streams of bytes. */
+#include "itrace/istream.h"
+
+void istream_code_init(struct istream_code *own, const struct isa_code *code, uint32_t *count)
+{
+    own->code = code;
+    own->context = mem_alloc(code->count, sizeof *own->context);
+    for (uint32_t i = 0; i < code->count; i++)
+        own->context[i] = code->timing[i].plain ? UINT32_MAX : (*count)++;
+}
+
+void istream_code_fini(struct istream_code *own)
+{
+    mem_free(own->context);
+}
+
+/* ---- runs ---- */
+
+static uint32_t events_of(const struct isa_stepped *stepped, const struct istream_step *step)
+{
+    uint32_t events = 0;
+    if (step->arrives)
+        events |= EVENT_ARRIVES | (step->waits ? EVENT_WAITS : 0) | (step->whole ? EVENT_WHOLE : 0);
+    else if (stepped->waits)
+        events |= EVENT_WAITS;
+    if (step->exits)
+        events |= EVENT_EXITS;
+    if (stepped->sleep_ns)
+        events |= EVENT_SLEEPS;
+    return events;
+}
+
+static void put_events(struct istream_writer *w, uint32_t events, const struct isa_stepped *stepped,
+                       const struct istream_step *step)
+{
+    struct bytes *runs = &w->runs;
+    bytes_put_varint(runs, events);
+    if (events & EVENT_OPENED)
+        bytes_put_varint(runs, w->opened);
+    if (events & EVENT_ARRIVES) {
+        bytes_put_varint(runs, step->barrier);
+        bytes_put_varint(runs, step->threads);
+        bytes_put_varint(runs, step->expected);
+    }
+    if (events & EVENT_EXITS)
+        bytes_put_varint(runs, step->exits);
+    if (events & EVENT_SLEEPS)
+        bytes_put_varint(runs, stepped->sleep_ns);
+}
+
+/* The run is over; stepped: with this instruction, or NULL: with the one before. */
+static void end_run(struct istream_writer *w, const struct isa_stepped *stepped,
+                    const struct istream_step *step)
+{
+    uint32_t flags = 0, events = w->opened ? EVENT_OPENED : 0;
+    if (stepped) {
+        events |= events_of(stepped, step);
+        flags |= stepped->moved ? RUN_MOVED : 0;
+        flags |= stepped->branched ? RUN_BRANCHED : 0;
+        flags |= stepped->diverged ? RUN_DIVERGED : 0;
+        if (stepped->mask != w->active)
+            flags |= stepped->mask ? RUN_MASK : RUN_MASK_NONE;
+    }
+    flags |= w->active != w->last_active ? RUN_ACTIVE : 0;
+    flags |= w->code != w->last_code ? RUN_CODE : 0;
+    flags |= events ? RUN_EVENTS : 0;
+    bytes_put(&w->runs, (uint8_t)flags);
+    bytes_put_signed(&w->runs, (int64_t)w->first - w->last_end);
+    bytes_put_varint(&w->runs, w->count);
+    if (flags & RUN_ACTIVE)
+        bytes_put_varint(&w->runs, w->active);
+    if (flags & RUN_CODE)
+        bytes_put_varint(&w->runs, w->code->code->code_at);
+    if (flags & RUN_MASK)
+        bytes_put_varint(&w->runs, stepped->mask);
+    if (events)
+        put_events(w, events, stepped, step);
+    w->last_active = w->active;
+    w->last_code = w->code;
+    w->last_end = w->first + w->count;
+    w->count = 0;
+}
+
+static void begin_run(struct istream_writer *w, const struct istream_code *code, uint32_t instruction,
+                      lane_mask active)
+{
+    w->code = code;
+    w->first = instruction;
+    w->active = active;
+    w->opened = 0;
+    for (uint32_t i = 0; i < COUNT_OF(w->waiting); i++) {
+        w->opened |= (uint32_t)((w->waiting[i] & active) != 0) << i;
+        w->waiting[i] &= ~active;
+    }
+}
+
+void istream_end(struct istream_writer *w)
+{
+    if (w->count)
+        end_run(w, NULL, NULL);
+}
+
+/* ---- addresses ---- */
+
+/* Whether the lanes' addresses are at equal distances. */
+static bool are_regular(const uint64_t at[], lane_mask lanes, uint32_t first, int64_t stride)
+{
+    if (lanes == UINT32_MAX) {
+        uint64_t differ = 0;
+        for (uint32_t i = 0; i < 32; i++)
+            differ |= at[i] ^ (at[0] + (uint64_t)stride * i);
+        return !differ;
+    }
+    EACH_LANE (i, lanes)
+        if (at[i] != at[first] + (uint64_t)stride * (i - first))
+            return false;
+    return true;
+}
+
+/* That of the first two lanes, if there are two. */
+static int64_t stride_of(const uint64_t at[], lane_mask lanes, uint32_t first, int64_t usual)
+{
+    lane_mask rest = lanes & (lanes - 1);
+    if (!rest)
+        return usual;
+    uint32_t next = first_lane(rest);
+    int64_t distance = (int64_t)(at[next] - at[first]);
+    return distance % (int64_t)(next - first) ? 0 : distance / (int64_t)(next - first);
+}
+
+static void put_list(struct bytes *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
+{
+    uint64_t before = at[first];
+    EACH_LANE (i, lanes & (lanes - 1)) {
+        int64_t distance = (int64_t)(at[i] - before);
+        bytes_put_signed(data, scaled ? distance / 4 : distance);
+        before = at[i];
+    }
+}
+
+static bool can_scale(const uint64_t at[], lane_mask lanes)
+{
+    uint64_t low = 0;
+    uint32_t first = first_lane(lanes);
+    EACH_LANE (i, lanes)
+        low |= (at[i] - at[first]) & 3;
+    return !low;
+}
+
+static void put_addresses(struct istream_writer *w, struct address_context *context, bool *seen,
+                          const uint64_t at[], lane_mask lanes, lane_mask mask)
+{
+    struct bytes *data = &w->data;
+    uint32_t first = first_lane(lanes), form = lanes != mask ? ADDRESSES_LANES : 0;
+    int64_t stride = stride_of(at, lanes, first, context->stride);
+    uint64_t base = at[first];
+    int64_t missed = (int64_t)(base - (context->base + (uint64_t)context->delta));
+    if (!are_regular(at, lanes, first, stride))
+        form |= ADDRESSES_LIST | (can_scale(at, lanes) ? ADDRESSES_SCALED : 0);
+    else if (stride != context->stride)
+        form |= ADDRESSES_STRIDE;
+    form |= *seen && missed ? ADDRESSES_MISSED : 0;
+    bytes_put(data, (uint8_t)form);
+    if (form & ADDRESSES_LANES)
+        bytes_put_varint(data, lanes);
+    if (form & ADDRESSES_STRIDE) {
+        bytes_put_signed(data, stride);
+        context->stride = stride;
+    }
+    if (!*seen)
+        bytes_put_all(&w->firsts, &base, sizeof base);
+    else if (missed)
+        bytes_put_signed(data, missed);
+    context->delta = *seen ? (int64_t)(base - context->base) : 0;
+    context->base = base;
+    *seen = true;
+    if (form & ADDRESSES_LIST)
+        put_list(data, at, lanes, first, form & ADDRESSES_SCALED);
+}
+
+/* ---- accesses ---- */
+
+static bool operands_differ(const struct request *request)
+{
+    uint32_t first = first_lane(request->of.lanes);
+    EACH_LANE (i, request->of.lanes)
+        if (request->operand[i] != request->operand[first])
+            return true;
+    return false;
+}
+
+static void shape_of(const struct request *request, struct access_shape *shape)
+{
+    const struct delivery *of = &request->of;
+    *shape = (struct access_shape){.kind = of->kind};
+    if (request->shared) {
+        shape->sets |= SET_SHARED;
+        shape->shared_bytes = request->shared_bytes;
+        shape->flags |= request->shared_atomic ? ACCESS_SHARED_ATOMIC : 0;
+    }
+    if (request->local) {
+        shape->sets |= SET_LOCAL;
+        shape->local_bytes = request->local_bytes;
+        shape->flags |= request->local_writes ? ACCESS_LOCAL_WRITES : 0;
+    }
+    shape->sets |= request->param ? SET_PARAM : 0;
+    if (of->kind == REQUEST_NONE)
+        return;
+    shape->sets |= of->kind == REQUEST_PIECES ? SET_PIECES : of->lanes ? SET_GLOBAL : 0;
+    shape->bytes = of->bytes;
+    shape->flags |= (of->keep ? ACCESS_KEEP : 0) | (of->acquires ? ACCESS_ACQUIRES : 0) |
+                    (of->is_async ? ACCESS_ASYNC : 0) | (of->barrier ? ACCESS_BARRIER : 0) |
+                    (request->writes ? ACCESS_WRITES : 0);
+    if (of->kind != REQUEST_ATOMIC)
+        return;
+    shape->operation = of->operation;
+    shape->flags |= of->returns ? ACCESS_RETURNS : 0;
+    shape->sets |= of->returns && operands_differ(request) ? SET_OPERANDS_DIFFER : 0;
+}
+
+/* Any bytes: from where to where each piece is, as distances from the end of the one before. */
+static void put_pieces(struct istream_writer *w, struct access_context *context, const struct request *request)
+{
+    struct bytes *data = &w->data;
+    uint64_t next = context->first.base;
+    bytes_put_varint(data, request->of.lanes);
+    bytes_put_varint(data, request->of.stage_bytes);
+    bytes_put_varint(data, request->piece_count);
+    for (size_t i = 0; i < request->piece_count; i++) {
+        const struct piece *piece = &request->pieces[i];
+        if (!i && !context->seen)
+            bytes_put_all(&w->firsts, &piece->at, sizeof piece->at);
+        else
+            bytes_put_signed(data, (int64_t)(piece->at - next));
+        context->first.base = i ? context->first.base : piece->at;
+        context->seen = true;
+        bytes_put_varint(data, piece->bytes);
+        next = piece->at + piece->bytes;
+    }
+}
+
+static void put_access(struct istream_writer *w, struct access_context *context, lane_mask mask,
+                       const struct request *request)
+{
+    struct access_shape shape;
+    uint64_t shared_at[ISA_LANES];
+    shape_of(request, &shape);
+    bool same = !memcmp(&shape, &context->shape, sizeof shape);
+    bytes_put(&w->data, same);
+    if (!same) {
+        bytes_put_all(&w->data, &shape, sizeof shape);
+        context->shape = shape;
+    }
+    struct address_context *at = &context->first;
+    bool *seen = &context->seen;
+    if (shape.sets & SET_PIECES)
+        put_pieces(w, context, request);
+    else if (shape.sets & SET_GLOBAL)
+        put_addresses(w, at, seen, request->of.at, request->of.lanes, mask);
+    if (shape.sets & (SET_PIECES | SET_GLOBAL)) {
+        at = &context->other;
+        seen = &context->seen_other;
+    }
+    if (shape.sets & SET_SHARED) {
+        EACH_LANE (i, request->shared)
+            shared_at[i] = request->shared_at[i];
+        put_addresses(w, at, seen, shared_at, request->shared, mask);
+    }
+    if (shape.sets & SET_LOCAL)
+        put_addresses(w, at, seen, request->local_at, request->local, mask);
+    if (shape.sets & SET_PARAM)
+        put_addresses(w, at, seen, request->param_at, request->param, mask);
+}
+
+static struct access_context *context_of(struct istream_writer *w, uint32_t number, uint32_t count)
+{
+    if (UNLIKELY(number >= w->context_count)) {
+        w->contexts = mem_resize(w->contexts, w->context_count, count, sizeof *w->contexts);
+        w->context_count = count;
+    }
+    return &w->contexts[number];
+}
+
+/* ---- instructions ---- */
+
+static void put_guard(struct bytes *data, lane_mask mask, lane_mask active)
+{
+    bytes_put(data, mask == active ? 0 : mask ? 2 : 1);
+    if (mask && mask != active)
+        bytes_put_varint(data, mask);
+}
+
+void istream_put(struct istream_writer *w, const struct istream_code *code, uint32_t context_count,
+                uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
+                const struct istream_step *step, const struct request *request)
+{
+    const struct isa_timing *row = &code->code->timing[instruction];
+    if (w->count && (w->code != code || instruction != w->first + w->count || active != w->active))
+        end_run(w, NULL, NULL);
+    if (!w->count)
+        begin_run(w, code, instruction, active);
+    w->count++;
+    w->steps++;
+    bool ends = stepped->moved || step->arrives || step->exits || stepped->sleep_ns ||
+                (stepped->mask != active && !row->guards);
+    if (row->guards && !ends)
+        put_guard(&w->data, stepped->mask, active);
+    if (!row->plain)
+        put_access(w, context_of(w, code->context[instruction], context_count), stepped->mask, request);
+    if (ends)
+        end_run(w, stepped, step);
+    if (step->arrives && step->waits)
+        w->waiting[step->barrier] |= step->waiting;
+}
+
+void istream_writer_reset(struct istream_writer *w)
+{
+    struct istream_writer kept = {.contexts = w->contexts,
+                                 .context_count = w->context_count,
+                                 .runs = {w->runs.at, 0, w->runs.capacity},
+                                 .data = {w->data.at, 0, w->data.capacity},
+                                 .firsts = {w->firsts.at, 0, w->firsts.capacity}};
+    if (kept.context_count)
+        memset(kept.contexts, 0, kept.context_count * sizeof *kept.contexts);
+    *w = kept;
+}
+
+void istream_writer_fini(struct istream_writer *w)
+{
+    bytes_fini(&w->runs);
+    bytes_fini(&w->data);
+    bytes_fini(&w->firsts);
+    mem_free(w->contexts);
+}

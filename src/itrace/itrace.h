@@ -1,0 +1,140 @@
+/* A trace of instructions: what a program had its GPUs do, and every instruction of every warp. It is a folder:
+ *
+ *   index    all but the instructions: the program's calls, its kernels with their code, its launches
+ *   blocks   the instructions of blocks, in chunks that can be read in any order (chunk.h)
+ *
+ * The index is written last: a folder without it is not whole. Both files are described in
+ * docs/replay-format.md. Addresses are the program's own. */
+#ifndef ITRACE_ITRACE_H
+#define ITRACE_ITRACE_H
+
+#include "base/err.h"
+#include "exec/exec.h"
+#include "exec/place.h"
+#include "isa/warp.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the host did, a row each: its name and what is known of it. Streams are numbered by CALL_STREAM, from 0
+ * on; commands of a stream from 1 on. */
+#define ITRACE_CALLS(C)                                                                                      \
+    C(TIME, "call", "is_launch")                                    /* a call of the API takes its time */   \
+    C(STREAM, "stream", "device id flags priority")                 /* a stream is used for the first time */ \
+    C(LAUNCH, "launch", "stream launch")                            /* into the stream: a kernel, */         \
+    C(COPY, "copy",                                                                                          \
+      "stream gpu direction to to_pitch to_slice to_is_host from from_pitch from_slice from_is_host width "  \
+      "height depth")                                                                                        \
+    C(FILL, "fill", "stream gpu to to_pitch to_slice word width height depth")                               \
+    C(PREFETCH, "prefetch", "stream gpu direction to bytes")                                                 \
+    C(COMMAND, "command", "stream is_host")                         /* what takes no time, */                \
+    C(AFTER, "after", "stream other number")                        /* a wait for another stream's command */ \
+    C(WAIT, "wait", "stream number")                                /* the host waits for a command */       \
+    C(TOUCH, "touch", "at bytes use")                               /* enum memory_use, by the host, */      \
+    C(TOUCH_BY, "touch_by", "at bytes use stream number")           /* or by a command */                    \
+    C(MANAGE, "manage", "kind on place at bytes")                   /* struct managed_order */
+
+enum itrace_call_kind {
+#define C(id, name, fields) CALL_##id,
+    ITRACE_CALLS(C)
+#undef C
+        CALL_KINDS
+};
+
+enum { ITRACE_FIELDS_MOST = 14 };
+
+struct itrace_call {
+    uint32_t kind;
+    uint64_t field[ITRACE_FIELDS_MOST];
+};
+
+const char *itrace_call_name(uint32_t kind);
+const char *itrace_call_fields(uint32_t kind); /* their names, with blanks between them */
+uint32_t itrace_call_field_count(uint32_t kind);
+
+/* A function of a kernel. */
+struct itrace_code {
+    struct isa_code code; /* its arrays are the trace's */
+    uint32_t register_count, step_count;
+    struct code_place *places; /* by instruction; texts are the trace's */
+};
+
+struct itrace_kernel {
+    struct kernel_facts facts; /* its name is the trace's */
+    uint32_t slots;
+    uint64_t code_bytes, dynamic_shared_at;
+    struct itrace_code *codes; /* its own is the first */
+    uint32_t code_count, code_capacity;
+};
+
+struct itrace_chunk {
+    uint64_t at, bytes, raw_bytes; /* in the file; inflated */
+    uint64_t first_block, block_count;
+};
+
+/* Why the instructions of a launch may be others when it takes another time: a bit each. */
+#define ITRACE_DOUBTS(D)                                                                                     \
+    D(ORDER, "uses what atomic operations return, or watches memory that others write")                      \
+    D(CLOCK, "reads the clock")                                                                              \
+    D(HEAP, "allocates memory")                                                                              \
+    D(SLEEP, "sleeps")
+
+enum itrace_doubt {
+#define D(id, text) DOUBT_##id,
+    ITRACE_DOUBTS(D)
+#undef D
+        DOUBT_COUNT
+};
+
+const char *itrace_doubt_text(uint32_t doubt);
+
+struct itrace_launch {
+    uint64_t number; /* of all launches of the program */
+    uint32_t kernel, device;
+    uint32_t grid[3], block[3], dimensions;
+    uint32_t shared_bytes, carveout_bytes;
+    int64_t max_dynamic; /* as of function_copy */
+    uint32_t carveout, cache;
+    bool cooperative, recorded;
+    uint32_t doubts; /* a bit for each of enum itrace_doubt */
+    struct launch_result counts;
+    struct itrace_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    struct block_place *places;
+    uint32_t place_count;
+};
+
+struct itrace_arena { /* addresses of memory that the program used: of GPUs, and of the host */
+    uint64_t base, bytes;
+};
+
+struct itrace {
+    char *command, *system, *isa, *why_cut; /* why_cut: NULL, or why it ends before the program did */
+    uint32_t lanes;
+    struct itrace_kernel *kernels;
+    size_t kernel_count, kernel_capacity;
+    struct itrace_launch *launches;
+    size_t launch_count, launch_capacity;
+    struct itrace_call *calls;
+    size_t call_count, call_capacity;
+    struct itrace_arena *arenas; /* the host's first, then those of devices */
+    size_t arena_count, arena_capacity;
+    char **texts; /* of places and names */
+    size_t text_count, text_capacity;
+};
+
+struct itrace *itrace_new(void);
+void itrace_free(struct itrace *trace);
+const char *itrace_text(struct itrace *trace, const char *text); /* the trace's own copy; NULL stays NULL */
+
+/* ---- the index as a file (index.c) ---- */
+
+bool itrace_write_index(const struct itrace *trace, const char *folder, struct err *err);
+struct itrace *itrace_read_index(const char *folder, struct err *err);
+
+/* For tests: the same in memory. */
+struct bytes;
+void itrace_encode_index(const struct itrace *trace, struct bytes *bytes);
+struct itrace *itrace_decode_index(const void *bytes, size_t count, const char *name, struct err *err);
+
+#endif

@@ -1,0 +1,176 @@
+#include "itrace/reader.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct open_chunk {
+    pthread_mutex_t lock; /* while it is inflated */
+    struct chunk *chunk;  /* NULL: not now */
+    uint64_t taken, given;
+};
+
+struct open_launch {
+    struct open_chunk *chunks; /* NULL: none was asked for */
+};
+
+struct itrace_reader {
+    struct itrace *trace;
+    const uint8_t *blocks;
+    uint64_t bytes;
+    pthread_mutex_t lock; /* of launches' lists */
+    struct open_launch *launches;
+};
+
+static bool map_blocks(struct itrace_reader *reader, const char *folder, struct err *err)
+{
+    struct text path = {0};
+    struct stat info = {0};
+    text_add(&path, "%s/blocks", folder);
+    int file = open(path.at, O_RDONLY | O_CLOEXEC);
+    bool good = file >= 0 && !fstat(file, &info);
+    if (!good)
+        err_set(err, "cannot read %s: %s", path.at, strerror(errno));
+    reader->bytes = (uint64_t)info.st_size;
+    if (good && reader->bytes) {
+        void *at = mmap(NULL, reader->bytes, PROT_READ, MAP_PRIVATE, file, 0);
+        good = at != MAP_FAILED || err_set(err, "cannot read %s: %s", path.at, strerror(errno));
+        reader->blocks = good ? at : NULL;
+    }
+    if (file >= 0)
+        close(file);
+    for (size_t i = 0; i < reader->trace->launch_count && good; i++) {
+        const struct itrace_launch *launch = &reader->trace->launches[i];
+        for (size_t k = 0; k < launch->chunk_count && good; k++)
+            if (launch->chunks[k].at > reader->bytes ||
+                launch->chunks[k].bytes > reader->bytes - launch->chunks[k].at)
+                good = err_set(err, "%s is cut: it ends before the blocks of launch %llu", path.at,
+                               (unsigned long long)launch->number);
+    }
+    text_fini(&path);
+    return good;
+}
+
+struct itrace_reader *itrace_reader_new(const char *folder, struct err *err)
+{
+    struct stat info;
+    if (stat(folder, &info) || !S_ISDIR(info.st_mode)) {
+        err_set(err, "%s is no folder with a trace of instructions (heddle run --record FOLDER PROGRAM)",
+                folder);
+        return NULL;
+    }
+    struct itrace *trace = itrace_read_index(folder, err);
+    if (!trace)
+        return NULL;
+    struct itrace_reader *reader = mem_alloc(1, sizeof *reader);
+    reader->trace = trace;
+    reader->launches = mem_alloc(trace->launch_count + 1, sizeof *reader->launches);
+    pthread_mutex_init(&reader->lock, NULL);
+    if (map_blocks(reader, folder, err))
+        return reader;
+    itrace_reader_free(reader);
+    return NULL;
+}
+
+void itrace_reader_free(struct itrace_reader *reader)
+{
+    if (!reader)
+        return;
+    for (size_t i = 0; i < reader->trace->launch_count; i++) {
+        struct open_chunk *chunks = reader->launches[i].chunks;
+        for (size_t k = 0; chunks && k < reader->trace->launches[i].chunk_count; k++) {
+            chunk_free(chunks[k].chunk);
+            pthread_mutex_destroy(&chunks[k].lock);
+        }
+        mem_free(chunks);
+    }
+    if (reader->blocks)
+        munmap((void *)(uintptr_t)reader->blocks, reader->bytes);
+    pthread_mutex_destroy(&reader->lock);
+    itrace_free(reader->trace);
+    mem_free(reader->launches);
+    mem_free(reader);
+}
+
+const struct itrace *itrace_reader_trace(const struct itrace_reader *reader)
+{
+    return reader->trace;
+}
+
+uint64_t itrace_reader_bytes(const struct itrace_reader *reader)
+{
+    return reader->bytes;
+}
+
+/* Which of the launch's chunks has the block. */
+static size_t chunk_of(const struct itrace_launch *launch, uint64_t block)
+{
+    size_t low = 0, high = launch->chunk_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (launch->chunks[middle].first_block <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct open_chunk *open_chunk_of(struct itrace_reader *reader, size_t launch, size_t chunk)
+{
+    struct open_launch *open = &reader->launches[launch];
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    pthread_mutex_lock(&reader->lock);
+    if (!open->chunks) {
+        open->chunks = mem_alloc(of->chunk_count, sizeof *open->chunks);
+        for (size_t i = 0; i < of->chunk_count; i++)
+            pthread_mutex_init(&open->chunks[i].lock, NULL);
+    }
+    pthread_mutex_unlock(&reader->lock);
+    return &open->chunks[chunk];
+}
+
+static uint64_t warps_of(const struct itrace *trace, const struct itrace_launch *launch)
+{
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return (threads + trace->lanes - 1) / trace->lanes;
+}
+
+const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t launch, uint64_t block,
+                                            struct err *err)
+{
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    size_t number = chunk_of(of, block);
+    const struct itrace_chunk *place = &of->chunks[number];
+    struct open_chunk *open = open_chunk_of(reader, launch, number);
+    uint64_t warps = warps_of(reader->trace, of);
+    pthread_mutex_lock(&open->lock);
+    if (!open->chunk) {
+        open->taken = open->given = 0;
+        open->chunk = chunk_unpack(reader->blocks + place->at, place->bytes, place->raw_bytes,
+                                   place->block_count * warps, err);
+    }
+    open->taken += open->chunk != NULL;
+    const struct chunk_warp *found =
+        open->chunk ? &open->chunk->warps[(block - place->first_block) * warps] : NULL;
+    pthread_mutex_unlock(&open->lock);
+    return found;
+}
+
+void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block)
+{
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    size_t number = chunk_of(of, block);
+    struct open_chunk *open = open_chunk_of(reader, launch, number);
+    pthread_mutex_lock(&open->lock);
+    uint64_t all = of->chunks[number].block_count * warps_of(reader->trace, of);
+    if (++open->given == open->taken && open->taken >= all) {
+        chunk_free(open->chunk);
+        open->chunk = NULL;
+    }
+    pthread_mutex_unlock(&open->lock);
+}

@@ -1,0 +1,315 @@
+#include "itrace/recorder.h"
+#include "exec/block.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A kernel that was launched: the functions of it that ran. */
+struct recorded_kernel {
+    const struct kernel *kernel; /* as long as it is loaded */
+    uint64_t number;             /* of the kernel, in this process */
+    struct isa_ops isa;          /* the kernel's, with our step */
+    pthread_mutex_t lock;
+    struct istream_code **codes; /* in the order they were found; never moved */
+    uint32_t code_count, code_capacity;
+    uint32_t copied; /* of these, that the trace has */
+    _Atomic uint32_t context_count;
+};
+
+struct recorded_launch {
+    struct observer observer; /* first */
+    struct itrace_recorder *recorder;
+    struct recorded_kernel *kernel;
+    struct itrace_launch_writer *writer;
+    size_t number; /* in the trace's list */
+    _Atomic uint32_t doubts;
+    struct recorded_block *pool; /* with the kernel's lock held */
+};
+
+struct recorded_block {
+    struct recorded_launch *launch;
+    struct recorded_block *next;
+    const struct isa_ops *isa; /* the kernel's own */
+    uint32_t warp_count;
+    struct recorded_warp {
+        struct istream_writer stream;
+        const struct istream_code *code;
+    } warps[];
+};
+
+struct itrace_recorder {
+    struct itrace *trace;
+    struct itrace_writer *writer;
+    pthread_mutex_t lock; /* of what follows and of the trace's lists */
+    struct recorded_kernel **kernels; /* as in the trace */
+    size_t kernel_count, kernel_capacity;
+};
+
+/* ---- code ---- */
+
+static const struct istream_code *find_code(struct recorded_kernel *kernel, const struct isa_code *code)
+{
+    pthread_mutex_lock(&kernel->lock);
+    struct istream_code *found = NULL;
+    for (uint32_t i = 0; i < kernel->code_count && !found; i++)
+        if (kernel->codes[i]->code == code)
+            found = kernel->codes[i];
+    if (!found) {
+        uint32_t count = kernel->context_count;
+        mem_grow(kernel->codes, kernel->code_count, kernel->code_capacity);
+        found = kernel->codes[kernel->code_count++] = mem_alloc(1, sizeof *found);
+        istream_code_init(found, code, &count);
+        kernel->context_count = count;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    return found;
+}
+
+/* ---- instructions ---- */
+
+static void note_step(struct recorded_block *own, struct isa_warp *warp, const struct isa_stepped *stepped,
+                      uint32_t alive, enum isa_role role, struct istream_step *step)
+{
+    const struct block *block = warp->block;
+    step->exits = alive - block->alive;
+    if (role == ROLE_SLEEP && stepped->mask)
+        atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_SLEEP);
+    if (role != ROLE_BARRIER || !stepped->mask)
+        return;
+    step->arrives = true;
+    step->waits = block->arrival.waits;
+    step->whole = block->arrival.whole;
+    step->barrier = block->arrival.number;
+    step->threads = block->arrival.threads;
+    step->expected = block->arrival.expected;
+    step->waiting = block->arrival.waiting;
+}
+
+static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
+{
+    struct block *block = warp->block;
+    struct recorded_block *own = block->observed;
+    struct recorded_warp *w = &own->warps[warp->index];
+    const struct isa_code *code = warp->code;
+    const struct isa_timing *row = warp->next;
+    lane_mask active = warp->active;
+    uint32_t alive = block->alive;
+    struct istream_step step = {0};
+    if (UNLIKELY(!w->code || w->code->code != code))
+        w->code = find_code(own->launch->kernel, code);
+    own->isa->step(warp, stepped);
+    if (UNLIKELY(row->role || block->alive != alive))
+        note_step(own, warp, stepped, alive, (enum isa_role)row->role, &step);
+    istream_put(&w->stream, w->code, own->launch->kernel->context_count, (uint32_t)(row - code->timing),
+               active, stepped, &step, block->worker->request);
+}
+
+/* ---- blocks ---- */
+
+static void block_begins(struct observer *observer, struct block *block)
+{
+    struct recorded_launch *launch = (struct recorded_launch *)observer;
+    pthread_mutex_lock(&launch->kernel->lock);
+    struct recorded_block *own = launch->pool;
+    if (own)
+        launch->pool = own->next;
+    pthread_mutex_unlock(&launch->kernel->lock);
+    if (!own) {
+        own = mem_alloc(1, sizeof *own + block->warp_count * sizeof *own->warps);
+        own->launch = launch;
+        own->isa = launch->kernel->kernel->isa;
+        own->warp_count = block->warp_count;
+    }
+    block->observed = own;
+}
+
+static void block_ends(struct observer *observer, struct block *block)
+{
+    struct recorded_launch *launch = (struct recorded_launch *)observer;
+    struct recorded_block *own = block->observed;
+    struct chunk_block streams = {0};
+    if (block->clock_reads)
+        atomic_fetch_or(&launch->doubts, 1u << DOUBT_CLOCK);
+    for (uint32_t i = 0; i < own->warp_count; i++) {
+        istream_end(&own->warps[i].stream);
+        chunk_block_add(&streams, &own->warps[i].stream);
+        istream_writer_reset(&own->warps[i].stream);
+    }
+    itrace_launch_writer_add(launch->writer, block->number, &streams);
+    block->observed = NULL;
+    pthread_mutex_lock(&launch->kernel->lock);
+    own->next = launch->pool;
+    launch->pool = own;
+    pthread_mutex_unlock(&launch->kernel->lock);
+}
+
+static void free_block(struct recorded_block *own)
+{
+    for (uint32_t i = 0; i < own->warp_count; i++)
+        istream_writer_fini(&own->warps[i].stream);
+    mem_free(own);
+}
+
+/* ---- kernels into the trace ---- */
+
+static void copy_code(struct itrace *trace, const struct kernel *kernel, const struct isa_code *code,
+                      bool own_code, struct itrace_code *to)
+{
+    uint32_t registers = 0, steps = 0;
+    for (uint32_t i = 0; i < code->count; i++) {
+        const struct isa_timing *row = &code->timing[i];
+        registers = (uint32_t)max_u64(registers, (uint64_t)row->registers + row->reads + row->writes);
+        steps = (uint32_t)max_u64(steps, (uint64_t)row->first_step + row->steps);
+    }
+    to->code = *code;
+    to->register_count = registers;
+    to->step_count = steps;
+    struct isa_timing *rows = mem_alloc((size_t)code->count + 1, sizeof *rows);
+    uint16_t *list = mem_alloc((size_t)registers + 1, sizeof *list);
+    struct isa_step *step_list = mem_alloc((size_t)steps + 1, sizeof *step_list);
+    memcpy(rows, code->timing, code->count * sizeof *rows);
+    if (registers)
+        memcpy(list, code->registers, registers * sizeof *list);
+    if (steps)
+        memcpy(step_list, code->steps, steps * sizeof *step_list);
+    to->code.timing = rows;
+    to->code.registers = list;
+    to->code.steps = step_list;
+    to->places = mem_alloc((size_t)code->count + 1, sizeof *to->places);
+    for (uint32_t i = 0; i < code->count && own_code; i++) {
+        struct code_place place = {0};
+        kernel_place(kernel, i, &place);
+        place.file = itrace_text(trace, place.file);
+        place.function = itrace_text(trace, place.function);
+        place.kernel = itrace_text(trace, place.kernel);
+        place.module = itrace_text(trace, place.module);
+        place.instruction = itrace_text(trace, place.instruction);
+        to->places[i] = place;
+    }
+}
+
+/* The functions that ran since the last time. With the recorder's lock held. */
+static void copy_codes(struct itrace *trace, struct recorded_kernel *own, struct itrace_kernel *to)
+{
+    pthread_mutex_lock(&own->lock);
+    for (; own->copied < own->code_count; own->copied++) {
+        const struct isa_code *code = own->codes[own->copied]->code;
+        mem_grow(to->codes, to->code_count, to->code_capacity);
+        copy_code(trace, own->kernel, code, code == own->kernel->code, &to->codes[to->code_count++]);
+    }
+    pthread_mutex_unlock(&own->lock);
+}
+
+static void copy_facts(struct itrace *trace, const struct kernel *kernel)
+{
+    mem_grow(trace->kernels, trace->kernel_count, trace->kernel_capacity);
+    struct itrace_kernel *to = &trace->kernels[trace->kernel_count++];
+    *to = (struct itrace_kernel){.facts = kernel->facts,
+                                 .slots = kernel->slots,
+                                 .code_bytes = kernel->code_bytes,
+                                 .dynamic_shared_at = kernel->dynamic_shared_at};
+    to->facts.name = itrace_text(trace, kernel->facts.name);
+    if (!trace->lanes) {
+        trace->lanes = kernel->isa->lanes;
+        trace->isa = mem_text(kernel->isa->name);
+    }
+}
+
+/* ---- launches ---- */
+
+/* With the lock held. */
+static size_t find_kernel(struct itrace_recorder *recorder, const struct kernel *kernel)
+{
+    for (size_t i = recorder->kernel_count; i-- > 0;)
+        if (recorder->kernels[i]->number == kernel->number)
+            return i;
+    struct recorded_kernel *made = mem_alloc(1, sizeof *made);
+    made->kernel = kernel;
+    made->number = kernel->number;
+    made->isa = *kernel->isa;
+    made->isa.step = step_recorded;
+    pthread_mutex_init(&made->lock, NULL);
+    mem_grow(recorder->kernels, recorder->kernel_count, recorder->kernel_capacity);
+    recorder->kernels[recorder->kernel_count] = made;
+    find_code(made, kernel->code);
+    copy_facts(recorder->trace, kernel);
+    return recorder->kernel_count++;
+}
+
+struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const struct kernel *kernel, size_t launch)
+{
+    struct recorded_launch *made = mem_alloc(1, sizeof *made);
+    pthread_mutex_lock(&recorder->lock);
+    size_t number = find_kernel(recorder, kernel);
+    recorder->trace->launches[launch].kernel = (uint32_t)number;
+    made->kernel = recorder->kernels[number];
+    pthread_mutex_unlock(&recorder->lock);
+    made->observer =
+        (struct observer){.isa = &made->kernel->isa, .begins = block_begins, .ends = block_ends};
+    made->recorder = recorder;
+    made->number = launch;
+    made->writer = itrace_launch_writer_new(recorder->writer);
+    made->doubts = kernel->facts.ordered ? 1u << DOUBT_ORDER : 0;
+    return &made->observer;
+}
+
+void itrace_recorder_skip(struct itrace_recorder *recorder, const struct kernel *kernel, size_t launch)
+{
+    pthread_mutex_lock(&recorder->lock);
+    size_t number = find_kernel(recorder, kernel);
+    recorder->trace->launches[launch].kernel = (uint32_t)number;
+    copy_codes(recorder->trace, recorder->kernels[number], &recorder->trace->kernels[number]);
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *observer, bool good,
+                         const struct launch_result *result)
+{
+    struct recorded_launch *own = (struct recorded_launch *)observer;
+    struct itrace_launch ended = {0};
+    itrace_launch_writer_end(own->writer, good, &ended);
+    pthread_mutex_lock(&recorder->lock);
+    struct itrace_launch *launch = &recorder->trace->launches[own->number];
+    launch->recorded = ended.recorded;
+    launch->chunks = ended.chunks;
+    launch->chunk_count = ended.chunk_count;
+    launch->chunk_capacity = ended.chunk_capacity;
+    launch->doubts |= own->doubts;
+    launch->counts = *result;
+    copy_codes(recorder->trace, own->kernel, &recorder->trace->kernels[launch->kernel]);
+    pthread_mutex_unlock(&recorder->lock);
+    for (struct recorded_block *block = own->pool, *next; block; block = next) {
+        next = block->next;
+        free_block(block);
+    }
+    mem_free(own);
+}
+
+struct itrace_recorder *itrace_recorder_new(struct itrace *trace, struct itrace_writer *writer)
+{
+    struct itrace_recorder *recorder = mem_alloc(1, sizeof *recorder);
+    recorder->trace = trace;
+    recorder->writer = writer;
+    pthread_mutex_init(&recorder->lock, NULL);
+    return recorder;
+}
+
+static void free_kernel(struct recorded_kernel *own)
+{
+    for (uint32_t i = 0; i < own->code_count; i++) {
+        istream_code_fini(own->codes[i]);
+        mem_free(own->codes[i]);
+    }
+    pthread_mutex_destroy(&own->lock);
+    mem_free(own->codes);
+    mem_free(own);
+}
+
+void itrace_recorder_free(struct itrace_recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->kernel_count; i++)
+        free_kernel(recorder->kernels[i]);
+    pthread_mutex_destroy(&recorder->lock);
+    mem_free(recorder->kernels);
+    mem_free(recorder);
+}

@@ -1,0 +1,432 @@
+#include "replay/replay.h"
+#include "base/archive.h"
+#include "base/bits.h"
+#include "exec/block.h"
+#include "exec/place.h"
+#include "itrace/istream.h"
+
+struct replay_kernel {
+    struct kernel base; /* first */
+    struct itrace_reader *reader;
+    size_t launch;
+    const struct itrace_kernel *of;
+    struct istream_codes codes;
+    bool counts_branches; /* the instruction set that was recorded does */
+};
+
+struct replay_warp {
+    struct isa_warp isa; /* first */
+    struct istream_reader stream;
+    uint32_t done;       /* instructions of the run that were executed */
+    bool has_run;        /* stream.run is the one it is in, or waits to begin */
+    lane_mask exists;
+    uint32_t arrivals[BARRIERS]; /* openings of each barrier, when the warp arrived there last */
+    uint32_t context_count;
+    const struct chunk_warp *streams; /* NULL: the block's were given back */
+};
+
+/* How often each barrier of the block has opened: in its shared memory, which nobody else uses. */
+struct replay_block {
+    uint32_t openings[BARRIERS];
+};
+
+static struct replay_warp *own(struct isa_warp *warp)
+{
+    return (struct replay_warp *)(void *)warp;
+}
+
+static const struct replay_kernel *kernel_of(const struct isa_warp *warp)
+{
+    return (const struct replay_kernel *)(const void *)warp->block->worker->grid->kernel;
+}
+
+static struct replay_block *block_of(const struct isa_warp *warp)
+{
+    return (struct replay_block *)(void *)warp->block->shared;
+}
+
+static _Noreturn void damaged(const struct replay_warp *w, const char *why)
+{
+    block_fault(w->isa.block, w->isa.index * w->isa.block->worker->grid->kernel->isa->lanes,
+                FAULT_INSTRUCTION, 0, "in the trace", why);
+}
+
+/* ---- starting and ending ---- */
+
+static bool prepare(struct kernel *kernel, struct err *err)
+{
+    (void)kernel, (void)err;
+    return true;
+}
+
+static void open_streams(struct replay_warp *w)
+{
+    const struct replay_kernel *kernel = kernel_of(&w->isa);
+    struct err err;
+    const struct chunk_warp *warps =
+        itrace_reader_take(kernel->reader, kernel->launch, w->isa.block->number, &err);
+    if (!warps)
+        damaged(w, err.text);
+    w->streams = &warps[w->isa.index];
+    const struct chunk_warp *at = w->streams;
+    w->stream.runs = (struct cursor){.at = at->runs, .end = at->runs + at->runs_bytes};
+    w->stream.data = (struct cursor){.at = at->data, .end = at->data + at->data_bytes};
+    w->stream.firsts = at->firsts;
+    w->stream.firsts_end = at->firsts + at->first_count;
+}
+
+static void start(struct isa_warp *warp, lane_mask exists)
+{
+    struct replay_warp *w = own(warp);
+    uint32_t contexts = kernel_of(warp)->codes.context_count;
+    struct access_context *kept = w->stream.contexts;
+    if (w->context_count < contexts) {
+        mem_free(kept);
+        kept = mem_alloc(contexts, sizeof *kept);
+        w->context_count = contexts;
+    } else if (contexts) {
+        memset(kept, 0, contexts * sizeof *kept);
+    }
+    w->stream = (struct istream_reader){.contexts = kept};
+    w->done = 0;
+    w->has_run = false;
+    w->exists = exists;
+    w->streams = NULL;
+    memset(w->arrivals, 0, sizeof w->arrivals);
+    warp->code = kernel_of(warp)->base.code;
+    warp->next = warp->code->timing;
+    warp->active = exists;
+}
+
+static void fini(struct isa_warp *warp)
+{
+    mem_free(own(warp)->stream.contexts);
+}
+
+/* ---- running ---- */
+
+static enum isa_ran run(struct isa_warp *warp)
+{
+    damaged(own(warp), "a trace is replayed with time (--mode timing)");
+}
+
+/* The barriers that the run is behind have opened since the warp arrived there. */
+static bool may_begin(const struct replay_warp *w)
+{
+    const struct replay_block *block = block_of(&w->isa);
+    for (uint32_t left = w->stream.run.opened & 0xffff; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (block->openings[i] == w->arrivals[i])
+            return false;
+    }
+    return true;
+}
+
+static void end_warp(struct replay_warp *w)
+{
+    const struct replay_kernel *kernel = kernel_of(&w->isa);
+    w->isa.ended = true;
+    itrace_reader_give(kernel->reader, kernel->launch, w->isa.block->number);
+    w->streams = NULL;
+}
+
+static bool settle(struct isa_warp *warp)
+{
+    struct replay_warp *w = own(warp);
+    struct istream_run *now = &w->stream.run;
+    if (UNLIKELY(!w->streams)) {
+        if (warp->ended)
+            return false;
+        open_streams(w);
+    }
+    if (!w->has_run || w->done == now->count) {
+        w->done = 0;
+        w->has_run = istream_next_run(&w->stream, &kernel_of(warp)->codes);
+        if (istream_is_bad(&w->stream))
+            damaged(w, "its instructions are damaged");
+        if (!w->has_run) {
+            end_warp(w);
+            return false;
+        }
+        now->active &= w->exists;
+    }
+    if (now->opened && !w->done && !may_begin(w))
+        return false;
+    warp->code = now->code->code;
+    warp->next = &warp->code->timing[now->first + w->done];
+    warp->active = now->active;
+    return true;
+}
+
+static void check_barriers(struct block *block)
+{
+    for (uint32_t i = 0; i < BARRIERS; i++) {
+        struct barrier *barrier = &block->barriers[i];
+        if (!barrier->arrived || barrier->arrived < (barrier->expected ? barrier->expected : block->alive))
+            continue;
+        *barrier = (struct barrier){0};
+        ((struct replay_block *)(void *)block->shared)->openings[i]++;
+        block->opened = true;
+    }
+}
+
+/* The last instruction of a run: who arrives at a barrier, who ends. */
+static void do_events(struct replay_warp *w, struct isa_stepped *stepped)
+{
+    const struct istream_run *now = &w->stream.run;
+    struct block *block = w->isa.block;
+    stepped->sleep_ns = now->sleep_ns;
+    if (now->events & EVENT_EXITS)
+        block->alive -= (uint32_t)min_u64(now->exits, block->alive);
+    if (now->events & EVENT_ARRIVES) {
+        struct barrier *barrier = &block->barriers[now->barrier];
+        w->arrivals[now->barrier] = block_of(&w->isa)->openings[now->barrier];
+        barrier->arrived += now->threads;
+        barrier->expected = now->expected ? now->expected : barrier->expected;
+    }
+    if (now->events & (EVENT_EXITS | EVENT_ARRIVES))
+        check_barriers(block);
+    if (now->events & EVENT_ARRIVES)
+        stepped->waits = now->events & EVENT_WAITS && now->events & EVENT_WHOLE &&
+                         block_of(&w->isa)->openings[now->barrier] == w->arrivals[now->barrier];
+    else
+        stepped->waits = now->events & EVENT_WAITS;
+}
+
+static void step(struct isa_warp *warp, struct isa_stepped *stepped)
+{
+    struct replay_warp *w = own(warp);
+    struct worker *worker = warp->block->worker;
+    struct launch_result *result = &worker->result;
+    const struct istream_run *now = &w->stream.run;
+    const struct isa_timing *row = warp->next;
+    const lane_mask active = warp->active;
+    const bool is_last = ++w->done == now->count;
+    lane_mask mask = active;
+    if (is_last && (now->moved || now->has_mask))
+        mask = now->mask & active;
+    else if (UNLIKELY(row->guards))
+        mask = istream_guard(&w->stream, active) & active;
+    *stepped = (struct isa_stepped){.mask = mask, .moved = is_last};
+    const uint32_t count = isa_count_lanes(active);
+    result->warp_instructions++;
+    result->thread_instructions += count;
+    result->thread_instructions_pred_on += mask == active ? count : isa_count_lanes(mask);
+    if (!row->plain)
+        istream_access(&w->stream, now->code->context[now->first + w->done - 1], mask, worker->request);
+    if (LIKELY(!is_last)) {
+        warp->next++;
+        return;
+    }
+    if (UNLIKELY(w->stream.data.bad))
+        damaged(w, "its accesses to memory are damaged");
+    stepped->branched = now->branched;
+    stepped->diverged = now->diverged;
+    if (row->role == ROLE_BRANCH && kernel_of(warp)->counts_branches) {
+        result->branches++;
+        result->divergent_branches += now->diverged;
+    }
+    if (now->events)
+        do_events(w, stepped);
+}
+
+static bool is_awake(const struct isa_warp *warp)
+{
+    const struct replay_warp *w = (const struct replay_warp *)(const void *)warp;
+    return !w->has_run || w->done || may_begin(w);
+}
+
+static void check_limits(struct isa_warp *warp)
+{
+    (void)warp;
+}
+
+/* ---- memory: time without data ---- */
+
+static void deliver(const struct delivery *of, uint64_t from, const unsigned char *data, lane_mask who)
+{
+    (void)of, (void)from, (void)data, (void)who;
+}
+
+static void collect(const struct request *request, uint64_t from, lane_mask who, unsigned char *data,
+                    uint32_t *masks)
+{
+    uint32_t bytes = request->of.bytes;
+    uint32_t bits = bytes >= 32 ? UINT32_MAX : (UINT32_C(1) << bytes) - 1;
+    EACH_LANE (i, who) {
+        uint32_t at = (uint32_t)(request->of.at[i] - from);
+        masks[at / 32] |= bits << at % 32;
+        memset(data + at, 0, bytes);
+    }
+}
+
+static void deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
+{
+    (void)of, (void)lane, (void)old;
+}
+
+static void complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
+{
+    (void)warp, (void)of, (void)stage;
+}
+
+/* ---- blocks that cannot go on ---- */
+
+static bool force(struct block *block)
+{
+    (void)block;
+    return false;
+}
+
+static void describe(const struct block *block, struct text *text)
+{
+    text_add(text, "block %llu of a recorded launch", (unsigned long long)block->number);
+}
+
+static void deadlock(struct block *block)
+{
+    damaged(own(block_warp(block, 0)), "its warps wait at barriers for each other, in vain");
+}
+
+/* ---- source ---- */
+
+static void place(const struct kernel *kernel, uint32_t instruction, struct code_place *to)
+{
+    *to = ((const struct replay_kernel *)(const void *)kernel)->of->codes[0].places[instruction];
+}
+
+/* ---- checkpoints ---- */
+
+static void archive_shape(const struct kernel *kernel, struct archive *archive)
+{
+    const struct replay_kernel *of = (const struct replay_kernel *)(const void *)kernel;
+    archive_expect(archive, of->launch);
+    archive_expect(archive, of->codes.context_count);
+    archive_expect(archive, of->base.code->count);
+}
+
+static const struct isa_code *archive_code(const struct kernel *kernel, const struct isa_code *code,
+                                           struct archive *archive)
+{
+    const struct replay_kernel *of = (const struct replay_kernel *)(const void *)kernel;
+    uint64_t number = 0;
+    while (!archive->reading && number < of->codes.count && of->codes.at[number].code != code)
+        number++;
+    number = archive_number(archive, number, of->codes.count - 1);
+    return of->codes.at[number].code;
+}
+
+/* Where a cursor is, in bytes from the beginning of its stream. */
+static void archive_place(struct archive *archive, const uint8_t **at, const uint8_t *begin, uint64_t bytes)
+{
+    uint64_t offset = archive_number(archive, archive->reading ? 0 : (uint64_t)(*at - begin), bytes);
+    if (archive->reading)
+        *at = begin + offset;
+}
+
+static void archive_warp(struct isa_warp *warp, struct archive *archive)
+{
+    struct replay_warp *w = own(warp);
+    const struct replay_kernel *kernel = kernel_of(warp);
+    struct istream_reader *stream = &w->stream;
+    uint64_t is_open = archive_number(archive, w->streams != NULL, 1);
+    if (archive->reading && is_open && !w->streams)
+        open_streams(w);
+    ARCHIVE_VALUE(archive, warp->ended);
+    ARCHIVE_VALUE(archive, w->done);
+    ARCHIVE_VALUE(archive, w->has_run);
+    ARCHIVE_VALUE(archive, w->exists);
+    ARCHIVE_VALUE(archive, w->arrivals);
+    archive_bytes(archive, stream->contexts, kernel->codes.context_count * sizeof *stream->contexts);
+    const struct isa_code *code = stream->run.code ? stream->run.code->code : kernel->base.code;
+    struct istream_run flat = stream->run;
+    flat.code = NULL;
+    ARCHIVE_VALUE(archive, flat);
+    code = archive_code(&kernel->base, code, archive);
+    if (archive->reading) {
+        stream->run = flat;
+        for (uint32_t i = 0; i < kernel->codes.count; i++)
+            if (kernel->codes.at[i].code == code)
+                stream->run.code = &kernel->codes.at[i];
+        archive_check(archive, flat.first < code->count && flat.count <= code->count - flat.first &&
+                                   w->done <= flat.count);
+    }
+    if (is_open && archive->good) {
+        const uint8_t *firsts = (const uint8_t *)stream->firsts;
+        archive_place(archive, &stream->runs.at, w->streams->runs, w->streams->runs_bytes);
+        archive_place(archive, &stream->data.at, w->streams->data, w->streams->data_bytes);
+        archive_place(archive, &firsts, (const uint8_t *)w->streams->firsts,
+                      w->streams->first_count * sizeof *stream->firsts);
+        stream->firsts = (const uint64_t *)(const void *)firsts;
+    }
+    if (archive->reading && archive->good && w->has_run) {
+        warp->code = stream->run.code->code;
+        warp->next = &warp->code->timing[stream->run.first + min_u64(w->done, stream->run.count - 1)];
+        warp->active = stream->run.active;
+    }
+}
+
+static void archive_delivery(const struct isa_warp *warp, struct delivery *of, struct archive *archive)
+{
+    (void)warp, (void)archive;
+    of->how = NULL;
+    of->registers = NULL;
+    of->barrier = NULL;
+}
+
+static void archive_piece(const struct isa_warp *warp, struct piece *piece, struct archive *archive)
+{
+    (void)warp;
+    struct piece flat = *piece;
+    flat.host = NULL;
+    ARCHIVE_VALUE(archive, flat);
+    if (archive->reading)
+        *piece = flat;
+}
+
+#define REPLAY_ISA(width)                                                                                    \
+    {                                                                                                        \
+        .name = "trace", .block_word = "block", .thread_word = "thread", .lanes = width,                     \
+        .warp_bytes = sizeof(struct replay_warp), .prepare = prepare, .start = start, .fini = fini,          \
+        .run = run, .settle = settle, .step = step, .is_awake = is_awake, .check_limits = check_limits,      \
+        .deliver = deliver, .collect = collect, .deliver_old = deliver_old, .complete = complete,            \
+        .force = force, .describe = describe, .deadlock = deadlock, .place = place,                          \
+        .archive_shape = archive_shape, .archive_warp = archive_warp, .archive_code = archive_code,          \
+        .archive_delivery = archive_delivery, .archive_piece = archive_piece                                 \
+    }
+
+const struct isa_ops replay_isa_32 = REPLAY_ISA(32), replay_isa_64 = REPLAY_ISA(64);
+
+/* ---- kernels ---- */
+
+struct kernel *replay_kernel_new(struct itrace_reader *reader, size_t launch)
+{
+    const struct itrace *trace = itrace_reader_trace(reader);
+    const struct itrace_kernel *of = &trace->kernels[trace->launches[launch].kernel];
+    struct replay_kernel *made = mem_alloc(1, sizeof *made);
+    kernel_init(&made->base, trace->lanes == 64 ? &replay_isa_64 : &replay_isa_32, of->facts.name);
+    made->base.facts = of->facts;
+    made->base.slots = of->slots;
+    made->base.code_bytes = of->code_bytes;
+    made->base.code = &of->codes[0].code;
+    made->base.dynamic_shared_at = max_u64(of->dynamic_shared_at, sizeof(struct replay_block));
+    made->reader = reader;
+    made->launch = launch;
+    made->of = of;
+    made->counts_branches = trace->launches[launch].counts.branches;
+    made->codes.at = mem_alloc(of->code_count, sizeof *made->codes.at);
+    made->codes.count = of->code_count;
+    for (uint32_t i = 0; i < of->code_count; i++)
+        istream_code_init(&made->codes.at[i], &of->codes[i].code, &made->codes.context_count);
+    return &made->base;
+}
+
+void replay_kernel_free(struct kernel *kernel)
+{
+    struct replay_kernel *made = (struct replay_kernel *)(void *)kernel;
+    for (uint32_t i = 0; i < made->codes.count; i++)
+        istream_code_fini(&made->codes.at[i]);
+    mem_free(made->codes.at);
+    kernel_fini(kernel);
+    mem_free(made);
+}
