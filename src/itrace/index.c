@@ -206,6 +206,7 @@ static void code_kernel(struct coder *c, struct itrace_kernel *kernel)
     CODE(c, facts->registers);
     CODE(c, facts->max_threads);
     CODE(c, facts->ordered);
+    CODE(c, kernel->number);
     CODE(c, kernel->slots);
     CODE(c, kernel->code_bytes);
     CODE(c, kernel->dynamic_shared_at);

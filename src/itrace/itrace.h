@@ -61,6 +61,7 @@ struct itrace_code {
 
 struct itrace_kernel {
     struct kernel_facts facts; /* its name is the trace's */
+    uint64_t number;           /* struct kernel's: where its code is, for instruction caches */
     uint32_t slots;
     uint64_t code_bytes, dynamic_shared_at;
     struct itrace_code *codes; /* its own is the first */

@@ -205,6 +205,7 @@ static void copy_facts(struct itrace *trace, const struct kernel *kernel)
     mem_grow(trace->kernels, trace->kernel_count, trace->kernel_capacity);
     struct itrace_kernel *to = &trace->kernels[trace->kernel_count++];
     *to = (struct itrace_kernel){.facts = kernel->facts,
+                                 .number = kernel->number,
                                  .slots = kernel->slots,
                                  .code_bytes = kernel->code_bytes,
                                  .dynamic_shared_at = kernel->dynamic_shared_at};

@@ -406,6 +406,7 @@ struct kernel *replay_kernel_new(struct itrace_reader *reader, size_t launch)
     struct replay_kernel *made = mem_alloc(1, sizeof *made);
     kernel_init(&made->base, trace->lanes == 64 ? &replay_isa_64 : &replay_isa_32, of->facts.name);
     made->base.facts = of->facts;
+    made->base.number = of->number;
     made->base.slots = of->slots;
     made->base.code_bytes = of->code_bytes;
     made->base.code = &of->codes[0].code;
