@@ -23,6 +23,7 @@ struct recorded_launch {
     struct itrace_launch_writer *writer;
     size_t number; /* in the trace's list */
     _Atomic uint32_t doubts;
+    _Atomic uint64_t workspace;
     struct recorded_block *pool; /* with the kernel's lock held */
 };
 
@@ -121,6 +122,7 @@ static void block_begins(struct observer *observer, struct block *block)
         own->warp_count = block->warp_count;
     }
     block->observed = own;
+    launch->workspace = block->worker->grid->workspace;
 }
 
 static void block_ends(struct observer *observer, struct block *block)
@@ -277,6 +279,7 @@ void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *obse
     launch->chunk_capacity = ended.chunk_capacity;
     launch->doubts |= own->doubts;
     launch->counts = *result;
+    launch->workspace = own->workspace;
     copy_codes(recorder->trace, own->kernel, &recorder->trace->kernels[launch->kernel]);
     pthread_mutex_unlock(&recorder->lock);
     for (struct recorded_block *block = own->pool, *next; block; block = next) {
