@@ -216,7 +216,7 @@ static void make_heap(struct device *device)
 {
     uint64_t limit = device->limits[LIMIT_MALLOC_HEAP_SIZE];
     uint32_t parts =
-        device->driver->timeline || device->driver->tracing || device->driver->itracing ? (uint32_t)device->spec->sm_count : 1;
+        device->driver->timeline || device->driver->tracing ? (uint32_t)device->spec->sm_count : 1;
     uint64_t part_bytes = parts > 1 ? min_u64(limit, device->spec->memory / parts) : limit;
     part_bytes = (part_bytes + HEAP_PAGE - 1) / HEAP_PAGE * HEAP_PAGE;
     struct memory_request request = {.kind = MEMORY_INTERNAL,
