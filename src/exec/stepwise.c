@@ -27,9 +27,11 @@ struct stepwise {
 static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_warp *warp, uint32_t slice)
 {
     struct request *request = &team->request;
-    struct isa_stepped stepped = {.moved = true};
+    uint64_t *settled = &warp->block->settled, bit = UINT64_C(1) << warp->index;
+    struct isa_stepped stepped = {.moved = !(*settled & bit)};
     if (warp->ended)
         return false;
+    *settled &= ~bit;
     for (uint32_t left = slice; left; left--) {
         if (stepped.moved && !isa->settle(warp))
             return left != slice;
@@ -37,6 +39,7 @@ static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_wa
         if (request->of.kind || request->shared || request->local || request->param)
             answer_request(isa, warp, request);
     }
+    *settled |= stepped.moved ? 0 : bit;
     isa->check_limits(warp);
     return true;
 }
@@ -78,6 +81,8 @@ static void run_blocks(struct stepwise *s, struct team *team)
         if (count < room) {
             uint64_t number = atomic_fetch_add(&s->next, 1);
             block = number < s->block_count ? team_begin_block(team, number) : NULL;
+            if (block)
+                block->settled = 0;
         }
         count += block != NULL;
         if (!block && !(block = waiting))
