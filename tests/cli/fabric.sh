@@ -81,6 +81,9 @@ refused 'h200 --gpus 2 --set fabric.switch_latency=400ns' 'fabric.switch_latency
 refused 'h200 --gpus 2 --svg x.png' 'svg'
 
 description() { printf 'include = h200.ini\n[system]\ngpus = 3\n[fabric]\ntopology = graph\n%b' "$1" >own.ini; }
+description ''
+refused ./own.ini 'own.ini: .*there is no way from gpu0 to gpu1; links or switches between them are missing'
+refused 'h200 --gpus 2 --set fabric.topology=graph' '--set: .*there is no way from gpu0 to gpu1; links or switches'
 description '[fabric.link.a]\nends = gpu0 gpu1\n'
 refused ./own.ini 'own.ini: .*there is no way from gpu0 to gpu2; links or switches between them are missing'
 description 'forward = no\n[fabric.link.a]\nends = gpu0 gpu1\n[fabric.link.b]\nends = gpu1 gpu2\n'
