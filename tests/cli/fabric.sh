@@ -125,6 +125,13 @@ expect_status 0
 expect_line out ': 2 GPUs, 196 SMs, '
 printf '[paging]\npolicy = pm\n' >>mixed.ini
 refused ./mixed.ini 'pages move .* between GPUs with lines of the same size only'
+# There is one IOMMU for all that ask it.
+printf 'include = r9nano-x2.ini\n[tlb]\nwalkers = 16\n' >wide.ini
+printf '[gpus.a]\nsystem = r9nano-x2\n[gpus.b]\nsystem = ./wide.ini\n' >mixed.ini
+refused ./mixed.ini 'the IOMMU .* has 8 walkers by .*, and 16 by .*: set tlb.walkers beside'
+printf '[tlb]\nwalkers = 4\n' >>mixed.ini
+run system ./mixed.ini
+expect_status 0
 printf '[gpus.a]\nsystem = nosuch\n' >mixed.ini
 refused ./mixed.ini "there is no system 'nosuch'.*mixed.ini:1"
 
