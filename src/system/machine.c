@@ -238,6 +238,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
     if (gpu->stopped)
         return false;
+    machine_managed_turn(machine);
     machine_managed_take_back(machine);
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
