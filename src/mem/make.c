@@ -261,6 +261,9 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
         spec->pages = mem_alloc(1, sizeof *spec->pages);
         spec->pages->rights.home = shape->home;
         spec->pages->frames.line_bytes = (uint32_t)l2->line;
+        spec->pages->managed_words = (cache_slots(&spec->caches[0]) + 63) / 64;
+        spec->pages->managed =
+            mem_alloc((size_t)spec->here * spec->pages->managed_words, sizeof *spec->pages->managed);
     }
     make_dram(mem, spec, (uint32_t)l2->misses);
     island_own(mem->engine, NULL);
@@ -343,6 +346,7 @@ static void free_pages(struct pages_here *pages)
     rights_fini(&pages->rights);
     frames_fini(&pages->frames);
     index_fini(&pages->written);
+    mem_free(pages->managed);
     mem_free(pages->parked);
     mem_free(pages->recalls);
     mem_free(pages);

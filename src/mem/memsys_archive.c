@@ -30,6 +30,8 @@ static void archive_pages(const struct partition_spec *spec, struct archive *arc
     ARCHIVE_LIST(archive, pages->recalls, pages->recall_count, pages->recall_capacity);
     ARCHIVE_VALUE(archive, pages->has_refused);
     pages->pushes_parked = 0;
+    if (archive->reading) /* any may be: the first look at them tells */
+        memset(pages->managed, 0xff, (size_t)spec->here * pages->managed_words * sizeof *pages->managed);
     for (size_t i = 0; i < pages->parked_count && good; i++) {
         const struct parked *one = &pages->parked[i];
         good = one->slice < spec->here && one->head.entry < spec->here && one->head.kind < MEM_KIND_COUNT &&
