@@ -86,7 +86,11 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
                     (unsigned long long)count, count == 1 ? "" : "es", demangled(first),
                     itrace_doubt_text(doubt));
     }
-    uint64_t questions = 0;
+    uint64_t questions = 0, managed = 0;
+    for (size_t i = 0; i < trace->call_count; i++)
+        managed += trace->calls[i].kind == CALL_MANAGE;
+    if (managed)
+        fputs("heddle: the program has managed memory; what it did with it itself is not recorded\n", stderr);
     for (size_t i = 0; i < trace->call_count; i++)
         questions += trace->calls[i].kind == CALL_TIME && trace->calls[i].field[0] == TIME_QUESTION;
     if (questions)

@@ -82,15 +82,24 @@ static void read_list(struct cursor *data, uint64_t at[], lane_mask lanes, uint6
     }
 }
 
-static void fill_regular(uint64_t at[], lane_mask lanes, uint32_t first, uint64_t base, int64_t stride)
+FOR_EACH_HOST static void fill_full(uint64_t at[], uint32_t width, uint64_t base,
+                                    const struct address_grid *grid)
 {
-    if (LIKELY(lanes == UINT32_MAX)) {
-        for (uint32_t i = 0; i < 32; i++)
-            at[i] = base + (uint64_t)stride * i;
+    uint64_t stride = (uint64_t)grid->stride, row = (uint64_t)grid->row;
+    uint32_t shift = grid->shift, mask = (1u << shift) - 1;
+    for (uint32_t i = 0; i < width; i++)
+        at[i] = base + stride * (i & mask) + row * (i >> shift);
+}
+
+static void fill_grid(uint64_t at[], lane_mask lanes, uint64_t base, const struct address_grid *grid)
+{
+    if (LIKELY(lanes == UINT32_MAX || lanes == UINT64_MAX)) {
+        fill_full(at, lanes == UINT32_MAX ? 32 : 64, base, grid);
         return;
     }
+    base -= address_grid_offset(grid, first_lane(lanes));
     EACH_LANE (i, lanes)
-        at[i] = base + (uint64_t)stride * (i - first);
+        at[i] = base + address_grid_offset(grid, i);
 }
 
 /* Gives the lanes, of those that a warp of so many has. */
@@ -101,8 +110,11 @@ static lane_mask read_addresses(struct istream_reader *reader, struct address_co
     uint32_t form = cursor_byte(data);
     lane_mask lanes = form & ADDRESSES_LANES ? cursor_varint(data) : mask;
     lanes &= UINT64_MAX >> (ISA_LANES - width);
-    if (form & ADDRESSES_STRIDE)
-        context->stride = cursor_signed(data);
+    if (form & ADDRESSES_GRID) {
+        context->grid.shift = cursor_byte(data) & 7;
+        context->grid.stride = cursor_signed(data);
+        context->grid.row = cursor_signed(data);
+    }
     if (!lanes) {
         data->bad = true;
         return 0;
@@ -118,7 +130,7 @@ static lane_mask read_addresses(struct istream_reader *reader, struct address_co
     if (form & ADDRESSES_LIST)
         read_list(data, at, lanes, base, form & ADDRESSES_SCALED);
     else
-        fill_regular(at, lanes, first, base, context->stride);
+        fill_grid(at, lanes, base, &context->grid);
     return lanes;
 }
 

@@ -102,30 +102,47 @@ void istream_end(struct istream_writer *w)
 
 /* ---- addresses ---- */
 
-/* Whether the lanes' addresses are at equal distances. */
-static bool are_regular(const uint64_t at[], lane_mask lanes, uint32_t first, int64_t stride)
+/* Whether all lanes of a full warp are where the grid says. */
+FOR_EACH_HOST static bool full_fits(const uint64_t at[], uint32_t width, const struct address_grid *grid)
 {
-    if (lanes == UINT32_MAX) {
-        uint64_t differ = 0;
-        for (uint32_t i = 0; i < 32; i++)
-            differ |= at[i] ^ (at[0] + (uint64_t)stride * i);
-        return !differ;
-    }
+    uint64_t differ = 0, stride = (uint64_t)grid->stride, row = (uint64_t)grid->row;
+    uint32_t shift = grid->shift, mask = (1u << shift) - 1;
+    for (uint32_t i = 0; i < width; i++)
+        differ |= at[i] ^ (at[0] + stride * (i & mask) + row * (i >> shift));
+    return !differ;
+}
+
+static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
+{
+    if (LIKELY(lanes == UINT32_MAX || lanes == UINT64_MAX))
+        return full_fits(at, lanes == UINT32_MAX ? 32 : 64, grid);
+    uint32_t first = first_lane(lanes);
+    uint64_t base = at[first] - address_grid_offset(grid, first);
     EACH_LANE (i, lanes)
-        if (at[i] != at[first] + (uint64_t)stride * (i - first))
+        if (at[i] != base + address_grid_offset(grid, i))
             return false;
     return true;
 }
 
-/* That of the first two lanes, if there are two. */
-static int64_t stride_of(const uint64_t at[], lane_mask lanes, uint32_t first, int64_t usual)
+/* The grid that the first lanes and the first row make, if there is one. */
+static void find_grid(const uint64_t at[], lane_mask lanes, struct address_grid *grid)
 {
+    uint32_t first = first_lane(lanes), last = 63 - (uint32_t)__builtin_clzll(lanes), end = first + 1;
+    *grid = (struct address_grid){.shift = 6};
     lane_mask rest = lanes & (lanes - 1);
     if (!rest)
-        return usual;
+        return;
     uint32_t next = first_lane(rest);
     int64_t distance = (int64_t)(at[next] - at[first]);
-    return distance % (int64_t)(next - first) ? 0 : distance / (int64_t)(next - first);
+    if (distance % (int64_t)(next - first))
+        return;
+    grid->stride = distance / (int64_t)(next - first);
+    while (end <= last && lanes >> end & 1 && at[end] == at[first] + (uint64_t)grid->stride * (end - first))
+        end++;
+    if (first || end > last || end & (end - 1)) /* no row of 2, 4, ... lanes */
+        return;
+    grid->shift = (uint32_t)__builtin_ctz(end);
+    grid->row = (int64_t)(at[end] - at[0]);
 }
 
 static void put_list(struct bytes *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
@@ -152,20 +169,24 @@ static void put_addresses(struct istream_writer *w, struct address_context *cont
 {
     struct bytes *data = &w->data;
     uint32_t first = first_lane(lanes), form = lanes != mask ? ADDRESSES_LANES : 0;
-    int64_t stride = stride_of(at, lanes, first, context->stride);
     uint64_t base = at[first];
     int64_t missed = (int64_t)(base - (context->base + (uint64_t)context->delta));
-    if (!are_regular(at, lanes, first, stride))
-        form |= ADDRESSES_LIST | (can_scale(at, lanes) ? ADDRESSES_SCALED : 0);
-    else if (stride != context->stride)
-        form |= ADDRESSES_STRIDE;
+    if (!fits(at, lanes, &context->grid)) {
+        struct address_grid grid;
+        find_grid(at, lanes, &grid);
+        bool is_grid = fits(at, lanes, &grid);
+        form |= is_grid ? ADDRESSES_GRID : ADDRESSES_LIST;
+        form |= !is_grid && can_scale(at, lanes) ? ADDRESSES_SCALED : 0;
+        context->grid = is_grid ? grid : context->grid;
+    }
     form |= *seen && missed ? ADDRESSES_MISSED : 0;
     bytes_put(data, (uint8_t)form);
     if (form & ADDRESSES_LANES)
         bytes_put_varint(data, lanes);
-    if (form & ADDRESSES_STRIDE) {
-        bytes_put_signed(data, stride);
-        context->stride = stride;
+    if (form & ADDRESSES_GRID) {
+        bytes_put(data, (uint8_t)context->grid.shift);
+        bytes_put_signed(data, context->grid.stride);
+        bytes_put_signed(data, context->grid.row);
     }
     if (!*seen)
         bytes_put_all(&w->firsts, &base, sizeof base);
@@ -262,7 +283,7 @@ static void put_access(struct istream_writer *w, struct access_context *context,
         seen = &context->seen_other;
     }
     if (shape.sets & SET_SHARED) {
-        EACH_LANE (i, request->shared)
+        for (uint32_t i = 0; i < request->of.width; i++)
             shared_at[i] = request->shared_at[i];
         put_addresses(w, at, seen, shared_at, request->shared, mask);
     }

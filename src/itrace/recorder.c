@@ -31,6 +31,7 @@ struct recorded_block {
     struct recorded_launch *launch;
     struct recorded_block *next;
     const struct isa_ops *isa; /* the kernel's own */
+    struct chunk_block streams; /* where those of its warps gather */
     uint32_t warp_count;
     struct recorded_warp {
         struct istream_writer stream;
@@ -129,15 +130,14 @@ static void block_ends(struct observer *observer, struct block *block)
 {
     struct recorded_launch *launch = (struct recorded_launch *)observer;
     struct recorded_block *own = block->observed;
-    struct chunk_block streams = {0};
     if (block->clock_reads)
         atomic_fetch_or(&launch->doubts, 1u << DOUBT_CLOCK);
     for (uint32_t i = 0; i < own->warp_count; i++) {
         istream_end(&own->warps[i].stream);
-        chunk_block_add(&streams, &own->warps[i].stream);
+        chunk_block_add(&own->streams, &own->warps[i].stream);
         istream_writer_reset(&own->warps[i].stream);
     }
-    itrace_launch_writer_add(launch->writer, block->number, &streams);
+    itrace_launch_writer_add(launch->writer, block->number, &own->streams);
     block->observed = NULL;
     pthread_mutex_lock(&launch->kernel->lock);
     own->next = launch->pool;
@@ -149,6 +149,7 @@ static void free_block(struct recorded_block *own)
 {
     for (uint32_t i = 0; i < own->warp_count; i++)
         istream_writer_fini(&own->warps[i].stream);
+    chunk_block_fini(&own->streams);
     mem_free(own);
 }
 
