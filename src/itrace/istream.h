@@ -79,26 +79,31 @@ struct access_shape {
 /* Rows of lanes at equal distances, and rows at equal distances: what blocks of one, two or three dimensions
  * make of addresses. */
 struct address_grid {
-    int64_t stride, row; /* bytes from lane to lane, from row to row */
-    uint32_t shift;      /* a row has 1 << shift lanes */
+    int32_t stride, row; /* bytes from lane to lane, from row to row */
+    uint8_t shift;       /* a row has 1 << shift lanes */
 };
 
 static inline uint64_t address_grid_offset(const struct address_grid *grid, uint32_t lane)
 {
-    return (uint64_t)grid->stride * (lane & ((1u << grid->shift) - 1)) +
-           (uint64_t)grid->row * (lane >> grid->shift);
+    return (uint64_t)(int64_t)grid->stride * (lane & ((1u << grid->shift) - 1)) +
+           (uint64_t)(int64_t)grid->row * (lane >> grid->shift);
 }
 
-/* What predicts the next access of an instruction. */
+/* What predicts the next access of an instruction: of the first set of addresses. Others are rare. Every warp has
+ * one for each such instruction, so they are small. */
 struct access_context {
     struct access_shape shape;
-    bool seen, seen_other;
-    struct address_context {
-        uint64_t base;
-        int64_t delta;
-        struct address_grid grid;
-    } first, other; /* the first set of addresses; all others */
+    uint64_t base;
+    struct address_grid grid;
+    bool seen;
+    int32_t delta; /* from the base before to the last; 0 where that is far */
 };
+
+static inline int32_t access_delta(uint64_t base, uint64_t before)
+{
+    int64_t delta = (int64_t)(base - before);
+    return delta == (int32_t)delta ? (int32_t)delta : 0;
+}
 
 /* The code of a function, with a number for each instruction that may access memory. */
 struct istream_code {

@@ -356,6 +356,11 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
     ARCHIVE_VALUE(archive, w->has_run);
     ARCHIVE_VALUE(archive, w->exists);
     ARCHIVE_VALUE(archive, w->arrivals);
+    if (archive->reading && w->context_count < kernel->codes.context_count) { /* of a block that was not begun */
+        mem_free(stream->contexts);
+        stream->contexts = mem_alloc(kernel->codes.context_count, sizeof *stream->contexts);
+        w->context_count = kernel->codes.context_count;
+    }
     archive_bytes(archive, stream->contexts, kernel->codes.context_count * sizeof *stream->contexts);
     const struct isa_code *code = stream->run.code ? stream->run.code->code : kernel->base.code;
     struct istream_run flat = stream->run;
