@@ -85,12 +85,14 @@ void *mem_alloc_pages(size_t count, size_t bytes_each)
         exhausted(bytes);
     if (zone_is_owned())
         return alloc_owned(bytes, small);
-    bytes = (bytes + page - 1) / page * page + page;
+    /* the mapping's note is on a small one's own first page: a page for it alone would cost as much again */
+    size_t ahead = page == large ? page : CACHE_LINE;
+    bytes = (bytes + ahead + page - 1) / page * page;
     char *from =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (from == MAP_FAILED)
         exhausted(bytes);
-    char *memory = from + page - (uintptr_t)from % page;
+    char *memory = from + ahead - (uintptr_t)from % page;
     if (page == large)
         madvise(memory, bytes - (size_t)(memory - from), MADV_HUGEPAGE); /* a wish */
     ((struct mapping *)(void *)memory)[-1] = (struct mapping){from, bytes};
