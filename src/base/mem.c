@@ -101,6 +101,10 @@ void *mem_alloc_pages(size_t count, size_t bytes_each)
         exhausted(bytes);
     if (zone_is_owned())
         return alloc_owned(bytes, small);
+    bool is_zeroed;
+    void *piece = pieces_take(bytes, &is_zeroed);
+    if (piece)
+        return is_zeroed ? piece : memset(piece, 0, bytes);
     /* the mapping's note is on a small one's own first page: a page for it alone would cost as much again */
     size_t ahead = page == large ? page : CACHE_LINE;
     bytes = (bytes + ahead + page - 1) / page * page;
@@ -119,6 +123,10 @@ void mem_free_pages(void *memory)
 {
     if (!memory || zone_has(memory))
         return;
+    if (pieces_has(memory)) {
+        pieces_give(memory);
+        return;
+    }
     struct mapping mapping = ((struct mapping *)memory)[-1];
     munmap(mapping.from, mapping.bytes);
 }
