@@ -1,6 +1,6 @@
 /* All of it is one range of addresses, cut into chunks as large as a huge page. A thread takes a chunk at a
  * time. A chunk is cut into spans, each of pieces of one size, so that the address tells the size. Pieces
- * that are given back are listed, by size, for the thread that gives them. */
+ * that are given back are listed, by size, for the thread that gives them; many of them, for any thread. */
 #include "base/pieces.h"
 #include "base/bits.h"
 
@@ -28,7 +28,8 @@ enum {
     LINE = 64,
     SPANS = 16, /* of a chunk */
     FINE = 16,  /* sizes up to so many lines are whole lines; then there are four to a doubling */
-    SIZES = FINE + 4 * 5
+    SIZES = FINE + 4 * 5,
+    BATCH = 16 /* pieces that go from a thread that gives more than it takes to others */
 };
 
 _Static_assert(SPANS *SPAN_BYTES == CHUNK_BYTES, "a chunk is whole spans");
@@ -36,11 +37,13 @@ _Static_assert(FINE *LINE << 5 == PIECES_MOST, "the last size is the largest");
 
 struct piece {
     struct piece *next;
+    struct piece *next_batch; /* of the first of a batch */
 };
 
 /* What a thread has. When it ends, the next one gets it. */
 struct own {
     struct piece *given[SIZES];
+    uint32_t given_count[SIZES];
     char *fresh[SIZES], *fresh_end[SIZES]; /* the rest of a span */
     char *span, *chunk_end;                /* the rest of its chunk */
     struct own *next;
@@ -53,6 +56,7 @@ static char *range;           /* NULL: there is none */
 static _Atomic size_t used;
 static uint8_t *size_of_span;
 static struct own *unowned;
+static struct piece *_Atomic batches[SIZES];
 static _Thread_local struct own *own;
 
 static void leave(void *mine)
@@ -62,6 +66,17 @@ static void leave(void *mine)
     pthread_mutex_lock(&lock);
     it->next = unowned;
     unowned = it;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A child must not begin with a lock that no thread of its own holds. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
     pthread_mutex_unlock(&lock);
 }
 
@@ -79,6 +94,7 @@ static void make(void)
     from += -(uintptr_t)from % CHUNK_BYTES;
     madvise(from, RANGE_BYTES, MADV_HUGEPAGE); /* a wish */
     madvise(from, RANGE_BYTES, MADV_DONTDUMP);
+    pthread_atfork(before_fork, after_fork, after_fork);
     size_of_span = sizes;
     range = from;
 }
@@ -137,16 +153,43 @@ static bool next_span(struct own *mine, uint32_t size)
     return true;
 }
 
+/* Some that other threads have given. */
+static struct piece *take_batch(struct own *mine, uint32_t size)
+{
+    if (!atomic_load_explicit(&batches[size], memory_order_relaxed))
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct piece *first = atomic_load_explicit(&batches[size], memory_order_relaxed);
+    if (first)
+        atomic_store_explicit(&batches[size], first->next_batch, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    mine->given[size] = first;
+    mine->given_count[size] = first ? BATCH : 0;
+    return first;
+}
+
+static void give_batch(struct own *mine, uint32_t size)
+{
+    struct piece *first = mine->given[size];
+    pthread_mutex_lock(&lock);
+    first->next_batch = atomic_load_explicit(&batches[size], memory_order_relaxed);
+    atomic_store_explicit(&batches[size], first, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    mine->given[size] = NULL;
+    mine->given_count[size] = 0;
+}
+
 void *pieces_take(size_t bytes, bool *is_zeroed)
 {
     struct own *mine = own ? own : begin();
     if (bytes < PIECES_LEAST || bytes > PIECES_MOST || !mine)
         return NULL;
     uint32_t size = size_for(bytes);
-    struct piece *piece = mine->given[size];
+    struct piece *piece = mine->given[size] ? mine->given[size] : take_batch(mine, size);
     *is_zeroed = !piece;
     if (piece) {
         mine->given[size] = piece->next;
+        mine->given_count[size]--;
         return piece;
     }
     if (mine->fresh[size] == mine->fresh_end[size] && !next_span(mine, size))
@@ -163,8 +206,11 @@ void pieces_give(void *memory)
     uint32_t size = *span_size(memory);
     if (!mine)
         return; /* it is lost */
+    if (mine->given_count[size] == BATCH)
+        give_batch(mine, size);
     piece->next = mine->given[size];
     mine->given[size] = piece;
+    mine->given_count[size]++;
 }
 
 bool pieces_has(const void *memory)
