@@ -208,7 +208,7 @@ static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t 
     dram->sector_fs = (uint64_t)(MEM_SECTOR * 1e15 * all / (double)mem->dram.bandwidth + 0.5);
     dram->latency_ps = mem->dram.latency;
     dram->channel_bytes = (shape->dram->bytes(&mem->dram, reads) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    dram->channels = mem_alloc_lines(here, dram->channel_bytes);
+    dram->channels = mem_alloc_pages(here, dram->channel_bytes);
     for (uint32_t i = 0; i < here; i++)
         shape->dram->init(shape, dram->channels + i * dram->channel_bytes, reads);
 }
@@ -366,7 +366,7 @@ void memsys_fini(struct memsys *mem)
         mem_free(spec->works);
         mem_free(spec->payloads);
         mem_free(spec->distance_ps);
-        mem_free(spec->dram->channels);
+        mem_free_pages(spec->dram->channels);
         mem_free(spec->dram);
     }
     translator_free(mem->translator);

@@ -11,10 +11,11 @@ static bool work_fits(const struct partition_spec *spec, uint32_t work)
 /* What was read links works that there are. */
 static bool works_fit(const struct partition_spec *spec, const struct partition *state)
 {
-    bool good = work_fits(spec, state->free_work) && state->works_free <= spec->work_count;
+    bool good = work_fits(spec, state->free_work) && state->works_free <= spec->work_count &&
+                state->works_begun <= spec->work_count;
     for (uint32_t i = 0; i < spec->here; i++)
         good &= work_fits(spec, state->slices[i].late_first) && work_fits(spec, state->slices[i].late_last);
-    for (uint32_t i = 0; i < spec->work_count && good; i++)
+    for (uint32_t i = 0; i < state->works_begun && good; i++)
         good = work_fits(spec, spec->works[i].next);
     return good;
 }

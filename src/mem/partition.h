@@ -147,9 +147,10 @@ struct slice {
 struct partition {
     struct memsys_counters count; /* first */
     uint32_t free_work, works_free;
-    uint64_t pushed_until; /* when all that the host sent to slices here has been taken */
-    bool freed;            /* something that a request may wait for */
-    uint64_t waiting;      /* slices with such requests, a bit each */
+    uint32_t works_begun, unused; /* from here on works are free, and were never touched */
+    uint64_t pushed_until;        /* when all that the host sent to slices here has been taken */
+    bool freed;                   /* something that a request may wait for */
+    uint64_t waiting;             /* slices with such requests, a bit each */
     struct slice slices[SLICES_HERE_MOST];
 };
 
