@@ -1,6 +1,7 @@
 /* heddle replay: what a trace of instructions takes on a system. */
 #include "cli/cli.h"
 #include "cli/folder.h"
+#include "cli/replay_sample.h"
 #include "cli/stats_launches.h"
 #include "cli/timing.h"
 #include "base/bits.h"
@@ -14,6 +15,7 @@
 #include "report/launches/launches.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option_row options[] = {
@@ -22,6 +24,7 @@ static const struct option_row options[] = {
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     {"--json", "FILE", NULL},
     STATS_LAUNCHES_OPTION,
+    {"--sample", "PERCENT", "estimate times from a part of the trace, with about this error"},
     {NULL, NULL, NULL},
 };
 
@@ -30,8 +33,19 @@ struct replay_request {
     unsigned threads;
     uint64_t first_line, end_line;
     struct timing_request timing;
+    double sample; /* percent; 0: all is simulated */
     bool wants_help;
 };
+
+static bool take_percent(const char *text, double *value, struct err *err)
+{
+    char *end;
+    *value = strtod(text, &end);
+    if (*end == '%')
+        end++;
+    return (!*end && *value >= 0.1 && *value <= 50) ||
+           err_set(err, "--sample: expected percent from 0.1 to 50, such as 5, not '%.40s'", text);
+}
 
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
@@ -55,6 +69,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         r->json = value;
     else if (!strcmp(row->name, "--stats-launches"))
         r->stats_launches = value;
+    else if (!strcmp(row->name, "--sample"))
+        return take_percent(value, &r->sample, err);
     return true;
 }
 
@@ -186,6 +202,10 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
                                              .progress = !r->timing.no_progress}};
     if (!timing_launches(&r->timing, &how.first_launch, &how.end_launch, err))
         return complain(EXIT_USAGE, err);
+    if (r->sample > 0) {
+        text_fini(&identity);
+        return replay_sample(reader, &with, r->sample, r->json);
+    }
     double start = host_seconds();
     struct driver *driver = driver_new(&with, err);
     bool good = driver && replaying_run(driver, reader, &how, err);
@@ -245,6 +265,9 @@ static int run(int count, char **words)
         status = complain(EXIT_USAGE, &err);
     else if (r.timing.attach || r.timing.shared || strcmp(r.timing.mode, "timing") != 0) {
         err_set(&err, "replay: a trace is replayed with time, on a machine of its own");
+        status = complain(EXIT_USAGE, &err);
+    } else if (r.sample > 0 && (r.timing.checkpoint || r.timing.resume || r.timing.kernels)) {
+        err_set(&err, "--sample does not go with --kernels, --checkpoint and --resume");
         status = complain(EXIT_USAGE, &err);
     } else if (r.wants_help) {
         cmd_print_help(&cmd_replay);

@@ -417,9 +417,10 @@ void itracing_end(struct driver *driver, struct observer *observer, bool good,
 
 static void add_arena(struct itrace *trace, const struct arena *arena)
 {
+    uint64_t bytes = arena->next - arena->base; /* the first are nobody's */
     mem_grow(trace->arenas, trace->arena_count, trace->arena_capacity);
     trace->arenas[trace->arena_count++] =
-        (struct itrace_arena){.base = arena->base, .bytes = arena->next - arena->base};
+        (struct itrace_arena){.base = arena->base, .bytes = bytes > ARENA_FIRST_BYTES ? bytes : 0};
 }
 
 static void tell_whole(const struct itrace *trace, const char *folder, struct text *line)

@@ -8,6 +8,7 @@
 #include "itrace/reader.h"
 #include "replay/replay.h"
 #include "system/machine.h"
+#include "system/occupancy.h"
 
 enum { PAGE = 4096 };
 
@@ -190,8 +191,35 @@ static uint64_t largest_copy(const struct itrace *trace)
 
 static bool is_replayed(const struct replaying *r, const struct itrace_launch *launch)
 {
+    if (r->options->blocks && !r->options->blocks[launch - r->trace->launches])
+        return false;
     return launch->recorded && launch->number >= r->options->first_launch &&
            (!r->options->end_launch || launch->number < r->options->end_launch);
+}
+
+static struct function_copy copy_of(struct driver *driver, struct kernel *kernel,
+                                    const struct itrace_launch *launch)
+{
+    return (struct function_copy){.kernel = kernel,
+                                  .name = ledger_name(&driver->ledger, kernel->facts.name),
+                                  .ready = true,
+                                  .max_dynamic = launch->max_dynamic,
+                                  .carveout = (int)launch->carveout,
+                                  .cache = (int)launch->cache};
+}
+
+uint64_t replaying_resident(struct driver *driver, struct itrace_reader *reader, size_t number)
+{
+    const struct itrace_launch *launch = &itrace_reader_trace(reader)->launches[number];
+    const struct gpu_spec *gpu = driver->devices[launch->device < driver->device_count ? launch->device : 0].spec;
+    struct kernel *kernel = replay_kernel_new(reader, number);
+    struct function_copy copy = copy_of(driver, kernel, launch);
+    struct occupancy_need need;
+    function_need(&copy, (uint64_t)launch->block[0] * launch->block[1] * launch->block[2], launch->shared_bytes,
+                  &need);
+    uint64_t blocks = occupancy_of(gpu, &need).blocks * gpu->sm_count;
+    replay_kernel_free(kernel);
+    return blocks;
 }
 
 static bool launch_again(struct replaying *r, struct stream *stream, size_t number)
@@ -200,17 +228,17 @@ static bool launch_again(struct replaying *r, struct stream *stream, size_t numb
     struct kernel *kernel = replay_kernel_new(r->reader, number);
     mem_grow(r->driver->replayed, r->driver->replayed_count, r->driver->replayed_capacity);
     r->driver->replayed[r->driver->replayed_count++] = kernel;
-    struct function_copy copy = {.kernel = kernel,
-                                 .name = ledger_name(&r->driver->ledger, kernel->facts.name),
-                                 .ready = true,
-                                 .max_dynamic = launch->max_dynamic,
-                                 .carveout = (int)launch->carveout,
-                                 .cache = (int)launch->cache};
+    struct function_copy copy = copy_of(r->driver, kernel, launch);
     struct launch_config config = {.shared_bytes = launch->shared_bytes,
                                    .dimensions = launch->dimensions,
                                    .cooperative = launch->cooperative};
     memcpy(config.grid, launch->grid, sizeof config.grid);
     memcpy(config.block, launch->block, sizeof config.block);
+    uint64_t all = (uint64_t)config.grid[0] * config.grid[1] * config.grid[2];
+    if (r->options->blocks && r->options->blocks[number] < all) {
+        config.grid[0] = (uint32_t)r->options->blocks[number];
+        config.grid[1] = config.grid[2] = 1;
+    }
     struct locality_blocks *places =
         launch->place_count ? locality_new_blocks(launch->places, launch->place_count) : NULL;
     struct command *command;

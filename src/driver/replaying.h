@@ -13,7 +13,11 @@ struct itrace_reader;
 
 struct replaying_options {
     uint64_t first_launch, end_launch; /* only these are replayed; end 0: no end */
+    const uint64_t *blocks; /* by launch of the trace: only so many of its first blocks, 0: none; NULL: all */
 };
+
+/* Blocks of a launch that the system's GPU holds at a time; 0: none fits. */
+uint64_t replaying_resident(struct driver *driver, struct itrace_reader *reader, size_t launch);
 
 /* Whether the trace can be replayed on this driver's system. */
 bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct err *err);

@@ -15,6 +15,8 @@ struct dispatch_kernel {
     uint32_t share, warps;        /* of a block */
     uint64_t order;               /* kernels of an earlier number first */
     uint64_t start_ps, end_ps;    /* TIME_NEVER: it has not ended */
+    uint64_t marks[GPU_MARKS];    /* as of gpu_kernel_stats */
+    uint32_t mark_count;
 };
 
 struct dispatch_sm {

@@ -528,6 +528,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
                                        .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
                                        .idlest_sm_cycles = UINT64_MAX};
     stats->cycles = clock_cycle(&gpu->dispatcher.clock, end - kernel->start_ps);
+    memcpy(stats->marks, kernel->marks, sizeof stats->marks);
     for (uint32_t i = 0; i < gpu->sm_count; i++) {
         struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
         if (!part->team)

@@ -5,9 +5,12 @@
 #include "core/counters.h"
 #include "mem/spec.h"
 
+enum { GPU_MARKS = 32 };
+
 struct gpu_kernel_stats {
     uint64_t start_ps, end_ps; /* simulated: from the command processor's start of it to its end */
     uint64_t cycles;           /* of the SMs' clock, in between */
+    uint64_t marks[GPU_MARKS]; /* ps from its start on until 1/32, 2/32, ... of its blocks had ended */
     uint64_t clock_hz;
     uint32_t sm_count, warps_per_sm, warp_lanes, schedulers_per_sm;
     uint32_t sms_used;
