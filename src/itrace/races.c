@@ -1,0 +1,577 @@
+#include "itrace/races.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "exec/atomics.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    LINE_BYTES = 128,
+    REGION_LINES = 64, /* lines that are found together in the launch's table */
+    SHARDS = 32,       /* of that table, each with a lock */
+    WARP_BITS = 5,
+    LINES_MOST = 4096, /* of a running block; then they go to the launch, and warps are looked at anew */
+};
+
+enum use {
+    USE_READS = 1,
+    USE_WRITES = 2,
+    USE_PLAIN = 4
+}; /* plain: not by an atomic operation that commutes */
+
+/* ---- words of a line, by warp ---- */
+
+/* Which warps used the words of a line: a bit for each word. */
+struct users {
+    uint32_t any, many;     /* at least one; at least two */
+    uint32_t id[WARP_BITS]; /* of the only one: the bits of its number, the lowest first */
+};
+
+struct words {
+    uint32_t epoch; /* barriers that had opened; another one: all that follows is 0 */
+    uint32_t plain; /* of those written */
+    struct users readers, writers;
+};
+
+static inline void users_add(struct users *users, uint32_t mask, uint32_t warp)
+{
+    uint32_t new = mask & ~users->any, differ = 0;
+    for (uint32_t b = 0; b < WARP_BITS; b++) {
+        uint32_t bit = 0 - (warp >> b & 1);
+        differ |= users->id[b] ^ bit;
+        users->id[b] = (users->id[b] & ~new) | (bit & new);
+    }
+    users->many |= mask & users->any & differ;
+    users->any |= mask;
+}
+
+static inline uint32_t users_differ(const struct users *a, const struct users *b)
+{
+    uint32_t differ = a->many | b->many;
+    for (uint32_t i = 0; i < WARP_BITS; i++)
+        differ |= a->id[i] ^ b->id[i];
+    return a->any & b->any & differ;
+}
+
+static inline enum races_found words_use(struct words *words, uint32_t epoch, uint32_t mask, uint32_t warp,
+                                         uint32_t use)
+{
+    if (words->epoch != epoch)
+        *words = (struct words){.epoch = epoch};
+    if (use & USE_READS)
+        users_add(&words->readers, mask, warp);
+    if (use & USE_WRITES)
+        users_add(&words->writers, mask, warp);
+    if (use & USE_PLAIN)
+        words->plain |= mask;
+    if (LIKELY(!(words->writers.any & mask)))
+        return RACES_NONE;
+    if (UNLIKELY(users_differ(&words->readers, &words->writers) & mask))
+        return RACES_READS;
+    return UNLIKELY(words->writers.many & words->plain & mask) ? RACES_WRITES : RACES_NONE;
+}
+
+/* ---- lines of the launch, by block ---- */
+
+struct line { /* a bit for each word */
+    uint32_t reader, read, read_many;
+    uint32_t writer, written, written_many, plain;
+    uint32_t detail; /* 0: `reader` and `writer` are the only ones; else theirs by word, from 1 on */
+};
+
+struct detail {
+    uint32_t reader[32], writer[32]; /* of words that are read, written by one alone */
+};
+
+struct region {
+    uint64_t number;
+    struct line lines[REGION_LINES];
+};
+
+struct shard {
+    pthread_mutex_t lock;
+    struct region **regions; /* by hash; NULL: none */
+    size_t region_count, region_capacity;
+    struct detail *details;
+    size_t detail_count, detail_capacity;
+};
+
+struct races {
+    _Atomic int found;    /* enum races_found */
+    pthread_mutex_t lock; /* of the list */
+    struct races_block *blocks;
+    struct shard shards[SHARDS];
+};
+
+/* ---- running blocks ---- */
+
+struct used_line {
+    uint64_t number;
+    uint32_t slot; /* of the table */
+    uint32_t read, written, plain;
+    struct words now;
+};
+
+struct races_block {
+    struct races *races;
+    struct races_block *made_before;
+    uint32_t block, warp_count;
+    uint32_t epoch;  /* goes on from block to block */
+    uint32_t *slots; /* by hash: a line's place in the list, from 1 on */
+    uint32_t slot_bits;
+    struct used_line *lines;
+    size_t line_count, line_capacity;
+    struct words *shared; /* by line of shared memory */
+    uint64_t shared_lines;
+};
+
+static void found(struct races *races, enum races_found what)
+{
+    int before = atomic_load_explicit(&races->found, memory_order_relaxed);
+    while (before < (int)what && !atomic_compare_exchange_weak(&races->found, &before, (int)what))
+        ;
+}
+
+static uint64_t hash_of(uint64_t number)
+{
+    return number * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* ---- into the launch's table ---- */
+
+/* With the shard's lock held. */
+static void grow_regions(struct shard *shard)
+{
+    size_t capacity = shard->region_capacity ? 2 * shard->region_capacity : 16;
+    struct region **grown = mem_alloc(capacity, sizeof *grown);
+    for (size_t i = 0; i < shard->region_capacity; i++) {
+        struct region *region = shard->regions[i];
+        if (!region)
+            continue;
+        size_t at = hash_of(region->number) >> 16 & (capacity - 1);
+        while (grown[at])
+            at = (at + 1) & (capacity - 1);
+        grown[at] = region;
+    }
+    mem_free(shard->regions);
+    shard->regions = grown;
+    shard->region_capacity = capacity;
+}
+
+static struct region *find_region(struct shard *shard, uint64_t number)
+{
+    if (2 * shard->region_count >= shard->region_capacity)
+        grow_regions(shard);
+    size_t at = hash_of(number) >> 16 & (shard->region_capacity - 1);
+    for (; shard->regions[at]; at = (at + 1) & (shard->region_capacity - 1))
+        if (shard->regions[at]->number == number)
+            return shard->regions[at];
+    struct region *made = mem_alloc(1, sizeof *made);
+    made->number = number;
+    shard->region_count++;
+    return shard->regions[at] = made;
+}
+
+static struct detail *add_detail(struct shard *shard, struct line *line)
+{
+    mem_grow(shard->details, shard->detail_count, shard->detail_capacity);
+    struct detail *detail = &shard->details[shard->detail_count++];
+    line->detail = (uint32_t)shard->detail_count;
+    for (uint32_t i = 0; i < 32; i++) {
+        detail->reader[i] = line->reader;
+        detail->writer[i] = line->writer;
+    }
+    return detail;
+}
+
+static void add_to_detail(uint32_t ids[32], uint32_t mask, uint32_t block, uint32_t any, uint32_t *many)
+{
+    EACH_LANE (i, mask & ~*many) {
+        if (!(any >> i & 1))
+            ids[i] = block;
+        else if (ids[i] != block)
+            *many |= UINT32_C(1) << i;
+    }
+}
+
+static uint32_t differ_in_detail(const struct detail *detail, uint32_t mask)
+{
+    uint32_t differ = 0;
+    EACH_LANE (i, mask)
+        differ |= (uint32_t)(detail->reader[i] != detail->writer[i]) << i;
+    return differ;
+}
+
+/* A user of words, where there are no details: false, if there have to be. */
+static bool add_user(uint32_t *only, uint32_t *any, uint32_t *many, uint32_t mask, uint32_t block)
+{
+    if (!*any)
+        *only = block;
+    if (*only == block)
+        *any |= mask;
+    else if (!(mask & ~*any))
+        *many |= mask;
+    else
+        return false;
+    return true;
+}
+
+static enum races_found line_use(struct shard *shard, struct line *line, const struct used_line *used,
+                                 uint32_t block)
+{
+    struct detail *detail = line->detail ? &shard->details[line->detail - 1] : NULL;
+    if (!detail && !(add_user(&line->reader, &line->read, &line->read_many, used->read, block) &&
+                     add_user(&line->writer, &line->written, &line->written_many, used->written, block)))
+        detail = add_detail(shard, line);
+    if (detail) {
+        add_to_detail(detail->reader, used->read, block, line->read, &line->read_many);
+        add_to_detail(detail->writer, used->written, block, line->written, &line->written_many);
+        line->read |= used->read;
+        line->written |= used->written;
+    }
+    line->plain |= used->plain;
+    uint32_t both = line->read & line->written, many = line->read_many | line->written_many;
+    if (both &&
+        ((both & many) || (detail ? differ_in_detail(detail, both) != 0 : line->reader != line->writer)))
+        return RACES_READS;
+    return line->written_many & line->plain ? RACES_WRITES : RACES_NONE;
+}
+
+/* All that the block used goes to the launch. */
+static void merge(struct races_block *own)
+{
+    struct races *races = own->races;
+    struct shard *shard = NULL;
+    struct region *region = NULL;
+    enum races_found most = RACES_NONE;
+    for (size_t i = 0; i < own->line_count; i++) {
+        struct used_line *used = &own->lines[i];
+        uint64_t number = used->number / REGION_LINES;
+        if (!region || region->number != number) {
+            struct shard *next = &races->shards[hash_of(number) >> 59];
+            if (next != shard) {
+                if (shard)
+                    pthread_mutex_unlock(&shard->lock);
+                pthread_mutex_lock(&next->lock);
+                shard = next;
+            }
+            region = find_region(shard, number);
+        }
+        enum races_found what =
+            line_use(shard, &region->lines[used->number % REGION_LINES], used, own->block);
+        most = what > most ? what : most;
+        own->slots[used->slot] = 0;
+    }
+    if (shard)
+        pthread_mutex_unlock(&shard->lock);
+    own->line_count = 0;
+    if (most)
+        found(races, most);
+}
+
+static void forget(struct races_block *own)
+{
+    for (size_t i = 0; i < own->line_count; i++)
+        own->slots[own->lines[i].slot] = 0;
+    own->line_count = 0;
+}
+
+/* ---- a running block ---- */
+
+static uint32_t free_slot(const struct races_block *own, uint64_t number)
+{
+    uint32_t slot = (uint32_t)(hash_of(number) >> (64 - own->slot_bits));
+    while (own->slots[slot])
+        slot = (slot + 1) & ((1u << own->slot_bits) - 1);
+    return slot;
+}
+
+static void grow_slots(struct races_block *own)
+{
+    mem_free(own->slots);
+    own->slot_bits++;
+    own->slots = mem_alloc((size_t)1 << own->slot_bits, sizeof *own->slots);
+    for (size_t i = 0; i < own->line_count; i++) {
+        struct used_line *used = &own->lines[i];
+        used->slot = free_slot(own, used->number);
+        own->slots[used->slot] = (uint32_t)i + 1;
+    }
+}
+
+static struct used_line *add_line(struct races_block *own, uint64_t number)
+{
+    if (own->line_count == LINES_MOST)
+        merge(own);
+    if (2 * own->line_count >= (size_t)1 << own->slot_bits)
+        grow_slots(own);
+    mem_grow(own->lines, own->line_count, own->line_capacity);
+    struct used_line *made = &own->lines[own->line_count++];
+    *made = (struct used_line){.number = number, .slot = free_slot(own, number)};
+    own->slots[made->slot] = (uint32_t)own->line_count;
+    return made;
+}
+
+static inline struct used_line *find_line(struct races_block *own, uint64_t number)
+{
+    uint32_t slot = (uint32_t)(hash_of(number) >> (64 - own->slot_bits));
+    for (uint32_t place; (place = own->slots[slot]) != 0; slot = (slot + 1) & ((1u << own->slot_bits) - 1))
+        if (own->lines[place - 1].number == number)
+            return &own->lines[place - 1];
+    return add_line(own, number);
+}
+
+/* What one warp uses, and how. */
+struct user {
+    struct races_block *own;
+    uint32_t warp, use;
+    enum races_found most;
+};
+
+static inline void use_global(struct user *user, uint64_t number, uint32_t mask)
+{
+    struct races_block *own = user->own;
+    struct used_line *line = find_line(own, number);
+    line->read |= user->use & USE_READS ? mask : 0;
+    line->written |= user->use & USE_WRITES ? mask : 0;
+    line->plain |= user->use & USE_PLAIN ? mask : 0;
+    if (own->warp_count == 1)
+        return;
+    enum races_found what = words_use(&line->now, own->epoch, mask, user->warp, user->use);
+    user->most = what > user->most ? what : user->most;
+}
+
+static inline void use_shared(struct user *user, uint64_t number, uint32_t mask)
+{
+    struct races_block *own = user->own;
+    if (UNLIKELY(number >= own->shared_lines))
+        return;
+    enum races_found what = words_use(&own->shared[number], own->epoch, mask, user->warp, user->use);
+    user->most = what > user->most ? what : user->most;
+}
+
+typedef void use_line(struct user *user, uint64_t number, uint32_t mask);
+
+/* Words from one address on. */
+static inline void use_range(struct user *user, uint64_t at, uint64_t bytes, use_line *use)
+{
+    uint64_t word = at / 4, end = (at + bytes + 3) / 4;
+    while (word < end) {
+        uint64_t first = word % 32, count = min_u64(end - word, 32 - first);
+        use(user, word / 32, (uint32_t)(((UINT64_C(1) << count) - 1) << first));
+        word += count;
+    }
+}
+
+/* The same number of bytes for each lane. Lanes that follow each other mostly use the same line. */
+#define USE_LANES(user, at, lanes, bytes, use)                                                               \
+    do {                                                                                                     \
+        uint64_t line = UINT64_MAX;                                                                          \
+        uint32_t mask = 0;                                                                                   \
+        EACH_LANE (i, lanes) {                                                                               \
+            uint64_t word = (at)[i] / 4, count = ((at)[i] % 4 + (bytes) + 3) / 4;                            \
+            uint64_t bits = ((UINT64_C(1) << count) - 1) << word % 32;                                       \
+            if (word / 32 != line) {                                                                         \
+                if (mask)                                                                                    \
+                    use(user, line, mask);                                                                   \
+                line = word / 32;                                                                            \
+                mask = 0;                                                                                    \
+            }                                                                                                \
+            mask |= (uint32_t)bits;                                                                          \
+            if (UNLIKELY(bits >> 32))                                                                        \
+                use(user, line + 1, (uint32_t)(bits >> 32));                                                 \
+        }                                                                                                    \
+        if (mask)                                                                                            \
+            use(user, line, mask);                                                                           \
+    } while (0)
+
+static bool are_dense(const uint64_t at[], uint64_t bytes)
+{
+    uint64_t differ = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        differ |= at[i] ^ (at[0] + bytes * i);
+    return !differ;
+}
+
+static bool are_dense_shared(const uint32_t at[], uint32_t bytes)
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        differ |= at[i] ^ (at[0] + bytes * i);
+    return !differ;
+}
+
+static bool are_same_shared(const uint32_t at[])
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        differ |= at[i] ^ at[0];
+    return !differ;
+}
+
+static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes)
+{
+    if (lanes == UINT32_MAX && are_dense(at, bytes))
+        use_range(user, at[0], 32 * bytes, use_global);
+    else
+        USE_LANES(user, at, lanes, bytes, use_global);
+}
+
+static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes)
+{
+    if (lanes == UINT32_MAX && are_dense_shared(at, bytes))
+        use_range(user, at[0], UINT64_C(32) * bytes, use_shared);
+    else if (lanes == UINT32_MAX && are_same_shared(at))
+        use_range(user, at[0], bytes, use_shared);
+    else
+        USE_LANES(user, at, lanes, bytes, use_shared);
+}
+
+static void see_shared(struct user *user, const struct request *request)
+{
+    static const uint8_t uses[] = {[SHARED_READ] = USE_READS,
+                                   [SHARED_WRITE] = USE_WRITES | USE_PLAIN,
+                                   [SHARED_COMMUTES] = USE_WRITES,
+                                   [SHARED_CHANGE] = USE_READS | USE_WRITES | USE_PLAIN,
+                                   [SHARED_SYNC] = 0};
+    uint32_t bytes = request->shared_bytes;
+    user->use = uses[request->shared_use];
+    if (request->shared_use == SHARED_SYNC) {
+        races_opened(user->own);
+        return;
+    }
+    if (LIKELY(!request->shared_gap)) {
+        use_shared_lanes(user, request->shared_at, request->shared, bytes);
+        return;
+    }
+    uint32_t second[ISA_LANES];
+    EACH_LANE (i, request->shared)
+        second[i] = request->shared_at[i] + request->shared_gap;
+    use_shared_lanes(user, request->shared_at, request->shared, bytes / 2);
+    use_shared_lanes(user, second, request->shared, bytes / 2);
+}
+
+static void see_global(struct user *user, const struct request *request)
+{
+    const struct delivery *of = &request->of;
+    switch ((enum request_kind)of->kind) {
+    case REQUEST_NONE:
+    case REQUEST_CONSTANT:
+        return;
+    case REQUEST_LOAD:
+        user->use = USE_READS;
+        break;
+    case REQUEST_STORE:
+        user->use = USE_WRITES | USE_PLAIN;
+        break;
+    case REQUEST_ATOMIC:
+        user->use = of->returns                           ? USE_READS | USE_WRITES | USE_PLAIN
+                    : atomic_rows[of->operation].commutes ? USE_WRITES
+                                                          : USE_WRITES | USE_PLAIN;
+        break;
+    case REQUEST_PIECES:
+        user->use = request->writes ? USE_WRITES | USE_PLAIN : USE_READS;
+        for (size_t i = 0; i < request->piece_count; i++)
+            use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global);
+        return;
+    }
+    use_global_lanes(user, of->at, of->lanes, of->bytes);
+}
+
+void races_use(struct races_block *own, uint32_t warp, const struct request *request)
+{
+    if (UNLIKELY(atomic_load_explicit(&own->races->found, memory_order_relaxed) == RACES_READS))
+        return; /* there is nothing worse to be found */
+    struct user user = {.own = own, .warp = warp};
+    if (request->shared && own->warp_count > 1)
+        see_shared(&user, request);
+    if (request->of.kind)
+        see_global(&user, request);
+    if (UNLIKELY(user.most))
+        found(own->races, user.most);
+}
+
+void races_opened(struct races_block *own)
+{
+    if (UNLIKELY(!++own->epoch)) { /* no state is as old as the epoch that follows */
+        own->epoch = 1;
+        for (uint64_t i = 0; i < own->shared_lines; i++)
+            own->shared[i].epoch = 0;
+        for (size_t i = 0; i < own->line_count; i++)
+            own->lines[i].now.epoch = 0;
+    }
+}
+
+void races_block_begin(struct races_block *own, uint64_t number)
+{
+    own->block = (uint32_t)number;
+    races_opened(own);
+}
+
+void races_block_end(struct races_block *own)
+{
+    if (atomic_load_explicit(&own->races->found, memory_order_relaxed) == RACES_READS)
+        forget(own);
+    else
+        merge(own);
+}
+
+/* ---- life ---- */
+
+struct races_block *races_block_new(struct races *races, uint32_t warp_count, uint64_t shared_bytes)
+{
+    struct races_block *own = mem_alloc(1, sizeof *own);
+    own->races = races;
+    own->warp_count = warp_count;
+    own->slot_bits = 6;
+    own->slots = mem_alloc((size_t)1 << own->slot_bits, sizeof *own->slots);
+    own->shared_lines = warp_count > 1 ? (shared_bytes + LINE_BYTES - 1) / LINE_BYTES : 0;
+    own->shared = own->shared_lines ? mem_alloc_lines(own->shared_lines, sizeof *own->shared) : NULL;
+    pthread_mutex_lock(&races->lock);
+    own->made_before = races->blocks;
+    races->blocks = own;
+    pthread_mutex_unlock(&races->lock);
+    return own;
+}
+
+struct races *races_new(void)
+{
+    struct races *races = mem_alloc(1, sizeof *races);
+    pthread_mutex_init(&races->lock, NULL);
+    for (uint32_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&races->shards[i].lock, NULL);
+    return races;
+}
+
+static void free_block(struct races_block *own)
+{
+    mem_free(own->slots);
+    mem_free(own->lines);
+    mem_free(own->shared);
+    mem_free(own);
+}
+
+void races_free(struct races *races)
+{
+    if (!races)
+        return;
+    for (struct races_block *block = races->blocks, *next; block; block = next) {
+        next = block->made_before;
+        free_block(block);
+    }
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &races->shards[i];
+        for (size_t k = 0; k < shard->region_capacity; k++)
+            mem_free(shard->regions[k]);
+        mem_free(shard->regions);
+        mem_free(shard->details);
+        pthread_mutex_destroy(&shard->lock);
+    }
+    pthread_mutex_destroy(&races->lock);
+    mem_free(races);
+}
+
+enum races_found races_find(const struct races *races)
+{
+    return (enum races_found)races->found;
+}
