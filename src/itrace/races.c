@@ -385,7 +385,8 @@ static inline void use_range(struct user *user, uint64_t at, uint64_t bytes, use
             use(user, line, mask);                                                                           \
     } while (0)
 
-static bool are_dense(const uint64_t at[], uint64_t bytes)
+/* Whether 32 lanes use bytes that follow each other. */
+FOR_EACH_HOST static bool are_dense(const uint64_t at[32], uint64_t bytes)
 {
     uint64_t differ = 0;
     for (uint32_t i = 0; i < 32; i++)
@@ -393,7 +394,8 @@ static bool are_dense(const uint64_t at[], uint64_t bytes)
     return !differ;
 }
 
-static bool are_dense_shared(const uint32_t at[], uint32_t bytes)
+/* The same in shared memory. */
+FOR_EACH_HOST static bool are_dense_shared(const uint32_t at[32], uint32_t bytes)
 {
     uint32_t differ = 0;
     for (uint32_t i = 0; i < 32; i++)
@@ -401,12 +403,15 @@ static bool are_dense_shared(const uint32_t at[], uint32_t bytes)
     return !differ;
 }
 
-static bool are_same_shared(const uint32_t at[])
+/* The words of 32 lanes, one of each, if they are all in one line of shared memory; else 0. */
+FOR_EACH_HOST static uint32_t words_of_line(const uint32_t at[32])
 {
-    uint32_t differ = 0;
-    for (uint32_t i = 0; i < 32; i++)
+    uint32_t differ = 0, mask = 0;
+    for (uint32_t i = 0; i < 32; i++) {
         differ |= at[i] ^ at[0];
-    return !differ;
+        mask |= UINT32_C(1) << (at[i] / 4 % 32);
+    }
+    return differ < LINE_BYTES ? mask : 0;
 }
 
 static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes)
@@ -419,10 +424,11 @@ static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask l
 
 static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes)
 {
-    if (lanes == UINT32_MAX && are_dense_shared(at, bytes))
+    uint32_t words = lanes == UINT32_MAX && bytes <= 4 ? words_of_line(at) : 0;
+    if (LIKELY(words))
+        use_shared(user, at[0] / LINE_BYTES, words);
+    else if (lanes == UINT32_MAX && are_dense_shared(at, bytes))
         use_range(user, at[0], UINT64_C(32) * bytes, use_shared);
-    else if (lanes == UINT32_MAX && are_same_shared(at))
-        use_range(user, at[0], bytes, use_shared);
     else
         USE_LANES(user, at, lanes, bytes, use_shared);
 }
