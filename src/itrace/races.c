@@ -8,6 +8,8 @@
 
 enum {
     LINE_BYTES = 128,
+    PARTS =
+        4, /* of a line whose bytes are looked at one by one: a bit of a mask is a byte there, not a word */
     REGION_LINES = 64, /* lines that are found together in the launch's table */
     SHARDS = 32,       /* of that table, each with a lock */
     WARP_BITS = 5,
@@ -19,6 +21,18 @@ enum use {
     USE_WRITES = 2,
     USE_PLAIN = 4
 }; /* plain: not by an atomic operation that commutes */
+
+#define PART (UINT64_C(1) << 63) /* in the number of a line: it is one of those parts */
+
+/* Words of a line as bytes of one of its parts. */
+static uint32_t part_of(uint32_t mask, uint32_t part)
+{
+    uint32_t x = mask >> 8 * part & 0xff;
+    x = (x | x << 12) & 0x000f000f;
+    x = (x | x << 6) & 0x03030303;
+    x = (x | x << 3) & 0x11111111;
+    return 15 * x;
+}
 
 /* ---- words of a line, by warp ---- */
 
@@ -54,6 +68,22 @@ static inline uint32_t users_differ(const struct users *a, const struct users *b
     return a->any & b->any & differ;
 }
 
+static void users_part(struct users *to, const struct users *from, uint32_t part)
+{
+    to->any = part_of(from->any, part);
+    to->many = part_of(from->many, part);
+    for (uint32_t b = 0; b < WARP_BITS; b++)
+        to->id[b] = part_of(from->id[b], part);
+}
+
+static void words_part(struct words *to, const struct words *from, uint32_t part)
+{
+    to->epoch = from->epoch;
+    to->plain = part_of(from->plain, part);
+    users_part(&to->readers, &from->readers, part);
+    users_part(&to->writers, &from->writers, part);
+}
+
 static inline enum races_found words_use(struct words *words, uint32_t epoch, uint32_t mask, uint32_t warp,
                                          uint32_t use)
 {
@@ -79,9 +109,14 @@ struct line { /* a bit for each word */
     uint32_t writer, written, written_many, plain;
     uint32_t detail; /* 0: `reader` and `writer` are the only ones; else theirs by word, from 1 on */
 };
+#define IN_PARTS (UINT32_C(1) << 31) /* in `detail`: where the line's parts are, which say all */
 
 struct detail {
     uint32_t reader[32], writer[32]; /* of words that are read, written by one alone */
+};
+
+struct line_parts {
+    struct line parts[PARTS];
 };
 
 struct region {
@@ -95,6 +130,8 @@ struct shard {
     size_t region_count, region_capacity;
     struct detail *details;
     size_t detail_count, detail_capacity;
+    struct line_parts *parts;
+    size_t part_count, part_capacity;
 };
 
 struct races {
@@ -106,10 +143,15 @@ struct races {
 
 /* ---- running blocks ---- */
 
+struct masks {
+    uint32_t read, written, plain;
+};
+
 struct used_line {
     uint64_t number;
     uint32_t slot; /* of the table */
-    uint32_t read, written, plain;
+    bool in_parts; /* which say all */
+    struct masks at_all;
     struct words now;
 };
 
@@ -122,7 +164,9 @@ struct races_block {
     uint32_t slot_bits;
     struct used_line *lines;
     size_t line_count, line_capacity;
-    struct words *shared; /* by line of shared memory */
+    struct words *shared;      /* by line of shared memory */
+    struct words *shared_part; /* by part; NULL: no line is in parts */
+    bool *shared_in_parts;
     uint64_t shared_lines;
 };
 
@@ -217,7 +261,7 @@ static bool add_user(uint32_t *only, uint32_t *any, uint32_t *many, uint32_t mas
     return true;
 }
 
-static enum races_found line_use(struct shard *shard, struct line *line, const struct used_line *used,
+static enum races_found line_use(struct shard *shard, struct line *line, const struct masks *used,
                                  uint32_t block)
 {
     struct detail *detail = line->detail ? &shard->details[line->detail - 1] : NULL;
@@ -238,6 +282,56 @@ static enum races_found line_use(struct shard *shard, struct line *line, const s
     return line->written_many & line->plain ? RACES_WRITES : RACES_NONE;
 }
 
+static void part_line(struct shard *shard, struct line *line)
+{
+    mem_grow(shard->parts, shard->part_count, shard->part_capacity);
+    struct line_parts *made = &shard->parts[shard->part_count++];
+    for (uint32_t part = 0; part < PARTS; part++) {
+        struct line *to = &made->parts[part];
+        *to = (struct line){.reader = line->reader,
+                            .read = part_of(line->read, part),
+                            .read_many = part_of(line->read_many, part),
+                            .writer = line->writer,
+                            .written = part_of(line->written, part),
+                            .written_many = part_of(line->written_many, part),
+                            .plain = part_of(line->plain, part)};
+        if (!line->detail)
+            continue;
+        struct detail *detail = add_detail(shard, to);
+        const struct detail *whole = &shard->details[line->detail - 1];
+        for (uint32_t i = 0; i < 32; i++) {
+            detail->reader[i] = whole->reader[8 * part + i / 4];
+            detail->writer[i] = whole->writer[8 * part + i / 4];
+        }
+    }
+    *line = (struct line){.detail = IN_PARTS | (uint32_t)(shard->part_count - 1)};
+}
+
+static struct masks masks_part(const struct masks *of, uint32_t part)
+{
+    return (struct masks){part_of(of->read, part), part_of(of->written, part), part_of(of->plain, part)};
+}
+
+/* The same where the block or the launch has the line in parts. */
+static enum races_found parts_use(struct shard *shard, struct line *line, const struct used_line *used,
+                                  uint32_t block)
+{
+    enum races_found most = RACES_NONE;
+    if (used->in_parts)
+        return RACES_NONE;
+    if (!(line->detail & IN_PARTS))
+        part_line(shard, line);
+    struct line *parts = shard->parts[line->detail & ~IN_PARTS].parts;
+    if (used->number & PART)
+        return line_use(shard, &parts[used->number % PARTS], &used->at_all, block);
+    for (uint32_t part = 0; part < PARTS; part++) {
+        struct masks masks = masks_part(&used->at_all, part);
+        enum races_found what = line_use(shard, &parts[part], &masks, block);
+        most = what > most ? what : most;
+    }
+    return most;
+}
+
 /* All that the block used goes to the launch. */
 static void merge(struct races_block *own)
 {
@@ -247,7 +341,8 @@ static void merge(struct races_block *own)
     enum races_found most = RACES_NONE;
     for (size_t i = 0; i < own->line_count; i++) {
         struct used_line *used = &own->lines[i];
-        uint64_t number = used->number / REGION_LINES;
+        bool is_part = used->number & PART;
+        uint64_t at = is_part ? (used->number & ~PART) / PARTS : used->number, number = at / REGION_LINES;
         if (!region || region->number != number) {
             struct shard *next = &races->shards[hash_of(number) >> 59];
             if (next != shard) {
@@ -258,8 +353,10 @@ static void merge(struct races_block *own)
             }
             region = find_region(shard, number);
         }
-        enum races_found what =
-            line_use(shard, &region->lines[used->number % REGION_LINES], used, own->block);
+        struct line *line = &region->lines[at % REGION_LINES];
+        enum races_found what = UNLIKELY(is_part || used->in_parts || line->detail & IN_PARTS)
+                                    ? parts_use(shard, line, used, own->block)
+                                    : line_use(shard, line, &used->at_all, own->block);
         most = what > most ? what : most;
         own->slots[used->slot] = 0;
     }
@@ -328,17 +425,57 @@ struct user {
     enum races_found most;
 };
 
+static void saw(struct user *user, enum races_found what)
+{
+    user->most = what > user->most ? what : user->most;
+}
+
+static inline void use_line(struct user *user, struct used_line *line, uint32_t mask)
+{
+    const struct races_block *own = user->own;
+    line->at_all.read |= user->use & USE_READS ? mask : 0;
+    line->at_all.written |= user->use & USE_WRITES ? mask : 0;
+    line->at_all.plain |= user->use & USE_PLAIN ? mask : 0;
+    if (own->warp_count > 1)
+        saw(user, words_use(&line->now, own->epoch, mask, user->warp, user->use));
+}
+
+/* Words of a line whose parts are in the table. */
+static void use_parts(struct user *user, uint64_t number, uint32_t mask)
+{
+    for (uint32_t part = 0; part < PARTS; part++)
+        if (part_of(mask, part))
+            use_line(user, find_line(user->own, PART | (PARTS * number + part)), part_of(mask, part));
+}
+
+/* Words of a line. */
 static inline void use_global(struct user *user, uint64_t number, uint32_t mask)
 {
+    struct used_line *line = find_line(user->own, number);
+    if (UNLIKELY(line->in_parts))
+        use_parts(user, number, mask);
+    else
+        use_line(user, line, mask);
+}
+
+/* Bytes of a part. */
+static void use_global_bytes(struct user *user, uint64_t number, uint32_t mask)
+{
     struct races_block *own = user->own;
-    struct used_line *line = find_line(own, number);
-    line->read |= user->use & USE_READS ? mask : 0;
-    line->written |= user->use & USE_WRITES ? mask : 0;
-    line->plain |= user->use & USE_PLAIN ? mask : 0;
-    if (own->warp_count == 1)
-        return;
-    enum races_found what = words_use(&line->now, own->epoch, mask, user->warp, user->use);
-    user->most = what > user->most ? what : user->most;
+    if (own->line_count + 1 + PARTS > LINES_MOST) /* a line and its parts come and go together */
+        merge(own);
+    struct used_line *line = find_line(own, number / PARTS);
+    if (!line->in_parts) {
+        struct used_line whole = *line;
+        line->in_parts = true;
+        line->at_all = (struct masks){0};
+        for (uint32_t part = 0; part < PARTS; part++) {
+            struct used_line *made = find_line(own, PART | (number / PARTS * PARTS + part));
+            made->at_all = masks_part(&whole.at_all, part);
+            words_part(&made->now, &whole.now, part);
+        }
+    }
+    use_line(user, find_line(own, PART | number), mask);
 }
 
 static inline void use_shared(struct user *user, uint64_t number, uint32_t mask)
@@ -346,31 +483,64 @@ static inline void use_shared(struct user *user, uint64_t number, uint32_t mask)
     struct races_block *own = user->own;
     if (UNLIKELY(number >= own->shared_lines))
         return;
-    enum races_found what = words_use(&own->shared[number], own->epoch, mask, user->warp, user->use);
-    user->most = what > user->most ? what : user->most;
+    if (LIKELY(!own->shared_part || !own->shared_in_parts[number])) {
+        saw(user, words_use(&own->shared[number], own->epoch, mask, user->warp, user->use));
+        return;
+    }
+    for (uint32_t part = 0; part < PARTS; part++)
+        if (part_of(mask, part))
+            saw(user, words_use(&own->shared_part[PARTS * number + part], own->epoch, part_of(mask, part),
+                                user->warp, user->use));
 }
 
-typedef void use_line(struct user *user, uint64_t number, uint32_t mask);
-
-/* Words from one address on. */
-static inline void use_range(struct user *user, uint64_t at, uint64_t bytes, use_line *use)
+static void use_shared_bytes(struct user *user, uint64_t number, uint32_t mask)
 {
-    uint64_t word = at / 4, end = (at + bytes + 3) / 4;
-    while (word < end) {
-        uint64_t first = word % 32, count = min_u64(end - word, 32 - first);
-        use(user, word / 32, (uint32_t)(((UINT64_C(1) << count) - 1) << first));
-        word += count;
+    struct races_block *own = user->own;
+    uint64_t line = number / PARTS;
+    if (UNLIKELY(line >= own->shared_lines))
+        return;
+    if (!own->shared_part) {
+        own->shared_part = mem_alloc_lines(PARTS * own->shared_lines, sizeof *own->shared_part);
+        own->shared_in_parts = mem_alloc(own->shared_lines, sizeof *own->shared_in_parts);
+    }
+    for (uint32_t part = 0; part < PARTS && !own->shared_in_parts[line]; part++)
+        words_part(&own->shared_part[PARTS * line + part], &own->shared[line], part);
+    own->shared_in_parts[line] = true;
+    saw(user, words_use(&own->shared_part[number], own->epoch, mask, user->warp, user->use));
+}
+
+/* How a user uses words of a line, or bytes of a part. */
+typedef void use_mask(struct user *user, uint64_t number, uint32_t mask);
+
+static inline void use_units(struct user *user, uint64_t first, uint64_t end, use_mask *use)
+{
+    while (first < end) {
+        uint64_t low = first % 32, count = min_u64(end - first, 32 - low);
+        use(user, first / 32, (uint32_t)(((UINT64_C(1) << count) - 1) << low));
+        first += count;
     }
 }
 
+/* Any bytes from one address on. */
+static inline void use_range(struct user *user, uint64_t at, uint64_t bytes, use_mask *words, use_mask *parts)
+{
+    if (LIKELY(!((at | bytes) % 4)))
+        use_units(user, at / 4, (at + bytes) / 4, words);
+    else
+        use_units(user, at, at + bytes, parts);
+}
+
 /* The same number of bytes for each lane. Lanes that follow each other mostly use the same line. */
-#define USE_LANES(user, at, lanes, bytes, use)                                                               \
+#define USE_LANES(user, at, lanes, bytes, use, use_bytes)                                                    \
     do {                                                                                                     \
-        uint64_t line = UINT64_MAX;                                                                          \
+        uint64_t line = UINT64_MAX, ones = (UINT64_C(1) << (bytes) / 4) - 1;                                 \
         uint32_t mask = 0;                                                                                   \
         EACH_LANE (i, lanes) {                                                                               \
-            uint64_t word = (at)[i] / 4, count = ((at)[i] % 4 + (bytes) + 3) / 4;                            \
-            uint64_t bits = ((UINT64_C(1) << count) - 1) << word % 32;                                       \
+            uint64_t word = (at)[i] / 4, bits = ones << word % 32;                                           \
+            if (UNLIKELY(((at)[i] | (bytes)) % 4)) {                                                         \
+                use_units(user, (at)[i], (at)[i] + (bytes), use_bytes);                                      \
+                continue;                                                                                    \
+            }                                                                                                \
             if (word / 32 != line) {                                                                         \
                 if (mask)                                                                                    \
                     use(user, line, mask);                                                                   \
@@ -417,20 +587,20 @@ FOR_EACH_HOST static uint32_t words_of_line(const uint32_t at[32])
 static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes)
 {
     if (lanes == UINT32_MAX && are_dense(at, bytes))
-        use_range(user, at[0], 32 * bytes, use_global);
+        use_range(user, at[0], 32 * bytes, use_global, use_global_bytes);
     else
-        USE_LANES(user, at, lanes, bytes, use_global);
+        USE_LANES(user, at, lanes, bytes, use_global, use_global_bytes);
 }
 
 static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes)
 {
-    uint32_t words = lanes == UINT32_MAX && bytes <= 4 ? words_of_line(at) : 0;
+    uint32_t words = lanes == UINT32_MAX && bytes == 4 ? words_of_line(at) : 0;
     if (LIKELY(words))
         use_shared(user, at[0] / LINE_BYTES, words);
     else if (lanes == UINT32_MAX && are_dense_shared(at, bytes))
-        use_range(user, at[0], UINT64_C(32) * bytes, use_shared);
+        use_range(user, at[0], UINT64_C(32) * bytes, use_shared, use_shared_bytes);
     else
-        USE_LANES(user, at, lanes, bytes, use_shared);
+        USE_LANES(user, at, lanes, bytes, use_shared, use_shared_bytes);
 }
 
 static void see_shared(struct user *user, const struct request *request)
@@ -478,7 +648,7 @@ static void see_global(struct user *user, const struct request *request)
     case REQUEST_PIECES:
         user->use = request->writes ? USE_WRITES | USE_PLAIN : USE_READS;
         for (size_t i = 0; i < request->piece_count; i++)
-            use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global);
+            use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global, use_global_bytes);
         return;
     }
     use_global_lanes(user, of->at, of->lanes, of->bytes);
@@ -503,6 +673,8 @@ void races_opened(struct races_block *own)
         own->epoch = 1;
         for (uint64_t i = 0; i < own->shared_lines; i++)
             own->shared[i].epoch = 0;
+        for (uint64_t i = 0; own->shared_part && i < PARTS * own->shared_lines; i++)
+            own->shared_part[i].epoch = 0;
         for (size_t i = 0; i < own->line_count; i++)
             own->lines[i].now.epoch = 0;
     }
@@ -554,6 +726,8 @@ static void free_block(struct races_block *own)
     mem_free(own->slots);
     mem_free(own->lines);
     mem_free(own->shared);
+    mem_free(own->shared_part);
+    mem_free(own->shared_in_parts);
     mem_free(own);
 }
 
@@ -571,6 +745,7 @@ void races_free(struct races *races)
             mem_free(shard->regions[k]);
         mem_free(shard->regions);
         mem_free(shard->details);
+        mem_free(shard->parts);
         pthread_mutex_destroy(&shard->lock);
     }
     pthread_mutex_destroy(&races->lock);

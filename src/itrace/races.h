@@ -1,20 +1,17 @@
-/* Finds data races of a launch while it runs: words of memory (4 bytes) that one warp writes and another one
- * reads or writes, with nothing that orders the two. What they hold then depends on time, and so may the
- * instructions.
+/* Finds data races of a launch while it runs: bytes of memory that one warp writes and another one reads or
+ * writes, with nothing that orders the two. What they hold then depends on time, and so may the instructions.
  *
- *   blocks of the launch   nothing orders them, so a word that one writes and another one uses is a race
- *   warps of a block       a barrier orders them, so only uses between two barriers count. A barrier for a
- * part of the block counts as one for all of it, and so does any operation on a barrier that is a word in
- * shared memory: some races are missed, and none is made up lanes of a warp        run in an order that does
- * not depend on time
+ * Nothing orders the blocks of a launch. A barrier orders the warps of its block; one for a part of the block
+ * counts as if it were for all of it, and so does any operation on a barrier that lies in shared memory, so
+ * that some races are missed and none is invented. Lanes of a warp run in an order that does not depend on
+ * time. Atomic operations without a result count as ordered if they commute; one with a result is a read and
+ * a write.
  *
- * Atomic operations without a result count as ordered among themselves if they commute. One with a result is
- * a read and a write.
- *
- * A running block has a table of the lines (128 bytes) that it used since its last barrier, by warp, and at
- * all. When it ends, the latter goes to the table of the launch, by block. What a table says of a word does
- * not depend on the order of uses, so the result depends neither on the number of threads nor on their speed.
- * The table of the launch takes about a quarter of the memory that the launch uses. */
+ * A running block has a table of the lines (128 bytes) that it uses: by which warps since the last barrier,
+ * and whether at all. When it ends, the latter goes to the table of the launch, by block. What a table says
+ * of a place does not depend on the order of uses, so the result depends neither on the number of threads nor
+ * on their speed. The table of the launch takes about a quarter of the memory that the launch uses; where
+ * several blocks share a line, up to twice the line. */
 #ifndef ITRACE_RACES_H
 #define ITRACE_RACES_H
 
@@ -25,7 +22,7 @@
 
 enum races_found {
     RACES_NONE,
-    RACES_WRITES, /* two write the same word, and none of others reads it */
+    RACES_WRITES, /* two write the same place, and nobody else reads it */
     RACES_READS,  /* one reads what another one writes */
 };
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # heddle replay says which recorded launches have data races: their instructions may depend on time.
+# shellcheck source=tests/cli/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 races='has threads that (read what others write|write to the same place) at the same time'

@@ -90,6 +90,19 @@ static void use_shared(uint32_t warp, enum shared_use how, uint32_t at, uint32_t
     races_use(places[0], warp, &request);
 }
 
+/* By one lane each. */
+static void use_shared_bytes(uint32_t warp, enum shared_use how, uint32_t at, uint32_t count)
+{
+    static const struct request none;
+    struct request request = none;
+    request.shared = (UINT64_C(1) << count) - 1;
+    request.shared_use = (uint8_t)how;
+    request.shared_bytes = 1;
+    for (uint32_t i = 0; i < count; i++)
+        request.shared_at[i] = at + i;
+    races_use(places[0], warp, &request);
+}
+
 /* ---- blocks ---- */
 
 static void test_blocks_apart(void **state)
@@ -368,12 +381,48 @@ static void test_64_lanes(void **state)
     assert_int_equal(result(), RACES_READS);
 }
 
+/* ---- smaller than words ---- */
+
+static void test_bytes_of_a_word(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        use(i, 0, REQUEST_LOAD, 3 * i, 3, 1);
+        use(i, 1, REQUEST_STORE, 200 + 6 * i, 3, 2);
+        races_opened(places[i]);
+        use(i, 2, REQUEST_STORE, 3 * i, 3, 1);
+        load(i, 0, 1024 + 4 * i, 1);
+        use(i, 0, REQUEST_STORE, 1024 + 4 * i, 2, 1);
+    }
+    for (uint32_t w = 0; w < WARPS; w++)
+        use_shared_bytes(w, SHARED_WRITE, 3 * w, 3);
+    assert_int_equal(result(), RACES_NONE);
+}
+
+static void test_words_and_bytes(void **state)
+{
+    (void)state;
+    store(0, 0, 0, 8);
+    use(1, 0, REQUEST_STORE, 32, 3, 1);
+    use(2, 0, REQUEST_STORE, 35, 1, 1);
+    store(3, 0, 36, 8);
+    use_shared(0, SHARED_WRITE, 0, 8, 0);
+    use_shared_bytes(1, SHARED_WRITE, 32, 3);
+    use_shared_bytes(2, SHARED_WRITE, 35, 1);
+    use_shared(3, SHARED_WRITE, 36, 8, 0);
+    assert_int_equal(result(), RACES_NONE);
+    use(4, 0, REQUEST_STORE, 3, 1, 1);
+    assert_int_equal(result(), RACES_WRITES);
+    use_shared(0, SHARED_READ, 32, 1, 0);
+    assert_int_equal(result(), RACES_READS);
+}
+
 /* ---- against all pairs of uses, one by one ---- */
 
-enum { USES = 40, WORDS = 70 };
+enum { USES = 40, PLACES = 280 };
 
 struct one_use {
-    uint32_t block, warp, epoch, first, count;
+    uint32_t block, warp, epoch, first, count, bytes;
     enum request_kind kind;
 };
 
@@ -384,7 +433,7 @@ static bool is_read(const struct one_use *use)
 
 static enum races_found of_pair(const struct one_use *a, const struct one_use *b)
 {
-    bool meet = a->first < b->first + b->count && b->first < a->first + a->count;
+    bool meet = a->first < b->first + b->count * b->bytes && b->first < a->first + a->count * a->bytes;
     bool ordered = a->block == b->block && (a->warp == b->warp || a->epoch != b->epoch);
     if (!meet || ordered || (is_read(a) && is_read(b)))
         return RACES_NONE;
@@ -399,25 +448,56 @@ static uint32_t draw(uint64_t *seed, uint32_t below)
     return (uint32_t)((*seed >> 33) % below);
 }
 
+/* Uses of any bytes, or of whole words only. */
+static void draw_use(uint64_t *seed, struct one_use *one, bool words, uint32_t kinds, uint32_t longest)
+{
+    static const enum request_kind rare[] = {REQUEST_STORE, REQUEST_ATOMIC};
+    one->block = draw(seed, BLOCKS);
+    one->warp = draw(seed, WARPS);
+    one->bytes = words ? 4 : 1u << draw(seed, 3);
+    one->first = draw(seed, PLACES / one->bytes) * one->bytes;
+    one->count = 1 + draw(seed, longest);
+    one->kind = draw(seed, kinds) ? REQUEST_LOAD : rare[draw(seed, 2)];
+    if (!draw(seed, 2))
+        return;
+    one->bytes = words ? 4 : 1; /* each has places of its own, mostly */
+    one->first = 400 + 5 * one->bytes * one->block;
+    one->count = 1 + draw(seed, 5);
+}
+
+static enum races_found use_all(const struct one_use *uses, uint32_t count, bool shared)
+{
+    static const enum shared_use shared_uses[] = {
+        [REQUEST_LOAD] = SHARED_READ, [REQUEST_STORE] = SHARED_WRITE, [REQUEST_ATOMIC] = SHARED_COMMUTES};
+    uint32_t epochs[BLOCKS] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct one_use *one = &uses[i];
+        for (; epochs[one->block] < one->epoch; epochs[one->block]++)
+            races_opened(places[one->block]);
+        if (!shared)
+            use(one->block, one->warp, one->kind, one->first, one->count, one->bytes);
+        else if (one->bytes == 4)
+            use_shared(one->warp, shared_uses[one->kind], one->first, one->count, 0);
+        else
+            use_shared_bytes(one->warp, shared_uses[one->kind], one->first, one->count * one->bytes);
+    }
+    return result();
+}
+
 static void test_random(void **state)
 {
     uint64_t seed = 1;
     uint32_t counts[3] = {0};
-    for (uint32_t round = 0; round < 4000; round++) {
-        struct one_use uses[USES];
+    for (uint32_t round = 0; round < 12000; round++) {
+        struct one_use uses[USES] = {0};
         uint32_t used = 2 + draw(&seed, USES - 2), epochs[BLOCKS] = {0}, kinds = 1 + draw(&seed, 12);
         uint32_t longest = 1 + draw(&seed, 8);
+        bool words = draw(&seed, 2), shared = round % 4 == 0;
         enum races_found expected = RACES_NONE;
         for (uint32_t i = 0; i < used; i++) {
-            static const enum request_kind rare[] = {REQUEST_STORE, REQUEST_ATOMIC};
             struct one_use *one = &uses[i];
-            *one = (struct one_use){draw(&seed, BLOCKS), draw(&seed, WARPS), 0, draw(&seed, WORDS), 0,
-                                    REQUEST_LOAD};
-            one->count = 1 + draw(&seed, longest);
-            if (!draw(&seed, kinds))
-                one->kind = rare[draw(&seed, 2)];
-            if (draw(&seed, 2)) /* each has words of its own, mostly */
-                one->first = 100 + 5 * one->block, one->count = 1 + draw(&seed, 5);
+            draw_use(&seed, one, words, kinds, longest);
+            one->block = shared ? 0 : one->block;
             epochs[one->block] += draw(&seed, 3) == 0;
             one->epoch = epochs[one->block];
             for (uint32_t k = 0; k < i; k++) {
@@ -427,14 +507,7 @@ static void test_random(void **state)
         }
         end(state);
         begin(state);
-        memset(epochs, 0, sizeof epochs);
-        for (uint32_t i = 0; i < used; i++) {
-            const struct one_use *one = &uses[i];
-            for (; epochs[one->block] < one->epoch; epochs[one->block]++)
-                races_opened(places[one->block]);
-            use(one->block, one->warp, one->kind, 4 * (uint64_t)one->first, one->count, 4);
-        }
-        enum races_found found = result();
+        enum races_found found = use_all(uses, used, shared);
         if (found != expected)
             fail_msg("round %u: %d, not %d", round, found, expected);
         counts[expected]++;
@@ -503,6 +576,8 @@ int main(void)
         TEST(test_shared_atomics),
         TEST(test_shared_in_two_halves),
         TEST(test_64_lanes),
+        TEST(test_bytes_of_a_word),
+        TEST(test_words_and_bytes),
         TEST(test_random),
         TEST(test_threads),
     };
