@@ -4,6 +4,7 @@
 #include "exec/atomics.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum {
@@ -51,6 +52,8 @@ struct words {
 static inline void users_add(struct users *users, uint32_t mask, uint32_t warp)
 {
     uint32_t new = mask & ~users->any, differ = 0;
+    if (!(mask & ~users->many))
+        return;
     for (uint32_t b = 0; b < WARP_BITS; b++) {
         uint32_t bit = 0 - (warp >> b & 1);
         differ |= users->id[b] ^ bit;
@@ -125,7 +128,7 @@ struct region {
 };
 
 struct shard {
-    pthread_mutex_t lock;
+    _Atomic bool locked;     /* for a few lines at a time */
     struct region **regions; /* by hash; NULL: none */
     size_t region_count, region_capacity;
     struct detail *details;
@@ -332,6 +335,18 @@ static enum races_found parts_use(struct shard *shard, struct line *line, const 
     return most;
 }
 
+/* Lighter than a mutex: lines that a block used may each be in another shard. */
+static void lock(struct shard *shard)
+{
+    while (atomic_exchange_explicit(&shard->locked, true, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock(struct shard *shard)
+{
+    atomic_store_explicit(&shard->locked, false, memory_order_release);
+}
+
 /* All that the block used goes to the launch. */
 static void merge(struct races_block *own)
 {
@@ -347,8 +362,8 @@ static void merge(struct races_block *own)
             struct shard *next = &races->shards[hash_of(number) >> 59];
             if (next != shard) {
                 if (shard)
-                    pthread_mutex_unlock(&shard->lock);
-                pthread_mutex_lock(&next->lock);
+                    unlock(shard);
+                lock(next);
                 shard = next;
             }
             region = find_region(shard, number);
@@ -361,7 +376,7 @@ static void merge(struct races_block *own)
         own->slots[used->slot] = 0;
     }
     if (shard)
-        pthread_mutex_unlock(&shard->lock);
+        unlock(shard);
     own->line_count = 0;
     if (most)
         found(races, most);
@@ -716,8 +731,6 @@ struct races *races_new(void)
 {
     struct races *races = mem_alloc(1, sizeof *races);
     pthread_mutex_init(&races->lock, NULL);
-    for (uint32_t i = 0; i < SHARDS; i++)
-        pthread_mutex_init(&races->shards[i].lock, NULL);
     return races;
 }
 
@@ -746,7 +759,6 @@ void races_free(struct races *races)
         mem_free(shard->regions);
         mem_free(shard->details);
         mem_free(shard->parts);
-        pthread_mutex_destroy(&shard->lock);
     }
     pthread_mutex_destroy(&races->lock);
     mem_free(races);
