@@ -17,6 +17,15 @@ enum request_kind {
     REQUEST_PIECES,   /* any bytes, from or to anywhere (matrices, asynchronous copies) */
 };
 
+/* What became of the words of shared memory, for observers. */
+enum shared_use {
+    SHARED_READ,
+    SHARED_WRITE,    /* also by an atomic operation without a result, if the order of several matters, */
+    SHARED_COMMUTES, /* or does not */
+    SHARED_CHANGE,   /* by one with a result */
+    SHARED_SYNC,     /* they are a barrier */
+};
+
 /* Bytes of global memory, and where on the host they come from or go to. */
 struct piece {
     uint64_t at;
@@ -63,6 +72,8 @@ struct request {
     lane_mask shared, local, param;
     uint8_t shared_bytes, local_bytes;
     bool shared_atomic, local_writes;
+    uint8_t shared_use;  /* enum shared_use */
+    uint32_t shared_gap; /* the second half of a lane's bytes is so far from the first; 0: behind it */
     struct delivery of;
     uint64_t operand[ISA_LANES], compare[ISA_LANES];
     uint32_t shared_at[ISA_LANES];
@@ -77,6 +88,8 @@ static inline void request_clear(struct request *request)
     request->of.barrier = NULL;
     request->of.is_async = request->of.merged = false;
     request->shared_atomic = request->writes = false;
+    request->shared_use = SHARED_READ;
+    request->shared_gap = 0;
     request->piece_count = 0;
     request->of.stage_bytes = 0;
 }

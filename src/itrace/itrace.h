@@ -83,7 +83,9 @@ struct itrace_chunk {
     D(ORDER, "uses what atomic operations return, or watches memory that others write")                      \
     D(CLOCK, "reads the clock")                                                                              \
     D(HEAP, "allocates memory")                                                                              \
-    D(SLEEP, "sleeps")
+    D(SLEEP, "sleeps")                                                                                       \
+    D(RACE, "has threads that read what others write at the same time")                                      \
+    D(WRITES, "has threads that write to the same place at the same time")
 
 enum itrace_doubt {
 #define D(id, text) DOUBT_##id,

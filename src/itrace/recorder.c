@@ -1,4 +1,5 @@
 #include "itrace/recorder.h"
+#include "itrace/races.h"
 #include "exec/block.h"
 
 #include <pthread.h>
@@ -24,6 +25,7 @@ struct recorded_launch {
     size_t number; /* in the trace's list */
     _Atomic uint32_t doubts;
     _Atomic uint64_t workspace;
+    struct races *races;         /* or NULL: its instructions are in doubt anyway */
     struct recorded_block *pool; /* with the kernel's lock held */
 };
 
@@ -32,6 +34,7 @@ struct recorded_block {
     struct recorded_block *next;
     const struct isa_ops *isa; /* the kernel's own */
     struct chunk_block streams; /* where those of its warps gather */
+    struct races_block *races; /* or NULL */
     uint32_t warp_count;
     struct recorded_warp {
         struct istream_writer stream;
@@ -97,6 +100,8 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     lane_mask active = warp->active;
     uint32_t alive = block->alive;
     struct istream_step step = {0};
+    bool opened = block->opened;
+    block->opened = false;
     if (UNLIKELY(!w->code || w->code->code != code))
         w->code = find_code(own->launch->kernel, code);
     own->isa->step(warp, stepped);
@@ -104,6 +109,13 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
         note_step(own, warp, stepped, alive, (enum isa_role)row->role, &step);
     istream_put(&w->stream, w->code, own->launch->kernel->context_count, (uint32_t)(row - code->timing),
                active, stepped, &step, block->worker->request);
+    if (own->races) {
+        if (!row->plain)
+            races_use(own->races, warp->index, block->worker->request);
+        if (UNLIKELY(block->opened))
+            races_opened(own->races);
+    }
+    block->opened |= opened;
 }
 
 /* ---- blocks ---- */
@@ -121,7 +133,11 @@ static void block_begins(struct observer *observer, struct block *block)
         own->launch = launch;
         own->isa = launch->kernel->kernel->isa;
         own->warp_count = block->warp_count;
+        if (launch->races)
+            own->races = races_block_new(launch->races, block->warp_count, block->shared_bytes);
     }
+    if (own->races)
+        races_block_begin(own->races, block->number);
     block->observed = own;
     launch->workspace = block->worker->grid->workspace;
 }
@@ -137,6 +153,8 @@ static void block_ends(struct observer *observer, struct block *block)
         chunk_block_add(&own->streams, &own->warps[i].stream);
         istream_writer_reset(&own->warps[i].stream);
     }
+    if (own->races)
+        races_block_end(own->races);
     itrace_launch_writer_add(launch->writer, block->number, &own->streams);
     block->observed = NULL;
     pthread_mutex_lock(&launch->kernel->lock);
@@ -221,6 +239,11 @@ static void copy_facts(struct itrace *trace, const struct kernel *kernel)
 
 /* ---- launches ---- */
 
+static uint32_t doubt_of(enum races_found found)
+{
+    return found == RACES_READS ? 1u << DOUBT_RACE : found == RACES_WRITES ? 1u << DOUBT_WRITES : 0;
+}
+
 /* With the lock held. */
 static size_t find_kernel(struct itrace_recorder *recorder, const struct kernel *kernel)
 {
@@ -254,6 +277,8 @@ struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const s
     made->number = launch;
     made->writer = itrace_launch_writer_new(recorder->writer);
     made->doubts = kernel->facts.ordered ? 1u << DOUBT_ORDER : 0;
+    if (!made->doubts)
+        made->races = races_new();
     return &made->observer;
 }
 
@@ -278,7 +303,7 @@ void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *obse
     launch->chunks = ended.chunks;
     launch->chunk_count = ended.chunk_count;
     launch->chunk_capacity = ended.chunk_capacity;
-    launch->doubts |= own->doubts;
+    launch->doubts |= own->doubts | (own->races ? doubt_of(races_find(own->races)) : 0);
     launch->counts = *result;
     launch->workspace = own->workspace;
     copy_codes(recorder->trace, own->kernel, &recorder->trace->kernels[launch->kernel]);
@@ -287,6 +312,7 @@ void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *obse
         next = block->next;
         free_block(block);
     }
+    races_free(own->races);
     mem_free(own);
 }
 

@@ -134,6 +134,24 @@ static uint32_t address_of(const struct gcn3_wave *w, const struct gcn3_lowered 
     return (w->s[GCN3_M0] & 0xffff) + 4 * lane; /* addtid */
 }
 
+/* An atomic operation: whether the order of several matters. */
+static enum shared_use use_of(const struct gcn3_lowered *op)
+{
+    bool is_whole = op->access.type != 'f';
+    switch ((enum change)op->access.change) {
+    case CHANGE_add:
+    case CHANGE_sub:
+    case CHANGE_min:
+    case CHANGE_max:
+    case CHANGE_and:
+    case CHANGE_or:
+    case CHANGE_xor:
+        return op->access.returns ? SHARED_CHANGE : is_whole ? SHARED_COMMUTES : SHARED_WRITE;
+    default:
+        return op->access.returns ? SHARED_CHANGE : SHARED_WRITE;
+    }
+}
+
 static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask lanes, uint32_t bytes)
 {
     struct request *request = w->isa.block->worker->request;
@@ -142,6 +160,7 @@ static void note(struct gcn3_wave *w, const struct gcn3_lowered *op, lane_mask l
     request->shared = lanes;
     request->shared_bytes = (uint8_t)bytes;
     request->shared_atomic = op->access.is_atomic;
+    request->shared_use = (uint8_t)use_of(op);
     EACH_LANE (i, lanes)
         request->shared_at[i] = (uint32_t)address_of(w, op, i) + (uint32_t)op->inst.offset;
 }
@@ -193,7 +212,8 @@ static void find_places(struct gcn3_wave *w, const struct gcn3_lowered *op, uint
             gcn3_lds_place(w, op, i, at[i], bytes);
 }
 
-static void note_places(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint32_t at[GCN3_LANES])
+static void note_places(struct gcn3_wave *w, const struct gcn3_lowered *op, const uint32_t at[GCN3_LANES],
+                        uint32_t gap)
 {
     struct request *request = w->isa.block->worker->request;
     if (!request)
@@ -201,6 +221,8 @@ static void note_places(struct gcn3_wave *w, const struct gcn3_lowered *op, cons
     request->shared = gcn3_exec(w);
     request->shared_bytes = op->access.bytes;
     request->shared_atomic = false;
+    request->shared_use = op->access.writes ? SHARED_WRITE : SHARED_READ;
+    request->shared_gap = gap;
     memcpy(request->shared_at, at, sizeof request->shared_at);
 }
 
@@ -240,7 +262,7 @@ static void move_one(struct gcn3_wave *w, const struct gcn3_lowered *op)
     char *shared = w->isa.block->shared;
     count(w, op);
     find_places(w, op, (uint32_t)op->inst.offset, bytes, at);
-    note_places(w, op, at);
+    note_places(w, op, at, 0);
     if (bytes >= 4) {
         move_words(w, op, at, bytes / 4, op->inst.b.number, op->inst.d.number);
         return;
@@ -261,7 +283,7 @@ static void move_two(struct gcn3_wave *w, const struct gcn3_lowered *op)
     count(w, op);
     find_places(w, op, (uint32_t)inst->offset * step, element, first);
     find_places(w, op, inst->offset1 * step, element, second);
-    note_places(w, op, first);
+    note_places(w, op, first, (inst->offset1 - (uint32_t)inst->offset) * step);
     move_words(w, op, first, words, inst->b.number, inst->d.number);
     move_words(w, op, second, words, inst->c.number, inst->d.number + words);
 }
@@ -290,6 +312,8 @@ static void change(struct gcn3_wave *w, const struct gcn3_lowered *op)
         }
     }
     note(w, op, lanes, op->access.bytes);
+    if (is_two && w->isa.block->worker->request)
+        w->isa.block->worker->request->shared_gap = offsets[1] - offsets[0];
 }
 
 /* The second operand is in LDS, too: its distance is in words, with a sign. */
@@ -331,6 +355,7 @@ static void move_counter(struct gcn3_wave *w, const struct gcn3_lowered *op)
         request->shared = 1;
         request->shared_bytes = 4;
         request->shared_atomic = true;
+        request->shared_use = SHARED_CHANGE;
         request->shared_at[0] = at;
     }
 }

@@ -326,6 +326,10 @@ void gcn3_access_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, const u
         request->shared = lanes;
         request->shared_bytes = op->access.bytes;
         request->shared_atomic = op->access.is_atomic;
+        request->shared_use = !op->access.is_atomic ? (op->access.writes ? SHARED_WRITE : SHARED_READ)
+                              : op->access.returns  ? SHARED_CHANGE
+                              : atomic_rows[op->access.operation].commutes ? SHARED_COMMUTES
+                                                                           : SHARED_WRITE;
     }
 }
 

@@ -268,12 +268,14 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
     return survey;
 }
 
-void access_note_shared(struct warp *w, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes)
+static void note_shared(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
+                        uint64_t bytes)
 {
     struct request *request = w->isa.block->worker->request;
     if (LIKELY(!request))
         return;
     request->shared_bytes = (uint8_t)bytes;
+    request->shared_use = access->writes ? SHARED_WRITE : SHARED_READ;
     if (LIKELY(!request->shared)) /* what other lanes have there does not count */
         for (uint32_t i = 0; i < WARP_LANES; i++)
             request->shared_at[i] = (uint32_t)at[i];
@@ -317,7 +319,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_SHARED:
         survey = check_shared(w, op, access, active, at, size);
         base = w->isa.block->shared;
-        access_note_shared(w, active, at, size);
+        note_shared(w, access, active, at, size);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
@@ -462,7 +464,7 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         all[i] = offset;
     if (space == PTX_SHARED) {
         check_shared(w, op, access, who, all, size);
-        access_note_shared(w, who, all, size);
+        note_shared(w, access, who, all, size);
         return w->isa.block->shared + offset;
     }
     if (space == PTX_LOCAL) {
@@ -490,7 +492,7 @@ void access_resolve(struct warp *w, const struct op *op, const struct access *ac
         high |= at[i];
     if (access->space == PTX_SHARED) {
         check_shared(w, op, access, active, at, size);
-        access_note_shared(w, active, at, size);
+        note_shared(w, access, active, at, size);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = w->isa.block->shared + at[i];
     } else if (high < WINDOW_SHARED) {

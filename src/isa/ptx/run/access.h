@@ -51,8 +51,7 @@ void access_check(struct warp *warp, const struct op *op, lanes who);
  * wrong. */
 void access_blame(struct warp *warp, const struct op *op);
 
-/* For models that keep time: lanes go to shared memory, or to pieces of global memory. */
-void access_note_shared(struct warp *warp, lanes who, const uint64_t at[WARP_LANES], uint64_t bytes);
+/* For models that keep time: lanes go to pieces of global memory. */
 void access_add_piece(struct request *request, uint64_t at, char *host, uint64_t bytes, uint32_t lane);
 
 /* A texture fetch (units.c) whose texels are all on the stage: its results, to its registers. And whether

@@ -136,6 +136,8 @@ static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
     lanes done = 0;
     w->wait = WAIT_NOT;
     access_resolve(w, op, &m->access, active, places);
+    if (w->isa.block->worker->request)
+        w->isa.block->worker->request->shared_use = SHARED_SYNC;
     EACH_LANE (lane, active) {
         uint64_t state = load(places[lane]);
         uint64_t count = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 1;

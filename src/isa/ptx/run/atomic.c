@@ -117,8 +117,13 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     bool alone_there = access->space == PTX_SHARED;
     w->spins += form->returns;
     access_resolve(w, op, access, active, places);
-    if (alone_there && w->isa.block->worker->request)
-        w->isa.block->worker->request->shared_atomic = !form->merges;
+    struct request *request = w->isa.block->worker->request;
+    if (UNLIKELY(request) && request->shared) {
+        request->shared_use = form->returns                     ? SHARED_CHANGE
+                              : atomic_rows[form->row].commutes ? SHARED_COMMUTES
+                                                                : SHARED_WRITE;
+        request->shared_atomic = alone_there && !form->merges;
+    }
     if (alone_there && form->counts) {
         uint32_t old[WARP_LANES];
         add_words(places, (const void *)b, old, active);
@@ -126,7 +131,7 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
             blend(d, old, 4, active);
         return;
     }
-    if (UNLIKELY(w->isa.block->worker->request)) {
+    if (UNLIKELY(request)) {
         lanes far = 0;
         EACH_LANE (i, active)
             far |= (lanes)is_far(w, places[i]) << i;
