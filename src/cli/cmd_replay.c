@@ -20,7 +20,8 @@
 
 static const struct option_row options[] = {
     TIMING_OPTIONS,
-    {"--threads", "N|all", "threads of this machine (1 unless told; the results are the same for any number)"},
+    {"--threads", "N|all",
+     "threads of this machine (1 unless told; the results are the same for any number)"},
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     {"--json", "FILE", NULL},
     STATS_LAUNCHES_OPTION,
@@ -152,7 +153,8 @@ static bool report(const struct replay_request *r, const struct system *system, 
 }
 
 /* What a checkpoint can be gone on from with: the same trace. */
-static void identify(const struct replay_request *r, const struct itrace_reader *reader, struct text *identity)
+static void identify(const struct replay_request *r, const struct itrace_reader *reader,
+                     struct text *identity)
 {
     text_add(identity, "trace = %s, %llu bytes\n", r->folder,
              (unsigned long long)itrace_reader_bytes(reader));
@@ -168,9 +170,10 @@ static void tell_line(const struct itrace *trace, const struct replaying_options
         launches += is_replayed;
         instructions += is_replayed ? launch->counts.warp_instructions : 0;
     }
-    printf("replayed %llu of %zu launches, %llu warp instructions, %.3f s: %.2f million warp instructions/s\n",
-           (unsigned long long)launches, trace->launch_count, (unsigned long long)instructions, seconds,
-           (double)instructions / seconds / 1e6);
+    printf(
+        "replayed %llu of %zu launches, %llu warp instructions, %.3f s: %.2f million warp instructions/s\n",
+        (unsigned long long)launches, trace->launch_count, (unsigned long long)instructions, seconds,
+        (double)instructions / seconds / 1e6);
 }
 
 static int replay(const struct replay_request *r, struct itrace_reader *reader, const struct system *system,
@@ -204,7 +207,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
         return complain(EXIT_USAGE, err);
     if (r->sample > 0) {
         text_fini(&identity);
-        return replay_sample(reader, &with, r->sample, r->json);
+        return cmd_replay_sample(reader, &with, r->sample, r->json);
     }
     double start = host_seconds();
     struct driver *driver = driver_new(&with, err);
@@ -282,7 +285,8 @@ const struct cmd cmd_replay = {
     .name = "replay",
     .arguments = "FOLDER",
     .help = "simulate a trace of instructions, made by `heddle run --record FOLDER PROGRAM`",
-    .more = "The program is not needed, nor its kernels or a compiler. Unless told, the system is the one that it\n"
+    .more = "The program is not needed, nor its kernels or a compiler. Unless told, the system is the one "
+            "that it\n"
             "was recorded for.",
     .options = options,
     .run = run,

@@ -38,7 +38,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     bool taken;
     if (!timing_took(&request->timing, row, value, &taken, err))
         return false;
-    if (!taken && !record_took(&request->timing, row, value, &taken, err))
+    if (!taken && !cmd_record_took(&request->timing, row, value, &taken, err))
         return false;
     if (taken)
         return true;
@@ -139,7 +139,7 @@ static int tell(struct run *run, const struct system *system, const char *system
     launches_explain(&lines, &how, &summary);
     if (request->trace_mem && !cmd_trace_mem_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
-    if (request->timing.record && !record_tell(run->folder, &summary, &err))
+    if (request->timing.record && !cmd_record_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
@@ -168,7 +168,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    return timing_check(&request->timing, err) && record_check(&request->timing, err) &&
+    return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 

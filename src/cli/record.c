@@ -11,8 +11,8 @@
 
 enum { NOTE_MOST = 1 << 16 };
 
-bool record_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,
-                 struct err *err)
+bool cmd_record_took(struct timing_request *request, const struct option_row *row, const char *value,
+                     bool *mine, struct err *err)
 {
     struct err why;
     *mine = true;
@@ -28,7 +28,7 @@ bool record_took(struct timing_request *request, const struct option_row *row, c
     return true;
 }
 
-bool record_check(const struct timing_request *timing, struct err *err)
+bool cmd_record_check(const struct timing_request *timing, struct err *err)
 {
     struct text path = {0};
     if (!timing->record)
@@ -63,7 +63,7 @@ static void tell_whole(char *note, struct text *text)
         text_add(text, "heddle: the trace ends before the program did: %s\n", cut + 4);
 }
 
-bool record_tell(const char *folder, struct text *text, struct err *err)
+bool cmd_record_tell(const char *folder, struct text *text, struct err *err)
 {
     bool good = true;
     unsigned number = 1;

@@ -1,4 +1,5 @@
-/* --record of `heddle run` and of workloads: a trace of the instructions of kernels, which `heddle replay` takes. */
+/* --record of `heddle run` and of workloads: a trace of the instructions of kernels, which `heddle replay`
+ * takes. */
 #ifndef CLI_RECORD_H
 #define CLI_RECORD_H
 
@@ -12,13 +13,13 @@
     }
 
 /* Takes an option if it is one of these; *mine tells. */
-bool record_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,
-                 struct err *err);
+bool cmd_record_took(struct timing_request *request, const struct option_row *row, const char *value,
+                     bool *mine, struct err *err);
 
 /* Whether it goes together with the rest, and can be written. */
-bool record_check(const struct timing_request *timing, struct err *err);
+bool cmd_record_check(const struct timing_request *timing, struct err *err);
 
 /* What the program's processes left in the folder of its run, in words; false: a trace is missing. */
-bool record_tell(const char *folder, struct text *text, struct err *err);
+bool cmd_record_tell(const char *folder, struct text *text, struct err *err);
 
 #endif

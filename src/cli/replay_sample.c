@@ -35,13 +35,13 @@ static bool describe_launches(struct sample_run *run, struct err *err)
                            (unsigned long long)launch->number);
         if (!good)
             break;
-        run->launches[i] = (struct sampling_launch){
-            .kernel = launch->kernel,
-            .threads = launch->block[0] * launch->block[1] * launch->block[2],
-            .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-            .instructions = launch->counts.warp_instructions,
-            .resident = replaying_resident(driver, run->reader, i),
-            .whole = launch->cooperative || launch->place_count};
+        run->launches[i] =
+            (struct sampling_launch){.kernel = launch->kernel,
+                                     .threads = launch->block[0] * launch->block[1] * launch->block[2],
+                                     .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                     .instructions = launch->counts.warp_instructions,
+                                     .resident = replaying_resident(driver, run->reader, i),
+                                     .whole = launch->cooperative || launch->place_count};
     }
     driver_free(driver);
     return good;
@@ -56,8 +56,8 @@ static void take_measured(struct sample_run *run, struct driver *driver, const u
             continue;
         while (at < run->trace->launch_count && run->trace->launches[at].number < record.launch)
             at++;
-        struct sampling_measured measured = {
-            .blocks = blocks[at], .ps = (double)(record.timing->end_ps - record.timing->start_ps)};
+        struct sampling_measured measured = {.blocks = blocks[at],
+                                             .ps = (double)(record.timing->end_ps - record.timing->start_ps)};
         for (int m = 0; m < SAMPLING_MARKS; m++)
             measured.marks[m] = (double)record.timing->marks[m];
         sampling_take(run->sampling, at, &measured);
@@ -96,8 +96,9 @@ static void tell(const struct sample_run *run)
             tell_row(demangled(run->trace->kernels[i].facts.name), &one);
     }
     tell_row("all kernels", &e);
-    printf("\nestimated from %.2f%% of all instructions, in %.2f s; the error is about one standard deviation\n",
-           100 * (double)e.simulated_instructions / fmax((double)e.instructions, 1), run->seconds);
+    printf(
+        "\nestimated from %.2f%% of all instructions, in %.2f s; the error is about one standard deviation\n",
+        100 * (double)e.simulated_instructions / fmax((double)e.instructions, 1), run->seconds);
 }
 
 static void put_estimate(struct json_writer *json, const struct sampling_estimate *e)
@@ -151,8 +152,8 @@ static bool run_passes(struct sample_run *run, struct err *err)
     return good;
 }
 
-int replay_sample(struct itrace_reader *reader, const struct driver_options *with, double percent,
-                  const char *json)
+int cmd_replay_sample(struct itrace_reader *reader, const struct driver_options *with, double percent,
+                      const char *json)
 {
     struct err err = {.text = "interrupted"};
     struct driver_options options = *with;

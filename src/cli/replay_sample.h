@@ -6,7 +6,7 @@
 #include "itrace/reader.h"
 
 /* percent: the error that is asked for. json: file, or NULL. Gives the exit status. */
-int replay_sample(struct itrace_reader *reader, const struct driver_options *with, double percent,
-                  const char *json);
+int cmd_replay_sample(struct itrace_reader *reader, const struct driver_options *with, double percent,
+                      const char *json);
 
 #endif

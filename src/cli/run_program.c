@@ -307,8 +307,8 @@ static void prepare(void *user)
 {
     const struct run *run = user;
     set_environment(run);
-    if (run->identity.length ||
-        run->request->trace_mem || run->request->timing.record) /* addresses of the program are the same in each run */
+    if (run->identity.length || run->request->trace_mem ||
+        run->request->timing.record) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }
 

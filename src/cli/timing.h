@@ -20,7 +20,8 @@ struct timing_request {
     char *own;           /* the settings of the environment */
     char *gpus;          /* ... and of --gpus, --unified or --monolithic */
     const char *gpus_by; /* ... which of these it was, or NULL */
-    const char *record;  /* where a trace of instructions goes, or NULL; then timing is on when asked for only */
+    const char
+        *record; /* where a trace of instructions goes, or NULL; then timing is on when asked for only */
     uint64_t record_limit;
 };
 

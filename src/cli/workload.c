@@ -76,7 +76,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     bool taken;
     if (!timing_took(&r->timing, row, value, &taken, err))
         return false;
-    if (!taken && !record_took(&r->timing, row, value, &taken, err))
+    if (!taken && !cmd_record_took(&r->timing, row, value, &taken, err))
         return false;
     if (taken)
         return true;
@@ -198,7 +198,7 @@ static bool tell_traces(const char *folder, struct err *err)
 static bool tell_recorded(const char *folder, struct err *err)
 {
     struct text text = {0};
-    bool good = record_tell(folder, &text, err);
+    bool good = cmd_record_tell(folder, &text, err);
     fputs(text.at ? text.at : "", stderr);
     text_fini(&text);
     return good;
@@ -297,7 +297,7 @@ int cmd_workload(int count, char **words)
     if (!timing_from_environment(&r.timing, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
-        !timing_check(&r.timing, &err) || !record_check(&r.timing, &err))
+        !timing_check(&r.timing, &err) || !cmd_record_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem ||
              r.timing.system || r.timing.record)

@@ -62,7 +62,8 @@ struct command {
     uint64_t order;        /* of all that were submitted */
     struct command_wait *waits;
     size_t wait_count, wait_capacity;
-    struct command_wait after; /* of a wait for an event: what it waits for, be it done or not; or no stream */
+    struct command_wait
+        after; /* of a wait for an event: what it waits for, be it done or not; or no stream */
 };
 
 struct stream {
@@ -78,9 +79,9 @@ struct stream {
     uint64_t submitted;
     _Atomic uint64_t done; /* commands; goes on when the stream is used again, so a wait never goes stale */
     uint64_t default_seen; /* command of the default stream that was waited for already */
-    struct recording *recording; /* or NULL */
-    FILE *print;                 /* of its kernels; NULL before the first one */
-    uint32_t traced;             /* its number in a trace, from 1 on; 0: not there (itracing.c) */
+    struct recording *recording;     /* or NULL */
+    FILE *print;                     /* of its kernels; NULL before the first one */
+    uint32_t traced;                 /* its number in a trace, from 1 on; 0: not there (itracing.c) */
     uint64_t traced_id, traced_from; /* the id that it had then; commands before */
 };
 

@@ -341,8 +341,11 @@ static void end_fill(struct command *command, struct task *task)
         note(command, task, COPIED_fill, box_bytes(&fill->box));
 }
 
-static const struct command_ops fill_ops = {
-    .bytes = sizeof(struct fill_command), .run = run_fill, .begin = begin_fill, .end = end_fill, .begin_is_pure = true};
+static const struct command_ops fill_ops = {.bytes = sizeof(struct fill_command),
+                                            .run = run_fill,
+                                            .begin = begin_fill,
+                                            .end = end_fill,
+                                            .begin_is_pure = true};
 
 enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait)
 {

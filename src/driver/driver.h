@@ -58,7 +58,7 @@ struct timing_options {
 };
 
 /* A trace of instructions that is written. */
-struct record_options {
+struct itracing_options {
     const char *folder;                /* NULL: none */
     uint64_t first_launch, end_launch; /* of these launches (by their numbers); end 0: no end */
     uint64_t limit;                    /* bytes; 0: none */
@@ -75,7 +75,7 @@ struct driver_options {
     bool padded_bounds;            /* kernels may touch the padding between allocations, as on a GPU */
     bool keep_launches;            /* so that driver_launch can give them */
     const char *trace_mem;         /* traces of accesses to global memory begin so (tracing.h); NULL: none */
-    struct record_options record;
+    struct itracing_options record;
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */

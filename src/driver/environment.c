@@ -110,8 +110,8 @@ static bool options_of(struct driver_options *options)
     timing->watch_host = true;
     options->trace_mem = text_of("HEDDLE_TRACE_MEM");
     options->record.folder = text_of("HEDDLE_RECORD");
-    if (options->record.folder && !launches_of("HEDDLE_KERNELS", &options->record.first_launch,
-                                               &options->record.end_launch, 0))
+    if (options->record.folder &&
+        !launches_of("HEDDLE_KERNELS", &options->record.first_launch, &options->record.end_launch, 0))
         return false;
     timing->attach = text_of("HEDDLE_ATTACH");
     timing->on |= timing->attach != NULL;

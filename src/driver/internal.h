@@ -89,9 +89,9 @@ struct memory {
     struct mappings mappings;
     struct placed_memory *placed; /* by address */
     size_t placed_count, placed_capacity;
-    bool told_limit;            /* that the host's limit left no addresses was said */
-    uint32_t machine;           /* the process that the machine is in; 0: this one */
-    struct ipc_lender *lenders; /* whose memory is mapped here */
+    bool told_limit;               /* that the host's limit left no addresses was said */
+    uint32_t machine;              /* the process that the machine is in; 0: this one */
+    struct ipc_lender *lenders;    /* whose memory is mapped here */
     struct memory_range *replayed; /* memory of a trace that is in no arena (replaying.c) */
     size_t replayed_count, replayed_capacity;
 };
@@ -249,7 +249,8 @@ struct driver {
     pthread_mutex_t report_lock;
     struct tracing *tracing;   /* or NULL */
     struct itracing *itracing; /* or NULL */
-    struct kernel **replayed;  /* what replaying.c made, as is the memory that copies from and to the host use */
+    struct kernel *
+        *replayed; /* what replaying.c made, as is the memory that copies from and to the host use */
     size_t replayed_count, replayed_capacity;
     void *replay_host;
     uint64_t replay_host_bytes;

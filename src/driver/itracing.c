@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "itrace/bytes.h"
+#include "itrace/blob.h"
 #include "itrace/recorder.h"
 #include "system/machine.h"
 
@@ -24,7 +24,7 @@ struct itracing {
     uint64_t first, end;      /* launches that are recorded; end 0: no end */
     uint32_t streams;
     uint64_t ranges_seen; /* memory.ranges_changed, when it was noted last */
-    struct bytes filled;  /* a bit for each page of managed memory that is known not to be zero */
+    struct blob filled;   /* a bit for each page of managed memory that is known not to be zero */
 };
 
 /* ---- where it goes ---- */
@@ -114,7 +114,8 @@ static struct itrace_call *add_call(struct itracing *own, enum itrace_call_kind 
     return call;
 }
 
-/* With the lock held: the number of a stream whose command this is. One that is used again had commands before.
+/* With the lock held: the number of a stream whose command this is. One that is used again had commands
+ * before.
  */
 static uint32_t number_of(struct itracing *own, struct stream *stream, const struct command *command)
 {
@@ -241,7 +242,7 @@ static void note_page(struct itracing *own, uint64_t base, uint64_t page)
     uint64_t number = (page - base) / PAGE;
     if (own->filled.count <= number / 8) {
         size_t more = number / 8 + 1 - own->filled.count;
-        memset(bytes_room(&own->filled, more), 0, more);
+        memset(blob_room(&own->filled, more), 0, more);
         own->filled.count += more;
     }
     uint8_t *bits = &own->filled.at[number / 8];
@@ -392,12 +393,10 @@ static size_t find_launch(const struct itrace *trace, uint64_t number)
 struct observer *itracing_begin(struct driver *driver, uint64_t number, struct kernel *kernel)
 {
     struct itracing *own = driver->itracing;
-    if (!own || number < own->first || (own->end && number >= own->end) ||
-        itrace_writer_is_full(own->writer))
+    if (!own || number < own->first || (own->end && number >= own->end) || itrace_writer_is_full(own->writer))
         return NULL;
     pthread_mutex_lock(&own->lock);
-    struct observer *observer =
-        itrace_recorder_begin(own->recorder, kernel, find_launch(own->trace, number));
+    struct observer *observer = itrace_recorder_begin(own->recorder, kernel, find_launch(own->trace, number));
     pthread_mutex_unlock(&own->lock);
     return observer;
 }
@@ -461,7 +460,7 @@ bool itracing_finish(struct driver *driver, struct err *err)
     text_fini(&line);
     text_fini(&own->folder);
     text_fini(&own->note);
-    bytes_fini(&own->filled);
+    blob_fini(&own->filled);
     itrace_free(trace);
     pthread_mutex_destroy(&own->lock);
     mem_free(own);

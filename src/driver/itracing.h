@@ -1,9 +1,10 @@
-/* Traces of instructions (src/itrace): what the host does is noted where it comes to the driver, and what kernels
- * do by observers of their launches. Nothing here without HEDDLE_RECORD.
+/* Traces of instructions (src/itrace): what the host does is noted where it comes to the driver, and what
+ * kernels do by observers of their launches. Nothing here without HEDDLE_RECORD.
  *
  * Processes of one program: the first that uses a GPU records into the folder itself, the next ones into
- * FOLDER/process-2, ... Each leaves a file recorded.NUMBER in the run folder: "unfinished FOLDER", then "whole
- * LAUNCHES RECORDED INSTRUCTIONS BYTES FOLDER", with "cut WHY" behind it where it is, or "failed WHY". */
+ * FOLDER/process-2, ... Each leaves a file recorded.NUMBER in the run folder: "unfinished FOLDER", then
+ * "whole LAUNCHES RECORDED INSTRUCTIONS BYTES FOLDER", with "cut WHY" behind it where it is, or "failed WHY".
+ */
 #ifndef DRIVER_ITRACING_H
 #define DRIVER_ITRACING_H
 
@@ -33,8 +34,9 @@ bool itracing_finish(struct driver *driver, struct err *err);
 /* ---- what the host does; nothing where nothing is recorded ---- */
 
 void itracing_call(struct driver *driver, enum host_call call); /* it makes a call that takes time */
-void itracing_wait(struct stream *stream, uint64_t number);    /* for a command */
-void itracing_command(struct stream *stream, struct command *command); /* with the commands' lock held: one enters */
+void itracing_wait(struct stream *stream, uint64_t number);     /* for a command */
+void itracing_command(struct stream *stream,
+                      struct command *command); /* with the commands' lock held: one enters */
 void itracing_touch(struct driver *driver, uint64_t at, uint64_t bytes, uint32_t use); /* as timeline_touch */
 void itracing_manage(struct driver *driver, const struct managed_order *order);
 

@@ -132,8 +132,10 @@ static enum command_turn begin_prefetch(struct command *command, struct task *ta
     return TURN_TASK;
 }
 
-static const struct command_ops prefetch_ops = {
-    .bytes = sizeof(struct prefetch_command), .run = run_prefetch, .begin = begin_prefetch, .begin_is_pure = true};
+static const struct command_ops prefetch_ops = {.bytes = sizeof(struct prefetch_command),
+                                                .run = run_prefetch,
+                                                .begin = begin_prefetch,
+                                                .begin_is_pure = true};
 
 enum result managed_prefetch(struct stream *stream, uint64_t address, uint64_t bytes, uint32_t place)
 {

@@ -19,8 +19,8 @@ bool memory_init(struct driver *driver, struct err *err)
     mappings_init(&driver->memory.mappings);
     driver->memory.ranges_changed = 1;
     driver->memory.machine = driver->attach ? attach_process(driver->attach) : 0;
-    driver->memory.moves_managed =
-        (driver->options.timing.on || driver->options.record.folder) && !driver->attach && system_moves_managed(&driver->system);
+    driver->memory.moves_managed = (driver->options.timing.on || driver->options.record.folder) &&
+                                   !driver->attach && system_moves_managed(&driver->system);
     if (driver->memory.moves_managed &&
         !arena_init(&driver->memory.managed, host_bytes, UINT64_C(0x4d0000000000), err))
         return false;

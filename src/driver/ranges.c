@@ -12,8 +12,8 @@ static void add_range(struct memory_ranges *ranges, uint64_t at, uint64_t bytes,
 }
 
 /* Of a unified device, whose members have pages of it in turn. */
-static void add_spread_range(struct memory_ranges *ranges, uint64_t at, uint64_t bytes, struct physical_address to,
-                             const struct system *system)
+static void add_spread_range(struct memory_ranges *ranges, uint64_t at, uint64_t bytes,
+                             struct physical_address to, const struct system *system)
 {
     add_range(ranges, at, bytes, to);
     ranges->at[ranges->count - 1].page = system->spec.interleave;
@@ -22,7 +22,8 @@ static void add_spread_range(struct memory_ranges *ranges, uint64_t at, uint64_t
 
 /* What a program mapped itself lies behind the arena. Members of a unified device have large pages of it in
  * turn: whole ones of the device's memory, and of those that its other memory is made of. */
-static void add_mapped(struct memory_ranges *ranges, const struct driver *driver, const struct allocation *one)
+static void add_mapped(struct memory_ranges *ranges, const struct driver *driver,
+                       const struct allocation *one)
 {
     uint32_t members = system_members(&driver->system);
     uint64_t place = one->physical->place;

@@ -24,7 +24,7 @@ struct replaying {
     const struct replaying_options *options;
     struct stream **streams; /* of the trace, by number */
     size_t stream_count, stream_capacity;
-    unsigned char *host;     /* what copies from and to the host use of it */
+    unsigned char *host; /* what copies from and to the host use of it */
     uint64_t host_bytes;
     struct err *err;
 };
@@ -211,12 +211,13 @@ static struct function_copy copy_of(struct driver *driver, struct kernel *kernel
 uint64_t replaying_resident(struct driver *driver, struct itrace_reader *reader, size_t number)
 {
     const struct itrace_launch *launch = &itrace_reader_trace(reader)->launches[number];
-    const struct gpu_spec *gpu = driver->devices[launch->device < driver->device_count ? launch->device : 0].spec;
+    const struct gpu_spec *gpu =
+        driver->devices[launch->device < driver->device_count ? launch->device : 0].spec;
     struct kernel *kernel = replay_kernel_new(reader, number);
     struct function_copy copy = copy_of(driver, kernel, launch);
     struct occupancy_need need;
-    function_need(&copy, (uint64_t)launch->block[0] * launch->block[1] * launch->block[2], launch->shared_bytes,
-                  &need);
+    function_need(&copy, (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
+                  launch->shared_bytes, &need);
     uint64_t blocks = occupancy_of(gpu, &need).blocks * gpu->sm_count;
     replay_kernel_free(kernel);
     return blocks;
@@ -268,8 +269,7 @@ static void forget_memory(struct driver *driver)
     struct memory *memory = &driver->memory;
     pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < memory->replayed_count; i++)
-        mem_unmap(memory->replayed[i].host - memory->replayed[i].at % PAGE,
-                  memory->replayed[i].bytes + PAGE);
+        mem_unmap(memory->replayed[i].host - memory->replayed[i].at % PAGE, memory->replayed[i].bytes + PAGE);
     memory->replayed_count = 0;
     memory->ranges_changed++;
     pthread_mutex_unlock(&memory->lock);

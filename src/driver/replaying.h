@@ -1,5 +1,5 @@
-/* Replays a trace of instructions (src/itrace) in simulated time: the host's calls are made again, in order, and
- * kernels do what they did. */
+/* Replays a trace of instructions (src/itrace) in simulated time: the host's calls are made again, in order,
+ * and kernels do what they did. */
 #ifndef DRIVER_REPLAYING_H
 #define DRIVER_REPLAYING_H
 

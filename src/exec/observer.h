@@ -1,5 +1,5 @@
-/* An observer of every instruction of a launch: with time, or without (stepwise.h). Blocks that a fault stops do
- * not end. */
+/* An observer of every instruction of a launch: with time, or without (stepwise.h). Blocks that a fault stops
+ * do not end. */
 #ifndef EXEC_OBSERVER_H
 #define EXEC_OBSERVER_H
 

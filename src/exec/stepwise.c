@@ -1,6 +1,6 @@
-/* Each thread of the host runs a block to its end before the next: of each warp in turn, all instructions until
- * it waits or its slice is over. If the order of blocks matters, they may wait for each other: one thread runs as
- * many as the GPU can hold, in turns. */
+/* Each thread of the host runs a block to its end before the next: of each warp in turn, all instructions
+ * until it waits or its slice is over. If the order of blocks matters, they may wait for each other: one
+ * thread runs as many as the GPU can hold, in turns. */
 #include "exec/stepwise.h"
 #include "exec/answer.h"
 #include "exec/observer.h"
@@ -10,8 +10,8 @@
 
 #include <stdatomic.h>
 
-/* Instructions of a warp before others have their turn; of one that may wait for other blocks: what it executes
- * while it waits should be as little as on a GPU. */
+/* Instructions of a warp before others have their turn; of one that may wait for other blocks: what it
+ * executes while it waits should be as little as on a GPU. */
 enum { SLICE = 4096, SLICE_ORDERED = 64 };
 
 struct stepwise {
@@ -139,7 +139,8 @@ void stepwise_run(const struct launch *launch, uint64_t serial, uint64_t workspa
                          .lock = PTHREAD_MUTEX_INITIALIZER,
                          .result = result};
     s.room = launch->resident_blocks && !launch->cooperative ? launch->resident_blocks : s.block_count;
-    uint64_t threads = launch->kernel->facts.ordered ? 1 : min_u64(max_u64(launch->threads, 1), s.block_count);
+    uint64_t threads =
+        launch->kernel->facts.ordered ? 1 : min_u64(max_u64(launch->threads, 1), s.block_count);
     pthread_t *handles = mem_alloc(threads, sizeof *handles);
     uint64_t started = 1;
     for (; started < threads; started++)

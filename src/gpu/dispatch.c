@@ -343,7 +343,8 @@ static void block_ended(struct dispatcher *d, const struct sm_block_message *rep
     d->free_at =
         max_u64(d->free_at, component_now(d->component)) + max_u64(d->block_ps, kernel->warps * d->warp_ps);
     kernel->ended++;
-    while (kernel->mark_count < GPU_MARKS && kernel->ended * GPU_MARKS >= (kernel->mark_count + 1) * kernel->blocks)
+    while (kernel->mark_count < GPU_MARKS &&
+           kernel->ended * GPU_MARKS >= (kernel->mark_count + 1) * kernel->blocks)
         kernel->marks[kernel->mark_count++] = component_now(d->component) - kernel->start_ps;
     kernel->unsettled += report->writes;
     give_room(&d->sms[sm], kernel);

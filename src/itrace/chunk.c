@@ -6,12 +6,12 @@ enum { LEVEL = 3, RAW_MOST = 1 << 30 };
 
 void chunk_block_add(struct chunk_block *block, const struct istream_writer *warp)
 {
-    bytes_put_varint(&block->lengths, warp->runs.count);
-    bytes_put_varint(&block->lengths, warp->data.count);
-    bytes_put_varint(&block->lengths, warp->firsts.count / sizeof(uint64_t));
-    bytes_put_all(&block->runs, warp->runs.at, warp->runs.count);
-    bytes_put_all(&block->data, warp->data.at, warp->data.count);
-    bytes_put_all(&block->firsts, warp->firsts.at, warp->firsts.count);
+    blob_put_varint(&block->lengths, warp->runs.count);
+    blob_put_varint(&block->lengths, warp->data.count);
+    blob_put_varint(&block->lengths, warp->firsts.count / sizeof(uint64_t));
+    blob_put_all(&block->runs, warp->runs.at, warp->runs.count);
+    blob_put_all(&block->data, warp->data.at, warp->data.count);
+    blob_put_all(&block->firsts, warp->firsts.at, warp->firsts.count);
 }
 
 void chunk_block_reset(struct chunk_block *block)
@@ -21,18 +21,18 @@ void chunk_block_reset(struct chunk_block *block)
 
 void chunk_block_fini(struct chunk_block *block)
 {
-    bytes_fini(&block->lengths);
-    bytes_fini(&block->runs);
-    bytes_fini(&block->data);
-    bytes_fini(&block->firsts);
+    blob_fini(&block->lengths);
+    blob_fini(&block->runs);
+    blob_fini(&block->data);
+    blob_fini(&block->firsts);
 }
 
 void chunk_builder_add(struct chunk_builder *builder, const struct chunk_block *block)
 {
-    bytes_put_all(&builder->all.lengths, block->lengths.at, block->lengths.count);
-    bytes_put_all(&builder->all.runs, block->runs.at, block->runs.count);
-    bytes_put_all(&builder->all.data, block->data.at, block->data.count);
-    bytes_put_all(&builder->all.firsts, block->firsts.at, block->firsts.count);
+    blob_put_all(&builder->all.lengths, block->lengths.at, block->lengths.count);
+    blob_put_all(&builder->all.runs, block->runs.at, block->runs.count);
+    blob_put_all(&builder->all.data, block->data.at, block->data.count);
+    blob_put_all(&builder->all.firsts, block->firsts.at, block->firsts.count);
     builder->block_count++;
 }
 
@@ -63,36 +63,36 @@ static uint64_t predict(struct prediction *p, size_t i, uint64_t *distance, bool
     return value;
 }
 
-static void put_firsts(struct bytes *raw, const struct chunk_block *all)
+static void put_firsts(struct blob *raw, const struct chunk_block *all)
 {
-    struct cursor lengths = {.at = all->lengths.at, .end = all->lengths.at + all->lengths.count};
+    struct scan lengths = {.at = all->lengths.at, .end = all->lengths.at + all->lengths.count};
     const uint8_t *at = all->firsts.at;
     struct prediction prediction = {0};
     while (lengths.at != lengths.end) {
-        cursor_varint(&lengths);
-        cursor_varint(&lengths);
-        uint64_t count = cursor_varint(&lengths);
+        scan_varint(&lengths);
+        scan_varint(&lengths);
+        uint64_t count = scan_varint(&lengths);
         for (uint64_t i = 0; i < count; i++, at += sizeof(uint64_t)) {
             uint64_t distance = unaligned_u64(at);
             predict(&prediction, i, &distance, false);
-            bytes_put_signed(raw, (int64_t)distance);
+            blob_put_signed(raw, (int64_t)distance);
         }
     }
     mem_free(prediction.at);
 }
 
-void chunk_pack(struct chunk_builder *builder, struct bytes *packed, uint64_t *raw_bytes)
+void chunk_pack(struct chunk_builder *builder, struct blob *packed, uint64_t *raw_bytes)
 {
     struct chunk_block *all = &builder->all;
-    struct bytes raw = {0};
-    bytes_put_all(&raw, all->lengths.at, all->lengths.count);
-    bytes_put_all(&raw, all->runs.at, all->runs.count);
-    bytes_put_all(&raw, all->data.at, all->data.count);
+    struct blob raw = {0};
+    blob_put_all(&raw, all->lengths.at, all->lengths.count);
+    blob_put_all(&raw, all->runs.at, all->runs.count);
+    blob_put_all(&raw, all->data.at, all->data.count);
     put_firsts(&raw, all);
     *raw_bytes = raw.count;
     size_t most = ZSTD_compressBound(raw.count);
     packed->count = 0;
-    bytes_room(packed, most);
+    blob_room(packed, most);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     REQUIRE(context);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
@@ -100,7 +100,7 @@ void chunk_pack(struct chunk_builder *builder, struct bytes *packed, uint64_t *r
     packed->count = ZSTD_compress2(context, packed->at, most, raw.at, raw.count);
     ZSTD_freeCCtx(context);
     REQUIRE(!ZSTD_isError(packed->count));
-    bytes_fini(&raw);
+    blob_fini(&raw);
     chunk_block_reset(all);
     builder->first_block += builder->block_count;
     builder->block_count = 0;
@@ -109,19 +109,19 @@ void chunk_pack(struct chunk_builder *builder, struct bytes *packed, uint64_t *r
 /* ---- reading ---- */
 
 /* Where each warp's streams are; false: that is more than there is. */
-static bool find_streams(struct chunk *chunk, struct cursor *raw)
+static bool find_streams(struct chunk *chunk, struct scan *raw)
 {
     uint64_t runs = 0, data = 0, firsts = 0, left = (uint64_t)(raw->end - raw->at);
     for (uint64_t i = 0; i < chunk->warp_count && !raw->bad; i++) {
         struct chunk_warp *warp = &chunk->warps[i];
-        runs += warp->runs_bytes = cursor_varint(raw);
-        data += warp->data_bytes = cursor_varint(raw);
-        firsts += warp->first_count = cursor_varint(raw);
+        runs += warp->runs_bytes = scan_varint(raw);
+        data += warp->data_bytes = scan_varint(raw);
+        firsts += warp->first_count = scan_varint(raw);
         raw->bad |= warp->runs_bytes > left || warp->data_bytes > left || warp->first_count > left ||
                     runs > left || data > left || firsts > left;
     }
-    const uint8_t *runs_at = raw->bad ? NULL : cursor_take(raw, runs);
-    const uint8_t *data_at = raw->bad ? NULL : cursor_take(raw, data);
+    const uint8_t *runs_at = raw->bad ? NULL : scan_take(raw, runs);
+    const uint8_t *data_at = raw->bad ? NULL : scan_take(raw, data);
     if (raw->bad || firsts > (uint64_t)(raw->end - raw->at))
         return false;
     chunk->firsts = mem_alloc(firsts + 1, sizeof *chunk->firsts);
@@ -138,13 +138,13 @@ static bool find_streams(struct chunk *chunk, struct cursor *raw)
     return true;
 }
 
-static void read_firsts(struct chunk *chunk, struct cursor *raw)
+static void read_firsts(struct chunk *chunk, struct scan *raw)
 {
     struct prediction prediction = {0};
     uint64_t *at = chunk->firsts;
     for (uint64_t w = 0; w < chunk->warp_count; w++)
         for (uint64_t i = 0; i < chunk->warps[w].first_count; i++) {
-            uint64_t distance = (uint64_t)cursor_signed(raw);
+            uint64_t distance = (uint64_t)scan_signed(raw);
             *at++ = predict(&prediction, i, &distance, true);
         }
     mem_free(prediction.at);
@@ -162,7 +162,7 @@ struct chunk *chunk_unpack(const void *packed, size_t bytes, uint64_t raw_bytes,
     chunk->raw = mem_alloc(raw_bytes + 1, 1);
     chunk->warps = mem_alloc(warp_count + 1, sizeof *chunk->warps);
     size_t got = ZSTD_decompress(chunk->raw, raw_bytes, packed, bytes);
-    struct cursor raw = {.at = chunk->raw, .end = chunk->raw + raw_bytes};
+    struct scan raw = {.at = chunk->raw, .end = chunk->raw + raw_bytes};
     bool good = got == raw_bytes && find_streams(chunk, &raw);
     if (good)
         read_firsts(chunk, &raw);

@@ -9,14 +9,14 @@
 #define ITRACE_CHUNK_H
 
 #include "base/err.h"
-#include "itrace/bytes.h"
+#include "itrace/blob.h"
 #include "itrace/istream.h"
 
 /* ---- writing ---- */
 
 /* The streams of a block, one warp behind the other. */
 struct chunk_block {
-    struct bytes lengths, runs, data, firsts;
+    struct blob lengths, runs, data, firsts;
 };
 
 void chunk_block_add(struct chunk_block *block, const struct istream_writer *warp);
@@ -36,7 +36,7 @@ static inline size_t chunk_builder_bytes(const struct chunk_builder *builder)
 
 void chunk_builder_add(struct chunk_builder *builder, const struct chunk_block *block);
 /* Its compressed bytes; the builder is empty then. */
-void chunk_pack(struct chunk_builder *builder, struct bytes *packed, uint64_t *raw_bytes);
+void chunk_pack(struct chunk_builder *builder, struct blob *packed, uint64_t *raw_bytes);
 
 /* ---- reading ---- */
 

@@ -1,7 +1,7 @@
 /* The index of a trace: written and read by the same functions. Units and atomic operations are told by name,
  * so that a trace stays good when rows are added. */
 #include "itrace/itrace.h"
-#include "itrace/bytes.h"
+#include "itrace/blob.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -13,8 +13,8 @@ enum { VERSION = 1, INDEX_MOST = 1 << 30, LEVEL = 3 };
 
 struct coder {
     bool reading;
-    struct bytes *out;
-    struct cursor in;
+    struct blob *out;
+    struct scan in;
     struct itrace *trace;
     uint8_t units[256]; /* reading: of the file, to ours */
 };
@@ -24,9 +24,9 @@ struct coder {
 static void code_number(struct coder *c, uint64_t *value)
 {
     if (c->reading)
-        *value = cursor_varint(&c->in);
+        *value = scan_varint(&c->in);
     else
-        bytes_put_varint(c->out, *value);
+        blob_put_varint(c->out, *value);
 }
 
 #define CODE(c, member)                                                                                      \
@@ -37,7 +37,8 @@ static void code_number(struct coder *c, uint64_t *value)
             (member) = (__typeof__(member))code_value;                                                       \
     } while (0)
 
-/* How many elements follow; each takes a byte at least, so a damaged number is found before memory is made. */
+/* How many elements follow; each takes a byte at least, so a damaged number is found before memory is made.
+ */
 static uint64_t code_count(struct coder *c, uint64_t count)
 {
     code_number(c, &count);
@@ -54,11 +55,11 @@ static void code_text(struct coder *c, const char **text)
     uint64_t length = *text && !c->reading ? strlen(*text) + 1 : 0;
     code_number(c, &length);
     if (!c->reading) {
-        bytes_put_all(c->out, *text, length ? length - 1 : 0);
+        blob_put_all(c->out, *text, length ? length - 1 : 0);
         return;
     }
     *text = NULL;
-    const char *at = length ? (const char *)cursor_take(&c->in, length - 1) : NULL;
+    const char *at = length ? (const char *)scan_take(&c->in, length - 1) : NULL;
     if (!at)
         return;
     struct text copy = {0};
@@ -103,8 +104,8 @@ static void code_row(struct coder *c, struct isa_timing *row)
     CODE(c, row->writes);
     CODE(c, row->steps);
     CODE(c, row->first_step);
-    uint64_t bits = row->guards | (uint64_t)row->counters << 4 | (uint64_t)row->merged << 6 |
-                    (uint64_t)row->plain << 7;
+    uint64_t bits =
+        row->guards | (uint64_t)row->counters << 4 | (uint64_t)row->merged << 6 | (uint64_t)row->plain << 7;
     code_number(c, &bits);
     if (c->reading) {
         row->guards = bits & 15;
@@ -315,7 +316,7 @@ static void code_all(struct coder *c)
     }
 }
 
-void itrace_encode_index(const struct itrace *trace, struct bytes *bytes)
+void itrace_encode_index(const struct itrace *trace, struct blob *bytes)
 {
     struct coder c = {.out = bytes, .trace = (struct itrace *)(uintptr_t)trace};
     code_all(&c);
@@ -344,8 +345,8 @@ static bool call_fits(const struct itrace *trace, const struct itrace_call *call
     if (call->kind == CALL_LAUNCH && call->field[1] >= trace->launch_count)
         return false;
     bool has_stream = call->kind == CALL_LAUNCH || call->kind == CALL_COPY || call->kind == CALL_FILL ||
-                      call->kind == CALL_PREFETCH || call->kind == CALL_COMMAND ||
-                      call->kind == CALL_AFTER || call->kind == CALL_WAIT;
+                      call->kind == CALL_PREFETCH || call->kind == CALL_COMMAND || call->kind == CALL_AFTER ||
+                      call->kind == CALL_WAIT;
     return (!has_stream || call->field[0] < *streams) &&
            (call->kind != CALL_AFTER || call->field[1] < *streams) &&
            (call->kind != CALL_TOUCH_BY || call->field[3] < *streams);
@@ -368,7 +369,7 @@ static bool all_fits(const struct itrace *trace)
 struct itrace *itrace_decode_index(const void *bytes, size_t count, const char *name, struct err *err)
 {
     struct coder c = {.reading = true, .trace = itrace_new()};
-    c.in = (struct cursor){.at = bytes, .end = (const uint8_t *)bytes + count};
+    c.in = (struct scan){.at = bytes, .end = (const uint8_t *)bytes + count};
     code_all(&c);
     if (!c.in.bad && c.in.at == c.in.end && all_fits(c.trace))
         return c.trace;
@@ -392,7 +393,7 @@ static void path_of(const char *folder, struct text *path)
 
 bool itrace_write_index(const struct itrace *trace, const char *folder, struct err *err)
 {
-    struct bytes raw = {0};
+    struct blob raw = {0};
     struct text path = {0};
     struct file_writer writer;
     itrace_encode_index(trace, &raw);
@@ -412,11 +413,11 @@ bool itrace_write_index(const struct itrace *trace, const char *folder, struct e
     }
     text_fini(&path);
     mem_free(packed);
-    bytes_fini(&raw);
+    blob_fini(&raw);
     return good;
 }
 
-static bool inflate(const struct text *file, const char *path, struct bytes *raw, struct err *err)
+static bool inflate(const struct text *file, const char *path, struct blob *raw, struct err *err)
 {
     struct index_head head;
     if (file->length < sizeof head || memcmp(file->at, magic, sizeof magic) != 0)
@@ -437,12 +438,12 @@ static bool inflate(const struct text *file, const char *path, struct bytes *raw
 struct itrace *itrace_read_index(const char *folder, struct err *err)
 {
     struct text path = {0}, file = {0};
-    struct bytes raw = {0};
+    struct blob raw = {0};
     struct itrace *trace = NULL;
     path_of(folder, &path);
     if (file_read(path.at, INDEX_MOST, &file, err) && inflate(&file, path.at, &raw, err))
         trace = itrace_decode_index(raw.at, raw.count, path.at, err);
-    bytes_fini(&raw);
+    blob_fini(&raw);
     text_fini(&file);
     text_fini(&path);
     return trace;

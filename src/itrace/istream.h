@@ -10,14 +10,15 @@
  *
  * Numbers are varints. An access is coded by its shape, which is that of the same instruction's last access
  * unless it is told, and by the addresses of its lanes: a base and a grid, or one by one. The base, that of
- * the first lane, is told as the distance from what the last two accesses of the instruction predict. So the streams of warps
- * that do the same work are the same bytes, but for their firsts, which lie at equal distances. */
+ * the first lane, is told as the distance from what the last two accesses of the instruction predict. So the
+ * streams of warps that do the same work are the same bytes, but for their firsts, which lie at equal
+ * distances. */
 #ifndef ITRACE_ISTREAM_H
 #define ITRACE_ISTREAM_H
 
 #include "isa/request.h"
 #include "isa/warp.h"
-#include "itrace/bytes.h"
+#include "itrace/blob.h"
 
 enum run_flag {
     RUN_ACTIVE = 1,     /* other lanes than before: a mask */
@@ -89,8 +90,8 @@ static inline uint64_t address_grid_offset(const struct address_grid *grid, uint
            (uint64_t)(int64_t)grid->row * (lane >> grid->shift);
 }
 
-/* What predicts the next access of an instruction: of the first set of addresses. Others are rare. Every warp has
- * one for each such instruction, so they are small. */
+/* What predicts the next access of an instruction: of the first set of addresses. Others are rare. Every warp
+ * has one for each such instruction, so they are small. */
 struct access_context {
     struct access_shape shape;
     uint64_t base;
@@ -99,7 +100,7 @@ struct access_context {
     int32_t delta; /* from the base before to the last; 0 where that is far */
 };
 
-static inline int32_t access_delta(uint64_t base, uint64_t before)
+static inline int32_t istream_delta(uint64_t base, uint64_t before)
 {
     int64_t delta = (int64_t)(base - before);
     return delta == (int32_t)delta ? (int32_t)delta : 0;
@@ -118,11 +119,11 @@ void istream_code_fini(struct istream_code *own);
 /* ---- writing ---- */
 
 struct istream_writer {
-    struct bytes runs, data, firsts;
+    struct blob runs, data, firsts;
     struct access_context *contexts;
     uint32_t context_count;
     const struct istream_code *code; /* of the run */
-    uint32_t first, count;          /* its instructions; count 0: there is none */
+    uint32_t first, count;           /* its instructions; count 0: there is none */
     lane_mask active;
     uint32_t opened; /* EVENT_OPENED of the run */
     /* of the run before */
@@ -143,8 +144,8 @@ struct istream_step {
 
 /* An instruction, as it was before it was executed: code, number, lanes; and what came of it. */
 void istream_put(struct istream_writer *writer, const struct istream_code *code, uint32_t context_count,
-                uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
-                const struct istream_step *step, const struct request *request);
+                 uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
+                 const struct istream_step *step, const struct request *request);
 void istream_end(struct istream_writer *writer); /* all is in the streams */
 void istream_writer_reset(struct istream_writer *writer);
 void istream_writer_fini(struct istream_writer *writer);
@@ -163,7 +164,7 @@ struct istream_run {
 };
 
 struct istream_reader {
-    struct cursor runs, data;
+    struct scan runs, data;
     const uint64_t *firsts, *firsts_end;
     struct access_context *contexts;
     struct istream_run run;

@@ -1,5 +1,6 @@
-/* Streams of bytes become the instructions of a warp again (istream.h). Whatever the bytes are, nothing beyond
- * them is read, and what comes of them can be simulated: lanes that exist, instructions of the code. */
+/* Streams of bytes become the instructions of a warp again (istream.h). Whatever the bytes are, nothing
+ * beyond them is read, and what comes of them can be simulated: lanes that exist, instructions of the code.
+ */
 #include "itrace/istream.h"
 #include "exec/atomics.h"
 
@@ -11,34 +12,34 @@ static const struct istream_code *find_code(const struct istream_codes *codes, u
     return NULL;
 }
 
-static void read_events(struct cursor *runs, struct istream_run *run)
+static void read_events(struct scan *runs, struct istream_run *run)
 {
-    run->events = (uint32_t)cursor_varint(runs);
-    run->opened = run->events & EVENT_OPENED ? (uint32_t)cursor_varint(runs) : 0;
+    run->events = (uint32_t)scan_varint(runs);
+    run->opened = run->events & EVENT_OPENED ? (uint32_t)scan_varint(runs) : 0;
     if (run->events & EVENT_ARRIVES) {
-        run->barrier = (uint32_t)cursor_varint(runs) % 16;
-        run->threads = (uint32_t)cursor_varint(runs);
-        run->expected = (uint32_t)cursor_varint(runs);
+        run->barrier = (uint32_t)scan_varint(runs) % 16;
+        run->threads = (uint32_t)scan_varint(runs);
+        run->expected = (uint32_t)scan_varint(runs);
     }
-    run->exits = run->events & EVENT_EXITS ? (uint32_t)cursor_varint(runs) : 0;
-    run->sleep_ns = run->events & EVENT_SLEEPS ? (uint32_t)cursor_varint(runs) : 0;
+    run->exits = run->events & EVENT_EXITS ? (uint32_t)scan_varint(runs) : 0;
+    run->sleep_ns = run->events & EVENT_SLEEPS ? (uint32_t)scan_varint(runs) : 0;
 }
 
 bool istream_next_run(struct istream_reader *reader, const struct istream_codes *codes)
 {
-    struct cursor *runs = &reader->runs;
+    struct scan *runs = &reader->runs;
     struct istream_run *run = &reader->run;
     if (runs->at == runs->end)
         return false;
-    uint32_t flags = cursor_byte(runs);
-    run->first = (uint32_t)((int64_t)run->first + run->count + cursor_signed(runs));
-    run->count = (uint32_t)cursor_varint(runs);
+    uint32_t flags = scan_byte(runs);
+    run->first = (uint32_t)((int64_t)run->first + run->count + scan_signed(runs));
+    run->count = (uint32_t)scan_varint(runs);
     if (flags & RUN_ACTIVE)
-        run->active = cursor_varint(runs);
+        run->active = scan_varint(runs);
     if (flags & RUN_CODE)
-        run->code = find_code(codes, cursor_varint(runs));
+        run->code = find_code(codes, scan_varint(runs));
     run->has_mask = flags & (RUN_MASK | RUN_MASK_NONE);
-    run->mask = flags & RUN_MASK ? cursor_varint(runs) : flags & RUN_MASK_NONE ? 0 : run->active;
+    run->mask = flags & RUN_MASK ? scan_varint(runs) : flags & RUN_MASK_NONE ? 0 : run->active;
     run->moved = flags & RUN_MOVED;
     run->branched = flags & RUN_BRANCHED;
     run->diverged = flags & RUN_DIVERGED;
@@ -53,13 +54,13 @@ bool istream_next_run(struct istream_reader *reader, const struct istream_codes 
 
 lane_mask istream_guard(struct istream_reader *reader, lane_mask active)
 {
-    switch (cursor_byte(&reader->data)) {
+    switch (scan_byte(&reader->data)) {
     case 0:
         return active;
     case 1:
         return 0;
     default:
-        return cursor_varint(&reader->data);
+        return scan_varint(&reader->data);
     }
 }
 
@@ -74,10 +75,10 @@ static uint64_t next_first(struct istream_reader *reader)
     return *reader->firsts++;
 }
 
-static void read_list(struct cursor *data, uint64_t at[], lane_mask lanes, uint64_t base, bool scaled)
+static void read_list(struct scan *data, uint64_t at[], lane_mask lanes, uint64_t base, bool scaled)
 {
     EACH_LANE (i, lanes & (lanes - 1)) {
-        int64_t distance = cursor_signed(data);
+        int64_t distance = scan_signed(data);
         base += (uint64_t)(scaled ? distance * 4 : distance);
         at[i] = base;
     }
@@ -103,20 +104,20 @@ static void fill_grid(uint64_t at[], lane_mask lanes, uint64_t base, const struc
         at[i] = base + address_grid_offset(grid, i);
 }
 
-static void read_grid(struct cursor *data, struct address_grid *grid)
+static void read_grid(struct scan *data, struct address_grid *grid)
 {
-    grid->shift = cursor_byte(data) & 7;
-    grid->stride = (int32_t)cursor_signed(data);
-    grid->row = (int32_t)cursor_signed(data);
+    grid->shift = scan_byte(data) & 7;
+    grid->stride = (int32_t)scan_signed(data);
+    grid->row = (int32_t)scan_signed(data);
 }
 
 /* Gives the lanes, of those that a warp of so many has. */
 static lane_mask read_addresses(struct istream_reader *reader, struct access_context *context, uint64_t at[],
                                 lane_mask mask, uint32_t width)
 {
-    struct cursor *data = &reader->data;
-    uint32_t form = cursor_byte(data);
-    lane_mask lanes = form & ADDRESSES_LANES ? cursor_varint(data) : mask;
+    struct scan *data = &reader->data;
+    uint32_t form = scan_byte(data);
+    lane_mask lanes = form & ADDRESSES_LANES ? scan_varint(data) : mask;
     lanes &= UINT64_MAX >> (ISA_LANES - width);
     if (form & ADDRESSES_GRID)
         read_grid(data, &context->grid);
@@ -126,8 +127,8 @@ static lane_mask read_addresses(struct istream_reader *reader, struct access_con
     }
     uint64_t base = context->seen ? context->base + (uint64_t)(int64_t)context->delta : next_first(reader);
     if (form & ADDRESSES_MISSED)
-        base += (uint64_t)cursor_signed(data);
-    context->delta = context->seen ? access_delta(base, context->base) : 0;
+        base += (uint64_t)scan_signed(data);
+    context->delta = context->seen ? istream_delta(base, context->base) : 0;
     context->base = base;
     context->seen = true;
     at[first_lane(lanes)] = base;
@@ -153,11 +154,12 @@ static lane_mask read_set(struct istream_reader *reader, struct access_context *
 /* What an L1 cache takes of a lane or piece at most; a damaged trace may say more. */
 enum { PIECE_MOST = 1 << 20, PIECES_MOST = 1 << 16 };
 
-static void read_pieces(struct istream_reader *reader, struct access_context *context, struct request *request)
+static void read_pieces(struct istream_reader *reader, struct access_context *context,
+                        struct request *request)
 {
-    struct cursor *data = &reader->data;
-    request->of.lanes = cursor_varint(data);
-    uint64_t next = context->base, stage_bytes = cursor_varint(data), count = cursor_varint(data);
+    struct scan *data = &reader->data;
+    request->of.lanes = scan_varint(data);
+    uint64_t next = context->base, stage_bytes = scan_varint(data), count = scan_varint(data);
     if (count > PIECES_MOST || stage_bytes > PIECE_MOST) {
         data->bad = true;
         return;
@@ -165,10 +167,10 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
     for (uint64_t i = 0; i < count; i++) {
         mem_grow(request->pieces, request->piece_count, request->piece_capacity);
         struct piece *piece = &request->pieces[request->piece_count++];
-        uint64_t at = !i && !context->seen ? next_first(reader) : next + (uint64_t)cursor_signed(data);
+        uint64_t at = !i && !context->seen ? next_first(reader) : next + (uint64_t)scan_signed(data);
         context->base = i ? context->base : at;
         context->seen = true;
-        *piece = (struct piece){.at = at, .bytes = (uint32_t)cursor_varint(data)};
+        *piece = (struct piece){.at = at, .bytes = (uint32_t)scan_varint(data)};
         data->bad |= piece->bytes > PIECE_MOST;
         if (data->bad)
             piece->bytes = 0;
@@ -229,11 +231,11 @@ static void set_operands(struct request *request, bool differ)
 
 void istream_access(struct istream_reader *reader, uint32_t number, lane_mask mask, struct request *request)
 {
-    struct cursor *data = &reader->data;
+    struct scan *data = &reader->data;
     struct access_context *context = &reader->contexts[number];
     struct access_shape *shape = &context->shape;
-    if (cursor_byte(data) != 1) {
-        const uint8_t *told = cursor_take(data, sizeof *shape);
+    if (scan_byte(data) != 1) {
+        const uint8_t *told = scan_take(data, sizeof *shape);
         if (told)
             memcpy(shape, told, sizeof *shape);
         if (!shape_is_good(shape)) {

@@ -33,19 +33,19 @@ static uint32_t events_of(const struct isa_stepped *stepped, const struct istrea
 static void put_events(struct istream_writer *w, uint32_t events, const struct isa_stepped *stepped,
                        const struct istream_step *step)
 {
-    struct bytes *runs = &w->runs;
-    bytes_put_varint(runs, events);
+    struct blob *runs = &w->runs;
+    blob_put_varint(runs, events);
     if (events & EVENT_OPENED)
-        bytes_put_varint(runs, w->opened);
+        blob_put_varint(runs, w->opened);
     if (events & EVENT_ARRIVES) {
-        bytes_put_varint(runs, step->barrier);
-        bytes_put_varint(runs, step->threads);
-        bytes_put_varint(runs, step->expected);
+        blob_put_varint(runs, step->barrier);
+        blob_put_varint(runs, step->threads);
+        blob_put_varint(runs, step->expected);
     }
     if (events & EVENT_EXITS)
-        bytes_put_varint(runs, step->exits);
+        blob_put_varint(runs, step->exits);
     if (events & EVENT_SLEEPS)
-        bytes_put_varint(runs, stepped->sleep_ns);
+        blob_put_varint(runs, stepped->sleep_ns);
 }
 
 /* The run is over; stepped: with this instruction, or NULL: with the one before. */
@@ -64,15 +64,15 @@ static void end_run(struct istream_writer *w, const struct isa_stepped *stepped,
     flags |= w->active != w->last_active ? RUN_ACTIVE : 0;
     flags |= w->code != w->last_code ? RUN_CODE : 0;
     flags |= events ? RUN_EVENTS : 0;
-    bytes_put(&w->runs, (uint8_t)flags);
-    bytes_put_signed(&w->runs, (int64_t)w->first - w->last_end);
-    bytes_put_varint(&w->runs, w->count);
+    blob_put(&w->runs, (uint8_t)flags);
+    blob_put_signed(&w->runs, (int64_t)w->first - w->last_end);
+    blob_put_varint(&w->runs, w->count);
     if (flags & RUN_ACTIVE)
-        bytes_put_varint(&w->runs, w->active);
+        blob_put_varint(&w->runs, w->active);
     if (flags & RUN_CODE)
-        bytes_put_varint(&w->runs, w->code->code->code_at);
+        blob_put_varint(&w->runs, w->code->code->code_at);
     if (flags & RUN_MASK)
-        bytes_put_varint(&w->runs, stepped->mask);
+        blob_put_varint(&w->runs, stepped->mask);
     if (events)
         put_events(w, events, stepped, step);
     w->last_active = w->active;
@@ -151,12 +151,12 @@ static void find_grid(const uint64_t at[], lane_mask lanes, struct address_grid 
     grid->row = (int32_t)row;
 }
 
-static void put_list(struct bytes *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
+static void put_list(struct blob *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
 {
     uint64_t before = at[first];
     EACH_LANE (i, lanes & (lanes - 1)) {
         int64_t distance = (int64_t)(at[i] - before);
-        bytes_put_signed(data, scaled ? distance / 4 : distance);
+        blob_put_signed(data, scaled ? distance / 4 : distance);
         before = at[i];
     }
 }
@@ -170,11 +170,11 @@ static bool can_scale(const uint64_t at[], lane_mask lanes)
     return !low;
 }
 
-static void put_grid(struct bytes *data, const struct address_grid *grid)
+static void put_grid(struct blob *data, const struct address_grid *grid)
 {
-    bytes_put(data, grid->shift);
-    bytes_put_signed(data, grid->stride);
-    bytes_put_signed(data, grid->row);
+    blob_put(data, grid->shift);
+    blob_put_signed(data, grid->stride);
+    blob_put_signed(data, grid->row);
 }
 
 /* How addresses are told; the grid becomes theirs, if they have one. */
@@ -193,22 +193,22 @@ static uint32_t form_of(const uint64_t at[], lane_mask lanes, struct address_gri
 static void put_addresses(struct istream_writer *w, struct access_context *context, const uint64_t at[],
                           lane_mask lanes, lane_mask mask)
 {
-    struct bytes *data = &w->data;
+    struct blob *data = &w->data;
     uint32_t first = first_lane(lanes), form = form_of(at, lanes, &context->grid);
     uint64_t base = at[first];
     int64_t missed = (int64_t)(base - (context->base + (uint64_t)(int64_t)context->delta));
     form |= lanes != mask ? ADDRESSES_LANES : 0;
     form |= context->seen && missed ? ADDRESSES_MISSED : 0;
-    bytes_put(data, (uint8_t)form);
+    blob_put(data, (uint8_t)form);
     if (form & ADDRESSES_LANES)
-        bytes_put_varint(data, lanes);
+        blob_put_varint(data, lanes);
     if (form & ADDRESSES_GRID)
         put_grid(data, &context->grid);
     if (!context->seen)
-        bytes_put_all(&w->firsts, &base, sizeof base);
+        blob_put_all(&w->firsts, &base, sizeof base);
     else if (missed)
-        bytes_put_signed(data, missed);
-    context->delta = context->seen ? access_delta(base, context->base) : 0;
+        blob_put_signed(data, missed);
+    context->delta = context->seen ? istream_delta(base, context->base) : 0;
     context->base = base;
     context->seen = true;
     if (form & ADDRESSES_LIST)
@@ -265,22 +265,23 @@ static void shape_of(const struct request *request, struct access_shape *shape)
 }
 
 /* Any bytes: from where to where each piece is, as distances from the end of the one before. */
-static void put_pieces(struct istream_writer *w, struct access_context *context, const struct request *request)
+static void put_pieces(struct istream_writer *w, struct access_context *context,
+                       const struct request *request)
 {
-    struct bytes *data = &w->data;
+    struct blob *data = &w->data;
     uint64_t next = context->base;
-    bytes_put_varint(data, request->of.lanes);
-    bytes_put_varint(data, request->of.stage_bytes);
-    bytes_put_varint(data, request->piece_count);
+    blob_put_varint(data, request->of.lanes);
+    blob_put_varint(data, request->of.stage_bytes);
+    blob_put_varint(data, request->piece_count);
     for (size_t i = 0; i < request->piece_count; i++) {
         const struct piece *piece = &request->pieces[i];
         if (!i && !context->seen)
-            bytes_put_all(&w->firsts, &piece->at, sizeof piece->at);
+            blob_put_all(&w->firsts, &piece->at, sizeof piece->at);
         else
-            bytes_put_signed(data, (int64_t)(piece->at - next));
+            blob_put_signed(data, (int64_t)(piece->at - next));
         context->base = i ? context->base : piece->at;
         context->seen = true;
-        bytes_put_varint(data, piece->bytes);
+        blob_put_varint(data, piece->bytes);
         next = piece->at + piece->bytes;
     }
 }
@@ -292,9 +293,9 @@ static void put_access(struct istream_writer *w, struct access_context *context,
     uint64_t shared_at[ISA_LANES];
     shape_of(request, &shape);
     bool same = !memcmp(&shape, &context->shape, sizeof shape);
-    bytes_put(&w->data, same);
+    blob_put(&w->data, same);
     if (!same) {
-        bytes_put_all(&w->data, &shape, sizeof shape);
+        blob_put_all(&w->data, &shape, sizeof shape);
         context->shape = shape;
     }
     bool predicted = shape.sets & (SET_PIECES | SET_GLOBAL);
@@ -324,16 +325,16 @@ static struct access_context *context_of(struct istream_writer *w, uint32_t numb
 
 /* ---- instructions ---- */
 
-static void put_guard(struct bytes *data, lane_mask mask, lane_mask active)
+static void put_guard(struct blob *data, lane_mask mask, lane_mask active)
 {
-    bytes_put(data, mask == active ? 0 : mask ? 2 : 1);
+    blob_put(data, mask == active ? 0 : mask ? 2 : 1);
     if (mask && mask != active)
-        bytes_put_varint(data, mask);
+        blob_put_varint(data, mask);
 }
 
 void istream_put(struct istream_writer *w, const struct istream_code *code, uint32_t context_count,
-                uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
-                const struct istream_step *step, const struct request *request)
+                 uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
+                 const struct istream_step *step, const struct request *request)
 {
     const struct isa_timing *row = &code->code->timing[instruction];
     if (w->count && (w->code != code || instruction != w->first + w->count || active != w->active))
@@ -357,10 +358,10 @@ void istream_put(struct istream_writer *w, const struct istream_code *code, uint
 void istream_writer_reset(struct istream_writer *w)
 {
     struct istream_writer kept = {.contexts = w->contexts,
-                                 .context_count = w->context_count,
-                                 .runs = {w->runs.at, 0, w->runs.capacity},
-                                 .data = {w->data.at, 0, w->data.capacity},
-                                 .firsts = {w->firsts.at, 0, w->firsts.capacity}};
+                                  .context_count = w->context_count,
+                                  .runs = {w->runs.at, 0, w->runs.capacity},
+                                  .data = {w->data.at, 0, w->data.capacity},
+                                  .firsts = {w->firsts.at, 0, w->firsts.capacity}};
     if (kept.context_count)
         memset(kept.contexts, 0, kept.context_count * sizeof *kept.contexts);
     *w = kept;
@@ -368,8 +369,8 @@ void istream_writer_reset(struct istream_writer *w)
 
 void istream_writer_fini(struct istream_writer *w)
 {
-    bytes_fini(&w->runs);
-    bytes_fini(&w->data);
-    bytes_fini(&w->firsts);
+    blob_fini(&w->runs);
+    blob_fini(&w->data);
+    blob_fini(&w->firsts);
     mem_free(w->contexts);
 }

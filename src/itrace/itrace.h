@@ -1,4 +1,5 @@
-/* A trace of instructions: what a program had its GPUs do, and every instruction of every warp. It is a folder:
+/* A trace of instructions: what a program had its GPUs do, and every instruction of every warp. It is a
+ * folder:
  *
  *   index    all but the instructions: the program's calls, its kernels with their code, its launches
  *   blocks   the instructions of blocks, in chunks that can be read in any order (chunk.h)
@@ -16,26 +17,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the host did, a row each: its name and what is known of it. Streams are numbered by CALL_STREAM, from 0
- * on; commands of a stream from 1 on. */
+/* What the host did, a row each: its name and what is known of it. Streams are numbered by CALL_STREAM, from
+ * 0 on; commands of a stream from 1 on. */
 #define ITRACE_CALLS(C)                                                                                      \
-    C(TIME, "call", "kind")                                         /* enum itrace_time: a call takes time */ \
-    C(STREAM, "stream", "device id flags priority")                 /* a stream is used for the first time */ \
-    C(LAUNCH, "launch", "stream launch")                            /* into the stream: a kernel, */         \
+    C(TIME, "call", "kind")                         /* enum itrace_time: a call takes time */                \
+    C(STREAM, "stream", "device id flags priority") /* a stream is used for the first time */                \
+    C(LAUNCH, "launch", "stream launch")            /* into the stream: a kernel, */                         \
     C(COPY, "copy",                                                                                          \
       "stream gpu direction to to_pitch to_slice to_is_host from from_pitch from_slice from_is_host width "  \
       "height depth")                                                                                        \
     C(FILL, "fill", "stream gpu to to_pitch to_slice word width height depth")                               \
     C(PREFETCH, "prefetch", "stream gpu direction to bytes")                                                 \
-    C(COMMAND, "command", "stream is_host")                         /* what takes no time, */                \
-    C(AFTER, "after", "stream other number")                        /* a wait for another stream's command */ \
-    C(WAIT, "wait", "stream number")                                /* the host waits for a command */       \
-    C(TOUCH, "touch", "at bytes use")                               /* enum memory_use, by the host, */      \
-    C(TOUCH_BY, "touch_by", "at bytes use stream number")           /* or by a command */                    \
-    C(MANAGE, "manage", "kind on place at bytes")                   /* struct managed_order */               \
-    C(MEMORY, "memory", "count")                                    /* in no arena: so many ranges follow */ \
-    C(RANGE, "range", "at bytes home_and_offset")                   /* its physical address, packed */       \
-    C(FILLED, "filled", "at bytes")                                 /* managed memory that is not zero now */
+    C(COMMAND, "command", "stream is_host")               /* what takes no time, */                          \
+    C(AFTER, "after", "stream other number")              /* a wait for another stream's command */          \
+    C(WAIT, "wait", "stream number")                      /* the host waits for a command */                 \
+    C(TOUCH, "touch", "at bytes use")                     /* enum memory_use, by the host, */                \
+    C(TOUCH_BY, "touch_by", "at bytes use stream number") /* or by a command */                              \
+    C(MANAGE, "manage", "kind on place at bytes")         /* struct managed_order */                         \
+    C(MEMORY, "memory", "count")                          /* in no arena: so many ranges follow */           \
+    C(RANGE, "range", "at bytes home_and_offset")         /* its physical address, packed */                 \
+    C(FILLED, "filled", "at bytes")                       /* managed memory that is not zero now */
 
 enum itrace_call_kind {
 #define C(id, name, fields) CALL_##id,
@@ -105,7 +106,7 @@ struct itrace_launch {
     uint32_t carveout, cache;
     bool cooperative, recorded;
     uint64_t workspace; /* of a cooperative launch: where kernels saw that of the grid's barrier */
-    uint32_t doubts; /* a bit for each of enum itrace_doubt */
+    uint32_t doubts;    /* a bit for each of enum itrace_doubt */
     struct launch_result counts;
     struct itrace_chunk *chunks;
     size_t chunk_count, chunk_capacity;
@@ -142,8 +143,8 @@ bool itrace_write_index(const struct itrace *trace, const char *folder, struct e
 struct itrace *itrace_read_index(const char *folder, struct err *err);
 
 /* For tests: the same in memory. */
-struct bytes;
-void itrace_encode_index(const struct itrace *trace, struct bytes *bytes);
+struct blob;
+void itrace_encode_index(const struct itrace *trace, struct blob *bytes);
 struct itrace *itrace_decode_index(const void *bytes, size_t count, const char *name, struct err *err);
 
 #endif

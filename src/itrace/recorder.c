@@ -32,9 +32,9 @@ struct recorded_launch {
 struct recorded_block {
     struct recorded_launch *launch;
     struct recorded_block *next;
-    const struct isa_ops *isa; /* the kernel's own */
+    const struct isa_ops *isa;  /* the kernel's own */
     struct chunk_block streams; /* where those of its warps gather */
-    struct races_block *races; /* or NULL */
+    struct races_block *races;  /* or NULL */
     uint32_t warp_count;
     struct recorded_warp {
         struct istream_writer stream;
@@ -45,7 +45,7 @@ struct recorded_block {
 struct itrace_recorder {
     struct itrace *trace;
     struct itrace_writer *writer;
-    pthread_mutex_t lock; /* of what follows and of the trace's lists */
+    pthread_mutex_t lock;             /* of what follows and of the trace's lists */
     struct recorded_kernel **kernels; /* as in the trace */
     size_t kernel_count, kernel_capacity;
 };
@@ -108,7 +108,7 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     if (UNLIKELY(row->role || block->alive != alive))
         note_step(own, warp, stepped, alive, (enum isa_role)row->role, &step);
     istream_put(&w->stream, w->code, own->launch->kernel->context_count, (uint32_t)(row - code->timing),
-               active, stepped, &step, block->worker->request);
+                active, stepped, &step, block->worker->request);
     if (own->races) {
         if (!row->plain)
             races_use(own->races, warp->index, block->worker->request);
@@ -263,7 +263,8 @@ static size_t find_kernel(struct itrace_recorder *recorder, const struct kernel 
     return recorder->kernel_count++;
 }
 
-struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const struct kernel *kernel, size_t launch)
+struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const struct kernel *kernel,
+                                       size_t launch)
 {
     struct recorded_launch *made = mem_alloc(1, sizeof *made);
     pthread_mutex_lock(&recorder->lock);
@@ -271,8 +272,7 @@ struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const s
     recorder->trace->launches[launch].kernel = (uint32_t)number;
     made->kernel = recorder->kernels[number];
     pthread_mutex_unlock(&recorder->lock);
-    made->observer =
-        (struct observer){.isa = &made->kernel->isa, .begins = block_begins, .ends = block_ends};
+    made->observer = (struct observer){.isa = &made->kernel->isa, .begins = block_begins, .ends = block_ends};
     made->recorder = recorder;
     made->number = launch;
     made->writer = itrace_launch_writer_new(recorder->writer);

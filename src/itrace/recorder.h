@@ -12,8 +12,10 @@ struct itrace_recorder;
 struct itrace_recorder *itrace_recorder_new(struct itrace *trace, struct itrace_writer *writer);
 void itrace_recorder_free(struct itrace_recorder *recorder);
 
-/* A launch that is about to run: its observer. The kernel has been prepared. `launch` is its place in the trace's list, where its kernel and counts are filled in. */
-struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const struct kernel *kernel, size_t launch);
+/* A launch that is about to run: its observer. The kernel has been prepared. `launch` is its place in the
+ * trace's list, where its kernel and counts are filled in. */
+struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const struct kernel *kernel,
+                                       size_t launch);
 /* It ran to its end (good), or failed. */
 void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *observer, bool good,
                          const struct launch_result *result);

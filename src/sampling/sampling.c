@@ -115,8 +115,8 @@ static double rate(const struct sampling_measured *m, int from, int to)
     return (m->marks[to] - m->marks[from]) / ((double)(to - from) * (double)m->blocks / SAMPLING_MARKS);
 }
 
-/* The first wave and the last are not as those between: of eight waves, the marks of the second to the seventh are
- * looked at. */
+/* The first wave and the last are not as those between: of eight waves, the marks of the second to the
+ * seventh are looked at. */
 static double steady_rate(const struct sampling_measured *m, double *error)
 {
     enum { FROM = 7, MIDDLE = 17, TO = 27 };

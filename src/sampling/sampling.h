@@ -1,14 +1,14 @@
-/* Which launches, and which part of their blocks, tell how long a program takes: chosen, and what was measured
- * extrapolated with an estimate of its error. Pure: it knows neither traces nor machines.
+/* Which launches, and which part of their blocks, tell how long a program takes: chosen, and what was
+ * measured extrapolated with an estimate of its error. Pure: it knows neither traces nor machines.
  *
  *   struct sampling *s = sampling_new(launches, count, 0.05);
  *   while (sampling_plan(s, blocks))            how many blocks of each launch to simulate; 0: none
  *       ... sampling_take(s, i, &measured);     for each that was simulated
  *   sampling_total(s, &estimate);
  *
- * Launches of one kernel with blocks of the same size and about as many instructions are a stratum. Some of each
- * are simulated: time is taken to be proportional to instructions in it. A launch of many blocks is simulated up to
- * where the rate at which blocks end is steady. */
+ * Launches of one kernel with blocks of the same size and about as many instructions are a stratum. Some of
+ * each are simulated: time is taken to be proportional to instructions in it. A launch of many blocks is
+ * simulated up to where the rate at which blocks end is steady. */
 #ifndef SAMPLING_SAMPLING_H
 #define SAMPLING_SAMPLING_H
 
@@ -32,9 +32,9 @@ struct sampling_measured {
 };
 
 struct sampling_estimate {
-    uint64_t launches, simulated;                   /* simulated: launches that were measured */
-    uint64_t instructions, simulated_instructions;  /* about; with those that only warm caches */
-    double ps, error;                               /* error: relative, about one standard deviation */
+    uint64_t launches, simulated;                  /* simulated: launches that were measured */
+    uint64_t instructions, simulated_instructions; /* about; with those that only warm caches */
+    double ps, error;                              /* error: relative, about one standard deviation */
 };
 
 struct sampling;
@@ -43,7 +43,8 @@ struct sampling;
 struct sampling *sampling_new(const struct sampling_launch *launches, size_t count, double target);
 void sampling_free(struct sampling *sampling);
 
-/* What is to be simulated next; false: nothing, as the error is small enough, or as it cannot be (sampling_why). */
+/* What is to be simulated next; false: nothing, as the error is small enough, or as it cannot be
+ * (sampling_why). */
 bool sampling_plan(struct sampling *sampling, uint64_t *blocks);
 void sampling_take(struct sampling *sampling, size_t launch, const struct sampling_measured *measured);
 

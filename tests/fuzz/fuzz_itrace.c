@@ -1,5 +1,6 @@
-/* Traces of instructions, by the first byte of the input: 0: the rest as an index; else as a chunk, inflated, of so many
- * warps, whose instructions are read. What is read stays within the code, and lanes within the warp. */
+/* Traces of instructions, by the first byte of the input: 0: the rest as an index; else as a chunk, inflated,
+ * of so many warps, whose instructions are read. What is read stays within the code, and lanes within the
+ * warp. */
 #include "itrace/chunk.h"
 #include "itrace/itrace.h"
 

@@ -81,7 +81,8 @@ static void some_request(struct rng *rng, struct known_step *step, uint32_t widt
         request->pieces = step->pieces;
         request->piece_count = 1 + rng_below(rng, PIECES);
         for (size_t i = 0; i < request->piece_count; i++)
-            step->pieces[i] = (struct piece){.at = rng_next(rng) >> 20, .bytes = 1 + (uint32_t)rng_below(rng, 99)};
+            step->pieces[i] =
+                (struct piece){.at = rng_next(rng) >> 20, .bytes = 1 + (uint32_t)rng_below(rng, 99)};
     }
     if (rng_below(rng, 3) == 0) {
         uint64_t at[ISA_LANES];
@@ -201,7 +202,7 @@ static void instructions_come_back_as_they_were(void **state)
     for (int round = 0; round < 60; round++) {
         uint32_t width = round % 2 ? 64 : 32;
         struct chunk_builder builder = {0};
-        struct bytes packed = {0};
+        struct blob packed = {0};
         uint64_t raw_bytes;
         make_code(&rng);
         for (uint32_t w = 0; w < WARPS; w++) {
@@ -227,7 +228,7 @@ static void instructions_come_back_as_they_were(void **state)
         assert_null(chunk_unpack(packed.at, packed.count, raw_bytes, WARPS + 1, &err));
         chunk_free(chunk);
         chunk_block_fini(&builder.all);
-        bytes_fini(&packed);
+        blob_fini(&packed);
         istream_code_fini(&own);
     }
     mem_free(steps);
@@ -250,7 +251,8 @@ static void barriers_are_before_the_run_that_waited(void **state)
     istream_put(&writer, &own, contexts, 1, UINT32_MAX, &stays, &(struct istream_step){0}, NULL);
     istream_end(&writer);
     struct istream_codes codes = {.at = &own, .count = 1};
-    struct istream_reader reader = {.runs = {.at = writer.runs.at, .end = writer.runs.at + writer.runs.count}};
+    struct istream_reader reader = {
+        .runs = {.at = writer.runs.at, .end = writer.runs.at + writer.runs.count}};
     assert_true(istream_next_run(&reader, &codes));
     assert_int_equal(reader.run.events, EVENT_ARRIVES | EVENT_WAITS | EVENT_WHOLE);
     assert_int_equal(reader.run.barrier, 3);
@@ -276,7 +278,7 @@ static void the_index_comes_back_as_it_was(void **state)
     trace->calls[trace->call_count++] = (struct itrace_call){.kind = CALL_STREAM, .field = {0, 7, 1, 2}};
     mem_grow(trace->calls, trace->call_count, trace->call_capacity);
     trace->calls[trace->call_count++] = (struct itrace_call){.kind = CALL_WAIT, .field = {0, UINT64_MAX}};
-    struct bytes bytes = {0};
+    struct blob bytes = {0};
     struct err err;
     itrace_encode_index(trace, &bytes);
     struct itrace *read = itrace_decode_index(bytes.at, bytes.count, "x", &err);
@@ -293,7 +295,7 @@ static void the_index_comes_back_as_it_was(void **state)
     itrace_encode_index(trace, &bytes);
     assert_null(itrace_decode_index(bytes.at, bytes.count, "x", &err));
     assert_string_equal(err.text, "x is damaged");
-    bytes_fini(&bytes);
+    blob_fini(&bytes);
     itrace_free(trace);
 }
 

@@ -20,8 +20,8 @@ struct replay_kernel {
 struct replay_warp {
     struct isa_warp isa; /* first */
     struct istream_reader stream;
-    uint32_t done;       /* instructions of the run that were executed */
-    bool has_run;        /* stream.run is the one it is in, or waits to begin */
+    uint32_t done; /* instructions of the run that were executed */
+    bool has_run;  /* stream.run is the one it is in, or waits to begin */
     lane_mask exists;
     uint32_t arrivals[BARRIERS]; /* openings of each barrier, when the warp arrived there last */
     uint32_t context_count;
@@ -72,8 +72,8 @@ static void open_streams(struct replay_warp *w)
         damaged(w, err.text);
     w->streams = &warps[w->isa.index];
     const struct chunk_warp *at = w->streams;
-    w->stream.runs = (struct cursor){.at = at->runs, .end = at->runs + at->runs_bytes};
-    w->stream.data = (struct cursor){.at = at->data, .end = at->data + at->data_bytes};
+    w->stream.runs = (struct scan){.at = at->runs, .end = at->runs + at->runs_bytes};
+    w->stream.data = (struct scan){.at = at->data, .end = at->data + at->data_bytes};
     w->stream.firsts = at->firsts;
     w->stream.firsts_end = at->firsts + at->first_count;
 }
@@ -356,7 +356,8 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
     ARCHIVE_VALUE(archive, w->has_run);
     ARCHIVE_VALUE(archive, w->exists);
     ARCHIVE_VALUE(archive, w->arrivals);
-    if (archive->reading && w->context_count < kernel->codes.context_count) { /* of a block that was not begun */
+    if (archive->reading &&
+        w->context_count < kernel->codes.context_count) { /* of a block that was not begun */
         mem_free(stream->contexts);
         stream->contexts = mem_alloc(kernel->codes.context_count, sizeof *stream->contexts);
         w->context_count = kernel->codes.context_count;

@@ -8,8 +8,8 @@
 
 extern const struct isa_ops replay_isa_32, replay_isa_64;
 
-/* A launch of the trace as a kernel; each has its own, as its instructions are its own. It lives as long as the
- * reader, which it uses. */
+/* A launch of the trace as a kernel; each has its own, as its instructions are its own. It lives as long as
+ * the reader, which it uses. */
 struct kernel *replay_kernel_new(struct itrace_reader *reader, size_t launch);
 void replay_kernel_free(struct kernel *kernel);
 
