@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/replaying.h"
+#include "mem/message.h"
 #include "report/json.h"
 #include "sampling/sampling.h"
 
@@ -56,8 +57,14 @@ static void take_measured(struct sample_run *run, struct driver *driver, const u
             continue;
         while (at < run->trace->launch_count && run->trace->launches[at].number < record.launch)
             at++;
+        const struct memsys_counters *mem = &record.timing->mem;
+        uint64_t missed =
+            mem->l2_sectors_read + mem->l2_sectors_written + mem->l2_sectors_atomic - mem->l2_sectors_hit;
         struct sampling_measured measured = {.blocks = blocks[at],
-                                             .ps = (double)(record.timing->end_ps - record.timing->start_ps)};
+                                             .ps = (double)(record.timing->end_ps - record.timing->start_ps),
+                                             .cache_traffic =
+                                                 MEM_SECTOR * (double)(missed + mem->l2_sectors_written),
+                                             .cache_bytes = (double)driver_system(driver)->l2.bytes};
         for (int m = 0; m < SAMPLING_MARKS; m++)
             measured.marks[m] = (double)record.timing->marks[m];
         sampling_take(run->sampling, at, &measured);

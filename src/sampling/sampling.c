@@ -6,15 +6,16 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_SAMPLES = 3, /* of a stratum */
-    FIRST_WAVES = 8,   /* of a launch with many blocks: times what the GPU holds */
-    MANY_WAVES = 16,   /* from so many on a launch is cut */
+    FIRST_SAMPLES = 4, /* of a stratum */
+    FIRST_WAVES = 4,   /* of a launch with many blocks: times what the GPU holds */
+    MANY_WAVES = 8,    /* from so many on a launch is cut */
+    CACHE_FILLS = 3,   /* times the size of the L2 that must have gone through it, before a rate is steady */
     PASSES_MOST = 12,
 };
 
-static const double same_instructions = 1.25; /* most by least, in a stratum */
-static const double least_error = 0.01;       /* of what was not simulated, however alike samples are */
-static const double most_work = 0.5;          /* of all instructions: then simulate all */
+static const double least_error =
+    0.02;                            /* of what was not simulated: caches are as another launch left them */
+static const double most_work = 0.5; /* of all instructions: then simulate all */
 
 struct own_launch {
     bool planned, measured;
@@ -57,16 +58,9 @@ static int by_kind(const void *a, const void *b)
     return i < k ? -1 : 1;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    return i < k ? -1 : i > k;
-}
-
 static bool is_alike(const struct sampling_launch *a, const struct sampling_launch *b)
 {
-    return a->kernel == b->kernel && a->threads == b->threads &&
-           (double)b->instructions <= same_instructions * (double)a->instructions;
+    return a->kernel == b->kernel && a->threads == b->threads;
 }
 
 struct sampling *sampling_new(const struct sampling_launch *launches, size_t count, double target)
@@ -92,7 +86,6 @@ struct sampling *sampling_new(const struct sampling_launch *launches, size_t cou
         mem_grow(s->strata, s->stratum_count, s->stratum_capacity);
         s->strata[s->stratum_count++] =
             (struct stratum){.first = i, .count = end - i, .wanted = min_u64(end - i, FIRST_SAMPLES)};
-        qsort(s->order + i, end - i, sizeof *s->order, by_number); /* in the order of time */
     }
     return s;
 }
@@ -115,19 +108,25 @@ static double rate(const struct sampling_measured *m, int from, int to)
     return (m->marks[to] - m->marks[from]) / ((double)(to - from) * (double)m->blocks / SAMPLING_MARKS);
 }
 
-/* The first wave and the last are not as those between: of eight waves, the marks of the second to the
- * seventh are looked at. */
+/* The first wave and the last are not as those between: of four waves, marks from the second to the third are
+ * looked at. */
 static double steady_rate(const struct sampling_measured *m, double *error)
 {
-    enum { FROM = 7, MIDDLE = 17, TO = 27 };
+    enum { FROM = 9, MIDDLE = 17, TO = 25, PARTS = (TO - FROM) / 2 };
     double all = rate(m, FROM, TO), early = rate(m, FROM, MIDDLE), late = rate(m, MIDDLE, TO), squares = 0;
     for (int i = FROM; i < TO; i += 2) {
         double one = rate(m, i, i + 2) / all - 1;
         squares += one * one;
     }
-    enum { PARTS = (TO - FROM) / 2 };
     *error = fabs(late - early) / all + sqrt(squares / (PARTS - 1) / PARTS);
-    return late > 0 ? (all + late) / 2 : all;
+    return (all + late) / 2;
+}
+
+/* A cache that still takes what it will have to give back later makes the beginning look fast. */
+static bool fills_cache(const struct sampling_launch *launch, const struct sampling_measured *m)
+{
+    double all = m->cache_traffic * (double)launch->blocks / (double)m->blocks;
+    return all <= m->cache_bytes || m->cache_traffic >= CACHE_FILLS * m->cache_bytes;
 }
 
 void sampling_take(struct sampling *s, size_t number, const struct sampling_measured *m)
@@ -145,7 +144,7 @@ void sampling_take(struct sampling *s, size_t number, const struct sampling_meas
         own->error *= left / (m->ps + left);
         own->ps += left;
     }
-    if (m->blocks < launch->blocks && own->error > s->target) { /* not steady yet: more of it */
+    if (m->blocks < launch->blocks && (own->error > s->target || !fills_cache(launch, m))) { /* more of it */
         own->blocks = 2 * m->blocks > launch->blocks / 2 ? launch->blocks : 2 * m->blocks;
         own->planned = false;
         return;
@@ -163,40 +162,74 @@ struct stratum_estimate {
 /* How much wider than a standard deviation two thirds of cases are, of so few samples (Student's t). */
 static double widened(uint64_t samples)
 {
-    static const double t[] = {0, 0, 1.84, 1.32, 1.20, 1.14, 1.11, 1.09};
+    static const double t[] = {1.84, 1.84, 1.84, 1.32, 1.20, 1.14, 1.11, 1.09};
     return samples < COUNT_OF(t) ? t[samples] : 1.05;
+}
+
+/* The launch in this place of the order, from two that were measured: time is a power of instructions between
+ * them, or, where these are equal, between both. */
+static double between(const struct sampling *s, size_t at, size_t low, size_t high)
+{
+    const struct own_launch *a = &s->own[s->order[low]], *b = &s->own[s->order[high]];
+    double x = log((double)max_u64(s->launches[s->order[at]].instructions, 1));
+    double from = log((double)max_u64(s->launches[s->order[low]].instructions, 1));
+    double to = log((double)max_u64(s->launches[s->order[high]].instructions, 1));
+    double share = to > from ? (x - from) / (to - from) : 0.5;
+    return exp(log(a->ps) * (1 - share) + log(b->ps) * share);
+}
+
+/* The next place from here on, up or down, that was measured; or the end of the stratum. */
+static size_t next_measured(const struct sampling *s, const struct stratum *stratum, size_t at, int step)
+{
+    size_t end = stratum->first + stratum->count;
+    while (at >= stratum->first && at < end && !s->own[s->order[at]].measured)
+        at += (size_t)step; /* wraps below the first, which ends it, too */
+    return at >= stratum->first && at < end ? at : SIZE_MAX;
+}
+
+/* How far measured launches are from what their neighbours say of them. */
+static double misses(const struct sampling *s, const struct stratum *stratum)
+{
+    double squares = 0, count = 0;
+    for (size_t at = stratum->first + 1; at + 1 < stratum->first + stratum->count; at++) {
+        if (!s->own[s->order[at]].measured)
+            continue;
+        size_t low = next_measured(s, stratum, at - 1, -1), high = next_measured(s, stratum, at + 1, 1);
+        if (low == SIZE_MAX || high == SIZE_MAX)
+            continue;
+        double miss = between(s, at, low, high) / s->own[s->order[at]].ps - 1;
+        squares += miss * miss;
+        count++;
+    }
+    return count > 0 ? sqrt(squares / count) : 1;
 }
 
 static void estimate_stratum(const struct sampling *s, const struct stratum *stratum,
                              struct stratum_estimate *e)
 {
-    double ps = 0, squares = 0, cut_errors = 0;
-    uint64_t weight = 0;
+    double measured_ps = 0, other_ps = 0, cut_errors = 0;
     *e = (struct stratum_estimate){0};
-    for (size_t i = stratum->first; i < stratum->first + stratum->count; i++) {
-        const struct own_launch *own = &s->own[s->order[i]];
-        e->instructions += s->launches[s->order[i]].instructions;
-        if (!own->measured)
+    for (size_t at = stratum->first; at < stratum->first + stratum->count; at++) {
+        const struct own_launch *own = &s->own[s->order[at]];
+        e->instructions += s->launches[s->order[at]].instructions;
+        if (own->measured) {
+            e->measured++;
+            measured_ps += own->ps;
+            cut_errors += own->ps * own->error; /* they lean the same way */
             continue;
-        e->measured++;
-        ps += own->ps;
-        weight += s->launches[s->order[i]].instructions;
-        cut_errors += own->ps * own->error; /* they lean the same way */
+        }
+        size_t low = next_measured(s, stratum, at, -1), high = next_measured(s, stratum, at, 1);
+        if (low != SIZE_MAX || high != SIZE_MAX)
+            other_ps += between(s, at, low != SIZE_MAX ? low : high, high != SIZE_MAX ? high : low);
     }
     if (!e->measured)
         return;
-    double ratio = ps / (double)max_u64(weight, 1), n = (double)e->measured, all = (double)stratum->count;
-    for (size_t i = stratum->first; i < stratum->first + stratum->count; i++) {
-        const struct own_launch *own = &s->own[s->order[i]];
-        double differs = own->ps - ratio * (double)s->launches[s->order[i]].instructions;
-        squares += own->measured ? differs * differs : 0;
-    }
-    e->ps = weight ? ratio * (double)e->instructions : ps / n * all;
-    e->error = cut_errors * e->ps / ps;
-    if (n < all && n > 1) {
-        double spread = all * sqrt((1 - n / all) * squares / (n - 1) / n) * widened(e->measured);
-        e->error = hypot(e->error, fmax(spread, least_error * e->ps * (1 - n / all)));
-    }
+    e->ps = measured_ps + other_ps;
+    double spread =
+        other_ps > 0 ? other_ps * fmax(misses(s, stratum) * widened(e->measured) / sqrt((double)e->measured),
+                                       least_error)
+                     : 0;
+    e->error = hypot(cut_errors * e->ps / measured_ps, spread);
 }
 
 static void add_strata(const struct sampling *s, bool any, uint32_t kernel, struct sampling_estimate *sum)
@@ -235,7 +268,8 @@ const char *sampling_why(const struct sampling *s)
 
 /* ---- what next ---- */
 
-/* Samples of a stratum are spread over it in time. */
+/* Samples of a stratum are spread over it, from the smallest to the largest; of equal ones, from the first to
+ * the last. */
 static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k)
 {
     size_t place = stratum->wanted > 1 ? k * (stratum->count - 1) / (stratum->wanted - 1) : 0;

@@ -28,7 +28,8 @@ enum { SAMPLING_MARKS = 32 };
 struct sampling_measured {
     uint64_t blocks; /* that were simulated */
     double ps;
-    double marks[SAMPLING_MARKS]; /* ps until 1/32, 2/32, ... of these had ended */
+    double marks[SAMPLING_MARKS];      /* ps until 1/32, 2/32, ... of these had ended */
+    double cache_traffic, cache_bytes; /* bytes that went through the L2, and its size */
 };
 
 struct sampling_estimate {

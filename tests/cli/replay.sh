@@ -114,6 +114,24 @@ run replay limited --no-progress
 expect_status 0
 expect_line err 'the trace ends before the program did'
 
+# ---- a part that stands for all ----
+
+run bench hotspot --steps 100 --mode functional --record steps
+run replay steps --sample 5 --no-progress --json sample.json
+expect_status 0
+expect_line out '^all kernels +50 +4 '
+expect_line out '^estimated from [0-9.]+% of all instructions'
+run replay steps --no-progress --stats replayed.json
+python3 - <<'END' || fail 'the estimate is far off'
+import json, sys
+estimate = json.load(open("sample.json"))["sample"]
+true = 1000 * sum(k["metrics"]["gpu__time_duration.sum"] for k in json.load(open("replayed.json"))["kernels"])
+sys.exit(not (abs(estimate["time_ps"] / true - 1) < 0.15 and 0 < estimate["error"] <= 0.05))
+END
+refuses '--sample: expected percent' replay steps --sample 99
+refuses '--sample does not go with' replay steps --sample 5 --kernels 1
+refuses 'launch 0 was not recorded' replay part --sample 5
+
 # ---- programs ----
 
 if has gcc 'a program'; then

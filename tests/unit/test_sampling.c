@@ -1,0 +1,138 @@
+/* Which launches are simulated, and what is made of their times. */
+#include "check.h"
+#include "base/mem.h"
+#include "sampling/sampling.h"
+
+enum { COUNT = 300 };
+
+static struct sampling_launch launches[COUNT];
+static uint64_t blocks[COUNT];
+
+/* Measures what is planned, by the true time of a launch; blocks end at an even rate. */
+static uint64_t simulate(struct sampling *s, double (*time)(size_t launch))
+{
+    uint64_t simulated = 0;
+    while (sampling_plan(s, blocks))
+        for (size_t i = 0; i < COUNT; i++) {
+            if (!blocks[i])
+                continue;
+            double part = (double)blocks[i] / (double)launches[i].blocks;
+            struct sampling_measured measured = {.blocks = blocks[i], .ps = time(i) * part};
+            for (int m = 0; m < SAMPLING_MARKS; m++)
+                measured.marks[m] = measured.ps * (m + 1) / SAMPLING_MARKS;
+            sampling_take(s, i, &measured);
+            simulated++;
+        }
+    return simulated;
+}
+
+static double sum(double (*time)(size_t launch))
+{
+    double all = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        all += time(i);
+    return all;
+}
+
+static double same_time(size_t launch)
+{
+    return launch % 2 ? 1000 : 5000;
+}
+
+static void equal_launches_need_few_samples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){
+            .kernel = i % 2, .threads = 128, .blocks = 10, .instructions = 100, .resident = 100};
+    struct sampling *s = sampling_new(launches, COUNT, 0.05);
+    struct sampling_estimate e;
+    assert_true(simulate(s, same_time) <= 20);
+    sampling_total(s, &e);
+    assert_null(sampling_why(s));
+    assert_int_equal(e.launches, COUNT);
+    assert_int_equal(e.simulated, 8);
+    assert_true(e.ps > 0.999 * sum(same_time) && e.ps < 1.001 * sum(same_time));
+    assert_true(e.error <= 0.05);
+    sampling_kernel(s, 1, &e);
+    assert_int_equal(e.launches, COUNT / 2);
+    assert_true(e.ps > 149999 && e.ps < 150001);
+    sampling_free(s);
+}
+
+/* Launches that become smaller, with a time that nothing can fall below. */
+static double falling_time(size_t launch)
+{
+    return 2000 + 10.0 * (double)launches[launch].instructions;
+}
+
+static void sizes_in_between_are_found_from_their_neighbours(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){
+            .threads = 64, .blocks = COUNT - i, .instructions = 10 * (COUNT - i), .resident = 1000};
+    struct sampling *s = sampling_new(launches, COUNT, 0.03);
+    struct sampling_estimate e;
+    simulate(s, falling_time);
+    sampling_total(s, &e);
+    assert_null(sampling_why(s));
+    assert_true(e.simulated < COUNT / 4 && e.error <= 0.03);
+    assert_true(e.ps > 0.94 * sum(falling_time) && e.ps < 1.06 * sum(falling_time));
+    sampling_free(s);
+}
+
+/* What looks alike and is not cannot be told. */
+static double wild_time(size_t launch)
+{
+    return launch * UINT64_C(2654435761) % 1000 < 200 ? 100000 : 1000;
+}
+
+static void wild_launches_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){.threads = 64, .blocks = 4, .instructions = 50, .resident = 8};
+    struct sampling *s = sampling_new(launches, COUNT, 0.02);
+    simulate(s, wild_time);
+    assert_non_null(sampling_why(s));
+    sampling_free(s);
+}
+
+static double long_time(size_t launch)
+{
+    return (double)launches[launch].blocks * 50;
+}
+
+static void long_launches_are_cut_where_they_are_steady(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){
+            .threads = 64, .blocks = 100000, .instructions = 1000000, .resident = 500, .whole = i == 7};
+    struct sampling *s = sampling_new(launches, COUNT, 0.05);
+    struct sampling_estimate e;
+    assert_true(sampling_plan(s, blocks));
+    assert_int_equal(blocks[0], 2000);
+    simulate(s, long_time);
+    sampling_total(s, &e);
+    assert_true(e.simulated_instructions < e.instructions / 50);
+    assert_true(e.ps > 0.99 * sum(long_time) && e.ps < 1.01 * sum(long_time));
+    sampling_free(s);
+
+    s = sampling_new(launches + 7, 1, 0.05); /* its blocks wait for each other */
+    assert_true(sampling_plan(s, blocks));
+    assert_int_equal(blocks[0], 100000);
+    sampling_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_launches_need_few_samples),
+        cmocka_unit_test(sizes_in_between_are_found_from_their_neighbours),
+        cmocka_unit_test(wild_launches_are_refused),
+        cmocka_unit_test(long_launches_are_cut_where_they_are_steady),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
