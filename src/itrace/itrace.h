@@ -105,6 +105,24 @@ struct itrace_launch {
     uint32_t place_count;
 };
 
+static inline uint64_t itrace_launch_blocks(const struct itrace_launch *launch)
+{
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+static inline uint32_t itrace_launch_threads(const struct itrace_launch *launch) /* of a block */
+{
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+static inline uint64_t itrace_launch_bytes(const struct itrace_launch *launch) /* in the file of blocks */
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < launch->chunk_count; i++)
+        bytes += launch->chunks[i].bytes;
+    return bytes;
+}
+
 struct itrace_arena { /* addresses of memory that the program used: of GPUs, and of the host */
     uint64_t base, bytes;
 };
