@@ -332,6 +332,8 @@ bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct 
         return err_set(err, "the trace does not say which memory it uses");
     for (size_t i = 0; i <= devices; i++) {
         struct arena *arena = i ? &driver->devices[i - 1].arena : &driver->memory.host;
+        if (!trace->arenas[i].bytes)
+            continue;
         if (trace->arenas[i].bytes > arena->end - arena->base)
             return err_set(err, "the trace uses %llu MB of memory of GPU %zu, which has %llu MB",
                            (unsigned long long)(trace->arenas[i].bytes >> 20), i - (i > 0),

@@ -123,6 +123,10 @@ static inline uint64_t itrace_launch_bytes(const struct itrace_launch *launch) /
     return bytes;
 }
 
+/* Where memory of the first device begins; that of the others is as far from each other as the second number. */
+#define ITRACE_DEVICE_AT UINT64_C(0x500000000000)
+#define ITRACE_DEVICE_APART UINT64_C(0x10000000000)
+
 struct itrace_arena { /* addresses of memory that the program used: of GPUs, and of the host */
     uint64_t base, bytes;
 };
