@@ -59,7 +59,7 @@ static void print_launch(const struct itrace *trace, const struct itrace_launch 
     uint64_t bytes = itrace_launch_bytes(launch), count = launch->counts.warp_instructions;
     snprintf(grid, sizeof grid, "%ux%ux%u", launch->grid[0], launch->grid[1], launch->grid[2]);
     snprintf(block, sizeof block, "%ux%ux%u", launch->block[0], launch->block[1], launch->block[2]);
-    name_shorten(trace->kernels[launch->kernel].facts.name, 30, &name);
+    name_shorten(demangled(trace->kernels[launch->kernel].facts.name), 30, &name);
     printf("%8" PRIu64 "  %-30s %14s %12s ", launch->number, name.at ? name.at : "", grid, block);
     if (launch->recorded)
         printf("%14" PRIu64 " %12" PRIu64 " %8.3f", count, bytes,

@@ -309,11 +309,11 @@ static bool read_warp(struct reading *r, uint32_t warp, struct chunk_block *bloc
     return true;
 }
 
-/* Lines of clusters, of Accel-Sim 2: blocks of a cluster are replayed as any others. */
+/* Lines of clusters, of Accel-Sim 2, if there are any: blocks of a cluster are replayed as any others. */
 static bool skip_clusters(struct reading *r)
 {
     const char *at, *end;
-    for (int i = 0; i < 3 && r->header.form.two; i++) {
+    for (int i = 0; i < 3; i++) {
         struct import before = r->import;
         int got = next_line(r, &at, &end);
         if (got)
