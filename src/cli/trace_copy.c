@@ -33,10 +33,10 @@ static const struct option_row convert_options[] = {
 
 struct copy_request {
     const char *command;
-    const char *from, *to; /* to: print has "-" */
-    uint64_t skip, most;   /* most: 0 for all */
-    uint64_t limit;        /* of lines; 0: none */
-    const char *format;    /* or NULL */
+    const char *from, *to;          /* to: print has "-" */
+    uint64_t skip, most;            /* most: 0 for all */
+    uint64_t limit;                 /* of lines; 0: none */
+    const char *format;             /* or NULL */
     const struct export_format *as; /* NULL: a trace of ours */
     struct itrace_part part;
     bool has_part;
@@ -76,7 +76,8 @@ static bool sink_close(struct sink *sink, bool good, struct err *err)
 
 /* ---- copying ---- */
 
-static bool copy_all(const struct copy_request *request, struct source *source, struct sink *sink, struct err *err)
+static bool copy_all(const struct copy_request *request, struct source *source, struct sink *sink,
+                     struct err *err)
 {
     struct trace_access *accesses = mem_alloc(TRACE_AT_ONCE, sizeof *accesses);
     uint64_t left = request->most ? request->most : UINT64_MAX, done = 0;
@@ -147,8 +148,9 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 static bool fits_input(const struct copy_request *request, bool is_folder, struct err *err)
 {
     if (!is_folder && (request->has_part || request->limit))
-        return err_set(err, "%s: --kernels, --blocks and --limit are for traces of instructions, which are folders",
-                       request->command);
+        return err_set(
+            err, "%s: --kernels, --blocks and --limit are for traces of instructions, which are folders",
+            request->command);
     return !is_folder || !request->skip ||
            err_set(err, "%s: --skip is for traces of accesses; of a folder, --kernels and --blocks choose",
                    request->command);
@@ -227,7 +229,8 @@ static int run_convert(int count, char **words)
     if (!fits_input(&request, is_folder, &err))
         return complain(EXIT_USAGE, &err);
     if (to_accelsim && !is_folder) {
-        err_set(&err, "trace convert: --format accelsim: expected a trace of instructions, which is a folder");
+        err_set(&err,
+                "trace convert: --format accelsim: expected a trace of instructions, which is a folder");
         return complain(EXIT_USAGE, &err);
     }
     if (to_accelsim || (!is_folder && !request.format && accelsim_is(request.from)))
@@ -250,7 +253,8 @@ static void formats_print(void)
     puts("\nFormats that are read:");
     for (size_t i = 0; import_formats[i]; i++)
         printf("  %-26s %s\n", import_formats[i]->name, import_formats[i]->help);
-    printf("  %-26s %s\n", "accelsim", "Accel-Sim's instructions, kernelslist.g or a .traceg: becomes a folder");
+    printf("  %-26s %s\n", "accelsim",
+           "Accel-Sim's instructions, kernelslist.g or a .traceg: becomes a folder");
     puts("\nFormats that are written:");
     printf("  %-26s %s\n", "htrace", "Heddle's own, unless the name says another");
     printf("  %-26s %s\n", "accelsim", "from a folder: kernelslist.g and its kernels, in a folder");
@@ -262,9 +266,10 @@ const struct cmd cmd_trace_convert = {
     .name = "trace convert",
     .arguments = "IN OUT [options]",
     .help = "read a trace of any kind and write one of Heddle's, or of others",
-    .more = "IN is a trace of Heddle's or of a format below, packed by zstd, gzip or xz or not; - is\n"
-            "standard input. FORMAT:FILE says which where its name and contents do not. A folder is a trace of\n"
-            "instructions, of which the accesses to global memory are written (docs/replay-exchange.md).",
+    .more =
+        "IN is a trace of Heddle's or of a format below, packed by zstd, gzip or xz or not; - is\n"
+        "standard input. FORMAT:FILE says which where its name and contents do not. A folder is a trace of\n"
+        "instructions, of which the accesses to global memory are written (docs/replay-exchange.md).",
     .options = convert_options,
     .run = run_convert,
     .help_more = formats_print,

@@ -164,7 +164,8 @@ static bool print_launch_steps(struct printing *p, size_t number, struct err *er
     itrace_part_blocks(p->part, launch, &first, &end);
     for (uint64_t block = first; block < end && good && p->left; block++)
         for (uint32_t warp = 0; warp < walk_warps(walk) && good && p->left; warp++)
-            good = (!interrupted || err_set(err, "interrupted")) && print_warp(p, walk, launch, block, warp, err);
+            good = (!interrupted || err_set(err, "interrupted")) &&
+                   print_warp(p, walk, launch, block, warp, err);
     walk_free(walk);
     return good;
 }
@@ -236,15 +237,17 @@ static int run(int count, char **words)
         err_set(&err, "trace cut: it would write over %.200s, which is read", request.from);
         return complain(EXIT_USAGE, &err);
     }
-    return itrace_cut(request.from, &request.part, request.to, &err) ? EXIT_GOOD : complain(EXIT_FAILED, &err);
+    return itrace_cut(request.from, &request.part, request.to, &err) ? EXIT_GOOD
+                                                                     : complain(EXIT_FAILED, &err);
 }
 
 const struct cmd cmd_trace_cut = {
     .name = "trace cut",
     .arguments = "FOLDER [options] --output FOLDER",
     .help = "write a part of a trace of instructions, to be replayed",
-    .more = "All calls of the program stay; launches that are left out are not recorded. A launch of which some\n"
-            "blocks stay has a grid of these blocks alone.",
+    .more =
+        "All calls of the program stay; launches that are left out are not recorded. A launch of which some\n"
+        "blocks stay has a grid of these blocks alone.",
     .options = options,
     .run = run,
 };

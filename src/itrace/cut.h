@@ -1,5 +1,5 @@
-/* A part of a trace as a trace that can be replayed. All calls of the program stay; launches that are left out are
- * not recorded. */
+/* A part of a trace as a trace that can be replayed. All calls of the program stay; launches that are left
+ * out are not recorded. */
 #ifndef ITRACE_CUT_H
 #define ITRACE_CUT_H
 
@@ -7,7 +7,7 @@
 
 struct itrace_part {
     uint64_t first_launch, end_launch; /* by number; end 0: no end */
-    uint64_t first_block, end_block;   /* of each; likewise. A launch with fewer blocks has a grid of so many */
+    uint64_t first_block, end_block; /* of each; likewise. A launch with fewer blocks has a grid of so many */
 };
 
 bool itrace_part_has(const struct itrace_part *part, const struct itrace_launch *launch); /* and recorded */

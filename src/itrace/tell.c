@@ -28,13 +28,21 @@ static const char *unit_name(uint32_t unit)
 
 static const char *role_name(uint32_t role)
 {
-    static const char *const names[] = {
-        [ROLE_NONE] = "",          [ROLE_BRANCH] = "branch",       [ROLE_FENCE] = "fence",
-        [ROLE_FENCE_SYSTEM] = "fence of the system",               [ROLE_FENCE_BLOCK] = "fence of the block",
-        [ROLE_RELEASE] = "release", [ROLE_COMMIT] = "commits copies", [ROLE_COPIES] = "waits for copies",
-        [ROLE_ALL_COPIES] = "waits for all copies",                [ROLE_CALL] = "call",
-        [ROLE_SLEEP] = "sleeps",   [ROLE_BARRIER] = "barrier",     [ROLE_FORGET] = "forgets caches",
-        [ROLE_COUNTED] = "counted", [ROLE_WAIT] = "waits for counters"};
+    static const char *const names[] = {[ROLE_NONE] = "",
+                                        [ROLE_BRANCH] = "branch",
+                                        [ROLE_FENCE] = "fence",
+                                        [ROLE_FENCE_SYSTEM] = "fence of the system",
+                                        [ROLE_FENCE_BLOCK] = "fence of the block",
+                                        [ROLE_RELEASE] = "release",
+                                        [ROLE_COMMIT] = "commits copies",
+                                        [ROLE_COPIES] = "waits for copies",
+                                        [ROLE_ALL_COPIES] = "waits for all copies",
+                                        [ROLE_CALL] = "call",
+                                        [ROLE_SLEEP] = "sleeps",
+                                        [ROLE_BARRIER] = "barrier",
+                                        [ROLE_FORGET] = "forgets caches",
+                                        [ROLE_COUNTED] = "counted",
+                                        [ROLE_WAIT] = "waits for counters"};
     return names[role];
 }
 
@@ -86,7 +94,8 @@ static void tell_addresses(const char *what, uint32_t bytes, const uint64_t at[]
 
 static void tell_pieces(const struct request *request, struct text *text)
 {
-    text_add(text, "  %s%s", request->of.is_async ? "asynchronously " : "", request->writes ? "writes" : "reads");
+    text_add(text, "  %s%s", request->of.is_async ? "asynchronously " : "",
+             request->writes ? "writes" : "reads");
     for (size_t i = 0; i < request->piece_count; i++)
         text_add(text, "%s %u bytes at 0x%" PRIx64, i ? "," : "", request->pieces[i].bytes,
                  request->pieces[i].at);

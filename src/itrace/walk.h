@@ -12,12 +12,12 @@
 #include "itrace/reader.h"
 
 struct walk_step {
-    uint32_t code, instruction;     /* of the kernel's functions, the number; of it, the instruction */
-    const struct isa_timing *row;   /* of the instruction */
-    lane_mask active, mask;         /* mask: whose guard holds */
-    const struct request *request;  /* what it wants of memory; NULL: nothing */
-    const struct istream_run *run;  /* the run that it ends, with what happens there; else NULL */
-    uint32_t opened;                /* barriers that it stands behind: a bit each */
+    uint32_t code, instruction;    /* of the kernel's functions, the number; of it, the instruction */
+    const struct isa_timing *row;  /* of the instruction */
+    lane_mask active, mask;        /* mask: whose guard holds */
+    const struct request *request; /* what it wants of memory; NULL: nothing */
+    const struct istream_run *run; /* the run that it ends, with what happens there; else NULL */
+    uint32_t opened;               /* barriers that it stands behind: a bit each */
 };
 
 struct walk;

@@ -36,7 +36,7 @@ struct itrace_launch_writer {
     size_t first, capacity;
     uint64_t next;
     struct chunk_builder builder;
-    uint64_t begun, written; /* chunks */
+    uint64_t begun, written;     /* chunks */
     struct packed_chunk *packed; /* those that wait for earlier ones */
     struct itrace_chunk *chunks;
     size_t chunk_count, chunk_capacity;
@@ -217,8 +217,7 @@ bool itrace_writer_finish(struct itrace_writer *writer, struct itrace *trace, st
     bool good = !ferror(writer->file);
     good = !fclose(writer->file) && good && !writer->failed;
     if (!good)
-        err_set(err, "%s",
-                writer->failed ? writer->why.text : "cannot write the trace: is the disk full?");
+        err_set(err, "%s", writer->failed ? writer->why.text : "cannot write the trace: is the disk full?");
     if (good && writer->full)
         trace->why_cut = mem_text(writer->why.text);
     good = good && itrace_write_index(trace, writer->folder, err);

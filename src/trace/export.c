@@ -43,7 +43,8 @@ static void put_csv(struct export *to, const struct trace_access *accesses, size
 static void put_loads_stores(struct export *to, const struct trace_access *accesses, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        EACH_LINE (line, accesses[i]) {
+        EACH_LINE(line, accesses[i])
+        {
             int length = snprintf(to->text, TRACE_CSV_ROW_MOST, "%s 0x%" PRIx64 "\n",
                                   trace_writes(accesses[i]) ? "ST" : "LD", line);
             fwrite(to->text, 1, (size_t)length, to->file.stream);
@@ -52,8 +53,8 @@ static void put_loads_stores(struct export *to, const struct trace_access *acces
 
 /* ---- Ramulator 2: SimpleO3 ---- */
 
-/* "BUBBLES READ [WRITTEN BACK]", in decimal. A line that is written goes with the read before it; where there is
- * none, it is read first. */
+/* "BUBBLES READ [WRITTEN BACK]", in decimal. A line that is written goes with the read before it; where there
+ * is none, it is read first. */
 static void end_o3(struct export *to)
 {
     if (!to->has_waiting)
@@ -67,7 +68,8 @@ static void put_o3(struct export *to, const struct trace_access *accesses, size_
     for (size_t i = 0; i < count; i++) {
         uint64_t gap = between(to, accesses[i]), bubbles = gap ? gap - 1 : 0;
         bool writes = trace_writes(accesses[i]);
-        EACH_LINE (line, accesses[i]) {
+        EACH_LINE(line, accesses[i])
+        {
             int length;
             if (writes && to->has_waiting && !bubbles) {
                 length = snprintf(to->text, TRACE_CSV_ROW_MOST, " %" PRIu64 "\n", line);
@@ -118,7 +120,8 @@ static void put_champsim(struct export *to, const struct trace_access *accesses,
         for (uint64_t gap = between(to, accesses[i]); gap && !begins; gap--)
             write_record(to);
         to->record->ip = 4;
-        EACH_LINE (line, accesses[i]) {
+        EACH_LINE(line, accesses[i])
+        {
             uint64_t at = max_u64(line, accesses[i].address);
             uint64_t *places = writes ? to->record->writes : to->record->reads;
             int most = writes ? CHAMPSIM_WRITES : CHAMPSIM_READS;
@@ -132,15 +135,25 @@ static void put_champsim(struct export *to, const struct trace_access *accesses,
 
 /* ---- formats ---- */
 
-static const struct export_format csv = {
-    .name = "csv", .help = "address, kind, size, instruction", .ending = ".csv", .put = put_csv, .header = TRACE_CSV_HEADER};
+static const struct export_format csv = {.name = "csv",
+                                         .help = "address, kind, size, instruction",
+                                         .ending = ".csv",
+                                         .put = put_csv,
+                                         .header = TRACE_CSV_HEADER};
 static const struct export_format ramulator2 = {
-    .name = "ramulator2", .help = "Ramulator 2's LoadStoreTrace: LD or ST and the address of a line", .put = put_loads_stores};
+    .name = "ramulator2",
+    .help = "Ramulator 2's LoadStoreTrace: LD or ST and the address of a line",
+    .put = put_loads_stores};
 static const struct export_format ramulator2_o3 = {
-    .name = "ramulator2-o3", .help = "Ramulator 2's SimpleO3: other instructions, line read, line written", .put = put_o3, .end = end_o3};
-static const struct export_format champsim = {
-    .name = "champsim", .help = "ChampSim's binary: 64 bytes of each instruction", .ending = ".champsimtrace",
-    .put = put_champsim, .end = end_champsim};
+    .name = "ramulator2-o3",
+    .help = "Ramulator 2's SimpleO3: other instructions, line read, line written",
+    .put = put_o3,
+    .end = end_o3};
+static const struct export_format champsim = {.name = "champsim",
+                                              .help = "ChampSim's binary: 64 bytes of each instruction",
+                                              .ending = ".champsimtrace",
+                                              .put = put_champsim,
+                                              .end = end_champsim};
 
 const struct export_format *const export_formats[] = {&csv, &ramulator2, &ramulator2_o3, &champsim, NULL};
 

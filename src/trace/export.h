@@ -8,13 +8,14 @@
 
 enum { EXPORT_LINE = 64 }; /* bytes: what these simulators read or write at once */
 
-struct export {
+struct export
+{
     const struct export_format *format;
     struct file_writer file;
-    char *text;             /* room for rows */
-    bool begun;             /* of what follows */
-    uint64_t instruction;   /* of the last access */
-    bool has_waiting;        /* ramulator2-o3: a line of the file that a written address may end */
+    char *text;                     /* room for rows */
+    bool begun;                     /* of what follows */
+    uint64_t instruction;           /* of the last access */
+    bool has_waiting;               /* ramulator2-o3: a line of the file that a written address may end */
     struct champsim_record *record; /* being filled */
 };
 
@@ -26,9 +27,9 @@ struct export_format {
     const char *header;
 };
 
-extern const struct export_format *const export_formats[]; /* ends in NULL */
-const struct export_format *export_find(const char *name);         /* or NULL */
-const struct export_format *export_of_name(const char *path);      /* what its ending says, or NULL */
+extern const struct export_format *const export_formats[];    /* ends in NULL */
+const struct export_format *export_find(const char *name);    /* or NULL */
+const struct export_format *export_of_name(const char *path); /* what its ending says, or NULL */
 
 bool export_open(struct export *to, const struct export_format *format, const char *path, struct err *err);
 bool export_put(struct export *to, const struct trace_access *accesses, size_t count, struct err *err);

@@ -1,6 +1,6 @@
-/* Traces of Accel-Sim (https://accel-sim.github.io): kernelslist.g, which lists copies to the GPU and kernels, and
- * a file of text for each kernel. Versions 3 to 5 are read, version 5 is written. docs/replay-exchange.md says
- * what is lost on the way. */
+/* Traces of Accel-Sim (https://accel-sim.github.io): kernelslist.g, which lists copies to the GPU and
+ * kernels, and a file of text for each kernel. Versions 3 to 5 are read, version 5 is written.
+ * docs/replay-exchange.md says what is lost on the way. */
 #ifndef EXCHANGE_ACCELSIM_H
 #define EXCHANGE_ACCELSIM_H
 

@@ -18,8 +18,8 @@ static uint8_t atomic_of(const struct opcode_text *text, uint32_t bytes)
 {
     static const struct {
         const char *modifier, *name;
-    } kinds[] = {{"MIN", "min"}, {"MAX", "max"}, {"INC", "inc"},   {"DEC", "dec"}, {"AND", "and"}, {"OR", "or"},
-                 {"XOR", "xor"}, {"CAS", "cas"}, {"EXCH", "exch"}, {"ADD", "add"}};
+    } kinds[] = {{"MIN", "min"}, {"MAX", "max"}, {"INC", "inc"}, {"DEC", "dec"},   {"AND", "and"},
+                 {"OR", "or"},   {"XOR", "xor"}, {"CAS", "cas"}, {"EXCH", "exch"}, {"ADD", "add"}};
     const char *type = has(text, "F32") || has(text, "F") ? "f32" : has(text, "F64") ? "f64" : NULL;
     char names[3][32];
     size_t kind = 0;
@@ -80,7 +80,8 @@ static uint32_t to_registers(const struct sass_opcode *row, const struct opcode_
         return has(text, "4") ? 4 : has(text, "2") ? 2 : 1;
     if (!row->to)
         return (bytes + 3) / 4;
-    bool wide = has(text, "WIDE") || (row->unit == UNIT_CVT && (has(text, "F64") || has(text, "S64") || has(text, "U64")));
+    bool wide = has(text, "WIDE") ||
+                (row->unit == UNIT_CVT && (has(text, "F64") || has(text, "S64") || has(text, "U64")));
     return wide ? 2 : row->to == 2 && has(text, "32") ? 1 : row->to;
 }
 
@@ -131,7 +132,8 @@ static void reach(struct sass_layer *layer, uint32_t number)
     }
 }
 
-static void add_register(struct sass_kernel *kernel, struct sass_layer *layer, uint32_t number, uint8_t *count)
+static void add_register(struct sass_kernel *kernel, struct sass_layer *layer, uint32_t number,
+                         uint8_t *count)
 {
     bool uniform = number >= SASS_UNIFORM;
     if (number >= (uniform ? SASS_UNIFORM + 63 : SASS_ZERO))
@@ -173,8 +175,8 @@ static void fill_row(struct sass_kernel *kernel, struct sass_layer *layer, uint3
     for (uint32_t k = 0, count = to_registers(opcode, &text, row->bytes);
          k < count && line->to != SASS_NO_REGISTER; k++)
         add_register(kernel, layer, line->to + k, &timing->writes);
-    layer->steps[number] = (struct isa_step){
-        .unit = unit_of(opcode, &text), .flags = opcode->memory == SASS_SHARED ? STEP_SHARED : 0};
+    layer->steps[number] = (struct isa_step){.unit = unit_of(opcode, &text),
+                                             .flags = opcode->memory == SASS_SHARED ? STEP_SHARED : 0};
     layer->code.registers = layer->registers;
     if (!timing->plain)
         layer->context[number] = kernel->context_count++;
@@ -217,15 +219,17 @@ static bool refuse(const struct import *import, const char *what, const struct a
                    (int)min_u64(line->opcode_length, 60), line->opcode);
 }
 
-bool sass_kernel_find(struct sass_kernel *kernel, const struct import *import, const struct accelsim_line *line,
-                      const struct sass_place *last, struct sass_place *found, struct err *err)
+bool sass_kernel_find(struct sass_kernel *kernel, const struct import *import,
+                      const struct accelsim_line *line, const struct sass_place *last,
+                      struct sass_place *found, struct err *err)
 {
     uint32_t number = line->pc / SASS_STEP;
     uint64_t digest = digest_bytes(1, line->what, line->what_length) | 1;
     if (line->opcode_length >= 6 && !memcmp(line->opcode, "DEPBAR", 6) && line->immediate_count)
         digest = digest_word(digest, line->immediates[0]) | 1;
     if (line->pc % SASS_STEP || line->pc >= SASS_PC_MOST)
-        return err_set(err, "%s:%" PRIu64 ": expected an address that is a multiple of 16, below 16 MiB, not 0x%x",
+        return err_set(err,
+                       "%s:%" PRIu64 ": expected an address that is a multiple of 16, below 16 MiB, not 0x%x",
                        import->input.name, import->line, line->pc);
     found->number = number;
     found->layer = last->layer;
@@ -245,8 +249,8 @@ bool sass_kernel_find(struct sass_kernel *kernel, const struct import *import, c
 
 /* ---- the end ---- */
 
-static void finish_layer(struct sass_layer *layer, const uint16_t slots[], const char *name, struct itrace *trace,
-                         struct itrace_code *to)
+static void finish_layer(struct sass_layer *layer, const uint16_t slots[], const char *name,
+                         struct itrace *trace, struct itrace_code *to)
 {
     to->code = layer->code;
     to->register_count = (uint32_t)layer->register_count;

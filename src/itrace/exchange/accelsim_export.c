@@ -26,18 +26,19 @@ static bool write_header(const struct itrace *trace, const struct itrace_launch 
              launch->block[0], launch->block[1], launch->block[2],
              kernel->facts.shared_bytes + launch->shared_bytes, kernel->facts.registers,
              accelsim_lines_need_ampere(trace, kernel) ? 80 : 70);
-    text_add(&text, "-cuda stream id = 0\n-shmem base_addr = 0x00007f0000000000\n"
-                    "-local mem base_addr = 0x00007f0002000000\n-nvbit version = 1.7\n"
-                    "-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
-                    "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
-                    "[adrrescompress?] [mem_addresses] immediate\n\n");
+    text_add(&text,
+             "-cuda stream id = 0\n-shmem base_addr = 0x00007f0000000000\n"
+             "-local mem base_addr = 0x00007f0002000000\n-nvbit version = 1.7\n"
+             "-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
+             "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+             "[adrrescompress?] [mem_addresses] immediate\n\n");
     bool good = fwrite(text.at, 1, text.length, to) == text.length;
     text_fini(&text);
     return good;
 }
 
-static bool write_warp(struct walk *walk, struct accelsim_lines *lines, uint64_t block, uint32_t warp, FILE *to,
-                       struct err *err)
+static bool write_warp(struct walk *walk, struct accelsim_lines *lines, uint64_t block, uint32_t warp,
+                       FILE *to, struct err *err)
 {
     struct walk_step step;
     char head[64];
@@ -67,9 +68,9 @@ static bool write_blocks(struct itrace_reader *reader, size_t number, uint64_t f
     for (uint64_t block = first; block < end && good; block++) {
         char head[96];
         uint64_t n = block - first;
-        int length = snprintf(head, sizeof head,
-                              "\n#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", n % x,
-                              n / x % y, n / x / y);
+        int length =
+            snprintf(head, sizeof head, "\n#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                     n % x, n / x % y, n / x / y);
         fwrite(head, 1, (size_t)length, to);
         for (uint32_t warp = 0; warp < walk_warps(walk) && good; warp++)
             good = write_warp(walk, &lines, block, warp, to, err);

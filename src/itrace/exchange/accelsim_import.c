@@ -75,8 +75,8 @@ static bool refuse(const struct reading *r, const char *at, const char *end, con
 
 static bool is_cut(const struct reading *r)
 {
-    return err_set(r->of->err, "%s: it is cut: it ends in block %" PRIu64 " of %" PRIu64, r->import.input.name,
-                   r->block, r->blocks);
+    return err_set(r->of->err, "%s: it is cut: it ends in block %" PRIu64 " of %" PRIu64,
+                   r->import.input.name, r->block, r->blocks);
 }
 
 /* "NAME" at the beginning; `at` moves behind it, and behind blanks and "=". */
@@ -190,8 +190,8 @@ static void put_pending(struct reading *r)
     struct importing *of = r->of;
     struct pending *p = &r->pending;
     if (p->is_one)
-        istream_put(&of->stream, &p->place.layer->stream, r->kernel->context_count, p->place.number, p->active,
-                    &p->stepped, &p->step, &of->request);
+        istream_put(&of->stream, &p->place.layer->stream, r->kernel->context_count, p->place.number,
+                    p->active, &p->stepped, &p->step, &of->request);
     p->is_one = false;
 }
 
@@ -251,12 +251,14 @@ static bool take_instruction(struct reading *r, const char *begin, const char *e
         return false;
     const struct sass_row *row = &place.layer->rows[place.number];
     if (!sass_request(row, line, &r->header.windows, &of->regions, &of->request))
-        return err_set(of->err, "%s:%" PRIu64 ": addresses of more than 256 GiB of memory", r->import.input.name,
-                       r->import.line);
+        return err_set(of->err, "%s:%" PRIu64 ": addresses of more than 256 GiB of memory",
+                       r->import.input.name, r->import.line);
     r->last = line->mask ? line->mask : r->last;
     *p = (struct pending){.is_one = true,
                           .place = place,
-                          .active = line->mask ? line->mask : r->last & r->alive ? r->last & r->alive : r->alive,
+                          .active = line->mask           ? line->mask
+                                    : r->last & r->alive ? r->last & r->alive
+                                                         : r->alive,
                           .pc = line->pc,
                           .stepped = {.mask = line->mask}};
     if (place.layer->timing[place.number].role == ROLE_BARRIER && line->mask)
@@ -496,7 +498,8 @@ static void beside(const char *list, const char *at, const char *end, struct tex
     text_add_bytes(path, at, (size_t)(end - at));
 }
 
-static bool take_command(struct reading *r, const char *path, const char *at, const char *end, bool only_copies)
+static bool take_command(struct reading *r, const char *path, const char *at, const char *end,
+                         bool only_copies)
 {
     uint64_t to, bytes;
     if (end - at >= 10 && !memcmp(at, "MemcpyHtoD", 10)) {

@@ -109,8 +109,7 @@ static bool parse_deltas(struct parsing *p, struct accelsim_line *line)
 
 static bool is_box(const struct accelsim_line *line)
 {
-    return line->opcode_length > 4 &&
-           (!memcmp(line->opcode, "UTMA", 4) || !memcmp(line->opcode, "UBLK", 4));
+    return line->opcode_length > 4 && (!memcmp(line->opcode, "UTMA", 4) || !memcmp(line->opcode, "UBLK", 4));
 }
 
 /* "MBARRIER IS_MULTICAST [MASK] BYTES OUTSIDE FORM ...". */
@@ -203,7 +202,8 @@ int accelsim_line_rest(const struct import *import, const struct accelsim_form *
     line->what_length = (size_t)(p.at - line->what);
     if (good && form->two && memmem(line->opcode, line->opcode_length, "GMMA", 4))
         good = decimal(&p, &count) || refuse(&p, "the flag of a GMMA");
-    good = good && ((decimal(&p, &width) && width <= INT32_MAX) || refuse(&p, "the bytes of a lane's access"));
+    good =
+        good && ((decimal(&p, &width) && width <= INT32_MAX) || refuse(&p, "the bytes of a lane's access"));
     line->width = good ? (uint32_t)width : 0;
     if (good && width)
         good = is_box(line) ? parse_box(&p, line) : parse_addresses(&p, line);

@@ -7,12 +7,12 @@ enum { STEP_PC = 16, LANES = 32 };
 
 /* By unit: an opcode of Volta that Accel-Sim runs on the unit that is most like it. Memory has others. */
 static const char *const unit_opcodes[UNIT_COUNT] = {
-    [UNIT_ALU] = "IADD3",     [UNIT_IMAD] = "IMAD",    [UNIT_WIDE] = "IMAD.WIDE", [UNIT_FMA] = "FFMA",
-    [UNIT_HALF] = "HFMA2",    [UNIT_FP64] = "DFMA",    [UNIT_SFU] = "MUFU.RCP",   [UNIT_CVT] = "F2I",
-    [UNIT_CVT64] = "F2F.F64", [UNIT_TENSOR] = "HMMA",  [UNIT_IMMA] = "IMMA",      [UNIT_TEX] = "TEX",
-    [UNIT_CONTROL] = "BRA",   [UNIT_JUMP] = "BRA",     [UNIT_CALL] = "CALL",      [UNIT_SYNC] = "NOP",
-    [UNIT_SHUFFLE] = "SHFL",  [UNIT_VOTE] = "VOTE",    [UNIT_MATCH] = "MATCH",    [UNIT_UNIFORM] = "MOV",
-    [UNIT_SPECIAL] = "S2R",   [UNIT_CONST] = "MOV",    [UNIT_LSU] = "NOP"};
+    [UNIT_ALU] = "IADD3",     [UNIT_IMAD] = "IMAD",   [UNIT_WIDE] = "IMAD.WIDE", [UNIT_FMA] = "FFMA",
+    [UNIT_HALF] = "HFMA2",    [UNIT_FP64] = "DFMA",   [UNIT_SFU] = "MUFU.RCP",   [UNIT_CVT] = "F2I",
+    [UNIT_CVT64] = "F2F.F64", [UNIT_TENSOR] = "HMMA", [UNIT_IMMA] = "IMMA",      [UNIT_TEX] = "TEX",
+    [UNIT_CONTROL] = "BRA",   [UNIT_JUMP] = "BRA",    [UNIT_CALL] = "CALL",      [UNIT_SYNC] = "NOP",
+    [UNIT_SHUFFLE] = "SHFL",  [UNIT_VOTE] = "VOTE",   [UNIT_MATCH] = "MATCH",    [UNIT_UNIFORM] = "MOV",
+    [UNIT_SPECIAL] = "S2R",   [UNIT_CONST] = "MOV",   [UNIT_LSU] = "NOP"};
 
 bool accelsim_lines_need_ampere(const struct itrace *trace, const struct itrace_kernel *kernel)
 {
@@ -167,8 +167,8 @@ static void add_global(struct accelsim_lines *lines, const struct line *line, co
         break;
     case REQUEST_CONSTANT: /* Accel-Sim has no constant caches */
     case REQUEST_LOAD:
-        add_access(lines, *line, of->keep || of->kind == REQUEST_CONSTANT ? "LDG.E" : "LDG.E.STRONG.GPU", of->bytes,
-                   of->at, of->lanes);
+        add_access(lines, *line, of->keep || of->kind == REQUEST_CONSTANT ? "LDG.E" : "LDG.E.STRONG.GPU",
+                   of->bytes, of->at, of->lanes);
         break;
     }
 }
@@ -183,11 +183,14 @@ static void add_request(struct accelsim_lines *lines, const struct line *line, c
         local_at[i] = request->local_at[i] & ~UINT64_C(3); /* words lie apart, each aligned */
     add_global(lines, line, request);
     if (request->shared)
-        add_access(lines, *line, request->shared_atomic ? "ATOMS.ADD" : row->writes ? "LDS" : "STS",
+        add_access(lines, *line,
+                   request->shared_atomic ? "ATOMS.ADD"
+                   : row->writes          ? "LDS"
+                                          : "STS",
                    request->shared_bytes, shared_at, request->shared);
     if (request->local)
-        add_access(lines, *line, request->local_writes ? "STL" : "LDL", (uint32_t)max_u64(request->local_bytes, 4),
-                   local_at, request->local);
+        add_access(lines, *line, request->local_writes ? "STL" : "LDL",
+                   (uint32_t)max_u64(request->local_bytes, 4), local_at, request->local);
     if (request->param) {
         struct line constant = *line;
         constant.opcode = "MOV";
@@ -214,8 +217,8 @@ static bool comes_to_barrier(struct accelsim_lines *lines, const struct walk_ste
     return true;
 }
 
-static void choose_opcode(struct accelsim_lines *lines, const struct walk_step *step, uint32_t unit, bool is_last,
-                          struct line *line)
+static void choose_opcode(struct accelsim_lines *lines, const struct walk_step *step, uint32_t unit,
+                          bool is_last, struct line *line)
 {
     const struct code_place *place = &lines->kernel->codes[step->code].places[step->instruction];
     uint32_t role = step->row->role;
@@ -267,7 +270,8 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *st
         memory = can && step->request && memory == UINT32_MAX ? i : memory;
     }
     for (uint32_t i = 0; i < row->steps; i++) {
-        struct line line = {.pc = (uint32_t)code->code_at + (row->first_step + i) * STEP_PC, .mask = step->mask};
+        struct line line = {.pc = (uint32_t)code->code_at + (row->first_step + i) * STEP_PC,
+                            .mask = step->mask};
         bool is_beside = steps[i].flags & STEP_BESIDE;
         choose_sources(&steps[i], &sources, last, &all, &line);
         line.to = i == result ? to : exits && i + 1 == row->steps ? -1 : export_temporary(&lines->registers);
@@ -282,7 +286,8 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *st
         }
     }
     if (exits && !row->steps)
-        add_line(lines, &(struct line){.pc = lines->last_pc + STEP_PC, .mask = step->mask, .to = -1, .opcode = "EXIT"});
+        add_line(lines, &(struct line){
+                            .pc = lines->last_pc + STEP_PC, .mask = step->mask, .to = -1, .opcode = "EXIT"});
     if (exits)
         lines->alive &= ~step->mask;
 }
@@ -290,6 +295,7 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *st
 void accelsim_lines_end(struct accelsim_lines *lines)
 {
     if (lines->alive)
-        add_line(lines,
-                 &(struct line){.pc = lines->last_pc + STEP_PC, .mask = lines->alive, .to = -1, .opcode = "EXIT"});
+        add_line(
+            lines,
+            &(struct line){.pc = lines->last_pc + STEP_PC, .mask = lines->alive, .to = -1, .opcode = "EXIT"});
 }

@@ -23,7 +23,8 @@ bool regions_move(struct regions *regions, uint64_t address, uint64_t *moved)
 
 uint64_t regions_bytes(const struct regions *regions)
 {
-    return (uint64_t)(regions->count + 2) << REGION_SHIFT; /* an access may begin at the last byte of the last */
+    return (uint64_t)(regions->count + 2)
+           << REGION_SHIFT; /* an access may begin at the last byte of the last */
 }
 
 static uint32_t in_window(uint64_t address, uint64_t window, uint32_t most)
@@ -32,7 +33,8 @@ static uint32_t in_window(uint64_t address, uint64_t window, uint32_t most)
 }
 
 /* Which memory a lane accesses. */
-static enum sass_memory space_of(enum sass_memory memory, uint64_t address, const struct sass_windows *windows)
+static enum sass_memory space_of(enum sass_memory memory, uint64_t address,
+                                 const struct sass_windows *windows)
 {
     if (memory != SASS_GENERIC)
         return memory;
@@ -79,7 +81,8 @@ static bool add_pieces(const struct sass_row *row, const struct accelsim_line *l
         EACH_LANE (i, good ? line->mask : 0)
             good = good && add_piece(line->at[i], row->bytes, regions, request);
     for (uint32_t i = 0; i < line->box_count && good; i++)
-        good = add_piece(line->boxes[i], (uint32_t)min_u64(max_u64(line->box_bytes, 1), 4096), regions, request);
+        good =
+            add_piece(line->boxes[i], (uint32_t)min_u64(max_u64(line->box_bytes, 1), 4096), regions, request);
     if (!request->piece_count)
         return good;
     request->of.kind = REQUEST_PIECES;

@@ -4,8 +4,8 @@
 
 #include "exchange/accelsim_code.h"
 
-/* The traced program's memory of the GPU, by regions of 64 MiB, in the order they were met: the n-th becomes the n-th
- * of the memory that Heddle has. Regions that touched each other may not do so any more. */
+/* The traced program's memory of the GPU, by regions of 64 MiB, in the order they were met: the n-th becomes
+ * the n-th of the memory that Heddle has. Regions that touched each other may not do so any more. */
 enum { REGION_SHIFT = 26, REGIONS_MOST = 4096 };
 
 struct regions {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#define PLAIN(unit) UNIT_##unit, SASS_NOTHING, SASS_READS, ROLE_NONE
-#define BRANCH UNIT_CONTROL, SASS_NOTHING, SASS_READS, ROLE_BRANCH
+#define PLAIN(unit)         UNIT_##unit, SASS_NOTHING, SASS_READS, ROLE_NONE
+#define BRANCH              UNIT_CONTROL, SASS_NOTHING, SASS_READS, ROLE_BRANCH
 #define MEMORY(where, does) UNIT_LSU, SASS_##where, SASS_##does, ROLE_NONE
-#define ROLE(unit, role) UNIT_##unit, SASS_NOTHING, SASS_READS, ROLE_##role
+#define ROLE(unit, role)    UNIT_##unit, SASS_NOTHING, SASS_READS, ROLE_##role
 
 /* clang-format off */
 static const struct sass_opcode rows[] = {
@@ -127,8 +127,7 @@ bool sass_has(const char *text, size_t length, const char *name)
     const char *end = text + length;
     for (const char *at = text; (at = memchr(at, '.', (size_t)(end - at)));) {
         at++;
-        if ((size_t)(end - at) >= own && !memcmp(at, name, own) &&
-            (at + own == end || at[own] == '.'))
+        if ((size_t)(end - at) >= own && !memcmp(at, name, own) && (at + own == end || at[own] == '.'))
             return true;
     }
     return false;

@@ -22,7 +22,8 @@ enum sass_does { SASS_READS, SASS_WRITES, SASS_ATOMIC, SASS_REDUCES };
 struct sass_opcode {
     const char *name;
     uint8_t unit, memory, does, role;
-    uint8_t to, from; /* registers that the destination and each source are; 0: the width of the access says so */
+    uint8_t to,
+        from; /* registers that the destination and each source are; 0: the width of the access says so */
 };
 
 /* By the part of the text before the first '.'; NULL: there is none. */

@@ -74,8 +74,8 @@ void export_sources(const struct export_registers *own, const struct isa_code *c
     }
 }
 
-int export_destination(struct export_registers *own, const struct isa_code *code, const struct isa_timing *row,
-                       const struct export_sources *sources)
+int export_destination(struct export_registers *own, const struct isa_code *code,
+                       const struct isa_timing *row, const struct export_sources *sources)
 {
     int first = -1;
     for (uint32_t i = 0; i < row->writes; i++) {
@@ -92,6 +92,7 @@ int export_destination(struct export_registers *own, const struct isa_code *code
 
 uint16_t export_temporary(struct export_registers *own)
 {
-    own->temporary = (uint16_t)(own->temporary + 1 < EXPORT_TEMPORARY_END ? own->temporary + 1 : EXPORT_REGISTERS);
+    own->temporary =
+        (uint16_t)(own->temporary + 1 < EXPORT_TEMPORARY_END ? own->temporary + 1 : EXPORT_REGISTERS);
     return own->temporary;
 }

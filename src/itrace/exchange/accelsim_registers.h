@@ -1,6 +1,6 @@
-/* Registers of an exported kernel. Accel-Sim's lines have one destination, four sources, and registers up to R254:
- * those that an instruction writes together become one, and numbers come again where there are too many. An
- * instruction that becomes no machine instruction only hands on what it waits for. */
+/* Registers of an exported kernel. Accel-Sim's lines have one destination, four sources, and registers up to
+ * R254: those that an instruction writes together become one, and numbers come again where there are too
+ * many. An instruction that becomes no machine instruction only hands on what it waits for. */
 #ifndef EXCHANGE_ACCELSIM_REGISTERS_H
 #define EXCHANGE_ACCELSIM_REGISTERS_H
 
@@ -26,9 +26,10 @@ void export_registers_begin(struct export_registers *own); /* a warp begins */
 /* What the instruction waits for. */
 void export_sources(const struct export_registers *own, const struct isa_code *code,
                     const struct isa_timing *row, struct export_sources *sources);
-/* Its result is written by its own steps; or (steps 0) is there when `sources` are. Gives the destination, or -1. */
-int export_destination(struct export_registers *own, const struct isa_code *code, const struct isa_timing *row,
-                       const struct export_sources *sources);
+/* Its result is written by its own steps; or (steps 0) is there when `sources` are. Gives the destination, or
+ * -1. */
+int export_destination(struct export_registers *own, const struct isa_code *code,
+                       const struct isa_timing *row, const struct export_sources *sources);
 void export_sources_add(struct export_sources *sources, uint16_t number);
 uint16_t export_temporary(struct export_registers *own);
 

@@ -50,8 +50,7 @@ static int next_block(struct accesses *a, struct err *err)
     a->launch += a->has_launch;
     a->has_launch = false;
     free_walks(a);
-    while (a->launch < a->trace->launch_count &&
-           !itrace_part_has(&a->part, &a->trace->launches[a->launch]))
+    while (a->launch < a->trace->launch_count && !itrace_part_has(&a->part, &a->trace->launches[a->launch]))
         a->launch++;
     if (a->launch == a->trace->launch_count)
         return 0;
