@@ -9,7 +9,7 @@
 #define ROLE(unit, role)    UNIT_##unit, SASS_NOTHING, SASS_READS, ROLE_##role
 
 /* clang-format off */
-static const struct sass_opcode rows[] = {
+const struct sass_opcode sass_opcodes[] = {
     /* single and half precision */
     {"FADD", PLAIN(FMA), 1, 1},       {"FADD32I", PLAIN(FMA), 1, 1},   {"FFMA", PLAIN(FMA), 1, 1},
     {"FFMA32I", PLAIN(FMA), 1, 1},    {"FMUL", PLAIN(FMA), 1, 1},      {"FMUL32I", PLAIN(FMA), 1, 1},
@@ -111,13 +111,15 @@ static const struct sass_opcode rows[] = {
 };
 /* clang-format on */
 
+const uint32_t sass_opcode_count = COUNT_OF(sass_opcodes);
+
 const struct sass_opcode *sass_find(const char *text, size_t length)
 {
     const char *dot = memchr(text, '.', length);
     size_t own = dot ? (size_t)(dot - text) : length;
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (strlen(rows[i].name) == own && !memcmp(rows[i].name, text, own))
-            return &rows[i];
+    for (uint32_t i = 0; i < sass_opcode_count; i++)
+        if (strlen(sass_opcodes[i].name) == own && !memcmp(sass_opcodes[i].name, text, own))
+            return &sass_opcodes[i];
     return NULL;
 }
 

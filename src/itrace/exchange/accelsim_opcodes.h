@@ -26,6 +26,9 @@ struct sass_opcode {
         from; /* registers that the destination and each source are; 0: the width of the access says so */
 };
 
+extern const struct sass_opcode sass_opcodes[];
+extern const uint32_t sass_opcode_count;
+
 /* By the part of the text before the first '.'; NULL: there is none. */
 const struct sass_opcode *sass_find(const char *text, size_t length);
 
