@@ -105,7 +105,7 @@ static int copy(const struct copy_request *request)
     struct err err;
     struct sink sink;
     catch_interrupts();
-    struct source *source = trace_is_folder(request->from)
+    struct source *source = cmd_trace_is_folder(request->from)
                                 ? exchange_accesses(request->from, &request->part, &err)
                                 : source_open(request->from, request->skip, &err);
     bool good = source && sink_open(&sink, request, &err);
@@ -123,7 +123,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 {
     struct copy_request *request = user;
     bool taken;
-    if (!itrace_part_took(&request->part, row, value, &taken, err))
+    if (!cmd_trace_part_took(&request->part, row, value, &taken, err))
         return false;
     request->has_part |= taken;
     if (taken)
@@ -166,7 +166,7 @@ static int run_print(int count, char **words)
         err_set(&err, "trace print: expected a trace, or - for standard input");
         return complain(EXIT_USAGE, &err);
     }
-    bool is_folder = trace_is_folder(request.from);
+    bool is_folder = cmd_trace_is_folder(request.from);
     if (!fits_input(&request, is_folder, &err) ||
         (is_folder && request.most &&
          !err_set(&err, "trace print: --accesses is for traces of accesses; of a folder, --limit is")))
@@ -174,7 +174,7 @@ static int run_print(int count, char **words)
     if (!is_folder)
         return copy(&request);
     catch_interrupts();
-    return trace_itrace_print(request.from, &request.part, request.limit, &err)
+    return cmd_trace_itrace_print(request.from, &request.part, request.limit, &err)
                ? EXIT_GOOD
                : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, &err);
 }
@@ -224,7 +224,7 @@ static int run_convert(int count, char **words)
         err_set(&err, "trace convert: it would write over %.200s, which is read", from);
         return complain(EXIT_USAGE, &err);
     }
-    bool is_folder = trace_is_folder(request.from);
+    bool is_folder = cmd_trace_is_folder(request.from);
     bool to_accelsim = request.format && !strcmp(request.format, "accelsim");
     if (!fits_input(&request, is_folder, &err))
         return complain(EXIT_USAGE, &err);

@@ -123,8 +123,8 @@ static bool sum_up(struct source *source, const struct trace_file *file, bool fo
 
 static bool tell(const char *path, bool footprint, struct err *err)
 {
-    if (trace_is_folder(path))
-        return trace_itrace_info(path, err);
+    if (cmd_trace_is_folder(path))
+        return cmd_trace_itrace_info(path, err);
     struct sums sums = {0};
     struct trace_file *file = NULL;
     struct source *source = source_open(path, 0, err);

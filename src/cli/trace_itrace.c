@@ -11,14 +11,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool trace_is_folder(const char *path)
+bool cmd_trace_is_folder(const char *path)
 {
     struct stat info;
     return path && !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-bool itrace_part_took(struct itrace_part *part, const struct option_row *row, const char *value, bool *taken,
-                      struct err *err)
+bool cmd_trace_part_took(struct itrace_part *part, const struct option_row *row, const char *value,
+                         bool *taken, struct err *err)
 {
     bool is_blocks = row && !strcmp(row->name, "--blocks");
     struct err why;
@@ -71,7 +71,7 @@ static void print_launch(const struct itrace *trace, const struct itrace_launch 
     text_fini(&name);
 }
 
-bool trace_itrace_info(const char *folder, struct err *err)
+bool cmd_trace_itrace_info(const char *folder, struct err *err)
 {
     struct itrace_reader *reader = itrace_reader_new(folder, err);
     if (!reader)
@@ -140,15 +140,15 @@ static void print_code(struct printing *p, size_t number)
     }
 }
 
-static bool print_warp(struct printing *p, struct walk *walk, const struct itrace_launch *launch,
+static bool print_warp(struct printing *p, struct iwalk *walk, const struct itrace_launch *launch,
                        uint64_t block, uint32_t warp, struct err *err)
 {
-    struct walk_step step;
+    struct iwalk_step step;
     int got = 0;
-    if (!walk_begin(walk, block, warp, err))
+    if (!iwalk_begin(walk, block, warp, err))
         return false;
     printf("\nlaunch %" PRIu64 ", block %" PRIu64 ", warp %u\n", launch->number, block, warp);
-    for (; p->left && (got = walk_next(walk, &step, err)) > 0; p->left--) {
+    for (; p->left && (got = iwalk_next(walk, &step, err)) > 0; p->left--) {
         itrace_tell_step(&p->trace->kernels[launch->kernel], &step, &p->line);
         print_line(p);
     }
@@ -158,19 +158,20 @@ static bool print_warp(struct printing *p, struct walk *walk, const struct itrac
 static bool print_launch_steps(struct printing *p, size_t number, struct err *err)
 {
     const struct itrace_launch *launch = &p->trace->launches[number];
-    struct walk *walk = walk_new(p->reader, number);
+    struct iwalk *walk = iwalk_new(p->reader, number);
     uint64_t first, end;
     bool good = true;
     itrace_part_blocks(p->part, launch, &first, &end);
     for (uint64_t block = first; block < end && good && p->left; block++)
-        for (uint32_t warp = 0; warp < walk_warps(walk) && good && p->left; warp++)
+        for (uint32_t warp = 0; warp < iwalk_warps(walk) && good && p->left; warp++)
             good = (!interrupted || err_set(err, "interrupted")) &&
                    print_warp(p, walk, launch, block, warp, err);
-    walk_free(walk);
+    iwalk_free(walk);
     return good;
 }
 
-bool trace_itrace_print(const char *folder, const struct itrace_part *part, uint64_t lines, struct err *err)
+bool cmd_trace_itrace_print(const char *folder, const struct itrace_part *part, uint64_t lines,
+                            struct err *err)
 {
     struct printing p = {.part = part, .left = lines ? lines : UINT64_MAX};
     if (!(p.reader = itrace_reader_new(folder, err)))
@@ -210,7 +211,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 {
     struct cut_request *request = user;
     bool taken;
-    if (!itrace_part_took(&request->part, row, value, &taken, err))
+    if (!cmd_trace_part_took(&request->part, row, value, &taken, err))
         return false;
     if (taken)
         return true;

@@ -6,11 +6,12 @@
 #include "itrace/cut.h"
 
 /* A path that is a folder means a trace of instructions. */
-bool trace_is_folder(const char *path);
+bool cmd_trace_is_folder(const char *path);
 
-bool trace_itrace_info(const char *folder, struct err *err);
+bool cmd_trace_itrace_info(const char *folder, struct err *err);
 /* lines: of instructions, at most; 0: all. */
-bool trace_itrace_print(const char *folder, const struct itrace_part *part, uint64_t lines, struct err *err);
+bool cmd_trace_itrace_print(const char *folder, const struct itrace_part *part, uint64_t lines,
+                            struct err *err);
 
 /* --kernels and --blocks: "3-5", "7" or "3-". */
 #define ITRACE_PART_OPTIONS                                                                                  \
@@ -19,7 +20,7 @@ bool trace_itrace_print(const char *folder, const struct itrace_part *part, uint
         "--blocks", "N-M", "only these blocks of each launch"                                                \
     }
 struct option_row;
-bool itrace_part_took(struct itrace_part *part, const struct option_row *row, const char *value, bool *taken,
-                      struct err *err);
+bool cmd_trace_part_took(struct itrace_part *part, const struct option_row *row, const char *value,
+                         bool *taken, struct err *err);
 
 #endif

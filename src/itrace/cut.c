@@ -1,5 +1,5 @@
 #include "itrace/cut.h"
-#include "itrace/walk.h"
+#include "itrace/iwalk.h"
 #include "itrace/writer.h"
 
 bool itrace_part_has(const struct itrace_part *part, const struct itrace_launch *launch)
@@ -65,19 +65,19 @@ static bool cut_launch(struct itrace_reader *reader, size_t number, const struct
     leave_out(to);
     if (!is_in)
         return true;
-    struct walk *walk = walk_new(reader, number);
+    struct iwalk *walk = iwalk_new(reader, number);
     struct itrace_launch_writer *copy = itrace_launch_writer_new(writer);
-    bool good = copy_blocks(reader, number, first, end, walk_warps(walk), copy, err);
+    bool good = copy_blocks(reader, number, first, end, iwalk_warps(walk), copy, err);
     if (good && end - first < blocks) {
         to->counts = (struct launch_result){0};
-        good = walk_count(walk, first, end, &to->counts, err);
+        good = iwalk_count(walk, first, end, &to->counts, err);
         to->grid[0] = (uint32_t)(end - first);
         to->grid[1] = to->grid[2] = 1;
         mem_free(to->places);
         to->places = NULL;
         to->place_count = 0;
     }
-    walk_free(walk);
+    iwalk_free(walk);
     return itrace_launch_writer_end(copy, good, to) || !good;
 }
 

@@ -139,7 +139,7 @@ static void tell_events(const struct istream_run *run, struct text *text)
         text_add(text, "  sleeps %u ns", run->sleep_ns);
 }
 
-void itrace_tell_step(const struct itrace_kernel *kernel, const struct walk_step *step, struct text *text)
+void itrace_tell_step(const struct itrace_kernel *kernel, const struct iwalk_step *step, struct text *text)
 {
     text_add(text, "%5u  %-28s %08" PRIx64, step->instruction,
              text_of(&kernel->codes[step->code], step->instruction), step->active);

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/log.h"
 #include "exchange/accelsim.h"
-#include "itrace/walk.h"
+#include "itrace/iwalk.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -44,11 +44,11 @@ static void read_back(const char *path)
     const struct itrace *trace = itrace_reader_trace(reader);
     for (size_t i = 0; i < trace->launch_count; i++) {
         struct launch_result counts = {0};
-        struct walk *walk = walk_new(reader, i);
-        REQUIRE(walk_count(walk, 0, walk_blocks(walk), &counts, &err));
+        struct iwalk *walk = iwalk_new(reader, i);
+        REQUIRE(iwalk_count(walk, 0, iwalk_blocks(walk), &counts, &err));
         REQUIRE(counts.warp_instructions == trace->launches[i].counts.warp_instructions);
         REQUIRE(counts.thread_instructions_pred_on == trace->launches[i].counts.thread_instructions_pred_on);
-        walk_free(walk);
+        iwalk_free(walk);
     }
     itrace_reader_free(reader);
 }

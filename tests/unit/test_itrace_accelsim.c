@@ -111,19 +111,19 @@ static void registers_wait_for_what_they_are_made_of(void **state)
                                              {.registers = 4, .reads = 2, .writes = 1, .steps = 1}};
     struct itrace_code code = {.code = {.timing = rows, .registers = list, .count = 3}, .register_count = 7};
     struct itrace_kernel kernel = {.slots = 5, .codes = &code, .code_count = 1};
-    struct export_registers registers;
-    struct export_sources sources;
-    export_registers_init(&registers, &kernel);
-    export_registers_begin(&registers);
+    struct accelsim_registers registers;
+    struct accelsim_sources sources;
+    accelsim_registers_init(&registers, &kernel);
+    accelsim_registers_begin(&registers);
     assert_int_equal(registers.number[0], registers.number[1]);
-    int written = export_destination(&registers, &code.code, &rows[0], &sources);
+    int written = accelsim_destination(&registers, &code.code, &rows[0], &sources);
     assert_int_equal(written, registers.number[0]);
-    export_sources(&registers, &code.code, &rows[1], &sources);
-    assert_int_equal(export_destination(&registers, &code.code, &rows[1], &sources), -1);
-    export_sources(&registers, &code.code, &rows[2], &sources);
+    accelsim_sources(&registers, &code.code, &rows[1], &sources);
+    assert_int_equal(accelsim_destination(&registers, &code.code, &rows[1], &sources), -1);
+    accelsim_sources(&registers, &code.code, &rows[2], &sources);
     assert_int_equal(sources.count, 1);
     assert_int_equal(sources.at[0], written);
-    export_registers_fini(&registers);
+    accelsim_registers_fini(&registers);
 }
 
 int main(void)

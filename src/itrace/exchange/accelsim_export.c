@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "itrace/walk.h"
+#include "itrace/iwalk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -37,16 +37,16 @@ static bool write_header(const struct itrace *trace, const struct itrace_launch 
     return good;
 }
 
-static bool write_warp(struct walk *walk, struct accelsim_lines *lines, uint64_t block, uint32_t warp,
+static bool write_warp(struct iwalk *walk, struct accelsim_lines *lines, uint64_t block, uint32_t warp,
                        FILE *to, struct err *err)
 {
-    struct walk_step step;
+    struct iwalk_step step;
     char head[64];
     int got;
-    if (!walk_begin(walk, block, warp, err))
+    if (!iwalk_begin(walk, block, warp, err))
         return false;
-    accelsim_lines_begin(lines, walk_lanes(walk, warp));
-    while ((got = walk_next(walk, &step, err)) > 0)
+    accelsim_lines_begin(lines, iwalk_lanes(walk, warp));
+    while ((got = iwalk_next(walk, &step, err)) > 0)
         accelsim_lines_put(lines, &step);
     accelsim_lines_end(lines);
     int length = snprintf(head, sizeof head, "\nwarp = %u\ninsts = %" PRIu64 "\n", warp, lines->count);
@@ -62,7 +62,7 @@ static bool write_blocks(struct itrace_reader *reader, size_t number, uint64_t f
     const struct itrace_launch *launch = &trace->launches[number];
     bool is_part = end - first != itrace_launch_blocks(launch), good = true;
     uint64_t x = is_part ? end - first : launch->grid[0], y = is_part ? 1 : launch->grid[1];
-    struct walk *walk = walk_new(reader, number);
+    struct iwalk *walk = iwalk_new(reader, number);
     struct accelsim_lines lines;
     accelsim_lines_init(&lines, trace, launch);
     for (uint64_t block = first; block < end && good; block++) {
@@ -72,7 +72,7 @@ static bool write_blocks(struct itrace_reader *reader, size_t number, uint64_t f
             snprintf(head, sizeof head, "\n#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                      n % x, n / x % y, n / x / y);
         fwrite(head, 1, (size_t)length, to);
-        for (uint32_t warp = 0; warp < walk_warps(walk) && good; warp++)
+        for (uint32_t warp = 0; warp < iwalk_warps(walk) && good; warp++)
             good = write_warp(walk, &lines, block, warp, to, err);
         fputs("\n#END_TB\n", to);
         good = good && (!ferror(to) || err_set(err, "cannot write: %s", strerror(errno)));
@@ -81,7 +81,7 @@ static bool write_blocks(struct itrace_reader *reader, size_t number, uint64_t f
         log_warn("launch %" PRIu64 ": barriers of parts of a block are left out: Accel-Sim has none",
                  launch->number);
     accelsim_lines_fini(&lines);
-    walk_free(walk);
+    iwalk_free(walk);
     return good;
 }
 

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "itrace/writer.h"
 
-#include <limits.h>
+#include <sys/stat.h>
 
 struct header {
     struct text name;
@@ -566,7 +566,8 @@ static enum kind kind_of(const char *path)
         return KIND_KERNEL;
     if (!strncmp(name, "kernelslist", 11))
         return KIND_LIST;
-    if (!strcmp(path, "-")) /* can be read only once */
+    struct stat info;
+    if (stat(path, &info) || !S_ISREG(info.st_mode)) /* others can be read only once */
         return KIND_NONE;
     if (input_open(&input, path, &ignored)) {
         const char *at = input.at;

@@ -29,12 +29,12 @@ void accelsim_lines_init(struct accelsim_lines *lines, const struct itrace *trac
     *lines = (struct accelsim_lines){.kernel = &trace->kernels[launch->kernel],
                                      .is_sass = trace->isa && !strcmp(trace->isa, "SASS"),
                                      .threads = itrace_launch_threads(launch)};
-    export_registers_init(&lines->registers, lines->kernel);
+    accelsim_registers_init(&lines->registers, lines->kernel);
 }
 
 void accelsim_lines_fini(struct accelsim_lines *lines)
 {
-    export_registers_fini(&lines->registers);
+    accelsim_registers_fini(&lines->registers);
     text_fini(&lines->text);
 }
 
@@ -44,7 +44,7 @@ void accelsim_lines_begin(struct accelsim_lines *lines, lane_mask exists)
     lines->count = lines->commits = lines->last_pc = 0;
     lines->alive = exists;
     lines->waiting = 0;
-    export_registers_begin(&lines->registers);
+    accelsim_registers_begin(&lines->registers);
 }
 
 /* ---- a line ---- */
@@ -54,7 +54,7 @@ struct line {
     lane_mask mask;
     int to; /* or -1 */
     const char *opcode;
-    struct export_sources from;
+    struct accelsim_sources from;
     uint32_t width; /* 0: no addresses, or none for any lane */
     const uint64_t *at;
     uint64_t immediate;
@@ -201,7 +201,7 @@ static void add_request(struct accelsim_lines *lines, const struct line *line, c
 /* ---- steps ---- */
 
 /* A barrier is Accel-Sim's once all lanes of the warp have come. */
-static bool comes_to_barrier(struct accelsim_lines *lines, const struct walk_step *step)
+static bool comes_to_barrier(struct accelsim_lines *lines, const struct iwalk_step *step)
 {
     const struct istream_run *run = step->run;
     if (!run || !(run->events & EVENT_ARRIVES))
@@ -217,7 +217,7 @@ static bool comes_to_barrier(struct accelsim_lines *lines, const struct walk_ste
     return true;
 }
 
-static void choose_opcode(struct accelsim_lines *lines, const struct walk_step *step, uint32_t unit,
+static void choose_opcode(struct accelsim_lines *lines, const struct iwalk_step *step, uint32_t unit,
                           bool is_last, struct line *line)
 {
     const struct code_place *place = &lines->kernel->codes[step->code].places[step->instruction];
@@ -241,29 +241,29 @@ static void choose_opcode(struct accelsim_lines *lines, const struct walk_step *
 }
 
 /* What a step needs of those before it, and of the instruction's sources. */
-static void choose_sources(const struct isa_step *step, const struct export_sources *sources, int last,
-                           const struct export_sources *all, struct line *line)
+static void choose_sources(const struct isa_step *step, const struct accelsim_sources *sources, int last,
+                           const struct accelsim_sources *all, struct line *line)
 {
     bool chained = step->flags & (STEP_CHAINED | STEP_GUARDED);
     if (step->flags & STEP_JOINS)
         line->from = *all;
     else if (chained && last >= 0)
-        line->from = (struct export_sources){1, {(uint16_t)last}};
+        line->from = (struct accelsim_sources){1, {(uint16_t)last}};
     else
         line->from = *sources;
 }
 
-void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *step)
+void accelsim_lines_put(struct accelsim_lines *lines, const struct iwalk_step *step)
 {
     const struct isa_timing *row = step->row;
     const struct isa_code *code = &lines->kernel->codes[step->code].code;
     const struct isa_step *steps = code->steps + row->first_step;
     bool exits = step->run && step->run->events & EVENT_EXITS;
-    struct export_sources sources, all = {0};
+    struct accelsim_sources sources, all = {0};
     uint32_t result = 0, memory = UINT32_MAX; /* which steps write the result, access memory */
     int last = -1;
-    export_sources(&lines->registers, code, row, &sources);
-    int to = export_destination(&lines->registers, code, row, &sources);
+    accelsim_sources(&lines->registers, code, row, &sources);
+    int to = accelsim_destination(&lines->registers, code, row, &sources);
     for (uint32_t i = 0; i < row->steps; i++) {
         result = steps[i].flags & STEP_BESIDE ? result : i;
         bool can = steps[i].unit == UNIT_LSU || steps[i].unit == UNIT_CONST;
@@ -274,7 +274,9 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *st
                             .mask = step->mask};
         bool is_beside = steps[i].flags & STEP_BESIDE;
         choose_sources(&steps[i], &sources, last, &all, &line);
-        line.to = i == result ? to : exits && i + 1 == row->steps ? -1 : export_temporary(&lines->registers);
+        line.to = i == result                    ? to
+                  : exits && i + 1 == row->steps ? -1
+                                                 : accelsim_temporary(&lines->registers);
         choose_opcode(lines, step, steps[i].unit, i + 1 == row->steps, &line);
         if (i == memory)
             add_request(lines, &line, step->request, row);
@@ -282,7 +284,7 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *st
             add_line(lines, &line);
         if (!is_beside && line.to >= 0) {
             last = line.to;
-            export_sources_add(&all, (uint16_t)last);
+            accelsim_sources_add(&all, (uint16_t)last);
         }
     }
     if (exits && !row->steps)

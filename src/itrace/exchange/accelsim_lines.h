@@ -4,11 +4,11 @@
 
 #include "base/text.h"
 #include "exchange/accelsim_registers.h"
-#include "itrace/walk.h"
+#include "itrace/iwalk.h"
 
 struct accelsim_lines {
     const struct itrace_kernel *kernel;
-    struct export_registers registers;
+    struct accelsim_registers registers;
     bool is_sass;     /* instructions have their own opcodes */
     uint32_t threads; /* of a block */
     struct text text; /* of the warp */
@@ -27,7 +27,7 @@ void accelsim_lines_init(struct accelsim_lines *lines, const struct itrace *trac
 void accelsim_lines_fini(struct accelsim_lines *lines);
 
 void accelsim_lines_begin(struct accelsim_lines *lines, lane_mask exists);
-void accelsim_lines_put(struct accelsim_lines *lines, const struct walk_step *step);
+void accelsim_lines_put(struct accelsim_lines *lines, const struct iwalk_step *step);
 void accelsim_lines_end(struct accelsim_lines *lines); /* lanes that did not, end now */
 
 #endif

@@ -17,10 +17,10 @@ static void join_written(uint32_t *parent, const struct isa_code *code, const st
 }
 
 /* By first appearance in the code: so numbers that come again are far from each other. */
-void export_registers_init(struct export_registers *own, const struct itrace_kernel *kernel)
+void accelsim_registers_init(struct accelsim_registers *own, const struct itrace_kernel *kernel)
 {
     uint32_t *parent = mem_alloc(kernel->slots + 1, sizeof *parent), next = 0;
-    *own = (struct export_registers){.count = kernel->slots};
+    *own = (struct accelsim_registers){.count = kernel->slots};
     own->number = mem_alloc(own->count + 1, sizeof *own->number);
     own->behind = mem_alloc(own->count + 1, sizeof *own->behind);
     for (uint32_t i = 0; i < own->count; i++) {
@@ -34,65 +34,65 @@ void export_registers_init(struct export_registers *own, const struct itrace_ker
         for (uint32_t i = 0; i < kernel->codes[c].register_count; i++) {
             uint32_t r = root(parent, kernel->codes[c].code.slots_at + kernel->codes[c].code.registers[i]);
             if (own->number[r] == UINT16_MAX)
-                own->number[r] = (uint16_t)(next++ % EXPORT_REGISTERS);
+                own->number[r] = (uint16_t)(next++ % ACCELSIM_REGISTERS);
         }
     for (uint32_t i = 0; i < own->count; i++)
         own->number[i] = own->number[root(parent, i)];
     mem_free(parent);
 }
 
-void export_registers_fini(struct export_registers *own)
+void accelsim_registers_fini(struct accelsim_registers *own)
 {
     mem_free(own->number);
     mem_free(own->behind);
 }
 
-void export_registers_begin(struct export_registers *own)
+void accelsim_registers_begin(struct accelsim_registers *own)
 {
-    own->temporary = EXPORT_REGISTERS;
+    own->temporary = ACCELSIM_REGISTERS;
     memset(own->behind, 0, own->count * sizeof *own->behind);
 }
 
-void export_sources_add(struct export_sources *sources, uint16_t number)
+void accelsim_sources_add(struct accelsim_sources *sources, uint16_t number)
 {
     for (uint32_t i = 0; i < sources->count; i++)
         if (sources->at[i] == number)
             return;
-    if (sources->count < EXPORT_SOURCES)
+    if (sources->count < ACCELSIM_SOURCES)
         sources->at[sources->count++] = number;
 }
 
-void export_sources(const struct export_registers *own, const struct isa_code *code,
-                    const struct isa_timing *row, struct export_sources *sources)
+void accelsim_sources(const struct accelsim_registers *own, const struct isa_code *code,
+                      const struct isa_timing *row, struct accelsim_sources *sources)
 {
     sources->count = 0;
     for (uint32_t i = 0; i < row->reads; i++) {
-        const struct export_sources *behind =
+        const struct accelsim_sources *behind =
             &own->behind[code->slots_at + code->registers[row->registers + i]];
         for (uint32_t k = 0; k < behind->count; k++)
-            export_sources_add(sources, behind->at[k]);
+            accelsim_sources_add(sources, behind->at[k]);
     }
 }
 
-int export_destination(struct export_registers *own, const struct isa_code *code,
-                       const struct isa_timing *row, const struct export_sources *sources)
+int accelsim_destination(struct accelsim_registers *own, const struct isa_code *code,
+                         const struct isa_timing *row, const struct accelsim_sources *sources)
 {
     int first = -1;
     for (uint32_t i = 0; i < row->writes; i++) {
         uint32_t slot = code->slots_at + code->registers[row->registers + row->reads + i];
-        struct export_sources *behind = &own->behind[slot];
+        struct accelsim_sources *behind = &own->behind[slot];
         first = first < 0 ? own->number[slot] : first;
         if (row->steps)
-            *behind = (struct export_sources){1, {own->number[slot]}};
+            *behind = (struct accelsim_sources){1, {own->number[slot]}};
         else
             *behind = *sources;
     }
     return row->steps ? first : -1;
 }
 
-uint16_t export_temporary(struct export_registers *own)
+uint16_t accelsim_temporary(struct accelsim_registers *own)
 {
     own->temporary =
-        (uint16_t)(own->temporary + 1 < EXPORT_TEMPORARY_END ? own->temporary + 1 : EXPORT_REGISTERS);
+        (uint16_t)(own->temporary + 1 < ACCELSIM_TEMPORARY_END ? own->temporary + 1 : ACCELSIM_REGISTERS);
     return own->temporary;
 }

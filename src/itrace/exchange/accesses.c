@@ -1,6 +1,6 @@
 #include "exchange/accesses.h"
 #include "exec/watch.h"
-#include "itrace/walk.h"
+#include "itrace/iwalk.h"
 
 struct accesses {
     struct source source; /* first */
@@ -10,7 +10,7 @@ struct accesses {
     size_t launch; /* the one under way, or to begin */
     bool has_launch;
     uint64_t block, end_block;
-    struct walk **walks; /* of the warps of a block; NULL: ended */
+    struct iwalk **walks; /* of the warps of a block; NULL: ended */
     uint32_t warp_count, running, turn;
     uint64_t instructions;
     struct trace_access *found; /* of an instruction, from `given` on */
@@ -27,7 +27,7 @@ static void found_one(void *user, uint64_t at, uint32_t bytes, bool writes)
 static void free_walks(struct accesses *a)
 {
     for (uint32_t i = 0; i < a->warp_count; i++)
-        walk_free(a->walks[i]);
+        iwalk_free(a->walks[i]);
     mem_free(a->walks);
     a->walks = NULL;
     a->warp_count = 0;
@@ -36,7 +36,7 @@ static void free_walks(struct accesses *a)
 static bool begin_block(struct accesses *a, struct err *err)
 {
     for (a->running = 0; a->running < a->warp_count; a->running++)
-        if (!walk_begin(a->walks[a->running], a->block, a->running, err))
+        if (!iwalk_begin(a->walks[a->running], a->block, a->running, err))
             return false;
     a->turn = 0;
     return true;
@@ -55,12 +55,12 @@ static int next_block(struct accesses *a, struct err *err)
     if (a->launch == a->trace->launch_count)
         return 0;
     itrace_part_blocks(&a->part, &a->trace->launches[a->launch], &a->block, &a->end_block);
-    struct walk *first = walk_new(a->reader, a->launch);
-    a->warp_count = walk_warps(first);
+    struct iwalk *first = iwalk_new(a->reader, a->launch);
+    a->warp_count = iwalk_warps(first);
     a->walks = mem_alloc(a->warp_count, sizeof *a->walks);
     a->walks[0] = first;
     for (uint32_t i = 1; i < a->warp_count; i++)
-        a->walks[i] = walk_new(a->reader, a->launch);
+        a->walks[i] = iwalk_new(a->reader, a->launch);
     a->has_launch = true;
     return begin_block(a, err) ? 1 : -1;
 }
@@ -68,10 +68,10 @@ static int next_block(struct accesses *a, struct err *err)
 /* One instruction of the warp whose turn it is. A warp that has ended says so each time. */
 static int next_instruction(struct accesses *a, struct err *err)
 {
-    struct walk_step step;
+    struct iwalk_step step;
     if (!a->running)
         return next_block(a, err);
-    int got = walk_next(a->walks[a->turn], &step, err);
+    int got = iwalk_next(a->walks[a->turn], &step, err);
     if (got > 0) {
         if (step.request)
             watch_sectors(step.request, found_one, a);
@@ -81,7 +81,7 @@ static int next_instruction(struct accesses *a, struct err *err)
     }
     do
         a->turn = (a->turn + 1) % a->warp_count;
-    while (a->running && walk_has_ended(a->walks[a->turn]));
+    while (a->running && iwalk_has_ended(a->walks[a->turn]));
     return got < 0 ? -1 : 1;
 }
 

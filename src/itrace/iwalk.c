@@ -1,6 +1,6 @@
-#include "itrace/walk.h"
+#include "itrace/iwalk.h"
 
-struct walk {
+struct iwalk {
     struct itrace_reader *reader;
     size_t number;
     const struct itrace *trace;
@@ -14,9 +14,9 @@ struct walk {
     bool has_streams;
 };
 
-struct walk *walk_new(struct itrace_reader *reader, size_t launch)
+struct iwalk *iwalk_new(struct itrace_reader *reader, size_t launch)
 {
-    struct walk *walk = mem_alloc(1, sizeof *walk);
+    struct iwalk *walk = mem_alloc(1, sizeof *walk);
     walk->reader = reader;
     walk->number = launch;
     walk->trace = itrace_reader_trace(reader);
@@ -30,14 +30,14 @@ struct walk *walk_new(struct itrace_reader *reader, size_t launch)
     return walk;
 }
 
-static void end_warp(struct walk *walk)
+static void end_warp(struct iwalk *walk)
 {
     if (walk->has_streams)
         itrace_reader_give(walk->reader, walk->number, walk->block);
     walk->has_streams = false;
 }
 
-void walk_free(struct walk *walk)
+void iwalk_free(struct iwalk *walk)
 {
     if (!walk)
         return;
@@ -51,23 +51,23 @@ void walk_free(struct walk *walk)
     mem_free(walk);
 }
 
-uint64_t walk_blocks(const struct walk *walk)
+uint64_t iwalk_blocks(const struct iwalk *walk)
 {
     return itrace_launch_blocks(walk->launch);
 }
 
-uint32_t walk_warps(const struct walk *walk)
+uint32_t iwalk_warps(const struct iwalk *walk)
 {
     return (itrace_launch_threads(walk->launch) + walk->trace->lanes - 1) / walk->trace->lanes;
 }
 
-lane_mask walk_lanes(const struct walk *walk, uint32_t warp)
+lane_mask iwalk_lanes(const struct iwalk *walk, uint32_t warp)
 {
     uint32_t left = itrace_launch_threads(walk->launch) - warp * walk->trace->lanes;
     return UINT64_MAX >> (ISA_LANES - min_u64(left, walk->trace->lanes));
 }
 
-bool walk_begin(struct walk *walk, uint64_t block, uint32_t warp, struct err *err)
+bool iwalk_begin(struct iwalk *walk, uint64_t block, uint32_t warp, struct err *err)
 {
     end_warp(walk);
     const struct chunk_warp *warps = itrace_reader_take(walk->reader, walk->number, block, err);
@@ -76,7 +76,7 @@ bool walk_begin(struct walk *walk, uint64_t block, uint32_t warp, struct err *er
     walk->block = block;
     walk->warp = warp;
     walk->has_streams = true;
-    walk->exists = walk_lanes(walk, warp);
+    walk->exists = iwalk_lanes(walk, warp);
     walk->done = 0;
     const struct chunk_warp *at = &warps[warp];
     struct access_context *contexts = walk->stream.contexts;
@@ -91,14 +91,14 @@ bool walk_begin(struct walk *walk, uint64_t block, uint32_t warp, struct err *er
     return true;
 }
 
-static int damaged(const struct walk *walk, struct err *err)
+static int damaged(const struct iwalk *walk, struct err *err)
 {
     err_set(err, "launch %llu, block %llu, warp %u: its instructions are damaged",
             (unsigned long long)walk->launch->number, (unsigned long long)walk->block, walk->warp);
     return -1;
 }
 
-int walk_next(struct walk *walk, struct walk_step *step, struct err *err)
+int iwalk_next(struct iwalk *walk, struct iwalk_step *step, struct err *err)
 {
     struct istream_run *run = &walk->stream.run;
     if (walk->done == run->count) {
@@ -112,11 +112,11 @@ int walk_next(struct walk *walk, struct walk_step *step, struct err *err)
         }
         run->active &= walk->exists;
     }
-    *step = (struct walk_step){.code = (uint32_t)(run->code - walk->codes.at),
-                               .instruction = run->first + walk->done,
-                               .active = run->active,
-                               .mask = run->active,
-                               .opened = walk->done ? 0 : run->opened};
+    *step = (struct iwalk_step){.code = (uint32_t)(run->code - walk->codes.at),
+                                .instruction = run->first + walk->done,
+                                .active = run->active,
+                                .mask = run->active,
+                                .opened = walk->done ? 0 : run->opened};
     step->row = &run->code->code->timing[step->instruction];
     bool is_last = ++walk->done == run->count;
     if (is_last && (run->moved || run->has_mask))
@@ -135,12 +135,12 @@ int walk_next(struct walk *walk, struct walk_step *step, struct err *err)
     return walk->stream.data.bad ? damaged(walk, err) : 1;
 }
 
-bool walk_has_ended(const struct walk *walk)
+bool iwalk_has_ended(const struct iwalk *walk)
 {
     return !walk->has_streams;
 }
 
-static void count_step(const struct walk_step *step, bool branches, struct launch_result *counts)
+static void count_step(const struct iwalk_step *step, bool branches, struct launch_result *counts)
 {
     counts->warp_instructions++;
     counts->thread_instructions += isa_count_lanes(step->active);
@@ -151,19 +151,19 @@ static void count_step(const struct walk_step *step, bool branches, struct launc
     counts->divergent_branches += step->run->diverged;
 }
 
-bool walk_count(struct walk *walk, uint64_t first_block, uint64_t end_block, struct launch_result *counts,
-                struct err *err)
+bool iwalk_count(struct iwalk *walk, uint64_t first_block, uint64_t end_block, struct launch_result *counts,
+                 struct err *err)
 {
-    struct walk_step step;
+    struct iwalk_step step;
     int got = 0;
     for (uint64_t block = first_block; block < end_block && !got; block++)
-        for (uint32_t warp = 0; warp < walk_warps(walk) && !got; warp++) {
-            if (!walk_begin(walk, block, warp, err))
+        for (uint32_t warp = 0; warp < iwalk_warps(walk) && !got; warp++) {
+            if (!iwalk_begin(walk, block, warp, err))
                 return false;
-            while ((got = walk_next(walk, &step, err)) > 0)
+            while ((got = iwalk_next(walk, &step, err)) > 0)
                 count_step(&step, walk->launch->counts.branches, counts);
             counts->warps++;
-            counts->threads += isa_count_lanes(walk_lanes(walk, warp));
+            counts->threads += isa_count_lanes(iwalk_lanes(walk, warp));
         }
     return !got;
 }
