@@ -10,7 +10,8 @@
  * The functions look for Heddle in the process when they are called, so a program needs no library for them
  * (but libdl with an old C library). Without Heddle there is nothing to place: the device has 1 member, and
  * placing returns HEDDLE_LOCALITY_NONE. Others that return int give 0 when all is well, or the number of the
- * CUDA error that the same mistake would be; heddle_locality_error() says what was wrong. */
+ * CUDA error that the same mistake would be; heddle_locality_error() says what was wrong
+ * in the last of these calls, or nothing if it was well. */
 #ifndef HEDDLE_LOCALITY_H
 #define HEDDLE_LOCALITY_H
 

@@ -5,7 +5,7 @@
 
 struct config_setting {
     const struct param_row *row;
-    char *value;
+    char *value, *where;
     bool is_default; /* nobody set it: it stands in for the row's */
 };
 
@@ -21,12 +21,18 @@ void config_init(struct config *config, const struct param_group *const *groups)
     *config = (struct config){.groups = groups};
 }
 
+static void setting_fini(struct config_setting *setting)
+{
+    mem_free(setting->value);
+    mem_free(setting->where);
+}
+
 void config_fini(struct config *config)
 {
     for (size_t i = 0; i < config->paths.count; i++) {
         struct config_section *section = &config->sections[i];
         for (size_t k = 0; k < section->count; k++)
-            mem_free(section->settings[k].value);
+            setting_fini(&section->settings[k]);
         mem_free(section->settings);
         mem_free(section->where);
     }
@@ -140,7 +146,8 @@ bool config_set_key(struct config *config, const char *path, const char *key, co
         return err_set(err, "%s: %s.%s: %s", where, path, key, why.text);
     struct config_section *section = section_of(config, group, path, where);
     mem_grow(section->settings, section->count, section->capacity);
-    section->settings[section->count++] = (struct config_setting){.row = row, .value = mem_text(value)};
+    section->settings[section->count++] =
+        (struct config_setting){.row = row, .value = mem_text(value), .where = mem_text(where)};
     return true;
 }
 
@@ -152,7 +159,7 @@ void config_set_default(struct config *config, const char *path, const char *key
     size_t kept = 0;
     for (size_t i = 0; i < section->count; i++) {
         if (section->settings[i].is_default && section->settings[i].row == row)
-            mem_free(section->settings[i].value);
+            setting_fini(&section->settings[i]);
         else
             section->settings[kept++] = section->settings[i];
     }
@@ -263,6 +270,16 @@ const char *config_where(const struct config *config, const char *path)
 {
     size_t number = names_find(&config->paths, path);
     return number == NO_NAME ? "" : config->sections[number].where;
+}
+
+const char *config_where_key(const struct config *config, const char *path, const char *key)
+{
+    size_t number = names_find(&config->paths, path);
+    const struct config_section *section = number == NO_NAME ? NULL : &config->sections[number];
+    for (size_t i = section ? section->count : 0; i-- > 0;)
+        if (!section->settings[i].is_default && strcmp(section->settings[i].row->name, key) == 0)
+            return section->settings[i].where;
+    return "";
 }
 
 void config_each(const struct config *config,

@@ -52,6 +52,9 @@ bool config_is_set(const struct config *config, const char *path, const struct p
 /* "file:line" where the section came first, or --set. */
 const char *config_where(const struct config *config, const char *path);
 
+/* "file:line" where this key was set last, or --set; empty: nobody set it. */
+const char *config_where_key(const struct config *config, const char *path, const char *key);
+
 /* Every section of the effective configuration: one for a plain group, those set for a family. */
 void config_each(const struct config *config,
                  void (*take)(const struct param_group *group, const char *path, const void *spec,

@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "base/err.h"
+#include "base/pieces.h"
 #include "base/zone.h"
 
 #include <stdlib.h>
@@ -42,7 +43,11 @@ void *mem_alloc(size_t count, size_t bytes_each)
     size_t bytes = product(count, bytes_each);
     if (zone_is_owned())
         return alloc_owned(bytes, 16);
-    void *memory = calloc(1, bytes ? bytes : 1);
+    bool is_zeroed;
+    void *memory = pieces_take(bytes, &is_zeroed);
+    if (memory)
+        return is_zeroed ? memory : memset(memory, 0, bytes);
+    memory = calloc(1, bytes ? bytes : 1);
     if (!memory)
         exhausted(bytes);
     return memory;
@@ -56,20 +61,31 @@ static size_t line_bytes(size_t count, size_t bytes_each)
     return (bytes + CACHE_LINE) & ~(size_t)(CACHE_LINE - 1);
 }
 
-void *mem_alloc_lines_unset(size_t count, size_t bytes_each)
+static void *alloc_lines(size_t bytes, bool *is_zeroed)
 {
-    size_t bytes = line_bytes(count, bytes_each);
-    if (zone_is_owned())
+    *is_zeroed = zone_is_owned();
+    if (*is_zeroed)
         return alloc_owned(bytes, CACHE_LINE);
-    void *memory = aligned_alloc(CACHE_LINE, bytes);
+    void *memory = pieces_take(bytes, is_zeroed);
+    if (!memory)
+        memory = aligned_alloc(CACHE_LINE, bytes);
     if (!memory)
         exhausted(bytes);
     return memory;
 }
 
+void *mem_alloc_lines_unset(size_t count, size_t bytes_each)
+{
+    bool is_zeroed;
+    return alloc_lines(line_bytes(count, bytes_each), &is_zeroed);
+}
+
 void *mem_alloc_lines(size_t count, size_t bytes_each)
 {
-    return memset(mem_alloc_lines_unset(count, bytes_each), 0, line_bytes(count, bytes_each));
+    bool is_zeroed;
+    size_t bytes = line_bytes(count, bytes_each);
+    void *memory = alloc_lines(bytes, &is_zeroed);
+    return is_zeroed ? memory : memset(memory, 0, bytes);
 }
 
 struct mapping { /* stands before the memory of mem_alloc_pages */
@@ -85,12 +101,18 @@ void *mem_alloc_pages(size_t count, size_t bytes_each)
         exhausted(bytes);
     if (zone_is_owned())
         return alloc_owned(bytes, small);
-    bytes = (bytes + page - 1) / page * page + page;
+    bool is_zeroed;
+    void *piece = pieces_take(bytes, &is_zeroed);
+    if (piece)
+        return is_zeroed ? piece : memset(piece, 0, bytes);
+    /* the mapping's note is on a small one's own first page: a page for it alone would cost as much again */
+    size_t ahead = page == large ? page : CACHE_LINE;
+    bytes = (bytes + ahead + page - 1) / page * page;
     char *from =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (from == MAP_FAILED)
         exhausted(bytes);
-    char *memory = from + page - (uintptr_t)from % page;
+    char *memory = from + ahead - (uintptr_t)from % page;
     if (page == large)
         madvise(memory, bytes - (size_t)(memory - from), MADV_HUGEPAGE); /* a wish */
     ((struct mapping *)(void *)memory)[-1] = (struct mapping){from, bytes};
@@ -101,6 +123,10 @@ void mem_free_pages(void *memory)
 {
     if (!memory || zone_has(memory))
         return;
+    if (pieces_has(memory)) {
+        pieces_give(memory);
+        return;
+    }
     struct mapping mapping = ((struct mapping *)memory)[-1];
     munmap(mapping.from, mapping.bytes);
 }
@@ -123,7 +149,9 @@ void mem_unmap(void *memory, size_t bytes)
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_each)
 {
     size_t bytes = product(new_count, bytes_each);
-    if (zone_is_owned() || zone_has(memory)) {
+    if (!memory)
+        return mem_alloc(new_count, bytes_each);
+    if (zone_is_owned() || zone_has(memory) || (pieces_has(memory) && bytes > pieces_bytes(memory))) {
         void *old = memory;
         memory = mem_alloc(new_count, bytes_each);
         if (old_count && new_count)
@@ -131,7 +159,8 @@ void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t bytes_
         mem_free(old);
         return memory;
     }
-    memory = realloc(memory, bytes ? bytes : 1);
+    if (!pieces_has(memory))
+        memory = realloc(memory, bytes ? bytes : 1);
     if (!memory)
         exhausted(bytes);
     if (new_count > old_count)
@@ -147,6 +176,8 @@ char *mem_text(const char *text)
 
 void mem_free(void *memory)
 {
-    if (!zone_has(memory))
+    if (pieces_has(memory))
+        pieces_give(memory);
+    else if (!zone_has(memory))
         free(memory);
 }

@@ -14,7 +14,7 @@ void *mem_alloc_lines_unset(size_t count,
                             size_t bytes_each); /* not zeroed: all of it is set before it is read */
 
 /* A large, sparsely used array: pages of the host that cost nothing until they are touched, and huge pages
- * where the host has them. Freed by mem_free_pages. */
+ * where the host has them. It starts at a cache line. Freed by mem_free_pages. */
 void *mem_alloc_pages(size_t count, size_t bytes_each);
 void mem_free_pages(void *memory);
 

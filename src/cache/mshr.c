@@ -43,9 +43,7 @@ void mshr_init(struct mshr *file, const struct mshr_spec *spec)
 {
     plan(file, spec);
     memset((char *)file + file->buckets_at, 0xff, sizeof(uint32_t) << (64 - file->bucket_shift));
-    for (uint32_t i = 0; i < spec->entries; i++)
-        mshr_at(file, i)->next = i + 1 < spec->entries ? i + 1 : MSHR_NONE;
-    file->free_waiter = MSHR_NONE;
+    file->free_entry = file->free_waiter = MSHR_NONE;
 }
 
 struct mshr *mshr_new(const struct mshr_spec *spec)
@@ -112,6 +110,7 @@ void mshr_archive(struct mshr *file, uint32_t who_most, uint32_t slots, struct a
     ARCHIVE_VALUE(archive, file->free_entry);
     ARCHIVE_VALUE(archive, file->free_waiter);
     file->waiters_begun = (uint32_t)archive_number(archive, file->waiters_begun, file->waiters);
+    file->entries_begun = (uint32_t)archive_number(archive, file->entries_begun, file->entries);
     archive_sparse(archive, (char *)file + file->buckets_at, file->bytes - file->buckets_at);
     if (archive->reading && archive->good)
         archive_check(archive, fits(file, who_most, slots));
@@ -120,10 +119,13 @@ void mshr_archive(struct mshr *file, uint32_t who_most, uint32_t slots, struct a
 uint32_t mshr_add(struct mshr *file, uint64_t line)
 {
     uint32_t entry = file->free_entry;
-    if (entry == MSHR_NONE)
+    if (entry != MSHR_NONE)
+        file->free_entry = mshr_at(file, entry)->next;
+    else if (file->entries_begun < file->entries)
+        entry = file->entries_begun++;
+    else
         return MSHR_NONE;
     struct mshr_entry *it = mshr_at(file, entry);
-    file->free_entry = it->next;
     file->used++;
     uint32_t *bucket = mshr_bucket(file, line);
     *it = (struct mshr_entry){.line = line, .first = MSHR_NONE, .last = MSHR_NONE, .next = *bucket};

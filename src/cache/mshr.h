@@ -46,7 +46,7 @@ struct mshr {
     uint32_t used, waiting; /* how many are taken */
     uint32_t free_entry, free_waiter;
     uint32_t bucket_shift;
-    uint32_t waiters_begun; /* those from here on were never taken */
+    uint32_t waiters_begun, entries_begun; /* those from here on were never taken */
     uint64_t entries_at, waiters_at, buckets_at;
     uint64_t bytes; /* of the whole block */
 };

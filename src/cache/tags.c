@@ -67,16 +67,26 @@ void tags_init(struct tags *tags, const struct tags_spec *spec)
     plan(tags, spec);
 }
 
+/* Most sets of a large one may never be used: their pages need not be there. */
+static bool is_large(size_t bytes)
+{
+    return bytes >= 32 << 10;
+}
+
 struct tags *tags_new(const struct tags_spec *spec)
 {
-    struct tags *tags = mem_alloc_lines(1, tags_bytes(spec));
+    size_t bytes = tags_bytes(spec);
+    struct tags *tags = is_large(bytes) ? mem_alloc_pages(1, bytes) : mem_alloc_lines(1, bytes);
     tags_init(tags, spec);
     return tags;
 }
 
 void tags_free(struct tags *tags)
 {
-    mem_free(tags);
+    if (tags && is_large(tags->bytes))
+        mem_free_pages(tags);
+    else
+        mem_free(tags);
 }
 
 void tags_archive(struct tags *tags, struct archive *archive)

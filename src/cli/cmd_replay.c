@@ -86,6 +86,18 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
                     (unsigned long long)count, count == 1 ? "" : "es", demangled(first),
                     itrace_doubt_text(doubt));
     }
+    uint64_t questions = 0, managed = 0;
+    for (size_t i = 0; i < trace->call_count; i++)
+        managed += trace->calls[i].kind == CALL_MANAGE;
+    if (managed)
+        fputs("heddle: the program has managed memory; what it did with it itself is not recorded\n", stderr);
+    for (size_t i = 0; i < trace->call_count; i++)
+        questions += trace->calls[i].kind == CALL_TIME && trace->calls[i].field[0] == TIME_QUESTION;
+    if (questions)
+        fprintf(stderr,
+                "heddle: the program asked %llu times whether work was done; in another time it may ask "
+                "otherwise\n",
+                (unsigned long long)questions);
     if (trace->why_cut)
         fprintf(stderr, "heddle: the trace ends before the program did: %s\n", trace->why_cut);
 }

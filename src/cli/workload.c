@@ -265,7 +265,7 @@ static int run_timed(const struct request *r)
 {
     struct err err;
     struct system system;
-    if (!cmd_trace_mem_check(r->trace_mem, &r->timing, &err) || !record_check(&r->timing, &err) ||
+    if (!cmd_trace_mem_check(r->trace_mem, &r->timing, &err) ||
         !timing_load_system(&r->timing, &system, &err) || (r->json && !file_check(r->json, &err)))
         return complain(EXIT_USAGE, &err);
     if (!r->trace_mem) /* the traces of SMs show how many there are */
@@ -297,7 +297,7 @@ int cmd_workload(int count, char **words)
     if (!timing_from_environment(&r.timing, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
-        !timing_check(&r.timing, &err))
+        !timing_check(&r.timing, &err) || !record_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem ||
              r.timing.system || r.timing.record)

@@ -25,6 +25,7 @@ void sm_kernel_make(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
     const struct sm_launch *launch = &sm->config.launches[slot];
+    sm->kernels_made = (uint32_t)max_u64(sm->kernels_made, slot + 1);
     kernel->serial = launch->serial;
     kernel->isa = launch_isa(launch->launch);
     kernel->code = launch->launch->kernel->code;

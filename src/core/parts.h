@@ -212,6 +212,7 @@ struct sm {
     uint64_t warps_begun;
     struct fault fault;
     jmp_buf on_fault;
+    uint32_t kernels_made; /* no slot from here on was ever used: pages of the host that are not there */
     struct sm_kernel kernels[SM_KERNELS];
     bool stopped; /* what it was at is gone: messages to it are dropped */
 };

@@ -42,7 +42,7 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
 
 void sm_free(struct sm *sm)
 {
-    for (uint32_t i = 0; i < SM_KERNELS; i++)
+    for (uint32_t i = 0; i < sm->kernels_made; i++)
         sm_end_kernel(sm, i);
     for (uint32_t i = 0; i < sm_warp_count(sm); i++)
         mem_free(sm->warps[i].board);
@@ -348,6 +348,8 @@ void sm_count_kernel(struct sm *sm, uint32_t slot)
 void sm_end_kernel(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
+    if (!kernel->team)
+        return;
     team_free(kernel->team);
     mem_free(kernel->profile);
     mem_free(kernel->printed);

@@ -231,18 +231,18 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
         wake(stream->device->driver);
 }
 
-void commands_call(struct driver *driver, bool is_launch)
+void commands_call(struct driver *driver, enum host_call call)
 {
-    itracing_call(driver, is_launch);
+    itracing_call(driver, call);
     if (driver->timeline)
-        timeline_call(driver, is_launch);
+        timeline_call(driver, call == HOST_LAUNCHES);
 }
 
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number)
 {
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
-    commands_call(driver, command->ops->is_launch);
+    commands_call(driver, command->ops->is_launch ? HOST_LAUNCHES : HOST_CALLS);
     pthread_mutex_lock(&driver->commands.lock);
     enum result result = device_usable(stream->device);
     if (!result && !stream->alive)

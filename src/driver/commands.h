@@ -123,8 +123,9 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
 const struct command *commands_running(void);
 void commands_set_running(const struct command *command);
 
-/* The host makes a call that takes time, if anything does. */
-void commands_call(struct driver *driver, bool is_launch);
+/* The host makes a call that takes time, if anything does: a launch, a question whether work is done, ... */
+enum host_call { HOST_CALLS, HOST_LAUNCHES, HOST_ASKS };
+void commands_call(struct driver *driver, enum host_call call);
 
 /* Until the stream has done this command. */
 void commands_wait(struct stream *stream, uint64_t number);

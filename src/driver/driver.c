@@ -185,11 +185,11 @@ static void release(struct driver *driver)
     if (driver->memory.moves_managed)
         arena_fini(&driver->memory.managed);
     areas_fini(&driver->memory.areas);
+    ledger_fini(&driver->ledger);
+    replaying_fini(driver);
     pthread_mutex_destroy(&driver->memory.lock);
     pthread_mutex_destroy(&driver->module_lock);
     pthread_mutex_destroy(&driver->report_lock);
-    ledger_fini(&driver->ledger);
-    replaying_fini(driver);
     system_fini(&driver->system);
     mem_free(driver->devices);
     mem_free(driver);

@@ -241,7 +241,7 @@ static enum result usable(struct stream_event *event)
 enum result event_query(struct stream_event *event)
 {
     struct commands *commands = &event->device->driver->commands;
-    commands_call(event->device->driver, false); /* who asks often enough must get there */
+    commands_call(event->device->driver, HOST_ASKS); /* who asks often enough must get there */
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
     if (!result && !is_done(event))

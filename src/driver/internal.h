@@ -92,6 +92,8 @@ struct memory {
     bool told_limit;            /* that the host's limit left no addresses was said */
     uint32_t machine;           /* the process that the machine is in; 0: this one */
     struct ipc_lender *lenders; /* whose memory is mapped here */
+    struct memory_range *replayed; /* memory of a trace that is in no arena (replaying.c) */
+    size_t replayed_count, replayed_capacity;
 };
 
 struct memory_pool {
@@ -146,6 +148,15 @@ void memory_forget(struct driver *driver, const struct allocation *allocation);
 void memory_add_peer(struct device *device, struct device *peer);
 void memory_remove_peer(struct device *device, struct device *peer);
 void memory_set_pool_peer(struct device *device, struct memory_pool *pool, bool on);
+
+/* Where memory is (system/machine.h), with the lock held: all of it; or what is in no arena. The caller frees
+ * the list. */
+struct memory_ranges {
+    struct memory_range *at;
+    size_t count, capacity;
+};
+void memory_list_ranges(struct driver *driver, struct memory_ranges *ranges);
+void memory_list_apart(struct driver *driver, struct memory_ranges *ranges);
 
 void mappings_init(struct mappings *mappings);
 void mappings_leave(struct device *device); /* its physical memory ends, and what it may touch */

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "itrace/bytes.h"
 #include "itrace/recorder.h"
 #include "system/machine.h"
 
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROCESSES_MOST = 10000 };
+enum { PROCESSES_MOST = 10000, PAGE = 4096 };
 
 struct itracing {
     pthread_mutex_t lock; /* of the trace's lists; taken last of all */
@@ -22,6 +23,8 @@ struct itracing {
     struct text folder, note; /* note: our file in the run folder, or nothing */
     uint64_t first, end;      /* launches that are recorded; end 0: no end */
     uint32_t streams;
+    uint64_t ranges_seen; /* memory.ranges_changed, when it was noted last */
+    struct bytes filled;  /* a bit for each page of managed memory that is known not to be zero */
 };
 
 /* ---- where it goes ---- */
@@ -128,13 +131,15 @@ static uint32_t number_of(struct itracing *own, struct stream *stream, const str
     return stream->traced - 1;
 }
 
-void itracing_call(struct driver *driver, bool is_launch)
+void itracing_call(struct driver *driver, enum host_call call)
 {
     struct itracing *own = driver->itracing;
     if (!own)
         return;
     pthread_mutex_lock(&own->lock);
-    add_call(own, CALL_TIME)->field[0] = is_launch;
+    add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
+                                         : call == HOST_ASKS   ? TIME_QUESTION
+                                                               : TIME_CALL;
     pthread_mutex_unlock(&own->lock);
 }
 
@@ -204,6 +209,72 @@ static void note_task(struct itracing *own, uint32_t stream, const struct task *
     }
 }
 
+/* ---- memory that commands find ---- */
+
+static void note_apart(struct itracing *own, struct driver *driver)
+{
+    struct memory_ranges ranges = {0};
+    uint64_t changed = atomic_load(&driver->memory.ranges_changed);
+    if (own->ranges_seen == changed)
+        return;
+    own->ranges_seen = changed;
+    pthread_mutex_lock(&driver->memory.lock);
+    memory_list_apart(driver, &ranges);
+    pthread_mutex_unlock(&driver->memory.lock);
+    add_call(own, CALL_MEMORY)->field[0] = ranges.count;
+    for (size_t i = 0; i < ranges.count; i++) {
+        struct itrace_call *call = add_call(own, CALL_RANGE);
+        call->field[0] = ranges.at[i].at;
+        call->field[1] = ranges.at[i].bytes;
+        call->field[2] = ranges.at[i].to.packed;
+    }
+    mem_free(ranges.at);
+}
+
+static bool is_zero(const char *page)
+{
+    return !*page && !memcmp(page, page + 1, PAGE - 1);
+}
+
+static void note_page(struct itracing *own, uint64_t base, uint64_t page)
+{
+    uint64_t number = (page - base) / PAGE;
+    if (own->filled.count <= number / 8) {
+        size_t more = number / 8 + 1 - own->filled.count;
+        memset(bytes_room(&own->filled, more), 0, more);
+        own->filled.count += more;
+    }
+    uint8_t *bits = &own->filled.at[number / 8];
+    if (*bits >> number % 8 & 1 || is_zero((const char *)(uintptr_t)page))
+        return;
+    *bits |= (uint8_t)(1 << number % 8);
+    struct itrace_call *last = &own->trace->calls[own->trace->call_count - 1];
+    if (own->trace->call_count && last->kind == CALL_FILLED && last->field[0] + last->field[1] == page) {
+        last->field[1] += PAGE;
+        return;
+    }
+    struct itrace_call *call = add_call(own, CALL_FILLED);
+    call->field[0] = page;
+    call->field[1] = PAGE;
+}
+
+/* Pages of managed memory that nobody has written to need not move. */
+static void note_filled(struct itracing *own, struct driver *driver)
+{
+    const struct memory *memory = &driver->memory;
+    if (!memory->moves_managed)
+        return;
+    pthread_mutex_lock(&driver->memory.lock);
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct allocation *one = memory->table[i];
+        if (one->at < memory->managed.base || one->at >= memory->managed.end)
+            continue;
+        for (uint64_t page = one->at / PAGE * PAGE; page < one->at + one->bytes; page += PAGE)
+            note_page(own, memory->managed.base, page);
+    }
+    pthread_mutex_unlock(&driver->memory.lock);
+}
+
 void itracing_command(struct stream *stream, struct command *command)
 {
     struct itracing *own = stream->device->driver->itracing;
@@ -212,6 +283,8 @@ void itracing_command(struct stream *stream, struct command *command)
     if (!own)
         return;
     pthread_mutex_lock(&own->lock);
+    note_apart(own, stream->device->driver);
+    note_filled(own, stream->device->driver);
     uint32_t number = number_of(own, stream, command);
     uint64_t after_stream, after_number;
     if (ops->is_launch) {
@@ -372,6 +445,7 @@ bool itracing_finish(struct driver *driver, struct err *err)
     struct text line = {0};
     struct err ignored;
     add_arena(trace, &driver->memory.host);
+    add_arena(trace, &driver->memory.managed);
     for (unsigned i = 0; i < driver->device_count; i++)
         add_arena(trace, &driver->devices[i].arena);
     if (!trace->lanes)
@@ -386,6 +460,7 @@ bool itracing_finish(struct driver *driver, struct err *err)
     text_fini(&line);
     text_fini(&own->folder);
     text_fini(&own->note);
+    bytes_fini(&own->filled);
     itrace_free(trace);
     pthread_mutex_destroy(&own->lock);
     mem_free(own);

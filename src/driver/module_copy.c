@@ -40,6 +40,19 @@ static void note_registers(void *user, const char *name, uint32_t registers)
     making->register_counts[number] = registers;
 }
 
+static uint32_t own_arch(const struct gpu_spec *spec)
+{
+    return (uint32_t)(10 * spec->major + spec->minor);
+}
+
+/* PTX of today's compilers is for GPUs of 7.5 and later. It runs on descriptions of older ones, too: what it
+ * means does not depend on them. */
+static uint32_t code_arch(const struct gpu_spec *spec)
+{
+    enum { OLDEST_COMPILED = 75 };
+    return own_arch(spec) > OLDEST_COMPILED ? own_arch(spec) : OLDEST_COMPILED;
+}
+
 static bool can_run(const struct ptx_module *ptx, uint32_t arch)
 {
     return ptx->target_specific ? ptx->target == arch : ptx->target <= arch;
@@ -61,7 +74,7 @@ static enum result add_text(struct making *making, const char *name, const char 
         ptx_object_add(&making->object, name, text, bytes);
     if (!too_new && !can_run(ptx, making->arch))
         return driver_fail(RESULT_INVALID_PTX, "%s: its PTX is for sm_%u%s, and the device is an sm_%u", name,
-                           ptx->target, ptx->target_specific ? "a" : "", making->arch);
+                           ptx->target, ptx->target_specific ? "a" : "", own_arch(making->device->spec));
     return RESULT_SUCCESS;
 }
 
@@ -149,11 +162,11 @@ static enum result no_ptx(const struct making *making)
 {
     const char *name = making->module->part_count ? making->module->parts[0].name : "the module";
     if (making->ptx_found)
-        return driver_fail(
-            RESULT_NO_BINARY_FOR_GPU,
-            "%s holds PTX for compute_%u and above, and the device is an sm_%u: build it for this "
-            "one, too (-gencode arch=compute_%u,code=compute_%u), or choose another system",
-            name, making->ptx_found, making->arch, making->arch, making->arch);
+        return driver_fail(RESULT_NO_BINARY_FOR_GPU,
+                           "%s holds PTX for compute_%u and above, and the device is an sm_%u: add PTX that "
+                           "it can run (-gencode arch=compute_%u,code=compute_%u), or choose another system",
+                           name, making->ptx_found, own_arch(making->device->spec), making->arch,
+                           making->arch);
     const struct closed_library *closed = closed_find(name);
     if (making->cubin_found && closed)
         return driver_fail(RESULT_NO_BINARY_FOR_GPU,
@@ -303,14 +316,6 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
             kernel_set_registers(kernel, making->register_counts[i]);
     }
     return RESULT_SUCCESS;
-}
-
-/* PTX of today's compilers is for GPUs of 7.5 and later. It runs on descriptions of older ones, too: what it
- * means does not depend on them. */
-static uint32_t code_arch(const struct gpu_spec *spec)
-{
-    enum { OLDEST_COMPILED = 75 };
-    return (uint32_t)max_u64(10 * spec->major + spec->minor, OLDEST_COMPILED);
 }
 
 static enum result make(struct module *module, struct device *device)

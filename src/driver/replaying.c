@@ -9,6 +9,8 @@
 #include "replay/replay.h"
 #include "system/machine.h"
 
+enum { PAGE = 4096 };
+
 struct touch {
     uint64_t at, bytes;
     enum memory_use use;
@@ -115,7 +117,7 @@ static void find_touches(const struct replaying *r, const struct itrace_call *fr
 /* A side of a copy that is memory of the host's has the same place in its page, and no data. */
 static bool host_side(struct replaying *r, struct task *task, struct task_side *side)
 {
-    uint64_t bytes = 0, rows, slices, offset = side->at % 4096;
+    uint64_t bytes = 0, rows, slices, offset = side->at % PAGE;
     if (!side->is_host)
         return true;
     if (__builtin_mul_overflow(task->height - 1, side->pitch, &rows) ||
@@ -123,7 +125,7 @@ static bool host_side(struct replaying *r, struct task *task, struct task_side *
         __builtin_add_overflow(rows, slices, &bytes) || __builtin_add_overflow(bytes, task->width, &bytes) ||
         bytes > TASK_HOST_BYTES_MOST)
         return err_set(r->err, "the trace has a copy of more than the host's memory");
-    if (bytes + 4096 > r->host_bytes)
+    if (bytes + PAGE > r->host_bytes)
         return err_set(r->err, "the trace has a copy that is larger than all of them");
     side->at = (uint64_t)(uintptr_t)r->host + offset;
     return true;
@@ -231,6 +233,49 @@ static void skip_launch(struct replaying *r, struct stream *stream)
     submit(stream, &command->base);
 }
 
+/* ---- memory that is in no arena, and managed memory ---- */
+
+static void forget_memory(struct driver *driver)
+{
+    struct memory *memory = &driver->memory;
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < memory->replayed_count; i++)
+        mem_unmap(memory->replayed[i].host - memory->replayed[i].at % PAGE,
+                  memory->replayed[i].bytes + PAGE);
+    memory->replayed_count = 0;
+    memory->ranges_changed++;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+static bool add_memory(struct replaying *r, const struct itrace_call *call)
+{
+    struct memory *memory = &r->driver->memory;
+    struct memory_range range = {
+        .at = call->field[0], .bytes = call->field[1], .to = {.packed = call->field[2]}};
+    if (!range.bytes || range.bytes > TASK_HOST_BYTES_MOST || range.at > UINT64_MAX - range.bytes)
+        return err_set(r->err, "the trace has memory where none can be");
+    range.host = (char *)mem_map(0, range.bytes + PAGE) + range.at % PAGE;
+    pthread_mutex_lock(&memory->lock);
+    mem_grow(memory->replayed, memory->replayed_count, memory->replayed_capacity);
+    memory->replayed[memory->replayed_count++] = range;
+    memory->ranges_changed++;
+    pthread_mutex_unlock(&memory->lock);
+    return true;
+}
+
+/* Somebody wrote to these pages. */
+static bool fill_pages(struct replaying *r, uint64_t at, uint64_t bytes)
+{
+    const struct arena *arena = &r->driver->memory.managed;
+    if (!r->driver->memory.moves_managed)
+        return true;
+    if (at < arena->base || at > arena->committed || bytes > arena->committed - at)
+        return err_set(r->err, "the trace has managed memory where none is");
+    for (uint64_t page = at; page < at + bytes; page += PAGE)
+        *(volatile char *)(uintptr_t)page = 1;
+    return true;
+}
+
 /* ---- calls ---- */
 
 static bool add_stream(struct replaying *r, const struct itrace_call *call)
@@ -244,6 +289,7 @@ static bool add_stream(struct replaying *r, const struct itrace_call *call)
         stream = device->default_stream;
     else if (stream_new(device, (unsigned)call->field[2] & STREAM_NON_BLOCKING, (int)call->field[3], &stream))
         return err_set(r->err, "no stream can be made: %s", driver_detail());
+    stream->id = call->field[1]; /* as results name it */
     mem_grow(r->streams, r->stream_count, r->stream_capacity);
     r->streams[r->stream_count++] = stream;
     return true;
@@ -256,7 +302,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     struct managed_order order;
     switch ((enum itrace_call_kind)call->kind) {
     case CALL_TIME:
-        timeline_call(r->driver, field[0]);
+        timeline_call(r->driver, field[0] == TIME_LAUNCH);
         return true;
     case CALL_STREAM:
         return add_stream(r, call);
@@ -308,6 +354,13 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
                                        .bytes = field[4]};
         timeline_manage(r->driver, &order);
         return true;
+    case CALL_MEMORY:
+        forget_memory(r->driver);
+        return true;
+    case CALL_RANGE:
+        return add_memory(r, call);
+    case CALL_FILLED:
+        return fill_pages(r, field[0], field[1]);
     case CALL_KINDS:
         break;
     }
@@ -328,15 +381,19 @@ bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct 
     if (devices > driver->device_count)
         return err_set(err, "the trace uses %u GPUs, and the system has %u (--gpus %u)", devices,
                        driver->device_count, devices);
-    if (trace->arena_count < 1 || trace->arena_count - 1 < devices)
+    if (trace->arena_count < devices + 2)
         return err_set(err, "the trace does not say which memory it uses");
-    for (size_t i = 0; i <= devices; i++) {
-        struct arena *arena = i ? &driver->devices[i - 1].arena : &driver->memory.host;
+    for (size_t i = 0; i < devices + 2; i++) {
+        struct arena *arena = i == 0   ? &driver->memory.host
+                              : i == 1 ? &driver->memory.managed
+                                       : &driver->devices[i - 2].arena;
         if (!trace->arenas[i].bytes)
             continue;
+        if (i == 1 && !driver->memory.moves_managed)
+            return err_set(err, "the trace has managed memory that moves, and the system has none such");
         if (trace->arenas[i].bytes > arena->end - arena->base)
-            return err_set(err, "the trace uses %llu MB of memory of GPU %zu, which has %llu MB",
-                           (unsigned long long)(trace->arenas[i].bytes >> 20), i - (i > 0),
+            return err_set(err, "the trace uses %llu MB of memory of one GPU, which has %llu MB",
+                           (unsigned long long)(trace->arenas[i].bytes >> 20),
                            (unsigned long long)((arena->end - arena->base) >> 20));
         if (trace->arenas[i].base != arena->base || !arena_open(arena, trace->arenas[i].bytes))
             return err_set(err, "memory cannot be at 0x%llx here, where the trace has it",
@@ -355,7 +412,7 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
                           .err = err};
     if (!replaying_fits(driver, reader, err))
         return false;
-    r.host_bytes = largest_copy(r.trace) + 2 * 4096;
+    r.host_bytes = largest_copy(r.trace) + 2 * PAGE;
     bool good = r.host_bytes <= TASK_HOST_BYTES_MOST ||
                 err_set(err, "the trace has a copy of more than the host's memory");
     if (good)
@@ -378,6 +435,8 @@ void replaying_fini(struct driver *driver)
     for (size_t i = 0; i < driver->replayed_count; i++)
         replay_kernel_free(driver->replayed[i]);
     mem_free(driver->replayed);
+    forget_memory(driver);
+    mem_free(driver->memory.replayed);
     if (driver->replay_host)
         mem_unmap(driver->replay_host, driver->replay_host_bytes);
 }

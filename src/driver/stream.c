@@ -211,7 +211,7 @@ enum result stream_query(struct stream *stream)
     if (!result)
         result = no_wait_while_recording(stream);
     if (!result)
-        commands_call(stream->device->driver, false); /* who asks often enough must get there */
+        commands_call(stream->device->driver, HOST_ASKS); /* who asks often enough must get there */
     if (!result && !all_done(stream->device, stream))
         return RESULT_NOT_READY;
     return result ? result : (enum result)stream->device->error;

@@ -259,91 +259,15 @@ void timeline_set_limit(struct driver *driver, uint64_t cycles)
 
 /* ---- where memory is ---- */
 
-struct ranges {
-    struct memory_range *at;
-    size_t count, capacity;
-};
-
-static void add_range(struct ranges *ranges, uint64_t at, uint64_t bytes, struct physical_address to)
-{
-    mem_grow(ranges->at, ranges->count, ranges->capacity);
-    ranges->at[ranges->count++] =
-        (struct memory_range){.at = at, .bytes = bytes, .to = to, .host = (char *)(uintptr_t)at};
-}
-
-/* Of a unified device, whose members have pages of it in turn. */
-static void add_spread_range(struct ranges *ranges, uint64_t at, uint64_t bytes, struct physical_address to,
-                             const struct system *system)
-{
-    add_range(ranges, at, bytes, to);
-    ranges->at[ranges->count - 1].page = system->spec.interleave;
-    ranges->at[ranges->count - 1].homes = system_members(system);
-}
-
-/* What a program mapped itself lies behind the arena. Members of a unified device have large pages of it in
- * turn: whole ones of the device's memory, and of those that its other memory is made of. */
-static void add_mapped(struct ranges *ranges, const struct driver *driver, const struct allocation *one)
-{
-    uint32_t members = system_members(&driver->system);
-    uint64_t place = one->physical->place;
-    if (members == 1) {
-        add_range(ranges, one->at, one->bytes, physical_at(one->device->index, place));
-        return;
-    }
-    const struct arena *arena = &one->device->arena;
-    uint64_t page = max_u64(driver->system.spec.interleave, driver->system.gpu.page);
-    uint64_t behind = (arena->end - arena->base) / page + members; /* pages, of each member */
-    place -= arena->end - arena->base;
-    for (uint64_t done = 0, bytes; done < one->bytes; done += bytes) {
-        uint64_t number = (place + done) / page, in_page = (place + done) % page;
-        uint32_t home = one->device->index * members + (uint32_t)(number % members);
-        bytes = min_u64(page - in_page, one->bytes - done);
-        add_range(ranges, one->at + done, bytes,
-                  physical_at(home, (behind + number / members) * page + in_page));
-    }
-}
-
-/* Arenas are at the beginning of their homes; behind them is what came otherwise. With the memory's lock
- * held. */
-static void list_ranges(struct driver *driver, struct ranges *ranges)
-{
-    const struct memory *memory = &driver->memory;
-    uint32_t members = system_members(&driver->system);
-    add_range(ranges, memory->host.base, memory->host.end - memory->host.base, physical_at(HOME_HOST, 0));
-    if (memory->moves_managed)
-        add_range(ranges, memory->managed.base, memory->managed.end - memory->managed.base,
-                  physical_at(HOME_MANAGED, 0));
-    for (unsigned i = 0; i < driver->device_count; i++) {
-        const struct arena *arena = &driver->devices[i].arena;
-        if (members > 1)
-            add_spread_range(ranges, arena->base, arena->end - arena->base, physical_at(i * members, 0),
-                             &driver->system);
-        else
-            add_range(ranges, arena->base, arena->end - arena->base, physical_at(i, 0));
-    }
-    for (size_t i = 0; i < memory->placed_count; i++) {
-        const struct placed_memory *one = &memory->placed[i];
-        add_range(ranges, one->at, one->bytes,
-                  physical_at(one->device->index * members + one->member, one->place));
-    }
-    for (size_t i = 0; i < memory->count; i++) {
-        const struct allocation *one = memory->table[i];
-        if (one->kind == MEMORY_REGISTERED)
-            add_range(ranges, one->at, one->bytes, physical_at(HOME_HOST, one->place));
-        else if (one->kind == MEMORY_MAPPED)
-            add_mapped(ranges, driver, one);
-    }
-}
-
 static void tell_ranges(struct timeline *timeline)
 {
     struct driver *driver = timeline->driver;
-    struct ranges ranges = {0};
+    struct memory_ranges ranges = {0};
     if (timeline->ranges_told == atomic_load(&driver->memory.ranges_changed))
         return;
     pthread_mutex_lock(&driver->memory.lock);
     timeline->ranges_told = driver->memory.ranges_changed;
-    list_ranges(driver, &ranges);
+    memory_list_ranges(driver, &ranges);
     pthread_mutex_lock(&timeline->lock);
     machine_set_memory(timeline->machine, ranges.at, (uint32_t)ranges.count);
     pthread_mutex_unlock(&timeline->lock);

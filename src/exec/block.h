@@ -43,6 +43,7 @@ struct block {
     struct barrier barriers[BARRIERS];
     struct arrival arrival;
     void *observed;            /* an observer's own */
+    uint64_t settled;          /* stepwise.c: a bit for each warp whose next instruction is known */
     bool opened;               /* warps that waited may go on, since whoever resets this last looked */
     uint32_t patience;         /* reads of what others write, before others have their turn */
     struct block *next;        /* in the worker's list */

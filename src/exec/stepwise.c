@@ -1,6 +1,6 @@
 /* Each thread of the host runs a block to its end before the next: of each warp in turn, all instructions until
- * it waits or its slice is over. If the order of blocks matters, one thread runs them; a block that does not get
- * on is set aside, and the next one begins, as long as the GPU could hold both. */
+ * it waits or its slice is over. If the order of blocks matters, they may wait for each other: one thread runs as
+ * many as the GPU can hold, in turns. */
 #include "exec/stepwise.h"
 #include "exec/answer.h"
 #include "exec/observer.h"
@@ -10,7 +10,9 @@
 
 #include <stdatomic.h>
 
-enum { SLICE = 4096, ROUNDS = 64 }; /* instructions of a warp; rounds of a block that may wait for others */
+/* Instructions of a warp before others have their turn; of one that may wait for other blocks: what it executes
+ * while it waits should be as little as on a GPU. */
+enum { SLICE = 4096, SLICE_ORDERED = 64 };
 
 struct stepwise {
     const struct launch *launch;
@@ -22,19 +24,22 @@ struct stepwise {
 };
 
 /* Runs the warp until it waits, ends or its slice is over; false: it could do nothing. */
-static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_warp *warp)
+static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_warp *warp, uint32_t slice)
 {
     struct request *request = &team->request;
-    struct isa_stepped stepped = {.moved = true};
+    uint64_t *settled = &warp->block->settled, bit = UINT64_C(1) << warp->index;
+    struct isa_stepped stepped = {.moved = !(*settled & bit)};
     if (warp->ended)
         return false;
-    for (uint32_t left = SLICE; left; left--) {
+    *settled &= ~bit;
+    for (uint32_t left = slice; left; left--) {
         if (stepped.moved && !isa->settle(warp))
-            return left != SLICE;
+            return left != slice;
         isa->step(warp, &stepped);
         if (request->of.kind || request->shared || request->local || request->param)
             answer_request(isa, warp, request);
     }
+    *settled |= stepped.moved ? 0 : bit;
     isa->check_limits(warp);
     return true;
 }
@@ -47,18 +52,19 @@ static bool has_ended(const struct block *block)
     return true;
 }
 
-/* True: the block has ended. */
-static bool run_block(struct team *team, const struct isa_ops *isa, struct block *block, uint64_t rounds)
+/* Gives each warp a slice, and again until the block has ended; or, if blocks take turns, once. */
+static bool run_block(struct team *team, const struct isa_ops *isa, struct block *block, bool takes_turns)
 {
-    for (uint64_t round = 0; round < rounds; round++) {
+    uint32_t slice = takes_turns ? SLICE_ORDERED : SLICE;
+    do {
         bool moved = false;
         for (uint32_t i = 0; i < block->warp_count; i++)
-            moved |= run_warp(team, isa, block_warp(block, i));
+            moved |= run_warp(team, isa, block_warp(block, i), slice);
         if (has_ended(block))
             return true;
         if (!moved && !isa->force(block))
             isa->deadlock(block);
-    }
+    } while (!takes_turns);
     return false;
 }
 
@@ -66,8 +72,8 @@ static bool run_block(struct team *team, const struct isa_ops *isa, struct block
 static void run_blocks(struct stepwise *s, struct team *team)
 {
     const struct isa_ops *isa = launch_isa(s->launch);
-    uint64_t room = s->launch->kernel->facts.ordered ? s->room : 1;
-    uint64_t rounds = room > 1 ? ROUNDS : UINT64_MAX;
+    bool takes_turns = s->launch->kernel->facts.ordered;
+    uint64_t room = takes_turns ? s->room : 1;
     struct block *waiting = NULL, **last = &waiting;
     uint64_t count = 0;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
@@ -75,6 +81,8 @@ static void run_blocks(struct stepwise *s, struct team *team)
         if (count < room) {
             uint64_t number = atomic_fetch_add(&s->next, 1);
             block = number < s->block_count ? team_begin_block(team, number) : NULL;
+            if (block)
+                block->settled = 0;
         }
         count += block != NULL;
         if (!block && !(block = waiting))
@@ -84,7 +92,7 @@ static void run_blocks(struct stepwise *s, struct team *team)
             last = waiting ? last : &waiting;
         }
         block->next = NULL;
-        if (run_block(team, isa, block, rounds)) {
+        if (run_block(team, isa, block, takes_turns)) {
             team_end_block(team, block);
             count--;
         } else {

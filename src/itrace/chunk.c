@@ -14,6 +14,11 @@ void chunk_block_add(struct chunk_block *block, const struct istream_writer *war
     bytes_put_all(&block->firsts, warp->firsts.at, warp->firsts.count);
 }
 
+void chunk_block_reset(struct chunk_block *block)
+{
+    block->lengths.count = block->runs.count = block->data.count = block->firsts.count = 0;
+}
+
 void chunk_block_fini(struct chunk_block *block)
 {
     bytes_fini(&block->lengths);
@@ -96,7 +101,7 @@ void chunk_pack(struct chunk_builder *builder, struct bytes *packed, uint64_t *r
     ZSTD_freeCCtx(context);
     REQUIRE(!ZSTD_isError(packed->count));
     bytes_fini(&raw);
-    all->lengths.count = all->runs.count = all->data.count = all->firsts.count = 0;
+    chunk_block_reset(all);
     builder->first_block += builder->block_count;
     builder->block_count = 0;
 }

@@ -20,6 +20,7 @@ struct chunk_block {
 };
 
 void chunk_block_add(struct chunk_block *block, const struct istream_writer *warp);
+void chunk_block_reset(struct chunk_block *block); /* empty, with the memory it has */
 void chunk_block_fini(struct chunk_block *block);
 
 /* Blocks that will be a chunk. */

@@ -32,20 +32,21 @@ static void copy_warp(struct chunk_block *block, const struct chunk_warp *warp)
 static bool copy_blocks(struct itrace_reader *reader, size_t launch, uint64_t first, uint64_t end,
                         uint32_t warps, struct itrace_launch_writer *to, struct err *err)
 {
-    for (uint64_t block = first; block < end; block++) {
-        struct chunk_block copy = {0};
-        for (uint32_t i = 0; i < warps; i++) { /* a chunk is let go when all its warps were given back */
+    struct chunk_block copy = {0};
+    bool good = true;
+    for (uint64_t block = first; block < end && good; block++) {
+        for (uint32_t i = 0; i < warps && good; i++) { /* each is taken and given back, as replay does */
             const struct chunk_warp *at = itrace_reader_take(reader, launch, block, err);
-            if (!at) {
-                chunk_block_fini(&copy);
-                return false;
-            }
+            if (!(good = at))
+                break;
             copy_warp(&copy, &at[i]);
             itrace_reader_give(reader, launch, block);
         }
-        itrace_launch_writer_add(to, block - first, &copy);
+        if (good)
+            itrace_launch_writer_add(to, block - first, &copy);
     }
-    return true;
+    chunk_block_fini(&copy);
+    return good;
 }
 
 static void leave_out(struct itrace_launch *launch)

@@ -251,6 +251,7 @@ static void code_launch(struct coder *c, struct itrace_launch *launch)
     CODE(c, launch->carveout);
     CODE(c, launch->cache);
     CODE(c, launch->cooperative);
+    CODE(c, launch->workspace);
     CODE(c, launch->recorded);
     CODE(c, launch->doubts);
 #define C(name) CODE(c, launch->counts.name);

@@ -9,8 +9,8 @@
  *   firsts  addresses (8 bytes each): of the first access that an instruction makes in this warp
  *
  * Numbers are varints. An access is coded by its shape, which is that of the same instruction's last access
- * unless it is told, and by the addresses of its lanes: `base + stride * lane`, or one by one. The base is
- * told as the distance from what the last two accesses of the instruction predict. So the streams of warps
+ * unless it is told, and by the addresses of its lanes: a base and a grid, or one by one. The base, that of
+ * the first lane, is told as the distance from what the last two accesses of the instruction predict. So the streams of warps
  * that do the same work are the same bytes, but for their firsts, which lie at equal distances. */
 #ifndef ITRACE_ISTREAM_H
 #define ITRACE_ISTREAM_H
@@ -63,8 +63,8 @@ enum access_set {
 /* How the addresses of lanes are told. */
 enum addresses_flag {
     ADDRESSES_LANES = 1,  /* their lanes follow; else those whose guard holds */
-    ADDRESSES_STRIDE = 2, /* at equal distances, which follow; else as last time */
-    ADDRESSES_LIST = 4,   /* each lane's distance from the lane before follows */
+    ADDRESSES_GRID = 2,   /* of a grid (struct address_grid) that follows; else as last time */
+    ADDRESSES_LIST = 4,   /* of none: each lane's distance from the lane before follows */
     ADDRESSES_SCALED = 8, /* ... in units of 4 bytes */
     ADDRESSES_MISSED = 16 /* not where predicted: the distance from there follows */
 };
@@ -76,15 +76,34 @@ struct access_shape {
     uint8_t bytes, operation, shared_bytes, local_bytes, unused;
 };
 
-/* What predicts the next access of an instruction. */
+/* Rows of lanes at equal distances, and rows at equal distances: what blocks of one, two or three dimensions
+ * make of addresses. */
+struct address_grid {
+    int32_t stride, row; /* bytes from lane to lane, from row to row */
+    uint8_t shift;       /* a row has 1 << shift lanes */
+};
+
+static inline uint64_t address_grid_offset(const struct address_grid *grid, uint32_t lane)
+{
+    return (uint64_t)(int64_t)grid->stride * (lane & ((1u << grid->shift) - 1)) +
+           (uint64_t)(int64_t)grid->row * (lane >> grid->shift);
+}
+
+/* What predicts the next access of an instruction: of the first set of addresses. Others are rare. Every warp has
+ * one for each such instruction, so they are small. */
 struct access_context {
     struct access_shape shape;
-    bool seen, seen_other;
-    struct address_context {
-        uint64_t base;
-        int64_t delta, stride;
-    } first, other; /* the first set of addresses; all others */
+    uint64_t base;
+    struct address_grid grid;
+    bool seen;
+    int32_t delta; /* from the base before to the last; 0 where that is far */
 };
+
+static inline int32_t access_delta(uint64_t base, uint64_t before)
+{
+    int64_t delta = (int64_t)(base - before);
+    return delta == (int32_t)delta ? (int32_t)delta : 0;
+}
 
 /* The code of a function, with a number for each instruction that may access memory. */
 struct istream_code {

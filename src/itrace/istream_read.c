@@ -1,6 +1,7 @@
 /* Streams of bytes become the instructions of a warp again (istream.h). Whatever the bytes are, nothing beyond
  * them is read, and what comes of them can be simulated: lanes that exist, instructions of the code. */
 #include "itrace/istream.h"
+#include "exec/atomics.h"
 
 static const struct istream_code *find_code(const struct istream_codes *codes, uint64_t code_at)
 {
@@ -82,43 +83,68 @@ static void read_list(struct cursor *data, uint64_t at[], lane_mask lanes, uint6
     }
 }
 
-static void fill_regular(uint64_t at[], lane_mask lanes, uint32_t first, uint64_t base, int64_t stride)
+FOR_EACH_HOST static void fill_full(uint64_t at[], uint32_t width, uint64_t base,
+                                    const struct address_grid *grid)
 {
-    if (LIKELY(lanes == UINT32_MAX)) {
-        for (uint32_t i = 0; i < 32; i++)
-            at[i] = base + (uint64_t)stride * i;
+    uint64_t stride = (uint64_t)(int64_t)grid->stride, row = (uint64_t)(int64_t)grid->row;
+    uint32_t shift = grid->shift, mask = (1u << shift) - 1;
+    for (uint32_t i = 0; i < width; i++)
+        at[i] = base + stride * (i & mask) + row * (i >> shift);
+}
+
+static void fill_grid(uint64_t at[], lane_mask lanes, uint64_t base, const struct address_grid *grid)
+{
+    if (LIKELY(lanes == UINT32_MAX || lanes == UINT64_MAX)) {
+        fill_full(at, lanes == UINT32_MAX ? 32 : 64, base, grid);
         return;
     }
+    base -= address_grid_offset(grid, first_lane(lanes));
     EACH_LANE (i, lanes)
-        at[i] = base + (uint64_t)stride * (i - first);
+        at[i] = base + address_grid_offset(grid, i);
+}
+
+static void read_grid(struct cursor *data, struct address_grid *grid)
+{
+    grid->shift = cursor_byte(data) & 7;
+    grid->stride = (int32_t)cursor_signed(data);
+    grid->row = (int32_t)cursor_signed(data);
 }
 
 /* Gives the lanes, of those that a warp of so many has. */
-static lane_mask read_addresses(struct istream_reader *reader, struct address_context *context, bool *seen,
-                                uint64_t at[], lane_mask mask, uint32_t width)
+static lane_mask read_addresses(struct istream_reader *reader, struct access_context *context, uint64_t at[],
+                                lane_mask mask, uint32_t width)
 {
     struct cursor *data = &reader->data;
     uint32_t form = cursor_byte(data);
     lane_mask lanes = form & ADDRESSES_LANES ? cursor_varint(data) : mask;
     lanes &= UINT64_MAX >> (ISA_LANES - width);
-    if (form & ADDRESSES_STRIDE)
-        context->stride = cursor_signed(data);
+    if (form & ADDRESSES_GRID)
+        read_grid(data, &context->grid);
     if (!lanes) {
         data->bad = true;
         return 0;
     }
-    uint64_t base = *seen ? context->base + (uint64_t)context->delta : next_first(reader);
+    uint64_t base = context->seen ? context->base + (uint64_t)(int64_t)context->delta : next_first(reader);
     if (form & ADDRESSES_MISSED)
         base += (uint64_t)cursor_signed(data);
-    uint32_t first = first_lane(lanes);
-    context->delta = *seen ? (int64_t)(base - context->base) : 0;
+    context->delta = context->seen ? access_delta(base, context->base) : 0;
     context->base = base;
-    *seen = true;
-    at[first] = base;
+    context->seen = true;
+    at[first_lane(lanes)] = base;
     if (form & ADDRESSES_LIST)
         read_list(data, at, lanes, base, form & ADDRESSES_SCALED);
     else
-        fill_regular(at, lanes, first, base, context->stride);
+        fill_grid(at, lanes, base, &context->grid);
+    return lanes;
+}
+
+/* A set that is not of global memory; the context predicts the first of an instruction. */
+static lane_mask read_set(struct istream_reader *reader, struct access_context *context, bool *predicted,
+                          uint64_t at[], lane_mask mask, uint32_t width)
+{
+    struct access_context none = {.seen = true};
+    lane_mask lanes = read_addresses(reader, *predicted ? &none : context, at, mask, width);
+    *predicted = true;
     return lanes;
 }
 
@@ -131,7 +157,7 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
 {
     struct cursor *data = &reader->data;
     request->of.lanes = cursor_varint(data);
-    uint64_t next = context->first.base, stage_bytes = cursor_varint(data), count = cursor_varint(data);
+    uint64_t next = context->base, stage_bytes = cursor_varint(data), count = cursor_varint(data);
     if (count > PIECES_MOST || stage_bytes > PIECE_MOST) {
         data->bad = true;
         return;
@@ -140,7 +166,7 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
         mem_grow(request->pieces, request->piece_count, request->piece_capacity);
         struct piece *piece = &request->pieces[request->piece_count++];
         uint64_t at = !i && !context->seen ? next_first(reader) : next + (uint64_t)cursor_signed(data);
-        context->first.base = i ? context->first.base : at;
+        context->base = i ? context->base : at;
         context->seen = true;
         *piece = (struct piece){.at = at, .bytes = (uint32_t)cursor_varint(data)};
         data->bad |= piece->bytes > PIECE_MOST;
@@ -157,6 +183,21 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
     for (size_t i = 0; i < request->piece_count && request->writes; i++)
         request->pieces[i].host = (char *)request->stage;
     request->of.stage_bytes = stage_bytes;
+}
+
+/* Nothing that the memory pipeline could not take. */
+static bool shape_is_good(const struct access_shape *shape)
+{
+    enum { LOCAL_BYTES = 32 };
+    bool has_lanes = shape->sets & SET_GLOBAL, has_pieces = shape->sets & SET_PIECES;
+    if (shape->kind > REQUEST_PIECES || shape->operation >= atomic_row_count)
+        return false;
+    if ((shape->kind == REQUEST_PIECES) != has_pieces ||
+        (shape->kind != REQUEST_NONE && !has_pieces) != has_lanes)
+        return false;
+    return shape->local_bytes <= LOCAL_BYTES && (!has_lanes || shape->bytes) &&
+           (!(shape->sets & SET_LOCAL) || shape->local_bytes) &&
+           (!(shape->sets & SET_SHARED) || shape->shared_bytes);
 }
 
 static void take_shape(const struct access_shape *shape, struct request *request)
@@ -195,31 +236,30 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         const uint8_t *told = cursor_take(data, sizeof *shape);
         if (told)
             memcpy(shape, told, sizeof *shape);
+        if (!shape_is_good(shape)) {
+            data->bad = true;
+            *shape = (struct access_shape){0};
+        }
     }
     uint32_t width = request->of.width;
     if (!shape->sets)
         return;
     take_shape(shape, request);
-    struct address_context *at = &context->first;
-    bool *seen = &context->seen;
+    bool predicted = shape->sets & (SET_PIECES | SET_GLOBAL);
     if (shape->sets & SET_PIECES)
         read_pieces(reader, context, request);
     else if (shape->sets & SET_GLOBAL)
-        request->of.lanes = read_addresses(reader, at, seen, request->of.at, mask, width);
+        request->of.lanes = read_addresses(reader, context, request->of.at, mask, width);
     if (shape->kind == REQUEST_ATOMIC)
         set_operands(request, shape->sets & SET_OPERANDS_DIFFER);
-    if (shape->sets & (SET_PIECES | SET_GLOBAL)) {
-        at = &context->other;
-        seen = &context->seen_other;
-    }
     if (shape->sets & SET_SHARED) {
         uint64_t shared_at[ISA_LANES];
-        request->shared = read_addresses(reader, at, seen, shared_at, mask, width);
+        request->shared = read_set(reader, context, &predicted, shared_at, mask, width);
         EACH_LANE (i, request->shared)
             request->shared_at[i] = (uint32_t)shared_at[i];
     }
     if (shape->sets & SET_LOCAL)
-        request->local = read_addresses(reader, at, seen, request->local_at, mask, width);
+        request->local = read_set(reader, context, &predicted, request->local_at, mask, width);
     if (shape->sets & SET_PARAM)
-        request->param = read_addresses(reader, at, seen, request->param_at, mask, width);
+        request->param = read_set(reader, context, &predicted, request->param_at, mask, width);
 }

@@ -102,30 +102,53 @@ void istream_end(struct istream_writer *w)
 
 /* ---- addresses ---- */
 
-/* Whether the lanes' addresses are at equal distances. */
-static bool are_regular(const uint64_t at[], lane_mask lanes, uint32_t first, int64_t stride)
+/* Whether all lanes of a full warp are where the grid says. */
+FOR_EACH_HOST static bool full_fits(const uint64_t at[], uint32_t width, const struct address_grid *grid)
 {
-    if (lanes == UINT32_MAX) {
-        uint64_t differ = 0;
-        for (uint32_t i = 0; i < 32; i++)
-            differ |= at[i] ^ (at[0] + (uint64_t)stride * i);
-        return !differ;
-    }
+    uint64_t differ = 0, stride = (uint64_t)(int64_t)grid->stride, row = (uint64_t)(int64_t)grid->row;
+    uint32_t shift = grid->shift, mask = (1u << shift) - 1;
+    for (uint32_t i = 0; i < width; i++)
+        differ |= at[i] ^ (at[0] + stride * (i & mask) + row * (i >> shift));
+    return !differ;
+}
+
+static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
+{
+    if (LIKELY(lanes == UINT32_MAX || lanes == UINT64_MAX))
+        return full_fits(at, lanes == UINT32_MAX ? 32 : 64, grid);
+    uint32_t first = first_lane(lanes);
+    uint64_t base = at[first] - address_grid_offset(grid, first);
     EACH_LANE (i, lanes)
-        if (at[i] != at[first] + (uint64_t)stride * (i - first))
+        if (at[i] != base + address_grid_offset(grid, i))
             return false;
     return true;
 }
 
-/* That of the first two lanes, if there are two. */
-static int64_t stride_of(const uint64_t at[], lane_mask lanes, uint32_t first, int64_t usual)
+/* The grid that the first lanes and the first row make, if there is one. */
+static void find_grid(const uint64_t at[], lane_mask lanes, struct address_grid *grid)
 {
+    uint32_t first = first_lane(lanes), last = 63 - (uint32_t)__builtin_clzll(lanes), end = first + 1;
+    *grid = (struct address_grid){.shift = 6};
     lane_mask rest = lanes & (lanes - 1);
     if (!rest)
-        return usual;
+        return;
     uint32_t next = first_lane(rest);
     int64_t distance = (int64_t)(at[next] - at[first]);
-    return distance % (int64_t)(next - first) ? 0 : distance / (int64_t)(next - first);
+    if (distance % (int64_t)(next - first))
+        return;
+    int64_t stride = distance / (int64_t)(next - first);
+    if (stride != (int32_t)stride)
+        return;
+    grid->stride = (int32_t)stride;
+    while (end <= last && lanes >> end & 1 && at[end] == at[first] + (uint64_t)stride * (end - first))
+        end++;
+    if (first || end > last || end & (end - 1)) /* no row of 2, 4, ... lanes */
+        return;
+    int64_t row = (int64_t)(at[end] - at[0]);
+    if (row != (int32_t)row)
+        return;
+    grid->shift = (uint8_t)__builtin_ctz(end);
+    grid->row = (int32_t)row;
 }
 
 static void put_list(struct bytes *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
@@ -147,35 +170,58 @@ static bool can_scale(const uint64_t at[], lane_mask lanes)
     return !low;
 }
 
-static void put_addresses(struct istream_writer *w, struct address_context *context, bool *seen,
-                          const uint64_t at[], lane_mask lanes, lane_mask mask)
+static void put_grid(struct bytes *data, const struct address_grid *grid)
+{
+    bytes_put(data, grid->shift);
+    bytes_put_signed(data, grid->stride);
+    bytes_put_signed(data, grid->row);
+}
+
+/* How addresses are told; the grid becomes theirs, if they have one. */
+static uint32_t form_of(const uint64_t at[], lane_mask lanes, struct address_grid *grid)
+{
+    struct address_grid found;
+    if (LIKELY(fits(at, lanes, grid)))
+        return 0;
+    find_grid(at, lanes, &found);
+    if (!fits(at, lanes, &found))
+        return ADDRESSES_LIST | (can_scale(at, lanes) ? ADDRESSES_SCALED : 0);
+    *grid = found;
+    return ADDRESSES_GRID;
+}
+
+static void put_addresses(struct istream_writer *w, struct access_context *context, const uint64_t at[],
+                          lane_mask lanes, lane_mask mask)
 {
     struct bytes *data = &w->data;
-    uint32_t first = first_lane(lanes), form = lanes != mask ? ADDRESSES_LANES : 0;
-    int64_t stride = stride_of(at, lanes, first, context->stride);
+    uint32_t first = first_lane(lanes), form = form_of(at, lanes, &context->grid);
     uint64_t base = at[first];
-    int64_t missed = (int64_t)(base - (context->base + (uint64_t)context->delta));
-    if (!are_regular(at, lanes, first, stride))
-        form |= ADDRESSES_LIST | (can_scale(at, lanes) ? ADDRESSES_SCALED : 0);
-    else if (stride != context->stride)
-        form |= ADDRESSES_STRIDE;
-    form |= *seen && missed ? ADDRESSES_MISSED : 0;
+    int64_t missed = (int64_t)(base - (context->base + (uint64_t)(int64_t)context->delta));
+    form |= lanes != mask ? ADDRESSES_LANES : 0;
+    form |= context->seen && missed ? ADDRESSES_MISSED : 0;
     bytes_put(data, (uint8_t)form);
     if (form & ADDRESSES_LANES)
         bytes_put_varint(data, lanes);
-    if (form & ADDRESSES_STRIDE) {
-        bytes_put_signed(data, stride);
-        context->stride = stride;
-    }
-    if (!*seen)
+    if (form & ADDRESSES_GRID)
+        put_grid(data, &context->grid);
+    if (!context->seen)
         bytes_put_all(&w->firsts, &base, sizeof base);
     else if (missed)
         bytes_put_signed(data, missed);
-    context->delta = *seen ? (int64_t)(base - context->base) : 0;
+    context->delta = context->seen ? access_delta(base, context->base) : 0;
     context->base = base;
-    *seen = true;
+    context->seen = true;
     if (form & ADDRESSES_LIST)
         put_list(data, at, lanes, first, form & ADDRESSES_SCALED);
+}
+
+/* A set that is not of global memory; the context predicts the first of an instruction. */
+static void put_set(struct istream_writer *w, struct access_context *context, bool *predicted,
+                    const uint64_t at[], lane_mask lanes, lane_mask mask)
+{
+    struct access_context none = {.seen = true};
+    put_addresses(w, *predicted ? &none : context, at, lanes, mask);
+    *predicted = true;
 }
 
 /* ---- accesses ---- */
@@ -222,7 +268,7 @@ static void shape_of(const struct request *request, struct access_shape *shape)
 static void put_pieces(struct istream_writer *w, struct access_context *context, const struct request *request)
 {
     struct bytes *data = &w->data;
-    uint64_t next = context->first.base;
+    uint64_t next = context->base;
     bytes_put_varint(data, request->of.lanes);
     bytes_put_varint(data, request->of.stage_bytes);
     bytes_put_varint(data, request->piece_count);
@@ -232,7 +278,7 @@ static void put_pieces(struct istream_writer *w, struct access_context *context,
             bytes_put_all(&w->firsts, &piece->at, sizeof piece->at);
         else
             bytes_put_signed(data, (int64_t)(piece->at - next));
-        context->first.base = i ? context->first.base : piece->at;
+        context->base = i ? context->base : piece->at;
         context->seen = true;
         bytes_put_varint(data, piece->bytes);
         next = piece->at + piece->bytes;
@@ -251,25 +297,20 @@ static void put_access(struct istream_writer *w, struct access_context *context,
         bytes_put_all(&w->data, &shape, sizeof shape);
         context->shape = shape;
     }
-    struct address_context *at = &context->first;
-    bool *seen = &context->seen;
+    bool predicted = shape.sets & (SET_PIECES | SET_GLOBAL);
     if (shape.sets & SET_PIECES)
         put_pieces(w, context, request);
     else if (shape.sets & SET_GLOBAL)
-        put_addresses(w, at, seen, request->of.at, request->of.lanes, mask);
-    if (shape.sets & (SET_PIECES | SET_GLOBAL)) {
-        at = &context->other;
-        seen = &context->seen_other;
-    }
+        put_addresses(w, context, request->of.at, request->of.lanes, mask);
     if (shape.sets & SET_SHARED) {
-        EACH_LANE (i, request->shared)
+        for (uint32_t i = 0; i < request->of.width; i++)
             shared_at[i] = request->shared_at[i];
-        put_addresses(w, at, seen, shared_at, request->shared, mask);
+        put_set(w, context, &predicted, shared_at, request->shared, mask);
     }
     if (shape.sets & SET_LOCAL)
-        put_addresses(w, at, seen, request->local_at, request->local, mask);
+        put_set(w, context, &predicted, request->local_at, request->local, mask);
     if (shape.sets & SET_PARAM)
-        put_addresses(w, at, seen, request->param_at, request->param, mask);
+        put_set(w, context, &predicted, request->param_at, request->param, mask);
 }
 
 static struct access_context *context_of(struct istream_writer *w, uint32_t number, uint32_t count)

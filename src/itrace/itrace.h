@@ -19,7 +19,7 @@
 /* What the host did, a row each: its name and what is known of it. Streams are numbered by CALL_STREAM, from 0
  * on; commands of a stream from 1 on. */
 #define ITRACE_CALLS(C)                                                                                      \
-    C(TIME, "call", "is_launch")                                    /* a call of the API takes its time */   \
+    C(TIME, "call", "kind")                                         /* enum itrace_time: a call takes time */ \
     C(STREAM, "stream", "device id flags priority")                 /* a stream is used for the first time */ \
     C(LAUNCH, "launch", "stream launch")                            /* into the stream: a kernel, */         \
     C(COPY, "copy",                                                                                          \
@@ -32,7 +32,10 @@
     C(WAIT, "wait", "stream number")                                /* the host waits for a command */       \
     C(TOUCH, "touch", "at bytes use")                               /* enum memory_use, by the host, */      \
     C(TOUCH_BY, "touch_by", "at bytes use stream number")           /* or by a command */                    \
-    C(MANAGE, "manage", "kind on place at bytes")                   /* struct managed_order */
+    C(MANAGE, "manage", "kind on place at bytes")                   /* struct managed_order */               \
+    C(MEMORY, "memory", "count")                                    /* in no arena: so many ranges follow */ \
+    C(RANGE, "range", "at bytes home_and_offset")                   /* its physical address, packed */       \
+    C(FILLED, "filled", "at bytes")                                 /* managed memory that is not zero now */
 
 enum itrace_call_kind {
 #define C(id, name, fields) CALL_##id,
@@ -40,6 +43,8 @@ enum itrace_call_kind {
 #undef C
         CALL_KINDS
 };
+
+enum itrace_time { TIME_CALL, TIME_LAUNCH, TIME_QUESTION /* whether work is done */ };
 
 enum { ITRACE_FIELDS_MOST = 14 };
 
@@ -97,6 +102,7 @@ struct itrace_launch {
     int64_t max_dynamic; /* as of function_copy */
     uint32_t carveout, cache;
     bool cooperative, recorded;
+    uint64_t workspace; /* of a cooperative launch: where kernels saw that of the grid's barrier */
     uint32_t doubts; /* a bit for each of enum itrace_doubt */
     struct launch_result counts;
     struct itrace_chunk *chunks;
@@ -140,7 +146,7 @@ struct itrace {
     size_t launch_count, launch_capacity;
     struct itrace_call *calls;
     size_t call_count, call_capacity;
-    struct itrace_arena *arenas; /* the host's first, then those of devices */
+    struct itrace_arena *arenas; /* the host's first, managed memory's, then those of devices */
     size_t arena_count, arena_capacity;
     char **texts; /* of places and names */
     size_t text_count, text_capacity;

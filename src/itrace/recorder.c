@@ -23,6 +23,7 @@ struct recorded_launch {
     struct itrace_launch_writer *writer;
     size_t number; /* in the trace's list */
     _Atomic uint32_t doubts;
+    _Atomic uint64_t workspace;
     struct recorded_block *pool; /* with the kernel's lock held */
 };
 
@@ -30,6 +31,7 @@ struct recorded_block {
     struct recorded_launch *launch;
     struct recorded_block *next;
     const struct isa_ops *isa; /* the kernel's own */
+    struct chunk_block streams; /* where those of its warps gather */
     uint32_t warp_count;
     struct recorded_warp {
         struct istream_writer stream;
@@ -121,21 +123,21 @@ static void block_begins(struct observer *observer, struct block *block)
         own->warp_count = block->warp_count;
     }
     block->observed = own;
+    launch->workspace = block->worker->grid->workspace;
 }
 
 static void block_ends(struct observer *observer, struct block *block)
 {
     struct recorded_launch *launch = (struct recorded_launch *)observer;
     struct recorded_block *own = block->observed;
-    struct chunk_block streams = {0};
     if (block->clock_reads)
         atomic_fetch_or(&launch->doubts, 1u << DOUBT_CLOCK);
     for (uint32_t i = 0; i < own->warp_count; i++) {
         istream_end(&own->warps[i].stream);
-        chunk_block_add(&streams, &own->warps[i].stream);
+        chunk_block_add(&own->streams, &own->warps[i].stream);
         istream_writer_reset(&own->warps[i].stream);
     }
-    itrace_launch_writer_add(launch->writer, block->number, &streams);
+    itrace_launch_writer_add(launch->writer, block->number, &own->streams);
     block->observed = NULL;
     pthread_mutex_lock(&launch->kernel->lock);
     own->next = launch->pool;
@@ -147,6 +149,7 @@ static void free_block(struct recorded_block *own)
 {
     for (uint32_t i = 0; i < own->warp_count; i++)
         istream_writer_fini(&own->warps[i].stream);
+    chunk_block_fini(&own->streams);
     mem_free(own);
 }
 
@@ -277,6 +280,7 @@ void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *obse
     launch->chunk_capacity = ended.chunk_capacity;
     launch->doubts |= own->doubts;
     launch->counts = *result;
+    launch->workspace = own->workspace;
     copy_codes(recorder->trace, own->kernel, &recorder->trace->kernels[launch->kernel]);
     pthread_mutex_unlock(&recorder->lock);
     for (struct recorded_block *block = own->pool, *next; block; block = next) {

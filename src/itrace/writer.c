@@ -160,24 +160,42 @@ static void grow_ring(struct itrace_launch_writer *launch, uint64_t ahead)
     launch->first = 0;
 }
 
+/* With the lock held, which may be open for a while: the next block. */
+static void append(struct itrace_launch_writer *launch, struct chunk_block *block)
+{
+    chunk_builder_add(&launch->builder, block);
+    launch->next++;
+    if (chunk_builder_bytes(&launch->builder) >= CHUNK_BYTES || launch->builder.block_count == CHUNK_BLOCKS)
+        close_chunk(launch);
+}
+
+/* With the lock held: blocks that came before their turn. */
+static void append_waiting(struct itrace_launch_writer *launch)
+{
+    for (struct waiting_block *one; launch->capacity && (one = &launch->waiting[launch->first])->there;) {
+        struct chunk_block block = one->block;
+        *one = (struct waiting_block){0};
+        launch->first = (launch->first + 1) % launch->capacity;
+        append(launch, &block);
+        chunk_block_fini(&block);
+    }
+}
+
 void itrace_launch_writer_add(struct itrace_launch_writer *launch, uint64_t number, struct chunk_block *block)
 {
     pthread_mutex_lock(&launch->writer->lock);
     REQUIRE(number >= launch->next);
-    grow_ring(launch, number - launch->next);
-    launch->waiting[(launch->first + (number - launch->next)) % launch->capacity] =
-        (struct waiting_block){*block, true};
-    *block = (struct chunk_block){0};
-    for (struct waiting_block *one; (one = &launch->waiting[launch->first])->there;) {
-        chunk_builder_add(&launch->builder, &one->block);
-        chunk_block_fini(&one->block);
-        one->there = false;
-        launch->first = (launch->first + 1) % launch->capacity;
-        launch->next++;
-        if (chunk_builder_bytes(&launch->builder) >= CHUNK_BYTES ||
-            launch->builder.block_count == CHUNK_BLOCKS)
-            close_chunk(launch);
+    if (number == launch->next) {
+        launch->first = launch->capacity ? (launch->first + 1) % launch->capacity : 0;
+        append(launch, block);
+        chunk_block_reset(block);
+    } else {
+        grow_ring(launch, number - launch->next);
+        launch->waiting[(launch->first + (number - launch->next)) % launch->capacity] =
+            (struct waiting_block){*block, true};
+        *block = (struct chunk_block){0};
     }
+    append_waiting(launch);
     pthread_mutex_unlock(&launch->writer->lock);
 }
 

@@ -16,7 +16,7 @@ struct itrace_writer *itrace_writer_new(const char *folder, uint64_t limit, stru
 bool itrace_writer_is_full(const struct itrace_writer *writer);
 
 struct itrace_launch_writer *itrace_launch_writer_new(struct itrace_writer *writer);
-/* Takes the block's bytes. */
+/* Copies the block's bytes, or takes them; the block is empty then, and can be used again. */
 void itrace_launch_writer_add(struct itrace_launch_writer *launch, uint64_t number,
                               struct chunk_block *block);
 /* The last block was added, or (good is false) the launch failed; its chunks go to `to`. False: it is not

@@ -223,6 +223,15 @@ static void drop_served(struct iommu *iommu, const struct page *page, uint32_t g
     iommu->waiting_count = left;
 }
 
+/* The host holds it no more. */
+static void free_frames(struct iommu *iommu, const struct page *page)
+{
+    uint64_t lines = page_bytes(page) / iommu->spilled.line_bytes,
+             first = page->at / iommu->spilled.line_bytes;
+    for (uint64_t i = 0; i < lines; i++)
+        frames_let_go(&iommu->spilled, first + i);
+}
+
 static void end(struct iommu *iommu, uint32_t number)
 {
     struct move *move = &iommu->moves[number];
@@ -236,6 +245,8 @@ static void end(struct iommu *iommu, uint32_t number)
         tell_driver(iommu, page, before);
     else
         count_end(iommu, page, before & move->plan.drops);
+    if (before & ~page->holders & UINT64_C(1) << PAGE_HOST && !physical_is_managed(page->at))
+        free_frames(iommu, page);
     page->granted = ++iommu->totals.grants;
     page->is_busy = false;
     move->is_used = false;
@@ -547,6 +558,8 @@ void iommu_send_home(struct iommu *iommu, struct page *page)
         if (is_guest(page->at, holder))
             iommu->totals.guests[holder] -= page_bytes(page);
     }
+    if (page_is_held(page, PAGE_HOST))
+        free_frames(iommu, page);
     directory_send_home(page);
 }
 

@@ -38,7 +38,8 @@ enum iommu_event {
     IOMMU_GOES_ON,
     UVM_WORKS,
     UVM_PREFETCHES,
-    UVM_UNPINS
+    UVM_UNPINS,
+    UVM_NAPS_END
 };
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);

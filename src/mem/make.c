@@ -208,7 +208,7 @@ static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t 
     dram->sector_fs = (uint64_t)(MEM_SECTOR * 1e15 * all / (double)mem->dram.bandwidth + 0.5);
     dram->latency_ps = mem->dram.latency;
     dram->channel_bytes = (shape->dram->bytes(&mem->dram, reads) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    dram->channels = mem_alloc_lines(here, dram->channel_bytes);
+    dram->channels = mem_alloc_pages(here, dram->channel_bytes);
     for (uint32_t i = 0; i < here; i++)
         shape->dram->init(shape, dram->channels + i * dram->channel_bytes, reads);
 }
@@ -261,6 +261,9 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
         spec->pages = mem_alloc(1, sizeof *spec->pages);
         spec->pages->rights.home = shape->home;
         spec->pages->frames.line_bytes = (uint32_t)l2->line;
+        spec->pages->managed_words = (cache_slots(&spec->caches[0]) + 63) / 64;
+        spec->pages->managed =
+            mem_alloc((size_t)spec->here * spec->pages->managed_words, sizeof *spec->pages->managed);
     }
     make_dram(mem, spec, (uint32_t)l2->misses);
     island_own(mem->engine, NULL);
@@ -343,6 +346,7 @@ static void free_pages(struct pages_here *pages)
     rights_fini(&pages->rights);
     frames_fini(&pages->frames);
     index_fini(&pages->written);
+    mem_free(pages->managed);
     mem_free(pages->parked);
     mem_free(pages->recalls);
     mem_free(pages);
@@ -362,7 +366,7 @@ void memsys_fini(struct memsys *mem)
         mem_free(spec->works);
         mem_free(spec->payloads);
         mem_free(spec->distance_ps);
-        mem_free(spec->dram->channels);
+        mem_free_pages(spec->dram->channels);
         mem_free(spec->dram);
     }
     translator_free(mem->translator);

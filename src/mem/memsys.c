@@ -302,7 +302,9 @@ enum page_right memsys_page_right(const struct memsys *mem, uint64_t at)
 
 void memsys_sync_managed(struct memsys *mem)
 {
-    memsys_sync(mem, MANAGED_FROM, UINT64_C(1) << AWAY_SHIFT, false);
+    for (uint32_t i = 0; i < mem->islands; i++)
+        for (uint32_t slice = 0; slice < mem->specs[i].here; slice++)
+            slice_sync_managed(&mem->specs[i], slice);
 }
 
 void memsys_map_page(struct memsys *mem, uint64_t at, uint32_t shift)
@@ -347,22 +349,19 @@ static bool is_stale(const struct partition_spec *spec, uint32_t slice, uint32_t
     return false;
 }
 
-static void refresh_slice(struct memsys *mem, const struct partition_spec *spec, uint32_t slice)
+static void refresh_slot(void *user, const struct partition_spec *spec, uint32_t slice, uint32_t slot,
+                         uint64_t offset)
 {
-    const struct cache *cache = &spec->caches[slice];
-    for (uint32_t slot = 0; slot < cache_slots(cache); slot++) {
-        uint64_t offset =
-            cache_holds(cache, slot) ? slice_line_offset(spec, slice, cache_line_in(cache, slot)) : 0;
-        if (offset >= MANAGED_FROM && is_stale(spec, slice, slot, offset))
-            refresh_line(mem, offset >> mem->shape.line_shift);
-    }
+    struct memsys *mem = user;
+    if (is_stale(spec, slice, slot, offset))
+        refresh_line(mem, offset >> mem->shape.line_shift);
 }
 
 void memsys_refresh_managed(struct memsys *mem)
 {
     for (uint32_t i = 0; i < mem->islands; i++)
         for (uint32_t slice = 0; slice < mem->specs[i].here; slice++)
-            refresh_slice(mem, &mem->specs[i], slice);
+            slice_each_managed(&mem->specs[i], slice, refresh_slot, mem);
 }
 
 bool memsys_wrote_managed(const struct memsys *mem, uint64_t at)

@@ -11,10 +11,11 @@ static bool work_fits(const struct partition_spec *spec, uint32_t work)
 /* What was read links works that there are. */
 static bool works_fit(const struct partition_spec *spec, const struct partition *state)
 {
-    bool good = work_fits(spec, state->free_work) && state->works_free <= spec->work_count;
+    bool good = work_fits(spec, state->free_work) && state->works_free <= spec->work_count &&
+                state->works_begun <= spec->work_count;
     for (uint32_t i = 0; i < spec->here; i++)
         good &= work_fits(spec, state->slices[i].late_first) && work_fits(spec, state->slices[i].late_last);
-    for (uint32_t i = 0; i < spec->work_count && good; i++)
+    for (uint32_t i = 0; i < state->works_begun && good; i++)
         good = work_fits(spec, spec->works[i].next);
     return good;
 }
@@ -30,6 +31,8 @@ static void archive_pages(const struct partition_spec *spec, struct archive *arc
     ARCHIVE_LIST(archive, pages->recalls, pages->recall_count, pages->recall_capacity);
     ARCHIVE_VALUE(archive, pages->has_refused);
     pages->pushes_parked = 0;
+    if (archive->reading) /* any may be: the first look at them tells */
+        memset(pages->managed, 0xff, (size_t)spec->here * pages->managed_words * sizeof *pages->managed);
     for (size_t i = 0; i < pages->parked_count && good; i++) {
         const struct parked *one = &pages->parked[i];
         good = one->slice < spec->here && one->head.entry < spec->here && one->head.kind < MEM_KIND_COUNT &&

@@ -55,7 +55,11 @@ bool work_room(const struct here *here)
 uint32_t work_keep(const struct here *here, const struct head *head, const unsigned char *payload)
 {
     uint32_t number = here->state->free_work;
-    REQUIRE(number != NO_WORK);
+    if (UNLIKELY(number == NO_WORK)) {
+        number = here->state->works_begun++;
+        REQUIRE(number < here->spec->work_count);
+        here->spec->works[number].next = NO_WORK;
+    }
     struct work *work = &here->spec->works[number];
     here->state->free_work = work->next;
     here->state->works_free--;
@@ -226,10 +230,7 @@ static void partition_start(struct component *self, void *state)
     struct partition *partition = state;
     for (uint32_t i = 0; i < here.spec->here; i++)
         partition->slices[i].late_first = NO_WORK;
-    for (uint32_t i = 0; i < here.spec->work_count; i++) {
-        here.spec->works[i].next = i + 1 < here.spec->work_count ? i + 1 : NO_WORK;
-        here.spec->works[i].head.work = NO_WORK;
-    }
+    partition->free_work = NO_WORK;
     partition->works_free = here.spec->work_count;
 }
 

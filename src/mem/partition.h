@@ -147,9 +147,10 @@ struct slice {
 struct partition {
     struct memsys_counters count; /* first */
     uint32_t free_work, works_free;
-    uint64_t pushed_until; /* when all that the host sent to slices here has been taken */
-    bool freed;            /* something that a request may wait for */
-    uint64_t waiting;      /* slices with such requests, a bit each */
+    uint32_t works_begun, unused; /* from here on works are free, and were never touched */
+    uint64_t pushed_until;        /* when all that the host sent to slices here has been taken */
+    bool freed;                   /* something that a request may wait for */
+    uint64_t waiting;             /* slices with such requests, a bit each */
     struct slice slices[SLICES_HERE_MOST];
 };
 
@@ -185,8 +186,10 @@ struct recall {
 /* What an island knows of pages that move. Parked requests are few, or the run is slow anyway. */
 struct pages_here {
     struct rights rights;
-    struct frames frames; /* of lines away from home */
-    struct index written; /* managed pages that were written to, by offset >> MANAGED_PAGE_SHIFT */
+    struct frames frames;   /* of lines away from home */
+    struct index written;   /* managed pages that were written to, by offset >> MANAGED_PAGE_SHIFT */
+    uint64_t *managed;      /* slots of caches that may have lines of managed memory, a bit each, by slice; */
+    uint32_t managed_words; /* so many of each slice */
     struct parked *parked;
     size_t parked_count, parked_capacity;
     struct recall *recalls;
@@ -268,6 +271,13 @@ uint64_t slice_line_offset(const struct partition_spec *spec, uint32_t slice, ui
 void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t first, uint64_t last,
                 bool forget);
 void slice_sync_line(const struct partition_spec *spec, uint32_t slice, uint64_t key, bool forget);
+
+/* Calls for each slot that has a line of managed memory, with the line's offset, in the order of slots. */
+typedef void slice_managed_fn(void *user, const struct partition_spec *spec, uint32_t slice, uint32_t slot,
+                              uint64_t offset);
+void slice_each_managed(const struct partition_spec *spec, uint32_t slice, slice_managed_fn *call,
+                        void *user);
+void slice_sync_managed(const struct partition_spec *spec, uint32_t slice); /* writes what is dirty of them */
 
 /* Whether bytes of a line are on their way there. */
 bool slice_waits_for(const struct partition_spec *spec, uint32_t slice, uint64_t key);

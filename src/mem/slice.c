@@ -52,6 +52,9 @@ static uint32_t make_room(const struct here *here, uint32_t slice, uint64_t key,
         here->state->count.l2_evictions++;
     }
     cache_place(cache, slot, key, priority_of(policy));
+    if (here->spec->pages && slice_line_offset(here->spec, slice, key) >= MANAGED_FROM)
+        here->spec->pages->managed[slice * here->spec->pages->managed_words + slot / 64] |= UINT64_C(1)
+                                                                                            << slot % 64;
     return slot;
 }
 
@@ -313,4 +316,35 @@ void slice_sync(const struct partition_spec *spec, uint32_t slice, uint64_t firs
         if (offset >= first && offset <= last)
             sync_slot(spec, slice, slot, forget);
     }
+}
+
+/* Slots that were given to others since are left out from now on. */
+void slice_each_managed(const struct partition_spec *spec, uint32_t slice, slice_managed_fn *call, void *user)
+{
+    const struct cache *cache = &spec->caches[slice];
+    uint64_t *words = spec->pages->managed + (size_t)slice * spec->pages->managed_words;
+    for (uint32_t word = 0; word < spec->pages->managed_words; word++) {
+        for (uint64_t left = words[word]; left; left &= left - 1) {
+            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(left);
+            uint64_t offset = slot < cache_slots(cache) && cache_holds(cache, slot)
+                                  ? slice_line_offset(spec, slice, cache_line_in(cache, slot))
+                                  : 0;
+            if (offset >= MANAGED_FROM)
+                call(user, spec, slice, slot, offset);
+            else
+                words[word] &= ~(left & -left);
+        }
+    }
+}
+
+static void sync_managed(void *user, const struct partition_spec *spec, uint32_t slice, uint32_t slot,
+                         uint64_t offset)
+{
+    (void)user, (void)offset;
+    clean(spec, slice, slot);
+}
+
+void slice_sync_managed(const struct partition_spec *spec, uint32_t slice)
+{
+    slice_each_managed(spec, slice, sync_managed, NULL);
 }

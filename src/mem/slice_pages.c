@@ -131,7 +131,7 @@ static void try_parked(const struct here *here)
 static bool is_under_way(const struct here *here, uint64_t at, uint32_t shift)
 {
     const struct partition_spec *spec = here->spec;
-    for (uint32_t i = 0; i < spec->work_count; i++)
+    for (uint32_t i = 0; i < here->state->works_begun; i++)
         if (spec->works[i].head.work == i && is_in_page(spec->works[i].head.request.line, at, shift))
             return true;
     for (uint32_t slice = 0; slice < spec->here; slice++) {

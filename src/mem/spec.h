@@ -105,7 +105,8 @@
     P(S, real, sleep, "0.045", "0..1", "and more: this part of the time that it was idle,")                  \
     P(S, time, sleep_most, "120us", "0..1s", "at most this")                                                 \
     P(S, time, batch, "8us", "0..1s", "of a batch: fetching faults, and the replay")                         \
-    P(S, time, fault, "400ns", "0..1s", "of each fault in it")                                               \
+    P(S, time, fault, "350ns", "0..1s", "of each fault in it")                                               \
+    P(S, time, fault_copy, "50ns", "0..1s", "more, if bytes of its page have to move")                       \
     P(S, time, stale, "200ns", "0..1s", "of each whose page has come meanwhile")                             \
     P(S, time, block, "2500ns", "0..1s", "of each block of 2 MiB in it")                                     \
     P(S, time, block_first, "5500ns", "0..1s", "more, if the GPU has nothing of the block yet")              \
@@ -115,11 +116,12 @@
     P(S, time, map, "2900ns", "0..1s", "of each fault on a page that is only mapped where it is")            \
     P(S, time, evict, "60us", "0..1s", "of a block that leaves for another, beside the link's time")         \
     P(S, time, prefetch, "2us", "0..1s", "of a prefetch")                                                    \
-    P(S, time, prefetch_first, "15us", "0..1s", "more, if something has to move")                            \
+    P(S, time, prefetch_first, "15us", "0..1s", "more, if something has to move to a GPU,")                  \
+    P(S, time, prefetch_first_home, "11us", "0..1s", "or to the host")                                       \
     P(S, time, prefetch_there, "2us", "0..1s", "of each block that is there already")                        \
     P(S, time, prefetch_block, "3us", "0..1s", "of each other block, beside the link's time")                \
     P(S, time, prefetch_clear, "5us", "0..1s", "more, if the GPU has to clear pages of it")                  \
-    P(S, time, prefetch_home, "4us", "0..1s", "more, of each 64 KiB that go to the host")                    \
+    P(S, time, prefetch_home, "270ns", "0..1s", "more, of each 4 KiB that are to go to the host")            \
     P(S, flag, access_counters, "no", "",                                                                    \
       "what a GPU often reaches at the host comes to it: off in the driver, but for machines with ATS")      \
     P(S, choice, counter_granularity, "2MiB", "64KiB|2MiB|16MiB",                                            \
@@ -136,8 +138,11 @@
     P(S, count, thrashing_epoch, "2000", "1..100000",                                                        \
       "so many lapses without all that, and it is forgotten,")                                               \
     P(S, count, thrashing_max_resets, "4", "0..1000", "so often, for a block")                               \
-    P(S, time, cpu_page, "15us", "0..1s",                                                                    \
-      "the host's CPU takes to get 64 KiB back: not in simulated time, but to see what bounces")
+    P(S, time, cpu_fault, "13us", "0..1s",                                                                   \
+      "the host's CPU takes for a fault of its own: not in simulated time, but to see what bounces,")        \
+    P(S, time, cpu_page, "6us", "0..1s", "and for each 64 KiB that it gets back,")                           \
+    P(S, time, cpu_turn, "20us", "0..1s", "and to begin a kernel, a copy or a prefetch when none runs,")     \
+    P(S, time, cpu_alloc, "80us", "0..1s", "and to allocate managed memory, or to free it")
 
 struct l2_spec {
     L2_PARAMS(PARAM_FIELD, l2_spec)

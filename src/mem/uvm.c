@@ -37,6 +37,7 @@ void uvm_free(struct uvm *uvm)
         return;
     for (uint32_t i = 0; i < 2 * uvm->gpus; i++) {
         mem_free(uvm->workers[i].faults);
+        mem_free(uvm->workers[i].naps);
         mem_free(uvm->workers[i].jobs);
         mem_free(uvm->workers[i].orders);
         mem_free(uvm->workers[i].notices);
@@ -58,28 +59,17 @@ struct directory *uvm_directory(struct uvm *uvm)
 
 /* ---- time ---- */
 
-static struct component *component_of(const struct uvm *uvm)
-{
-    return iommu_host(uvm->iommu)->component;
-}
-
 static void go_on_after(struct uvm *uvm, uint32_t number, enum uvm_worker_state state, uint64_t ps)
 {
     uvm->workers[number].state = state;
-    component_schedule(component_of(uvm), ps, UVM_WORKS, &number, sizeof number);
-}
-
-/* The time by which pages thrash: simulated time, and what the host's CPU would have taken, which is none
- * there. */
-static uint64_t thrashing_time(const struct uvm *uvm, uint64_t now)
-{
-    return now + uvm->totals.cpu_ps + 1;
+    component_schedule(uvm_component(uvm), ps, UVM_WORKS, &number, sizeof number);
 }
 
 /* The longer the host's CPU was idle, the deeper it sleeps. */
 static uint64_t wake_time(const struct uvm *uvm, const struct uvm_worker *worker)
 {
-    uint64_t idle = component_now(component_of(uvm)) - worker->slept_at;
+    uint64_t idle =
+        component_now(uvm_component(uvm)) - worker->slept_at + uvm->totals.cpu_ps - worker->slept_cpu_ps;
     uint64_t deeper = (uint64_t)((double)idle * uvm->spec->sleep);
     return idle < uvm->spec->linger ? 0 : uvm->spec->wake + min_u64(deeper, uvm->spec->sleep_most);
 }
@@ -91,261 +81,24 @@ static void wake(struct uvm *uvm, uint32_t number)
         go_on_after(uvm, number, WORKER_WAKES, number < uvm->gpus ? wake_time(uvm, worker) : 0);
 }
 
-/* ---- pages ---- */
-
-static struct page *page_of(const struct uvm *uvm, const struct uvm_job *job, uint32_t number)
-{
-    return directory_page(uvm->directory, job->at + number * PAGE_BYTES);
-}
-
-struct area_advice uvm_advice(const struct uvm *uvm, const struct page *page)
-{
-    const struct area *area = areas_find(uvm->areas, physical_offset(physical_unpack(page->at)));
-    for (uint64_t at = page->at; !area && at < page->at + PAGE_BYTES; at += 4096) /* it begins in the page */
-        area = areas_find(uvm->areas, physical_offset(physical_unpack(at)));
-    return area ? area->advice : (struct area_advice){.preferred = AREA_NOWHERE};
-}
-
-/* Nobody wrote to it yet: what the program sets to zero alone counts as untouched, too. */
-static bool is_untouched(const struct uvm *uvm, const struct page *page)
-{
-    if (page->granted)
-        return false;
-    const char *bytes = hostmem_managed_bytes(iommu_host(uvm->iommu), page->at);
-    return !bytes || (!*bytes && !memcmp(bytes, bytes + 1, PAGE_BYTES - 1));
-}
-
-static bool is_at_host(const struct page *page)
-{
-    return page->holders == UINT64_C(1) << PAGE_HOST;
-}
-
-/* Whether a GPU uses a page where it is, at the host: by the program's advice, or as it is pinned. */
-static bool stays(const struct uvm *uvm, const struct page *page, uint32_t gpu)
-{
-    struct area_advice advice = uvm_advice(uvm, page);
-    return is_at_host(page) && !advice.read_mostly &&
-           (advice.preferred == PAGE_HOST || (advice.accessed_by >> gpu & 1 && advice.preferred != gpu) ||
-            thrashing_is_pinned(&uvm->thrashing, page->at));
-}
-
-static struct page_plan plan_of(const struct uvm *uvm, const struct page *page, uint32_t to, bool writes)
-{
-    uint64_t own = UINT64_C(1) << to;
-    bool copies = !writes && uvm_advice(uvm, page).read_mostly;
-    struct page_plan plan = {.source = PAGE_NOBODY,
-                             .drops = copies ? 0 : page->holders & ~own,
-                             .right = copies ? PAGE_READ : PAGE_WRITE};
-    if (left_out(LEFT_OUT_READERS) && uvm_advice(uvm, page).read_mostly)
-        plan.drops = 0;
-    if (!page_is_held(page, to) && (copies || !is_untouched(uvm, page)))
-        plan.source = to == PAGE_HOST ? (uint32_t)__builtin_ctzll(page->holders) : page_next_holder(page, to);
-    return plan;
-}
-
-/* ---- deciding ---- */
-
-static void put_back(struct uvm *uvm, const struct uvm_job *job, uint32_t number)
+void uvm_put_back(struct uvm *uvm, const struct uvm_job *job, uint32_t number)
 {
     struct uvm_worker *worker = &uvm->workers[job->to];
     mem_grow(worker->faults, worker->fault_count, worker->fault_capacity);
-    worker->faults[worker->fault_count++] =
-        (struct page_want){.at = job->at + number * PAGE_BYTES,
-                           .gpu = job->to,
-                           .right = job->written >> number & 1 ? PAGE_WRITE : PAGE_READ};
-}
-
-static enum page_right right_of(const struct page *page, uint32_t gpu)
-{
-    return page->mappers >> gpu & 1 ? PAGE_FAR : page_right(page, gpu);
-}
-
-/* Pages that bounce are the preferred location's, or read-mostly ones, whatever happens. */
-static enum thrashing_hint ask_thrashing(struct uvm *uvm, const struct page *page, uint32_t gpu)
-{
-    struct area_advice advice = uvm_advice(uvm, page);
-    uint64_t now = thrashing_time(uvm, component_now(component_of(uvm)));
-    if (advice.read_mostly || advice.preferred == gpu)
-        return THRASHING_NONE;
-    return thrashing_ask(&uvm->thrashing, page->at, gpu, now);
-}
-
-/* A page that bounces waits, or goes to the host; false: it moves as any other. */
-static bool calm(struct uvm *uvm, struct uvm_job *job, uint32_t number)
-{
-    const struct page *page = page_of(uvm, job, number);
-    enum thrashing_hint hint = ask_thrashing(uvm, page, job->to);
-    if (hint == THRASHING_NONE)
-        return false;
-    if (hint == THRASHING_THROTTLE) {
-        uvm->totals.count[job->to].throttled++;
-        put_back(uvm, job, number);
-    } else if (is_at_host(page)) {
-        job->maps |= UINT32_C(1) << number;
-    } else {
-        job->pins |= UINT32_C(1) << number;
-        put_back(uvm, job, number); /* and it is mapped when it is there */
-    }
-    return true;
-}
-
-/* What becomes of a page that a GPU wants. */
-static void decide_page(struct uvm *uvm, struct uvm_job *job, uint32_t number)
-{
-    struct page *page = page_of(uvm, job, number);
-    enum page_right has = right_of(page, job->to);
-    if (page->is_busy)
-        put_back(uvm, job, number);
-    else if (has >= (job->written >> number & 1 ? PAGE_WRITE : PAGE_READ))
-        iommu_grant(uvm->iommu, job->to, page, has); /* it came since */
-    else if (stays(uvm, page, job->to))
-        job->maps |= UINT32_C(1) << number;
-    else if (!calm(uvm, job, number))
-        job->moves |= UINT32_C(1) << number;
-}
-
-/* Pages that the GPU has; and those that may come along with others: they are idle at the host. */
-static void look_at_block(struct uvm *uvm, const struct uvm_job *job, uint32_t *there, uint32_t *may_come)
-{
-    *there = *may_come = 0;
-    for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
-        struct page page = directory_look(uvm->directory, job->at + i * PAGE_BYTES);
-        bool comes = is_at_host(&page) && !page.is_busy && !page.mappers && !stays(uvm, &page, job->to) &&
-                     !thrashing_is_on(&uvm->thrashing, page.at);
-        *there |= (uint32_t)page_is_held(&page, job->to) << i;
-        *may_come |= (uint32_t)comes << i;
-    }
-}
-
-static uint32_t existing(const struct uvm *uvm, const struct uvm_job *job)
-{
-    return areas_pages(uvm->areas, physical_offset(physical_unpack(job->at)), SUBTREE_PAGE_SHIFT);
-}
-
-/* The time it takes the driver. */
-static uint64_t decide_faults(struct uvm *uvm, struct uvm_job *job)
-{
-    const struct uvm_spec *spec = uvm->spec;
-    uint32_t there, may_come;
-    uint64_t ps = spec->block;
-    for (uint32_t left = job->wanted; left; left &= left - 1)
-        decide_page(uvm, job, (uint32_t)__builtin_ctz(left));
-    look_at_block(uvm, job, &there, &may_come);
-    uint32_t wanted = job->moves;
-    job->moves |= subtree_grow(existing(uvm, job), there & ~wanted, wanted) & may_come;
-    for (uint32_t left = job->maps; left; left &= left - 1)
-        ps += job->faults_of[__builtin_ctz(left)] * spec->map;
-    if (job->moves && !there)
-        ps += spec->block_first;
-    return ps + (uint64_t)__builtin_popcount(wanted) * spec->page +
-           (uint64_t)__builtin_popcount(job->moves & ~wanted) * spec->page_along;
-}
-
-static uint64_t decide_prefetch(struct uvm *uvm, struct uvm_job *job)
-{
-    const struct uvm_spec *spec = uvm->spec;
-    for (uint32_t left = job->wanted & existing(uvm, job); left; left &= left - 1) {
-        uint32_t number = (uint32_t)__builtin_ctz(left);
-        const struct page *page = page_of(uvm, job, number);
-        if (!page->is_busy && !page_is_held(page, job->to))
-            job->moves |= UINT32_C(1) << number;
-    }
-    uint64_t pages = (uint64_t)__builtin_popcount(job->moves);
-    return (pages ? spec->prefetch_block : spec->prefetch_there) +
-           (job->to == PAGE_HOST ? pages * spec->prefetch_home : 0);
-}
-
-/* Pages that the GPU still reaches at the host, and that no advice keeps there, come. */
-static uint64_t decide_counted(struct uvm *uvm, struct uvm_job *job)
-{
-    for (uint32_t left = job->wanted & existing(uvm, job); left; left &= left - 1) {
-        uint32_t number = (uint32_t)__builtin_ctz(left);
-        const struct page *page = page_of(uvm, job, number);
-        uint32_t preferred = uvm_advice(uvm, page).preferred;
-        bool may = preferred == AREA_NOWHERE || preferred == job->to;
-        if (may && is_at_host(page) && !page->is_busy && page->mappers >> job->to & 1 &&
-            ask_thrashing(uvm, page, job->to) == THRASHING_NONE)
-            job->moves |= UINT32_C(1) << number;
-    }
-    uint64_t pages = (uint64_t)__builtin_popcount(job->moves);
-    uvm->totals.count[job->to].counted += pages;
-    return uvm->spec->block + pages * uvm->spec->page;
-}
-
-static uint64_t decide_unpin(struct uvm *uvm, struct uvm_job *job)
-{
-    for (uint32_t left = job->wanted; left; left &= left - 1) {
-        uint32_t number = (uint32_t)__builtin_ctz(left);
-        const struct page *page = page_of(uvm, job, number);
-        if (is_at_host(page) && !page->is_busy && page->mappers & ~uvm_advice(uvm, page).accessed_by)
-            job->drops |= UINT32_C(1) << number;
-    }
-    return uvm->spec->block;
-}
-
-static uint64_t decide_kind(struct uvm *uvm, struct uvm_job *job)
-{
-    switch ((enum uvm_job_kind)job->kind) {
-    case JOB_FAULTS:
-        return decide_faults(uvm, job);
-    case JOB_PREFETCH:
-        return decide_prefetch(uvm, job);
-    case JOB_COUNTED:
-        return decide_counted(uvm, job);
-    default:
-        return decide_unpin(uvm, job);
-    }
-}
-
-static void make_busy(struct uvm *uvm, const struct uvm_job *job, uint32_t pages)
-{
-    for (; pages; pages &= pages - 1)
-        page_of(uvm, job, (uint32_t)__builtin_ctz(pages))->is_busy = true;
-}
-
-/* Decides, and gives the time that takes. Pages are busy from now on. */
-static uint64_t decide(struct uvm *uvm, struct uvm_worker *worker, struct uvm_job *job)
-{
-    bool is_prefetch = job->kind == JOB_PREFETCH;
-    uint64_t ps = decide_kind(uvm, job);
-    make_busy(uvm, job, job->moves | job->maps | job->pins | job->drops);
-    for (uint32_t left = job->moves; left; left &= left - 1) {
-        uint32_t number = (uint32_t)__builtin_ctz(left);
-        const struct page *page = page_of(uvm, job, number);
-        if (plan_of(uvm, page, job->to, job->written >> number & 1).source != PAGE_NOBODY)
-            job->copied |= UINT32_C(1) << number;
-    }
-    if (job->copied && !is_prefetch)
-        ps += uvm->spec->block_copy;
-    if (job->moves & ~job->copied && is_prefetch && worker->has_moved) /* else while it begins */
-        ps += uvm->spec->prefetch_clear;
-    if (job->moves && is_prefetch && !worker->has_moved)
-        ps += uvm->spec->prefetch_first;
-    worker->has_moved |= job->moves != 0;
-    return ps;
+    worker->faults[worker->fault_count++] = uvm_want(job, number);
 }
 
 /* ---- doing ---- */
 
-/* Somebody looks for pages that are pinned no more, when the first of them can be. */
-static void unpin_later(struct uvm *uvm, uint32_t number)
-{
-    uint64_t ps = uvm->spec->thrashing_pin * uvm->spec->thrashing_lapse;
-    if (!ps || uvm->totals.unpins_at)
-        return;
-    uvm->totals.unpins_at = component_now(component_of(uvm)) + ps;
-    component_schedule(component_of(uvm), ps, UVM_UNPINS, &number, sizeof number);
-}
-
 static void map_pages(struct uvm *uvm, const struct uvm_job *job)
 {
     for (uint32_t left = job->maps; left; left &= left - 1) {
-        struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
+        struct page *page = uvm_page(uvm, job, (uint32_t)__builtin_ctz(left));
         page->is_busy = false;
         page->mappers |= UINT64_C(1) << job->to;
         iommu_grant(uvm->iommu, job->to, page, PAGE_FAR);
         if (thrashing_is_pinned(&uvm->thrashing, page->at))
-            unpin_later(uvm, job->to);
+            uvm_unpin_later(uvm, job->to);
     }
 }
 
@@ -353,8 +106,8 @@ static void move_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *j
 {
     for (uint32_t left = job->moves; left; left &= left - 1) {
         uint32_t number = (uint32_t)__builtin_ctz(left);
-        struct page *page = page_of(uvm, job, number);
-        struct page_plan plan = plan_of(uvm, page, job->to, job->written >> number & 1);
+        struct page *page = uvm_page(uvm, job, number);
+        struct page_plan plan = uvm_plan(uvm, page, job->to, job->written >> number & 1);
         if (plan.source < PAGE_HOST)
             uvm->totals.count[plan.source].bytes_out += PAGE_BYTES;
         if (plan.source <= PAGE_HOST && job->to < PAGE_HOST)
@@ -367,8 +120,8 @@ static void move_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *j
 static void pin_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *job)
 {
     for (uint32_t left = job->pins; left; left &= left - 1) {
-        struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
-        if (is_at_host(page)) {
+        struct page *page = uvm_page(uvm, job, (uint32_t)__builtin_ctz(left));
+        if (uvm_is_at_host(page)) {
             page->is_busy = false;
             uvm->workers[worker].left--; /* it is not the last: serve counts one more */
             continue;
@@ -386,7 +139,7 @@ static void drop_pages(struct uvm *uvm, uint32_t worker, const struct uvm_job *j
 {
     static const struct page_plan plan = {.source = PAGE_NOBODY, .right = PAGE_WRITE};
     for (uint32_t left = job->drops; left; left &= left - 1)
-        iommu_move(uvm->iommu, page_of(uvm, job, (uint32_t)__builtin_ctz(left)), PAGE_NOBODY, &plan, worker);
+        iommu_move(uvm->iommu, uvm_page(uvm, job, (uint32_t)__builtin_ctz(left)), PAGE_NOBODY, &plan, worker);
 }
 
 static void serve(struct uvm *uvm, uint32_t number)
@@ -440,12 +193,12 @@ static void decide_next(struct uvm *uvm, uint32_t number)
         go_on_after(uvm, number, WORKER_STARTS, uvm->spec->prefetch_block + 1); /* looks again */
         return;
     }
-    go_on_after(uvm, number, WORKER_SERVES, decide(uvm, worker, job));
+    go_on_after(uvm, number, WORKER_SERVES, uvm_decide(uvm, worker, job));
 }
 
 /* ---- batches and orders ---- */
 
-static struct uvm_job *job_of(struct uvm_worker *worker, uint64_t block)
+struct uvm_job *uvm_job_of(struct uvm_worker *worker, uint64_t block)
 {
     for (size_t i = worker->job_count; i-- > 0;)
         if (worker->jobs[i].at == block)
@@ -462,7 +215,7 @@ static struct uvm_job *job_of(struct uvm_worker *worker, uint64_t block)
 static bool is_stale(struct uvm *uvm, const struct page_want *fault)
 {
     struct page page = directory_look(uvm->directory, fault->at);
-    enum page_right has = right_of(&page, fault->gpu);
+    enum page_right has = uvm_right(&page, fault->gpu);
     if (page.is_busy || has < fault->right)
         return false;
     iommu_grant(uvm->iommu, fault->gpu, &page, has);
@@ -478,10 +231,10 @@ static uint64_t take_batch(struct uvm *uvm, struct uvm_worker *worker, uint32_t 
         if (is_stale(uvm, fault))
             continue;
         count++;
-        struct uvm_job *job = job_of(worker, fault->at / BLOCK_BYTES * BLOCK_BYTES);
+        struct uvm_job *job = uvm_job_of(worker, fault->at / BLOCK_BYTES * BLOCK_BYTES);
         uint32_t page = (uint32_t)((fault->at - job->at) / PAGE_BYTES);
         job->to = gpu;
-        job->faults_of[page]++;
+        job->counts[page]++;
         job->wanted |= UINT32_C(1) << page;
         job->written |= (uint32_t)(fault->right == PAGE_WRITE) << page;
     }
@@ -502,7 +255,7 @@ static void take_notice(const struct uvm *uvm, struct uvm_worker *worker, uint64
     for (uint32_t left = tally_parts(&uvm->tally, gpu, region); left; left &= left - 1) {
         uint64_t first = region + (uint64_t)__builtin_ctz(left) * part;
         for (uint64_t at = first; at < first + part; at += step) {
-            struct uvm_job *job = job_of(worker, at / BLOCK_BYTES * BLOCK_BYTES);
+            struct uvm_job *job = uvm_job_of(worker, at / BLOCK_BYTES * BLOCK_BYTES);
             job->to = gpu;
             job->kind = JOB_COUNTED;
             job->wanted |= UINT32_C(1) << (at - job->at) / PAGE_BYTES;
@@ -531,24 +284,6 @@ static void end_notices(struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu
     worker->notices_taken = 0;
 }
 
-static uint64_t take_unpins(struct uvm *uvm, struct uvm_worker *worker, uint32_t gpu)
-{
-    uint64_t now = thrashing_time(uvm, component_now(component_of(uvm)));
-    worker->is_to_unpin = false;
-    for (size_t i = 0; i < thrashing_count(&uvm->thrashing); i++) {
-        uint32_t pages = thrashing_unpin(&uvm->thrashing, i, now);
-        if (!pages)
-            continue;
-        struct uvm_job *job = job_of(worker, thrashing_block_at(&uvm->thrashing, i));
-        job->to = gpu;
-        job->kind = JOB_UNPIN;
-        job->wanted = pages;
-    }
-    if (thrashing_has_pins(&uvm->thrashing))
-        unpin_later(uvm, gpu);
-    return 0;
-}
-
 static uint64_t take_order(const struct uvm *uvm, struct uvm_worker *worker)
 {
     const struct uvm_prefetch *order = &worker->orders[0];
@@ -559,8 +294,10 @@ static uint64_t take_order(const struct uvm *uvm, struct uvm_worker *worker)
         struct uvm_job *job = &worker->jobs[worker->job_count++];
         *job = (struct uvm_job){.at = at, .to = order->to, .kind = JOB_PREFETCH};
         for (uint32_t i = 0; i < SUBTREE_PAGES; i++) {
-            uint64_t page = at + i * PAGE_BYTES;
-            job->wanted |= (uint32_t)(page + PAGE_BYTES > order->at && page <= last) << i;
+            uint64_t from = max_u64(at + i * PAGE_BYTES, order->at) / 4096;
+            uint64_t to = min_u64(at + (i + 1) * PAGE_BYTES - 1, last) / 4096;
+            job->counts[i] = (uint16_t)(from <= to ? to - from + 1 : 0);
+            job->wanted |= (uint32_t)(job->counts[i] > 0) << i;
         }
     }
     return uvm->spec->prefetch;
@@ -576,12 +313,13 @@ static void begin(struct uvm *uvm, uint32_t number)
     } else if (worker->notice_count) {
         go_on_after(uvm, number, WORKER_STARTS, take_notices(uvm, worker, number));
     } else if (worker->is_to_unpin) {
-        go_on_after(uvm, number, WORKER_STARTS, take_unpins(uvm, worker, number));
+        go_on_after(uvm, number, WORKER_STARTS, uvm_take_unpins(uvm, worker, number));
     } else if (worker->order_count) {
         go_on_after(uvm, number, WORKER_STARTS, take_order(uvm, worker));
     } else {
         worker->state = WORKER_SLEEPS;
-        worker->slept_at = component_now(component_of(uvm));
+        worker->slept_at = component_now(uvm_component(uvm));
+        worker->slept_cpu_ps = uvm->totals.cpu_ps;
     }
 }
 
@@ -605,19 +343,6 @@ static void go_on(struct uvm *uvm, uint32_t number)
     begin(uvm, number);
 }
 
-/* Pages of a job are there. The program's own orders have no part in thrashing. */
-static void note_moves(struct uvm *uvm, const struct uvm_job *job)
-{
-    uint64_t now = thrashing_time(uvm, component_now(component_of(uvm)));
-    for (uint32_t left = job->moves; left; left &= left - 1) {
-        const struct page *page = page_of(uvm, job, (uint32_t)__builtin_ctz(left));
-        if (job->kind == JOB_PREFETCH || uvm_advice(uvm, page).read_mostly)
-            thrashing_forget(&uvm->thrashing, page->at);
-        else
-            thrashing_moved(&uvm->thrashing, page->at, job->to, now);
-    }
-}
-
 void uvm_moved(struct uvm *uvm, uint32_t number)
 {
     struct uvm_worker *worker = &uvm->workers[number];
@@ -627,7 +352,7 @@ void uvm_moved(struct uvm *uvm, uint32_t number)
         uvm_room_map_evicted(uvm, number);
         go_on_after(uvm, number, WORKER_SERVES, 0);
     } else {
-        note_moves(uvm, &worker->jobs[worker->job_next - 1]);
+        uvm_note_moves(uvm, &worker->jobs[worker->job_next - 1]);
         go_on(uvm, number);
     }
 }
@@ -642,6 +367,10 @@ void uvm_event(struct uvm *uvm, const struct event *event)
         return;
     }
     memcpy(&number, event->payload, sizeof number);
+    if (event->kind == UVM_NAPS_END) {
+        uvm_end_naps(uvm, number);
+        return;
+    }
     if (event->kind == UVM_UNPINS) {
         uvm->totals.unpins_at = 0;
         uvm->workers[number].is_to_unpin = true;
@@ -710,25 +439,6 @@ bool uvm_is_used(const struct uvm *uvm)
         if (uvm->totals.bytes_here[i])
             return true;
     return false;
-}
-
-/* The host's CPU has it: the driver saw a fault, and maybe had it wait. That takes no simulated time. */
-static void note_cpu(struct uvm *uvm, const struct page *page, uint64_t now)
-{
-    uint64_t time = thrashing_time(uvm, now);
-    if (thrashing_ask(&uvm->thrashing, page->at, PAGE_HOST, time) == THRASHING_THROTTLE) {
-        uvm->totals.cpu_ps += thrashing_nap_end(&uvm->thrashing, page->at) - time;
-        thrashing_ask(&uvm->thrashing, page->at, PAGE_HOST, thrashing_time(uvm, now));
-    }
-    uvm->totals.cpu_ps += uvm->spec->cpu_page;
-    thrashing_moved(&uvm->thrashing, page->at, PAGE_HOST, thrashing_time(uvm, now));
-}
-
-void uvm_cpu_took(struct uvm *uvm, struct page *page, uint64_t now)
-{
-    if (!uvm_advice(uvm, page).read_mostly)
-        note_cpu(uvm, page, now);
-    uvm_take_back(uvm, page);
 }
 
 void uvm_take_back(struct uvm *uvm, struct page *page)
@@ -800,6 +510,8 @@ static bool worker_fits(const struct uvm *uvm, const struct uvm_worker *worker)
         worker->state <= WORKER_CLEARS && job_fits(worker) && worker->notices_taken <= worker->notice_count;
     for (size_t i = 0; i < worker->fault_count; i++)
         good &= worker->faults[i].gpu < uvm->gpus;
+    for (size_t i = 0; i < worker->nap_count; i++)
+        good &= worker->naps[i].want.gpu < uvm->gpus;
     for (size_t i = 0; i < worker->job_count; i++)
         good &= worker->jobs[i].kind <= JOB_UNPIN &&
                 (worker->jobs[i].to < uvm->gpus ||
@@ -823,6 +535,7 @@ void uvm_archive(struct uvm *uvm, struct archive *archive)
         ARCHIVE_VALUE(archive, worker->state);
         ARCHIVE_VALUE(archive, worker->left);
         ARCHIVE_VALUE(archive, worker->slept_at);
+        ARCHIVE_VALUE(archive, worker->slept_cpu_ps);
         ARCHIVE_VALUE(archive, worker->job_next);
         ARCHIVE_VALUE(archive, worker->has_moved);
         ARCHIVE_VALUE(archive, worker->is_to_unpin);
@@ -830,6 +543,7 @@ void uvm_archive(struct uvm *uvm, struct archive *archive)
         ARCHIVE_VALUE(archive, worker->evicted);
         ARCHIVE_LIST(archive, worker->notices, worker->notice_count, worker->notice_capacity);
         ARCHIVE_LIST(archive, worker->faults, worker->fault_count, worker->fault_capacity);
+        ARCHIVE_LIST(archive, worker->naps, worker->nap_count, worker->nap_capacity);
         ARCHIVE_LIST(archive, worker->jobs, worker->job_count, worker->job_capacity);
         ARCHIVE_LIST(archive, worker->orders, worker->order_count, worker->order_capacity);
         archive_check(archive, worker_fits(uvm, worker));

@@ -58,6 +58,12 @@ void uvm_cpu_took(struct uvm *uvm, struct page *page, uint64_t now);
 void uvm_take_back(struct uvm *uvm, struct page *page);
 void uvm_forget(struct uvm *uvm, uint64_t at, uint64_t bytes);
 
+/* The host's CPU spends time that is not simulated, on calls. Nobody knows when it uses managed memory
+ * between them: it is taken to do so first, which is known when a kernel or a prefetch begins. Then it is
+ * done. */
+void uvm_cpu_spends(struct uvm *uvm, uint64_t ps);
+void uvm_cpu_is_done(struct uvm *uvm);
+
 /* What was done for a GPU. */
 struct memsys_counters;
 void uvm_add_counts(const struct uvm *uvm, uint32_t gpu, struct memsys_counters *counters);

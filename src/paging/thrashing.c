@@ -194,6 +194,13 @@ bool thrashing_is_pinned(const struct thrashing *thrashing, uint64_t at)
     return page && page->pinned_until;
 }
 
+void thrashing_pin(struct thrashing *thrashing, uint64_t at, uint64_t until)
+{
+    struct thrashing_page *page = page_of(thrashing, at);
+    if (page)
+        page->pinned_until = until;
+}
+
 bool thrashing_has_pins(const struct thrashing *thrashing)
 {
     for (size_t i = 0; i < thrashing->numbers.count; i++)

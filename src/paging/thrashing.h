@@ -65,7 +65,8 @@ uint64_t thrashing_nap_end(const struct thrashing *thrashing, uint64_t at);
 /* Whether a page thrashes: then it does not come along with others. And whether it is pinned. */
 bool thrashing_is_on(const struct thrashing *thrashing, uint64_t at);
 bool thrashing_is_pinned(const struct thrashing *thrashing, uint64_t at);
-bool thrashing_has_pins(const struct thrashing *thrashing); /* some page is */
+void thrashing_pin(struct thrashing *thrashing, uint64_t at, uint64_t until); /* one that was */
+bool thrashing_has_pins(const struct thrashing *thrashing);                   /* some page is */
 
 /* Pages of the block of this number, of which there are `count`, that are pinned no more from now on: their
  * bits. */

@@ -288,6 +288,7 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
 
 static void begin(struct local_machine *machine, struct task *task)
 {
+    machine_managed_turn(machine);
     if (task->is_prefetch) {
         machine_managed_begin_prefetch(machine, task);
         return;

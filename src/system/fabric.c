@@ -143,7 +143,8 @@ bool fabric_described_link(const struct net_graph *graph, size_t number, struct 
 static void name_file(const struct system *system, struct err *err)
 {
     const char *path = config_next(&system->config, &fabric_link_params, NULL);
-    const char *where = path ? config_where(&system->config, path) : "fabric.topology";
+    const char *where =
+        path ? config_where(&system->config, path) : config_where_key(&system->config, "fabric", "topology");
     const char *line = strrchr(where, ':');
     err_set(err, "%.*s: ", (int)(line ? (size_t)(line - where) : strlen(where)), where);
 }

@@ -55,8 +55,8 @@ static bool build(struct local_machine *machine, struct err *err)
         hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
     if (machine->journal)
         hostmem_note_writes(machine->host);
-    hostmem_walk(machine->host, system->tlb.walkers,
-                 (uint64_t)((double)system->tlb.walk_cycles * 1e12 / (double)system->gpu.clock + 0.5));
+    struct system_walks walks = system_walks(system);
+    hostmem_walk(machine->host, walks.walkers, walks.ps);
     bool moves_managed = system_moves_managed(system),
          moves_pages = system_moves_pages(system) || moves_managed;
     if (moves_pages)
@@ -238,6 +238,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
     if (gpu->stopped)
         return false;
+    machine_managed_turn(machine);
     machine_managed_take_back(machine);
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,

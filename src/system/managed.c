@@ -173,13 +173,15 @@ void machine_managed_settle(struct local_machine *machine)
 void machine_managed_take_back(struct local_machine *machine)
 {
     struct uvm *uvm = uvm_of(machine);
-    if (!uvm || !uvm_is_used(uvm))
-        return;
-    if (machine->running) /* who knows who changed it? */
+    bool is_used = uvm && uvm_is_used(uvm);
+    if (is_used && machine->running) /* who knows who changed it? */
         sync_managed(machine);
-    else
+    else if (is_used)
         directory_each(uvm_directory(uvm), compare_before, machine);
-    refresh(machine); /* also pages that were on the move */
+    if (is_used)
+        refresh(machine); /* also pages that were on the move */
+    if (uvm)
+        uvm_cpu_is_done(uvm);
 }
 
 void machine_managed_changed(struct local_machine *machine, const struct task *task)
@@ -195,6 +197,19 @@ void machine_managed_changed(struct local_machine *machine, const struct task *t
             take_back(machine, page, false);
     }
     refresh(machine); /* also pages that are on the move */
+}
+
+/* Time of the host's CPU, which is not simulated. While a GPU is at work, it passes beside that. */
+static void spend(struct local_machine *machine, uint64_t ps)
+{
+    struct uvm *uvm = uvm_of(machine);
+    if (uvm && !machine->running && !copies_run(machine))
+        uvm_cpu_spends(uvm, ps);
+}
+
+void machine_managed_turn(struct local_machine *machine)
+{
+    spend(machine, machine->system->uvm.cpu_turn);
 }
 
 /* ---- what the program said ---- */
@@ -256,9 +271,11 @@ void machine_managed_order(struct local_machine *machine, const struct managed_o
         return;
     case MANAGED_NEW:
         areas_add(&machine->areas, offset, order->bytes);
+        spend(machine, machine->system->uvm.cpu_alloc);
         return;
     case MANAGED_GONE:
         areas_remove(&machine->areas, offset, order->bytes);
+        spend(machine, machine->system->uvm.cpu_alloc);
         if (!replays)
             forget(machine, uvm, order);
         return;

@@ -17,6 +17,9 @@ void machine_managed_fini(struct local_machine *machine);
 void machine_managed_settle(struct local_machine *machine);
 void machine_managed_take_back(struct local_machine *machine);
 
+/* The program has a kernel, a copy or a prefetch begin. */
+void machine_managed_turn(struct local_machine *machine);
+
 /* For checkpoints: what GPUs may have written is noted; and what is known of pages. */
 void machine_managed_note_writes(struct local_machine *machine);
 void machine_managed_archive(struct local_machine *machine, struct archive *archive);

@@ -1,5 +1,6 @@
 #include "system/mix.h"
 #include "base/mem.h"
+#include "mem/tlb.h"
 
 PARAM_GROUP(mix_params, "gpus.*", "GPUs of a system whose GPUs differ", mix_spec, MIX_PARAMS);
 
@@ -62,6 +63,59 @@ const struct system *system_of_device(const struct system *system, uint32_t devi
     return system;
 }
 
+/* ---- the IOMMU ---- */
+
+static uint64_t walk_ps(const struct system *system)
+{
+    return (uint64_t)((double)system->tlb.walk_cycles * 1e12 / (double)system->gpu.clock + 0.5);
+}
+
+/* Whether the file that mixes GPUs says itself what the IOMMU is. */
+static bool sets(const struct system *system, const char *key)
+{
+    return *config_where_key(&system->config, "tlb", key);
+}
+
+/* The first description of GPUs that ask the IOMMU; NULL: none does. */
+static const struct system *first_that_asks(const struct system *system)
+{
+    for (size_t i = 0; i < system->part_count; i++)
+        if (system->parts[i].system->tlb.walks_at == TLB_WALKS_AT_HOST)
+            return system->parts[i].system;
+    return NULL;
+}
+
+struct system_walks system_walks(const struct system *system)
+{
+    const struct system *described = first_that_asks(system);
+    const struct system *of_count = described && !sets(system, "walkers") ? described : system;
+    const struct system *of_time = described && !sets(system, "walk_cycles") ? described : system;
+    return (struct system_walks){.walkers = of_count->tlb.walkers, .ps = walk_ps(of_time)};
+}
+
+/* There is one IOMMU: whoever asks it must describe the same one, or the file itself says what it is. */
+static bool check_walks(const struct system *system, const struct system *part, struct err *err)
+{
+    const struct system *first = first_that_asks(system);
+    if (part->tlb.walks_at != TLB_WALKS_AT_HOST)
+        return true;
+    if (!sets(system, "walkers") && part->tlb.walkers != first->tlb.walkers)
+        return err_set(
+            err,
+            "the IOMMU that walks for all GPUs (tlb.walks_at = host) has %llu walkers by %s, and %llu "
+            "by %s: set tlb.walkers beside [gpus.*]",
+            (unsigned long long)first->tlb.walkers, first->gpu.name, (unsigned long long)part->tlb.walkers,
+            part->gpu.name);
+    if (!sets(system, "walk_cycles") && walk_ps(part) != walk_ps(first))
+        return err_set(
+            err,
+            "a walk of the IOMMU for all GPUs (tlb.walks_at = host) takes %llu ps by %s, and %llu ps by "
+            "%s: set tlb.walk_cycles beside [gpus.*]",
+            (unsigned long long)walk_ps(first), first->gpu.name, (unsigned long long)walk_ps(part),
+            part->gpu.name);
+    return true;
+}
+
 bool mix_check(const struct system *system, struct err *err)
 {
     if (system->part_count && (system->spec.unified || system->spec.monolithic > 1))
@@ -69,7 +123,7 @@ bool mix_check(const struct system *system, struct err *err)
                        "GPUs of different descriptions ([gpus.*]) can be neither unified nor monolithic");
     for (size_t i = 0; i < system->part_count; i++) {
         const struct system *part = system->parts[i].system, *first = system->parts[0].system;
-        if (!system_check(part, err))
+        if (!system_check(part, err) || !check_walks(system, part, err))
             return false;
         if (system_moves_pages(system) && part->l2.line != first->l2.line)
             return err_set(

@@ -57,6 +57,15 @@ struct system {
 
 extern const struct param_group mix_params;
 
+/* The IOMMU as far as it walks for GPUs (tlb.walks_at). It is the host's, so there is one for all of them:
+ * where GPUs differ, [tlb] of the file itself describes it, or else the descriptions of GPUs that ask it,
+ * which agree. */
+struct system_walks {
+    uint64_t walkers; /* walks at a time */
+    uint64_t ps;      /* that one takes */
+};
+struct system_walks system_walks(const struct system *system);
+
 /* What describes the GPU of this number: the system itself, or one of its parts. */
 const struct system *system_of_device(const struct system *system, uint32_t device);
 

@@ -81,6 +81,9 @@ refused 'h200 --gpus 2 --set fabric.switch_latency=400ns' 'fabric.switch_latency
 refused 'h200 --gpus 2 --svg x.png' 'svg'
 
 description() { printf 'include = h200.ini\n[system]\ngpus = 3\n[fabric]\ntopology = graph\n%b' "$1" >own.ini; }
+description ''
+refused ./own.ini 'own.ini: .*there is no way from gpu0 to gpu1; links or switches between them are missing'
+refused 'h200 --gpus 2 --set fabric.topology=graph' '--set: .*there is no way from gpu0 to gpu1; links or switches'
 description '[fabric.link.a]\nends = gpu0 gpu1\n'
 refused ./own.ini 'own.ini: .*there is no way from gpu0 to gpu2; links or switches between them are missing'
 description 'forward = no\n[fabric.link.a]\nends = gpu0 gpu1\n[fabric.link.b]\nends = gpu1 gpu2\n'
@@ -122,6 +125,13 @@ expect_status 0
 expect_line out ': 2 GPUs, 196 SMs, '
 printf '[paging]\npolicy = pm\n' >>mixed.ini
 refused ./mixed.ini 'pages move .* between GPUs with lines of the same size only'
+# There is one IOMMU for all that ask it.
+printf 'include = r9nano-x2.ini\n[tlb]\nwalkers = 16\n' >wide.ini
+printf '[gpus.a]\nsystem = r9nano-x2\n[gpus.b]\nsystem = ./wide.ini\n' >mixed.ini
+refused ./mixed.ini 'the IOMMU .* has 8 walkers by .*, and 16 by .*: set tlb.walkers beside'
+printf '[tlb]\nwalkers = 4\n' >>mixed.ini
+run system ./mixed.ini
+expect_status 0
 printf '[gpus.a]\nsystem = nosuch\n' >mixed.ini
 refused ./mixed.ini "there is no system 'nosuch'.*mixed.ini:1"
 

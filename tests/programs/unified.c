@@ -159,9 +159,12 @@ static void test_mistakes(void)
     void *arguments[] = {&memory};
     GOOD(cuMemAlloc_v2(&memory, BYTES));
     GIVES(INVALID_DEVICE, heddle_locality_member(99, 0, &facts));
+    CHECK(strstr(heddle_locality_error(), "there is no device 99"));
     CHECK(heddle_locality_members(99) == 0);
     GIVES(INVALID_VALUE, heddle_locality_member(0, members, &facts));
     CHECK(strstr(heddle_locality_error(), "there is no member"));
+    GOOD(heddle_locality_member(0, 0, &facts));
+    CHECK(!*heddle_locality_error());
     GIVES(INVALID_VALUE, heddle_locality_place_memory((void *)memory, 0, BYTES, members));
     GIVES(INVALID_VALUE, heddle_locality_place_memory((void *)memory, 0, BYTES + 1, 0));
     GIVES(INVALID_VALUE, heddle_locality_place_memory((void *)memory, BYTES + 4096, 4096, 0));

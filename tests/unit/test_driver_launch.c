@@ -491,6 +491,15 @@ static void broken_modules_are_told_of(void **state)
     assert_int_equal(module_prepare(module, t.device), RESULT_INVALID_PTX);
     assert_non_null(strstr(driver_detail(), "sm_120"));
     stop(&t);
+    /* An older GPU runs PTX that is for sm_75, but is not one. */
+    static const char *const v100[] = {"gpu.major=7", "gpu.minor=0", NULL};
+    start_with(&t, (struct driver_options){.settings = v100});
+    module = load(&t, ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n");
+    assert_int_equal(module_prepare(module, t.device), RESULT_SUCCESS);
+    module = load(&t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n");
+    assert_int_equal(module_prepare(module, t.device), RESULT_INVALID_PTX);
+    assert_non_null(strstr(driver_detail(), "its PTX is for sm_80, and the device is an sm_70"));
+    stop(&t);
 }
 
 static void kernels_can_be_listed(void **state)

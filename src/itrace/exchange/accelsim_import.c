@@ -403,7 +403,7 @@ static void begin_launch(struct reading *r)
     const struct header *h = &r->header;
     struct itrace *trace = of->trace;
     size_t kernel = find_kernel(of, h->name.at ? h->name.at : r->import.input.name);
-    uint64_t is_launch = 1, fields[2] = {0, trace->launch_count};
+    uint64_t is_launch = TIME_LAUNCH, fields[2] = {0, trace->launch_count};
     r->kernel = of->kernels[kernel];
     r->kernel->max_registers = (uint32_t)max_u64(r->kernel->max_registers, h->registers);
     mem_grow(trace->launches, trace->launch_count, trace->launch_capacity);
@@ -463,7 +463,7 @@ static bool parse_copy(struct reading *r, const char *at, const char *end, uint6
 static bool add_copy(struct reading *r, uint64_t to, uint64_t bytes)
 {
     struct importing *of = r->of;
-    const uint64_t time = 0;
+    const uint64_t time = TIME_CALL;
     while (bytes) {
         uint64_t room = (UINT64_C(1) << REGION_SHIFT) - (to & ((UINT64_C(1) << REGION_SHIFT) - 1));
         uint64_t now = min_u64(bytes, room), at;
@@ -596,9 +596,9 @@ static void finish_trace(struct importing *of)
         sass_kernel_finish(of->kernels[i], trace, to);
         to->number = i + 1;
     }
-    trace->arenas = mem_alloc(2, sizeof *trace->arenas);
-    trace->arena_count = trace->arena_capacity = 2;
-    trace->arenas[1] = (struct itrace_arena){.base = ITRACE_DEVICE_AT, .bytes = regions_bytes(&of->regions)};
+    trace->arenas = mem_alloc(3, sizeof *trace->arenas); /* nothing of the host's, nor of managed memory */
+    trace->arena_count = trace->arena_capacity = 3;
+    trace->arenas[2] = (struct itrace_arena){.base = ITRACE_DEVICE_AT, .bytes = regions_bytes(&of->regions)};
 }
 
 static bool import_all_kernels(struct importing *of, const char *path)

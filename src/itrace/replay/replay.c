@@ -5,12 +5,15 @@
 #include "exec/place.h"
 #include "itrace/istream.h"
 
+enum { WORKSPACE = 128 }; /* bytes that a grid's barrier has, at most */
+
 struct replay_kernel {
     struct kernel base; /* first */
     struct itrace_reader *reader;
     size_t launch;
     const struct itrace_kernel *of;
     struct istream_codes codes;
+    uint64_t workspace;   /* of a cooperative launch: where it was; or 0 */
     bool counts_branches; /* the instruction set that was recorded does */
 };
 
@@ -193,6 +196,22 @@ static void do_events(struct replay_warp *w, struct isa_stepped *stepped)
         stepped->waits = now->events & EVENT_WAITS;
 }
 
+/* The workspace of a grid's barrier is somewhere else now. */
+static void move_workspace(const struct replay_warp *w, struct delivery *of)
+{
+    uint64_t was = kernel_of(&w->isa)->workspace, is = w->isa.block->worker->grid->workspace;
+    EACH_LANE (i, of->lanes)
+        of->at[i] += of->at[i] - was < WORKSPACE ? is - was : 0;
+}
+
+static void access_memory(struct replay_warp *w, uint32_t context, lane_mask mask)
+{
+    struct request *request = w->isa.block->worker->request;
+    istream_access(&w->stream, context, mask, request);
+    if (UNLIKELY(kernel_of(&w->isa)->workspace) && request->of.kind != REQUEST_NONE)
+        move_workspace(w, &request->of);
+}
+
 static void step(struct isa_warp *warp, struct isa_stepped *stepped)
 {
     struct replay_warp *w = own(warp);
@@ -213,7 +232,7 @@ static void step(struct isa_warp *warp, struct isa_stepped *stepped)
     result->thread_instructions += count;
     result->thread_instructions_pred_on += mask == active ? count : isa_count_lanes(mask);
     if (!row->plain)
-        istream_access(&w->stream, now->code->context[now->first + w->done - 1], mask, worker->request);
+        access_memory(w, now->code->context[now->first + w->done - 1], mask);
     if (LIKELY(!is_last)) {
         warp->next++;
         return;
@@ -256,7 +275,7 @@ static void collect(const struct request *request, uint64_t from, lane_mask who,
     EACH_LANE (i, who) {
         uint32_t at = (uint32_t)(request->of.at[i] - from);
         masks[at / 32] |= bits << at % 32;
-        memset(data + at, 0, bytes);
+        memset(data + at, 1, bytes); /* what is written to is not as it was */
     }
 }
 
@@ -337,6 +356,11 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
     ARCHIVE_VALUE(archive, w->has_run);
     ARCHIVE_VALUE(archive, w->exists);
     ARCHIVE_VALUE(archive, w->arrivals);
+    if (archive->reading && w->context_count < kernel->codes.context_count) { /* of a block that was not begun */
+        mem_free(stream->contexts);
+        stream->contexts = mem_alloc(kernel->codes.context_count, sizeof *stream->contexts);
+        w->context_count = kernel->codes.context_count;
+    }
     archive_bytes(archive, stream->contexts, kernel->codes.context_count * sizeof *stream->contexts);
     const struct isa_code *code = stream->run.code ? stream->run.code->code : kernel->base.code;
     struct istream_run flat = stream->run;
@@ -414,6 +438,7 @@ struct kernel *replay_kernel_new(struct itrace_reader *reader, size_t launch)
     made->reader = reader;
     made->launch = launch;
     made->of = of;
+    made->workspace = trace->launches[launch].cooperative ? trace->launches[launch].workspace : 0;
     made->counts_branches = trace->launches[launch].counts.branches;
     made->codes.at = mem_alloc(of->code_count, sizeof *made->codes.at);
     made->codes.count = of->code_count;

@@ -4,14 +4,20 @@
 
 static struct driver *(*get_driver)(void);
 
+/* At the beginning of each call: what an older one said is gone. */
 static enum result usable(void)
 {
-    return get_driver() && !common_is_forked() ? RESULT_SUCCESS : RESULT_NOT_INITIALIZED;
+    bool good = get_driver() && !common_is_forked();
+    err_set(driver_detail_err(), "%s", good ? "" : "the library was not initialized in this process");
+    return good ? RESULT_SUCCESS : RESULT_NOT_INITIALIZED;
 }
 
 static struct device *device_at(unsigned device)
 {
-    return usable() ? NULL : driver_device(get_driver(), device);
+    struct device *on = usable() ? NULL : driver_device(get_driver(), device);
+    if (!on && !*driver_detail())
+        err_set(driver_detail_err(), "there is no device %u", device);
+    return on;
 }
 
 static unsigned members(unsigned device)

@@ -17,9 +17,12 @@ static int place_memory(const void *buffer, size_t offset, size_t bytes, unsigne
 {
     cl_mem mem = (cl_mem)(uintptr_t)buffer;
     uint64_t address;
+    err_set(driver_detail_err(), "%s", ""); /* what an older call said is gone */
     if (!opencl_is(mem, OPENCL_MEM) || opencl_is_image(mem) || offset > mem->bytes ||
-        bytes > mem->bytes - offset)
+        bytes > mem->bytes - offset) {
+        err_set(driver_detail_err(), "it is no buffer, or the bytes to be placed are not all in it");
         return RESULT_INVALID_VALUE;
+    }
     enum result result = opencl_mem_at(mem, mem->context->devices[0]->device, &address);
     return (int)(result ? result : locality_place_memory(opencl_driver(), address + offset, bytes, member));
 }
