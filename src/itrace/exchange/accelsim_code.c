@@ -92,7 +92,10 @@ static uint32_t from_registers(const struct sass_opcode *row, const struct opcod
     if (row->unit == UNIT_TENSOR || row->unit == UNIT_IMMA)
         return row->from > 1 ? row->from : matrix_registers(text, source);
     if (row->memory != SASS_NOTHING && row->memory != SASS_TMA)
-        return source == 0 ? (has(text, "E") ? 2 : 1) : row->memory == SASS_COPY ? 2 : (bytes + 3) / 4;
+        return source == 0                ? (has(text, "E") ? 2 : 1)
+               : row->memory == SASS_COPY ? 2
+               : row->does == SASS_READS  ? 1
+                                          : (bytes + 3) / 4;
     if (row->unit == UNIT_CVT && has(text, "F64") && !strcmp(row->name, "F2F"))
         return 2;
     return row->from ? row->from : 1;

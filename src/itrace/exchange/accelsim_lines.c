@@ -263,7 +263,7 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct iwalk_step *s
     uint32_t result = 0, memory = UINT32_MAX; /* which steps write the result, access memory */
     int last = -1;
     accelsim_sources(&lines->registers, code, row, &sources);
-    int to = accelsim_destination(&lines->registers, code, row, &sources);
+    int to = accelsim_destination(&lines->registers, lines->kernel, step->code, row, &sources);
     for (uint32_t i = 0; i < row->steps; i++) {
         result = steps[i].flags & STEP_BESIDE ? result : i;
         bool can = steps[i].unit == UNIT_LSU || steps[i].unit == UNIT_CONST;

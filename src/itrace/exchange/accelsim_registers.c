@@ -2,47 +2,88 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
-static uint32_t root(uint32_t *parent, uint32_t i)
+/* ---- numbers ---- */
+
+static void need(uint8_t *words, const struct isa_code *code, uint32_t at, uint8_t count)
 {
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
+    uint8_t *own = &words[code->slots_at + code->registers[at]];
+    *own = *own < count ? count : *own;
 }
 
-static void join_written(uint32_t *parent, const struct isa_code *code, const struct isa_timing *row)
+static bool has_unit(const struct isa_code *code, const struct isa_timing *row, uint32_t units)
 {
-    const uint16_t *written = code->registers + row->registers + row->reads;
-    for (uint32_t i = 1; i < row->writes && row->steps; i++)
-        parent[root(parent, code->slots_at + written[i])] = root(parent, code->slots_at + written[0]);
+    for (uint32_t i = 0; i < row->steps; i++)
+        if (units >> code->steps[row->first_step + i].unit & 1)
+            return true;
+    return false;
 }
 
-/* By first appearance in the code: so numbers that come again are far from each other. */
+/* The opcode of a line says how many registers its operands are, at most so many: of addresses and of double
+ * precision two, of vectors four. */
+static void need_row(uint8_t *words, const struct isa_code *code, const struct isa_timing *row)
+{
+    const uint32_t pairs = 1u << UNIT_WIDE | 1u << UNIT_FP64 | 1u << UNIT_CVT64,
+                   matrices = 1u << UNIT_TENSOR | 1u << UNIT_IMMA;
+    uint32_t first = row->registers + row->guards, end = row->registers + row->reads;
+    bool is_memory = has_unit(code, row, 1u << UNIT_LSU | 1u << UNIT_CONST);
+    uint8_t each = has_unit(code, row, matrices) ? 4 : has_unit(code, row, pairs) || is_memory ? 2 : 1;
+    for (uint32_t i = first; i < end; i++)
+        need(words, code, i, each);
+    if (is_memory && end - first > 2) /* a vector that is written */
+        need(words, code, first + 1, 4);
+    if (row->writes == 1)
+        need(words, code, end, each);
+}
+
+/* The next of so many registers. Numbers that come again are far from each other in the code. */
+static uint16_t take(uint32_t *next, uint32_t count)
+{
+    uint32_t first = (*next + count - 1) / count * count;
+    first = first + count > ACCELSIM_REGISTERS ? 0 : first;
+    *next = first + count;
+    return (uint16_t)first;
+}
+
+static void number_code(struct accelsim_registers *own, const struct isa_code *code, const uint8_t *words,
+                        uint16_t *vectors, uint32_t *next)
+{
+    for (uint32_t i = 0; i < code->count; i++) {
+        const struct isa_timing *row = &code->timing[i];
+        for (uint32_t k = 0; k < (uint32_t)row->reads + row->writes; k++) {
+            uint32_t slot = code->slots_at + code->registers[row->registers + k];
+            if (own->number[slot] == UINT16_MAX)
+                own->number[slot] = take(next, words[slot] ? words[slot] : 1);
+        }
+        if (row->writes > 1 && row->steps)
+            vectors[i] = take(next, 4);
+    }
+}
+
 void accelsim_registers_init(struct accelsim_registers *own, const struct itrace_kernel *kernel)
 {
-    uint32_t *parent = mem_alloc(kernel->slots + 1, sizeof *parent), next = 0;
-    *own = (struct accelsim_registers){.count = kernel->slots};
+    uint32_t next = 0;
+    uint8_t *words = mem_alloc(kernel->slots + 1, sizeof *words);
+    *own = (struct accelsim_registers){.count = kernel->slots, .code_count = kernel->code_count};
     own->number = mem_alloc(own->count + 1, sizeof *own->number);
     own->behind = mem_alloc(own->count + 1, sizeof *own->behind);
-    for (uint32_t i = 0; i < own->count; i++) {
-        parent[i] = i;
-        own->number[i] = UINT16_MAX;
-    }
+    own->vectors = mem_alloc(own->code_count + 1, sizeof *own->vectors);
     for (uint32_t c = 0; c < kernel->code_count; c++)
         for (uint32_t i = 0; i < kernel->codes[c].code.count; i++)
-            join_written(parent, &kernel->codes[c].code, &kernel->codes[c].code.timing[i]);
-    for (uint32_t c = 0; c < kernel->code_count; c++)
-        for (uint32_t i = 0; i < kernel->codes[c].register_count; i++) {
-            uint32_t r = root(parent, kernel->codes[c].code.slots_at + kernel->codes[c].code.registers[i]);
-            if (own->number[r] == UINT16_MAX)
-                own->number[r] = (uint16_t)(next++ % ACCELSIM_REGISTERS);
-        }
+            need_row(words, &kernel->codes[c].code, &kernel->codes[c].code.timing[i]);
     for (uint32_t i = 0; i < own->count; i++)
-        own->number[i] = own->number[root(parent, i)];
-    mem_free(parent);
+        own->number[i] = UINT16_MAX;
+    for (uint32_t c = 0; c < kernel->code_count; c++) {
+        own->vectors[c] = mem_alloc(kernel->codes[c].code.count + 1, sizeof **own->vectors);
+        number_code(own, &kernel->codes[c].code, words, own->vectors[c], &next);
+    }
+    mem_free(words);
 }
 
 void accelsim_registers_fini(struct accelsim_registers *own)
 {
+    for (uint32_t c = 0; c < own->code_count; c++)
+        mem_free(own->vectors[c]);
+    mem_free(own->vectors);
     mem_free(own->number);
     mem_free(own->behind);
 }
@@ -66,28 +107,28 @@ void accelsim_sources(const struct accelsim_registers *own, const struct isa_cod
                       const struct isa_timing *row, struct accelsim_sources *sources)
 {
     sources->count = 0;
-    for (uint32_t i = 0; i < row->reads; i++) {
-        const struct accelsim_sources *behind =
-            &own->behind[code->slots_at + code->registers[row->registers + i]];
+    for (uint32_t i = 0; i < row->reads;
+         i++) { /* guards last: the first source of an access is its address */
+        uint32_t at = row->registers + (i + row->guards) % row->reads;
+        const struct accelsim_sources *behind = &own->behind[code->slots_at + code->registers[at]];
         for (uint32_t k = 0; k < behind->count; k++)
             accelsim_sources_add(sources, behind->at[k]);
     }
 }
 
-int accelsim_destination(struct accelsim_registers *own, const struct isa_code *code,
-                         const struct isa_timing *row, const struct accelsim_sources *sources)
+int accelsim_destination(struct accelsim_registers *own, const struct itrace_kernel *kernel,
+                         uint32_t function, const struct isa_timing *row,
+                         const struct accelsim_sources *sources)
 {
-    int first = -1;
-    for (uint32_t i = 0; i < row->writes; i++) {
-        uint32_t slot = code->slots_at + code->registers[row->registers + row->reads + i];
-        struct accelsim_sources *behind = &own->behind[slot];
-        first = first < 0 ? own->number[slot] : first;
-        if (row->steps)
-            *behind = (struct accelsim_sources){1, {own->number[slot]}};
-        else
-            *behind = *sources;
-    }
-    return row->steps ? first : -1;
+    const struct isa_code *code = &kernel->codes[function].code;
+    const uint16_t *written = code->registers + row->registers + row->reads;
+    if (!row->writes)
+        return -1;
+    uint16_t to = row->writes > 1 ? own->vectors[function][row - code->timing]
+                                  : own->number[code->slots_at + written[0]];
+    for (uint32_t i = 0; i < row->writes; i++)
+        own->behind[code->slots_at + written[i]] = row->steps ? (struct accelsim_sources){1, {to}} : *sources;
+    return row->steps ? to : -1;
 }
 
 uint16_t accelsim_temporary(struct accelsim_registers *own)
