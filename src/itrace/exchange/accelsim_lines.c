@@ -121,25 +121,27 @@ static void add_access(struct accelsim_lines *lines, struct line line, const cha
 }
 
 /* Pieces of any length, as lanes of 16 bytes at most; those that do not fit one line need more of them. */
-static void add_pieces(struct accelsim_lines *lines, const struct line *line, const struct request *request)
+static void add_pieces(struct accelsim_lines *lines, struct line line, const struct request *request)
 {
     uint64_t at[LANES];
-    uint32_t count = 0, width = 0;
+    uint32_t count = 0, width = 0, written = 0;
     const char *opcode = request->of.is_async ? "LDGSTS.E" : request->writes ? "STG.E" : "LDG.E";
     for (size_t i = 0; i < request->piece_count; i++) {
         const struct piece *piece = &request->pieces[i];
         for (uint32_t done = 0; done < piece->bytes; done += 16) {
             uint32_t bytes = (uint32_t)min_u64(piece->bytes - done, 16);
             if (count == LANES || (count && bytes != width)) {
-                add_access(lines, *line, opcode, width, at, UINT32_MAX >> (LANES - count));
+                add_access(lines, line, opcode, width, at, UINT32_MAX >> (LANES - count));
                 count = 0;
+                line.to =
+                    line.to < 0 ? -1 : accelsim_temporary(written++); /* one need not wait for another */
             }
             at[count++] = piece->at + done;
             width = bytes;
         }
     }
     if (count)
-        add_access(lines, *line, opcode, width, at, UINT32_MAX >> (LANES - count));
+        add_access(lines, line, opcode, width, at, UINT32_MAX >> (LANES - count));
 }
 
 static const char *atomic_opcode(const struct request *request)
@@ -157,7 +159,7 @@ static void add_global(struct accelsim_lines *lines, const struct line *line, co
     case REQUEST_NONE:
         break;
     case REQUEST_PIECES:
-        add_pieces(lines, line, request);
+        add_pieces(lines, *line, request);
         break;
     case REQUEST_ATOMIC:
         add_access(lines, *line, atomic_opcode(request), of->bytes, of->at, of->lanes);
@@ -201,7 +203,7 @@ static void add_request(struct accelsim_lines *lines, const struct line *line, c
 /* ---- steps ---- */
 
 /* A barrier is Accel-Sim's once all lanes of the warp have come. */
-static bool comes_to_barrier(struct accelsim_lines *lines, const struct iwalk_step *step)
+static bool comes_to_barrier(struct accelsim_lines *lines, const struct iwalk_step *step, struct line *line)
 {
     const struct istream_run *run = step->run;
     if (!run || !(run->events & EVENT_ARRIVES))
@@ -213,6 +215,7 @@ static bool comes_to_barrier(struct accelsim_lines *lines, const struct iwalk_st
     lines->waiting |= step->mask;
     if ((lines->waiting & lines->alive) != lines->alive)
         return false;
+    line->mask = lines->waiting;
     lines->waiting = 0;
     return true;
 }
@@ -228,7 +231,7 @@ static void choose_opcode(struct accelsim_lines *lines, const struct iwalk_step 
     if (step->run && step->run->events & EVENT_EXITS)
         line->opcode = "EXIT";
     else if (role == ROLE_BARRIER)
-        line->opcode = comes_to_barrier(lines, step) ? "BAR.SYNC" : "NOP";
+        line->opcode = comes_to_barrier(lines, step, line) ? "BAR.SYNC" : "NOP";
     else if (role == ROLE_FENCE || role == ROLE_FENCE_SYSTEM || role == ROLE_FENCE_BLOCK)
         line->opcode = "MEMBAR";
     else if (role == ROLE_COMMIT && ++lines->commits)
@@ -276,7 +279,7 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct iwalk_step *s
         choose_sources(&steps[i], &sources, last, &all, &line);
         line.to = i == result                    ? to
                   : exits && i + 1 == row->steps ? -1
-                                                 : accelsim_temporary(&lines->registers);
+                                                 : accelsim_temporary(row->first_step + i);
         choose_opcode(lines, step, steps[i].unit, i + 1 == row->steps, &line);
         if (i == memory)
             add_request(lines, &line, step->request, row);

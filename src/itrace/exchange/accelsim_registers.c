@@ -90,7 +90,6 @@ void accelsim_registers_fini(struct accelsim_registers *own)
 
 void accelsim_registers_begin(struct accelsim_registers *own)
 {
-    own->temporary = ACCELSIM_REGISTERS;
     memset(own->behind, 0, own->count * sizeof *own->behind);
 }
 
@@ -131,9 +130,7 @@ int accelsim_destination(struct accelsim_registers *own, const struct itrace_ker
     return row->steps ? to : -1;
 }
 
-uint16_t accelsim_temporary(struct accelsim_registers *own)
+uint16_t accelsim_temporary(uint32_t step)
 {
-    own->temporary =
-        (uint16_t)(own->temporary + 1 < ACCELSIM_TEMPORARY_END ? own->temporary + 1 : ACCELSIM_REGISTERS);
-    return own->temporary;
+    return (uint16_t)(ACCELSIM_REGISTERS + step % (ACCELSIM_TEMPORARY_END - ACCELSIM_REGISTERS));
 }

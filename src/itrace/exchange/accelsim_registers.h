@@ -18,7 +18,6 @@ struct accelsim_registers {
     uint16_t *number;                /* of each register: that of the trace's lines */
     uint16_t **vectors;              /* by function and instruction, of those that write several: its own */
     struct accelsim_sources *behind; /* of each register, in this warp: what its value waits for */
-    uint16_t temporary;              /* the last that was given */
 };
 
 void accelsim_registers_init(struct accelsim_registers *own, const struct itrace_kernel *kernel);
@@ -34,6 +33,6 @@ int accelsim_destination(struct accelsim_registers *own, const struct itrace_ker
                          uint32_t function, const struct isa_timing *row,
                          const struct accelsim_sources *sources);
 void accelsim_sources_add(struct accelsim_sources *sources, uint16_t number);
-uint16_t accelsim_temporary(struct accelsim_registers *own);
+uint16_t accelsim_temporary(uint32_t step); /* between the steps of an instruction: of this one */
 
 #endif
