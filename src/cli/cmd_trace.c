@@ -7,8 +7,13 @@
 #include <string.h>
 
 /* Their names are "trace NAME". */
-static const struct cmd *const subcommands[] = {&cmd_trace_record,  &cmd_trace_info,     &cmd_trace_print,
-                                                &cmd_trace_convert, &cmd_trace_generate, NULL};
+static const struct cmd *const subcommands[] = {&cmd_trace_record,
+                                                &cmd_trace_info,
+                                                &cmd_trace_print,
+                                                &cmd_trace_convert,
+                                                &cmd_trace_cut,
+                                                &cmd_trace_generate,
+                                                NULL};
 
 bool cmd_trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,
                            struct err *err)
@@ -103,10 +108,12 @@ static void complete(const char *behind)
 const struct cmd cmd_trace = {
     .name = "trace",
     .arguments = "WHAT ...",
-    .help = "traces of memory accesses: look into them, make and convert them",
-    .more = "A trace has the accesses of one core: address, bytes, whether it writes, and the instruction "
+    .help = "traces of memory accesses and of instructions: look into them, make and convert them",
+    .more = "A file has the accesses of one core: address, bytes, whether it writes, and the instruction "
             "count.\n"
-            "`heddle caches` simulates caches with them. docs/traces.md tells about the formats.",
+            "`heddle caches` simulates caches with them. docs/traces.md tells about the formats. A folder "
+            "has the\n"
+            "instructions of a GPU program (`heddle run --record FOLDER`): docs/replay-exchange.md.",
     .passes_words = true,
     .run = run,
     .help_more = help_more,

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 extern const struct cmd cmd_trace_info, cmd_trace_convert, cmd_trace_print, cmd_trace_generate,
-    cmd_trace_record;
+    cmd_trace_record, cmd_trace_cut;
 
 /* A number of accesses behind an option; `least` is 0 or 1. */
 bool cmd_trace_count_parse(const char *option, const char *text, uint64_t least, uint64_t *count,

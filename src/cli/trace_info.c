@@ -1,5 +1,6 @@
 /* heddle trace info: what traces hold; every access of them is read, every block checked. */
 #include "cli/trace.h"
+#include "cli/trace_itrace.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -17,7 +18,7 @@ static const struct option_row options[] = {
     {NULL, NULL, NULL},
 };
 
-struct request {
+struct info_request {
     bool footprint;
     const char **paths;
     int count;
@@ -122,6 +123,8 @@ static bool sum_up(struct source *source, const struct trace_file *file, bool fo
 
 static bool tell(const char *path, bool footprint, struct err *err)
 {
+    if (cmd_trace_is_folder(path))
+        return cmd_trace_itrace_info(path, err);
     struct sums sums = {0};
     struct trace_file *file = NULL;
     struct source *source = source_open(path, 0, err);
@@ -142,7 +145,7 @@ static bool tell(const char *path, bool footprint, struct err *err)
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
     (void)err;
-    struct request *request = user;
+    struct info_request *request = user;
     if (row)
         request->footprint = true;
     else
@@ -153,7 +156,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 static int run(int count, char **words)
 {
     struct err err;
-    struct request request = {.paths = mem_alloc((size_t)count + 1, sizeof *request.paths)};
+    struct info_request request = {.paths = mem_alloc((size_t)count + 1, sizeof *request.paths)};
     bool good = options_parse(options, count, words, &request, took, &err);
     if (good && !request.count)
         good = err_set(&err, "trace info: expected a trace, or - for standard input");
@@ -168,7 +171,7 @@ static int run(int count, char **words)
 
 const struct cmd cmd_trace_info = {
     .name = "trace info",
-    .arguments = "FILE... [options]",
+    .arguments = "FILE|FOLDER... [options]",
     .help = "tell what traces of any kind hold, and check them",
     .options = options,
     .run = run,

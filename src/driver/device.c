@@ -3,6 +3,7 @@
 #include "attach/attach.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "itrace/itrace.h"
 
 #define GIB UINT64_C(0x40000000)
 
@@ -31,7 +32,7 @@ static bool init_arena(struct device *device, struct err *err)
 {
     const struct attach *attach = device->driver->attach;
     const struct seat_memory *shared = attach ? &attach_seat(attach)->gpus[device->index] : NULL;
-    uint64_t hint = UINT64_C(0x500000000000) + device->index * UINT64_C(0x10000000000);
+    uint64_t hint = ITRACE_DEVICE_AT + device->index * ITRACE_DEVICE_APART;
     return shared ? arena_init_shared(&device->arena, shared->at, shared->bytes, shared->file, err)
                   : arena_init(&device->arena, SEAT_GPU_BYTES(device->spec->memory), hint, err);
 }

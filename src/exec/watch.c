@@ -5,7 +5,9 @@ enum { LINES = 64, SECTORS = WATCH_LINE / WATCH_SECTOR };
 
 /* What an instruction touches, line by line, in the order of its lanes. */
 struct touched {
-    struct team *team;
+    const struct request *request;
+    void (*accessed)(void *user, uint64_t at, uint32_t bytes, bool writes);
+    void *user;
     struct {
         uint64_t line;
         uint32_t sectors; /* a bit each */
@@ -15,9 +17,7 @@ struct touched {
 
 static void tell_line(const struct touched *touched, uint64_t line, uint32_t sectors)
 {
-    const struct request *request = &touched->team->request;
-    struct watch *watch = touched->team->grid.launch->watch;
-    uint32_t sm = touched->team->worker->sm;
+    const struct request *request = touched->request;
     bool is_atomic = request->of.kind == REQUEST_ATOMIC;
     bool writes =
         request->of.kind == REQUEST_STORE || (request->of.kind == REQUEST_PIECES && request->writes);
@@ -25,9 +25,9 @@ static void tell_line(const struct touched *touched, uint64_t line, uint32_t sec
         uint32_t first = (uint32_t)__builtin_ctz(sectors);
         uint32_t count = (uint32_t)__builtin_ctz(~(sectors >> first));
         uint64_t at = line * WATCH_LINE + first * WATCH_SECTOR;
-        watch->accessed(watch, sm, at, count * WATCH_SECTOR, writes);
+        touched->accessed(touched->user, at, count * WATCH_SECTOR, writes);
         if (is_atomic)
-            watch->accessed(watch, sm, at, count * WATCH_SECTOR, true);
+            touched->accessed(touched->user, at, count * WATCH_SECTOR, true);
         sectors &= ~(((UINT32_C(1) << count) - 1) << first);
     }
 }
@@ -68,14 +68,15 @@ void watch_leave(struct team *team)
     team->told = now;
 }
 
-void watch_request(struct team *team)
+void watch_sectors(const struct request *request,
+                   void (*accessed)(void *user, uint64_t at, uint32_t bytes, bool writes), void *user)
 {
-    const struct request *request = &team->request;
     struct touched touched; /* most of it is never looked at */
-    if (!team->grid.launch->watch || request->of.kind == REQUEST_NONE || request->of.kind == REQUEST_CONSTANT)
+    if (request->of.kind == REQUEST_NONE || request->of.kind == REQUEST_CONSTANT)
         return;
-    watch_leave(team);
-    touched.team = team;
+    touched.request = request;
+    touched.accessed = accessed;
+    touched.user = user;
     touched.count = 0;
     if (request->of.kind == REQUEST_PIECES) {
         for (size_t i = 0; i < request->piece_count; i++)
@@ -85,4 +86,20 @@ void watch_request(struct team *team)
             touch(&touched, request->of.at[i], request->of.bytes);
     }
     tell(&touched);
+}
+
+static void tell_watch(void *user, uint64_t at, uint32_t bytes, bool writes)
+{
+    const struct team *team = user;
+    struct watch *watch = team->grid.launch->watch;
+    watch->accessed(watch, team->worker->sm, at, bytes, writes);
+}
+
+void watch_request(struct team *team)
+{
+    const struct request *request = &team->request;
+    if (!team->grid.launch->watch || request->of.kind == REQUEST_NONE || request->of.kind == REQUEST_CONSTANT)
+        return;
+    watch_leave(team);
+    watch_sectors(request, tell_watch, team);
 }

@@ -15,6 +15,11 @@ struct watch {
     void (*accessed)(struct watch *watch, uint32_t sm, uint64_t at, uint32_t bytes, bool writes);
 };
 
+/* The same of one request, as calls: for each line that it touches, in the order of its lanes. */
+struct request;
+void watch_sectors(const struct request *request,
+                   void (*accessed)(void *user, uint64_t at, uint32_t bytes, bool writes), void *user);
+
 /* Tells what the team's request wants, if its launch has someone to be told. */
 struct team;
 void watch_request(struct team *team);

@@ -114,6 +114,29 @@ struct itrace_launch {
     uint32_t place_count;
 };
 
+static inline uint64_t itrace_launch_blocks(const struct itrace_launch *launch)
+{
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+static inline uint32_t itrace_launch_threads(const struct itrace_launch *launch) /* of a block */
+{
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+static inline uint64_t itrace_launch_bytes(const struct itrace_launch *launch) /* in the file of blocks */
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < launch->chunk_count; i++)
+        bytes += launch->chunks[i].bytes;
+    return bytes;
+}
+
+/* Where memory of the first device begins; that of the others is as far from each other as the second number.
+ */
+#define ITRACE_DEVICE_AT    UINT64_C(0x500000000000)
+#define ITRACE_DEVICE_APART UINT64_C(0x10000000000)
+
 struct itrace_arena { /* addresses of memory that the program used: of GPUs, and of the host */
     uint64_t base, bytes;
 };

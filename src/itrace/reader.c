@@ -55,6 +55,22 @@ static bool map_blocks(struct itrace_reader *reader, const char *folder, struct 
     return good;
 }
 
+/* It is written last. */
+static bool has_index(const char *folder, struct err *err)
+{
+    struct text index = {0}, blocks = {0};
+    text_add(&index, "%s/index", folder);
+    text_add(&blocks, "%s/blocks", folder);
+    bool good = !access(index.at, F_OK);
+    if (!good && !access(blocks.at, F_OK))
+        err_set(err, "%s is not whole: it has no index, which is written last", folder);
+    else if (!good)
+        err_set(err, "%s holds no trace of instructions (heddle run --record FOLDER PROGRAM)", folder);
+    text_fini(&index);
+    text_fini(&blocks);
+    return good;
+}
+
 struct itrace_reader *itrace_reader_new(const char *folder, struct err *err)
 {
     struct stat info;
@@ -63,6 +79,8 @@ struct itrace_reader *itrace_reader_new(const char *folder, struct err *err)
                 folder);
         return NULL;
     }
+    if (!has_index(folder, err))
+        return NULL;
     struct itrace *trace = itrace_read_index(folder, err);
     if (!trace)
         return NULL;

@@ -223,6 +223,13 @@ bool itrace_launch_writer_end(struct itrace_launch_writer *launch, bool good, st
     return good;
 }
 
+static void free_writer(struct itrace_writer *writer)
+{
+    pthread_mutex_destroy(&writer->lock);
+    mem_free(writer->folder);
+    mem_free(writer);
+}
+
 bool itrace_writer_finish(struct itrace_writer *writer, struct itrace *trace, struct err *err)
 {
     bool good = !ferror(writer->file);
@@ -232,8 +239,17 @@ bool itrace_writer_finish(struct itrace_writer *writer, struct itrace *trace, st
     if (good && writer->full)
         trace->why_cut = mem_text(writer->why.text);
     good = good && itrace_write_index(trace, writer->folder, err);
-    pthread_mutex_destroy(&writer->lock);
-    mem_free(writer->folder);
-    mem_free(writer);
+    free_writer(writer);
     return good;
+}
+
+void itrace_writer_abandon(struct itrace_writer *writer)
+{
+    struct text path = {0};
+    text_add(&path, "%s/blocks", writer->folder);
+    fclose(writer->file);
+    unlink(path.at);
+    rmdir(writer->folder); /* if nothing else is there */
+    text_fini(&path);
+    free_writer(writer);
 }

@@ -26,4 +26,7 @@ bool itrace_launch_writer_end(struct itrace_launch_writer *launch, bool good, st
 /* All is written, and the index: the trace is whole. Ends the writer in any case. */
 bool itrace_writer_finish(struct itrace_writer *writer, struct itrace *trace, struct err *err);
 
+/* Ends it, and leaves no trace; launch writers have ended. */
+void itrace_writer_abandon(struct itrace_writer *writer);
+
 #endif

@@ -1,24 +1,17 @@
 /* ChampSim's binary traces: a record of 64 bytes for each instruction. An access is of one byte, so that it
  * is to one line, as ChampSim has it; what is read comes before what is written. An address of 0 stands for
  * none. */
+#include "trace/champsim.h"
 #include "trace/import.h"
 #include "base/bits.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { WRITES = 2, READS = 4 };
+enum { WRITES = CHAMPSIM_WRITES, READS = CHAMPSIM_READS };
 _Static_assert(WRITES + READS <= IMPORT_FOUND_MOST, "of one record");
 
-struct record {
-    uint64_t ip;
-    uint8_t is_branch, branch_taken;
-    uint8_t destination_registers[2], source_registers[4];
-    uint64_t writes[WRITES], reads[READS];
-};
-_Static_assert(sizeof(struct record) == 64, "as ChampSim writes it");
-
-static bool is_sound(const struct record *record)
+static bool is_sound(const struct champsim_record *record)
 {
     return record->is_branch <= 1 && record->branch_taken <= 1;
 }
@@ -26,24 +19,24 @@ static bool is_sound(const struct record *record)
 /* Binary, with flags where they must be. */
 static bool looks_so(const char *bytes, size_t count)
 {
-    size_t whole = count / sizeof(struct record);
+    size_t whole = count / sizeof(struct champsim_record);
     for (size_t i = 0; i < whole; i++) {
-        struct record record;
+        struct champsim_record record;
         memcpy(&record, bytes + i * sizeof record, sizeof record);
         if (!is_sound(&record) || !record.ip)
             return false;
     }
-    return whole && memchr(bytes, 0, whole * sizeof(struct record));
+    return whole && memchr(bytes, 0, whole * sizeof(struct champsim_record));
 }
 
 static int cut(const struct import *import, size_t bytes, struct err *err)
 {
     err_set(err, "%s: record %" PRIu64 ": it is cut: %zu bytes of %zu", import->input.name, import->line,
-            bytes, sizeof(struct record));
+            bytes, sizeof(struct champsim_record));
     return IMPORT_BAD;
 }
 
-static int strange(const struct import *import, const struct record *record, struct err *err)
+static int strange(const struct import *import, const struct champsim_record *record, struct err *err)
 {
     err_set(err,
             "%s: record %" PRIu64 ": is_branch %u and branch_taken %u, expected 0 or 1: this is no trace of "
@@ -55,7 +48,7 @@ static int strange(const struct import *import, const struct record *record, str
 static inline int next(struct import *import, struct trace_access *found, struct err *err)
 {
     struct input *input = &import->input;
-    struct record record;
+    struct champsim_record record;
     while (UNLIKELY((size_t)(input->end - input->at) < sizeof record)) {
         if (input->ended)
             return input->at == input->end ? IMPORT_END : cut(import, (size_t)(input->end - input->at), err);

@@ -154,7 +154,7 @@ refuses 'expected no --checkpoint' bench lud --mode timing --record x --checkpoi
 refuses 'expected --record FOLDER with it' bench lud --record-limit 5KiB
 refuses 'a trace is replayed with time' replay lud --mode functional
 mkdir empty
-refuses 'empty/index' replay empty
+refuses 'empty holds no trace of instructions' replay empty
 
 cp -r lud damaged
 truncate -s -1 damaged/blocks

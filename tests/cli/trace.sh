@@ -82,7 +82,7 @@ fi
 run help trace record
 expect_line out '^heddle trace record '
 refuses "unknown command of trace 'recrd'; did you mean record" help trace recrd
-refuses 'trace: expected what to do: .*info, print, convert, generate' trace
+refuses 'trace: expected what to do: .*info, print, convert, cut, generate' trace
 refuses "unknown command of trace 'inf'; did you mean info\?" trace inf
 refuses 'trace info: expected a trace' trace info
 refuses 'trace print: expected a trace' trace print
@@ -96,7 +96,7 @@ refuses 'x\.csv\.gz would hold a trace of Heddle.s, not csv' trace convert z.csv
 refuses 'it would write over z\.csv' trace convert z.csv ./z.csv
 refuses 'it would write over z\.csv' trace convert csv:z.csv ./z.csv
 refuses 'cannot read nowhere: No such file' trace info nowhere
-refuses 'cannot read \.: Is a directory' trace info .
+refuses '\. holds no trace of instructions' trace info .
 refuses '/dev/zero: this is no trace that Heddle knows' trace info /dev/zero
 for endless in 'lackey x' 'din 2_100' 'csv #_c'; do
     read -r format line <<<"$endless"
