@@ -115,6 +115,10 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
                 "heddle: the program asked %llu times whether work was done; in another time it may ask "
                 "otherwise\n",
                 (unsigned long long)questions);
+    if (trace->several_threads)
+        fputs("heddle: several threads of the program made calls; they are made again by one, in the same "
+              "order\n",
+              stderr);
     if (trace->why_cut)
         fprintf(stderr, "heddle: the trace ends before the program did: %s\n", trace->why_cut);
 }
@@ -207,6 +211,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
         return complain(EXIT_USAGE, err);
     if (r->sample > 0) {
         text_fini(&identity);
+        tell_doubts(trace, &how);
         return cmd_replay_sample(reader, &with, r->sample, r->json);
     }
     double start = host_seconds();

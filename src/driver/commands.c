@@ -253,10 +253,8 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
         commands_append(stream, command, soon);
         got = command->number;
     }
-    bool deep = got && got - stream->done > DEEPEST;
     pthread_mutex_unlock(&driver->commands.lock);
-    if (deep)
-        commands_wait(stream, got - DEEPEST / 2);
+    commands_keep_shallow(stream, got);
     if (result)
         command_free(command);
     if (number)
@@ -278,11 +276,10 @@ static void spin(struct commands *commands, struct stream *stream, uint64_t numb
     pthread_mutex_lock(&commands->lock);
 }
 
-void commands_wait(struct stream *stream, uint64_t number)
+static void wait_until(struct stream *stream, uint64_t number)
 {
     struct driver *driver = stream->device->driver;
     struct commands *commands = &driver->commands;
-    itracing_wait(stream, number);
     if (driver->timeline) {
         timeline_wait(stream, number);
     } else if (!is_done(stream, number)) {
@@ -306,6 +303,18 @@ void commands_wait(struct stream *stream, uint64_t number)
         pthread_mutex_unlock(&commands->lock);
     }
     device_print_flush(stream->device);
+}
+
+void commands_wait(struct stream *stream, uint64_t number)
+{
+    itracing_wait(stream, number);
+    wait_until(stream, number);
+}
+
+void commands_keep_shallow(struct stream *stream, uint64_t submitted)
+{
+    if (submitted > DEEPEST && submitted - atomic_load(&stream->done) > DEEPEST)
+        wait_until(stream, submitted - DEEPEST / 2);
 }
 
 void commands_fini(struct driver *driver)

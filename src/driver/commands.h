@@ -128,6 +128,9 @@ void commands_set_running(const struct command *command);
 enum host_call { HOST_CALLS, HOST_LAUNCHES, HOST_ASKS };
 void commands_call(struct driver *driver, enum host_call call);
 
+/* Until the stream has no more commands than it may have. The host does not see that it waits. */
+void commands_keep_shallow(struct stream *stream, uint64_t submitted);
+
 /* Until the stream has done this command. */
 void commands_wait(struct stream *stream, uint64_t number);
 

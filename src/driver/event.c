@@ -383,7 +383,8 @@ enum result stream_wait_event(struct stream *stream, struct stream_event *event)
         result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
     if (!result && event->recording) {
         result = recording_join(event->recording, stream);
-    } else if (!result && !stream->recording && !is_done(event)) {
+    } else if (!result && !stream->recording &&
+               (!is_done(event) || (stream->device->driver->itracing && event->stream))) {
         commands_append(stream, new_wait(event), false);
     }
     pthread_mutex_unlock(&commands->lock);

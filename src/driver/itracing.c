@@ -16,13 +16,15 @@
 enum { PROCESSES_MOST = 10000, PAGE = 4096 };
 
 struct itracing {
-    pthread_mutex_t lock; /* of the trace's lists; taken last of all */
+    pthread_mutex_t lock; /* of the trace's lists; taken last of all, behind the commands' and the memory's */
     struct itrace *trace;
     struct itrace_writer *writer;
     struct itrace_recorder *recorder;
     struct text folder, note; /* note: our file in the run folder, or nothing */
     uint64_t first, end;      /* launches that are recorded; end 0: no end */
     uint32_t streams;
+    pthread_t thread; /* the first that submitted something */
+    bool has_thread;
     uint64_t ranges_seen; /* memory.ranges_changed, when it was noted last */
     struct blob filled;   /* a bit for each page of managed memory that is known not to be zero */
 };
@@ -54,9 +56,9 @@ static bool take_number(struct itracing *own, const char *run_dir, struct err *e
         close(file);
         if (number > 1)
             text_add(&own->folder, "/process-%u", number);
-        break;
+        return true;
     }
-    return true;
+    return !run_dir || err_set(err, "more than %d processes were recorded", PROCESSES_MOST);
 }
 
 static char *command_line(void)
@@ -89,6 +91,8 @@ struct itracing *itracing_new(struct driver *driver, struct err *err)
     good = own->writer && write_note(own, line.at, err);
     text_fini(&line);
     if (!good) {
+        if (own->writer)
+            itrace_writer_abandon(own->writer);
         text_fini(&own->folder);
         text_fini(&own->note);
         mem_free(own);
@@ -210,7 +214,16 @@ static void note_task(struct itracing *own, uint32_t stream, const struct task *
     }
 }
 
-/* ---- memory that commands find ---- */
+/* ---- memory that commands find; with both locks held ---- */
+
+/* Calls of several threads are replayed as if one had made them, in this order. */
+static void note_thread(struct itracing *own)
+{
+    if (!own->has_thread)
+        own->thread = pthread_self();
+    own->has_thread = true;
+    own->trace->several_threads |= !pthread_equal(own->thread, pthread_self());
+}
 
 static void note_apart(struct itracing *own, struct driver *driver)
 {
@@ -219,9 +232,7 @@ static void note_apart(struct itracing *own, struct driver *driver)
     if (own->ranges_seen == changed)
         return;
     own->ranges_seen = changed;
-    pthread_mutex_lock(&driver->memory.lock);
     memory_list_apart(driver, &ranges);
-    pthread_mutex_unlock(&driver->memory.lock);
     add_call(own, CALL_MEMORY)->field[0] = ranges.count;
     for (size_t i = 0; i < ranges.count; i++) {
         struct itrace_call *call = add_call(own, CALL_RANGE);
@@ -265,7 +276,6 @@ static void note_filled(struct itracing *own, struct driver *driver)
     const struct memory *memory = &driver->memory;
     if (!memory->moves_managed)
         return;
-    pthread_mutex_lock(&driver->memory.lock);
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
         if (one->at < memory->managed.base || one->at >= memory->managed.end)
@@ -273,19 +283,23 @@ static void note_filled(struct itracing *own, struct driver *driver)
         for (uint64_t page = one->at / PAGE * PAGE; page < one->at + one->bytes; page += PAGE)
             note_page(own, memory->managed.base, page);
     }
-    pthread_mutex_unlock(&driver->memory.lock);
 }
 
 void itracing_command(struct stream *stream, struct command *command)
 {
     struct itracing *own = stream->device->driver->itracing;
     const struct command_ops *ops = command->ops;
+    struct driver *driver = stream->device->driver;
     struct task task = {0};
     if (!own)
         return;
+    pthread_mutex_lock(&driver->memory.lock);
     pthread_mutex_lock(&own->lock);
-    note_apart(own, stream->device->driver);
-    note_filled(own, stream->device->driver);
+    note_thread(own);
+    note_apart(own, driver);
+    if (ops->is_launch || ops->begin_is_pure)
+        note_filled(own, driver);
+    pthread_mutex_unlock(&driver->memory.lock);
     uint32_t number = number_of(own, stream, command);
     uint64_t after_stream, after_number;
     if (ops->is_launch) {
@@ -409,6 +423,9 @@ void itracing_end(struct driver *driver, struct observer *observer, bool good,
         return;
     pthread_mutex_lock(&own->lock);
     itrace_recorder_end(own->recorder, observer, good, result);
+    if (!good && !own->trace->why_cut)
+        own->trace->why_cut =
+            mem_text(driver_is_interrupted(driver) ? "it was interrupted" : "a launch failed");
     pthread_mutex_unlock(&own->lock);
 }
 

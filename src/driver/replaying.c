@@ -10,6 +10,8 @@
 #include "system/machine.h"
 #include "system/occupancy.h"
 
+#include <stdlib.h>
+
 enum { PAGE = 4096 };
 
 struct touch {
@@ -24,6 +26,8 @@ struct replaying {
     const struct replaying_options *options;
     struct stream **streams; /* of the trace, by number */
     size_t stream_count, stream_capacity;
+    const struct itrace_call **touches; /* by commands */
+    size_t touch_count, touch_capacity;
     unsigned char *host; /* what copies from and to the host use of it */
     uint64_t host_bytes;
     struct err *err;
@@ -92,7 +96,9 @@ static void submit(struct stream *stream, struct command *command)
     struct commands *commands = &stream->device->driver->commands;
     pthread_mutex_lock(&commands->lock);
     commands_append(stream, command, false);
+    uint64_t number = command->number;
     pthread_mutex_unlock(&commands->lock);
+    commands_keep_shallow(stream, number);
 }
 
 static struct replayed_command *new_command(void)
@@ -100,16 +106,48 @@ static struct replayed_command *new_command(void)
     return (struct replayed_command *)command_new(&replayed_ops);
 }
 
-/* What a command touches was noted when it ran: behind its own entry. */
-static void find_touches(const struct replaying *r, const struct itrace_call *from, uint64_t stream,
-                         uint64_t number, struct replayed_command *command)
+/* What commands touch was noted when they ran: by stream and command. */
+static int by_command(const void *a, const void *b)
 {
-    for (const struct itrace_call *call = from; call < r->trace->calls + r->trace->call_count; call++) {
-        if (call->kind != CALL_TOUCH_BY || call->field[3] != stream || call->field[4] != number)
+    const struct itrace_call *x = *(const struct itrace_call *const *)a,
+                             *y = *(const struct itrace_call *const *)b;
+    for (int field = 3; field <= 4; field++)
+        if (x->field[field] != y->field[field])
+            return x->field[field] < y->field[field] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void list_touches(struct replaying *r)
+{
+    for (const struct itrace_call *call = r->trace->calls; call < r->trace->calls + r->trace->call_count;
+         call++) {
+        if (call->kind != CALL_TOUCH_BY)
             continue;
+        mem_grow(r->touches, r->touch_count, r->touch_capacity);
+        r->touches[r->touch_count++] = call;
+    }
+    if (r->touch_count)
+        qsort(r->touches, r->touch_count, sizeof *r->touches, by_command);
+}
+
+static void find_touches(const struct replaying *r, uint64_t stream, uint64_t number,
+                         struct replayed_command *command)
+{
+    size_t low = 0, high = r->touch_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const uint64_t *field = r->touches[middle]->field;
+        if (field[3] < stream || (field[3] == stream && field[4] < number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < r->touch_count && r->touches[low]->field[3] == stream && r->touches[low]->field[4] == number;
+         low++) {
+        const uint64_t *field = r->touches[low]->field;
         mem_grow(command->touches, command->touch_count, command->touch_capacity);
         command->touches[command->touch_count++] =
-            (struct touch){call->field[0], call->field[1], (enum memory_use)call->field[2]};
+            (struct touch){field[0], field[1], (enum memory_use)field[2]};
     }
 }
 
@@ -154,6 +192,8 @@ static bool make_task(struct replaying *r, const struct itrace_call *call, struc
         take_box(task, &field[6]);
         return true;
     case CALL_PREFETCH:
+        if (field[2] > COPY_TO_HOST)
+            return err_set(r->err, "the trace has a prefetch to nowhere");
         task->is_prefetch = true;
         task->direction = (enum copy_direction)field[2];
         task->to.at = field[3];
@@ -355,10 +395,12 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     case CALL_COMMAND:
         command = new_command();
         command->holds = field[1];
-        find_touches(r, call, field[0], r->streams[field[0]]->submitted + 1, command);
+        find_touches(r, field[0], r->streams[field[0]]->submitted + 1, command);
         submit(r->streams[field[0]], &command->base);
         return true;
     case CALL_AFTER:
+        if (field[2] > r->streams[field[1]]->submitted)
+            return err_set(r->err, "the trace has a wait for a command that is not there");
         command = new_command();
         pthread_mutex_lock(&r->driver->commands.lock);
         command_add_wait(&command->base, r->streams[field[1]], field[2]);
@@ -370,11 +412,15 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
             timeline_wait(r->streams[field[0]], field[1]);
         return true;
     case CALL_TOUCH:
+        if (field[2] > MEMORY_TAKEN_OVER)
+            return err_set(r->err, "the trace uses memory in an unknown way");
         timeline_touch(r->driver, field[0], field[1], (enum memory_use)field[2]);
         return true;
     case CALL_TOUCH_BY: /* the command does it */
         return true;
     case CALL_MANAGE:
+        if (field[0] > MANAGED_ACCESSED_BY || field[2] > MANAGED_AT_HOST)
+            return err_set(r->err, "the trace has advice on managed memory that is unknown");
         order = (struct managed_order){.kind = (enum managed_kind)field[0],
                                        .on = field[1] != 0,
                                        .place = (uint32_t)field[2],
@@ -404,6 +450,8 @@ bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct 
     for (size_t i = 0; i < trace->call_count; i++)
         if (trace->calls[i].kind == CALL_STREAM)
             devices = (uint32_t)max_u64(devices, min_u64(trace->calls[i].field[0], UINT32_MAX - 1) + 1);
+    for (size_t i = 2; i < trace->arena_count; i++)
+        devices = (uint32_t)(trace->arenas[i].bytes ? max_u64(devices, i - 1) : devices);
     if (trace->launch_count && trace->lanes != lanes)
         return err_set(err, "the trace has warps of %u lanes, and the GPU of %u", trace->lanes, lanes);
     if (devices > driver->device_count)
@@ -445,6 +493,7 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
                 err_set(err, "the trace has a copy of more than the host's memory");
     if (good)
         r.host = mem_map(0, r.host_bytes);
+    list_touches(&r);
     for (size_t i = 0; i < r.trace->call_count && good && !driver_is_interrupted(driver); i++) {
         good = make_call(&r, &r.trace->calls[i]);
         for (unsigned d = 0; d < driver->device_count && good; d++)
@@ -453,6 +502,7 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
     for (unsigned i = 0; i < driver->device_count && good; i++)
         good = !device_synchronize(&driver->devices[i]) || err_set(err, "a launch failed");
     mem_free(r.streams);
+    mem_free(r.touches);
     driver->replay_host = r.host;
     driver->replay_host_bytes = r.host_bytes;
     return good;

@@ -185,8 +185,9 @@ static void wait_all(struct device *device, const struct stream *stream)
     struct command_wait *waits = NULL;
     size_t count = 0, capacity = 0;
     pthread_mutex_lock(&commands->lock);
-    for (struct stream *other = device->busy; other; other = other->next_busy) {
-        if (covers(stream, other)) {
+    for (struct stream *other = device->streams; other; other = other->next) {
+        bool wanted = !stream_drained(other) || other->traced; /* in another time it may not be done */
+        if (wanted && covers(stream, other)) {
             mem_grow(waits, count, capacity);
             waits[count++] = (struct command_wait){other, other->submitted};
         }

@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-enum { LEVEL = 3, RAW_MOST = 1 << 30 };
+enum { LEVEL = 3 };
 
 void chunk_block_add(struct chunk_block *block, const struct istream_writer *warp)
 {
@@ -153,7 +153,7 @@ static void read_firsts(struct chunk *chunk, struct scan *raw)
 struct chunk *chunk_unpack(const void *packed, size_t bytes, uint64_t raw_bytes, uint64_t warp_count,
                            struct err *err)
 {
-    if (raw_bytes > RAW_MOST || warp_count > raw_bytes) {
+    if (raw_bytes > CHUNK_RAW_MOST || warp_count > raw_bytes) {
         err_set(err, "a chunk of blocks is damaged");
         return NULL;
     }

@@ -12,6 +12,8 @@
 #include "itrace/blob.h"
 #include "itrace/istream.h"
 
+enum { CHUNK_RAW_MOST = 1 << 30 }; /* bytes, inflated */
+
 /* ---- writing ---- */
 
 /* The streams of a block, one warp behind the other. */

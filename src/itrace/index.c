@@ -1,5 +1,6 @@
-/* The index of a trace: written and read by the same functions. Units and atomic operations are told by name,
- * so that a trace stays good when rows are added. */
+/* The index of a trace: written and read by the same functions. Units are told by name, so that a trace stays
+ * good when some are added. Roles, atomic operations and kinds of calls are numbers: increase VERSION when
+ * one is put before others. */
 #include "itrace/itrace.h"
 #include "itrace/blob.h"
 #include "base/bits.h"
@@ -294,6 +295,7 @@ static void code_all(struct coder *c)
     code_own_text(c, &t->isa);
     code_own_text(c, &t->why_cut);
     CODE(c, t->lanes);
+    CODE(c, t->several_threads);
     code_units(c);
 #define EACH_OF(list, count, capacity, code)                                                                 \
     (count) = code_count(c, count);                                                                          \
@@ -397,6 +399,10 @@ bool itrace_write_index(const struct itrace *trace, const char *folder, struct e
     struct text path = {0};
     struct file_writer writer;
     itrace_encode_index(trace, &raw);
+    if (raw.count > INDEX_MOST) {
+        blob_fini(&raw);
+        return err_set(err, "the program made too many calls for a trace");
+    }
     size_t most = ZSTD_compressBound(raw.count);
     void *packed = mem_alloc(most, 1);
     size_t bytes = ZSTD_compress(packed, most, raw.at, raw.count, LEVEL);

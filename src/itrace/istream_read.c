@@ -158,7 +158,7 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
                         struct request *request)
 {
     struct scan *data = &reader->data;
-    request->of.lanes = scan_varint(data);
+    request->of.lanes = scan_varint(data) & UINT64_MAX >> (ISA_LANES - request->of.width);
     uint64_t next = context->base, stage_bytes = scan_varint(data), count = scan_varint(data);
     if (count > PIECES_MOST || stage_bytes > PIECE_MOST) {
         data->bad = true;

@@ -58,7 +58,8 @@ static void end_run(struct istream_writer *w, const struct isa_stepped *stepped,
         flags |= stepped->moved ? RUN_MOVED : 0;
         flags |= stepped->branched ? RUN_BRANCHED : 0;
         flags |= stepped->diverged ? RUN_DIVERGED : 0;
-        if (stepped->mask != w->active)
+        bool guarded = w->code->code->timing[w->first + w->count - 1].guards && !stepped->moved;
+        if (stepped->mask != w->active || guarded)
             flags |= stepped->mask ? RUN_MASK : RUN_MASK_NONE;
     }
     flags |= w->active != w->last_active ? RUN_ACTIVE : 0;
@@ -89,8 +90,9 @@ static void begin_run(struct istream_writer *w, const struct istream_code *code,
     w->active = active;
     w->opened = 0;
     for (uint32_t i = 0; i < COUNT_OF(w->waiting); i++) {
-        w->opened |= (uint32_t)((w->waiting[i] & active) != 0) << i;
-        w->waiting[i] &= ~active;
+        bool waits = w->waiting[i] & active || w->waiting[i] == UINT64_MAX; /* all: be any active or none */
+        w->opened |= (uint32_t)waits << i;
+        w->waiting[i] = waits && w->waiting[i] == UINT64_MAX ? 0 : w->waiting[i] & ~active;
     }
 }
 

@@ -4,8 +4,7 @@
  *   index    all but the instructions: the program's calls, its kernels with their code, its launches
  *   blocks   the instructions of blocks, in chunks that can be read in any order (chunk.h)
  *
- * The index is written last: a folder without it is not whole. Both files are described in
- * docs/replay-format.md. Addresses are the program's own. */
+ * The index is written last: a folder without it is not whole. Addresses are the program's own. */
 #ifndef ITRACE_ITRACE_H
 #define ITRACE_ITRACE_H
 
@@ -28,7 +27,7 @@
       "height depth")                                                                                        \
     C(FILL, "fill", "stream gpu to to_pitch to_slice word width height depth")                               \
     C(PREFETCH, "prefetch", "stream gpu direction to bytes")                                                 \
-    C(COMMAND, "command", "stream is_host")               /* what takes no time, */                          \
+    C(COMMAND, "command", "stream holds")                 /* what takes no time, */                          \
     C(AFTER, "after", "stream other number")              /* a wait for another stream's command */          \
     C(WAIT, "wait", "stream number")                      /* the host waits for a command */                 \
     C(TOUCH, "touch", "at bytes use")                     /* enum memory_use, by the host, */                \
@@ -144,6 +143,7 @@ struct itrace_arena { /* addresses of memory that the program used: of GPUs, and
 struct itrace {
     char *command, *system, *isa, *why_cut; /* why_cut: NULL, or why it ends before the program did */
     uint32_t lanes;
+    bool several_threads; /* of the host made calls */
     struct itrace_kernel *kernels;
     size_t kernel_count, kernel_capacity;
     struct itrace_launch *launches;

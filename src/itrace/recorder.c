@@ -25,13 +25,13 @@ struct recorded_launch {
     size_t number; /* in the trace's list */
     _Atomic uint32_t doubts;
     _Atomic uint64_t workspace;
-    struct races *races;         /* or NULL: its instructions are in doubt anyway */
-    struct recorded_block *pool; /* with the kernel's lock held */
+    struct races *races;               /* or NULL: its instructions are in doubt anyway */
+    struct recorded_block *pool, *all; /* to use again, and all of them; with the kernel's lock held */
 };
 
 struct recorded_block {
     struct recorded_launch *launch;
-    struct recorded_block *next;
+    struct recorded_block *next, *made_before;
     const struct isa_ops *isa;  /* the kernel's own */
     struct chunk_block streams; /* where those of its warps gather */
     struct races_block *races;  /* or NULL */
@@ -79,7 +79,7 @@ static void note_step(struct recorded_block *own, struct isa_warp *warp, const s
     step->exits = alive - block->alive;
     if (role == ROLE_SLEEP && stepped->mask)
         atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_SLEEP);
-    if (role != ROLE_BARRIER || !stepped->mask)
+    if (role != ROLE_BARRIER || !block->arrival.threads)
         return;
     step->arrives = true;
     step->waits = block->arrival.waits;
@@ -104,6 +104,7 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     block->opened = false;
     if (UNLIKELY(!w->code || w->code->code != code))
         w->code = find_code(own->launch->kernel, code);
+    block->arrival.threads = 0;
     own->isa->step(warp, stepped);
     if (UNLIKELY(row->role || block->alive != alive))
         note_step(own, warp, stepped, alive, (enum isa_role)row->role, &step);
@@ -133,6 +134,10 @@ static void block_begins(struct observer *observer, struct block *block)
         own->launch = launch;
         own->isa = launch->kernel->kernel->isa;
         own->warp_count = block->warp_count;
+        pthread_mutex_lock(&launch->kernel->lock);
+        own->made_before = launch->all;
+        launch->all = own;
+        pthread_mutex_unlock(&launch->kernel->lock);
         if (launch->races)
             own->races = races_block_new(launch->races, block->warp_count, block->shared_bytes);
     }
@@ -308,8 +313,8 @@ void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *obse
     launch->workspace = own->workspace;
     copy_codes(recorder->trace, own->kernel, &recorder->trace->kernels[launch->kernel]);
     pthread_mutex_unlock(&recorder->lock);
-    for (struct recorded_block *block = own->pool, *next; block; block = next) {
-        next = block->next;
+    for (struct recorded_block *block = own->all, *next; block; block = next) {
+        next = block->made_before;
         free_block(block);
     }
     races_free(own->races);

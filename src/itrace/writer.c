@@ -2,8 +2,8 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ enum { CHUNK_BYTES = 1 << 20, CHUNK_BLOCKS = 512 }; /* a chunk is closed when it
 
 struct itrace_writer {
     char *folder;
-    FILE *file;
+    int file;
     uint64_t bytes, limit;
     pthread_mutex_t lock; /* of all of it, and of launches */
     struct err why;
@@ -59,11 +59,11 @@ struct itrace_writer *itrace_writer_new(const char *folder, uint64_t limit, stru
     if (!make_folder(folder, err))
         return NULL;
     text_add(&path, "%s/blocks", folder);
-    FILE *file = fopen(path.at, "we");
-    if (!file)
+    int file = open(path.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
         err_set(err, "cannot write %s: %s", path.at, strerror(errno));
     text_fini(&path);
-    if (!file)
+    if (file < 0)
         return NULL;
     struct itrace_writer *writer = mem_alloc(1, sizeof *writer);
     writer->folder = mem_text(folder);
@@ -87,6 +87,18 @@ struct itrace_launch_writer *itrace_launch_writer_new(struct itrace_writer *writ
 
 /* ---- chunks ---- */
 
+/* Without a buffer of the process: a child of it has none to write, too. */
+static bool write_all(const struct itrace_writer *w, const uint8_t *bytes, size_t count)
+{
+    for (size_t done = 0; done < count;) {
+        ssize_t got = pwrite(w->file, bytes + done, count - done, (off_t)(w->bytes + done));
+        if (got < 0 && errno != EINTR)
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
 /* With the lock held. */
 static void write_chunk(struct itrace_launch_writer *launch, struct packed_chunk *one)
 {
@@ -95,7 +107,11 @@ static void write_chunk(struct itrace_launch_writer *launch, struct packed_chunk
         err_set(&w->why, "the limit of %llu bytes was reached", (unsigned long long)w->limit);
         w->full = true;
     }
-    if (!w->full && fwrite(one->packed.at, one->packed.count, 1, w->file) != 1) {
+    if (!w->full && one->chunk.raw_bytes > CHUNK_RAW_MOST) {
+        err_set(&w->why, "a block has more than %d MiB of instructions", CHUNK_RAW_MOST >> 20);
+        w->full = true;
+    }
+    if (!w->full && !write_all(w, one->packed.at, one->packed.count)) {
         err_set(&w->why, "cannot write %s/blocks: %s", w->folder, strerror(errno));
         w->full = w->failed = true;
     }
@@ -232,11 +248,10 @@ static void free_writer(struct itrace_writer *writer)
 
 bool itrace_writer_finish(struct itrace_writer *writer, struct itrace *trace, struct err *err)
 {
-    bool good = !ferror(writer->file);
-    good = !fclose(writer->file) && good && !writer->failed;
+    bool good = !close(writer->file) && !writer->failed;
     if (!good)
         err_set(err, "%s", writer->failed ? writer->why.text : "cannot write the trace: is the disk full?");
-    if (good && writer->full)
+    if (good && writer->full && !trace->why_cut)
         trace->why_cut = mem_text(writer->why.text);
     good = good && itrace_write_index(trace, writer->folder, err);
     free_writer(writer);
@@ -247,7 +262,7 @@ void itrace_writer_abandon(struct itrace_writer *writer)
 {
     struct text path = {0};
     text_add(&path, "%s/blocks", writer->folder);
-    fclose(writer->file);
+    close(writer->file);
     unlink(path.at);
     rmdir(writer->folder); /* if nothing else is there */
     text_fini(&path);

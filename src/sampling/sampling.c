@@ -316,24 +316,40 @@ static bool plan_samples(struct sampling *s, uint64_t *blocks)
     return any;
 }
 
-bool sampling_plan(struct sampling *s, uint64_t *blocks)
+/* Whether the error is small enough, and no kernel was left out; if not, this is why. */
+static bool is_enough(struct sampling *s, const char *why)
 {
     struct sampling_estimate sum;
+    bool all = true;
+    for (size_t i = 0; i < s->stratum_count; i++) {
+        struct stratum_estimate e;
+        estimate_stratum(s, &s->strata[i], &e);
+        all &= e.measured > 0;
+    }
+    sampling_total(s, &sum);
+    s->why = all && sum.error <= s->target ? NULL : why;
+    return !s->why;
+}
+
+bool sampling_plan(struct sampling *s, uint64_t *blocks)
+{
     for (;;) {
-        if (s->passes && (double)s->simulated_instructions > most_work * (double)s->all_instructions) {
-            sampling_total(s, &sum);
-            if (sum.error > s->target || sum.ps == 0)
-                s->why = "half of all instructions were simulated, and times still differ too much";
+        bool most = (double)s->simulated_instructions > most_work * (double)s->all_instructions;
+        if (s->passes && most &&
+            !is_enough(s, "half of all instructions were simulated, and times still differ too much"))
+            return false;
+        if (s->passes && most)
+            return false;
+        if (s->passes >= PASSES_MOST) {
+            is_enough(s, "the times of launches that look alike differ too much");
             return false;
         }
         if (plan_samples(s, blocks)) {
             s->passes++;
             return true;
         }
-        if (!want_more(s))
-            return false;
-        if (s->passes >= PASSES_MOST) {
-            s->why = "the times of launches that look alike differ too much";
+        if (!want_more(s)) {
+            is_enough(s, "all was simulated that could be, and times still differ too much");
             return false;
         }
     }

@@ -377,12 +377,11 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
                                    w->done <= flat.count);
     }
     if (is_open && archive->good) {
-        const uint8_t *firsts = (const uint8_t *)stream->firsts;
         archive_place(archive, &stream->runs.at, w->streams->runs, w->streams->runs_bytes);
         archive_place(archive, &stream->data.at, w->streams->data, w->streams->data_bytes);
-        archive_place(archive, &firsts, (const uint8_t *)w->streams->firsts,
-                      w->streams->first_count * sizeof *stream->firsts);
-        stream->firsts = (const uint64_t *)(const void *)firsts;
+        uint64_t firsts =
+            archive_number(archive, (uint64_t)(stream->firsts - w->streams->firsts), w->streams->first_count);
+        stream->firsts = w->streams->firsts + firsts;
     }
     if (archive->reading && archive->good && w->has_run) {
         warp->code = stream->run.code->code;
@@ -393,10 +392,17 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
 
 static void archive_delivery(const struct isa_warp *warp, struct delivery *of, struct archive *archive)
 {
-    (void)warp, (void)archive;
-    of->how = NULL;
-    of->registers = NULL;
-    of->barrier = NULL;
+    static char barrier; /* that counts bytes: it is only known to be there */
+    struct delivery flat = team_bare_delivery(of);
+    ARCHIVE_VALUE(archive, flat);
+    flat = team_bare_delivery(&flat);
+    uint64_t counts = archive_number(archive, of->barrier != NULL, 1);
+    archive_check(archive,
+                  flat.kind <= REQUEST_PIECES && flat.width == warp->block->worker->grid->kernel->isa->lanes);
+    if (archive->reading) {
+        *of = flat;
+        of->barrier = counts ? &barrier : NULL;
+    }
 }
 
 static void archive_piece(const struct isa_warp *warp, struct piece *piece, struct archive *archive)
