@@ -21,7 +21,7 @@ struct lines {
 
 static uint32_t count_sectors(uint32_t sectors)
 {
-    return (uint32_t)__builtin_popcount(sectors);
+    return (sectors & 1) + (sectors >> 1 & 1) + (sectors >> 2 & 1) + (sectors >> 3 & 1);
 }
 
 static void add_bytes(struct lines *lines, uint32_t shift, uint64_t at, uint32_t bytes)
@@ -127,10 +127,10 @@ static uint64_t l2_line(const struct relaxed_part *part, uint64_t number, uint32
 static uint64_t read_memory(struct relaxed_part *part, uint64_t number, uint32_t sectors, uint64_t cycle)
 {
     struct relaxed_memory *memory = &part->gpu->memory;
-    uint64_t line = l2_line(part, number, &sectors);
-    uint32_t slice = relaxed_memory_slice(memory, line);
-    uint64_t comes = send(part, slice, 0, cycle) + (line & 1 ? part->gpu->spec.l2_far_cycles : 0);
-    uint64_t leaves = relaxed_memory_read(memory, slice, line, sectors, comes, &part->counts);
+    uint64_t line = l2_line(part, number, &sectors), key;
+    uint32_t slice = relaxed_memory_slice(memory, line, &key);
+    uint64_t comes = send(part, slice, 0, cycle) + (line >> 5 & 1 ? part->gpu->spec.l2_far_cycles : 0);
+    uint64_t leaves = relaxed_memory_read(memory, slice, key, sectors, comes, &part->counts);
     return receive(part, slice, count_sectors(sectors) * RELAXED_SECTOR, leaves);
 }
 
@@ -149,10 +149,10 @@ static void write_memory(struct relaxed_part *part, const struct relaxed_warp *w
                          uint32_t sectors, uint64_t cycle)
 {
     struct relaxed_memory *memory = &part->gpu->memory;
-    uint64_t line = l2_line(part, number, &sectors);
-    uint32_t slice = relaxed_memory_slice(memory, line);
+    uint64_t line = l2_line(part, number, &sectors), key;
+    uint32_t slice = relaxed_memory_slice(memory, line, &key);
     uint64_t comes = send(part, slice, count_sectors(sectors) * RELAXED_SECTOR, cycle);
-    uint64_t done = relaxed_memory_write(memory, slice, line, sectors, comes, &part->counts);
+    uint64_t done = relaxed_memory_write(memory, slice, key, sectors, comes, &part->counts);
     note_store(part, w, done + part->gpu->spec.noc_latency);
 }
 
@@ -313,12 +313,12 @@ static uint64_t access_atomic(struct relaxed_part *part, struct relaxed_warp *w,
     for (uint32_t i = 0; i < lines->count; i++, begins += spec->l1_line_cycles) {
         const struct line *line = &lines->at[i];
         uint32_t sectors = line->sectors;
-        uint64_t number = l2_line(part, line->number, &sectors);
-        uint32_t slice = relaxed_memory_slice(memory, number);
+        uint64_t number = l2_line(part, line->number, &sectors), key;
+        uint32_t slice = relaxed_memory_slice(memory, number, &key);
         uint32_t lanes = merged && line->same == line->lanes ? 1 : line->lanes;
         uint32_t bytes = (uint32_t)min_u64(lanes * LANE_BYTES, count_sectors(sectors) * SECTOR_BYTES);
         uint64_t comes = send(part, slice, bytes, begins);
-        uint64_t leaves = relaxed_memory_atomic(memory, slice, number, sectors, lanes,
+        uint64_t leaves = relaxed_memory_atomic(memory, slice, key, sectors, lanes,
                                                 (uint32_t)min_u64(line->same, lanes), comes, &part->counts);
         if (part->request.of.returns)
             there = max_u64(there, receive(part, slice, bytes, leaves));

@@ -7,6 +7,11 @@ enum { FREE_MOST = 4096 }; /* instructions without cost in a row, before one cos
 
 /* ---- queues ---- */
 
+static struct relaxed_due *due_at(const struct relaxed_part *part, uint64_t bucket, uint32_t s)
+{
+    return &part->wheel[bucket * part->gpu->spec.subcores + s];
+}
+
 static void enqueue(struct relaxed_part *part, const struct relaxed_warp *w, uint64_t at)
 {
     uint32_t s = w->subcore;
@@ -17,8 +22,36 @@ static void enqueue(struct relaxed_part *part, const struct relaxed_warp *w, uin
     }
     uint64_t bucket = (at - part->clock < WHEEL ? at : part->clock + WHEEL - 1) % WHEEL;
     part->wake_at[s][w->slot] = at;
-    part->executing[s] |= bit;
-    part->wheel[bucket][s] |= bit;
+    due_at(part, bucket, s)->warps |= bit;
+    part->used[bucket / 64] |= UINT64_C(1) << bucket % 64;
+}
+
+/* A machine instruction of the warp's next one. */
+static const struct isa_step *step_of(const struct relaxed_warp *w, uint32_t number)
+{
+    static const struct isa_step none = {UNIT_ALU, 0}; /* of one that costs a cycle after all */
+    return LIKELY(w->timing->steps) ? &w->code->steps[w->timing->first_step + number] : &none;
+}
+
+/* The unit that the warp's next instruction takes. */
+static void note_unit(struct relaxed_part *part, struct relaxed_warp *w, const struct isa_step *step)
+{
+    uint8_t place = part->gpu->spec.units[step->unit].place;
+    uint64_t bit = UINT64_C(1) << w->slot;
+    part->wants[w->subcore][w->place] &= ~bit;
+    part->wants[w->subcore][place] |= bit;
+    w->place = place;
+}
+
+/* The unit is busy until then: all ready warps that want it wait. */
+static void park(struct relaxed_part *part, uint32_t s, uint32_t place, uint64_t until)
+{
+    uint64_t who = part->ready[s] & part->wants[s][place];
+    uint64_t bucket = (until - part->clock < WHEEL ? until : part->clock + WHEEL - 1) % WHEEL;
+    part->counts.refused++;
+    part->ready[s] &= ~who;
+    part->parked[s][place] |= who;
+    due_at(part, bucket, s)->units |= UINT64_C(1) << place;
     part->used[bucket / 64] |= UINT64_C(1) << bucket % 64;
 }
 
@@ -30,9 +63,9 @@ static void take_due(struct relaxed_part *part)
         return;
     part->used[bucket / 64] &= ~(UINT64_C(1) << bucket % 64);
     for (uint32_t s = 0; s < part->gpu->spec.subcores; s++) {
-        uint64_t due = part->wheel[bucket][s];
-        part->wheel[bucket][s] = 0;
-        part->executing[s] &= ~due;
+        struct relaxed_due *at = due_at(part, bucket, s);
+        uint64_t due = at->warps, units = at->units;
+        *at = (struct relaxed_due){0, 0};
         for (uint64_t left = due; left; left &= left - 1) {
             uint32_t slot = (uint32_t)__builtin_ctzll(left);
             if (UNLIKELY(part->wake_at[s][slot] > part->clock)) { /* farther than the wheel reaches */
@@ -41,6 +74,11 @@ static void take_due(struct relaxed_part *part)
             }
         }
         part->ready[s] |= due;
+        for (; units; units &= units - 1) {
+            uint32_t place = (uint32_t)__builtin_ctzll(units);
+            part->ready[s] |= part->parked[s][place];
+            part->parked[s][place] = 0;
+        }
     }
 }
 
@@ -168,6 +206,7 @@ void relaxed_prepare(struct relaxed_part *part, struct relaxed_warp *w)
             uint64_t line = relaxed_code_line(part, w->code, timing->first_step);
             if (UNLIKELY(line != w->code_line))
                 at = max_u64(at, relaxed_fetch(part, w, line, max_u64(w->earliest, part->clock)));
+            note_unit(part, w, step_of(w, 0));
             enqueue(part, w, at);
             return;
         }
@@ -239,8 +278,7 @@ static bool take_unit(struct relaxed_part *part, struct relaxed_warp *w, const s
         *begins = at;
         return true;
     }
-    part->counts.refused++;
-    enqueue(part, w, at);
+    park(part, s, w->place, at);
     return false;
 }
 
@@ -338,11 +376,12 @@ static void execute(struct relaxed_part *part, struct relaxed_warp *w, const str
 static bool issue(struct relaxed_part *part, struct relaxed_warp *w)
 {
     const struct isa_timing *timing = w->timing;
-    const struct isa_step *step = &w->code->steps[timing->first_step + w->step];
+    const struct isa_step *step = step_of(w, w->step);
     const struct relaxed_unit *unit = &part->gpu->spec.units[step->unit];
     uint64_t begins;
     if (!take_unit(part, w, unit, &begins))
         return false;
+    part->ready[w->subcore] &= ~(UINT64_C(1) << w->slot);
     relaxed_lap(part, RELAXED_TIME_scheduling);
     if (unit->does == UNIT_DOES_HOLDS_ISSUE)
         part->issue_free[w->subcore] = part->clock + part->gpu->spec.wide_issue_cycles;
@@ -357,6 +396,7 @@ static bool issue(struct relaxed_part *part, struct relaxed_warp *w)
         if (++w->step < timing->steps) {
             step++;
             uint64_t needs = step->flags & STEP_FLOWS ? 0 : step_needs(part, w, step);
+            note_unit(part, w, step);
             enqueue(part, w, max_u64(needs, part->clock + 1));
             relaxed_lap(part, RELAXED_TIME_pipeline);
             return true;
@@ -394,14 +434,11 @@ static uint32_t choose(const struct relaxed_part *part, uint32_t s, uint64_t rea
 static void issue_some(struct relaxed_part *part, uint32_t s)
 {
     const struct relaxed_spec *spec = &part->gpu->spec;
-    uint64_t ready = part->ready[s];
     if (part->issue_free[s] > part->clock ||
         (spec->turn_cycles > 1 && (part->clock + s) % spec->turn_cycles))
         return;
-    for (uint32_t left = spec->turn_issues; left && ready;) {
-        uint32_t slot = choose(part, s, ready);
-        ready &= ~(UINT64_C(1) << slot);
-        part->ready[s] &= ~(UINT64_C(1) << slot);
+    for (uint32_t left = spec->turn_issues; left && part->ready[s];) {
+        uint32_t slot = choose(part, s, part->ready[s]);
         if (issue(part, relaxed_warp_at(part, s, slot))) {
             part->last[s] = slot;
             left--;

@@ -51,35 +51,42 @@ void relaxed_memory_advance(struct relaxed_memory *memory, uint64_t start)
 
 /* ---- DRAM ---- */
 
+static uint32_t count_of(uint32_t sectors)
+{
+    return (sectors & 1) + (sectors >> 1 & 1) + (sectors >> 2 & 1) + (sectors >> 3 & 1);
+}
+
 static uint32_t bytes_of(uint32_t sectors)
 {
-    return (uint32_t)__builtin_popcount(sectors) * RELAXED_SECTOR;
+    return count_of(sectors) * RELAXED_SECTOR;
 }
 
 /* The cycle in which the channel begins to move the bytes. */
-static uint64_t take_channel(struct relaxed_memory *memory, uint32_t slice, uint64_t line, uint32_t bytes,
+static uint64_t take_channel(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t bytes,
                              uint64_t cycle, struct relaxed_counts *counts)
 {
     const struct relaxed_spec *spec = memory->spec;
-    uint32_t channel = (uint32_t)(line >> 4 ^ line >> 9) % spec->channels_per_slice;
+    if (!(spec->dram_parts > 0))
+        return cycle;
+    uint32_t channel = (uint32_t)(key >> 4 ^ key >> 9) % spec->channels_per_slice;
     return relaxed_port_reserve(&memory->channels[slice * spec->channels_per_slice + channel], cycle,
                                 (uint64_t)(bytes * spec->dram_parts + 0.5), &counts->ports);
 }
 
-static uint64_t read_dram(struct relaxed_memory *memory, uint32_t slice, uint64_t line, uint32_t sectors,
+static uint64_t read_dram(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
                           uint64_t cycle, struct relaxed_counts *counts)
 {
     uint32_t bytes = bytes_of(sectors);
     counts->dram_read += bytes;
-    uint64_t begins = take_channel(memory, slice, line, bytes, cycle, counts);
+    uint64_t begins = take_channel(memory, slice, key, bytes, cycle, counts);
     return begins + memory->spec->dram_latency + (uint64_t)(bytes * memory->spec->dram_parts) / RELAXED_PARTS;
 }
 
-static void write_dram(struct relaxed_memory *memory, uint32_t slice, uint64_t line, uint32_t sectors,
+static void write_dram(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
                        uint64_t cycle, struct relaxed_counts *counts)
 {
     counts->dram_written += bytes_of(sectors);
-    take_channel(memory, slice, line, bytes_of(sectors), cycle, counts);
+    take_channel(memory, slice, key, bytes_of(sectors), cycle, counts);
 }
 
 /* ---- slices ---- */
@@ -96,20 +103,20 @@ static uint64_t take_slice(struct relaxed_slice *slice, uint64_t cycle, double p
     return relaxed_port_reserve(&slice->port, cycle, (uint64_t)(parts + 0.5), &counts->ports);
 }
 
-/* The slot of a line, which it has from now on; what leaves for it goes to memory. */
-static uint32_t place(struct relaxed_memory *memory, uint32_t number, uint64_t line, uint64_t cycle,
+/* The slot of a key, which it has from now on; what leaves for it goes to memory. */
+static uint32_t place(struct relaxed_memory *memory, uint32_t number, uint64_t key, uint64_t cycle,
                       struct relaxed_counts *counts)
 {
     struct tags *tags = memory->slices[number].store.tags;
-    uint32_t slot = tags_find(tags, line);
+    uint32_t slot = tags_find(tags, key);
     if (slot != TAGS_NONE) {
         tags_touch(tags, slot);
         return slot;
     }
-    slot = tags_victim(tags, line);
+    slot = tags_victim(tags, key);
     if (tags_holds(tags, slot) && *tags_dirty(tags, slot))
         write_dram(memory, number, tags_line(tags, slot), *tags_dirty(tags, slot), cycle, counts);
-    tags_fill(tags, slot, line, TAGS_NORMAL);
+    tags_fill(tags, slot, key, TAGS_NORMAL);
     return slot;
 }
 
@@ -124,21 +131,21 @@ static uint32_t widen(uint32_t sectors, uint32_t together)
 
 /* The cycle from which on all these sectors are there, that were asked for in this one. Requests come in any
  * order of time: what another, later one brings is no later than what a miss of this one would bring. */
-static uint64_t bring(struct relaxed_memory *memory, uint32_t number, uint64_t line, uint32_t sectors,
+static uint64_t bring(struct relaxed_memory *memory, uint32_t number, uint64_t key, uint32_t sectors,
                       uint64_t cycle, struct relaxed_counts *counts)
 {
     struct relaxed_store *store = &memory->slices[number].store;
-    _Atomic uint8_t *lock = relaxed_store_lock(store, line);
-    uint32_t slot = place(memory, number, line, cycle, counts);
+    _Atomic uint8_t *lock = relaxed_store_lock(store, key);
+    uint32_t slot = place(memory, number, key, cycle, counts);
     uint32_t valid = *tags_valid(store->tags, slot), missing = sectors & ~valid;
     uint64_t *ready = relaxed_store_ready(store, slot), there = cycle;
     uint64_t own_miss = cycle + memory->spec->dram_latency;
-    counts->l2_hits += (uint32_t)__builtin_popcount(sectors & valid);
+    counts->l2_hits += count_of(sectors & valid);
     for (uint32_t left = sectors & valid; left; left &= left - 1)
         there = max_u64(there, min_u64(ready[__builtin_ctz(left)], own_miss));
     if (missing) {
         missing = widen(missing, memory->spec->l2_fill_sectors) & ~valid;
-        uint64_t comes = read_dram(memory, number, line, missing, cycle, counts);
+        uint64_t comes = read_dram(memory, number, key, missing, cycle, counts);
         for (uint32_t left = missing; left; left &= left - 1)
             ready[__builtin_ctz(left)] = comes;
         *tags_valid(store->tags, slot) |= (uint16_t)missing;
@@ -148,12 +155,12 @@ static uint64_t bring(struct relaxed_memory *memory, uint32_t number, uint64_t l
     return there;
 }
 
-static void make_dirty(struct relaxed_memory *memory, uint32_t number, uint64_t line, uint32_t sectors,
+static void make_dirty(struct relaxed_memory *memory, uint32_t number, uint64_t key, uint32_t sectors,
                        uint64_t cycle, struct relaxed_counts *counts)
 {
     struct relaxed_store *store = &memory->slices[number].store;
-    _Atomic uint8_t *lock = relaxed_store_lock(store, line);
-    uint32_t slot = place(memory, number, line, cycle, counts);
+    _Atomic uint8_t *lock = relaxed_store_lock(store, key);
+    uint32_t slot = place(memory, number, key, cycle, counts);
     uint64_t *ready = relaxed_store_ready(store, slot);
     for (uint32_t left = sectors & ~*tags_valid(store->tags, slot); left; left &= left - 1)
         ready[__builtin_ctz(left)] = cycle;
@@ -162,40 +169,40 @@ static void make_dirty(struct relaxed_memory *memory, uint32_t number, uint64_t 
     relaxed_store_unlock(lock);
 }
 
-uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t number, uint64_t line, uint32_t sectors,
+uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t number, uint64_t key, uint32_t sectors,
                              uint64_t cycle, struct relaxed_counts *counts)
 {
     const struct relaxed_spec *spec = memory->spec;
     double parts = fmax(spec->l2_request_parts, bytes_of(sectors) * spec->l2_read_parts);
     uint64_t begins = take_slice(&memory->slices[number], cycle, parts, counts);
-    counts->l2_sectors += (uint32_t)__builtin_popcount(sectors);
-    return bring(memory, number, line, sectors, begins, counts) + spec->l2.latency;
+    counts->l2_sectors += count_of(sectors);
+    return bring(memory, number, key, sectors, begins, counts) + spec->l2.latency;
 }
 
-uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t number, uint64_t line,
+uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t number, uint64_t key,
                               uint32_t sectors, uint64_t cycle, struct relaxed_counts *counts)
 {
     const struct relaxed_spec *spec = memory->spec;
     double parts = fmax(spec->l2_request_parts, bytes_of(sectors) * spec->l2_write_parts);
     uint64_t begins = take_slice(&memory->slices[number], cycle, parts, counts);
-    counts->l2_sectors += (uint32_t)__builtin_popcount(sectors);
-    counts->l2_hits += (uint32_t)__builtin_popcount(sectors);
-    make_dirty(memory, number, line, sectors, begins, counts);
+    counts->l2_sectors += count_of(sectors);
+    counts->l2_hits += count_of(sectors);
+    make_dirty(memory, number, key, sectors, begins, counts);
     return begins + spec->l2.latency;
 }
 
-uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t number, uint64_t line,
+uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t number, uint64_t key,
                                uint32_t sectors, uint32_t lanes, uint32_t same, uint64_t cycle,
                                struct relaxed_counts *counts)
 {
     const struct relaxed_spec *spec = memory->spec;
-    double parts = (uint32_t)__builtin_popcount(sectors) * spec->l2_atomic_sector_parts;
+    double parts = count_of(sectors) * spec->l2_atomic_sector_parts;
     parts = fmax(parts, lanes * spec->l2_atomic_lane_parts);
     parts = fmax(parts, same * spec->l2_atomic_same_parts);
     uint64_t begins =
         take_slice(&memory->slices[number], cycle, fmax(parts, spec->l2_request_parts), counts);
-    counts->l2_sectors += (uint32_t)__builtin_popcount(sectors);
-    uint64_t there = bring(memory, number, line, sectors, begins, counts);
-    make_dirty(memory, number, line, sectors, there, counts);
+    counts->l2_sectors += count_of(sectors);
+    uint64_t there = bring(memory, number, key, sectors, begins, counts);
+    make_dirty(memory, number, key, sectors, there, counts);
     return there + spec->l2.latency + spec->l2_atomic_cycles;
 }

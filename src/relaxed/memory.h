@@ -23,19 +23,23 @@ void relaxed_memory_fini(struct relaxed_memory *memory);
 void relaxed_memory_restart(struct relaxed_memory *memory, uint64_t start);
 void relaxed_memory_advance(struct relaxed_memory *memory, uint64_t start);
 
-/* The slice of a line, which is an address divided by the size of L2's lines. */
-static inline uint32_t relaxed_memory_slice(const struct relaxed_memory *memory, uint64_t line)
+/* The slice of a line, which is an address divided by the size of L2's lines; and what the line is called there.
+ * Each run of as many lines as there are slices uses all of them, in an order of its own. */
+static inline uint32_t relaxed_memory_slice(const struct relaxed_memory *memory, uint64_t line, uint64_t *key)
 {
-    uint64_t mixed = (line ^ line >> 15) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)((mixed >> 32) * memory->spec->slices >> 32);
+    uint64_t slices = memory->spec->slices, run = line / slices;
+    uint64_t mixed = (run ^ run >> 15) * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t slice = line - run * slices + ((mixed >> 32) * slices >> 32);
+    *key = run;
+    return (uint32_t)(slice < slices ? slice : slice - slices);
 }
 
-uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t slice, uint64_t line, uint32_t sectors,
+uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
                              uint64_t cycle, struct relaxed_counts *counts);
-uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t slice, uint64_t line, uint32_t sectors,
+uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
                               uint64_t cycle, struct relaxed_counts *counts);
 /* lanes: operations; same: of these, on one word at most. */
-uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t slice, uint64_t line,
+uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t slice, uint64_t key,
                                uint32_t sectors, uint32_t lanes, uint32_t same, uint64_t cycle,
                                struct relaxed_counts *counts);
 

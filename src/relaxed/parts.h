@@ -6,7 +6,7 @@
 #include "relaxed/memory.h"
 #include "relaxed/phaser.h"
 
-enum { BARRIERS = 16, COPY_GROUPS = 8, WHEEL = 512, LSU_QUEUE_MOST = 16 };
+enum { BARRIERS = 16, COPY_GROUPS = 8, WHEEL = 256, LSU_QUEUE_MOST = 16 };
 
 struct relaxed_block {
     bool lives;
@@ -24,7 +24,7 @@ struct relaxed_warp {
     uint64_t *board;                 /* by register: the cycle from which it can be used */
     lane_mask exists;
     bool has_run;
-    uint8_t subcore, slot;
+    uint8_t subcore, slot, place; /* place: the unit that it wants next */
     uint32_t done;  /* instructions of the run that were taken */
     uint32_t block; /* of the part's */
     uint32_t index; /* in the block */
@@ -39,13 +39,13 @@ struct relaxed_warp {
     uint64_t result_at, chain_at;
     uint64_t code_line, code_at; /* that it is in, and when it came */
     uint64_t loaded;             /* when its last load is there */
-    uint32_t group;              /* of asynchronous copies */
-    uint64_t group_at[COPY_GROUPS];
-    uint32_t counted[ISA_COUNTERS];                   /* operations that a counter counts */
-    uint64_t counted_at[ISA_COUNTERS][ISA_COUNTED];   /* when the last ones, and all before, are done */
-    uint32_t arrivals[BARRIERS];
     const struct chunk_warp *streams;
     uint32_t board_capacity, context_capacity;
+    uint32_t group; /* of asynchronous copies */
+    uint32_t arrivals[BARRIERS];
+    uint64_t group_at[COPY_GROUPS];
+    uint32_t counted[ISA_COUNTERS];                 /* operations that a counter counts */
+    uint64_t counted_at[ISA_COUNTERS][ISA_COUNTED]; /* when the last ones, and all before, are done */
 };
 
 /* Units that the warps of an SM share. Where the SM is shared by threads, ports say who has them when. */
@@ -64,6 +64,11 @@ struct relaxed_sm {
 struct relaxed_thread;
 struct relaxed_kernel;
 
+struct relaxed_due {
+    uint64_t warps; /* a bit each */
+    uint64_t units; /* that become free, a bit each: those who wait for them come back */
+};
+
 /* An SM, or what a thread has of one: warps in three queues. Those that are ready ask for a unit; those that
  * execute come back at a known cycle; inactive ones wait for others of their block. */
 struct relaxed_part {
@@ -71,11 +76,12 @@ struct relaxed_part {
     struct relaxed_sm *sm;
     struct relaxed_thread *thread;
     uint64_t clock;
-    uint64_t ready[RELAXED_SUBCORES];          /* the ready queue: a bit for each warp */
-    uint64_t executing[RELAXED_SUBCORES];      /* the execute queue: the same, */
-    uint64_t wheel[WHEEL][RELAXED_SUBCORES];   /* by the cycle in which they come back, */
-    uint64_t used[WHEEL / 64];                 /* of which these have some */
+    uint64_t ready[RELAXED_SUBCORES]; /* the ready queue: a bit for each warp. The execute queue: */
+    uint64_t used[WHEEL / 64];                 /* cycles that wheel has something for */
+    struct relaxed_due *wheel;                 /* by the cycle, and by sub-core: who comes back */
     uint64_t wake_at[RELAXED_SUBCORES][RELAXED_SLOTS];
+    uint64_t parked[RELAXED_SUBCORES][UNIT_COUNT]; /* warps that wait for a unit */
+    uint64_t wants[RELAXED_SUBCORES][UNIT_COUNT];  /* warps by the unit of their next instruction */
     uint64_t taken[RELAXED_SUBCORES]; /* warps that live */
     uint32_t last[RELAXED_SUBCORES];
     uint32_t next_subcore;

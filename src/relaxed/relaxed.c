@@ -123,6 +123,7 @@ static void part_init(struct relaxed *gpu, uint32_t number, uint32_t sm, unsigne
     part->thread = &gpu->threads[thread];
     part->thread->parts[part->thread->part_count++] = part;
     part->warps = mem_alloc_lines((size_t)gpu->spec.subcores * RELAXED_SLOTS, sizeof *part->warps);
+    part->wheel = mem_alloc_lines((size_t)WHEEL * gpu->spec.subcores, sizeof *part->wheel);
     part->request.of.width = (uint8_t)gpu->spec.lanes;
     uint32_t stores = gpu->spec.stores / part->sm->parts;
     part->store_room = (uint32_t)min_u64(max_u64(stores, 1), RELAXED_STORES_MOST);
@@ -135,6 +136,7 @@ static void part_fini(struct relaxed *gpu, struct relaxed_part *part)
         mem_free(part->warps[i].stream.contexts);
     }
     mem_free(part->warps);
+    mem_free(part->wheel);
     mem_free(part->blocks);
     mem_free(part->request.pieces);
     mem_free(part->request.stage);

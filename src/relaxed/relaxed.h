@@ -121,7 +121,7 @@ enum relaxed_memory_class { RELAXED_GLOBAL, RELAXED_LOCAL, RELAXED_SHARED, RELAX
     X(warp_cycles, "cycles, times the warps that SMs held")                                                  \
     X(blocks, "blocks")                                                                                      \
     X(warps, "warps")                                                                                        \
-    X(refused, "times that a warp asked for a unit that was busy")                                           \
+    X(refused, "times that warps asked for a unit that was busy")                                           \
     X(inactive, "times that a warp waited for others of its block")                                          \
     X(l1_sectors, "sectors that loads asked L1 for")                                                         \
     X(l1_hits, "of these, those that were there")                                                            \

@@ -134,7 +134,8 @@ static void describe_memory(const struct system *system, struct relaxed_spec *sp
     double latency_ns = (double)dram->latency / 1000 + (has_banks ? BANKS_NS : 0);
     double rate = (double)dram->bandwidth / (double)(l2->slices * dram->channels_per_slice);
     spec->dram_latency = (uint32_t)round(latency_ns * hertz / 1e9);
-    spec->dram_parts = hertz * RELAXED_PARTS / (rate * (has_banks ? BANKS_STEADY : 1));
+    bool is_fixed = dram->model == 2; /* which has no limit */
+    spec->dram_parts = is_fixed ? 0 : hertz * RELAXED_PARTS / (rate * (has_banks ? BANKS_STEADY : 1));
 }
 
 bool relaxed_describe(const struct system *system, struct relaxed_spec *spec, struct err *err)
