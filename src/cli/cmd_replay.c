@@ -29,7 +29,8 @@ static const struct option_row options[] = {
      "exact; or relaxed: after GpuTejas, SMs with clocks of their own (docs/relaxed.md), for what follows"},
     {"--epoch", "CYCLES", "relaxed: threads wait for each other after so many (1000 unless told)"},
     {"--no-phasers", NULL, "relaxed: by plain barriers"},
-    {"--blocks", "HOW", "relaxed: runs (as many as fit an SM, then the next; unless told) or turn (SM after SM)"},
+    {"--blocks", "HOW",
+     "relaxed: runs (as many as fit an SM, then the next; unless told) or turn (SM after SM)"},
     {"--repeat", "R", "relaxed: run it R times, and show how much results vary"},
     {"--compare-exact", NULL, "relaxed: run it exactly, too, and show how far off it is"},
     {NULL, NULL, NULL},
@@ -52,7 +53,8 @@ static bool take_number(const char *option, const char *text, uint64_t most, uin
 {
     struct err why;
     return (unit_parse(UNIT_count, text, number, &why) && *number && *number <= most) ||
-           err_set(err, "%s: expected a number from 1 to %llu, not '%.80s'", option, (unsigned long long)most, text);
+           err_set(err, "%s: expected a number from 1 to %llu, not '%.80s'", option, (unsigned long long)most,
+                   text);
 }
 
 static bool took_relaxed(struct replay_request *r, const struct option_row *row, const char *value,
@@ -187,7 +189,8 @@ static bool report(const struct replay_request *r, const struct system *system, 
 }
 
 /* What a checkpoint can be gone on from with: the same trace. */
-static void identify(const struct replay_request *r, const struct itrace_reader *reader, struct text *identity)
+static void identify(const struct replay_request *r, const struct itrace_reader *reader,
+                     struct text *identity)
 {
     text_add(identity, "trace = %s, %llu bytes\n", r->folder,
              (unsigned long long)itrace_reader_bytes(reader));
@@ -203,9 +206,10 @@ static void tell_line(const struct itrace *trace, const struct replaying_options
         launches += is_replayed;
         instructions += is_replayed ? launch->counts.warp_instructions : 0;
     }
-    printf("replayed %llu of %zu launches, %llu warp instructions, %.3f s: %.2f million warp instructions/s\n",
-           (unsigned long long)launches, trace->launch_count, (unsigned long long)instructions, seconds,
-           (double)instructions / seconds / 1e6);
+    printf(
+        "replayed %llu of %zu launches, %llu warp instructions, %.3f s: %.2f million warp instructions/s\n",
+        (unsigned long long)launches, trace->launch_count, (unsigned long long)instructions, seconds,
+        (double)instructions / seconds / 1e6);
 }
 
 static int replay(const struct replay_request *r, struct itrace_reader *reader, const struct system *system,
@@ -345,7 +349,8 @@ const struct cmd cmd_replay = {
     .name = "replay",
     .arguments = "FOLDER",
     .help = "simulate a trace of instructions, made by `heddle run --record FOLDER PROGRAM`",
-    .more = "The program is not needed, nor its kernels or a compiler. Unless told, the system is the one that it\n"
+    .more = "The program is not needed, nor its kernels or a compiler. Unless told, the system is the one "
+            "that it\n"
             "was recorded for.",
     .options = options,
     .run = run,

@@ -1,5 +1,5 @@
-/* Memory instructions: lanes' addresses become lines and sectors, which go through the SM's memory pipeline to
- * shared memory, L1, or the crossbar; and the caches of code and constants. */
+/* Memory instructions: lanes' addresses become lines and sectors, which go through the SM's memory pipeline
+ * to shared memory, L1, or the crossbar; and the caches of code and constants. */
 #include "relaxed/parts.h"
 
 #define LOCAL_FROM  (UINT64_C(1) << 50) /* addresses that programs have not: of local memory, */

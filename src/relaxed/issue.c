@@ -1,6 +1,6 @@
-/* The queues of an SM, and the units that warps take (algorithm 2 of GpuTejas). A warp that is ready asks for the
- * unit of its next instruction. If it gets it, it executes, and comes back when the instruction after it can
- * issue: all latencies are known at once, since ports give the cycles in which memory is at hand. */
+/* The queues of an SM, and the units that warps take (algorithm 2 of GpuTejas). A warp that is ready asks for
+ * the unit of its next instruction. If it gets it, it executes, and comes back when the instruction after it
+ * can issue: all latencies are known at once, since ports give the cycles in which memory is at hand. */
 #include "relaxed/parts.h"
 
 enum { FREE_MOST = 4096 }; /* instructions without cost in a row, before one costs a cycle after all */
@@ -272,9 +272,8 @@ static bool take_unit(struct relaxed_part *part, struct relaxed_warp *w, const s
     uint32_t s = w->subcore;
     bool is_memory = unit->does == UNIT_DOES_MEMORY || unit->does == UNIT_DOES_MEMORY_QUEUE;
     uint64_t at = is_memory ? relaxed_access_room(part, w) : 0;
-    if (LIKELY(at <= part->clock) &&
-        (LIKELY(part->sm->parts == 1) ? take_own_unit(part, s, unit, &at) :
-                                        take_shared_unit(part, s, unit, &at))) {
+    if (LIKELY(at <= part->clock) && (LIKELY(part->sm->parts == 1) ? take_own_unit(part, s, unit, &at)
+                                                                   : take_shared_unit(part, s, unit, &at))) {
         *begins = at;
         return true;
     }
@@ -358,8 +357,8 @@ static void execute(struct relaxed_part *part, struct relaxed_warp *w, const str
 {
     struct request *request = &part->request;
     lane_mask mask = relaxed_step(part, w);
-    bool memory = !w->timing->plain &&
-                  (request->of.kind || request->shared || request->local || request->param);
+    bool memory =
+        !w->timing->plain && (request->of.kind || request->shared || request->local || request->param);
     count_issue(part, unit, mask);
     w->memory_result = memory;
     if (memory) {
@@ -434,8 +433,7 @@ static uint32_t choose(const struct relaxed_part *part, uint32_t s, uint64_t rea
 static void issue_some(struct relaxed_part *part, uint32_t s)
 {
     const struct relaxed_spec *spec = &part->gpu->spec;
-    if (part->issue_free[s] > part->clock ||
-        (spec->turn_cycles > 1 && (part->clock + s) % spec->turn_cycles))
+    if (part->issue_free[s] > part->clock || (spec->turn_cycles > 1 && (part->clock + s) % spec->turn_cycles))
         return;
     for (uint32_t left = spec->turn_issues; left && part->ready[s];) {
         uint32_t slot = choose(part, s, part->ready[s]);

@@ -8,8 +8,8 @@ void relaxed_memory_init(struct relaxed_memory *memory, const struct relaxed_spe
 {
     *memory = (struct relaxed_memory){.spec = spec};
     memory->slices = mem_alloc_lines(spec->slices, sizeof *memory->slices);
-    memory->channels = mem_alloc_lines((size_t)spec->slices * spec->channels_per_slice,
-                                       sizeof *memory->channels);
+    memory->channels =
+        mem_alloc_lines((size_t)spec->slices * spec->channels_per_slice, sizeof *memory->channels);
     for (uint32_t i = 0; i < spec->slices; i++) {
         relaxed_port_init(&memory->slices[i].port, 1, epoch, alone);
         relaxed_store_init(&memory->slices[i].store, &spec->l2, spec->l2.bytes, !alone);
@@ -179,8 +179,8 @@ uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t number, uin
     return bring(memory, number, key, sectors, begins, counts) + spec->l2.latency;
 }
 
-uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t number, uint64_t key,
-                              uint32_t sectors, uint64_t cycle, struct relaxed_counts *counts)
+uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t number, uint64_t key, uint32_t sectors,
+                              uint64_t cycle, struct relaxed_counts *counts)
 {
     const struct relaxed_spec *spec = memory->spec;
     double parts = fmax(spec->l2_request_parts, bytes_of(sectors) * spec->l2_write_parts);
@@ -191,16 +191,14 @@ uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t number, ui
     return begins + spec->l2.latency;
 }
 
-uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t number, uint64_t key,
-                               uint32_t sectors, uint32_t lanes, uint32_t same, uint64_t cycle,
-                               struct relaxed_counts *counts)
+uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t number, uint64_t key, uint32_t sectors,
+                               uint32_t lanes, uint32_t same, uint64_t cycle, struct relaxed_counts *counts)
 {
     const struct relaxed_spec *spec = memory->spec;
     double parts = count_of(sectors) * spec->l2_atomic_sector_parts;
     parts = fmax(parts, lanes * spec->l2_atomic_lane_parts);
     parts = fmax(parts, same * spec->l2_atomic_same_parts);
-    uint64_t begins =
-        take_slice(&memory->slices[number], cycle, fmax(parts, spec->l2_request_parts), counts);
+    uint64_t begins = take_slice(&memory->slices[number], cycle, fmax(parts, spec->l2_request_parts), counts);
     counts->l2_sectors += count_of(sectors);
     uint64_t there = bring(memory, number, key, sectors, begins, counts);
     make_dirty(memory, number, key, sectors, there, counts);

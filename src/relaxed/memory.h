@@ -1,5 +1,5 @@
-/* What all SMs share: slices of L2 and the channels of DRAM behind them. Every call takes the cycle in which a
- * request comes to its slice, and gives the cycle in which the reply leaves it. */
+/* What all SMs share: slices of L2 and the channels of DRAM behind them. Every call takes the cycle in which
+ * a request comes to its slice, and gives the cycle in which the reply leaves it. */
 #ifndef RELAXED_MEMORY_H
 #define RELAXED_MEMORY_H
 
@@ -23,8 +23,8 @@ void relaxed_memory_fini(struct relaxed_memory *memory);
 void relaxed_memory_restart(struct relaxed_memory *memory, uint64_t start);
 void relaxed_memory_advance(struct relaxed_memory *memory, uint64_t start);
 
-/* The slice of a line, which is an address divided by the size of L2's lines; and what the line is called there.
- * Each run of as many lines as there are slices uses all of them, in an order of its own. */
+/* The slice of a line, which is an address divided by the size of L2's lines; and what the line is called
+ * there. Each run of as many lines as there are slices uses all of them, in an order of its own. */
 static inline uint32_t relaxed_memory_slice(const struct relaxed_memory *memory, uint64_t line, uint64_t *key)
 {
     uint64_t slices = memory->spec->slices, run = line / slices;
@@ -39,8 +39,7 @@ uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t slice, uint
 uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
                               uint64_t cycle, struct relaxed_counts *counts);
 /* lanes: operations; same: of these, on one word at most. */
-uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t slice, uint64_t key,
-                               uint32_t sectors, uint32_t lanes, uint32_t same, uint64_t cycle,
-                               struct relaxed_counts *counts);
+uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
+                               uint32_t lanes, uint32_t same, uint64_t cycle, struct relaxed_counts *counts);
 
 #endif

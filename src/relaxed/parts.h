@@ -25,9 +25,9 @@ struct relaxed_warp {
     lane_mask exists;
     bool has_run;
     uint8_t subcore, slot, place; /* place: the unit that it wants next */
-    uint32_t done;  /* instructions of the run that were taken */
-    uint32_t block; /* of the part's */
-    uint32_t index; /* in the block */
+    uint32_t done;                /* instructions of the run that were taken */
+    uint32_t block;               /* of the part's */
+    uint32_t index;               /* in the block */
     uint64_t age;
     uint64_t earliest; /* it cannot issue before */
     /* an instruction of several steps, while step > 0 */
@@ -77,12 +77,12 @@ struct relaxed_part {
     struct relaxed_thread *thread;
     uint64_t clock;
     uint64_t ready[RELAXED_SUBCORES]; /* the ready queue: a bit for each warp. The execute queue: */
-    uint64_t used[WHEEL / 64];                 /* cycles that wheel has something for */
-    struct relaxed_due *wheel;                 /* by the cycle, and by sub-core: who comes back */
+    uint64_t used[WHEEL / 64];        /* cycles that wheel has something for */
+    struct relaxed_due *wheel;        /* by the cycle, and by sub-core: who comes back */
     uint64_t wake_at[RELAXED_SUBCORES][RELAXED_SLOTS];
     uint64_t parked[RELAXED_SUBCORES][UNIT_COUNT]; /* warps that wait for a unit */
     uint64_t wants[RELAXED_SUBCORES][UNIT_COUNT];  /* warps by the unit of their next instruction */
-    uint64_t taken[RELAXED_SUBCORES]; /* warps that live */
+    uint64_t taken[RELAXED_SUBCORES];              /* warps that live */
     uint32_t last[RELAXED_SUBCORES];
     uint32_t next_subcore;
     struct relaxed_warp *warps; /* sub-core by sub-core, RELAXED_SLOTS each */
@@ -130,7 +130,7 @@ struct relaxed_thread {
     pthread_t handle;
     struct relaxed_part **parts;
     uint32_t part_count;
-    uint64_t ticks;              /* in parts */
+    uint64_t ticks;               /* in parts */
     uint64_t laps[RELAXED_TIMES]; /* of parts that were timed; and waits */
     uint64_t phaser_waits, barrier_waits;
     uint64_t timed_ticks; /* in parts that were timed */
@@ -199,7 +199,7 @@ static inline uint64_t relaxed_code_line(const struct relaxed_part *part, const 
                                          uint64_t step)
 {
     return (part->gpu->kernel.code_at + code->code_at + step * code->step_bytes) >>
-               part->sm->near_code[0].shift;
+           part->sm->near_code[0].shift;
 }
 
 /* Time since the last lap was spent so. */

@@ -6,8 +6,7 @@ enum { SPINS = 2000 };
 void relaxed_phaser_init(struct relaxed_phaser *phaser, unsigned threads, bool is_barrier,
                          relaxed_turn_fn *turn, void *user)
 {
-    *phaser =
-        (struct relaxed_phaser){.threads = threads, .ahead = !is_barrier, .turn = turn, .user = user};
+    *phaser = (struct relaxed_phaser){.threads = threads, .ahead = !is_barrier, .turn = turn, .user = user};
     phaser->places = mem_alloc_lines(threads, sizeof *phaser->places);
 }
 

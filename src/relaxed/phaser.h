@@ -1,7 +1,7 @@
 /* A phaser: keeps the clocks of threads near each other. Each thread simulates epoch after epoch. It signals
  * that it has ended an epoch, and goes on; it may not begin the epoch after the next before all threads have
- * ended this one. So a fast thread has an epoch's work to do before it must wait. As a plain barrier, no thread
- * begins an epoch before all have ended the one before.
+ * ended this one. So a fast thread has an epoch's work to do before it must wait. As a plain barrier, no
+ * thread begins an epoch before all have ended the one before.
  *
  *   for (epoch = first; there is work; epoch++) {
  *       relaxed_phaser_wait(&phaser, epoch);              // until it may begin

@@ -1,5 +1,5 @@
-/* A parallel port: which cycles of a structure that threads share are taken. It is a matrix of bits, a row for
- * each port and a column for each cycle; a request takes the first slots in a row that are free, by
+/* A parallel port: which cycles of a structure that threads share are taken. It is a matrix of bits, a row
+ * for each port and a column for each cycle; a request takes the first slots in a row that are free, by
  * compare-and-set, whatever the clocks of other threads show. So no cycle has more requests than ports.
  *
  *   slot = relaxed_port_reserve(&port, cycle, parts, &counts);    // parts: of a cycle, RELAXED_PARTS each
@@ -27,12 +27,12 @@ struct relaxed_port_counts {
 };
 
 struct relaxed_port {
-    _Atomic uint64_t start;     /* the window's first cycle */
-    _Atomic uint64_t owed;      /* cycles that were given behind the window, over all ports */
-    _Atomic uint64_t parts;     /* asked for so far: requests of less than a cycle add up */
-    _Atomic uint64_t *bits;     /* row by row */
-    uint32_t ports, words;      /* words of a row: a power of two */
-    bool alone;                 /* only one thread uses it: nothing can come between */
+    _Atomic uint64_t start; /* the window's first cycle */
+    _Atomic uint64_t owed;  /* cycles that were given behind the window, over all ports */
+    _Atomic uint64_t parts; /* asked for so far: requests of less than a cycle add up */
+    _Atomic uint64_t *bits; /* row by row */
+    uint32_t ports, words;  /* words of a row: a power of two */
+    bool alone;             /* only one thread uses it: nothing can come between */
 };
 
 /* For clocks that advance by epochs of so many cycles. */

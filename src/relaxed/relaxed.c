@@ -1,5 +1,5 @@
-/* A GPU and its threads: each has a fixed set of SMs, or a part of one. All simulate the same launch, epoch by
- * epoch, and meet at its end. */
+/* A GPU and its threads: each has a fixed set of SMs, or a part of one. All simulate the same launch, epoch
+ * by epoch, and meet at its end. */
 #include "relaxed/parts.h"
 
 #include <stdarg.h>
@@ -365,7 +365,8 @@ static void add_times(struct relaxed *gpu, double seconds_per_tick, struct relax
             }
         for (uint32_t share = 0; share < RELAXED_TIME_phaser; share++)
             if (all)
-                result->seconds[share] += (double)thread->ticks * seconds_per_tick * (double)laps[share] / (double)all;
+                result->seconds[share] +=
+                    (double)thread->ticks * seconds_per_tick * (double)laps[share] / (double)all;
         for (uint32_t share = RELAXED_TIME_phaser; share < RELAXED_TIMES; share++)
             result->seconds[share] += (double)thread->laps[share] * seconds_per_tick;
         result->phaser_waits += thread->phaser_waits;

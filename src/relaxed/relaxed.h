@@ -1,6 +1,6 @@
 /* A relaxed parallel simulator of a GPU, after GpuTejas (Malhotra, Goel and Sarangi, 2014): recorded
- * instructions (src/itrace) are simulated by threads that each have some SMs. Every SM has a clock of its own.
- * Threads meet where they share a structure, by parallel ports (port.h), and keep together by phasers
+ * instructions (src/itrace) are simulated by threads that each have some SMs. Every SM has a clock of its
+ * own. Threads meet where they share a structure, by parallel ports (port.h), and keep together by phasers
  * (phaser.h). Results of several threads depend on which of them was first; those of one thread do not vary.
  *
  *   struct relaxed *gpu = relaxed_new(&spec, &options);
@@ -111,7 +111,13 @@ struct relaxed_options {
 
 /* ---- what comes of it ---- */
 
-enum relaxed_memory_class { RELAXED_GLOBAL, RELAXED_LOCAL, RELAXED_SHARED, RELAXED_CONSTANT, RELAXED_MEMORIES };
+enum relaxed_memory_class {
+    RELAXED_GLOBAL,
+    RELAXED_LOCAL,
+    RELAXED_SHARED,
+    RELAXED_CONSTANT,
+    RELAXED_MEMORIES
+};
 
 /*   name, what it counts */
 #define RELAXED_COUNTS(X)                                                                                    \
@@ -121,7 +127,7 @@ enum relaxed_memory_class { RELAXED_GLOBAL, RELAXED_LOCAL, RELAXED_SHARED, RELAX
     X(warp_cycles, "cycles, times the warps that SMs held")                                                  \
     X(blocks, "blocks")                                                                                      \
     X(warps, "warps")                                                                                        \
-    X(refused, "times that warps asked for a unit that was busy")                                           \
+    X(refused, "times that warps asked for a unit that was busy")                                            \
     X(inactive, "times that a warp waited for others of its block")                                          \
     X(l1_sectors, "sectors that loads asked L1 for")                                                         \
     X(l1_hits, "of these, those that were there")                                                            \

@@ -10,11 +10,11 @@
 enum { RELAXED_SECTOR = 32, RELAXED_SECTORS = 4 };
 
 struct relaxed_store {
-    struct tags *tags;       /* NULL: there is no such cache */
-    uint64_t *ready;         /* by slot and sector: the cycle */
-    _Atomic uint8_t *locks;  /* by set; NULL: one thread has it */
-    uint32_t shift;          /* a line has 1 << shift bytes */
-    uint32_t capacity;       /* slots that there is room for */
+    struct tags *tags;      /* NULL: there is no such cache */
+    uint64_t *ready;        /* by slot and sector: the cycle */
+    _Atomic uint8_t *locks; /* by set; NULL: one thread has it */
+    uint32_t shift;         /* a line has 1 << shift bytes */
+    uint32_t capacity;      /* slots that there is room for */
     const struct relaxed_cache_spec *spec;
 };
 

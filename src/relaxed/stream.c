@@ -1,5 +1,5 @@
-/* The instructions of warps, as the trace has them (itrace/istream.h): what comes next, who waits at a barrier
- * and who ends. */
+/* The instructions of warps, as the trace has them (itrace/istream.h): what comes next, who waits at a
+ * barrier and who ends. */
 #include "relaxed/parts.h"
 
 bool relaxed_open(struct relaxed_part *part, struct relaxed_warp *w)

@@ -18,13 +18,27 @@
 static const struct {
     uint8_t unit, class;
 } classes[] = {
-    {UNIT_FMA, RELAXED_FLOAT},           {UNIT_HALF, RELAXED_FLOAT},         {UNIT_FP64, RELAXED_FLOAT},
-    {UNIT_SFU, RELAXED_FLOAT},           {UNIT_CVT, RELAXED_FLOAT},          {UNIT_CVT64, RELAXED_FLOAT},
-    {UNIT_TENSOR, RELAXED_FLOAT},        {UNIT_IMMA, RELAXED_INTEGER},       {UNIT_LSU, RELAXED_MEMORY},
-    {UNIT_TEX, RELAXED_MEMORY},          {UNIT_CONST, RELAXED_MEMORY},       {UNIT_LDS, RELAXED_MEMORY},
-    {UNIT_CONTROL, RELAXED_CONTROL},     {UNIT_JUMP, RELAXED_CONTROL},       {UNIT_CALL, RELAXED_CONTROL},
-    {UNIT_SYNC, RELAXED_CONTROL},        {UNIT_INTERNAL, RELAXED_CONTROL},   {UNIT_VECTOR, RELAXED_FLOAT},
-    {UNIT_VECTOR_QUARTER, RELAXED_INTEGER}, {UNIT_VECTOR_TRANS, RELAXED_FLOAT}, {UNIT_VECTOR_DOUBLE, RELAXED_FLOAT},
+    {UNIT_FMA, RELAXED_FLOAT},
+    {UNIT_HALF, RELAXED_FLOAT},
+    {UNIT_FP64, RELAXED_FLOAT},
+    {UNIT_SFU, RELAXED_FLOAT},
+    {UNIT_CVT, RELAXED_FLOAT},
+    {UNIT_CVT64, RELAXED_FLOAT},
+    {UNIT_TENSOR, RELAXED_FLOAT},
+    {UNIT_IMMA, RELAXED_INTEGER},
+    {UNIT_LSU, RELAXED_MEMORY},
+    {UNIT_TEX, RELAXED_MEMORY},
+    {UNIT_CONST, RELAXED_MEMORY},
+    {UNIT_LDS, RELAXED_MEMORY},
+    {UNIT_CONTROL, RELAXED_CONTROL},
+    {UNIT_JUMP, RELAXED_CONTROL},
+    {UNIT_CALL, RELAXED_CONTROL},
+    {UNIT_SYNC, RELAXED_CONTROL},
+    {UNIT_INTERNAL, RELAXED_CONTROL},
+    {UNIT_VECTOR, RELAXED_FLOAT},
+    {UNIT_VECTOR_QUARTER, RELAXED_INTEGER},
+    {UNIT_VECTOR_TRANS, RELAXED_FLOAT},
+    {UNIT_VECTOR_DOUBLE, RELAXED_FLOAT},
 };
 
 static void describe_units(const struct sm_spec *sm, struct relaxed_spec *spec)
@@ -115,15 +129,18 @@ static void describe_memory(const struct system *system, struct relaxed_spec *sp
     spec->noc_latency = (uint32_t)noc->latency_cycles;
     spec->noc_spread = (uint32_t)noc->spread_cycles;
     spec->noc_overhead = (uint32_t)noc->overhead_bytes;
-    spec->noc_request_parts = noc->request_bytes_per_cycle > 0 ? RELAXED_PARTS / noc->request_bytes_per_cycle : 0;
+    spec->noc_request_parts =
+        noc->request_bytes_per_cycle > 0 ? RELAXED_PARTS / noc->request_bytes_per_cycle : 0;
     spec->noc_reply_parts = noc->reply_bytes_per_cycle > 0 ? RELAXED_PARTS / noc->reply_bytes_per_cycle : 0;
     spec->slices = (uint32_t)l2->slices;
-    spec->l2 = cache(l2->bytes / l2->slices, l2->line, l2->ways, (uint64_t)round((double)l2->hit_cycles * cycle), 0);
+    spec->l2 =
+        cache(l2->bytes / l2->slices, l2->line, l2->ways, (uint64_t)round((double)l2->hit_cycles * cycle), 0);
     spec->l2.policy = (uint32_t)l2->policy;
     spec->l2.scattered = l2->scattered;
     spec->l2_fill_sectors = (uint32_t)l2->fill_sectors;
     spec->l2_atomic_cycles = (uint32_t)round((double)l2->atomic_cycles * cycle);
-    spec->l2_far_cycles = l2->partitions > 1 && !l2->copies ? (uint32_t)round((double)l2->cross_cycles * cycle) : 0;
+    spec->l2_far_cycles =
+        l2->partitions > 1 && !l2->copies ? (uint32_t)round((double)l2->cross_cycles * cycle) : 0;
     spec->l2_request_parts = l2->request_cycles * cycle * RELAXED_PARTS;
     spec->l2_read_parts = cycle * RELAXED_PARTS / l2->bytes_per_cycle;
     spec->l2_write_parts = cycle * RELAXED_PARTS / l2->write_bytes_per_cycle;
@@ -207,7 +224,8 @@ bool relaxed_describe_launch(const struct system *system, const struct itrace *t
                                   .registers = facts->registers,
                                   .shared_static = facts->shared_bytes,
                                   .shared_dynamic = launch->shared_bytes,
-                                  .dynamic_limit = launch->max_dynamic > 0 ? (uint64_t)launch->max_dynamic : 0,
+                                  .dynamic_limit =
+                                      launch->max_dynamic > 0 ? (uint64_t)launch->max_dynamic : 0,
                                   .carveout = -1};
     uint64_t blocks = occupancy_of(gpu, &need).blocks;
     if (launch->device)
@@ -217,8 +235,9 @@ bool relaxed_describe_launch(const struct system *system, const struct itrace *t
         return err_set(err, "the trace has warps of %u lanes, and the system of %llu", trace->lanes,
                        (unsigned long long)gpu->warp_lanes);
     if (!blocks)
-        return err_set(err, "launch %llu does not fit an SM of the system: %llu threads, %llu registers each, "
-                            "%llu bytes of shared memory",
+        return err_set(err,
+                       "launch %llu does not fit an SM of the system: %llu threads, %llu registers each, "
+                       "%llu bytes of shared memory",
                        (unsigned long long)launch->number, (unsigned long long)threads,
                        (unsigned long long)need.registers,
                        (unsigned long long)(need.shared_static + need.shared_dynamic));

@@ -66,7 +66,8 @@ double relaxed_code_rate(const struct relaxed_result *result)
 double relaxed_miss_rate(const struct relaxed_result *result)
 {
     const struct relaxed_counts *counts = &result->counts;
-    uint64_t lookups = counts->l1_sectors + counts->l2_sectors + counts->constant_requests + counts->code_fetches;
+    uint64_t lookups =
+        counts->l1_sectors + counts->l2_sectors + counts->constant_requests + counts->code_fetches;
     uint64_t hits = counts->l1_hits + counts->l2_hits + counts->constant_hits + counts->code_hits;
     return part_of(lookups - hits, lookups);
 }
@@ -100,7 +101,8 @@ double relaxed_runs_error(const struct relaxed_runs *runs)
 {
     double sum = 0;
     for (size_t i = 0; i < runs->launch_count; i++)
-        sum += fabs(runs->launches[i].cycles - (double)runs->launches[i].exact) / (double)runs->launches[i].exact;
+        sum += fabs(runs->launches[i].cycles - (double)runs->launches[i].exact) /
+               (double)runs->launches[i].exact;
     return runs->exact_cycles ? sum / (double)runs->launch_count : NAN;
 }
 
@@ -144,7 +146,8 @@ static bool run_relaxed(struct relaxed_runs *runs, struct itrace_reader *reader,
     struct relaxed_fit *fits = mem_alloc(runs->launch_count + 1, sizeof *fits);
     bool good = relaxed_describe(runs->how.system, &spec, err);
     for (size_t i = 0; i < runs->launch_count && good; i++)
-        good = relaxed_describe_launch(runs->how.system, runs->trace, runs->launches[i].number, &fits[i], err);
+        good =
+            relaxed_describe_launch(runs->how.system, runs->trace, runs->launches[i].number, &fits[i], err);
     for (unsigned i = 0; i < runs->how.repeats && good; i++)
         good = run_once(runs, reader, &spec, fits, &runs->sums[i], err);
     mem_free(fits);

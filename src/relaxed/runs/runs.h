@@ -1,5 +1,5 @@
-/* Runs of the relaxed simulator over a trace: on a system that a description gives, repeated, beside the exact
- * replay, as text and as JSON. */
+/* Runs of the relaxed simulator over a trace: on a system that a description gives, repeated, beside the
+ * exact replay, as text and as JSON. */
 #ifndef RELAXED_RUNS_RUNS_H
 #define RELAXED_RUNS_RUNS_H
 

@@ -73,7 +73,8 @@ static void print_kernels(const struct relaxed_runs *runs, FILE *f)
     mem_free(sums);
 }
 
-static void print_shares(const char *title, const char *const names[], const uint64_t counts[], size_t count, FILE *f)
+static void print_shares(const char *title, const char *const names[], const uint64_t counts[], size_t count,
+                         FILE *f)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < count; i++)
@@ -125,7 +126,8 @@ static void print_waits(const struct relaxed_result *sum, FILE *f)
     fprintf(f, "\n%-24s phaser %llu (%.3f s), barrier %llu (%.3f s), of %llu epochs\n", "waits",
             (count_t)sum->phaser_waits, sum->seconds[RELAXED_TIME_phaser], (count_t)sum->barrier_waits,
             sum->seconds[RELAXED_TIME_barrier], (count_t)sum->epochs);
-    fprintf(f, "%-24s %llu requests, %llu failed, %llu late, %llu beyond the window, %.2f cycles of wait each\n",
+    fprintf(f,
+            "%-24s %llu requests, %llu failed, %llu late, %llu beyond the window, %.2f cycles of wait each\n",
             "ports", (count_t)ports->requests, (count_t)ports->failed, (count_t)ports->late,
             (count_t)ports->beyond, ports->requests ? (double)ports->waited / (double)ports->requests : 0.0);
     fprintf(f, "%-24s %llu of L2 came after one of a later cycle\n", "order of requests",
@@ -138,15 +140,15 @@ void relaxed_runs_print(const struct relaxed_runs *runs, FILE *f)
     const struct relaxed_result *sum = &runs->sums[runs->how.repeats - 1];
     struct relaxed_figure wall = relaxed_runs_figure(runs, relaxed_wall);
     fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, %s%s\n", runs->folder,
-            runs->how.system_name, options->threads, options->threads == 1 ? "" : "s", (count_t)options->epoch,
-            options->no_phasers ? "barriers" : "phasers",
+            runs->how.system_name, options->threads, options->threads == 1 ? "" : "s",
+            (count_t)options->epoch, options->no_phasers ? "barriers" : "phasers",
             options->blocks == RELAXED_IN_TURN ? ", blocks in turn" : "");
     fprintf(f, "%llu warp instructions, %.3f s: %.2f million warp instructions/s\n\n",
             (count_t)sum->counts.warp_instructions, wall.mean,
             (double)sum->counts.warp_instructions / wall.mean / 1e6);
     print_kernels(runs, f);
-    fprintf(f, "\n%-24s %llu machine instructions, IPC %.3f\n", "instructions", (count_t)sum->counts.instructions,
-            relaxed_ipc(sum));
+    fprintf(f, "\n%-24s %llu machine instructions, IPC %.3f\n", "instructions",
+            (count_t)sum->counts.instructions, relaxed_ipc(sum));
     print_shares("instruction classes", relaxed_class_names, sum->counts.classes, RELAXED_CLASS_COUNT, f);
     print_shares("memory classes", relaxed_memory_names, sum->counts.memories, RELAXED_MEMORIES, f);
     print_lanes(&sum->counts, runs->trace->lanes, f);
