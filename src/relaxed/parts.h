@@ -130,10 +130,9 @@ struct relaxed_thread {
     pthread_t handle;
     struct relaxed_part **parts;
     uint32_t part_count;
-    uint64_t ticks;               /* in parts */
-    uint64_t laps[RELAXED_TIMES]; /* of parts that were timed; and waits */
-    uint64_t phaser_waits, barrier_waits;
-    uint64_t timed_ticks; /* in parts that were timed */
+    uint64_t ticks; /* in parts */
+    uint64_t phaser_ticks, phaser_waits;
+    uint64_t arrived_at; /* the kernel's end: ticks */
 };
 
 struct relaxed {
@@ -148,6 +147,7 @@ struct relaxed {
     struct relaxed_kernel kernel;
     struct gate go, ended; /* a launch begins; all threads have ended it */
     _Atomic uint32_t arrived;
+    uint64_t ended_at; /* when the last thread arrived: ticks */
     _Atomic bool failed, quit;
     struct err why;
     pthread_mutex_t lock; /* of why */

@@ -251,10 +251,7 @@ static bool run_part(struct relaxed_thread *thread, struct relaxed_part *part, u
     bool left = relaxed_part_run(part, (epoch + 1) * cycles);
     uint64_t took = host_ticks() - began;
     thread->ticks += took;
-    if (part->timed) {
-        relaxed_lap(part, RELAXED_TIME_scheduling);
-        thread->timed_ticks += took;
-    }
+    relaxed_lap(part, RELAXED_TIME_scheduling);
     return left;
 }
 
@@ -270,7 +267,7 @@ static void run_launch(struct relaxed_thread *thread)
         bool left = false;
         if (relaxed_phaser_wait(&gpu->phaser, epoch)) {
             thread->phaser_waits++;
-            thread->laps[RELAXED_TIME_phaser] += host_ticks() - began;
+            thread->phaser_ticks += host_ticks() - began;
         }
         if (interrupt && atomic_load_explicit(interrupt, memory_order_relaxed))
             relaxed_fail(gpu, "interrupted");
@@ -283,20 +280,19 @@ static void run_launch(struct relaxed_thread *thread)
     relaxed_phaser_leave(&gpu->phaser, thread->number);
 }
 
-/* The barrier at the end of a kernel. */
+/* The barrier at the end of a kernel. Once it has arrived, a thread touches nothing of the launch. */
 static void arrive(struct relaxed_thread *thread)
 {
     struct relaxed *gpu = thread->gpu;
     uint32_t before = gate_number(&gpu->ended);
+    thread->arrived_at = host_ticks();
     if (atomic_fetch_add(&gpu->arrived, 1) + 1 == gpu->options.threads) {
         atomic_store(&gpu->arrived, 0);
+        gpu->ended_at = thread->arrived_at;
         gate_set(&gpu->ended, before + 1);
         return;
     }
-    uint64_t began = host_ticks();
-    thread->barrier_waits++;
     gate_wait(&gpu->ended, before, SPINS);
-    thread->laps[RELAXED_TIME_barrier] += host_ticks() - began;
 }
 
 static void *thread_main(void *user)
@@ -367,12 +363,12 @@ static void add_times(struct relaxed *gpu, double seconds_per_tick, struct relax
             if (all)
                 result->seconds[share] +=
                     (double)thread->ticks * seconds_per_tick * (double)laps[share] / (double)all;
-        for (uint32_t share = RELAXED_TIME_phaser; share < RELAXED_TIMES; share++)
-            result->seconds[share] += (double)thread->laps[share] * seconds_per_tick;
+        uint64_t waited = gpu->ended_at > thread->arrived_at ? gpu->ended_at - thread->arrived_at : 0;
+        result->seconds[RELAXED_TIME_phaser] += (double)thread->phaser_ticks * seconds_per_tick;
+        result->seconds[RELAXED_TIME_barrier] += (double)waited * seconds_per_tick;
         result->phaser_waits += thread->phaser_waits;
-        result->barrier_waits += thread->barrier_waits;
-        thread->ticks = thread->timed_ticks = thread->phaser_waits = thread->barrier_waits = 0;
-        memset(thread->laps, 0, sizeof thread->laps);
+        result->barrier_waits += waited > 0;
+        thread->ticks = thread->phaser_waits = thread->phaser_ticks = 0;
     }
 }
 
