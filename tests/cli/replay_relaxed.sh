@@ -62,3 +62,17 @@ refuses "--sync: expected exact or relaxed, not 'loose'" replay trace --sync loo
 refuses '--repeat: expected a number from 1 to 1000' replay trace --sync relaxed --repeat 0
 refuses 'simulates one GPU' replay trace --sync relaxed --system h200-x2
 refuses 'no checkpoints' replay trace --sync relaxed --checkpoint file
+
+# ---- the study of it ----
+
+run study gputejas --quick --only '^(nn|pathfinder)$' --threads 2 --repeats 1 --svg plots
+expect_status 0
+for part in 'Table II' 'Table III' 'Figure 3' 'Figure 4' 'Figure 8' 'Figure 9' 'Figure 10' 'Figure 11' 'Figure 12' 'Figure 14'; do
+    expect_line out "^$part: "
+done
+expect_line out '^Up to 2 threads .*; skipped: 4, 8, 16, 32, 64$'
+for number in 3 4 8 9 10 11 12 14; do
+    python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "plots/figure$number.svg" ||
+        fail "figure $number is no drawing"
+done
+refuses 'no program of the study is like' study gputejas --quick --only nothing

@@ -267,10 +267,11 @@ void tejas_print(const struct tejas *study, FILE *f)
     fprintf(f, "GpuTejas (Malhotra et al., 2014) beside Heddle's relaxed and exact replay, model tesla%s\n",
             study->how.quick ? " (quick: small inputs)" : "");
     if (study->counts < TEJAS_COUNTS) {
-        fprintf(f, "Skipped, as this machine has fewer cores:");
+        fprintf(f, "Up to %u thread%s (cores of this machine, or --threads); skipped:",
+                tejas_threads[study->counts - 1], study->counts > 1 ? "s" : "");
         for (size_t k = study->counts; k < TEJAS_COUNTS; k++)
             fprintf(f, "%s %u", k > study->counts ? "," : "", tejas_threads[k]);
-        fprintf(f, " threads\n");
+        fprintf(f, "\n");
     }
     print_speed(study, f);
     print_times(study, f);
