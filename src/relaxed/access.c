@@ -231,13 +231,10 @@ static void store_line(struct relaxed_part *part, const struct relaxed_warp *w, 
 
 /* ---- spaces ---- */
 
-static uint64_t access_shared(struct relaxed_part *part, const struct relaxed_warp *w)
+/* Lanes that go to different words of a bank wait for each other. */
+static uint32_t count_passes(const struct request *request, uint32_t unit, uint32_t banks)
 {
-    const struct relaxed_spec *spec = &part->gpu->spec;
-    const struct request *request = &part->request;
-    uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16;
-    uint32_t groups = (uint32_t)max_u64(spec->shared_banks * 4 / unit, 1), together = unit == 16 ? 16 : 32;
-    uint32_t passes = 0;
+    uint32_t groups = (uint32_t)max_u64(banks * 4 / unit, 1), together = unit == 16 ? 16 : 32, passes = 0;
     for (uint32_t first = 0; first < request->of.width; first += together) {
         lane_mask left = request->shared >> first & ((UINT64_C(1) << together) - 1);
         while (left) { /* a pass: of each bank the first word that is left, and all lanes that want it */
@@ -255,12 +252,38 @@ static uint64_t access_shared(struct relaxed_part *part, const struct relaxed_wa
             }
         }
     }
-    passes = passes ? passes : 1;
+    return passes ? passes : 1;
+}
+
+static uint32_t shared_passes(struct relaxed_part *part)
+{
+    const struct request *request = &part->request;
+    uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16;
+    uint32_t first = request->shared_at[first_lane(request->shared)], offsets[ISA_LANES],
+             width = request->of.width;
+    lane_mask who = request->shared;
+    for (uint32_t i = 0; i < width; i++)
+        offsets[i] = (request->shared_at[i] - first) & (0 - (uint32_t)(who >> i & 1));
+    uint32_t mixed = offsets[1] + offsets[4] * 3 + offsets[16] * 5 + offsets[31] * 7 + (uint32_t)who;
+    struct relaxed_banks *known = &part->banks[mixed * UINT32_C(2654435761) >> 28];
+    if (known->who == who && known->bytes == unit && known->first_byte == first % unit &&
+        !memcmp(known->offsets, offsets, width * sizeof *offsets))
+        return known->passes;
+    *known = (struct relaxed_banks){.who = who, .bytes = unit, .first_byte = first % unit};
+    memcpy(known->offsets, offsets, width * sizeof *offsets);
+    known->passes = count_passes(request, unit, part->gpu->spec.shared_banks);
+    return known->passes;
+}
+
+static uint64_t access_shared(struct relaxed_part *part, const struct relaxed_warp *w)
+{
+    const struct relaxed_spec *spec = &part->gpu->spec;
+    uint32_t passes = shared_passes(part);
     part->counts.shared_requests++;
     part->counts.shared_passes += passes;
     uint64_t begins = take_pipeline(part, w, passes_take(spec, passes));
     return begins + spec->shared_latency + (passes - 1) * spec->conflict_cycles +
-           (request->shared_atomic ? spec->atomic_shared_cycles : 0);
+           (part->request.shared_atomic ? spec->atomic_shared_cycles : 0);
 }
 
 /* Words of a warp's threads lie side by side. */

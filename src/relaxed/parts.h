@@ -69,6 +69,15 @@ struct relaxed_due {
     uint64_t units; /* that become free, a bit each: those who wait for them come back */
 };
 
+/* Passes that a pattern of addresses in shared memory takes: few recur again and again. Where lanes go from
+ * the first of them is all that counts, as banks turn with it. */
+struct relaxed_banks {
+    uint32_t offsets[ISA_LANES];
+    lane_mask who; /* 0: nothing is remembered here */
+    uint32_t bytes, first_byte, passes;
+};
+enum { BANK_PATTERNS = 16 };
+
 /* An SM, or what a thread has of one: warps in three queues. Those that are ready ask for a unit; those that
  * execute come back at a known cycle; inactive ones wait for others of their block. */
 struct relaxed_part {
@@ -104,6 +113,7 @@ struct relaxed_part {
     /* blocks of the launch that it will have */
     uint64_t next_block;
     struct request request;
+    struct relaxed_banks banks[BANK_PATTERNS];
     struct relaxed_counts counts;
     bool timed; /* now: where time goes */
     uint64_t lap_at;

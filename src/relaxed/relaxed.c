@@ -271,7 +271,8 @@ static void run_launch(struct relaxed_thread *thread)
         }
         if (interrupt && atomic_load_explicit(interrupt, memory_order_relaxed))
             relaxed_fail(gpu, "interrupted");
-        for (uint32_t i = 0; i < thread->part_count; i++) /* each is the first in its turn: it finds most free */
+        for (uint32_t i = 0; i < thread->part_count;
+             i++) /* each is the first in its turn: it finds most free */
             left |= run_part(thread, thread->parts[(epoch + i) % thread->part_count], epoch);
         if (!left || atomic_load_explicit(&gpu->failed, memory_order_relaxed))
             break;
