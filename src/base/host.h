@@ -8,6 +8,16 @@ double host_seconds(void);
 unsigned host_cores(void);  /* that this process may use */
 uint64_t host_memory(void); /* bytes, in all */
 
+/* A counter that goes on at some steady rate, and is read in an instant: for shares of time. */
+static inline uint64_t host_ticks(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return (uint64_t)(host_seconds() * 1e9);
+#endif
+}
+
 /* In a loop that waits for another core. */
 static inline void host_relax(void)
 {

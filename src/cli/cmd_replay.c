@@ -9,9 +9,11 @@
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
+#include "base/unit.h"
 #include "driver/driver.h"
 #include "driver/replaying.h"
 #include "itrace/reader.h"
+#include "relaxed/runs/runs.h"
 #include "report/launches/launches.h"
 
 #include <stdio.h>
@@ -21,11 +23,19 @@
 static const struct option_row options[] = {
     TIMING_OPTIONS,
     {"--threads", "N|all",
-     "threads of this machine (1 unless told; the results are the same for any number)"},
+     "threads of this machine (1 unless told); results are the same for any number, unless relaxed"},
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     {"--json", "FILE", NULL},
     STATS_LAUNCHES_OPTION,
     {"--sample", "PERCENT", "estimate times from a part of the trace, with about this error"},
+    {"--sync", "HOW",
+     "exact; or relaxed: after GpuTejas, SMs with clocks of their own (docs/relaxed.md), for what follows"},
+    {"--epoch", "CYCLES", "relaxed: threads wait for each other after so many (1000 unless told)"},
+    {"--no-phasers", NULL, "relaxed: by plain barriers"},
+    {"--blocks", "HOW",
+     "relaxed: runs (as many as fit an SM, then the next; unless told) or turn (SM after SM)"},
+    {"--repeat", "R", "relaxed: run it R times, and show how much results vary"},
+    {"--compare-exact", NULL, "relaxed: run it exactly, too, and show how far off it is"},
     {NULL, NULL, NULL},
 };
 
@@ -36,6 +46,10 @@ struct replay_request {
     struct timing_request timing;
     double sample; /* percent; 0: all is simulated */
     bool wants_help;
+    bool relaxed, compare_exact;
+    const char *relaxed_option; /* one that was given, of those that only relaxed has */
+    struct relaxed_options how;
+    unsigned repeats;
 };
 
 static bool take_percent(const char *text, double *value, struct err *err)
@@ -46,6 +60,42 @@ static bool take_percent(const char *text, double *value, struct err *err)
         end++;
     return (!*end && *value >= 0.1 && *value <= 50) ||
            err_set(err, "--sample: expected percent from 0.1 to 50, such as 5, not '%.40s'", text);
+}
+
+static bool take_number(const char *option, const char *text, uint64_t most, uint64_t *number,
+                        struct err *err)
+{
+    struct err why;
+    return (unit_parse(UNIT_count, text, number, &why) && *number && *number <= most) ||
+           err_set(err, "%s: expected a number from 1 to %llu, not '%.80s'", option, (unsigned long long)most,
+                   text);
+}
+
+static bool took_relaxed(struct replay_request *r, const struct option_row *row, const char *value,
+                         struct err *err)
+{
+    uint64_t number = 1;
+    if (!strcmp(row->name, "--sync")) {
+        r->relaxed = !strcmp(value, "relaxed");
+        return r->relaxed || !strcmp(value, "exact") ||
+               err_set(err, "--sync: expected exact or relaxed, not '%.80s'", value);
+    }
+    r->relaxed_option = row->name;
+    if (!strcmp(row->name, "--epoch"))
+        return take_number(row->name, value, 1000000, &r->how.epoch, err);
+    if (!strcmp(row->name, "--repeat")) {
+        bool good = take_number(row->name, value, 1000, &number, err);
+        r->repeats = (unsigned)number;
+        return good;
+    }
+    if (!strcmp(row->name, "--blocks")) {
+        r->how.blocks = !strcmp(value, "turn") ? RELAXED_IN_TURN : RELAXED_IN_RUNS;
+        return !strcmp(value, "turn") || !strcmp(value, "runs") ||
+               err_set(err, "--blocks: expected runs or turn, not '%.80s'", value);
+    }
+    r->how.no_phasers |= !strcmp(row->name, "--no-phasers");
+    r->compare_exact |= !strcmp(row->name, "--compare-exact");
+    return true;
 }
 
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
@@ -72,6 +122,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         r->stats_launches = value;
     else if (!strcmp(row->name, "--sample"))
         return take_percent(value, &r->sample, err);
+    else
+        return took_relaxed(r, row, value, err);
     return true;
 }
 
@@ -233,6 +285,33 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
     return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
 }
 
+static int replay_relaxed(const struct replay_request *r, struct itrace_reader *reader,
+                          const struct system *system, struct err *err)
+{
+    struct relaxed_runs runs;
+    struct relaxed_how how = {.system_name = system_name(r, itrace_reader_trace(reader)),
+                              .settings = r->timing.settings,
+                              .system = system,
+                              .options = r->how,
+                              .repeats = r->repeats,
+                              .compare_exact = r->compare_exact,
+                              .exact_threads = r->threads};
+    how.options.threads = r->threads;
+    how.options.interrupt = &interrupted;
+    if (!timing_launches(&r->timing, &how.first_launch, &how.end_launch, err))
+        return complain(EXIT_USAGE, err);
+    bool good = relaxed_runs_make(&runs, reader, r->folder, &how, err);
+    if (good)
+        relaxed_runs_print(&runs, stdout);
+    if (good && r->json)
+        good = relaxed_runs_write(&runs, r->json, err);
+    if (good)
+        tell_doubts(itrace_reader_trace(reader), &(struct replaying_options){.first_launch = how.first_launch,
+                                                                             .end_launch = how.end_launch});
+    relaxed_runs_fini(&runs);
+    return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
+}
+
 static int replay_folder(struct replay_request *r)
 {
     struct err err;
@@ -249,6 +328,8 @@ static int replay_folder(struct replay_request *r)
     } else {
         if (r->json && !file_check(r->json, &err))
             complain(EXIT_USAGE, &err);
+        else if (r->relaxed)
+            status = replay_relaxed(r, reader, &system, &err);
         else if (!(folder = folder_new(&err)))
             status = complain(EXIT_FAILED, &err);
         else
@@ -263,7 +344,7 @@ static int replay_folder(struct replay_request *r)
 static int run(int count, char **words)
 {
     struct err err;
-    struct replay_request r = {.threads = 1, .timing.mode = "timing"};
+    struct replay_request r = {.threads = 1, .timing.mode = "timing", .repeats = 1, .how.epoch = 1000};
     int status = EXIT_GOOD;
     catch_interrupts();
     if (!options_parse(options, count, words, &r, took, &err) ||
@@ -274,8 +355,14 @@ static int run(int count, char **words)
     else if (r.timing.attach || r.timing.shared || strcmp(r.timing.mode, "timing") != 0) {
         err_set(&err, "replay: a trace is replayed with time, on a machine of its own");
         status = complain(EXIT_USAGE, &err);
-    } else if (r.sample > 0 && (r.timing.checkpoint || r.timing.resume || r.timing.kernels)) {
-        err_set(&err, "--sample does not go with --kernels, --checkpoint and --resume");
+    } else if (r.sample > 0 && (r.timing.checkpoint || r.timing.resume || r.timing.kernels || r.relaxed)) {
+        err_set(&err, "--sample does not go with --kernels, --checkpoint, --resume and --sync relaxed");
+        status = complain(EXIT_USAGE, &err);
+    } else if (r.relaxed_option && !r.relaxed && !r.wants_help) {
+        err_set(&err, "%s needs --sync relaxed", r.relaxed_option);
+        status = complain(EXIT_USAGE, &err);
+    } else if (r.relaxed && (r.timing.checkpoint || r.timing.resume || r.timing.hot_places)) {
+        err_set(&err, "--sync relaxed: there are no checkpoints and no profiles");
         status = complain(EXIT_USAGE, &err);
     } else if (r.wants_help) {
         cmd_print_help(&cmd_replay);

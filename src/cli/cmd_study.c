@@ -2,6 +2,9 @@
 #include "cli/study.h"
 
 #include <stdio.h>
+#include <string.h>
+
+static const char gputejas[] = "gputejas";
 
 static void print_one(void *user, const char *name, const char *help)
 {
@@ -15,6 +18,8 @@ static void list_studies(void)
     cmd_study_shipped_each(print_one, NULL);
     puts("\nStudies of how parallel Heddle is:");
     cmd_study_parallel_each(print_one, NULL);
+    puts("\nStudies of papers:");
+    print_one(NULL, gputejas, "GpuTejas' tables and figures, with the relaxed replay beside the exact one");
 }
 
 static int run(int count, char **words)
@@ -28,6 +33,8 @@ static int run(int count, char **words)
         err_set(&err, "study: expected a study before its options (`heddle study` lists them)");
         return complain(EXIT_USAGE, &err);
     }
+    if (!strcmp(words[0], gputejas))
+        return cmd_study_gputejas(count, words);
     return cmd_study_parallel_is(words[0]) ? cmd_study_parallel(count, words) : cmd_study_file(count, words);
 }
 
@@ -35,6 +42,8 @@ static void help_more(void)
 {
     puts("\nOptions of events and threads:");
     options_print(cmd_study_parallel_options);
+    puts("\nOptions of gputejas:");
+    options_print(cmd_study_gputejas_options);
     putchar('\n');
     list_studies();
 }
@@ -51,6 +60,7 @@ static void complete(const char *behind)
         return;
     cmd_study_shipped_each(print_name, NULL);
     cmd_study_parallel_each(print_name, NULL);
+    puts(gputejas);
 }
 
 const struct cmd cmd_study = {

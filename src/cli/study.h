@@ -1,4 +1,4 @@
-/* The parts of `heddle study`: studies that files describe, and two of how parallel a model is. */
+/* The parts of `heddle study`: studies that files describe, two of how parallel a model is, and GpuTejas'. */
 #ifndef CLI_STUDY_H
 #define CLI_STUDY_H
 
@@ -11,6 +11,11 @@ extern const struct option_row cmd_study_parallel_options[];
 bool cmd_study_parallel_is(const char *name);
 int cmd_study_parallel(int count, char **words); /* its name first */
 void cmd_study_parallel_each(void (*each)(void *user, const char *name, const char *help), void *user);
+
+/* ---- gputejas (study_gputejas.c) ---- */
+
+extern const struct option_row cmd_study_gputejas_options[];
+int cmd_study_gputejas(int count, char **words); /* its name first */
 
 /* ---- files (study_file.c) ---- */
 

@@ -13,6 +13,7 @@ SHARED = {
     "alu": {"ptx", "ptx_run"},  # the rows of alu.def, and their executors
     "caches": {"cachesim", "cachesim_cpu", "cachesim_cuda", "cachesim_runs"},  # one simulator, in parts
     "gcn3": {"gcn3", "gcn3_object", "gcn3_run"},  # one instruction set: machine code, files, and running it
+    "relaxed": {"relaxed", "relaxed_runs"},  # one simulator: itself, and runs of it
     "ptx": {"ptx", "ptx_run"},  # one instruction set: the language, and running it
 }
 # Not modules, but what is done: the type follows, as in add_f32.

@@ -82,8 +82,9 @@ static void every_description_can_be_read(void **state)
     static const struct {
         const char *name;
         unsigned arch, sms;
-    } known[] = {{"h200", 90, 132},  {"h100", 90, 132}, {"a100", 80, 108},  {"v100", 70, 80},
-                 {"gtx580", 20, 16}, {"tesla", 10, 16}, {"r9nano", 80, 64}, {"mi60", 90, 64}};
+    } known[] = {{"h200", 90, 132},  {"h100", 90, 132}, {"a100", 80, 108}, {"v100", 70, 80},
+                 {"gtx580", 20, 16}, {"m2070", 20, 14}, {"k20", 35, 13},   {"tesla", 10, 16},
+                 {"r9nano", 80, 64}, {"mi60", 90, 64}};
     for (size_t i = 0; i < COUNT_OF(known); i++) {
         struct system system;
         load(&system, known[i].name, own_folder());

@@ -1,0 +1,60 @@
+/* A parallel port: which cycles of a structure that threads share are taken. It is a matrix of bits, a row
+ * for each port and a column for each cycle; a request takes the first slots in a row that are free, by
+ * compare-and-set, whatever the clocks of other threads show. So no cycle has more requests than ports.
+ *
+ *   slot = relaxed_port_reserve(&port, cycle, parts, &counts);    // parts: of a cycle, RELAXED_PARTS each
+ *
+ * Columns are a window of simulated time: at least four epochs. Clocks of threads are in the first two (see
+ * phaser.h); requests reach into the others, by the latencies that lie before them. When an epoch is over for
+ * all threads, its columns are used again. Requests that find no room in the window are put behind its end:
+ * their slots are taken from the columns that come next. */
+#ifndef RELAXED_PORT_H
+#define RELAXED_PORT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RELAXED_PARTS = 64 };
+
+/* What a thread counts of its requests to all ports. */
+struct relaxed_port_counts {
+    uint64_t requests;
+    uint64_t failed; /* another thread took the slots first, and they were looked for again */
+    uint64_t late;   /* the cycle asked for lay in an epoch that was over */
+    uint64_t beyond; /* the slot lay behind the window */
+    uint64_t waited; /* cycles from those asked for to those given */
+};
+
+struct relaxed_port {
+    _Atomic uint64_t start; /* the window's first cycle */
+    _Atomic uint64_t owed;  /* cycles that were given behind the window, over all ports */
+    _Atomic uint64_t parts; /* asked for so far: requests of less than a cycle add up */
+    _Atomic uint64_t *bits; /* row by row */
+    uint32_t ports, words;  /* words of a row: a power of two */
+    bool alone;             /* only one thread uses it: nothing can come between */
+};
+
+/* For clocks that advance by epochs of so many cycles. */
+void relaxed_port_init(struct relaxed_port *port, uint32_t ports, uint64_t epoch, bool alone);
+void relaxed_port_fini(struct relaxed_port *port);
+
+/* Nothing is taken, and the window begins here. No other thread uses it now. */
+void relaxed_port_restart(struct relaxed_port *port, uint64_t start);
+
+/* The window begins here from now on; no thread asks for cycles before. One thread at a time. */
+void relaxed_port_advance(struct relaxed_port *port, uint64_t start);
+
+/* The first cycle, from this one on, where a port is free for so many parts of cycles. Less than a cycle is
+ * free of charge until it adds up to one. */
+uint64_t relaxed_port_reserve(struct relaxed_port *port, uint64_t cycle, uint64_t parts,
+                              struct relaxed_port_counts *counts);
+
+/* Takes so many whole cycles from this one on. False: no port is free. */
+bool relaxed_port_try(struct relaxed_port *port, uint64_t cycle, uint64_t cycles,
+                      struct relaxed_port_counts *counts);
+
+/* For tests: ports that are taken in a cycle of the window. */
+uint32_t relaxed_port_taken(const struct relaxed_port *port, uint64_t cycle);
+
+#endif
