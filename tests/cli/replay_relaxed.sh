@@ -10,7 +10,7 @@ expect_status 0
 
 run replay trace --sync relaxed --json one.json
 expect_status 0
-expect_empty err
+expect_line err 'first of bfs: has threads that read what others write at the same time'
 expect_line out '^relaxed replay of trace on tesla: 1 thread, epochs of 1000 cycles, phasers$'
 expect_line out '^bfs +[0-9]+ +[0-9]+$'
 expect_line out '^instruction classes +integer [0-9.]+%, float [0-9.]+%, control [0-9.]+%, memory [0-9.]+%$'
