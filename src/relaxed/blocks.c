@@ -63,7 +63,7 @@ static void start_warp(struct relaxed_part *part, uint32_t block, uint32_t index
         mem_free(w->board);
         w->board = mem_alloc(slots, sizeof *w->board);
         w->board_capacity = slots;
-    } else {
+    } else if (slots) {
         memset(w->board, 0, slots * sizeof *w->board);
     }
     *w = (struct relaxed_warp){.stream.contexts = w->stream.contexts,

@@ -222,7 +222,8 @@ static void part_begin(struct relaxed_part *part)
         part->blocks = mem_alloc(part->resident, sizeof *part->blocks);
         part->block_capacity = part->resident;
     }
-    memset(part->blocks, 0, part->block_capacity * sizeof *part->blocks);
+    if (part->block_capacity) /* else more threads share the SM than it holds blocks */
+        memset(part->blocks, 0, part->block_capacity * sizeof *part->blocks);
     memset(part->last, 0, sizeof part->last); /* queues are empty: all warps of the last kernel have ended */
     part->next_subcore = part->warps_now = part->blocks_now = 0;
     part->next_block = part->next_start = part->ages = 0;
