@@ -141,8 +141,7 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
         uint64_t count = 0;
         for (size_t i = 0; i < trace->launch_count; i++) {
             const struct itrace_launch *launch = &trace->launches[i];
-            bool is_replayed = launch->recorded && launch->number >= how->first_launch &&
-                               (!how->end_launch || launch->number < how->end_launch);
+            bool is_replayed = replaying_takes(how, launch);
             if (!is_replayed || !(launch->doubts >> doubt & 1))
                 continue;
             first = first ? first : trace->kernels[launch->kernel].facts.name;
@@ -178,8 +177,6 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
 static bool report(const struct replay_request *r, const struct system *system, const struct itrace *trace,
                    const char *folder, double seconds, bool good_run, struct err *err)
 {
-    struct launches lines = {0};
-    struct text words = {0};
     struct launch_run how = {.program = r->folder,
                              .options = (const struct launch_option[]){{0}},
                              .kernels = r->timing.kernels,
@@ -196,16 +193,8 @@ static bool report(const struct replay_request *r, const struct system *system, 
                              .wall_s = seconds,
                              .cpu_s = seconds,
                              .hot_places = timing_hot_places(&r->timing)};
-    bool good = launches_read(folder, &lines, err);
-    launches_explain(&lines, &how, &words);
-    if (words.length)
-        fputs(words.at, stdout);
-    if (good && r->json)
-        good = launches_write(&lines, &how, r->json, err);
-    good = good && launches_are_whole(&lines, folder, err);
-    text_fini(&words);
-    launches_fini(&lines);
-    return good;
+    bool any;
+    return stats_launches_report(folder, &how, r->json, &any, err);
 }
 
 /* What a checkpoint can be gone on from with: the same trace. */
@@ -221,8 +210,7 @@ static void tell_line(const struct itrace *trace, const struct replaying_options
     uint64_t launches = 0, instructions = 0;
     for (size_t i = 0; i < trace->launch_count; i++) {
         const struct itrace_launch *launch = &trace->launches[i];
-        bool is_replayed = launch->recorded && launch->number >= how->first_launch &&
-                           (!how->end_launch || launch->number < how->end_launch);
+        bool is_replayed = replaying_takes(how, launch);
         launches += is_replayed;
         instructions += is_replayed ? launch->counts.warp_instructions : 0;
     }

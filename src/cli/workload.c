@@ -143,8 +143,6 @@ static void print_figures(const struct request *r, const struct workload_result 
 static bool report(const struct request *r, const struct system *system, const char *folder, double seconds,
                    bool good_run, bool *any, struct err *err)
 {
-    struct launches lines = {0};
-    struct text words = {0};
     struct launch_option options[WORKLOAD_OPTIONS_MOST + 1] = {{0}};
     for (size_t i = 0; r->workload->options[i].name; i++)
         options[i] = (struct launch_option){r->workload->options[i].name, r->values[i]};
@@ -164,17 +162,7 @@ static bool report(const struct request *r, const struct system *system, const c
                              .wall_s = seconds,
                              .cpu_s = seconds,
                              .hot_places = timing_hot_places(&r->timing)};
-    bool good = launches_read(folder, &lines, err);
-    *any = lines.count;
-    launches_explain(&lines, &how, &words);
-    if (words.length)
-        fputs(words.at, stdout);
-    if (good && r->json)
-        good = launches_write(&lines, &how, r->json, err);
-    good = good && launches_are_whole(&lines, folder, err);
-    text_fini(&words);
-    launches_fini(&lines);
-    return good;
+    return stats_launches_report(folder, &how, r->json, any, err);
 }
 
 /* What a checkpoint can be gone on from with: the same workload and options. */

@@ -229,12 +229,16 @@ static uint64_t largest_copy(const struct itrace *trace)
 
 /* ---- launches ---- */
 
+bool replaying_takes(const struct replaying_options *options, const struct itrace_launch *launch)
+{
+    return launch->recorded && launch->number >= options->first_launch &&
+           (!options->end_launch || launch->number < options->end_launch);
+}
+
 static bool is_replayed(const struct replaying *r, const struct itrace_launch *launch)
 {
-    if (r->options->blocks && !r->options->blocks[launch - r->trace->launches])
-        return false;
-    return launch->recorded && launch->number >= r->options->first_launch &&
-           (!r->options->end_launch || launch->number < r->options->end_launch);
+    bool chosen = !r->options->blocks || r->options->blocks[launch - r->trace->launches];
+    return chosen && replaying_takes(r->options, launch);
 }
 
 static struct function_copy copy_of(struct driver *driver, struct kernel *kernel,

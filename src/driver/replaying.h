@@ -16,6 +16,10 @@ struct replaying_options {
     const uint64_t *blocks; /* by launch of the trace: only so many of its first blocks, 0: none; NULL: all */
 };
 
+/* Whether the launch is replayed. */
+struct itrace_launch;
+bool replaying_takes(const struct replaying_options *options, const struct itrace_launch *launch);
+
 /* Blocks of a launch that the system's GPU holds at a time; 0: none fits. */
 uint64_t replaying_resident(struct driver *driver, struct itrace_reader *reader, size_t launch);
 

@@ -99,6 +99,15 @@ static inline struct isa_warp *block_warp(const struct block *block, uint32_t in
     return (struct isa_warp *)(void *)((char *)block->warps + index * isa->warp_bytes);
 }
 
+/* All its warps have. */
+static inline bool block_has_ended(const struct block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (!block_warp(block, i)->ended)
+            return false;
+    return true;
+}
+
 /* Of a launch, before workers are made. Parameters are copied. */
 void grid_init(struct grid *grid, const struct launch *launch, uint64_t serial, uint64_t workspace,
                struct fault *fault);

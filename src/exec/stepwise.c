@@ -44,14 +44,6 @@ static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_wa
     return true;
 }
 
-static bool has_ended(const struct block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (!block_warp(block, i)->ended)
-            return false;
-    return true;
-}
-
 /* Gives each warp a slice, and again until the block has ended; or, if blocks take turns, once. */
 static bool run_block(struct team *team, const struct isa_ops *isa, struct block *block, bool takes_turns)
 {
@@ -60,7 +52,7 @@ static bool run_block(struct team *team, const struct isa_ops *isa, struct block
         bool moved = false;
         for (uint32_t i = 0; i < block->warp_count; i++)
             moved |= run_warp(team, isa, block_warp(block, i), slice);
-        if (has_ended(block))
+        if (block_has_ended(block))
             return true;
         if (!moved && !isa->force(block))
             isa->deadlock(block);

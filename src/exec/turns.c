@@ -49,14 +49,6 @@ static bool step(struct turns_sm *sm, struct resident *resident, uint32_t index)
     return true;
 }
 
-static bool has_ended(const struct block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (!block_warp(block, i)->ended)
-            return false;
-    return true;
-}
-
 static void begin_blocks(struct turns_sm *sm)
 {
     for (; sm->count < sm->turns->room && sm->next < sm->turns->block_count;
@@ -75,7 +67,7 @@ static bool run_round(struct turns_sm *sm)
         struct resident *resident = &sm->blocks[i];
         for (uint32_t k = 0; k < resident->block->warp_count; k++)
             moved |= step(sm, resident, k);
-        if (has_ended(resident->block))
+        if (block_has_ended(resident->block))
             team_end_block(sm->team, resident->block);
         else
             sm->blocks[kept++] = *resident;

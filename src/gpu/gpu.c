@@ -377,21 +377,6 @@ bool gpu_attach_fabric(struct gpu *gpu, struct network *fabric, struct err *err)
 
 /* Kernels */
 
-/* The least of the sizes that shared memory of an SM can be set to which holds this much. */
-static uint64_t carveout_for(const struct gpu_spec *spec, uint64_t need)
-{
-    uint64_t chosen = spec->shared_per_sm;
-    const char *text = spec->shared_carveouts;
-    for (char *end; *text; text = end) {
-        uint64_t size = strtoul(text, &end, 10) << 10;
-        if (end == text)
-            break;
-        if (size >= need && size < chosen)
-            chosen = size;
-    }
-    return chosen;
-}
-
 /* Shared memory of an SM, as the driver sets it: room for the blocks that fit, and, up to a limit, for as
  * many again (four times as many of those that use none), as measured (docs/model.md). */
 static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked, uint64_t threads)
@@ -401,16 +386,16 @@ static uint32_t carveout(const struct gpu *gpu, const struct gpu_launch *asked, 
     uint64_t block =
         (used + spec->shared_reserved + spec->shared_unit - 1) / spec->shared_unit * spec->shared_unit;
     if (asked->shared_carveout_bytes)
-        return (uint32_t)carveout_for(spec, max_u64(asked->shared_carveout_bytes, block));
+        return (uint32_t)gpu_spec_carveout(spec, max_u64(asked->shared_carveout_bytes, block));
     if (!used) {
         uint64_t fit = spec->warps_per_sm / ((threads + spec->warp_lanes - 1) / spec->warp_lanes);
-        return (uint32_t)carveout_for(spec, block * min_u64(4 * fit, spec->blocks_per_sm));
+        return (uint32_t)gpu_spec_carveout(spec, block * min_u64(4 * fit, spec->blocks_per_sm));
     }
     uint64_t need = block * asked->blocks_per_sm;
     uint64_t wish = block * min_u64(2 * asked->blocks_per_sm, spec->blocks_per_sm);
     if (threads < spec->threads_per_block)
         need = max_u64(need, min_u64(wish, spec->shared_ahead));
-    return (uint32_t)carveout_for(spec, need);
+    return (uint32_t)gpu_spec_carveout(spec, need);
 }
 
 /* Over all members. */

@@ -75,4 +75,7 @@ struct gpu_spec {
 
 extern const struct param_group gpu_params;
 
+/* The least of the sizes that shared memory of an SM can be set to which holds this much. */
+uint64_t gpu_spec_carveout(const struct gpu_spec *spec, uint64_t need);
+
 #endif

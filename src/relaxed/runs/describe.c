@@ -181,36 +181,21 @@ bool relaxed_describe(const struct system *system, struct relaxed_spec *spec, st
     return true;
 }
 
-/* The least of the sizes that shared memory of an SM can be set to which holds this much. */
-static uint64_t carveout_for(const struct gpu_spec *gpu, uint64_t need)
-{
-    uint64_t chosen = gpu->shared_per_sm;
-    const char *text = gpu->shared_carveouts;
-    for (char *end; *text; text = end) {
-        uint64_t size = strtoul(text, &end, 10) << 10;
-        if (end == text)
-            break;
-        if (size >= need && size < chosen)
-            chosen = size;
-    }
-    return chosen;
-}
-
 /* As the driver sets it (docs/model.md): room for the blocks that fit, and some for more. */
 static uint64_t carveout(const struct gpu_spec *gpu, const struct itrace_launch *launch, uint64_t used,
                          uint64_t threads, uint64_t blocks)
 {
     uint64_t unit = gpu->shared_unit, block = (used + gpu->shared_reserved + unit - 1) / unit * unit;
     if (launch->carveout_bytes)
-        return carveout_for(gpu, max_u64(launch->carveout_bytes, block));
+        return gpu_spec_carveout(gpu, max_u64(launch->carveout_bytes, block));
     if (!used) {
         uint64_t fit = gpu->warps_per_sm / ((threads + gpu->warp_lanes - 1) / gpu->warp_lanes);
-        return carveout_for(gpu, block * min_u64(4 * fit, gpu->blocks_per_sm));
+        return gpu_spec_carveout(gpu, block * min_u64(4 * fit, gpu->blocks_per_sm));
     }
     uint64_t need = block * blocks, wish = block * min_u64(2 * blocks, gpu->blocks_per_sm);
     if (threads < gpu->threads_per_block)
         need = max_u64(need, min_u64(wish, gpu->shared_ahead));
-    return carveout_for(gpu, need);
+    return gpu_spec_carveout(gpu, need);
 }
 
 bool relaxed_describe_launch(const struct system *system, const struct itrace *trace, size_t number,
