@@ -296,12 +296,15 @@ static bool launch_again(struct replaying *r, struct stream *stream, size_t numb
     return true;
 }
 
-/* A launch that is not replayed has its number, and memory may be another behind it. */
+/* A launch that is not replayed has its number. It just ran, and memory may be another behind it; unless the
+ * trace is sampled: then caches stay as the last sample left them. */
 static void skip_launch(struct replaying *r, struct stream *stream)
 {
     struct replayed_command *command = new_command();
-    mem_grow(command->touches, command->touch_count, command->touch_capacity);
-    command->touches[command->touch_count++] = (struct touch){0, UINT64_MAX, MEMORY_TAKEN_OVER};
+    if (!r->options->blocks) {
+        mem_grow(command->touches, command->touch_count, command->touch_capacity);
+        command->touches[command->touch_count++] = (struct touch){0, UINT64_MAX, MEMORY_TAKEN_OVER};
+    }
     atomic_fetch_add(&r->driver->ledger.submitted, 1);
     submit(stream, &command->base);
 }
@@ -482,6 +485,17 @@ bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct 
     return true;
 }
 
+/* Calls up to the last launch that is sampled; unless it is, all. */
+static size_t calls_to_make(const struct replaying *r)
+{
+    size_t end = r->trace->call_count;
+    while (r->options->blocks && end &&
+           (r->trace->calls[end - 1].kind != CALL_LAUNCH ||
+            !is_replayed(r, &r->trace->launches[r->trace->calls[end - 1].field[1]])))
+        end--;
+    return end;
+}
+
 bool replaying_run(struct driver *driver, struct itrace_reader *reader,
                    const struct replaying_options *options, struct err *err)
 {
@@ -498,7 +512,7 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
     if (good)
         r.host = mem_map(0, r.host_bytes);
     list_touches(&r);
-    for (size_t i = 0; i < r.trace->call_count && good && !driver_is_interrupted(driver); i++) {
+    for (size_t i = 0, end = calls_to_make(&r); i < end && good && !driver_is_interrupted(driver); i++) {
         good = make_call(&r, &r.trace->calls[i]);
         for (unsigned d = 0; d < driver->device_count && good; d++)
             good = !driver->devices[d].error || err_set(err, "a launch failed");

@@ -6,15 +6,20 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_SAMPLES = 4, /* of a stratum */
-    FIRST_WAVES = 4,   /* of a launch with many blocks: times what the GPU holds */
-    MANY_WAVES = 8,    /* from so many on a launch is cut */
-    CACHE_FILLS = 3,   /* times the size of the L2 that must have gone through it, before a rate is steady */
+    FIRST_SAMPLES = 4,       /* of a stratum of launches that differ in size */
+    FIRST_EVEN_SAMPLES = 3,  /* of one of launches that are alike */
+    MORE_EVEN_SAMPLES = 100, /* and one more for so many launches, up to ... */
+    MOST_EVEN_SAMPLES = 6,
+    FIRST_WAVES = 4, /* of a launch with many blocks: times what the GPU holds */
+    MANY_WAVES = 8,  /* from so many on a launch is cut */
+    CACHE_FILLS = 3, /* times the size of the L2 that must have gone through it, before a rate is steady */
     PASSES_MOST = 12,
 };
 
-static const double least_error =
-    0.02;                            /* of what was not simulated: caches are as another launch left them */
+/* Of what was not simulated: caches are as another launch left them. This is the same way for all. */
+static const double least_error = 0.02;
+static const double even_sizes =
+    1.05; /* launches are alike if the largest has so many times the instructions */
 static const double most_work = 0.5; /* of all instructions: then simulate all */
 
 struct own_launch {
@@ -26,6 +31,7 @@ struct own_launch {
 struct stratum {
     size_t first, count; /* in the order */
     size_t wanted;       /* samples */
+    bool even;           /* launches are alike: in the order in which they ran; else by instructions */
 };
 
 struct sampling {
@@ -58,9 +64,29 @@ static int by_kind(const void *a, const void *b)
     return i < k ? -1 : 1;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    return i < k ? -1 : i > k;
+}
+
 static bool is_alike(const struct sampling_launch *a, const struct sampling_launch *b)
 {
     return a->kernel == b->kernel && a->threads == b->threads;
+}
+
+/* A stratum of launches that are sorted by instructions. */
+static struct stratum new_stratum(struct sampling *s, size_t first, size_t count)
+{
+    struct stratum stratum = {.first = first, .count = count, .wanted = FIRST_SAMPLES};
+    double least = (double)s->launches[s->order[first]].instructions;
+    stratum.even = (double)s->launches[s->order[first + count - 1]].instructions <= even_sizes * least;
+    if (stratum.even) {
+        qsort(&s->order[first], count, sizeof *s->order, by_number);
+        stratum.wanted = min_u64(FIRST_EVEN_SAMPLES + count / MORE_EVEN_SAMPLES, MOST_EVEN_SAMPLES);
+    }
+    stratum.wanted = min_u64(stratum.wanted, count);
+    return stratum;
 }
 
 struct sampling *sampling_new(const struct sampling_launch *launches, size_t count, double target)
@@ -84,8 +110,7 @@ struct sampling *sampling_new(const struct sampling_launch *launches, size_t cou
         for (end = i + 1; end < count && is_alike(&launches[s->order[i]], &launches[s->order[end]]); end++)
             ;
         mem_grow(s->strata, s->stratum_count, s->stratum_capacity);
-        s->strata[s->stratum_count++] =
-            (struct stratum){.first = i, .count = end - i, .wanted = min_u64(end - i, FIRST_SAMPLES)};
+        s->strata[s->stratum_count++] = new_stratum(s, i, end - i);
     }
     return s;
 }
@@ -155,7 +180,7 @@ void sampling_take(struct sampling *s, size_t number, const struct sampling_meas
 /* ---- estimates ---- */
 
 struct stratum_estimate {
-    double ps, error; /* error: in ps */
+    double ps, error, bias; /* in ps; error: by chance; bias: what all strata may have in common */
     uint64_t measured, instructions;
 };
 
@@ -167,14 +192,15 @@ static double widened(uint64_t samples)
 }
 
 /* The launch in this place of the order, from two that were measured: time is a power of instructions between
- * them, or, where these are equal, between both. */
-static double between(const struct sampling *s, size_t at, size_t low, size_t high)
+ * them, or, where these are about equal, in the middle of both. */
+static double between(const struct sampling *s, const struct stratum *stratum, size_t at, size_t low,
+                      size_t high)
 {
     const struct own_launch *a = &s->own[s->order[low]], *b = &s->own[s->order[high]];
     double x = log((double)max_u64(s->launches[s->order[at]].instructions, 1));
     double from = log((double)max_u64(s->launches[s->order[low]].instructions, 1));
     double to = log((double)max_u64(s->launches[s->order[high]].instructions, 1));
-    double share = to > from ? (x - from) / (to - from) : 0.5;
+    double share = to > from && !stratum->even ? (x - from) / (to - from) : 0.5;
     return exp(log(a->ps) * (1 - share) + log(b->ps) * share);
 }
 
@@ -187,7 +213,7 @@ static size_t next_measured(const struct sampling *s, const struct stratum *stra
     return at >= stratum->first && at < end ? at : SIZE_MAX;
 }
 
-/* How far measured launches are from what their neighbours say of them. */
+/* How far measured launches of different sizes are from what their neighbours say of them. */
 static double misses(const struct sampling *s, const struct stratum *stratum)
 {
     double squares = 0, count = 0;
@@ -197,11 +223,30 @@ static double misses(const struct sampling *s, const struct stratum *stratum)
         size_t low = next_measured(s, stratum, at - 1, -1), high = next_measured(s, stratum, at + 1, 1);
         if (low == SIZE_MAX || high == SIZE_MAX)
             continue;
-        double miss = between(s, at, low, high) / s->own[s->order[at]].ps - 1;
+        double miss = between(s, stratum, at, low, high) / s->own[s->order[at]].ps - 1;
         squares += miss * miss;
         count++;
     }
-    return count > 0 ? sqrt(squares / count) : 1;
+    return count > 0 ? sqrt(squares / count) * widened((uint64_t)count + 2) / sqrt(count + 2) : 1;
+}
+
+/* How far the mean of measured launches that are alike may be from that of all. The first stands for itself
+ * alone: it finds caches that are cold. */
+static double mean_error(const struct sampling *s, const struct stratum *stratum)
+{
+    double sum = 0, squares = 0, count = 0;
+    for (size_t at = stratum->first + 1; at < stratum->first + stratum->count; at++) {
+        if (!s->own[s->order[at]].measured)
+            continue;
+        double ps = s->own[s->order[at]].ps;
+        sum += ps;
+        squares += ps * ps;
+        count++;
+    }
+    if (count < 2)
+        return 1;
+    double mean = sum / count, variance = fmax(squares / count - mean * mean, 0) * count / (count - 1);
+    return sqrt(variance / count) / mean * widened((uint64_t)count);
 }
 
 static void estimate_stratum(const struct sampling *s, const struct stratum *stratum,
@@ -220,21 +265,19 @@ static void estimate_stratum(const struct sampling *s, const struct stratum *str
         }
         size_t low = next_measured(s, stratum, at, -1), high = next_measured(s, stratum, at, 1);
         if (low != SIZE_MAX || high != SIZE_MAX)
-            other_ps += between(s, at, low != SIZE_MAX ? low : high, high != SIZE_MAX ? high : low);
+            other_ps += between(s, stratum, at, low != SIZE_MAX ? low : high, high != SIZE_MAX ? high : low);
     }
     if (!e->measured)
         return;
     e->ps = measured_ps + other_ps;
-    double spread =
-        other_ps > 0 ? other_ps * fmax(misses(s, stratum) * widened(e->measured) / sqrt((double)e->measured),
-                                       least_error)
-                     : 0;
-    e->error = hypot(cut_errors * e->ps / measured_ps, spread);
+    if (other_ps > 0)
+        e->error = other_ps * (stratum->even ? mean_error(s, stratum) : misses(s, stratum));
+    e->bias = cut_errors * e->ps / measured_ps + other_ps * least_error;
 }
 
 static void add_strata(const struct sampling *s, bool any, uint32_t kernel, struct sampling_estimate *sum)
 {
-    double squares = 0;
+    double squares = 0, bias = 0;
     *sum = (struct sampling_estimate){0};
     for (size_t i = 0; i < s->stratum_count; i++) {
         struct stratum_estimate e;
@@ -246,8 +289,9 @@ static void add_strata(const struct sampling *s, bool any, uint32_t kernel, stru
         sum->instructions += e.instructions;
         sum->ps += e.ps;
         squares += e.error * e.error;
+        bias += e.bias;
     }
-    sum->error = sum->ps > 0 ? sqrt(squares) / sum->ps : 0;
+    sum->error = sum->ps > 0 ? hypot(sqrt(squares), bias) / sum->ps : 0;
     sum->simulated_instructions = s->simulated_instructions;
 }
 
@@ -268,11 +312,18 @@ const char *sampling_why(const struct sampling *s)
 
 /* ---- what next ---- */
 
-/* Samples of a stratum are spread over it, from the smallest to the largest; of equal ones, from the first to
- * the last. */
+/* Launches of different sizes are sampled from the smallest to the largest, evenly. Of launches that are
+ * alike the first two are, and others by the golden ratio: samples are spread, keep their places when there
+ * are more of them, and do not follow a program's period. Strata with as many launches have samples next to
+ * each other, which warm caches for each other. */
 static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k)
 {
-    size_t place = stratum->wanted > 1 ? k * (stratum->count - 1) / (stratum->wanted - 1) : 0;
+    static const double golden = 0.6180339887498949;
+    size_t place = k;
+    if (stratum->wanted < stratum->count && !stratum->even)
+        place = stratum->wanted > 1 ? k * (stratum->count - 1) / (stratum->wanted - 1) : 0;
+    if (stratum->wanted < stratum->count && stratum->even && k >= 2)
+        place = 2 + (size_t)(fmod((double)(k - 1) * golden, 1) * (double)(stratum->count - 2));
     return s->order[stratum->first + place];
 }
 
@@ -286,9 +337,9 @@ static bool want_more(struct sampling *s)
     for (size_t i = 0; i < s->stratum_count && sum.error > s->target; i++) {
         struct stratum_estimate e;
         estimate_stratum(s, &s->strata[i], &e);
-        if (e.error <= bound || s->strata[i].wanted == s->strata[i].count)
+        if (hypot(e.error, e.bias) <= bound || s->strata[i].wanted == s->strata[i].count)
             continue;
-        s->strata[i].wanted = min_u64(2 * s->strata[i].wanted, s->strata[i].count);
+        s->strata[i].wanted = min_u64(2 * s->strata[i].wanted - 1, s->strata[i].count); /* old ones stay */
         more = true;
     }
     return more;
@@ -310,9 +361,9 @@ static bool plan_samples(struct sampling *s, uint64_t *blocks)
     /* The launch before each is simulated too, in part, so that caches are as it leaves them. */
     for (size_t i = s->count; i-- > 1;)
         if (blocks[i] && s->own[i].planned && !blocks[i - 1])
-            blocks[i - 1] = s->launches[i - 1].whole ? s->launches[i - 1].blocks
-                                                     : min_u64(s->launches[i - 1].blocks,
-                                                               2 * max_u64(s->launches[i - 1].resident, 1));
+            blocks[i - 1] = s->launches[i - 1].whole
+                                ? s->launches[i - 1].blocks
+                                : min_u64(s->launches[i - 1].blocks, max_u64(s->launches[i - 1].resident, 1));
     return any;
 }
 
