@@ -28,8 +28,11 @@ enum { SAMPLING_MARKS = 32 };
 struct sampling_measured {
     uint64_t blocks; /* that were simulated */
     double ps;
-    double marks[SAMPLING_MARKS];      /* ps until 1/32, 2/32, ... of these had ended */
-    double cache_traffic, cache_bytes; /* bytes that went through the L2, and its size */
+    double marks[SAMPLING_MARKS]; /* ps until 1/32, 2/32, ... of these had ended */
+    double cache_bytes;           /* size of the L2 */
+    double cache_missed;          /* bytes that the L2 had to take in: read from memory, or written */
+    double cache_traffic;         /* all bytes that it was asked for */
+    double memory_rate;           /* bytes that memory behind it can move in a ps */
 };
 
 struct sampling_estimate {
