@@ -281,7 +281,7 @@ static double misses(const struct sampling *s, const struct stratum *stratum)
         squares += miss * miss;
         count++;
     }
-    return count > 0 ? sqrt(squares / count) * widened((uint64_t)count + 2) / sqrt(count + 2) : 1;
+    return count > 0 ? sqrt(squares / count) * widened((uint64_t)count) / sqrt(count) : 1;
 }
 
 /* How far the mean of measured launches that are alike may be from that of all. The first finds caches that
@@ -368,18 +368,19 @@ const char *sampling_why(const struct sampling *s)
 
 /* ---- what next ---- */
 
-/* Launches of different sizes are sampled from the smallest to the largest, evenly. Of launches that are
- * alike the first two are, and others by the golden ratio: samples are spread, keep their places when there
- * are more of them, and do not follow a program's period. Strata with as many launches have samples next to
- * each other, which warm caches for each other. */
+/* Of launches that are alike the first two are samples, of others the smallest and the largest; the rest by
+ * the golden ratio: samples are spread, keep their places when there are more of them, and do not follow a
+ * program's period. Strata with as many launches have samples next to each other, which warm caches for each
+ * other. */
 static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k)
 {
     static const double golden = 0.6180339887498949;
+    double share = fmod((double)(k - 1) * golden, 1);
     size_t place = k;
-    if (stratum->wanted < stratum->count && !stratum->even)
-        place = stratum->wanted > 1 ? k * (stratum->count - 1) / (stratum->wanted - 1) : 0;
-    if (stratum->wanted < stratum->count && stratum->even && k >= 2)
-        place = 2 + (size_t)(fmod((double)(k - 1) * golden, 1) * (double)(stratum->count - 2));
+    if (stratum->wanted < stratum->count && k == 1 && !stratum->even)
+        place = stratum->count - 1;
+    if (stratum->wanted < stratum->count && k >= 2)
+        place = (stratum->even ? 2 : 1) + (size_t)(share * (double)(stratum->count - 2));
     return s->order[stratum->first + place];
 }
 
