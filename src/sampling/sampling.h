@@ -6,9 +6,9 @@
  *       ... sampling_take(s, i, &measured);     for each that was simulated
  *   sampling_total(s, &estimate);
  *
- * Launches of one kernel with blocks of the same size and about as many instructions are a stratum. Some of
- * each are simulated: time is taken to be proportional to instructions in it. A launch of many blocks is
- * simulated up to where the rate at which blocks end is steady. */
+ * Launches of one kernel with blocks of the same size and about as many instructions are a stratum, or those
+ * of all sizes, where there are many: then times between samples are interpolated. Some of each are
+ * simulated. A launch of many blocks is simulated up to where the rate at which blocks end is steady. */
 #ifndef SAMPLING_SAMPLING_H
 #define SAMPLING_SAMPLING_H
 
