@@ -58,13 +58,15 @@ static void take_measured(struct sample_run *run, struct driver *driver, const u
         while (at < run->trace->launch_count && run->trace->launches[at].number < record.launch)
             at++;
         const struct memsys_counters *mem = &record.timing->mem;
-        uint64_t missed =
-            mem->l2_sectors_read + mem->l2_sectors_written + mem->l2_sectors_atomic - mem->l2_sectors_hit;
+        const struct system *system = driver_system(driver);
+        uint64_t all = mem->l2_sectors_read + mem->l2_sectors_written + mem->l2_sectors_atomic;
+        uint64_t missed = all - mem->l2_sectors_hit + mem->l2_sectors_written;
         struct sampling_measured measured = {.blocks = blocks[at],
                                              .ps = (double)(record.timing->end_ps - record.timing->start_ps),
-                                             .cache_traffic =
-                                                 MEM_SECTOR * (double)(missed + mem->l2_sectors_written),
-                                             .cache_bytes = (double)driver_system(driver)->l2.bytes};
+                                             .cache_bytes = (double)system->l2.bytes,
+                                             .cache_missed = MEM_SECTOR * (double)missed,
+                                             .cache_traffic = MEM_SECTOR * (double)all,
+                                             .memory_rate = (double)system->dram.bandwidth * 1e-12};
         for (int m = 0; m < SAMPLING_MARKS; m++)
             measured.marks[m] = (double)record.timing->marks[m];
         sampling_take(run->sampling, at, &measured);

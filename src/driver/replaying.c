@@ -30,6 +30,7 @@ struct replaying {
     size_t touch_count, touch_capacity;
     unsigned char *host; /* what copies from and to the host use of it */
     uint64_t host_bytes;
+    const struct itrace_call *next_launch; /* behind the copy that was looked at last */
     struct err *err;
 };
 
@@ -296,12 +297,32 @@ static bool launch_again(struct replaying *r, struct stream *stream, size_t numb
     return true;
 }
 
-/* A launch that is not replayed has its number, and memory may be another behind it. */
+/* Where a trace is sampled, only some copies are made. Copies bypass the L2 and drop what it has of their
+ * lines: it has nothing before the first sample, and a launch that is no sample does not look. Pages do move.
+ */
+static bool is_of_use(struct replaying *r, const struct itrace_call *call)
+{
+    const struct itrace_call *end = r->trace->calls + r->trace->call_count;
+    if (!r->options->blocks || call->kind == CALL_PREFETCH)
+        return true;
+    if (!r->driver->replayed_count)
+        return false;
+    if (!r->next_launch || r->next_launch < call)
+        r->next_launch = call;
+    while (r->next_launch < end && r->next_launch->kind != CALL_LAUNCH)
+        r->next_launch++;
+    return r->next_launch < end && is_replayed(r, &r->trace->launches[r->next_launch->field[1]]);
+}
+
+/* A launch that is not replayed has its number. It just ran, and memory may be another behind it; unless the
+ * trace is sampled: then caches stay as the last sample left them. */
 static void skip_launch(struct replaying *r, struct stream *stream)
 {
     struct replayed_command *command = new_command();
-    mem_grow(command->touches, command->touch_count, command->touch_capacity);
-    command->touches[command->touch_count++] = (struct touch){0, UINT64_MAX, MEMORY_TAKEN_OVER};
+    if (!r->options->blocks) {
+        mem_grow(command->touches, command->touch_count, command->touch_capacity);
+        command->touches[command->touch_count++] = (struct touch){0, UINT64_MAX, MEMORY_TAKEN_OVER};
+    }
     atomic_fetch_add(&r->driver->ledger.submitted, 1);
     submit(stream, &command->base);
 }
@@ -387,10 +408,10 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     case CALL_FILL:
     case CALL_PREFETCH:
         command = new_command();
-        command->has_task = make_task(r, call, &command->task) &&
-                            host_side(r, &command->task, &command->task.to) &&
-                            host_side(r, &command->task, &command->task.from);
-        if (!command->has_task) {
+        command->has_task = is_of_use(r, call);
+        if (command->has_task &&
+            !(make_task(r, call, &command->task) && host_side(r, &command->task, &command->task.to) &&
+              host_side(r, &command->task, &command->task.from))) {
             command_free(&command->base);
             return false;
         }
@@ -482,6 +503,17 @@ bool replaying_fits(struct driver *driver, struct itrace_reader *reader, struct 
     return true;
 }
 
+/* Calls up to the last launch that is sampled; unless it is, all. */
+static size_t calls_to_make(const struct replaying *r)
+{
+    size_t end = r->trace->call_count;
+    while (r->options->blocks && end &&
+           (r->trace->calls[end - 1].kind != CALL_LAUNCH ||
+            !is_replayed(r, &r->trace->launches[r->trace->calls[end - 1].field[1]])))
+        end--;
+    return end;
+}
+
 bool replaying_run(struct driver *driver, struct itrace_reader *reader,
                    const struct replaying_options *options, struct err *err)
 {
@@ -498,7 +530,7 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
     if (good)
         r.host = mem_map(0, r.host_bytes);
     list_touches(&r);
-    for (size_t i = 0; i < r.trace->call_count && good && !driver_is_interrupted(driver); i++) {
+    for (size_t i = 0, end = calls_to_make(&r); i < end && good && !driver_is_interrupted(driver); i++) {
         good = make_call(&r, &r.trace->calls[i]);
         for (unsigned d = 0; d < driver->device_count && good; d++)
             good = !driver->devices[d].error || err_set(err, "a launch failed");

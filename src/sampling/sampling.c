@@ -6,19 +6,32 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_SAMPLES = 4, /* of a stratum */
-    FIRST_WAVES = 4,   /* of a launch with many blocks: times what the GPU holds */
-    MANY_WAVES = 8,    /* from so many on a launch is cut */
-    CACHE_FILLS = 3,   /* times the size of the L2 that must have gone through it, before a rate is steady */
+    FIRST_SAMPLES = 4,  /* of a stratum of launches that differ in size */
+    EVEN_SAMPLES = 2,   /* of one of launches that are alike; */
+    EVEN_LAUNCHES = 50, /* from so many on three, and one more ... */
+    EVEN_MORE = 100,    /* ... for so many launches, up to ... */
+    EVEN_MOST = 6,
+    FEW_SIZES = 3,   /* of launches of a kernel */
+    FIRST_WAVES = 3, /* of a launch with many blocks: times what the GPU holds */
+    MANY_WAVES = 5,  /* from so many on a launch is cut */
+    CACHE_FILLS = 2, /* times the size of the L2 that must have gone through it, before a rate is steady */
     PASSES_MOST = 12,
 };
 
-static const double least_error =
-    0.02;                            /* of what was not simulated: caches are as another launch left them */
+/* Of what was not simulated: caches are as another launch left them. This is the same way for all. */
+static const double least_error = 0.02;
+static const double even_sizes =
+    1.05; /* launches are alike if the largest has so many times the instructions */
+/* A launch that would take so much less of its time to move all its bytes from and to memory hardly becomes
+ * slower when the L2 is full; the error of this. */
+static const double memory_share = 0.7, full_cache_error = 0.03;
+static const double cold_most = 4; /* times that a launch with cold caches may take longer */
+static const double small_share = 0.01;
 static const double most_work = 0.5; /* of all instructions: then simulate all */
 
 struct own_launch {
     bool planned, measured;
+    bool alone;       /* the only one of its size, with little of all instructions */
     uint64_t blocks;  /* to be simulated, when its turn comes */
     double ps, error; /* of the whole launch */
 };
@@ -26,6 +39,7 @@ struct own_launch {
 struct stratum {
     size_t first, count; /* in the order */
     size_t wanted;       /* samples */
+    bool even;           /* launches are alike: in the order in which they ran; else by instructions */
 };
 
 struct sampling {
@@ -58,9 +72,54 @@ static int by_kind(const void *a, const void *b)
     return i < k ? -1 : 1;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    return i < k ? -1 : i > k;
+}
+
 static bool is_alike(const struct sampling_launch *a, const struct sampling_launch *b)
 {
     return a->kernel == b->kernel && a->threads == b->threads;
+}
+
+/* How many launches in the order, from this place on, have about as many instructions as it. */
+static size_t even_run(const struct sampling *s, size_t first, size_t end)
+{
+    double most = even_sizes * (double)s->launches[s->order[first]].instructions;
+    size_t at = first + 1;
+    while (at < end && (double)s->launches[s->order[at]].instructions <= most)
+        at++;
+    return at - first;
+}
+
+static void add_stratum(struct sampling *s, size_t first, size_t count, bool even)
+{
+    uint64_t wanted = FIRST_SAMPLES;
+    if (even) {
+        qsort(&s->order[first], count, sizeof *s->order, by_number);
+        wanted = EVEN_SAMPLES + (count >= EVEN_LAUNCHES) * max_u64(count / EVEN_MORE, 1);
+        wanted = min_u64(wanted, EVEN_MOST);
+    }
+    mem_grow(s->strata, s->stratum_count, s->stratum_capacity);
+    s->strata[s->stratum_count++] =
+        (struct stratum){.first = first, .count = count, .wanted = min_u64(wanted, count), .even = even};
+}
+
+/* Launches of one kernel, sorted by instructions: of a few sizes, each a stratum; or else one of all. */
+static void add_kind(struct sampling *s, size_t first, size_t end)
+{
+    size_t sizes = 0;
+    for (size_t at = first; at < end; at += even_run(s, at, end))
+        sizes++;
+    if (sizes > FEW_SIZES) {
+        add_stratum(s, first, end - first, false);
+        return;
+    }
+    for (size_t at = first, run; at < end; at += run) {
+        run = even_run(s, at, end);
+        add_stratum(s, at, run, true);
+    }
 }
 
 struct sampling *sampling_new(const struct sampling_launch *launches, size_t count, double target)
@@ -83,9 +142,12 @@ struct sampling *sampling_new(const struct sampling_launch *launches, size_t cou
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && is_alike(&launches[s->order[i]], &launches[s->order[end]]); end++)
             ;
-        mem_grow(s->strata, s->stratum_count, s->stratum_capacity);
-        s->strata[s->stratum_count++] =
-            (struct stratum){.first = i, .count = end - i, .wanted = min_u64(end - i, FIRST_SAMPLES)};
+        add_kind(s, i, end);
+    }
+    for (size_t i = 0; i < s->stratum_count; i++) {
+        size_t number = s->order[s->strata[i].first];
+        double share = (double)launches[number].instructions / (double)max_u64(s->all_instructions, 1);
+        s->own[number].alone = s->strata[i].count == 1 && share < small_share;
     }
     return s;
 }
@@ -108,25 +170,46 @@ static double rate(const struct sampling_measured *m, int from, int to)
     return (m->marks[to] - m->marks[from]) / ((double)(to - from) * (double)m->blocks / SAMPLING_MARKS);
 }
 
-/* The first wave and the last are not as those between: of four waves, marks from the second to the third are
- * looked at. */
+/* The first wave and the last are not as those between: of three waves, the second is looked at. */
 static double steady_rate(const struct sampling_measured *m, double *error)
 {
-    enum { FROM = 9, MIDDLE = 17, TO = 25, PARTS = (TO - FROM) / 2 };
+    enum { FROM = 10, MIDDLE = 16, TO = 22, PARTS = (TO - FROM) / 2 };
     double all = rate(m, FROM, TO), early = rate(m, FROM, MIDDLE), late = rate(m, MIDDLE, TO), squares = 0;
     for (int i = FROM; i < TO; i += 2) {
         double one = rate(m, i, i + 2) / all - 1;
         squares += one * one;
     }
-    *error = fabs(late - early) / all + sqrt(squares / (PARTS - 1) / PARTS);
+    *error = hypot(fabs(late - early) / all / 2, sqrt(squares / (PARTS - 1) / PARTS));
     return (all + late) / 2;
 }
 
 /* A cache that still takes what it will have to give back later makes the beginning look fast. */
 static bool fills_cache(const struct sampling_launch *launch, const struct sampling_measured *m)
 {
-    double all = m->cache_traffic * (double)launch->blocks / (double)m->blocks;
-    return all <= m->cache_bytes || m->cache_traffic >= CACHE_FILLS * m->cache_bytes;
+    double all = m->cache_missed * (double)launch->blocks / (double)m->blocks;
+    return all <= m->cache_bytes || m->cache_missed >= CACHE_FILLS * m->cache_bytes;
+}
+
+/* Unless memory could be in the way, even if the cache held nothing. */
+static bool waits_for_memory(const struct sampling_measured *m, double block_ps)
+{
+    return m->cache_traffic / (double)m->blocks > memory_share * block_ps * m->memory_rate;
+}
+
+/* From the blocks that were simulated to all. False: more of them must be. */
+static bool extrapolate(const struct sampling *s, const struct sampling_launch *launch,
+                        struct own_launch *own, const struct sampling_measured *m)
+{
+    double error, block_ps = steady_rate(m, &error), left = (double)(launch->blocks - m->blocks) * block_ps;
+    double before = own->ps;
+    bool full = fills_cache(launch, m);
+    own->ps = m->ps + left;
+    if (before > 0) /* what half as many blocks said of these */
+        error = fmin(error, fabs(own->ps / before - 1));
+    if (!full)
+        error = hypot(error, full_cache_error);
+    own->error = error * left / own->ps;
+    return own->error <= s->target && (full || !waits_for_memory(m, block_ps));
 }
 
 void sampling_take(struct sampling *s, size_t number, const struct sampling_measured *m)
@@ -137,14 +220,10 @@ void sampling_take(struct sampling *s, size_t number, const struct sampling_meas
         (uint64_t)((double)launch->instructions * (double)m->blocks / (double)max_u64(launch->blocks, 1));
     if (!own->planned || own->measured) /* it only warmed caches */
         return;
-    own->error = 0;
-    own->ps = m->ps;
-    if (m->blocks < launch->blocks) {
-        double left = (double)(launch->blocks - m->blocks) * steady_rate(m, &own->error);
-        own->error *= left / (m->ps + left);
-        own->ps += left;
-    }
-    if (m->blocks < launch->blocks && (own->error > s->target || !fills_cache(launch, m))) { /* more of it */
+    if (m->blocks >= launch->blocks) {
+        own->error = 0;
+        own->ps = m->ps;
+    } else if (!extrapolate(s, launch, own, m)) { /* more of it */
         own->blocks = 2 * m->blocks > launch->blocks / 2 ? launch->blocks : 2 * m->blocks;
         own->planned = false;
         return;
@@ -155,7 +234,7 @@ void sampling_take(struct sampling *s, size_t number, const struct sampling_meas
 /* ---- estimates ---- */
 
 struct stratum_estimate {
-    double ps, error; /* error: in ps */
+    double ps, error, bias; /* in ps; error: by chance; bias: what all strata may have in common */
     uint64_t measured, instructions;
 };
 
@@ -167,14 +246,15 @@ static double widened(uint64_t samples)
 }
 
 /* The launch in this place of the order, from two that were measured: time is a power of instructions between
- * them, or, where these are equal, between both. */
-static double between(const struct sampling *s, size_t at, size_t low, size_t high)
+ * them, or, where these are about equal, in the middle of both. */
+static double between(const struct sampling *s, const struct stratum *stratum, size_t at, size_t low,
+                      size_t high)
 {
     const struct own_launch *a = &s->own[s->order[low]], *b = &s->own[s->order[high]];
     double x = log((double)max_u64(s->launches[s->order[at]].instructions, 1));
     double from = log((double)max_u64(s->launches[s->order[low]].instructions, 1));
     double to = log((double)max_u64(s->launches[s->order[high]].instructions, 1));
-    double share = to > from ? (x - from) / (to - from) : 0.5;
+    double share = to > from && !stratum->even ? (x - from) / (to - from) : 0.5;
     return exp(log(a->ps) * (1 - share) + log(b->ps) * share);
 }
 
@@ -187,7 +267,7 @@ static size_t next_measured(const struct sampling *s, const struct stratum *stra
     return at >= stratum->first && at < end ? at : SIZE_MAX;
 }
 
-/* How far measured launches are from what their neighbours say of them. */
+/* How far measured launches of different sizes are from what their neighbours say of them. */
 static double misses(const struct sampling *s, const struct stratum *stratum)
 {
     double squares = 0, count = 0;
@@ -197,11 +277,32 @@ static double misses(const struct sampling *s, const struct stratum *stratum)
         size_t low = next_measured(s, stratum, at - 1, -1), high = next_measured(s, stratum, at + 1, 1);
         if (low == SIZE_MAX || high == SIZE_MAX)
             continue;
-        double miss = between(s, at, low, high) / s->own[s->order[at]].ps - 1;
+        double miss = between(s, stratum, at, low, high) / s->own[s->order[at]].ps - 1;
         squares += miss * miss;
         count++;
     }
-    return count > 0 ? sqrt(squares / count) : 1;
+    return count > 0 ? sqrt(squares / count) * widened((uint64_t)count) / sqrt(count) : 1;
+}
+
+/* How far the mean of measured launches that are alike may be from that of all. The first finds caches that
+ * are cold: it stands for itself alone if there are two others, and if it did not take so much longer that
+ * this cannot be the reason. */
+static double mean_error(const struct sampling *s, const struct stratum *stratum)
+{
+    double sum = 0, squares = 0, count = 0;
+    for (size_t at = stratum->first + stratum->count; at-- > stratum->first;) {
+        const struct own_launch *own = &s->own[s->order[at]];
+        bool is_cold = at == stratum->first && count >= 2 && own->ps < cold_most * sum / count;
+        if (!own->measured || is_cold)
+            continue;
+        sum += own->ps;
+        squares += own->ps * own->ps;
+        count++;
+    }
+    if (count < 2)
+        return 1;
+    double mean = sum / count, variance = fmax(squares / count - mean * mean, 0) * count / (count - 1);
+    return sqrt(variance / count) / mean * widened((uint64_t)count);
 }
 
 static void estimate_stratum(const struct sampling *s, const struct stratum *stratum,
@@ -220,21 +321,19 @@ static void estimate_stratum(const struct sampling *s, const struct stratum *str
         }
         size_t low = next_measured(s, stratum, at, -1), high = next_measured(s, stratum, at, 1);
         if (low != SIZE_MAX || high != SIZE_MAX)
-            other_ps += between(s, at, low != SIZE_MAX ? low : high, high != SIZE_MAX ? high : low);
+            other_ps += between(s, stratum, at, low != SIZE_MAX ? low : high, high != SIZE_MAX ? high : low);
     }
     if (!e->measured)
         return;
     e->ps = measured_ps + other_ps;
-    double spread =
-        other_ps > 0 ? other_ps * fmax(misses(s, stratum) * widened(e->measured) / sqrt((double)e->measured),
-                                       least_error)
-                     : 0;
-    e->error = hypot(cut_errors * e->ps / measured_ps, spread);
+    if (other_ps > 0)
+        e->error = other_ps * (stratum->even ? mean_error(s, stratum) : misses(s, stratum));
+    e->bias = cut_errors * e->ps / measured_ps + other_ps * least_error;
 }
 
 static void add_strata(const struct sampling *s, bool any, uint32_t kernel, struct sampling_estimate *sum)
 {
-    double squares = 0;
+    double squares = 0, bias = 0;
     *sum = (struct sampling_estimate){0};
     for (size_t i = 0; i < s->stratum_count; i++) {
         struct stratum_estimate e;
@@ -246,8 +345,9 @@ static void add_strata(const struct sampling *s, bool any, uint32_t kernel, stru
         sum->instructions += e.instructions;
         sum->ps += e.ps;
         squares += e.error * e.error;
+        bias += e.bias;
     }
-    sum->error = sum->ps > 0 ? sqrt(squares) / sum->ps : 0;
+    sum->error = sum->ps > 0 ? hypot(sqrt(squares), bias) / sum->ps : 0;
     sum->simulated_instructions = s->simulated_instructions;
 }
 
@@ -268,11 +368,19 @@ const char *sampling_why(const struct sampling *s)
 
 /* ---- what next ---- */
 
-/* Samples of a stratum are spread over it, from the smallest to the largest; of equal ones, from the first to
- * the last. */
+/* Of launches that are alike the first two are samples, of others the smallest and the largest; the rest by
+ * the golden ratio: samples are spread, keep their places when there are more of them, and do not follow a
+ * program's period. Strata with as many launches have samples next to each other, which warm caches for each
+ * other. */
 static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k)
 {
-    size_t place = stratum->wanted > 1 ? k * (stratum->count - 1) / (stratum->wanted - 1) : 0;
+    static const double golden = 0.6180339887498949;
+    double share = fmod((double)(k - 1) * golden, 1);
+    size_t place = k;
+    if (stratum->wanted < stratum->count && k == 1 && !stratum->even)
+        place = stratum->count - 1;
+    if (stratum->wanted < stratum->count && k >= 2)
+        place = (stratum->even ? 2 : 1) + (size_t)(share * (double)(stratum->count - 2));
     return s->order[stratum->first + place];
 }
 
@@ -286,9 +394,9 @@ static bool want_more(struct sampling *s)
     for (size_t i = 0; i < s->stratum_count && sum.error > s->target; i++) {
         struct stratum_estimate e;
         estimate_stratum(s, &s->strata[i], &e);
-        if (e.error <= bound || s->strata[i].wanted == s->strata[i].count)
+        if (hypot(e.error, e.bias) <= bound || s->strata[i].wanted == s->strata[i].count)
             continue;
-        s->strata[i].wanted = min_u64(2 * s->strata[i].wanted, s->strata[i].count);
+        s->strata[i].wanted = min_u64(2 * s->strata[i].wanted - 1, s->strata[i].count); /* old ones stay */
         more = true;
     }
     return more;
@@ -307,12 +415,13 @@ static bool plan_samples(struct sampling *s, uint64_t *blocks)
             s->own[number].planned = any = true;
             blocks[number] = s->own[number].blocks;
         }
-    /* The launch before each is simulated too, in part, so that caches are as it leaves them. */
+    /* The launch before each is simulated too, in part, so that caches are as it leaves them; unless the
+     * sample is small and the only one of its size. */
     for (size_t i = s->count; i-- > 1;)
-        if (blocks[i] && s->own[i].planned && !blocks[i - 1])
-            blocks[i - 1] = s->launches[i - 1].whole ? s->launches[i - 1].blocks
-                                                     : min_u64(s->launches[i - 1].blocks,
-                                                               2 * max_u64(s->launches[i - 1].resident, 1));
+        if (blocks[i] && s->own[i].planned && !s->own[i].alone && !blocks[i - 1])
+            blocks[i - 1] = s->launches[i - 1].whole
+                                ? s->launches[i - 1].blocks
+                                : min_u64(s->launches[i - 1].blocks, max_u64(s->launches[i - 1].resident, 1));
     return any;
 }
 

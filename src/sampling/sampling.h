@@ -6,9 +6,9 @@
  *       ... sampling_take(s, i, &measured);     for each that was simulated
  *   sampling_total(s, &estimate);
  *
- * Launches of one kernel with blocks of the same size and about as many instructions are a stratum. Some of
- * each are simulated: time is taken to be proportional to instructions in it. A launch of many blocks is
- * simulated up to where the rate at which blocks end is steady. */
+ * Launches of one kernel with blocks of the same size and about as many instructions are a stratum, or those
+ * of all sizes, where there are many: then times between samples are interpolated. Some of each are
+ * simulated. A launch of many blocks is simulated up to where the rate at which blocks end is steady. */
 #ifndef SAMPLING_SAMPLING_H
 #define SAMPLING_SAMPLING_H
 
@@ -28,8 +28,11 @@ enum { SAMPLING_MARKS = 32 };
 struct sampling_measured {
     uint64_t blocks; /* that were simulated */
     double ps;
-    double marks[SAMPLING_MARKS];      /* ps until 1/32, 2/32, ... of these had ended */
-    double cache_traffic, cache_bytes; /* bytes that went through the L2, and its size */
+    double marks[SAMPLING_MARKS]; /* ps until 1/32, 2/32, ... of these had ended */
+    double cache_bytes;           /* size of the L2 */
+    double cache_missed;          /* bytes that the L2 had to take in: read from memory, or written */
+    double cache_traffic;         /* all bytes that it was asked for */
+    double memory_rate;           /* bytes that memory behind it can move in a ps */
 };
 
 struct sampling_estimate {

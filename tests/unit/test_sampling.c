@@ -51,7 +51,7 @@ static void equal_launches_need_few_samples(void **state)
     sampling_total(s, &e);
     assert_null(sampling_why(s));
     assert_int_equal(e.launches, COUNT);
-    assert_int_equal(e.simulated, 8);
+    assert_int_equal(e.simulated, 6);
     assert_true(e.ps > 0.999 * sum(same_time) && e.ps < 1.001 * sum(same_time));
     assert_true(e.error <= 0.05);
     sampling_kernel(s, 1, &e);
@@ -113,7 +113,7 @@ static void long_launches_are_cut_where_they_are_steady(void **state)
     struct sampling *s = sampling_new(launches, COUNT, 0.05);
     struct sampling_estimate e;
     assert_true(sampling_plan(s, blocks));
-    assert_int_equal(blocks[0], 2000);
+    assert_int_equal(blocks[0], 1500);
     simulate(s, long_time);
     sampling_total(s, &e);
     assert_true(e.simulated_instructions < e.instructions / 50);
@@ -126,6 +126,60 @@ static void long_launches_are_cut_where_they_are_steady(void **state)
     sampling_free(s);
 }
 
+/* The first launch finds cold caches; every second one is a fifth of the size. */
+static double two_times(size_t launch)
+{
+    return launch == 0 ? 9000 : launch % 2 ? 1000 : 3000;
+}
+
+static void each_of_a_few_sizes_has_its_own_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){
+            .threads = 128, .blocks = 10, .instructions = i % 2 ? 100 : 500, .resident = 100};
+    struct sampling *s = sampling_new(launches, COUNT, 0.05);
+    struct sampling_estimate e;
+    simulate(s, two_times);
+    sampling_total(s, &e);
+    assert_null(sampling_why(s));
+    assert_int_equal(e.simulated, 6);
+    assert_true(e.ps > 0.999 * sum(two_times) && e.ps < 1.001 * sum(two_times));
+    sampling_free(s);
+}
+
+/* Blocks of one launch that end at an even rate, with an L2 of 1 MB that most of them do not fill. */
+static uint64_t blocks_until_steady(double bytes_of_block, double memory_rate)
+{
+    struct sampling_launch one = {.threads = 64, .blocks = 100000, .instructions = 1000000, .resident = 500};
+    struct sampling *s = sampling_new(&one, 1, 0.05);
+    uint64_t simulated = 0;
+    while (sampling_plan(s, blocks)) {
+        double bytes = bytes_of_block * (double)blocks[0];
+        struct sampling_measured measured = {.blocks = blocks[0],
+                                             .ps = (double)blocks[0],
+                                             .cache_bytes = 1e6,
+                                             .cache_missed = bytes,
+                                             .cache_traffic = bytes,
+                                             .memory_rate = memory_rate};
+        for (int m = 0; m < SAMPLING_MARKS; m++)
+            measured.marks[m] = measured.ps * (m + 1) / SAMPLING_MARKS;
+        simulated = blocks[0];
+        sampling_take(s, 0, &measured);
+    }
+    assert_null(sampling_why(s));
+    sampling_free(s);
+    return simulated;
+}
+
+static void a_cache_must_be_full_where_memory_may_be_in_the_way(void **state)
+{
+    (void)state;
+    assert_int_equal(blocks_until_steady(100, 1000), 1500); /* memory is ten times as fast */
+    assert_int_equal(blocks_until_steady(100, 100), 24000); /* as fast: two megabytes and more */
+    assert_int_equal(blocks_until_steady(1, 1), 1500);      /* all fits the cache */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +187,8 @@ int main(void)
         cmocka_unit_test(sizes_in_between_are_found_from_their_neighbours),
         cmocka_unit_test(wild_launches_are_refused),
         cmocka_unit_test(long_launches_are_cut_where_they_are_steady),
+        cmocka_unit_test(each_of_a_few_sizes_has_its_own_time),
+        cmocka_unit_test(a_cache_must_be_full_where_memory_may_be_in_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
