@@ -146,6 +146,9 @@ struct istream_step {
 void istream_put(struct istream_writer *writer, const struct istream_code *code, uint32_t context_count,
                  uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
                  const struct istream_step *step, const struct request *request);
+/* Several that follow each other, are plain, and have neither guard nor role. */
+void istream_put_plain(struct istream_writer *writer, const struct istream_code *code, uint32_t instruction,
+                       uint32_t count, lane_mask active);
 void istream_end(struct istream_writer *writer); /* all is in the streams */
 void istream_writer_reset(struct istream_writer *writer);
 void istream_writer_fini(struct istream_writer *writer);

@@ -334,15 +334,30 @@ static void put_guard(struct blob *data, lane_mask mask, lane_mask active)
         blob_put_varint(data, mask);
 }
 
+/* The next instruction belongs to the run, which begins with it if there is none. */
+static inline void go_on(struct istream_writer *w, const struct istream_code *code, uint32_t instruction,
+                         lane_mask active)
+{
+    if (w->count && (w->code != code || instruction != w->first + w->count || active != w->active))
+        end_run(w, NULL, NULL);
+    if (!w->count)
+        begin_run(w, code, instruction, active);
+}
+
+void istream_put_plain(struct istream_writer *w, const struct istream_code *code, uint32_t instruction,
+                       uint32_t count, lane_mask active)
+{
+    go_on(w, code, instruction, active);
+    w->count += count;
+    w->steps += count;
+}
+
 void istream_put(struct istream_writer *w, const struct istream_code *code, uint32_t context_count,
                  uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
                  const struct istream_step *step, const struct request *request)
 {
     const struct isa_timing *row = &code->code->timing[instruction];
-    if (w->count && (w->code != code || instruction != w->first + w->count || active != w->active))
-        end_run(w, NULL, NULL);
-    if (!w->count)
-        begin_run(w, code, instruction, active);
+    go_on(w, code, instruction, active);
     w->count++;
     w->steps++;
     bool ends = stepped->moved || step->arrives || step->exits || stepped->sleep_ns ||

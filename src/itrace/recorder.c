@@ -119,6 +119,21 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     block->opened |= opened;
 }
 
+static uint32_t glide_recorded(struct isa_warp *warp, uint32_t most)
+{
+    struct recorded_block *own = warp->block->observed;
+    struct recorded_warp *w = &own->warps[warp->index];
+    const struct isa_code *code = warp->code;
+    const struct isa_timing *row = warp->next;
+    uint32_t count = own->isa->glide(warp, most);
+    if (!count)
+        return 0;
+    if (UNLIKELY(!w->code || w->code->code != code))
+        w->code = find_code(own->launch->kernel, code);
+    istream_put_plain(&w->stream, w->code, (uint32_t)(row - code->timing), count, warp->active);
+    return count;
+}
+
 /* ---- blocks ---- */
 
 static void block_begins(struct observer *observer, struct block *block)
@@ -260,6 +275,7 @@ static size_t find_kernel(struct itrace_recorder *recorder, const struct kernel 
     made->number = kernel->number;
     made->isa = *kernel->isa;
     made->isa.step = step_recorded;
+    made->isa.glide = kernel->isa->glide ? glide_recorded : NULL;
     pthread_mutex_init(&made->lock, NULL);
     mem_grow(recorder->kernels, recorder->kernel_count, recorder->kernel_capacity);
     recorder->kernels[recorder->kernel_count] = made;
