@@ -130,7 +130,6 @@ struct istream_writer {
     const struct istream_code *last_code;
     uint32_t last_end;
     lane_mask last_active;
-    uint64_t steps;
     lane_mask waiting[16]; /* by barrier: lanes that wait there */
 };
 

@@ -126,6 +126,23 @@ static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid
     return true;
 }
 
+/* The addresses of some lanes, and what is known of them. */
+struct lanes_at {
+    const uint64_t *at;
+    lane_mask lanes;
+    uint64_t base;          /* of the first */
+    uint32_t layout, bytes; /* enum lanes_layout; of a lane */
+};
+
+/* Whether the grid is that of a full warp with this stride. */
+static bool is_stride(const struct address_grid *grid, lane_mask lanes, int32_t stride)
+{
+    uint32_t whole = lanes == UINT32_MAX ? 5 : 6;
+    if (grid->shift >= whole)
+        return grid->stride == stride;
+    return grid->row == stride << grid->shift && (!grid->shift || grid->stride == stride);
+}
+
 /* The grid that the first lanes and the first row make, if there is one. */
 static void find_grid(const uint64_t at[], lane_mask lanes, struct address_grid *grid)
 {
@@ -180,24 +197,32 @@ static void put_grid(struct blob *data, const struct address_grid *grid)
 }
 
 /* How addresses are told; the grid becomes theirs, if they have one. */
-static uint32_t form_of(const uint64_t at[], lane_mask lanes, struct address_grid *grid)
+static uint32_t form_of(const struct lanes_at *of, struct address_grid *grid)
 {
     struct address_grid found;
-    if (LIKELY(fits(at, lanes, grid)))
+    if (of->layout) {
+        int32_t stride = of->layout == LAYOUT_SAME ? 0 : (int32_t)of->bytes;
+        if (LIKELY(is_stride(grid, of->lanes, stride)))
+            return 0;
+        *grid = (struct address_grid){.stride = stride, .shift = 6};
+        return ADDRESSES_GRID;
+    }
+    if (LIKELY(fits(of->at, of->lanes, grid)))
         return 0;
-    find_grid(at, lanes, &found);
-    if (!fits(at, lanes, &found))
-        return ADDRESSES_LIST | (can_scale(at, lanes) ? ADDRESSES_SCALED : 0);
+    find_grid(of->at, of->lanes, &found);
+    if (!fits(of->at, of->lanes, &found))
+        return ADDRESSES_LIST | (can_scale(of->at, of->lanes) ? ADDRESSES_SCALED : 0);
     *grid = found;
     return ADDRESSES_GRID;
 }
 
-static void put_addresses(struct istream_writer *w, struct access_context *context, const uint64_t at[],
-                          lane_mask lanes, lane_mask mask)
+static void put_addresses(struct istream_writer *w, struct access_context *context, const struct lanes_at *of,
+                          lane_mask mask)
 {
     struct blob *data = &w->data;
-    uint32_t first = first_lane(lanes), form = form_of(at, lanes, &context->grid);
-    uint64_t base = at[first];
+    lane_mask lanes = of->lanes;
+    uint32_t form = form_of(of, &context->grid);
+    uint64_t base = of->base;
     int64_t missed = (int64_t)(base - (context->base + (uint64_t)(int64_t)context->delta));
     form |= lanes != mask ? ADDRESSES_LANES : 0;
     form |= context->seen && missed ? ADDRESSES_MISSED : 0;
@@ -214,16 +239,36 @@ static void put_addresses(struct istream_writer *w, struct access_context *conte
     context->base = base;
     context->seen = true;
     if (form & ADDRESSES_LIST)
-        put_list(data, at, lanes, first, form & ADDRESSES_SCALED);
+        put_list(data, of->at, lanes, first_lane(lanes), form & ADDRESSES_SCALED);
 }
 
 /* A set that is not of global memory; the context predicts the first of an instruction. */
 static void put_set(struct istream_writer *w, struct access_context *context, bool *predicted,
-                    const uint64_t at[], lane_mask lanes, lane_mask mask)
+                    const struct lanes_at *of, lane_mask mask)
 {
     struct access_context none = {.seen = true};
-    put_addresses(w, *predicted ? &none : context, at, lanes, mask);
+    put_addresses(w, *predicted ? &none : context, of, mask);
     *predicted = true;
+}
+
+static struct lanes_at lanes_at(const uint64_t at[], lane_mask lanes)
+{
+    return (struct lanes_at){.at = at, .lanes = lanes, .base = at[first_lane(lanes)]};
+}
+
+static void put_shared(struct istream_writer *w, struct access_context *context, bool *predicted,
+                       const struct request *request, lane_mask mask)
+{
+    uint64_t at[ISA_LANES];
+    struct lanes_at of = {.at = at,
+                          .lanes = request->shared,
+                          .base = request->shared_at[first_lane(request->shared)],
+                          .layout = request->shared_layout,
+                          .bytes = request->shared_bytes};
+    if (!of.layout)
+        for (uint32_t i = 0; i < request->of.width; i++)
+            at[i] = request->shared_at[i];
+    put_set(w, context, predicted, &of, mask);
 }
 
 /* ---- accesses ---- */
@@ -292,7 +337,6 @@ static void put_access(struct istream_writer *w, struct access_context *context,
                        const struct request *request)
 {
     struct access_shape shape;
-    uint64_t shared_at[ISA_LANES];
     shape_of(request, &shape);
     bool same = !memcmp(&shape, &context->shape, sizeof shape);
     blob_put(&w->data, same);
@@ -303,17 +347,22 @@ static void put_access(struct istream_writer *w, struct access_context *context,
     bool predicted = shape.sets & (SET_PIECES | SET_GLOBAL);
     if (shape.sets & SET_PIECES)
         put_pieces(w, context, request);
-    else if (shape.sets & SET_GLOBAL)
-        put_addresses(w, context, request->of.at, request->of.lanes, mask);
-    if (shape.sets & SET_SHARED) {
-        for (uint32_t i = 0; i < request->of.width; i++)
-            shared_at[i] = request->shared_at[i];
-        put_set(w, context, &predicted, shared_at, request->shared, mask);
+    else if (shape.sets & SET_GLOBAL) {
+        struct lanes_at of = lanes_at(request->of.at, request->of.lanes);
+        of.layout = request->of.layout;
+        of.bytes = request->of.bytes;
+        put_addresses(w, context, &of, mask);
     }
-    if (shape.sets & SET_LOCAL)
-        put_set(w, context, &predicted, request->local_at, request->local, mask);
-    if (shape.sets & SET_PARAM)
-        put_set(w, context, &predicted, request->param_at, request->param, mask);
+    if (shape.sets & SET_SHARED)
+        put_shared(w, context, &predicted, request, mask);
+    if (shape.sets & SET_LOCAL) {
+        struct lanes_at of = lanes_at(request->local_at, request->local);
+        put_set(w, context, &predicted, &of, mask);
+    }
+    if (shape.sets & SET_PARAM) {
+        struct lanes_at of = lanes_at(request->param_at, request->param);
+        put_set(w, context, &predicted, &of, mask);
+    }
 }
 
 static struct access_context *context_of(struct istream_writer *w, uint32_t number, uint32_t count)
@@ -349,7 +398,6 @@ void istream_put_plain(struct istream_writer *w, const struct istream_code *code
 {
     go_on(w, code, instruction, active);
     w->count += count;
-    w->steps += count;
 }
 
 void istream_put(struct istream_writer *w, const struct istream_code *code, uint32_t context_count,
@@ -359,7 +407,6 @@ void istream_put(struct istream_writer *w, const struct istream_code *code, uint
     const struct isa_timing *row = &code->code->timing[instruction];
     go_on(w, code, instruction, active);
     w->count++;
-    w->steps++;
     bool ends = stepped->moved || step->arrives || step->exits || stepped->sleep_ns ||
                 (stepped->mask != active && !row->guards);
     if (row->guards && !ends)

@@ -599,16 +599,25 @@ FOR_EACH_HOST static uint32_t words_of_line(const uint32_t at[32])
     return differ < LINE_BYTES ? mask : 0;
 }
 
-static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes)
+static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes,
+                             uint32_t layout)
 {
-    if (lanes == UINT32_MAX && are_dense(at, bytes))
-        use_range(user, at[0], 32 * bytes, use_global, use_global_bytes);
+    if (layout == LAYOUT_SAME)
+        use_range(user, at[0], bytes, use_global, use_global_bytes);
+    else if (layout == LAYOUT_DENSE || (lanes == UINT32_MAX && are_dense(at, bytes)))
+        use_range(user, at[0], isa_count_lanes(lanes) * bytes, use_global, use_global_bytes);
     else
         USE_LANES(user, at, lanes, bytes, use_global, use_global_bytes);
 }
 
-static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes)
+static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes,
+                             uint32_t layout)
 {
+    if (LIKELY(layout)) {
+        use_range(user, at[0], layout == LAYOUT_SAME ? bytes : isa_count_lanes(lanes) * bytes, use_shared,
+                  use_shared_bytes);
+        return;
+    }
     uint32_t words = lanes == UINT32_MAX && bytes == 4 ? words_of_line(at) : 0;
     if (LIKELY(words))
         use_shared(user, at[0] / LINE_BYTES, words);
@@ -632,14 +641,14 @@ static void see_shared(struct user *user, const struct request *request)
         return;
     }
     if (LIKELY(!request->shared_gap)) {
-        use_shared_lanes(user, request->shared_at, request->shared, bytes);
+        use_shared_lanes(user, request->shared_at, request->shared, bytes, request->shared_layout);
         return;
     }
     uint32_t second[ISA_LANES];
     EACH_LANE (i, request->shared)
         second[i] = request->shared_at[i] + request->shared_gap;
-    use_shared_lanes(user, request->shared_at, request->shared, bytes / 2);
-    use_shared_lanes(user, second, request->shared, bytes / 2);
+    use_shared_lanes(user, request->shared_at, request->shared, bytes / 2, LAYOUT_UNKNOWN);
+    use_shared_lanes(user, second, request->shared, bytes / 2, LAYOUT_UNKNOWN);
 }
 
 static void see_global(struct user *user, const struct request *request)
@@ -666,7 +675,7 @@ static void see_global(struct user *user, const struct request *request)
             use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global, use_global_bytes);
         return;
     }
-    use_global_lanes(user, of->at, of->lanes, of->bytes);
+    use_global_lanes(user, of->at, of->lanes, of->bytes, of->layout);
 }
 
 void races_use(struct races_block *own, uint32_t warp, const struct request *request)
