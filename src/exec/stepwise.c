@@ -35,7 +35,7 @@ static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_wa
     for (uint32_t left = slice; left; left--) {
         if (stepped.moved && !isa->settle(warp))
             return left != slice;
-        if (isa->glide)
+        if (isa->glide && warp->next->plain)
             left -= isa->glide(warp, left - 1);
         isa->step(warp, &stepped);
         if (request->of.kind || request->shared || request->local || request->param)

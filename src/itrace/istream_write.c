@@ -89,10 +89,14 @@ static void begin_run(struct istream_writer *w, const struct istream_code *code,
     w->first = instruction;
     w->active = active;
     w->opened = 0;
+    if (LIKELY(!w->waits))
+        return;
+    w->waits = false;
     for (uint32_t i = 0; i < COUNT_OF(w->waiting); i++) {
         bool waits = w->waiting[i] & active || w->waiting[i] == UINT64_MAX; /* all: be any active or none */
         w->opened |= (uint32_t)waits << i;
         w->waiting[i] = waits && w->waiting[i] == UINT64_MAX ? 0 : w->waiting[i] & ~active;
+        w->waits |= w->waiting[i] != 0;
     }
 }
 
@@ -104,20 +108,52 @@ void istream_end(struct istream_writer *w)
 
 /* ---- addresses ---- */
 
-/* Whether all lanes of a full warp are where the grid says. */
-FOR_EACH_HOST static bool full_fits(const uint64_t at[], uint32_t width, const struct address_grid *grid)
+/* Whether all lanes of a full warp are where the grid says. 32 bits tell how far they are from the first in
+ * most grids. */
+static bool is_small(const struct address_grid *grid)
 {
-    uint64_t differ = 0, stride = (uint64_t)(int64_t)grid->stride, row = (uint64_t)(int64_t)grid->row;
-    uint32_t shift = grid->shift, mask = (1u << shift) - 1;
-    for (uint32_t i = 0; i < width; i++)
-        differ |= at[i] ^ (at[0] + stride * (i & mask) + row * (i >> shift));
-    return !differ;
+    return (uint32_t)grid->stride + (1 << 24) < 1 << 25 && (uint32_t)grid->row + (1 << 24) < 1 << 25;
+}
+
+/* The width is a constant: compilers make the best of it. */
+#define FULL_FITS(at, width, grid, type)                                                                     \
+    do {                                                                                                     \
+        uint32_t shift = (grid)->shift, mask = (1u << shift) - 1;                                            \
+        type differ = 0;                                                                                     \
+        for (uint32_t i = 0; i < (width); i++) {                                                             \
+            uint32_t offset = (uint32_t)(grid)->stride * (i & mask) + (uint32_t)(grid)->row * (i >> shift);  \
+            differ |= (at)[i] ^ ((at)[0] + (type)(int32_t)offset);                                           \
+        }                                                                                                    \
+        return !differ;                                                                                      \
+    } while (0)
+
+FOR_EACH_HOST static bool small_fits_32(const uint64_t at[], const struct address_grid *grid)
+{
+    FULL_FITS(at, 32, grid, uint64_t);
+}
+
+FOR_EACH_HOST static bool small_fits_64(const uint64_t at[], const struct address_grid *grid)
+{
+    FULL_FITS(at, 64, grid, uint64_t);
+}
+
+/* Addresses in shared memory have 32 bits, whatever the grid. */
+FOR_EACH_HOST static bool shared_fits_32(const uint32_t at[], const struct address_grid *grid)
+{
+    FULL_FITS(at, 32, grid, uint32_t);
+}
+
+FOR_EACH_HOST static bool shared_fits_64(const uint32_t at[], const struct address_grid *grid)
+{
+    FULL_FITS(at, 64, grid, uint32_t);
 }
 
 static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
 {
-    if (LIKELY(lanes == UINT32_MAX || lanes == UINT64_MAX))
-        return full_fits(at, lanes == UINT32_MAX ? 32 : 64, grid);
+    if (LIKELY(lanes == UINT32_MAX && is_small(grid)))
+        return small_fits_32(at, grid);
+    if (lanes == UINT64_MAX && is_small(grid))
+        return small_fits_64(at, grid);
     uint32_t first = first_lane(lanes);
     uint64_t base = at[first] - address_grid_offset(grid, first);
     EACH_LANE (i, lanes)
@@ -129,6 +165,8 @@ static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid
 /* The addresses of some lanes, and what is known of them. */
 struct lanes_at {
     const uint64_t *at;
+    const uint32_t *shared_at; /* or NULL: `at` is as it is; else it is `room`, filled when it is needed */
+    uint64_t *room;
     lane_mask lanes;
     uint64_t base;          /* of the first */
     uint32_t layout, bytes; /* enum lanes_layout; of a lane */
@@ -170,35 +208,108 @@ static void find_grid(const uint64_t at[], lane_mask lanes, struct address_grid 
     grid->row = (int32_t)row;
 }
 
-static void put_list(struct blob *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
+static void put_list(struct blob *data, const uint64_t at[], lane_mask lanes, bool scaled)
 {
-    uint64_t before = at[first];
+    uint8_t *to = blob_room(data, ISA_LANES * BLOB_VARINT_MOST);
+    uint64_t before = at[first_lane(lanes)];
+    uint32_t shift = scaled ? 2 : 0;
     EACH_LANE (i, lanes & (lanes - 1)) {
-        int64_t distance = (int64_t)(at[i] - before);
-        blob_put_signed(data, scaled ? distance / 4 : distance);
+        to = blob_write_signed(to, (int64_t)(at[i] - before) >> shift);
         before = at[i];
     }
+    data->count = (size_t)(to - data->at);
 }
 
-static bool can_scale(const uint64_t at[], lane_mask lanes)
+static void put_table(struct istream_writer *w, const uint64_t at[], lane_mask lanes, uint64_t base,
+                      bool scaled)
 {
-    uint64_t low = 0;
-    uint32_t first = first_lane(lanes);
+    struct blob *data = &w->data;
+    uint8_t *to = blob_room(data, ISA_LANES);
+    w->table_bytes += isa_count_lanes(lanes);
+    uint32_t shift = scaled ? 2 : 0;
+    if (lanes == UINT32_MAX || lanes == UINT64_MAX) {
+        uint32_t width = lanes == UINT32_MAX ? 32 : 64;
+        for (uint32_t i = 0; i < width; i++)
+            to[i] = (uint8_t)((at[i] - base) >> shift);
+        data->count += width;
+        return;
+    }
     EACH_LANE (i, lanes)
-        low |= (at[i] - at[first]) & 3;
-    return !low;
+        *to++ = (uint8_t)((at[i] - base) >> shift);
+    data->count = (size_t)(to - data->at);
 }
 
-static void put_grid(struct blob *data, const struct address_grid *grid)
+/* How addresses lie that are in no grid. */
+enum { LEAP = 64 }; /* units from lane to lane that take two bytes in a list */
+struct spread {
+    uint64_t low, high, odd; /* odd: bits below units of 4 bytes in which they differ */
+    bool leaps;              /* some lane is far from the one before: in a list it takes two bytes */
+};
+
+FOR_EACH_HOST static struct spread spread_full(const uint64_t at[], uint32_t width)
 {
-    blob_put(data, grid->shift);
-    blob_put_signed(data, grid->stride);
-    blob_put_signed(data, grid->row);
+    uint64_t low = at[0], high = at[0], odd = 0, far = 0, farther = 0;
+    for (uint32_t i = 1; i < width; i++) {
+        low = at[i] < low ? at[i] : low;
+        high = at[i] > high ? at[i] : high;
+        odd |= at[i] ^ at[0];
+        far |= at[i] - at[i - 1] + LEAP > 2 * LEAP - 1;
+        farther |= at[i] - at[i - 1] + 4 * LEAP > 8 * LEAP - 1;
+    }
+    return (struct spread){low, high, odd & 3, odd & 3 ? far : farther};
+}
+
+static struct spread spread_of(const uint64_t at[], lane_mask lanes)
+{
+    if (lanes == UINT32_MAX || lanes == UINT64_MAX)
+        return spread_full(at, lanes == UINT32_MAX ? 32 : 64);
+    uint32_t before = first_lane(lanes);
+    struct spread s = {.low = at[before], .high = at[before]};
+    bool far = false, farther = false;
+    EACH_LANE (i, lanes) {
+        s.low = min_u64(s.low, at[i]);
+        s.high = max_u64(s.high, at[i]);
+        s.odd |= (at[i] ^ at[before]) & 3;
+        far |= at[i] - at[before] + LEAP > 2 * LEAP - 1;
+        farther |= at[i] - at[before] + 4 * LEAP > 8 * LEAP - 1;
+        before = i;
+    }
+    s.leaps = s.odd ? far : farther;
+    return s;
+}
+
+static uint8_t *write_grid(uint8_t *at, const struct address_grid *grid)
+{
+    *at++ = grid->shift;
+    return blob_write_signed(blob_write_signed(at, grid->stride), grid->row);
+}
+
+/* Addresses in no grid. Those in a table are told from the last base on, if they are behind it and near; else
+ * from their lowest one. */
+static uint32_t form_of_none(struct lanes_at *of, const struct access_context *context)
+{
+    struct spread s = spread_of(of->at, of->lanes);
+    uint32_t scaled = s.odd ? 0 : ADDRESSES_SCALED, shift = scaled ? 2 : 0;
+    if (!s.leaps || (s.high - s.low) >> shift > UINT8_MAX)
+        return ADDRESSES_LIST | scaled;
+    bool from_last = context->seen && s.low >= context->base &&
+                     (s.high - context->base) >> shift <= UINT8_MAX &&
+                     !((s.low - context->base) & ((1u << shift) - 1));
+    of->base = from_last ? context->base : s.low;
+    return ADDRESSES_TABLE | scaled;
+}
+
+static bool lanes_fit_shared(const struct lanes_at *of, const struct address_grid *grid)
+{
+    return of->lanes == UINT32_MAX   ? shared_fits_32(of->shared_at, grid)
+           : of->lanes == UINT64_MAX ? shared_fits_64(of->shared_at, grid)
+                                     : false;
 }
 
 /* How addresses are told; the grid becomes theirs, if they have one. */
-static uint32_t form_of(const struct lanes_at *of, struct address_grid *grid)
+static uint32_t form_of(struct lanes_at *of, struct access_context *context)
 {
+    struct address_grid *grid = &context->grid;
     struct address_grid found;
     if (of->layout) {
         int32_t stride = of->layout == LAYOUT_SAME ? 0 : (int32_t)of->bytes;
@@ -207,44 +318,54 @@ static uint32_t form_of(const struct lanes_at *of, struct address_grid *grid)
         *grid = (struct address_grid){.stride = stride, .shift = 6};
         return ADDRESSES_GRID;
     }
+    if (of->shared_at && lanes_fit_shared(of, grid))
+        return 0;
+    if (of->shared_at)
+        EACH_LANE (i, of->lanes)
+            of->room[i] = of->shared_at[i];
     if (LIKELY(fits(of->at, of->lanes, grid)))
         return 0;
     find_grid(of->at, of->lanes, &found);
     if (!fits(of->at, of->lanes, &found))
-        return ADDRESSES_LIST | (can_scale(of->at, of->lanes) ? ADDRESSES_SCALED : 0);
+        return form_of_none(of, context);
     *grid = found;
     return ADDRESSES_GRID;
 }
 
-static void put_addresses(struct istream_writer *w, struct access_context *context, const struct lanes_at *of,
+static void put_addresses(struct istream_writer *w, struct access_context *context, struct lanes_at *of,
                           lane_mask mask)
 {
+    enum { HEAD_MOST = 2 + 4 * BLOB_VARINT_MOST };
     struct blob *data = &w->data;
-    lane_mask lanes = of->lanes;
-    uint32_t form = form_of(of, &context->grid);
+    uint32_t form = form_of(of, context);
+    bool in_table = form & ADDRESSES_TABLE, seen = context->seen;
     uint64_t base = of->base;
-    int64_t missed = (int64_t)(base - (context->base + (uint64_t)(int64_t)context->delta));
-    form |= lanes != mask ? ADDRESSES_LANES : 0;
-    form |= context->seen && missed ? ADDRESSES_MISSED : 0;
-    blob_put(data, (uint8_t)form);
-    if (form & ADDRESSES_LANES)
-        blob_put_varint(data, lanes);
-    if (form & ADDRESSES_GRID)
-        put_grid(data, &context->grid);
-    if (!context->seen)
+    int64_t missed = (int64_t)(base - context->base - (in_table ? 0 : (uint64_t)(int64_t)context->delta));
+    form |= of->lanes != mask ? ADDRESSES_LANES : 0;
+    form |= seen && missed ? ADDRESSES_MISSED : 0;
+    uint8_t *to = blob_room(data, HEAD_MOST);
+    *to++ = (uint8_t)form;
+    if (UNLIKELY(form & ADDRESSES_LANES))
+        to = blob_write_varint(to, of->lanes);
+    if (UNLIKELY(form & ADDRESSES_GRID))
+        to = write_grid(to, &context->grid);
+    if (form & ADDRESSES_MISSED)
+        to = blob_write_signed(to, missed);
+    data->count = (size_t)(to - data->at);
+    if (UNLIKELY(!seen))
         blob_put_all(&w->firsts, &base, sizeof base);
-    else if (missed)
-        blob_put_signed(data, missed);
-    context->delta = context->seen ? istream_delta(base, context->base) : 0;
+    context->delta = seen && !in_table ? istream_delta(base, context->base) : 0;
     context->base = base;
     context->seen = true;
     if (form & ADDRESSES_LIST)
-        put_list(data, of->at, lanes, first_lane(lanes), form & ADDRESSES_SCALED);
+        put_list(data, of->at, of->lanes, form & ADDRESSES_SCALED);
+    else if (in_table)
+        put_table(w, of->at, of->lanes, base, form & ADDRESSES_SCALED);
 }
 
 /* A set that is not of global memory; the context predicts the first of an instruction. */
 static void put_set(struct istream_writer *w, struct access_context *context, bool *predicted,
-                    const struct lanes_at *of, lane_mask mask)
+                    struct lanes_at *of, lane_mask mask)
 {
     struct access_context none = {.seen = true};
     put_addresses(w, *predicted ? &none : context, of, mask);
@@ -261,13 +382,12 @@ static void put_shared(struct istream_writer *w, struct access_context *context,
 {
     uint64_t at[ISA_LANES];
     struct lanes_at of = {.at = at,
+                          .room = at,
+                          .shared_at = request->shared_at,
                           .lanes = request->shared,
                           .base = request->shared_at[first_lane(request->shared)],
                           .layout = request->shared_layout,
                           .bytes = request->shared_bytes};
-    if (!of.layout)
-        for (uint32_t i = 0; i < request->of.width; i++)
-            at[i] = request->shared_at[i];
     put_set(w, context, predicted, &of, mask);
 }
 
@@ -286,6 +406,12 @@ static void shape_of(const struct request *request, struct access_shape *shape)
 {
     const struct delivery *of = &request->of;
     *shape = (struct access_shape){.kind = of->kind};
+    if (LIKELY(of->kind == REQUEST_NONE && !request->local && !request->param)) {
+        shape->sets = request->shared ? SET_SHARED : 0;
+        shape->shared_bytes = request->shared ? request->shared_bytes : 0;
+        shape->flags = request->shared && request->shared_atomic ? ACCESS_SHARED_ATOMIC : 0;
+        return;
+    }
     if (request->shared) {
         shape->sets |= SET_SHARED;
         shape->shared_bytes = request->shared_bytes;
@@ -416,7 +542,7 @@ void istream_put(struct istream_writer *w, const struct istream_code *code, uint
     if (ends)
         end_run(w, stepped, step);
     if (step->arrives && step->waits)
-        w->waiting[step->barrier] |= step->waiting;
+        w->waiting[step->barrier] |= step->waiting, w->waits = true;
 }
 
 void istream_writer_reset(struct istream_writer *w)
