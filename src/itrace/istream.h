@@ -172,6 +172,7 @@ struct istream_run {
 
 struct istream_reader {
     struct scan runs, data;
+    const uint8_t *operations; /* of struct itrace_operations: `own`; or NULL: they are ours */
     const uint64_t *firsts, *firsts_end;
     struct access_context *contexts;
     struct istream_run run;

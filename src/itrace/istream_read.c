@@ -199,12 +199,18 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
     request->of.stage_bytes = stage_bytes;
 }
 
+static uint8_t own_operation(const struct istream_reader *reader, const struct access_shape *shape)
+{
+    bool is_atomic = shape->kind == REQUEST_ATOMIC;
+    return is_atomic && reader->operations ? reader->operations[shape->operation] : shape->operation;
+}
+
 /* Nothing that the memory pipeline could not take. */
-static bool shape_is_good(const struct access_shape *shape)
+static bool shape_is_good(const struct access_shape *shape, uint32_t operation)
 {
     enum { LOCAL_BYTES = 32 };
     bool has_lanes = shape->sets & SET_GLOBAL, has_pieces = shape->sets & SET_PIECES;
-    if (shape->kind > REQUEST_PIECES || shape->operation >= atomic_row_count)
+    if (shape->kind > REQUEST_PIECES || operation >= atomic_row_count)
         return false;
     if ((shape->kind == REQUEST_PIECES) != has_pieces ||
         (shape->kind != REQUEST_NONE && !has_pieces) != has_lanes)
@@ -250,7 +256,10 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         const uint8_t *told = scan_take(data, sizeof *shape);
         if (told)
             memcpy(shape, told, sizeof *shape);
-        if (!shape_is_good(shape)) {
+        uint8_t operation = own_operation(reader, shape);
+        if (shape_is_good(shape, operation)) {
+            shape->operation = operation;
+        } else {
             data->bad = true;
             *shape = (struct access_shape){0};
         }
