@@ -108,52 +108,52 @@ void istream_end(struct istream_writer *w)
 
 /* ---- addresses ---- */
 
-/* Whether all lanes of a full warp are where the grid says. 32 bits tell how far they are from the first in
- * most grids. */
+/* Whether all these lanes are where the grid says; what others have does not count. 32 bits tell how far they
+ * are from the first in most grids. The width is a constant: compilers make the best of it. */
+#define LANES_FIT(at, lanes, width, grid, type)                                                              \
+    do {                                                                                                     \
+        uint32_t first = first_lane(lanes);                                                                  \
+        uint32_t shift = (grid)->shift, mask = (1u << shift) - 1;                                            \
+        type base = (at)[first] - (type)address_grid_offset(grid, first), differ = 0;                        \
+        for (uint32_t i = 0; i < (width); i++) {                                                             \
+            uint32_t offset = (uint32_t)(grid)->stride * (i & mask) + (uint32_t)(grid)->row * (i >> shift);  \
+            type missed = (at)[i] ^ (base + (type)(int32_t)offset);                                          \
+            differ |= (lanes) >> i & 1 ? missed : 0;                                                         \
+        }                                                                                                    \
+        return !differ;                                                                                      \
+    } while (0)
+
+FOR_EACH_HOST static bool fits_32(const uint64_t at[], uint32_t lanes, const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 32, grid, uint64_t);
+}
+
+FOR_EACH_HOST static bool fits_64(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 64, grid, uint64_t);
+}
+
+/* Addresses in shared memory have 32 bits, whatever the grid. */
+FOR_EACH_HOST static bool shared_fits_32(const uint32_t at[], uint32_t lanes, const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 32, grid, uint32_t);
+}
+
+FOR_EACH_HOST static bool shared_fits_64(const uint32_t at[], lane_mask lanes,
+                                         const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 64, grid, uint32_t);
+}
+
 static bool is_small(const struct address_grid *grid)
 {
     return (uint32_t)grid->stride + (1 << 24) < 1 << 25 && (uint32_t)grid->row + (1 << 24) < 1 << 25;
 }
 
-/* The width is a constant: compilers make the best of it. */
-#define FULL_FITS(at, width, grid, type)                                                                     \
-    do {                                                                                                     \
-        uint32_t shift = (grid)->shift, mask = (1u << shift) - 1;                                            \
-        type differ = 0;                                                                                     \
-        for (uint32_t i = 0; i < (width); i++) {                                                             \
-            uint32_t offset = (uint32_t)(grid)->stride * (i & mask) + (uint32_t)(grid)->row * (i >> shift);  \
-            differ |= (at)[i] ^ ((at)[0] + (type)(int32_t)offset);                                           \
-        }                                                                                                    \
-        return !differ;                                                                                      \
-    } while (0)
-
-FOR_EACH_HOST static bool small_fits_32(const uint64_t at[], const struct address_grid *grid)
-{
-    FULL_FITS(at, 32, grid, uint64_t);
-}
-
-FOR_EACH_HOST static bool small_fits_64(const uint64_t at[], const struct address_grid *grid)
-{
-    FULL_FITS(at, 64, grid, uint64_t);
-}
-
-/* Addresses in shared memory have 32 bits, whatever the grid. */
-FOR_EACH_HOST static bool shared_fits_32(const uint32_t at[], const struct address_grid *grid)
-{
-    FULL_FITS(at, 32, grid, uint32_t);
-}
-
-FOR_EACH_HOST static bool shared_fits_64(const uint32_t at[], const struct address_grid *grid)
-{
-    FULL_FITS(at, 64, grid, uint32_t);
-}
-
 static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
 {
-    if (LIKELY(lanes == UINT32_MAX && is_small(grid)))
-        return small_fits_32(at, grid);
-    if (lanes == UINT64_MAX && is_small(grid))
-        return small_fits_64(at, grid);
+    if (LIKELY(is_small(grid)))
+        return lanes >> 32 ? fits_64(at, lanes, grid) : fits_32(at, (uint32_t)lanes, grid);
     uint32_t first = first_lane(lanes);
     uint64_t base = at[first] - address_grid_offset(grid, first);
     EACH_LANE (i, lanes)
@@ -299,11 +299,10 @@ static uint32_t form_of_none(struct lanes_at *of, const struct access_context *c
     return ADDRESSES_TABLE | scaled;
 }
 
-static bool lanes_fit_shared(const struct lanes_at *of, const struct address_grid *grid)
+static bool shared_fits(const struct lanes_at *of, const struct address_grid *grid)
 {
-    return of->lanes == UINT32_MAX   ? shared_fits_32(of->shared_at, grid)
-           : of->lanes == UINT64_MAX ? shared_fits_64(of->shared_at, grid)
-                                     : false;
+    return of->lanes >> 32 ? shared_fits_64(of->shared_at, of->lanes, grid)
+                           : shared_fits_32(of->shared_at, (uint32_t)of->lanes, grid);
 }
 
 /* How addresses are told; the grid becomes theirs, if they have one. */
@@ -318,13 +317,11 @@ static uint32_t form_of(struct lanes_at *of, struct access_context *context)
         *grid = (struct address_grid){.stride = stride, .shift = 6};
         return ADDRESSES_GRID;
     }
-    if (of->shared_at && lanes_fit_shared(of, grid))
+    if (LIKELY(of->shared_at ? shared_fits(of, grid) : fits(of->at, of->lanes, grid)))
         return 0;
     if (of->shared_at)
-        EACH_LANE (i, of->lanes)
+        for (uint32_t i = 0; i < ISA_LANES; i++)
             of->room[i] = of->shared_at[i];
-    if (LIKELY(fits(of->at, of->lanes, grid)))
-        return 0;
     find_grid(of->at, of->lanes, &found);
     if (!fits(of->at, of->lanes, &found))
         return form_of_none(of, context);
