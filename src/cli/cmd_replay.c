@@ -198,10 +198,10 @@ static bool report(const struct replay_request *r, const struct system *system, 
 }
 
 /* What a checkpoint can be gone on from with: the same trace. */
-static void identify(const struct replay_request *r, const struct itrace_reader *reader,
-                     struct text *identity)
+static void identify(const struct itrace_reader *reader, struct text *identity)
 {
-    text_add(identity, "trace = %s, %llu bytes\n", r->folder,
+    text_add(identity, "trace = %016llx, %llu bytes\n",
+             (unsigned long long)itrace_reader_trace(reader)->digest,
              (unsigned long long)itrace_reader_bytes(reader));
 }
 
@@ -228,7 +228,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
     struct text identity = {0};
     struct replaying_options how = {0};
     bool stopped = false;
-    identify(r, reader, &identity);
+    identify(reader, &identity);
     struct driver_options with = {.system = system_name(r, trace),
                                   .settings = r->timing.settings,
                                   .run_dir = folder,

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +26,9 @@ struct itracing {
     uint32_t streams;
     pthread_t thread; /* the first that submitted something */
     bool has_thread;
-    uint64_t ranges_seen; /* memory.ranges_changed, when it was noted last */
-    struct blob filled;   /* a bit for each page of managed memory that is known not to be zero */
+    uint64_t ranges_seen;        /* memory.ranges_changed, when it was noted last */
+    struct memory_ranges ranges; /* as they were then, sorted */
+    struct blob filled;          /* a bit for each page of managed memory that is known not to be zero */
 };
 
 /* ---- where it goes ---- */
@@ -225,22 +227,48 @@ static void note_thread(struct itracing *own)
     own->trace->several_threads |= !pthread_equal(own->thread, pthread_self());
 }
 
+static int by_range(const void *a, const void *b)
+{
+    const struct memory_range *left = a, *right = b;
+    if (left->at != right->at)
+        return left->at < right->at ? -1 : 1;
+    if (left->bytes != right->bytes)
+        return left->bytes < right->bytes ? -1 : 1;
+    return left->to.packed < right->to.packed ? -1 : left->to.packed > right->to.packed;
+}
+
+/* Those of one list that are not in the other; both are sorted. */
+static void note_ranges_without(struct itracing *own, enum itrace_call_kind kind,
+                                const struct memory_ranges *of, const struct memory_ranges *without)
+{
+    for (size_t i = 0, k = 0; i < of->count; i++) {
+        while (k < without->count && by_range(&without->at[k], &of->at[i]) < 0)
+            k++;
+        if (k < without->count && !by_range(&without->at[k], &of->at[i])) {
+            k++;
+            continue;
+        }
+        struct itrace_call *call = add_call(own, kind);
+        call->field[0] = of->at[i].at;
+        call->field[1] = of->at[i].bytes;
+        call->field[2] = of->at[i].to.packed;
+    }
+}
+
 static void note_apart(struct itracing *own, struct driver *driver)
 {
-    struct memory_ranges ranges = {0};
+    struct memory_ranges now = {0}, before = own->ranges;
     uint64_t changed = atomic_load(&driver->memory.ranges_changed);
     if (own->ranges_seen == changed)
         return;
     own->ranges_seen = changed;
-    memory_list_apart(driver, &ranges);
-    add_call(own, CALL_MEMORY)->field[0] = ranges.count;
-    for (size_t i = 0; i < ranges.count; i++) {
-        struct itrace_call *call = add_call(own, CALL_RANGE);
-        call->field[0] = ranges.at[i].at;
-        call->field[1] = ranges.at[i].bytes;
-        call->field[2] = ranges.at[i].to.packed;
-    }
-    mem_free(ranges.at);
+    memory_list_apart(driver, &now);
+    if (now.count)
+        qsort(now.at, now.count, sizeof *now.at, by_range);
+    note_ranges_without(own, CALL_GONE, &before, &now);
+    note_ranges_without(own, CALL_RANGE, &now, &before);
+    mem_free(before.at);
+    own->ranges = now;
 }
 
 static bool is_zero(const char *page)
@@ -478,6 +506,7 @@ bool itracing_finish(struct driver *driver, struct err *err)
     text_fini(&own->folder);
     text_fini(&own->note);
     blob_fini(&own->filled);
+    mem_free(own->ranges.at);
     itrace_free(trace);
     pthread_mutex_destroy(&own->lock);
     mem_free(own);

@@ -329,15 +329,39 @@ static void skip_launch(struct replaying *r, struct stream *stream)
 
 /* ---- memory that is in no arena, and managed memory ---- */
 
-static void forget_memory(struct driver *driver)
+static void unmap(const struct memory_range *range)
+{
+    mem_unmap(range->host - range->at % PAGE, range->bytes + PAGE);
+}
+
+static void forget_all_memory(struct driver *driver)
 {
     struct memory *memory = &driver->memory;
     pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < memory->replayed_count; i++)
-        mem_unmap(memory->replayed[i].host - memory->replayed[i].at % PAGE, memory->replayed[i].bytes + PAGE);
+        unmap(&memory->replayed[i]);
     memory->replayed_count = 0;
     memory->ranges_changed++;
     pthread_mutex_unlock(&memory->lock);
+}
+
+static bool forget_memory(struct replaying *r, const struct itrace_call *call)
+{
+    struct memory *memory = &r->driver->memory;
+    size_t i = 0;
+    pthread_mutex_lock(&memory->lock);
+    while (i < memory->replayed_count &&
+           (memory->replayed[i].at != call->field[0] || memory->replayed[i].bytes != call->field[1] ||
+            memory->replayed[i].to.packed != call->field[2]))
+        i++;
+    bool found = i < memory->replayed_count;
+    if (found) {
+        unmap(&memory->replayed[i]);
+        memory->replayed[i] = memory->replayed[--memory->replayed_count];
+        memory->ranges_changed++;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return found || err_set(r->err, "the trace forgets memory that is not there");
 }
 
 static bool add_memory(struct replaying *r, const struct itrace_call *call)
@@ -453,9 +477,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
                                        .bytes = field[4]};
         timeline_manage(r->driver, &order);
         return true;
-    case CALL_MEMORY:
-        forget_memory(r->driver);
-        return true;
+    case CALL_GONE:
+        return forget_memory(r, call);
     case CALL_RANGE:
         return add_memory(r, call);
     case CALL_FILLED:
@@ -549,7 +572,7 @@ void replaying_fini(struct driver *driver)
     for (size_t i = 0; i < driver->replayed_count; i++)
         replay_kernel_free(driver->replayed[i]);
     mem_free(driver->replayed);
-    forget_memory(driver);
+    forget_all_memory(driver);
     mem_free(driver->memory.replayed);
     if (driver->replay_host)
         mem_unmap(driver->replay_host, driver->replay_host_bytes);

@@ -60,11 +60,12 @@ void answer_request(const struct isa_ops *isa, struct isa_warp *w, struct reques
         break;
     case REQUEST_LOAD:
     case REQUEST_CONSTANT:
-        if (request->of.lanes)
+        if (request->of.lanes && !request->done)
             load_lanes(isa, &request->of);
         break;
     case REQUEST_STORE:
-        store_lanes(isa, request);
+        if (!request->done)
+            store_lanes(isa, request);
         break;
     case REQUEST_ATOMIC:
         do_atomics(isa, request);

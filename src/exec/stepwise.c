@@ -35,6 +35,8 @@ static bool run_warp(struct team *team, const struct isa_ops *isa, struct isa_wa
     for (uint32_t left = slice; left; left--) {
         if (stepped.moved && !isa->settle(warp))
             return left != slice;
+        if (isa->glide && warp->next->plain)
+            left -= isa->glide(warp, left - 1);
         isa->step(warp, &stepped);
         if (request->of.kind || request->shared || request->local || request->param)
             answer_request(isa, warp, request);
@@ -112,6 +114,7 @@ static void *thread_main(void *user)
     struct stepwise *s = user;
     jmp_buf on_fault;
     struct team *team = team_new(s->launch, s->serial, UINT32_MAX, s->workspace, &on_fault);
+    team->request.at_once = true;
     if (!setjmp(on_fault))
         run_blocks(s, team);
     else

@@ -26,6 +26,13 @@ enum shared_use {
     SHARED_SYNC,     /* they are a barrier */
 };
 
+/* What is known of the addresses of a full warp, so that nobody has to look again. */
+enum lanes_layout {
+    LAYOUT_UNKNOWN,
+    LAYOUT_SAME,  /* all are one */
+    LAYOUT_DENSE, /* each lane's bytes are behind those of the lane before */
+};
+
 /* Bytes of global memory, and where on the host they come from or go to. */
 struct piece {
     uint64_t at;
@@ -40,11 +47,12 @@ struct delivery {
     const void *how; /* bytes become registers: the instruction set's own */
     char *registers; /* of the function that loads */
     lane_mask lanes;
-    uint8_t kind;  /* enum request_kind */
-    uint8_t bytes; /* of a lane, which may begin at any address, but for atomic operations */
-    uint8_t width; /* lanes of the warp: 32 or 64 */
-    bool keep;     /* may be kept in the SM's own cache */
-    bool acquires; /* what is read after it must be as new */
+    uint8_t kind;   /* enum request_kind */
+    uint8_t bytes;  /* of a lane, which may begin at any address, but for atomic operations */
+    uint8_t width;  /* lanes of the warp: 32 or 64 */
+    bool keep;      /* may be kept in the SM's own cache */
+    bool acquires;  /* what is read after it must be as new */
+    uint8_t layout; /* enum lanes_layout */
     /* of an atomic operation */
     uint8_t operation; /* a row of exec/atomics.h */
     bool returns;
@@ -61,7 +69,9 @@ struct delivery {
 };
 
 struct request {
-    bool writes; /* REQUEST_PIECES */
+    bool at_once; /* addresses are the host's: who asks may load and store itself, */
+    bool done;    /* and has done so */
+    bool writes;  /* REQUEST_PIECES */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
     /* Where pieces gather whose bytes are of use only together, such as texels, with what else the
@@ -72,8 +82,9 @@ struct request {
     lane_mask shared, local, param;
     uint8_t shared_bytes, local_bytes;
     bool shared_atomic, local_writes;
-    uint8_t shared_use;  /* enum shared_use */
-    uint32_t shared_gap; /* the second half of a lane's bytes is so far from the first; 0: behind it */
+    uint8_t shared_use;    /* enum shared_use */
+    uint8_t shared_layout; /* enum lanes_layout */
+    uint32_t shared_gap;   /* the second half of a lane's bytes is so far from the first; 0: behind it */
     struct delivery of;
     uint64_t operand[ISA_LANES], compare[ISA_LANES];
     uint32_t shared_at[ISA_LANES];
@@ -87,7 +98,8 @@ static inline void request_clear(struct request *request)
     request->of.lanes = request->shared = request->local = request->param = 0;
     request->of.barrier = NULL;
     request->of.is_async = request->of.merged = false;
-    request->shared_atomic = request->writes = false;
+    request->shared_atomic = request->writes = request->done = false;
+    request->shared_layout = request->of.layout = LAYOUT_UNKNOWN;
     request->shared_use = SHARED_READ;
     request->shared_gap = 0;
     request->piece_count = 0;

@@ -82,6 +82,9 @@ struct isa_ops {
     /* Goes to the next instruction. False: all of the warp waits, or it has ended. */
     bool (*settle)(struct isa_warp *warp);
     void (*step)(struct isa_warp *warp, struct isa_stepped *stepped);
+    /* Or NULL: executes several, at most so many; only plain ones that follow each other, without guard and
+     * role, and after which settle need not be called. Gives how many; 0: step must execute the next. */
+    uint32_t (*glide)(struct isa_warp *warp, uint32_t most);
     /* Whether settle may find something to do, though it did not before. */
     bool (*is_awake)(const struct isa_warp *warp);
     /* Now and then: may be a fault, as where more instructions ran than are allowed. */

@@ -40,14 +40,24 @@ static inline void blob_put_all(struct blob *bytes, const void *from, size_t cou
     bytes->count += count;
 }
 
+/* Where there is room: gives what is behind it. */
+static inline uint8_t *blob_write_varint(uint8_t *at, uint64_t value)
+{
+    for (; UNLIKELY(value >= 0x80); value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+static inline uint8_t *blob_write_signed(uint8_t *at, int64_t value)
+{
+    return blob_write_varint(at, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
 static inline void blob_put_varint(struct blob *bytes, uint64_t value)
 {
     uint8_t *at = blob_room(bytes, BLOB_VARINT_MOST);
-    uint8_t *from = at;
-    for (; value >= 0x80; value >>= 7)
-        *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    bytes->count += (size_t)(at - from);
+    bytes->count += (size_t)(blob_write_varint(at, value) - at);
 }
 
 static inline void blob_put_signed(struct blob *bytes, int64_t value)

@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-enum { LEVEL = 3 };
+enum { LEVEL = 3, LEVEL_TABLES = 1 }; /* places in tables repeat so little that it is no use to search */
 
 void chunk_block_add(struct chunk_block *block, const struct istream_writer *warp)
 {
@@ -12,11 +12,13 @@ void chunk_block_add(struct chunk_block *block, const struct istream_writer *war
     blob_put_all(&block->runs, warp->runs.at, warp->runs.count);
     blob_put_all(&block->data, warp->data.at, warp->data.count);
     blob_put_all(&block->firsts, warp->firsts.at, warp->firsts.count);
+    block->table_bytes += warp->table_bytes;
 }
 
 void chunk_block_reset(struct chunk_block *block)
 {
     block->lengths.count = block->runs.count = block->data.count = block->firsts.count = 0;
+    block->table_bytes = 0;
 }
 
 void chunk_block_fini(struct chunk_block *block)
@@ -33,6 +35,7 @@ void chunk_builder_add(struct chunk_builder *builder, const struct chunk_block *
     blob_put_all(&builder->all.runs, block->runs.at, block->runs.count);
     blob_put_all(&builder->all.data, block->data.at, block->data.count);
     blob_put_all(&builder->all.firsts, block->firsts.at, block->firsts.count);
+    builder->all.table_bytes += block->table_bytes;
     builder->block_count++;
 }
 
@@ -95,7 +98,8 @@ void chunk_pack(struct chunk_builder *builder, struct blob *packed, uint64_t *ra
     blob_room(packed, most);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     REQUIRE(context);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel,
+                           2 * all->table_bytes > raw.count ? LEVEL_TABLES : LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     packed->count = ZSTD_compress2(context, packed->at, most, raw.at, raw.count);
     ZSTD_freeCCtx(context);

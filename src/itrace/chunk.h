@@ -19,6 +19,7 @@ enum { CHUNK_RAW_MOST = 1 << 30 }; /* bytes, inflated */
 /* The streams of a block, one warp behind the other. */
 struct chunk_block {
     struct blob lengths, runs, data, firsts;
+    uint64_t table_bytes; /* as of struct istream_writer */
 };
 
 void chunk_block_add(struct chunk_block *block, const struct istream_writer *warp);

@@ -1,16 +1,17 @@
-/* The index of a trace: written and read by the same functions. Units are told by name, so that a trace stays
- * good when some are added. Roles, atomic operations and kinds of calls are numbers: increase VERSION when
+/* The index of a trace: written and read by the same functions. Units and atomic operations are told by name,
+ * so that a trace stays good when some are added. Roles and kinds of calls are numbers: increase VERSION when
  * one is put before others. */
 #include "itrace/itrace.h"
 #include "itrace/blob.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "exec/atomics.h"
 
 #include <zstd.h>
 
 static const char magic[8] = "HdlItrc";
-enum { VERSION = 1, INDEX_MOST = 1 << 30, LEVEL = 3 };
+enum { VERSION = 2, INDEX_MOST = 1 << 30, LEVEL = 3 };
 
 struct coder {
     bool reading;
@@ -95,6 +96,24 @@ static void code_units(struct coder *c)
         while (c->reading && name && own < UNIT_COUNT && strcmp(names[own], name) != 0)
             own++;
         c->units[i] = (uint8_t)own; /* UNIT_COUNT: no longer known */
+    }
+}
+
+/* Numbers stay those of the trace: a part that is cut from it has the same. */
+static void code_operations(struct coder *c, struct itrace_operations *operations)
+{
+    uint64_t count = code_count(c, operations->count);
+    c->in.bad |= count > ITRACE_OPERATIONS;
+    if (c->in.bad)
+        return;
+    operations->count = (uint32_t)count;
+    if (c->reading)
+        memset(operations->own, UINT8_MAX, sizeof operations->own);
+    for (uint32_t i = 0; i < operations->count; i++) {
+        code_text(c, &operations->names[i]);
+        for (uint32_t own = 0; c->reading && operations->names[i] && own < atomic_row_count; own++)
+            if (!strcmp(atomic_rows[own].name, operations->names[i]))
+                operations->own[i] = (uint8_t)own;
     }
 }
 
@@ -297,6 +316,7 @@ static void code_all(struct coder *c)
     CODE(c, t->lanes);
     CODE(c, t->several_threads);
     code_units(c);
+    code_operations(c, &t->operations);
 #define EACH_OF(list, count, capacity, code)                                                                 \
     (count) = code_count(c, count);                                                                          \
     if (c->reading) {                                                                                        \
@@ -449,6 +469,8 @@ struct itrace *itrace_read_index(const char *folder, struct err *err)
     path_of(folder, &path);
     if (file_read(path.at, INDEX_MOST, &file, err) && inflate(&file, path.at, &raw, err))
         trace = itrace_decode_index(raw.at, raw.count, path.at, err);
+    if (trace)
+        trace->digest = digest_bytes(0, raw.at, raw.count);
     blob_fini(&raw);
     text_fini(&file);
     text_fini(&path);

@@ -9,9 +9,9 @@
  *   firsts  addresses (8 bytes each): of the first access that an instruction makes in this warp
  *
  * Numbers are varints. An access is coded by its shape, which is that of the same instruction's last access
- * unless it is told, and by the addresses of its lanes: a base and a grid, or one by one. The base, that of
- * the first lane, is told as the distance from what the last two accesses of the instruction predict. So the
- * streams of warps that do the same work are the same bytes, but for their firsts, which lie at equal
+ * unless it is told, and by the addresses of its lanes: a base and a grid, or one by one. The base, mostly
+ * that of the first lane, is told as the distance from what the last two accesses of the instruction predict.
+ * So the streams of warps that do the same work are the same bytes, but for their firsts, which lie at equal
  * distances. */
 #ifndef ITRACE_ISTREAM_H
 #define ITRACE_ISTREAM_H
@@ -63,11 +63,14 @@ enum access_set {
 
 /* How the addresses of lanes are told. */
 enum addresses_flag {
-    ADDRESSES_LANES = 1,  /* their lanes follow; else those whose guard holds */
-    ADDRESSES_GRID = 2,   /* of a grid (struct address_grid) that follows; else as last time */
-    ADDRESSES_LIST = 4,   /* of none: each lane's distance from the lane before follows */
-    ADDRESSES_SCALED = 8, /* ... in units of 4 bytes */
-    ADDRESSES_MISSED = 16 /* not where predicted: the distance from there follows */
+    ADDRESSES_LANES = 1,   /* their lanes follow; else those whose guard holds */
+    ADDRESSES_GRID = 2,    /* of a grid (struct address_grid) that follows; else as last time */
+    ADDRESSES_LIST = 4,    /* of none: each lane's distance from the lane before follows */
+    ADDRESSES_SCALED = 8,  /* ... in units of 4 bytes */
+    ADDRESSES_MISSED = 16, /* not where predicted: the distance from there follows */
+    /* Of none, and not far from each other, as in a table: a byte for each lane, the distance from the base,
+     * in the units of ADDRESSES_SCALED. The base is the last one, unless the distance from there follows. */
+    ADDRESSES_TABLE = 32
 };
 
 struct access_shape {
@@ -130,8 +133,9 @@ struct istream_writer {
     const struct istream_code *last_code;
     uint32_t last_end;
     lane_mask last_active;
-    uint64_t steps;
     lane_mask waiting[16]; /* by barrier: lanes that wait there */
+    bool waits;            /* at some of them */
+    uint64_t table_bytes;  /* of data: of ADDRESSES_TABLE */
 };
 
 /* What an instruction did, beside isa_stepped. */
@@ -146,6 +150,9 @@ struct istream_step {
 void istream_put(struct istream_writer *writer, const struct istream_code *code, uint32_t context_count,
                  uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
                  const struct istream_step *step, const struct request *request);
+/* Several that follow each other, are plain, and have neither guard nor role. */
+void istream_put_plain(struct istream_writer *writer, const struct istream_code *code, uint32_t instruction,
+                       uint32_t count, lane_mask active);
 void istream_end(struct istream_writer *writer); /* all is in the streams */
 void istream_writer_reset(struct istream_writer *writer);
 void istream_writer_fini(struct istream_writer *writer);
@@ -165,6 +172,7 @@ struct istream_run {
 
 struct istream_reader {
     struct scan runs, data;
+    const uint8_t *operations; /* of struct itrace_operations: `own`; or NULL: they are ours */
     const uint64_t *firsts, *firsts_end;
     struct access_context *contexts;
     struct istream_run run;

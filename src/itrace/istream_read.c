@@ -84,6 +84,14 @@ static void read_list(struct scan *data, uint64_t at[], lane_mask lanes, uint64_
     }
 }
 
+static void read_table(struct scan *data, uint64_t at[], lane_mask lanes, uint64_t base, bool scaled)
+{
+    const uint8_t *told = scan_take(data, isa_count_lanes(lanes));
+    uint32_t shift = scaled ? 2 : 0;
+    EACH_LANE (i, lanes)
+        at[i] = base + (told ? (uint64_t)*told++ << shift : 0);
+}
+
 FOR_EACH_HOST static void fill_full(uint64_t at[], uint32_t width, uint64_t base,
                                     const struct address_grid *grid)
 {
@@ -125,15 +133,19 @@ static lane_mask read_addresses(struct istream_reader *reader, struct access_con
         data->bad = true;
         return 0;
     }
-    uint64_t base = context->seen ? context->base + (uint64_t)(int64_t)context->delta : next_first(reader);
+    bool in_table = form & ADDRESSES_TABLE;
+    uint64_t expected = context->base + (in_table ? 0 : (uint64_t)(int64_t)context->delta);
+    uint64_t base = context->seen ? expected : next_first(reader);
     if (form & ADDRESSES_MISSED)
         base += (uint64_t)scan_signed(data);
-    context->delta = context->seen ? istream_delta(base, context->base) : 0;
+    context->delta = context->seen && !in_table ? istream_delta(base, context->base) : 0;
     context->base = base;
     context->seen = true;
     at[first_lane(lanes)] = base;
     if (form & ADDRESSES_LIST)
         read_list(data, at, lanes, base, form & ADDRESSES_SCALED);
+    else if (in_table)
+        read_table(data, at, lanes, base, form & ADDRESSES_SCALED);
     else
         fill_grid(at, lanes, base, &context->grid);
     return lanes;
@@ -187,12 +199,18 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
     request->of.stage_bytes = stage_bytes;
 }
 
+static uint8_t own_operation(const struct istream_reader *reader, const struct access_shape *shape)
+{
+    bool is_atomic = shape->kind == REQUEST_ATOMIC;
+    return is_atomic && reader->operations ? reader->operations[shape->operation] : shape->operation;
+}
+
 /* Nothing that the memory pipeline could not take. */
-static bool shape_is_good(const struct access_shape *shape)
+static bool shape_is_good(const struct access_shape *shape, uint32_t operation)
 {
     enum { LOCAL_BYTES = 32 };
     bool has_lanes = shape->sets & SET_GLOBAL, has_pieces = shape->sets & SET_PIECES;
-    if (shape->kind > REQUEST_PIECES || shape->operation >= atomic_row_count)
+    if (shape->kind > REQUEST_PIECES || operation >= atomic_row_count)
         return false;
     if ((shape->kind == REQUEST_PIECES) != has_pieces ||
         (shape->kind != REQUEST_NONE && !has_pieces) != has_lanes)
@@ -238,7 +256,10 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         const uint8_t *told = scan_take(data, sizeof *shape);
         if (told)
             memcpy(shape, told, sizeof *shape);
-        if (!shape_is_good(shape)) {
+        uint8_t operation = own_operation(reader, shape);
+        if (shape_is_good(shape, operation)) {
+            shape->operation = operation;
+        } else {
             data->bad = true;
             *shape = (struct access_shape){0};
         }

@@ -89,10 +89,14 @@ static void begin_run(struct istream_writer *w, const struct istream_code *code,
     w->first = instruction;
     w->active = active;
     w->opened = 0;
+    if (LIKELY(!w->waits))
+        return;
+    w->waits = false;
     for (uint32_t i = 0; i < COUNT_OF(w->waiting); i++) {
         bool waits = w->waiting[i] & active || w->waiting[i] == UINT64_MAX; /* all: be any active or none */
         w->opened |= (uint32_t)waits << i;
         w->waiting[i] = waits && w->waiting[i] == UINT64_MAX ? 0 : w->waiting[i] & ~active;
+        w->waits |= w->waiting[i] != 0;
     }
 }
 
@@ -104,26 +108,77 @@ void istream_end(struct istream_writer *w)
 
 /* ---- addresses ---- */
 
-/* Whether all lanes of a full warp are where the grid says. */
-FOR_EACH_HOST static bool full_fits(const uint64_t at[], uint32_t width, const struct address_grid *grid)
+/* Whether all these lanes are where the grid says; what others have does not count. 32 bits tell how far they
+ * are from the first in most grids. The width is a constant: compilers make the best of it. */
+#define LANES_FIT(at, lanes, width, grid, type)                                                              \
+    do {                                                                                                     \
+        uint32_t first = first_lane(lanes);                                                                  \
+        uint32_t shift = (grid)->shift, mask = (1u << shift) - 1;                                            \
+        type base = (at)[first] - (type)address_grid_offset(grid, first), differ = 0;                        \
+        for (uint32_t i = 0; i < (width); i++) {                                                             \
+            uint32_t offset = (uint32_t)(grid)->stride * (i & mask) + (uint32_t)(grid)->row * (i >> shift);  \
+            type missed = (at)[i] ^ (base + (type)(int32_t)offset);                                          \
+            differ |= (lanes) >> i & 1 ? missed : 0;                                                         \
+        }                                                                                                    \
+        return !differ;                                                                                      \
+    } while (0)
+
+FOR_EACH_HOST static bool fits_32(const uint64_t at[], uint32_t lanes, const struct address_grid *grid)
 {
-    uint64_t differ = 0, stride = (uint64_t)(int64_t)grid->stride, row = (uint64_t)(int64_t)grid->row;
-    uint32_t shift = grid->shift, mask = (1u << shift) - 1;
-    for (uint32_t i = 0; i < width; i++)
-        differ |= at[i] ^ (at[0] + stride * (i & mask) + row * (i >> shift));
-    return !differ;
+    LANES_FIT(at, lanes, 32, grid, uint64_t);
+}
+
+FOR_EACH_HOST static bool fits_64(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 64, grid, uint64_t);
+}
+
+/* Addresses in shared memory have 32 bits, whatever the grid. */
+FOR_EACH_HOST static bool shared_fits_32(const uint32_t at[], uint32_t lanes, const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 32, grid, uint32_t);
+}
+
+FOR_EACH_HOST static bool shared_fits_64(const uint32_t at[], lane_mask lanes,
+                                         const struct address_grid *grid)
+{
+    LANES_FIT(at, lanes, 64, grid, uint32_t);
+}
+
+static bool is_small(const struct address_grid *grid)
+{
+    return (uint32_t)grid->stride + (1 << 24) < 1 << 25 && (uint32_t)grid->row + (1 << 24) < 1 << 25;
 }
 
 static bool fits(const uint64_t at[], lane_mask lanes, const struct address_grid *grid)
 {
-    if (LIKELY(lanes == UINT32_MAX || lanes == UINT64_MAX))
-        return full_fits(at, lanes == UINT32_MAX ? 32 : 64, grid);
+    if (LIKELY(is_small(grid)))
+        return lanes >> 32 ? fits_64(at, lanes, grid) : fits_32(at, (uint32_t)lanes, grid);
     uint32_t first = first_lane(lanes);
     uint64_t base = at[first] - address_grid_offset(grid, first);
     EACH_LANE (i, lanes)
         if (at[i] != base + address_grid_offset(grid, i))
             return false;
     return true;
+}
+
+/* The addresses of some lanes, and what is known of them. */
+struct lanes_at {
+    const uint64_t *at;
+    const uint32_t *shared_at; /* or NULL: `at` is as it is; else it is `room`, filled when it is needed */
+    uint64_t *room;
+    lane_mask lanes;
+    uint64_t base;          /* of the first */
+    uint32_t layout, bytes; /* enum lanes_layout; of a lane */
+};
+
+/* Whether the grid is that of a full warp with this stride. */
+static bool is_stride(const struct address_grid *grid, lane_mask lanes, int32_t stride)
+{
+    uint32_t whole = lanes == UINT32_MAX ? 5 : 6;
+    if (grid->shift >= whole)
+        return grid->stride == stride;
+    return grid->row == stride << grid->shift && (!grid->shift || grid->stride == stride);
 }
 
 /* The grid that the first lanes and the first row make, if there is one. */
@@ -153,77 +208,184 @@ static void find_grid(const uint64_t at[], lane_mask lanes, struct address_grid 
     grid->row = (int32_t)row;
 }
 
-static void put_list(struct blob *data, const uint64_t at[], lane_mask lanes, uint32_t first, bool scaled)
+static void put_list(struct blob *data, const uint64_t at[], lane_mask lanes, bool scaled)
 {
-    uint64_t before = at[first];
+    uint8_t *to = blob_room(data, ISA_LANES * BLOB_VARINT_MOST);
+    uint64_t before = at[first_lane(lanes)];
+    uint32_t shift = scaled ? 2 : 0;
     EACH_LANE (i, lanes & (lanes - 1)) {
-        int64_t distance = (int64_t)(at[i] - before);
-        blob_put_signed(data, scaled ? distance / 4 : distance);
+        to = blob_write_signed(to, (int64_t)(at[i] - before) >> shift);
         before = at[i];
     }
+    data->count = (size_t)(to - data->at);
 }
 
-static bool can_scale(const uint64_t at[], lane_mask lanes)
+static void put_table(struct istream_writer *w, const uint64_t at[], lane_mask lanes, uint64_t base,
+                      bool scaled)
 {
-    uint64_t low = 0;
-    uint32_t first = first_lane(lanes);
+    struct blob *data = &w->data;
+    uint8_t *to = blob_room(data, ISA_LANES);
+    w->table_bytes += isa_count_lanes(lanes);
+    uint32_t shift = scaled ? 2 : 0;
+    if (lanes == UINT32_MAX || lanes == UINT64_MAX) {
+        uint32_t width = lanes == UINT32_MAX ? 32 : 64;
+        for (uint32_t i = 0; i < width; i++)
+            to[i] = (uint8_t)((at[i] - base) >> shift);
+        data->count += width;
+        return;
+    }
     EACH_LANE (i, lanes)
-        low |= (at[i] - at[first]) & 3;
-    return !low;
+        *to++ = (uint8_t)((at[i] - base) >> shift);
+    data->count = (size_t)(to - data->at);
 }
 
-static void put_grid(struct blob *data, const struct address_grid *grid)
+/* How addresses lie that are in no grid. */
+enum { LEAP = 64 }; /* units from lane to lane that take two bytes in a list */
+struct spread {
+    uint64_t low, high, odd; /* odd: bits below units of 4 bytes in which they differ */
+    bool leaps;              /* some lane is far from the one before: in a list it takes two bytes */
+};
+
+FOR_EACH_HOST static struct spread spread_full(const uint64_t at[], uint32_t width)
 {
-    blob_put(data, grid->shift);
-    blob_put_signed(data, grid->stride);
-    blob_put_signed(data, grid->row);
+    uint64_t low = at[0], high = at[0], odd = 0, far = 0, farther = 0;
+    for (uint32_t i = 1; i < width; i++) {
+        low = at[i] < low ? at[i] : low;
+        high = at[i] > high ? at[i] : high;
+        odd |= at[i] ^ at[0];
+        far |= at[i] - at[i - 1] + LEAP > 2 * LEAP - 1;
+        farther |= at[i] - at[i - 1] + 4 * LEAP > 8 * LEAP - 1;
+    }
+    return (struct spread){low, high, odd & 3, odd & 3 ? far : farther};
+}
+
+static struct spread spread_of(const uint64_t at[], lane_mask lanes)
+{
+    if (lanes == UINT32_MAX || lanes == UINT64_MAX)
+        return spread_full(at, lanes == UINT32_MAX ? 32 : 64);
+    uint32_t before = first_lane(lanes);
+    struct spread s = {.low = at[before], .high = at[before]};
+    bool far = false, farther = false;
+    EACH_LANE (i, lanes) {
+        s.low = min_u64(s.low, at[i]);
+        s.high = max_u64(s.high, at[i]);
+        s.odd |= (at[i] ^ at[before]) & 3;
+        far |= at[i] - at[before] + LEAP > 2 * LEAP - 1;
+        farther |= at[i] - at[before] + 4 * LEAP > 8 * LEAP - 1;
+        before = i;
+    }
+    s.leaps = s.odd ? far : farther;
+    return s;
+}
+
+static uint8_t *write_grid(uint8_t *at, const struct address_grid *grid)
+{
+    *at++ = grid->shift;
+    return blob_write_signed(blob_write_signed(at, grid->stride), grid->row);
+}
+
+/* Addresses in no grid. Those in a table are told from the last base on, if they are behind it and near; else
+ * from their lowest one. */
+static uint32_t form_of_none(struct lanes_at *of, const struct access_context *context)
+{
+    struct spread s = spread_of(of->at, of->lanes);
+    uint32_t scaled = s.odd ? 0 : ADDRESSES_SCALED, shift = scaled ? 2 : 0;
+    if (!s.leaps || (s.high - s.low) >> shift > UINT8_MAX)
+        return ADDRESSES_LIST | scaled;
+    bool from_last = context->seen && s.low >= context->base &&
+                     (s.high - context->base) >> shift <= UINT8_MAX &&
+                     !((s.low - context->base) & ((1u << shift) - 1));
+    of->base = from_last ? context->base : s.low;
+    return ADDRESSES_TABLE | scaled;
+}
+
+static bool shared_fits(const struct lanes_at *of, const struct address_grid *grid)
+{
+    return of->lanes >> 32 ? shared_fits_64(of->shared_at, of->lanes, grid)
+                           : shared_fits_32(of->shared_at, (uint32_t)of->lanes, grid);
 }
 
 /* How addresses are told; the grid becomes theirs, if they have one. */
-static uint32_t form_of(const uint64_t at[], lane_mask lanes, struct address_grid *grid)
+static uint32_t form_of(struct lanes_at *of, struct access_context *context)
 {
+    struct address_grid *grid = &context->grid;
     struct address_grid found;
-    if (LIKELY(fits(at, lanes, grid)))
+    if (of->layout) {
+        int32_t stride = of->layout == LAYOUT_SAME ? 0 : (int32_t)of->bytes;
+        if (LIKELY(is_stride(grid, of->lanes, stride)))
+            return 0;
+        *grid = (struct address_grid){.stride = stride, .shift = 6};
+        return ADDRESSES_GRID;
+    }
+    if (LIKELY(of->shared_at ? shared_fits(of, grid) : fits(of->at, of->lanes, grid)))
         return 0;
-    find_grid(at, lanes, &found);
-    if (!fits(at, lanes, &found))
-        return ADDRESSES_LIST | (can_scale(at, lanes) ? ADDRESSES_SCALED : 0);
+    if (of->shared_at)
+        for (uint32_t i = 0; i < ISA_LANES; i++)
+            of->room[i] = of->shared_at[i];
+    find_grid(of->at, of->lanes, &found);
+    if (!fits(of->at, of->lanes, &found))
+        return form_of_none(of, context);
     *grid = found;
     return ADDRESSES_GRID;
 }
 
-static void put_addresses(struct istream_writer *w, struct access_context *context, const uint64_t at[],
-                          lane_mask lanes, lane_mask mask)
+static void put_addresses(struct istream_writer *w, struct access_context *context, struct lanes_at *of,
+                          lane_mask mask)
 {
+    enum { HEAD_MOST = 2 + 4 * BLOB_VARINT_MOST };
     struct blob *data = &w->data;
-    uint32_t first = first_lane(lanes), form = form_of(at, lanes, &context->grid);
-    uint64_t base = at[first];
-    int64_t missed = (int64_t)(base - (context->base + (uint64_t)(int64_t)context->delta));
-    form |= lanes != mask ? ADDRESSES_LANES : 0;
-    form |= context->seen && missed ? ADDRESSES_MISSED : 0;
-    blob_put(data, (uint8_t)form);
-    if (form & ADDRESSES_LANES)
-        blob_put_varint(data, lanes);
-    if (form & ADDRESSES_GRID)
-        put_grid(data, &context->grid);
-    if (!context->seen)
+    uint32_t form = form_of(of, context);
+    bool in_table = form & ADDRESSES_TABLE, seen = context->seen;
+    uint64_t base = of->base;
+    int64_t missed = (int64_t)(base - context->base - (in_table ? 0 : (uint64_t)(int64_t)context->delta));
+    form |= of->lanes != mask ? ADDRESSES_LANES : 0;
+    form |= seen && missed ? ADDRESSES_MISSED : 0;
+    uint8_t *to = blob_room(data, HEAD_MOST);
+    *to++ = (uint8_t)form;
+    if (UNLIKELY(form & ADDRESSES_LANES))
+        to = blob_write_varint(to, of->lanes);
+    if (UNLIKELY(form & ADDRESSES_GRID))
+        to = write_grid(to, &context->grid);
+    if (form & ADDRESSES_MISSED)
+        to = blob_write_signed(to, missed);
+    data->count = (size_t)(to - data->at);
+    if (UNLIKELY(!seen))
         blob_put_all(&w->firsts, &base, sizeof base);
-    else if (missed)
-        blob_put_signed(data, missed);
-    context->delta = context->seen ? istream_delta(base, context->base) : 0;
+    context->delta = seen && !in_table ? istream_delta(base, context->base) : 0;
     context->base = base;
     context->seen = true;
     if (form & ADDRESSES_LIST)
-        put_list(data, at, lanes, first, form & ADDRESSES_SCALED);
+        put_list(data, of->at, of->lanes, form & ADDRESSES_SCALED);
+    else if (in_table)
+        put_table(w, of->at, of->lanes, base, form & ADDRESSES_SCALED);
 }
 
 /* A set that is not of global memory; the context predicts the first of an instruction. */
 static void put_set(struct istream_writer *w, struct access_context *context, bool *predicted,
-                    const uint64_t at[], lane_mask lanes, lane_mask mask)
+                    struct lanes_at *of, lane_mask mask)
 {
     struct access_context none = {.seen = true};
-    put_addresses(w, *predicted ? &none : context, at, lanes, mask);
+    put_addresses(w, *predicted ? &none : context, of, mask);
     *predicted = true;
+}
+
+static struct lanes_at lanes_at(const uint64_t at[], lane_mask lanes)
+{
+    return (struct lanes_at){.at = at, .lanes = lanes, .base = at[first_lane(lanes)]};
+}
+
+static void put_shared(struct istream_writer *w, struct access_context *context, bool *predicted,
+                       const struct request *request, lane_mask mask)
+{
+    uint64_t at[ISA_LANES];
+    struct lanes_at of = {.at = at,
+                          .room = at,
+                          .shared_at = request->shared_at,
+                          .lanes = request->shared,
+                          .base = request->shared_at[first_lane(request->shared)],
+                          .layout = request->shared_layout,
+                          .bytes = request->shared_bytes};
+    put_set(w, context, predicted, &of, mask);
 }
 
 /* ---- accesses ---- */
@@ -241,6 +403,12 @@ static void shape_of(const struct request *request, struct access_shape *shape)
 {
     const struct delivery *of = &request->of;
     *shape = (struct access_shape){.kind = of->kind};
+    if (LIKELY(of->kind == REQUEST_NONE && !request->local && !request->param)) {
+        shape->sets = request->shared ? SET_SHARED : 0;
+        shape->shared_bytes = request->shared ? request->shared_bytes : 0;
+        shape->flags = request->shared && request->shared_atomic ? ACCESS_SHARED_ATOMIC : 0;
+        return;
+    }
     if (request->shared) {
         shape->sets |= SET_SHARED;
         shape->shared_bytes = request->shared_bytes;
@@ -292,7 +460,6 @@ static void put_access(struct istream_writer *w, struct access_context *context,
                        const struct request *request)
 {
     struct access_shape shape;
-    uint64_t shared_at[ISA_LANES];
     shape_of(request, &shape);
     bool same = !memcmp(&shape, &context->shape, sizeof shape);
     blob_put(&w->data, same);
@@ -303,17 +470,22 @@ static void put_access(struct istream_writer *w, struct access_context *context,
     bool predicted = shape.sets & (SET_PIECES | SET_GLOBAL);
     if (shape.sets & SET_PIECES)
         put_pieces(w, context, request);
-    else if (shape.sets & SET_GLOBAL)
-        put_addresses(w, context, request->of.at, request->of.lanes, mask);
-    if (shape.sets & SET_SHARED) {
-        for (uint32_t i = 0; i < request->of.width; i++)
-            shared_at[i] = request->shared_at[i];
-        put_set(w, context, &predicted, shared_at, request->shared, mask);
+    else if (shape.sets & SET_GLOBAL) {
+        struct lanes_at of = lanes_at(request->of.at, request->of.lanes);
+        of.layout = request->of.layout;
+        of.bytes = request->of.bytes;
+        put_addresses(w, context, &of, mask);
     }
-    if (shape.sets & SET_LOCAL)
-        put_set(w, context, &predicted, request->local_at, request->local, mask);
-    if (shape.sets & SET_PARAM)
-        put_set(w, context, &predicted, request->param_at, request->param, mask);
+    if (shape.sets & SET_SHARED)
+        put_shared(w, context, &predicted, request, mask);
+    if (shape.sets & SET_LOCAL) {
+        struct lanes_at of = lanes_at(request->local_at, request->local);
+        put_set(w, context, &predicted, &of, mask);
+    }
+    if (shape.sets & SET_PARAM) {
+        struct lanes_at of = lanes_at(request->param_at, request->param);
+        put_set(w, context, &predicted, &of, mask);
+    }
 }
 
 static struct access_context *context_of(struct istream_writer *w, uint32_t number, uint32_t count)
@@ -334,17 +506,30 @@ static void put_guard(struct blob *data, lane_mask mask, lane_mask active)
         blob_put_varint(data, mask);
 }
 
+/* The next instruction belongs to the run, which begins with it if there is none. */
+static inline void go_on(struct istream_writer *w, const struct istream_code *code, uint32_t instruction,
+                         lane_mask active)
+{
+    if (w->count && (w->code != code || instruction != w->first + w->count || active != w->active))
+        end_run(w, NULL, NULL);
+    if (!w->count)
+        begin_run(w, code, instruction, active);
+}
+
+void istream_put_plain(struct istream_writer *w, const struct istream_code *code, uint32_t instruction,
+                       uint32_t count, lane_mask active)
+{
+    go_on(w, code, instruction, active);
+    w->count += count;
+}
+
 void istream_put(struct istream_writer *w, const struct istream_code *code, uint32_t context_count,
                  uint32_t instruction, lane_mask active, const struct isa_stepped *stepped,
                  const struct istream_step *step, const struct request *request)
 {
     const struct isa_timing *row = &code->code->timing[instruction];
-    if (w->count && (w->code != code || instruction != w->first + w->count || active != w->active))
-        end_run(w, NULL, NULL);
-    if (!w->count)
-        begin_run(w, code, instruction, active);
+    go_on(w, code, instruction, active);
     w->count++;
-    w->steps++;
     bool ends = stepped->moved || step->arrives || step->exits || stepped->sleep_ns ||
                 (stepped->mask != active && !row->guards);
     if (row->guards && !ends)
@@ -354,7 +539,7 @@ void istream_put(struct istream_writer *w, const struct istream_code *code, uint
     if (ends)
         end_run(w, stepped, step);
     if (step->arrives && step->waits)
-        w->waiting[step->barrier] |= step->waiting;
+        w->waiting[step->barrier] |= step->waiting, w->waits = true;
 }
 
 void istream_writer_reset(struct istream_writer *w)

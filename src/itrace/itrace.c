@@ -1,6 +1,7 @@
 #include "itrace/itrace.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "exec/atomics.h"
 
 struct call_row {
     const char *name, *fields;
@@ -42,7 +43,16 @@ const char *itrace_doubt_text(uint32_t doubt)
 
 struct itrace *itrace_new(void)
 {
-    return mem_alloc(1, sizeof(struct itrace));
+    struct itrace *trace = mem_alloc(1, sizeof *trace);
+    struct itrace_operations *operations = &trace->operations;
+    REQUIRE(atomic_row_count <= ITRACE_OPERATIONS);
+    memset(operations->own, UINT8_MAX, sizeof operations->own);
+    for (uint32_t i = 0; i < atomic_row_count; i++) {
+        operations->names[i] = atomic_rows[i].name;
+        operations->own[i] = (uint8_t)i;
+    }
+    operations->count = atomic_row_count;
+    return trace;
 }
 
 /* Mostly the text of the place before: places of one file follow each other. */

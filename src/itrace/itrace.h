@@ -33,8 +33,8 @@
     C(TOUCH, "touch", "at bytes use")                     /* enum memory_use, by the host, */                \
     C(TOUCH_BY, "touch_by", "at bytes use stream number") /* or by a command */                              \
     C(MANAGE, "manage", "kind on place at bytes")         /* struct managed_order */                         \
-    C(MEMORY, "memory", "count")                          /* in no arena: so many ranges follow */           \
-    C(RANGE, "range", "at bytes home_and_offset")         /* its physical address, packed */                 \
+    C(GONE, "gone", "at bytes home_and_offset")           /* memory in no arena, that was there, */          \
+    C(RANGE, "range", "at bytes home_and_offset")         /* or is now; its physical address, packed */      \
     C(FILLED, "filled", "at bytes")                       /* managed memory that is not zero now */
 
 enum itrace_call_kind {
@@ -140,10 +140,21 @@ struct itrace_arena { /* addresses of memory that the program used: of GPUs, and
     uint64_t base, bytes;
 };
 
+enum { ITRACE_OPERATIONS = 255 };
+
+/* Atomic operations: numbers in the trace, which tells their names. */
+struct itrace_operations {
+    const char *names[ITRACE_OPERATIONS]; /* the trace's */
+    uint32_t count;
+    uint8_t own[UINT8_MAX + 1]; /* by number: a row of exec/atomics.h; UINT8_MAX: not known here */
+};
+
 struct itrace {
     char *command, *system, *isa, *why_cut; /* why_cut: NULL, or why it ends before the program did */
     uint32_t lanes;
     bool several_threads; /* of the host made calls */
+    uint64_t digest;      /* of the index that was read */
+    struct itrace_operations operations;
     struct itrace_kernel *kernels;
     size_t kernel_count, kernel_capacity;
     struct itrace_launch *launches;

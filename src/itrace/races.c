@@ -51,16 +51,20 @@ struct words {
 
 static inline void users_add(struct users *users, uint32_t mask, uint32_t warp)
 {
-    uint32_t new = mask & ~users->any, differ = 0;
+    uint32_t new = mask & ~users->any;
     if (!(mask & ~users->many))
         return;
-    for (uint32_t b = 0; b < WARP_BITS; b++) {
-        uint32_t bit = 0 - (warp >> b & 1);
-        differ |= users->id[b] ^ bit;
-        users->id[b] = (users->id[b] & ~new) | (bit & new);
+    if (new != mask) { /* some words have users: is it this one? */
+        uint32_t differ = 0;
+        for (uint32_t b = 0; b < WARP_BITS; b++)
+            differ |= users->id[b] ^ (0 - (warp >> b & 1));
+        users->many |= mask & users->any & differ;
     }
-    users->many |= mask & users->any & differ;
-    users->any |= mask;
+    if (!new)
+        return;
+    for (uint32_t b = 0; b < WARP_BITS; b++)
+        users->id[b] = (users->id[b] & ~new) | (new &(0 - (warp >> b & 1)));
+    users->any |= new;
 }
 
 static inline uint32_t users_differ(const struct users *a, const struct users *b)
@@ -122,9 +126,19 @@ struct line_parts {
     struct line parts[PARTS];
 };
 
+/* A line of which blocks use all words alike. Most are, so a region has these until one is not. */
+enum brief {
+    BRIEF_READ = 1,
+    BRIEF_MANY = 2, /* by several blocks */
+    BRIEF_WRITTEN = 4,
+    BRIEF_PLAIN = 8,
+    BRIEF_BLOCK = 32 /* from this bit on: the only block, or the first reader */
+};
+
 struct region {
     uint64_t number;
-    struct line lines[REGION_LINES];
+    struct line *lines; /* or NULL: all is in `briefs` */
+    uint64_t briefs[REGION_LINES];
 };
 
 struct shard {
@@ -335,6 +349,42 @@ static enum races_found parts_use(struct shard *shard, struct line *line, const 
     return most;
 }
 
+static void region_expand(struct region *region)
+{
+    region->lines = mem_alloc(REGION_LINES, sizeof *region->lines);
+    for (uint32_t i = 0; i < REGION_LINES; i++) {
+        uint64_t brief = region->briefs[i];
+        uint32_t block = (uint32_t)(brief >> BRIEF_BLOCK);
+        region->lines[i] = (struct line){.reader = block,
+                                         .read = brief & BRIEF_READ ? UINT32_MAX : 0,
+                                         .read_many = brief & BRIEF_MANY ? UINT32_MAX : 0,
+                                         .writer = block,
+                                         .written = brief & BRIEF_WRITTEN ? UINT32_MAX : 0,
+                                         .plain = brief & BRIEF_PLAIN ? UINT32_MAX : 0};
+    }
+}
+
+static bool is_alike(uint32_t mask)
+{
+    return !mask || mask == UINT32_MAX;
+}
+
+/* Whether the line stays one of which blocks use all words alike, and no two where one writes. */
+static inline bool brief_use(uint64_t *brief, const struct masks *used, uint32_t block)
+{
+    if (!is_alike(used->read) || !is_alike(used->written) || !is_alike(used->plain))
+        return false;
+    uint64_t now =
+        (used->read ? BRIEF_READ : 0) | (used->written ? BRIEF_WRITTEN : 0) | (used->plain ? BRIEF_PLAIN : 0);
+    if (!*brief || (*brief >> BRIEF_BLOCK == block && !(*brief & BRIEF_MANY)))
+        *brief |= (uint64_t)block << BRIEF_BLOCK | now;
+    else if ((*brief | now) & BRIEF_WRITTEN)
+        return false;
+    else
+        *brief |= BRIEF_MANY;
+    return true;
+}
+
 /* Lighter than a mutex: lines that a block used may each be in another shard. */
 static void lock(struct shard *shard)
 {
@@ -368,12 +418,18 @@ static void merge(struct races_block *own)
             }
             region = find_region(shard, number);
         }
+        own->slots[used->slot] = 0;
+        if (!region->lines) {
+            if (LIKELY(!is_part && !used->in_parts &&
+                       brief_use(&region->briefs[at % REGION_LINES], &used->at_all, own->block)))
+                continue;
+            region_expand(region);
+        }
         struct line *line = &region->lines[at % REGION_LINES];
         enum races_found what = UNLIKELY(is_part || used->in_parts || line->detail & IN_PARTS)
                                     ? parts_use(shard, line, used, own->block)
                                     : line_use(shard, line, &used->at_all, own->block);
         most = what > most ? what : most;
-        own->slots[used->slot] = 0;
     }
     if (shard)
         unlock(shard);
@@ -545,10 +601,38 @@ static inline void use_range(struct user *user, uint64_t at, uint64_t bytes, use
         use_units(user, at, at + bytes, parts);
 }
 
+/* Words of lines near each other, such as those of a table: each line is used once. */
+struct window {
+    uint64_t first; /* line */
+    uint32_t used;  /* a bit for each of the 32 */
+    uint32_t masks[32];
+};
+
+static inline void window_add(struct window *window, struct user *user, uint64_t line, uint32_t mask,
+                              use_mask *use)
+{
+    uint64_t place = line - window->first;
+    if (UNLIKELY(place >= 32)) {
+        use(user, line, mask);
+        return;
+    }
+    uint32_t bit = UINT32_C(1) << place;
+    window->masks[place] = (window->used & bit ? window->masks[place] : 0) | mask;
+    window->used |= bit;
+}
+
+static inline void window_use(const struct window *window, struct user *user, use_mask *use)
+{
+    EACH_LANE (i, window->used)
+        use(user, window->first + i, window->masks[i]);
+}
+
 /* The same number of bytes for each lane. Lanes that follow each other mostly use the same line. */
 #define USE_LANES(user, at, lanes, bytes, use, use_bytes)                                                    \
     do {                                                                                                     \
         uint64_t line = UINT64_MAX, ones = (UINT64_C(1) << (bytes) / 4) - 1;                                 \
+        uint64_t near = (at)[first_lane(lanes)] / LINE_BYTES;                                                \
+        struct window window = {.first = near > 16 ? near - 16 : 0};                                         \
         uint32_t mask = 0;                                                                                   \
         EACH_LANE (i, lanes) {                                                                               \
             uint64_t word = (at)[i] / 4, bits = ones << word % 32;                                           \
@@ -558,16 +642,17 @@ static inline void use_range(struct user *user, uint64_t at, uint64_t bytes, use
             }                                                                                                \
             if (word / 32 != line) {                                                                         \
                 if (mask)                                                                                    \
-                    use(user, line, mask);                                                                   \
+                    window_add(&window, user, line, mask, use);                                              \
                 line = word / 32;                                                                            \
                 mask = 0;                                                                                    \
             }                                                                                                \
             mask |= (uint32_t)bits;                                                                          \
             if (UNLIKELY(bits >> 32))                                                                        \
-                use(user, line + 1, (uint32_t)(bits >> 32));                                                 \
+                window_add(&window, user, line + 1, (uint32_t)(bits >> 32), use);                            \
         }                                                                                                    \
         if (mask)                                                                                            \
-            use(user, line, mask);                                                                           \
+            window_add(&window, user, line, mask, use);                                                      \
+        window_use(&window, user, use);                                                                      \
     } while (0)
 
 /* Whether 32 lanes use bytes that follow each other. */
@@ -588,28 +673,40 @@ FOR_EACH_HOST static bool are_dense_shared(const uint32_t at[32], uint32_t bytes
     return !differ;
 }
 
-/* The words of 32 lanes, one of each, if they are all in one line of shared memory; else 0. */
-FOR_EACH_HOST static uint32_t words_of_line(const uint32_t at[32])
+/* The words of 32 lanes, if they are all in one line of shared memory; else 0. A lane has 4, 8 or 16 bytes,
+ * and is aligned to these. */
+FOR_EACH_HOST static uint32_t words_of_line(const uint32_t at[32], uint32_t bytes)
 {
-    uint32_t differ = 0, mask = 0;
+    uint32_t differ = 0, low = 0, mask = 0, ones = (UINT32_C(1) << bytes / 4) - 1;
     for (uint32_t i = 0; i < 32; i++) {
         differ |= at[i] ^ at[0];
-        mask |= UINT32_C(1) << (at[i] / 4 % 32);
+        low |= at[i];
+        mask |= ones << (at[i] / 4 % 32);
     }
-    return differ < LINE_BYTES ? mask : 0;
+    return differ < LINE_BYTES && !(low & (bytes - 1)) ? mask : 0;
 }
 
-static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes)
+static void use_global_lanes(struct user *user, const uint64_t at[], lane_mask lanes, uint64_t bytes,
+                             uint32_t layout)
 {
-    if (lanes == UINT32_MAX && are_dense(at, bytes))
-        use_range(user, at[0], 32 * bytes, use_global, use_global_bytes);
+    if (layout == LAYOUT_SAME)
+        use_range(user, at[0], bytes, use_global, use_global_bytes);
+    else if (layout == LAYOUT_DENSE || (lanes == UINT32_MAX && are_dense(at, bytes)))
+        use_range(user, at[0], isa_count_lanes(lanes) * bytes, use_global, use_global_bytes);
     else
         USE_LANES(user, at, lanes, bytes, use_global, use_global_bytes);
 }
 
-static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes)
+static void use_shared_lanes(struct user *user, const uint32_t at[], lane_mask lanes, uint32_t bytes,
+                             uint32_t layout)
 {
-    uint32_t words = lanes == UINT32_MAX && bytes == 4 ? words_of_line(at) : 0;
+    if (LIKELY(layout)) {
+        use_range(user, at[0], layout == LAYOUT_SAME ? bytes : isa_count_lanes(lanes) * bytes, use_shared,
+                  use_shared_bytes);
+        return;
+    }
+    bool even = bytes == 4 || bytes == 8 || bytes == 16;
+    uint32_t words = lanes == UINT32_MAX && even ? words_of_line(at, bytes) : 0;
     if (LIKELY(words))
         use_shared(user, at[0] / LINE_BYTES, words);
     else if (lanes == UINT32_MAX && are_dense_shared(at, bytes))
@@ -632,14 +729,14 @@ static void see_shared(struct user *user, const struct request *request)
         return;
     }
     if (LIKELY(!request->shared_gap)) {
-        use_shared_lanes(user, request->shared_at, request->shared, bytes);
+        use_shared_lanes(user, request->shared_at, request->shared, bytes, request->shared_layout);
         return;
     }
     uint32_t second[ISA_LANES];
     EACH_LANE (i, request->shared)
         second[i] = request->shared_at[i] + request->shared_gap;
-    use_shared_lanes(user, request->shared_at, request->shared, bytes / 2);
-    use_shared_lanes(user, second, request->shared, bytes / 2);
+    use_shared_lanes(user, request->shared_at, request->shared, bytes / 2, LAYOUT_UNKNOWN);
+    use_shared_lanes(user, second, request->shared, bytes / 2, LAYOUT_UNKNOWN);
 }
 
 static void see_global(struct user *user, const struct request *request)
@@ -666,7 +763,7 @@ static void see_global(struct user *user, const struct request *request)
             use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global, use_global_bytes);
         return;
     }
-    use_global_lanes(user, of->at, of->lanes, of->bytes);
+    use_global_lanes(user, of->at, of->lanes, of->bytes, of->layout);
 }
 
 void races_use(struct races_block *own, uint32_t warp, const struct request *request)
@@ -754,8 +851,11 @@ void races_free(struct races *races)
     }
     for (uint32_t i = 0; i < SHARDS; i++) {
         struct shard *shard = &races->shards[i];
-        for (size_t k = 0; k < shard->region_capacity; k++)
+        for (size_t k = 0; k < shard->region_capacity; k++) {
+            if (shard->regions[k])
+                mem_free(shard->regions[k]->lines);
             mem_free(shard->regions[k]);
+        }
         mem_free(shard->regions);
         mem_free(shard->details);
         mem_free(shard->parts);

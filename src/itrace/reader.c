@@ -14,6 +14,8 @@ struct open_chunk {
     uint64_t taken, given;
 };
 
+enum { IDLE_MOST = 16 }; /* inflated chunks that no warp uses now, and not all have used yet */
+
 struct open_launch {
     struct open_chunk *chunks; /* NULL: none was asked for */
 };
@@ -22,8 +24,10 @@ struct itrace_reader {
     struct itrace *trace;
     const uint8_t *blocks;
     uint64_t bytes;
-    pthread_mutex_t lock; /* of launches' lists */
+    pthread_mutex_t lock; /* of what follows */
     struct open_launch *launches;
+    struct open_chunk *idle[IDLE_MOST]; /* a ring; some may be in use again */
+    uint32_t next_idle;
 };
 
 static bool map_blocks(struct itrace_reader *reader, const char *folder, struct err *err)
@@ -179,6 +183,30 @@ const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t
     return found;
 }
 
+/* Not all of its warps may come: after a checkpoint, or if a part of the launch is read. So a chunk that
+ * waits for others is freed when more than a few do. */
+static void keep_idle(struct itrace_reader *reader, struct open_chunk *chunk)
+{
+    pthread_mutex_lock(&reader->lock);
+    struct open_chunk *oldest = chunk;
+    for (uint32_t i = 0; i < IDLE_MOST && oldest; i++)
+        oldest = reader->idle[i] == chunk ? NULL : oldest;
+    if (oldest) {
+        oldest = reader->idle[reader->next_idle];
+        reader->idle[reader->next_idle] = chunk;
+        reader->next_idle = (reader->next_idle + 1) % IDLE_MOST;
+    }
+    pthread_mutex_unlock(&reader->lock);
+    if (!oldest)
+        return;
+    pthread_mutex_lock(&oldest->lock);
+    if (oldest->given == oldest->taken) {
+        chunk_free(oldest->chunk);
+        oldest->chunk = NULL;
+    }
+    pthread_mutex_unlock(&oldest->lock);
+}
+
 void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block)
 {
     const struct itrace_launch *of = &reader->trace->launches[launch];
@@ -186,9 +214,13 @@ void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t bl
     struct open_chunk *open = open_chunk_of(reader, launch, number);
     pthread_mutex_lock(&open->lock);
     uint64_t all = of->chunks[number].block_count * warps_of(reader->trace, of);
-    if (++open->given == open->taken && open->taken >= all) {
+    bool is_idle = ++open->given == open->taken;
+    if (is_idle && open->taken >= all) {
         chunk_free(open->chunk);
         open->chunk = NULL;
+        is_idle = false;
     }
     pthread_mutex_unlock(&open->lock);
+    if (is_idle)
+        keep_idle(reader, open);
 }

@@ -15,8 +15,8 @@ const struct itrace *itrace_reader_trace(const struct itrace_reader *reader);
 uint64_t itrace_reader_bytes(const struct itrace_reader *reader);
 
 /* The warps of a block of a recorded launch. To be called for each of its warps, which gives it back when it
- * ends. A chunk is inflated when the first of its warps begins, and kept until all have ended. NULL with a
- * reason. */
+ * ends. A chunk is inflated when the first of its warps begins, and kept until all have ended, or while it is
+ * one of the few that were used last. NULL with a reason. */
 const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t launch, uint64_t block,
                                             struct err *err);
 void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block);

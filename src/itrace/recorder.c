@@ -76,7 +76,7 @@ static void note_step(struct recorded_block *own, struct isa_warp *warp, const s
                       uint32_t alive, enum isa_role role, struct istream_step *step)
 {
     const struct block *block = warp->block;
-    step->exits = alive - block->alive;
+    *step = (struct istream_step){.exits = alive - block->alive};
     if (role == ROLE_SLEEP && stepped->mask)
         atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_SLEEP);
     if (role != ROLE_BARRIER || !block->arrival.threads)
@@ -99,17 +99,21 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     const struct isa_timing *row = warp->next;
     lane_mask active = warp->active;
     uint32_t alive = block->alive;
-    struct istream_step step = {0};
+    static const struct istream_step nothing;
+    struct istream_step special;
+    const struct istream_step *step = &nothing;
     bool opened = block->opened;
     block->opened = false;
     if (UNLIKELY(!w->code || w->code->code != code))
         w->code = find_code(own->launch->kernel, code);
     block->arrival.threads = 0;
     own->isa->step(warp, stepped);
-    if (UNLIKELY(row->role || block->alive != alive))
-        note_step(own, warp, stepped, alive, (enum isa_role)row->role, &step);
+    if (UNLIKELY(row->role || block->alive != alive)) {
+        note_step(own, warp, stepped, alive, (enum isa_role)row->role, &special);
+        step = &special;
+    }
     istream_put(&w->stream, w->code, own->launch->kernel->context_count, (uint32_t)(row - code->timing),
-                active, stepped, &step, block->worker->request);
+                active, stepped, step, block->worker->request);
     if (own->races) {
         if (!row->plain)
             races_use(own->races, warp->index, block->worker->request);
@@ -117,6 +121,21 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
             races_opened(own->races);
     }
     block->opened |= opened;
+}
+
+static uint32_t glide_recorded(struct isa_warp *warp, uint32_t most)
+{
+    struct recorded_block *own = warp->block->observed;
+    struct recorded_warp *w = &own->warps[warp->index];
+    const struct isa_code *code = warp->code;
+    const struct isa_timing *row = warp->next;
+    uint32_t count = own->isa->glide(warp, most);
+    if (!count)
+        return 0;
+    if (UNLIKELY(!w->code || w->code->code != code))
+        w->code = find_code(own->launch->kernel, code);
+    istream_put_plain(&w->stream, w->code, (uint32_t)(row - code->timing), count, warp->active);
+    return count;
 }
 
 /* ---- blocks ---- */
@@ -260,6 +279,7 @@ static size_t find_kernel(struct itrace_recorder *recorder, const struct kernel 
     made->number = kernel->number;
     made->isa = *kernel->isa;
     made->isa.step = step_recorded;
+    made->isa.glide = kernel->isa->glide ? glide_recorded : NULL;
     pthread_mutex_init(&made->lock, NULL);
     mem_grow(recorder->kernels, recorder->kernel_count, recorder->kernel_capacity);
     recorder->kernels[recorder->kernel_count] = made;

@@ -25,6 +25,7 @@ bool relaxed_open(struct relaxed_part *part, struct relaxed_warp *w)
                                         .data = {.at = at->data, .end = at->data + at->data_bytes},
                                         .firsts = at->firsts,
                                         .firsts_end = at->firsts + at->first_count,
+                                        .operations = itrace_reader_trace(kernel->reader)->operations.own,
                                         .contexts = contexts};
     return true;
 }

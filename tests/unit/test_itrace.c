@@ -44,17 +44,33 @@ static lane_mask some_lanes(struct rng *rng, uint32_t width, lane_mask of)
     }
 }
 
-/* Lines, rows of a matrix, anything. */
+/* Lines, rows of a matrix, places in a table, anything. Tables are near each other, and mostly one. */
 static void some_addresses(struct rng *rng, uint64_t at[], uint32_t width)
 {
-    uint64_t base = rng_below(rng, UINT64_C(1) << 46), kind = rng_below(rng, 4);
+    uint64_t base = rng_below(rng, UINT64_C(1) << 46), kind = rng_below(rng, 6);
+    uint64_t table = 4096 + 64 * rng_below(rng, 3), unit = kind == 4 ? 4 : 1;
     uint64_t stride = rng_below(rng, 3) ? 4 : rng_next(rng) % 1000 - 500, row = rng_next(rng) % 10000 - 5000;
     uint32_t shift = (uint32_t)rng_below(rng, 7);
     for (uint32_t i = 0; i < width; i++)
         at[i] = kind == 0   ? rng_next(rng) >> rng_below(rng, 60)
                 : kind == 1 ? base + stride * i
                 : kind == 2 ? base + stride * (i & ((1u << shift) - 1)) + row * (i >> shift)
-                            : base;
+                : kind == 3 ? base
+                            : table + unit * rng_below(rng, 256);
+}
+
+/* What an instruction set may know of a full warp. */
+static uint8_t layout_of(struct rng *rng, const uint64_t at[], lane_mask lanes, uint32_t width,
+                         uint64_t bytes)
+{
+    bool same = true, dense = true;
+    if (lanes != UINT64_MAX >> (64 - width) || rng_below(rng, 4) == 0)
+        return LAYOUT_UNKNOWN;
+    for (uint32_t i = 0; i < width; i++) {
+        same &= at[i] == at[0];
+        dense &= at[i] == at[0] + i * bytes;
+    }
+    return same ? LAYOUT_SAME : dense ? LAYOUT_DENSE : LAYOUT_UNKNOWN;
 }
 
 static void some_request(struct rng *rng, struct known_step *step, uint32_t width)
@@ -70,6 +86,7 @@ static void some_request(struct rng *rng, struct known_step *step, uint32_t widt
         request->of.bytes = 4;
         request->of.keep = rng_below(rng, 2);
         some_addresses(rng, request->of.at, width);
+        request->of.layout = layout_of(rng, request->of.at, request->of.lanes, width, request->of.bytes);
         if (!request->of.lanes)
             request->of.kind = REQUEST_NONE;
         if (request->of.kind == REQUEST_ATOMIC)
@@ -90,7 +107,8 @@ static void some_request(struct rng *rng, struct known_step *step, uint32_t widt
         request->shared_bytes = 8;
         some_addresses(rng, at, width);
         for (uint32_t i = 0; i < width; i++)
-            request->shared_at[i] = (uint32_t)at[i] & 0xffff;
+            at[i] = request->shared_at[i] = (uint32_t)at[i] & 0xffff;
+        request->shared_layout = layout_of(rng, at, request->shared, width, request->shared_bytes);
     }
     if (rng_below(rng, 6) == 0) {
         request->local = some_lanes(rng, width, mask);

@@ -544,6 +544,42 @@ static void test_threads(void **state)
     assert_int_equal(result(), RACES_WRITES);
 }
 
+/* Whole lines, of which the table knows less until a part of one is used: nothing may be lost then. */
+static void use_whole_lines(void)
+{
+    for (uint32_t block = 0; block < 4; block++) {
+        store(block, 0, 128 * block, 32);
+        load(block, 0, 1024, 32);
+        add(block, 0, 2048, 32);
+    }
+    store(4, 0, 4096, 1);
+}
+
+static void test_whole_lines_and_words(void **state)
+{
+    (void)state;
+    use_whole_lines();
+    load(5, 0, 1024 + 64, 3);
+    add(5, 0, 2048 + 64, 3);
+    assert_int_equal(result(), RACES_NONE);
+}
+
+static void test_word_of_a_whole_line_that_was_written(void **state)
+{
+    (void)state;
+    use_whole_lines();
+    load(5, 0, 128 * 3 + 4, 1);
+    assert_int_equal(result(), RACES_READS);
+}
+
+static void test_word_of_a_whole_line_that_many_read(void **state)
+{
+    (void)state;
+    use_whole_lines();
+    store(0, 0, 1024 + 124, 1); /* by one of the readers */
+    assert_int_equal(result(), RACES_READS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -578,6 +614,9 @@ int main(void)
         TEST(test_64_lanes),
         TEST(test_bytes_of_a_word),
         TEST(test_words_and_bytes),
+        TEST(test_whole_lines_and_words),
+        TEST(test_word_of_a_whole_line_that_was_written),
+        TEST(test_word_of_a_whole_line_that_many_read),
         TEST(test_random),
         TEST(test_threads),
     };

@@ -71,6 +71,7 @@ static void open_streams(struct replay_warp *w)
     if (!warps)
         damaged(w, err.text);
     w->streams = &warps[w->isa.index];
+    w->stream.operations = itrace_reader_trace(kernel->reader)->operations.own;
     const struct chunk_warp *at = w->streams;
     w->stream.runs = (struct scan){.at = at->runs, .end = at->runs + at->runs_bytes};
     w->stream.data = (struct scan){.at = at->data, .end = at->data + at->data_bytes};

@@ -65,7 +65,7 @@ static struct survey check_global(struct warp *w, const struct op *op, const str
                                   lanes active, const uint64_t at[WARP_LANES], uint64_t size)
 {
     const struct found *found = &w->isa.block->worker->found[access->number];
-    struct survey survey = lanes_survey(at, found->at, found->bytes, size, access->bytes);
+    struct survey survey = lanes_survey(at, found->at, found->bytes, size, size);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within || (access->writes && found->read_only)))
         check_each(w, op, access, active, at, size);
@@ -76,7 +76,7 @@ static struct survey check_shared(struct warp *w, const struct op *op, const str
                                   lanes active, const uint64_t at[WARP_LANES], uint64_t size)
 {
     struct block *block = w->isa.block;
-    struct survey survey = lanes_survey(at, 0, block->shared_bytes, size, access->bytes);
+    struct survey survey = lanes_survey(at, 0, block->shared_bytes, size, size);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within))
         EACH_LANE (i, active)
@@ -93,7 +93,7 @@ static struct survey check_local(struct warp *w, const struct op *op, const stru
 {
     const struct frame *frame = &w->now->frames[w->now->frame_count - 1];
     uint64_t top = frame->local_at + frame->code->local_bytes + frame->local_more;
-    struct survey survey = lanes_survey(at, 0, top, size, access->bytes);
+    struct survey survey = lanes_survey(at, 0, top, size, size);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within))
         EACH_LANE (i, active)
@@ -259,7 +259,7 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
                                  lanes active, const uint64_t at[WARP_LANES], uint64_t size)
 {
     const struct grid *grid = w->isa.block->worker->grid;
-    struct survey survey = lanes_survey(at, 0, grid->param_bytes, size, access->bytes);
+    struct survey survey = lanes_survey(at, 0, grid->param_bytes, size, size);
     check_alignment(w, op, active, at, survey.any, access->bytes);
     if (!survey.within || access->writes)
         warp_fault(w, op, active, FAULT_ADDRESS, at[first_lane(active)],
@@ -268,12 +268,21 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
     return survey;
 }
 
+static enum lanes_layout layout_of(struct survey survey, lanes who)
+{
+    return who != UINT32_MAX ? LAYOUT_UNKNOWN
+           : survey.dense    ? LAYOUT_DENSE
+           : survey.same     ? LAYOUT_SAME
+                             : LAYOUT_UNKNOWN;
+}
+
 static void note_shared(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
-                        uint64_t bytes)
+                        uint64_t bytes, struct survey survey)
 {
     struct request *request = w->isa.block->worker->request;
     if (LIKELY(!request))
         return;
+    request->shared_layout = (uint8_t)layout_of(survey, who);
     request->shared_bytes = (uint8_t)bytes;
     request->shared_use = access->writes ? SHARED_WRITE : SHARED_READ;
     if (LIKELY(!request->shared)) /* what other lanes have there does not count */
@@ -289,13 +298,16 @@ static void note_far(const uint64_t at[WARP_LANES], lanes who, lane_mask *noted,
                      uint64_t noted_at[WARP_LANES])
 {
     *noted |= who;
-    EACH_LANE (i, who)
-        noted_at[i] = at[i];
+    if (LIKELY(who == UINT32_MAX))
+        memcpy(noted_at, at, WARP_LANES * sizeof *at);
+    else
+        EACH_LANE (i, who)
+            noted_at[i] = at[i];
 }
 
 /* Global memory is the model's: it is told what is wanted. */
 static void request_global(struct warp *w, const struct access *access, const uint64_t at[WARP_LANES],
-                           uint64_t size, lanes who)
+                           uint64_t size, struct survey survey, lanes who)
 {
     struct request *request = w->isa.block->worker->request;
     request->of.kind = access->writes ? REQUEST_STORE : access->is_const ? REQUEST_CONSTANT : REQUEST_LOAD;
@@ -304,6 +316,8 @@ static void request_global(struct warp *w, const struct access *access, const ui
     request->of.bytes = (uint8_t)size;
     request->of.keep = !access->passes_by;
     request->of.acquires = access->acquires;
+    request->of.layout = (uint8_t)layout_of(survey, who);
+    request->done = request->at_once;
     note_far(at, who, &request->of.lanes, request->of.at);
 }
 
@@ -319,7 +333,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     case PTX_SHARED:
         survey = check_shared(w, op, access, active, at, size);
         base = w->isa.block->shared;
-        note_shared(w, access, active, at, size);
+        note_shared(w, access, active, at, size, survey);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
@@ -343,8 +357,10 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         survey = check_global(w, op, access, active, at, size);
         if (LIKELY(!request))
             break;
-        request_global(w, access, at, size, active);
-        return;
+        request_global(w, access, at, size, survey, active);
+        if (!request->done)
+            return;
+        break;
     }
     if (access->writes)
         store_flat(w, access, base, at, survey.dense, active);
@@ -463,8 +479,8 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
     for (uint32_t i = 0; i < WARP_LANES; i++)
         all[i] = offset;
     if (space == PTX_SHARED) {
-        check_shared(w, op, access, who, all, size);
-        note_shared(w, access, who, all, size);
+        struct survey survey = check_shared(w, op, access, who, all, size);
+        note_shared(w, access, who, all, size, survey);
         return w->isa.block->shared + offset;
     }
     if (space == PTX_LOCAL) {
@@ -491,8 +507,8 @@ void access_resolve(struct warp *w, const struct op *op, const struct access *ac
     for (uint32_t i = 0; i < WARP_LANES; i++)
         high |= at[i];
     if (access->space == PTX_SHARED) {
-        check_shared(w, op, access, active, at, size);
-        note_shared(w, access, active, at, size);
+        struct survey survey = check_shared(w, op, access, active, at, size);
+        note_shared(w, access, active, at, size, survey);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = w->isa.block->shared + at[i];
     } else if (high < WINDOW_SHARED) {

@@ -151,6 +151,31 @@ void warp_step(struct isa_warp *isa, struct isa_stepped *stepped)
     bring_near(w);
 }
 
+uint32_t warp_glide(struct isa_warp *isa, uint32_t most)
+{
+    struct warp *w = ptx_warp(isa);
+    const struct op *op = w->at;
+    const struct isa_timing *row = isa->next;
+    const lanes active = (lanes)isa->active;
+    char *r = w->registers;
+    uint32_t count = 0;
+    for (; count < most && op->kind == OP_ALU && !op->flags && !(op[1].flags & OP_JOIN) && !row->guards &&
+           !row->role;
+         count++, op++, row++)
+        if (LIKELY(active == w->alive))
+            op->run.alu(r + op->d, r + op->a, r + op->b, r + op->c, r + op->e);
+        else
+            warp_run_some(w, op, active);
+    w->at = op;
+    isa->next = row;
+    struct launch_result *result = &isa->block->worker->result;
+    const uint64_t threads = (uint64_t)count * isa_count_lanes(active);
+    result->warp_instructions += count;
+    result->thread_instructions += threads;
+    result->thread_instructions_pred_on += threads;
+    return count;
+}
+
 bool ptx_block_force(struct block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++)

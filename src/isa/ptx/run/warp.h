@@ -93,6 +93,7 @@ static inline const struct ptx_kernel *warp_kernel(const struct warp *warp)
 enum isa_ran warp_run(struct isa_warp *warp);
 bool warp_settle(struct isa_warp *warp);
 void warp_step(struct isa_warp *warp, struct isa_stepped *stepped);
+uint32_t warp_glide(struct isa_warp *warp, uint32_t most);
 void warp_start(struct isa_warp *warp, lane_mask exists);
 void warp_fini(struct isa_warp *warp);
 bool ptx_block_force(struct block *block);
