@@ -5,6 +5,7 @@
 #include "base/unit.h"
 #include "cache/check/check.h"
 #include "cache/check/litmus.h"
+#include "coherence/stress.h"
 #include "report/svg.h"
 
 #include <inttypes.h>
@@ -17,6 +18,9 @@ struct request {
     uint64_t mutations, seed;
     uint64_t caches, lines, l1s;
     bool copies, own_setup;
+    uint64_t accesses;
+    unsigned threads;
+    const char *topology;
 };
 
 static const struct option_row options[] = {
@@ -27,7 +31,11 @@ static const struct option_row options[] = {
     {"--copies", NULL, "... and a copy engine"},
     {"--litmus", NULL, "run the litmus tests instead, in every way that the protocol allows"},
     {"--mutations", "N", "check N variants instead, each with one row changed: how many are found?"},
-    {"--seed", "N", "which variants (1 unless told)"},
+    {"--seed", "N", "of what is random: which variants, which accesses (1 unless told)"},
+    {"--topology", "NAME",
+     "stress: crossbar, point-to-point, ring, mesh, torus, cluster or all (unless told)"},
+    {"--accesses", "N", "stress: so many for each topology (1 million unless told)"},
+    {"--threads", "N", "stress: host threads; results are the same with any number"},
     {"--svg", "FILE", "show: draw the states of its controllers"},
     {NULL, NULL, NULL},
 };
@@ -61,6 +69,14 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->svg = value;
         return svg_check_name("--svg", value, err);
     }
+    if (!strcmp(row->name, "--topology")) {
+        request->topology = value;
+        return true;
+    }
+    if (!strcmp(row->name, "--accesses"))
+        return number(row, value, 1, UINT64_MAX, &request->accesses, err);
+    if (!strcmp(row->name, "--threads"))
+        return options_threads(value, &request->threads, err);
     if (!strcmp(row->name, "--mutations"))
         return number(row, value, 1, 1000000, &request->mutations, err);
     if (!strcmp(row->name, "--seed"))
@@ -184,6 +200,56 @@ static bool litmus_all(const struct protocol *protocol)
     return good || protocol->is_incoherent;
 }
 
+/* ---- random accesses in time ---- */
+
+static bool stress_one(const struct request *request, const struct protocol *protocol, enum topology topology)
+{
+    bool has_gpu = protocol_table(protocol, COH_L1) != NULL;
+    struct stress_spec spec = {.protocol = protocol,
+                               .topology = topology,
+                               .cpus = request->own_setup ? (uint32_t)request->caches : 4,
+                               .l1s = !has_gpu             ? 0
+                                      : request->own_setup ? (uint32_t)request->l1s
+                                                           : 4,
+                               .homes = 2,
+                               .lines = 24,
+                               .accesses = request->accesses,
+                               .seed = request->seed,
+                               .threads = request->threads,
+                               .interrupt = &interrupted};
+    struct stress_result result;
+    struct err err;
+    bool good = stress_run(&spec, &result, &err);
+    printf("%-13s %-15s %12" PRIu64 " accesses (%" PRIu64 " loads, %" PRIu64 " stores, %" PRIu64
+           " additions; %" PRIu64 " by copy engines), %" PRIu64 " fences: %s\n",
+           protocol->name, topology_names[topology], result.accesses, result.loads, result.stores,
+           result.adds, result.copies, result.fences, good ? "right" : err.text);
+    fflush(stdout);
+    return good;
+}
+
+static bool stress(const struct request *request, const struct protocol *protocol)
+{
+    bool good = true;
+    for (int i = 0; i < TOPOLOGY_COUNT && !interrupted; i++)
+        if (!request->topology || !strcmp(request->topology, "all") ||
+            !strcmp(request->topology, topology_names[i]))
+            good &= stress_one(request, protocol, i) != protocol->is_incoherent;
+    return good;
+}
+
+static bool topology_exists(const char *name, struct err *err)
+{
+    for (int i = 0; name && i < TOPOLOGY_COUNT; i++)
+        if (!strcmp(name, topology_names[i]))
+            return true;
+    return !name || !strcmp(name, "all") ||
+           err_set(err,
+                   "--topology: expected crossbar, point-to-point, ring, mesh, torus, cluster or all, not "
+                   "'%.40s'",
+                   name);
+}
+
 /* ---- the command ---- */
 
 static bool show(const struct request *request, const struct protocol *protocol, struct err *err)
@@ -207,20 +273,24 @@ static int list(void)
 
 static bool check(const struct request *request, const struct protocol *protocol)
 {
-    return request->mutations ? mutate(request, protocol)
-           : request->litmus  ? litmus_all(protocol)
-                              : check_protocol(request, protocol);
+    return !strcmp(request->verb, "stress") ? stress(request, protocol)
+           : request->mutations             ? mutate(request, protocol)
+           : request->litmus                ? litmus_all(protocol)
+                                            : check_protocol(request, protocol);
 }
 
 static int run(int count, char **words)
 {
     struct err err;
-    struct request request = {.caches = 2, .l1s = 1, .lines = 1, .seed = 1};
-    if (!options_parse(options, count, words, &request, took, &err))
+    struct request request = {
+        .caches = 2, .l1s = 1, .lines = 1, .seed = 1, .accesses = 1000000, .threads = 1};
+    if (!options_parse(options, count, words, &request, took, &err) ||
+        !topology_exists(request.topology, &err))
         return complain(EXIT_USAGE, &err);
     if (!request.verb)
         return list();
-    bool checks = !strcmp(request.verb, "check");
+    catch_interrupts();
+    bool checks = !strcmp(request.verb, "check") || !strcmp(request.verb, "stress");
     if (!checks && strcmp(request.verb, "show"))
         return complain_unknown("what to do with a protocol", request.verb, NULL, "heddle protocol --help");
     if (!request.name) {
@@ -255,14 +325,14 @@ static int run(int count, char **words)
 
 const struct cmd cmd_protocol = {
     .name = "protocol",
-    .arguments = "[show|check NAME|FILE]",
+    .arguments = "[show|check|stress NAME|FILE]",
     .help = "show and check coherence protocols",
     .more =
-        "Without words, lists the protocols. `show` prints the tables of one, as text that `check` reads "
-        "from a\n"
-        "file, too: to try a protocol of your own, change a copy. `check` explores every state that small\n"
-        "systems can reach, and prints the shortest way to the first one that is wrong; `check all` does so\n"
-        "for all protocols.",
+        "Without words, lists the protocols. `show` prints the tables of one, as text; `check` and `stress`\n"
+        "read such a file, too: to try a protocol of your own, change a copy. `check` explores every state "
+        "that\n"
+        "small systems can reach, and prints the shortest way to the first one that is wrong. `stress` runs\n"
+        "random accesses through a timed system, and checks every value that is read. `all`: all protocols.",
     .options = options,
     .run = run,
 };

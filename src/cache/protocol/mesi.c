@@ -109,7 +109,8 @@ TABLE(cache, "l1", "a private cache below the L2", cache_states, cache_rows, COR
     ROW(ES, COH_OWNS)                                                                                        \
     ROW(EX, 0)                                                                                               \
     ROW(EM, 0)                                                                                               \
-    ROW(DR, 0)
+    ROW(DR, 0)                                                                                               \
+    ROW(DW, 0)
 enum { HOME_STATES(H_STATE_ID) };
 static const struct coh_state home_states[] = {HOME_STATES(STATE_ROW)};
 
@@ -124,7 +125,7 @@ static const struct coh_row home_rows[] = {
     H(N, Upg, ANY, FX, DO(KEEP_REQUESTER), SEND(MemRead, MEMORY, COH_FOR_SELF)),
     STALE_PUT(N),
     H(N, DMA_READ, ANY, DR, SEND(MemRead, MEMORY, COH_FOR_SELF)),
-    H(N, DMA_WRITE, ANY, EM, DO(SERVE_STORE), SEND(MemWrite, MEMORY, COH_FOR_SELF)),
+    H(N, DMA_WRITE, ANY, DW, SEND(MemRead, MEMORY, COH_FOR_SELF)), /* it may write a part of the line */
 
     H(F1, GetS, ANY, FS, DO(ADD_SENDER)),
     Z(h, F1, GetX),
@@ -196,6 +197,9 @@ static const struct coh_row home_rows[] = {
     BUSY(DR),
     STALE_PUT(DR),
     H(DR, MemData, ANY, N, DO(TAKE), DO(SERVE_LOAD)),
+    BUSY(DW),
+    STALE_PUT(DW),
+    H(DW, MemData, ANY, EM, DO(TAKE), DO(SERVE_STORE), SEND(MemWrite, MEMORY, COH_FOR_SELF)),
 };
 TABLE(home, "l2", "the shared L2, inclusive; orders requests", home_states, home_rows, DMA_OPS | OP(EVICT));
 
