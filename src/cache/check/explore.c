@@ -331,7 +331,8 @@ size_t check_cover_missing(const struct check_cover *cover, const struct protoco
             missing++;
             text_add(text, "  never taken: %s, %s, %s%s%s\n", table->name,
                      table->states[table->rows[i].state].name, coh_event_name(protocol, table->rows[i].event),
-                     table->rows[i].when ? ", if " : "", coh_condition_name(table->rows[i].when));
+                     table->rows[i].when ? ", if " : "",
+                     table->rows[i].when ? coh_condition_name(table->rows[i].when) : "");
         }
     }
     return missing;

@@ -28,7 +28,7 @@ static void describe(struct mutant *mutant, const struct coh_row *row, const cha
 {
     snprintf(mutant->what, sizeof mutant->what, "%s, %s, %s%s%s: %s", mutant->table.name,
              mutant->table.states[row->state].name, coh_event_name(&mutant->protocol, row->event),
-             row->when ? ", if " : "", coh_condition_name(row->when), change);
+             row->when ? ", if " : "", row->when ? coh_condition_name(row->when) : "", change);
 }
 
 /* False: the row has nothing to change in this way. */
