@@ -4,18 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct open_chunk {
-    pthread_mutex_t lock; /* while it is inflated */
-    struct chunk *chunk;  /* NULL: not now */
-    uint64_t taken, given;
+    _Alignas(CACHE_LINE) pthread_mutex_t lock; /* while it is inflated */
+    struct chunk *chunk;                       /* NULL: not now */
+    uint64_t taken, given;                     /* warps */
 };
 
 struct open_launch {
-    struct open_chunk *chunks; /* NULL: none was asked for */
+    struct open_chunk *_Atomic chunks; /* NULL: none was asked for */
 };
 
 struct itrace_reader {
@@ -141,15 +142,20 @@ static size_t chunk_of(const struct itrace_launch *launch, uint64_t block)
 static struct open_chunk *open_chunk_of(struct itrace_reader *reader, size_t launch, size_t chunk)
 {
     struct open_launch *open = &reader->launches[launch];
-    const struct itrace_launch *of = &reader->trace->launches[launch];
+    struct open_chunk *chunks = atomic_load_explicit(&open->chunks, memory_order_acquire);
+    if (LIKELY(chunks))
+        return &chunks[chunk];
+    size_t count = reader->trace->launches[launch].chunk_count;
     pthread_mutex_lock(&reader->lock);
-    if (!open->chunks) {
-        open->chunks = mem_alloc(of->chunk_count, sizeof *open->chunks);
-        for (size_t i = 0; i < of->chunk_count; i++)
-            pthread_mutex_init(&open->chunks[i].lock, NULL);
+    chunks = atomic_load_explicit(&open->chunks, memory_order_relaxed);
+    if (!chunks) {
+        chunks = mem_alloc_lines(count, sizeof *chunks);
+        for (size_t i = 0; i < count; i++)
+            pthread_mutex_init(&chunks[i].lock, NULL);
+        atomic_store_explicit(&open->chunks, chunks, memory_order_release);
     }
     pthread_mutex_unlock(&reader->lock);
-    return &open->chunks[chunk];
+    return &chunks[chunk];
 }
 
 static uint64_t warps_of(const struct itrace *trace, const struct itrace_launch *launch)
@@ -158,8 +164,9 @@ static uint64_t warps_of(const struct itrace *trace, const struct itrace_launch 
     return (threads + trace->lanes - 1) / trace->lanes;
 }
 
-const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t launch, uint64_t block,
-                                            struct err *err)
+/* For one warp of the block, or for all. */
+static const struct chunk_warp *take(struct itrace_reader *reader, size_t launch, uint64_t block, bool all,
+                                     struct err *err)
 {
     const struct itrace_launch *of = &reader->trace->launches[launch];
     size_t number = chunk_of(of, block);
@@ -172,23 +179,46 @@ const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t
         open->chunk = chunk_unpack(reader->blocks + place->at, place->bytes, place->raw_bytes,
                                    place->block_count * warps, err);
     }
-    open->taken += open->chunk != NULL;
+    open->taken += !open->chunk ? 0 : all ? warps : 1;
     const struct chunk_warp *found =
         open->chunk ? &open->chunk->warps[(block - place->first_block) * warps] : NULL;
     pthread_mutex_unlock(&open->lock);
     return found;
 }
 
-void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block)
+static void give(struct itrace_reader *reader, size_t launch, uint64_t block, bool all)
 {
     const struct itrace_launch *of = &reader->trace->launches[launch];
     size_t number = chunk_of(of, block);
     struct open_chunk *open = open_chunk_of(reader, launch, number);
+    uint64_t warps = warps_of(reader->trace, of), of_chunk = of->chunks[number].block_count * warps;
     pthread_mutex_lock(&open->lock);
-    uint64_t all = of->chunks[number].block_count * warps_of(reader->trace, of);
-    if (++open->given == open->taken && open->taken >= all) {
+    open->given += all ? warps : 1;
+    if (open->given == open->taken && open->taken >= of_chunk) {
         chunk_free(open->chunk);
         open->chunk = NULL;
     }
     pthread_mutex_unlock(&open->lock);
+}
+
+const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t launch, uint64_t block,
+                                            struct err *err)
+{
+    return take(reader, launch, block, false, err);
+}
+
+void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block)
+{
+    give(reader, launch, block, false);
+}
+
+const struct chunk_warp *itrace_reader_take_block(struct itrace_reader *reader, size_t launch, uint64_t block,
+                                                  struct err *err)
+{
+    return take(reader, launch, block, true, err);
+}
+
+void itrace_reader_give_block(struct itrace_reader *reader, size_t launch, uint64_t block)
+{
+    give(reader, launch, block, true);
 }

@@ -33,8 +33,10 @@ void relaxed_result_add(struct relaxed_result *sum, const struct relaxed_result 
     for (size_t i = 0; i < COUNT_OF(sum->counts.lanes); i++)
         sum->counts.lanes[i] += one->counts.lanes[i];
     sum->counts.ports.requests += one->counts.ports.requests;
+    sum->counts.ports.shared += one->counts.ports.shared;
     sum->counts.ports.failed += one->counts.ports.failed;
     sum->counts.ports.late += one->counts.ports.late;
+    sum->counts.ports.past += one->counts.ports.past;
     sum->counts.ports.beyond += one->counts.ports.beyond;
     sum->counts.ports.waited += one->counts.ports.waited;
     for (size_t i = 0; i < RELAXED_TIMES; i++)
@@ -62,20 +64,20 @@ static void sm_init(struct relaxed *gpu, uint32_t number, uint32_t parts)
         relaxed_store_init(&sm->constants[i], &spec->constants[i], spec->constants[i].bytes, shared);
     for (uint32_t s = 0; s < spec->subcores; s++)
         relaxed_store_init(&sm->near_code[s], &spec->code[0], spec->code[0].bytes, shared);
-    relaxed_port_init(&sm->requests, 1, epoch, !shared);
-    relaxed_port_init(&sm->replies, 1, epoch, !shared);
+    relaxed_port_init(&sm->requests, 1, epoch, shared ? RELAXED_THREADS : RELAXED_ONE_SM);
+    relaxed_port_init(&sm->replies, 1, epoch, shared ? RELAXED_THREADS : RELAXED_ONE_SM);
     if (!shared)
         return;
-    relaxed_port_init(&sm->pipeline, 1, epoch, false);
+    relaxed_port_init(&sm->pipeline, 1, epoch, RELAXED_THREADS);
     sm->issue = mem_alloc_lines(spec->subcores, sizeof *sm->issue);
     sm->units = mem_alloc_lines((size_t)spec->subcores * UNIT_COUNT, sizeof *sm->units);
     sm->common = mem_alloc_lines(UNIT_COUNT, sizeof *sm->common);
     for (uint32_t s = 0; s < spec->subcores; s++)
-        relaxed_port_init(&sm->issue[s], spec->turn_issues, epoch, false);
+        relaxed_port_init(&sm->issue[s], spec->turn_issues, epoch, RELAXED_THREADS);
     for (uint32_t i = 0; i < spec->subcores * UNIT_COUNT; i++)
-        relaxed_port_init(&sm->units[i], 1, epoch, false);
+        relaxed_port_init(&sm->units[i], 1, epoch, RELAXED_THREADS);
     for (uint32_t i = 0; i < UNIT_COUNT; i++)
-        relaxed_port_init(&sm->common[i], 1, epoch, false);
+        relaxed_port_init(&sm->common[i], 1, epoch, RELAXED_THREADS);
 }
 
 static void each_sm_port(struct relaxed *gpu, struct relaxed_sm *sm,
@@ -125,6 +127,9 @@ static void part_init(struct relaxed *gpu, uint32_t number, uint32_t sm, unsigne
     part->warps = mem_alloc_lines((size_t)gpu->spec.subcores * RELAXED_SLOTS, sizeof *part->warps);
     part->wheel = mem_alloc_lines((size_t)WHEEL * gpu->spec.subcores, sizeof *part->wheel);
     part->request.of.width = (uint8_t)gpu->spec.lanes;
+    size_t shared_ports = (size_t)gpu->spec.slices * (1 + gpu->spec.channels_per_slice);
+    part->asker = (struct relaxed_asker){
+        .counts = &part->counts, .carries = mem_alloc_lines(shared_ports, sizeof *part->asker.carries)};
     uint32_t stores = gpu->spec.stores / part->sm->parts;
     part->store_room = (uint32_t)min_u64(max_u64(stores, 1), RELAXED_STORES_MOST);
 }
@@ -140,6 +145,7 @@ static void part_fini(struct relaxed *gpu, struct relaxed_part *part)
     mem_free(part->blocks);
     mem_free(part->request.pieces);
     mem_free(part->request.stage);
+    mem_free(part->asker.carries);
 }
 
 /* An epoch is over for all threads: its columns are free. */
@@ -167,7 +173,8 @@ struct relaxed *relaxed_new(const struct relaxed_spec *spec, const struct relaxe
     gpu->sms = mem_alloc_lines(sms, sizeof *gpu->sms);
     gpu->parts = mem_alloc_lines(gpu->part_count, sizeof *gpu->parts);
     gpu->threads = mem_alloc_lines(threads, sizeof *gpu->threads);
-    relaxed_memory_init(&gpu->memory, &gpu->spec, options->epoch, threads == 1);
+    relaxed_memory_init(&gpu->memory, &gpu->spec, options->epoch,
+                        threads == 1 ? RELAXED_ONE_THREAD : RELAXED_THREADS);
     relaxed_phaser_init(&gpu->phaser, threads, options->no_phasers, turn, gpu);
     for (unsigned i = 0; i < threads; i++) {
         gpu->threads[i].gpu = gpu;
@@ -177,7 +184,7 @@ struct relaxed *relaxed_new(const struct relaxed_spec *spec, const struct relaxe
     for (uint32_t i = 0; i < sms; i++)
         sm_init(gpu, i, shares ? threads / sms + (i < threads % sms) : 1);
     for (uint32_t i = 0; i < gpu->part_count; i++)
-        part_init(gpu, i, i % sms, shares ? i : i * threads / sms);
+        part_init(gpu, i, i % sms, i % threads);
     for (unsigned i = 1; i < threads; i++)
         if (pthread_create(&gpu->threads[i].handle, NULL, thread_main, &gpu->threads[i]))
             BUG("no thread can be made");
@@ -382,8 +389,6 @@ static void kernel_end(struct relaxed *gpu, struct relaxed_result *result)
         struct relaxed_result own = {.counts = part->counts};
         relaxed_result_add(result, &own);
         end = max_u64(end, max_u64(part->clock, part->drained));
-        for (uint32_t k = 0; k < gpu->spec.subcores * RELAXED_SLOTS; k++) /* of a launch that failed */
-            part->warps[k].streams = NULL;
     }
     gpu->clock = end;
     result->cycles = end - gpu->kernel.base + gpu->spec.launch_cycles + gpu->spec.end_cycles;

@@ -139,7 +139,6 @@ enum relaxed_memory_class {
     X(shared_passes, "passes they took")                                                                     \
     X(l2_sectors, "sectors that were asked of L2")                                                           \
     X(l2_hits, "of these, those that were there; all that were written")                                     \
-    X(l2_early, "requests to an L2 slice that were made after one of a later cycle")                         \
     X(dram_read, "bytes read from memory")                                                                   \
     X(dram_written, "bytes written to memory")
 

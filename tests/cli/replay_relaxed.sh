@@ -25,7 +25,8 @@ for run in one["runs"] + two["runs"]:
 del one["over_runs"]["wall_s"], two["over_runs"]["wall_s"]
 assert one == two
 assert one["sync"] == "relaxed" and one["threads"] == 1 and one["phasers"]
-assert one["runs"][0]["ports"]["late"] == 0
+assert one["runs"][0]["ports"]["past"] == 0
+assert 0 < one["runs"][0]["ports"]["late"] < one["runs"][0]["ports"]["shared"]
 END
 
 # ---- two threads, repeated, beside exact ----

@@ -126,12 +126,13 @@ static void print_waits(const struct relaxed_result *sum, FILE *f)
     fprintf(f, "\n%-24s phaser %llu (%.3f s), barrier %llu (%.3f s), of %llu epochs\n", "waits",
             (count_t)sum->phaser_waits, sum->seconds[RELAXED_TIME_phaser], (count_t)sum->barrier_waits,
             sum->seconds[RELAXED_TIME_barrier], (count_t)sum->epochs);
-    fprintf(f,
-            "%-24s %llu requests, %llu failed, %llu late, %llu beyond the window, %.2f cycles of wait each\n",
-            "ports", (count_t)ports->requests, (count_t)ports->failed, (count_t)ports->late,
-            (count_t)ports->beyond, ports->requests ? (double)ports->waited / (double)ports->requests : 0.0);
-    fprintf(f, "%-24s %llu of L2 came after one of a later cycle\n", "order of requests",
-            (count_t)sum->counts.l2_early);
+    fprintf(
+        f,
+        "%-24s %llu requests, %llu of them to shared ports: %llu late, %llu failed; %llu past, %llu beyond "
+        "the window; %.2f cycles of wait each\n",
+        "ports", (count_t)ports->requests, (count_t)ports->shared, (count_t)ports->late,
+        (count_t)ports->failed, (count_t)ports->past, (count_t)ports->beyond,
+        ports->requests ? (double)ports->waited / (double)ports->requests : 0.0);
 }
 
 void relaxed_runs_print(const struct relaxed_runs *runs, FILE *f)
@@ -222,8 +223,10 @@ static void put_result(struct json_writer *json, const struct relaxed_result *re
     json_close(json);
     json_open_object(json, "ports");
     json_put_count(json, "requests", counts->ports.requests);
+    json_put_count(json, "shared", counts->ports.shared);
     json_put_count(json, "failed", counts->ports.failed);
     json_put_count(json, "late", counts->ports.late);
+    json_put_count(json, "past", counts->ports.past);
     json_put_count(json, "beyond", counts->ports.beyond);
     json_put_count(json, "waited_cycles", counts->ports.waited);
     json_close(json);
@@ -267,7 +270,7 @@ bool relaxed_runs_write(const struct relaxed_runs *runs, const char *path, struc
         return false;
     json_begin(&json, writer.stream);
     json_open_object(&json, NULL);
-    json_put_count(&json, "layout", 1);
+    json_put_count(&json, "layout", 2);
     json_put_text(&json, "sync", "relaxed");
     json_put_text(&json, "trace", runs->folder);
     json_put_text(&json, "program", runs->trace->command);
