@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SPARE_MOST = 64, AHEAD_MOST = 2 }; /* chunks */
+
 struct open_chunk {
     _Alignas(CACHE_LINE) pthread_mutex_t lock; /* while it is inflated */
     struct chunk *chunk;                       /* NULL: not now */
@@ -17,14 +19,17 @@ struct open_chunk {
 
 struct open_launch {
     struct open_chunk *_Atomic chunks; /* NULL: none was asked for */
+    _Atomic size_t inflated, used; /* the last chunk that was inflated, or that blocks were taken of, + 1 */
 };
 
 struct itrace_reader {
     struct itrace *trace;
     const uint8_t *blocks;
     uint64_t bytes;
-    pthread_mutex_t lock; /* of launches' lists */
+    pthread_mutex_t lock; /* of launches' lists, and of spare chunks */
     struct open_launch *launches;
+    struct chunk *spare[SPARE_MOST]; /* whose memory is used again: large pieces cost the host page faults */
+    size_t spare_count;
 };
 
 static bool map_blocks(struct itrace_reader *reader, const char *folder, struct err *err)
@@ -109,6 +114,8 @@ void itrace_reader_free(struct itrace_reader *reader)
     }
     if (reader->blocks)
         munmap((void *)(uintptr_t)reader->blocks, reader->bytes);
+    for (size_t i = 0; i < reader->spare_count; i++)
+        chunk_free(reader->spare[i]);
     pthread_mutex_destroy(&reader->lock);
     itrace_free(reader->trace);
     mem_free(reader->launches);
@@ -164,6 +171,67 @@ static uint64_t warps_of(const struct itrace *trace, const struct itrace_launch 
     return (threads + trace->lanes - 1) / trace->lanes;
 }
 
+static void raise_to(_Atomic size_t *number, size_t value)
+{
+    size_t now = atomic_load_explicit(number, memory_order_relaxed);
+    while (now < value && !atomic_compare_exchange_weak(number, &now, value))
+        continue;
+}
+
+/* With the chunk's lock held. */
+static void inflate(struct itrace_reader *reader, size_t launch, size_t number, struct open_chunk *open,
+                    struct err *err)
+{
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    const struct itrace_chunk *place = &of->chunks[number];
+    struct chunk *chunk = NULL;
+    pthread_mutex_lock(&reader->lock);
+    if (reader->spare_count)
+        chunk = reader->spare[--reader->spare_count];
+    pthread_mutex_unlock(&reader->lock);
+    if (!chunk)
+        chunk = mem_alloc(1, sizeof *chunk);
+    open->taken = open->given = 0;
+    if (chunk_unpack_again(chunk, reader->blocks + place->at, place->bytes, place->raw_bytes,
+                           place->block_count * warps_of(reader->trace, of), err))
+        open->chunk = chunk;
+    else
+        chunk_free(chunk);
+    raise_to(&reader->launches[launch].inflated, number + 1);
+}
+
+/* With the chunk's lock held. */
+static void discard(struct itrace_reader *reader, struct open_chunk *open)
+{
+    struct chunk *chunk = open->chunk;
+    open->chunk = NULL;
+    pthread_mutex_lock(&reader->lock);
+    if (reader->spare_count < SPARE_MOST) {
+        reader->spare[reader->spare_count++] = chunk;
+        chunk = NULL;
+    }
+    pthread_mutex_unlock(&reader->lock);
+    chunk_free(chunk);
+}
+
+bool itrace_reader_ahead(struct itrace_reader *reader, size_t launch)
+{
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    struct open_launch *at = &reader->launches[launch];
+    size_t number = atomic_load(&at->inflated), used = atomic_load(&at->used);
+    if (!of->recorded || number >= of->chunk_count || number >= used + AHEAD_MOST)
+        return false;
+    struct open_chunk *open = open_chunk_of(reader, launch, number);
+    if (pthread_mutex_trylock(&open->lock))
+        return false;
+    struct err unused; /* who takes a block of it will learn why */
+    bool does = !open->chunk && atomic_load(&at->inflated) == number;
+    if (does)
+        inflate(reader, launch, number, open, &unused);
+    pthread_mutex_unlock(&open->lock);
+    return does;
+}
+
 /* For one warp of the block, or for all. */
 static const struct chunk_warp *take(struct itrace_reader *reader, size_t launch, uint64_t block, bool all,
                                      struct err *err)
@@ -174,11 +242,10 @@ static const struct chunk_warp *take(struct itrace_reader *reader, size_t launch
     struct open_chunk *open = open_chunk_of(reader, launch, number);
     uint64_t warps = warps_of(reader->trace, of);
     pthread_mutex_lock(&open->lock);
-    if (!open->chunk) {
-        open->taken = open->given = 0;
-        open->chunk = chunk_unpack(reader->blocks + place->at, place->bytes, place->raw_bytes,
-                                   place->block_count * warps, err);
-    }
+    if (!open->chunk)
+        inflate(reader, launch, number, open, err);
+    if (!open->taken)
+        raise_to(&reader->launches[launch].used, number + 1);
     open->taken += !open->chunk ? 0 : all ? warps : 1;
     const struct chunk_warp *found =
         open->chunk ? &open->chunk->warps[(block - place->first_block) * warps] : NULL;
@@ -194,10 +261,8 @@ static void give(struct itrace_reader *reader, size_t launch, uint64_t block, bo
     uint64_t warps = warps_of(reader->trace, of), of_chunk = of->chunks[number].block_count * warps;
     pthread_mutex_lock(&open->lock);
     open->given += all ? warps : 1;
-    if (open->given == open->taken && open->taken >= of_chunk) {
-        chunk_free(open->chunk);
-        open->chunk = NULL;
-    }
+    if (open->given == open->taken && open->taken >= of_chunk)
+        discard(reader, open);
     pthread_mutex_unlock(&open->lock);
 }
 

@@ -6,6 +6,9 @@
 #include "relaxed/memory.h"
 #include "relaxed/phaser.h"
 
+/* Epochs take a host some 0.1 ms. A thread that sleeps must be woken by one for which all others wait. */
+enum { SPINS_OWN_CORE = 20000, SPINS_SHARED_CORE = 2000 };
+
 enum { BARRIERS = 16, COPY_GROUPS = 8, WHEEL = 256, LSU_QUEUE_MOST = 16 };
 
 struct relaxed_block {
@@ -165,6 +168,8 @@ struct relaxed {
     struct err why;
     pthread_mutex_t lock; /* of why */
     uint64_t clock;       /* up to which launches were simulated */
+    uint64_t step;        /* cycles: threads signal that they have ended one */
+    unsigned spins;       /* before a thread that waits lends its core */
     uint64_t params;      /* launches so far */
 };
 

@@ -104,7 +104,8 @@ enum relaxed_blocks {
 struct relaxed_options {
     unsigned threads;
     uint64_t epoch;  /* cycles */
-    bool no_phasers; /* plain barriers at the ends of epochs */
+    unsigned steps;  /* of an epoch, in which threads show how far they are; 0 is 1. It divides the epoch */
+    bool no_phasers; /* plain barriers at the ends of steps */
     enum relaxed_blocks blocks;
     const _Atomic int *interrupt; /* or NULL */
 };

@@ -50,6 +50,9 @@ END
 run replay trace --sync relaxed --threads 2 --no-phasers --blocks turn --kernels 0-1
 expect_status 0
 expect_line out ', barriers, blocks in turn$'
+run replay trace --sync relaxed --threads 2 --steps 4 --kernels 0-1
+expect_status 0
+expect_line out 'epochs of 1000 cycles, in 4 steps, phasers$'
 
 # ---- more threads than SMs ----
 
@@ -60,6 +63,7 @@ expect_status 0
 
 refuses '--epoch needs --sync relaxed' replay trace --epoch 100
 refuses "--sync: expected exact or relaxed, not 'loose'" replay trace --sync loose
+refuses '--steps: epochs of 1000 cycles have no 3 equal steps' replay trace --sync relaxed --steps 3
 refuses '--repeat: expected a number from 1 to 1000' replay trace --sync relaxed --repeat 0
 refuses 'simulates one GPU' replay trace --sync relaxed --system h200-x2
 refuses 'no checkpoints' replay trace --sync relaxed --checkpoint file

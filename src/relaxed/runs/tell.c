@@ -140,9 +140,10 @@ void relaxed_runs_print(const struct relaxed_runs *runs, FILE *f)
     const struct relaxed_options *options = &runs->how.options;
     const struct relaxed_result *sum = &runs->sums[runs->how.repeats - 1];
     struct relaxed_figure wall = relaxed_runs_figure(runs, relaxed_wall);
-    fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, %s%s\n", runs->folder,
-            runs->how.system_name, options->threads, options->threads == 1 ? "" : "s",
-            (count_t)options->epoch, options->no_phasers ? "barriers" : "phasers",
+    fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, in %u step%s, %s%s\n",
+            runs->folder, runs->how.system_name, options->threads, options->threads == 1 ? "" : "s",
+            (count_t)options->epoch, options->steps, options->steps == 1 ? "" : "s",
+            options->no_phasers ? "barriers" : "phasers",
             options->blocks == RELAXED_IN_TURN ? ", blocks in turn" : "");
     fprintf(f, "%llu warp instructions, %.3f s: %.2f million warp instructions/s\n\n",
             (count_t)sum->counts.warp_instructions, wall.mean,
@@ -277,6 +278,7 @@ bool relaxed_runs_write(const struct relaxed_runs *runs, const char *path, struc
     json_put_text(&json, "system", runs->how.system_name);
     json_put_count(&json, "threads", options->threads);
     json_put_count(&json, "epoch_cycles", options->epoch);
+    json_put_count(&json, "steps", options->steps);
     json_put_bool(&json, "phasers", !options->no_phasers);
     json_put_text(&json, "blocks", options->blocks == RELAXED_IN_RUNS ? "runs" : "turn");
     json_open_list(&json, "runs");
