@@ -319,7 +319,7 @@ static void expect_lines(const struct relaxed_part *part, const struct lines *li
     const struct relaxed *gpu = part->gpu;
     const struct tags *l1 = in_l1 ? part->sm->l1.tags : NULL;
     uint64_t comes = begins + gpu->spec.l1_to_noc_cycles + gpu->spec.noc_latency, key;
-    if (gpu->options.threads == 1)
+    if (gpu->options.threads == 1 || (l1 && part->sm->parts > 1)) /* L1 is locked before it is looked at */
         return;
     for (uint32_t i = 0; i < lines->count; i++) {
         uint32_t sectors = 0;

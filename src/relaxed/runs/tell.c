@@ -140,10 +140,12 @@ void relaxed_runs_print(const struct relaxed_runs *runs, FILE *f)
     const struct relaxed_options *options = &runs->how.options;
     const struct relaxed_result *sum = &runs->sums[runs->how.repeats - 1];
     struct relaxed_figure wall = relaxed_runs_figure(runs, relaxed_wall);
-    fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, in %u step%s, %s%s\n",
-            runs->folder, runs->how.system_name, options->threads, options->threads == 1 ? "" : "s",
-            (count_t)options->epoch, options->steps, options->steps == 1 ? "" : "s",
-            options->no_phasers ? "barriers" : "phasers",
+    fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, ", runs->folder,
+            runs->how.system_name, options->threads, options->threads == 1 ? "" : "s",
+            (count_t)options->epoch);
+    if (options->steps > 1)
+        fprintf(f, "in %u steps, ", options->steps);
+    fprintf(f, "%s%s\n", options->no_phasers ? "barriers" : "phasers",
             options->blocks == RELAXED_IN_TURN ? ", blocks in turn" : "");
     fprintf(f, "%llu warp instructions, %.3f s: %.2f million warp instructions/s\n\n",
             (count_t)sum->counts.warp_instructions, wall.mean,
