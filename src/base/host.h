@@ -28,4 +28,16 @@ static inline void host_relax(void)
 #endif
 }
 
+/* Asks for the cache line for this core alone, which is about to change it. */
+static inline void host_prefetch_to_write(const void *at)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0"
+                     :
+                     : "m"(*(const char *)at)); /* the builtin only asks for a copy to read */
+#else
+    __builtin_prefetch(at, 1);
+#endif
+}
+
 #endif

@@ -31,6 +31,8 @@ static const struct option_row options[] = {
     {"--sync", "HOW",
      "exact; or relaxed: after GpuTejas, SMs with clocks of their own (docs/relaxed.md), for what follows"},
     {"--epoch", "CYCLES", "relaxed: threads wait for each other after so many (1000 unless told)"},
+    {"--steps", "N",
+     "relaxed: an epoch has N steps; threads show after each how far they are (1 unless told)"},
     {"--no-phasers", NULL, "relaxed: by plain barriers"},
     {"--blocks", "HOW",
      "relaxed: runs (as many as fit an SM, then the next; unless told) or turn (SM after SM)"},
@@ -83,6 +85,11 @@ static bool took_relaxed(struct replay_request *r, const struct option_row *row,
     r->relaxed_option = row->name;
     if (!strcmp(row->name, "--epoch"))
         return take_number(row->name, value, 1000000, &r->how.epoch, err);
+    if (!strcmp(row->name, "--steps")) {
+        bool good = take_number(row->name, value, 1000, &number, err);
+        r->how.steps = (unsigned)number;
+        return good;
+    }
     if (!strcmp(row->name, "--repeat")) {
         bool good = take_number(row->name, value, 1000, &number, err);
         r->repeats = (unsigned)number;
@@ -332,7 +339,8 @@ static int replay_folder(struct replay_request *r)
 static int run(int count, char **words)
 {
     struct err err;
-    struct replay_request r = {.threads = 1, .timing.mode = "timing", .repeats = 1, .how.epoch = 1000};
+    struct replay_request r = {
+        .threads = 1, .timing.mode = "timing", .repeats = 1, .how = {.epoch = 1000, .steps = 1}};
     int status = EXIT_GOOD;
     catch_interrupts();
     if (!options_parse(options, count, words, &r, took, &err) ||
@@ -348,6 +356,10 @@ static int run(int count, char **words)
         status = complain(EXIT_USAGE, &err);
     } else if (r.relaxed_option && !r.relaxed && !r.wants_help) {
         err_set(&err, "%s needs --sync relaxed", r.relaxed_option);
+        status = complain(EXIT_USAGE, &err);
+    } else if (r.how.epoch % r.how.steps && !r.wants_help) {
+        err_set(&err, "--steps: epochs of %llu cycles have no %u equal steps",
+                (unsigned long long)r.how.epoch, r.how.steps);
         status = complain(EXIT_USAGE, &err);
     } else if (r.relaxed && (r.timing.checkpoint || r.timing.resume || r.timing.hot_places)) {
         err_set(&err, "--sync relaxed: there are no checkpoints and no profiles");

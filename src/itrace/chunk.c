@@ -112,6 +112,16 @@ void chunk_pack(struct chunk_builder *builder, struct blob *packed, uint64_t *ra
 
 /* ---- reading ---- */
 
+/* Memory for so many at least, with anything in it. */
+static void *make_room(void *at, uint64_t *room, uint64_t count, size_t bytes_each)
+{
+    if (*room >= count)
+        return at;
+    mem_free(at);
+    *room = count;
+    return mem_alloc_lines_unset(count, bytes_each);
+}
+
 /* Where each warp's streams are; false: that is more than there is. */
 static bool find_streams(struct chunk *chunk, struct scan *raw)
 {
@@ -128,7 +138,7 @@ static bool find_streams(struct chunk *chunk, struct scan *raw)
     const uint8_t *data_at = raw->bad ? NULL : scan_take(raw, data);
     if (raw->bad || firsts > (uint64_t)(raw->end - raw->at))
         return false;
-    chunk->firsts = mem_alloc(firsts + 1, sizeof *chunk->firsts);
+    chunk->firsts = make_room(chunk->firsts, &chunk->first_room, firsts + 1, sizeof *chunk->firsts);
     uint64_t *firsts_at = chunk->firsts;
     for (uint64_t i = 0; i < chunk->warp_count; i++) {
         struct chunk_warp *warp = &chunk->warps[i];
@@ -154,26 +164,30 @@ static void read_firsts(struct chunk *chunk, struct scan *raw)
     mem_free(prediction.at);
 }
 
-struct chunk *chunk_unpack(const void *packed, size_t bytes, uint64_t raw_bytes, uint64_t warp_count,
-                           struct err *err)
+bool chunk_unpack_again(struct chunk *chunk, const void *packed, size_t bytes, uint64_t raw_bytes,
+                        uint64_t warp_count, struct err *err)
 {
-    if (raw_bytes > CHUNK_RAW_MOST || warp_count > raw_bytes) {
-        err_set(err, "a chunk of blocks is damaged");
-        return NULL;
-    }
-    struct chunk *chunk = mem_alloc(1, sizeof *chunk);
+    chunk->warp_count = 0;
+    if (raw_bytes > CHUNK_RAW_MOST || warp_count > raw_bytes)
+        return err_set(err, "a chunk of blocks is damaged");
+    chunk->raw = make_room(chunk->raw, &chunk->raw_room, raw_bytes + 1, 1);
+    chunk->warps = make_room(chunk->warps, &chunk->warp_room, warp_count + 1, sizeof *chunk->warps);
     chunk->warp_count = warp_count;
-    chunk->raw = mem_alloc(raw_bytes + 1, 1);
-    chunk->warps = mem_alloc(warp_count + 1, sizeof *chunk->warps);
     size_t got = ZSTD_decompress(chunk->raw, raw_bytes, packed, bytes);
     struct scan raw = {.at = chunk->raw, .end = chunk->raw + raw_bytes};
     bool good = got == raw_bytes && find_streams(chunk, &raw);
     if (good)
         read_firsts(chunk, &raw);
-    if (good && !raw.bad && raw.at == raw.end)
+    return (good && !raw.bad && raw.at == raw.end) || err_set(err, "a chunk of blocks is damaged");
+}
+
+struct chunk *chunk_unpack(const void *packed, size_t bytes, uint64_t raw_bytes, uint64_t warp_count,
+                           struct err *err)
+{
+    struct chunk *chunk = mem_alloc(1, sizeof *chunk);
+    if (chunk_unpack_again(chunk, packed, bytes, raw_bytes, warp_count, err))
         return chunk;
     chunk_free(chunk);
-    err_set(err, "a chunk of blocks is damaged");
     return NULL;
 }
 

@@ -54,11 +54,15 @@ struct chunk {
     uint64_t *firsts;
     struct chunk_warp *warps; /* block by block */
     uint64_t warp_count;
+    uint64_t raw_room, first_room, warp_room; /* that there is memory for */
 };
 
 /* NULL with a reason: the bytes are no chunk of so many warps. */
 struct chunk *chunk_unpack(const void *packed, size_t bytes, uint64_t raw_bytes, uint64_t warp_count,
                            struct err *err);
+/* The same, with the memory of a chunk that nobody needs any more. False with a reason; it is empty then. */
+bool chunk_unpack_again(struct chunk *chunk, const void *packed, size_t bytes, uint64_t raw_bytes,
+                        uint64_t warp_count, struct err *err);
 void chunk_free(struct chunk *chunk);
 
 #endif

@@ -4,28 +4,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SPARE_MOST = 64, AHEAD_MOST = 2 }; /* chunks */
+
 struct open_chunk {
-    pthread_mutex_t lock; /* while it is inflated */
-    struct chunk *chunk;  /* NULL: not now */
-    uint64_t taken, given;
+    _Alignas(CACHE_LINE) pthread_mutex_t lock; /* while it is inflated */
+    struct chunk *chunk;                       /* NULL: not now */
+    uint64_t taken, given;                     /* warps */
 };
 
 enum { IDLE_MOST = 16 }; /* inflated chunks that no warp uses now, and not all have used yet */
 
 struct open_launch {
-    struct open_chunk *chunks; /* NULL: none was asked for */
+    struct open_chunk *_Atomic chunks; /* NULL: none was asked for */
+    _Atomic size_t inflated, used; /* the last chunk that was inflated, or that blocks were taken of, + 1 */
 };
 
 struct itrace_reader {
     struct itrace *trace;
     const uint8_t *blocks;
     uint64_t bytes;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of launches' lists, and of spare and idle chunks */
     struct open_launch *launches;
+    struct chunk *spare[SPARE_MOST]; /* whose memory is used again: large pieces cost the host page faults */
+    size_t spare_count;
     struct open_chunk *idle[IDLE_MOST]; /* a ring; some may be in use again */
     uint32_t next_idle;
 };
@@ -112,6 +118,8 @@ void itrace_reader_free(struct itrace_reader *reader)
     }
     if (reader->blocks)
         munmap((void *)(uintptr_t)reader->blocks, reader->bytes);
+    for (size_t i = 0; i < reader->spare_count; i++)
+        chunk_free(reader->spare[i]);
     pthread_mutex_destroy(&reader->lock);
     itrace_free(reader->trace);
     mem_free(reader->launches);
@@ -145,15 +153,20 @@ static size_t chunk_of(const struct itrace_launch *launch, uint64_t block)
 static struct open_chunk *open_chunk_of(struct itrace_reader *reader, size_t launch, size_t chunk)
 {
     struct open_launch *open = &reader->launches[launch];
-    const struct itrace_launch *of = &reader->trace->launches[launch];
+    struct open_chunk *chunks = atomic_load_explicit(&open->chunks, memory_order_acquire);
+    if (LIKELY(chunks))
+        return &chunks[chunk];
+    size_t count = reader->trace->launches[launch].chunk_count;
     pthread_mutex_lock(&reader->lock);
-    if (!open->chunks) {
-        open->chunks = mem_alloc(of->chunk_count, sizeof *open->chunks);
-        for (size_t i = 0; i < of->chunk_count; i++)
-            pthread_mutex_init(&open->chunks[i].lock, NULL);
+    chunks = atomic_load_explicit(&open->chunks, memory_order_relaxed);
+    if (!chunks) {
+        chunks = mem_alloc_lines(count, sizeof *chunks);
+        for (size_t i = 0; i < count; i++)
+            pthread_mutex_init(&chunks[i].lock, NULL);
+        atomic_store_explicit(&open->chunks, chunks, memory_order_release);
     }
     pthread_mutex_unlock(&reader->lock);
-    return &open->chunks[chunk];
+    return &chunks[chunk];
 }
 
 static uint64_t warps_of(const struct itrace *trace, const struct itrace_launch *launch)
@@ -162,8 +175,70 @@ static uint64_t warps_of(const struct itrace *trace, const struct itrace_launch 
     return (threads + trace->lanes - 1) / trace->lanes;
 }
 
-const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t launch, uint64_t block,
-                                            struct err *err)
+static void raise_to(_Atomic size_t *number, size_t value)
+{
+    size_t now = atomic_load_explicit(number, memory_order_relaxed);
+    while (now < value && !atomic_compare_exchange_weak(number, &now, value))
+        continue;
+}
+
+/* With the chunk's lock held. */
+static void inflate(struct itrace_reader *reader, size_t launch, size_t number, struct open_chunk *open,
+                    struct err *err)
+{
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    const struct itrace_chunk *place = &of->chunks[number];
+    struct chunk *chunk = NULL;
+    pthread_mutex_lock(&reader->lock);
+    if (reader->spare_count)
+        chunk = reader->spare[--reader->spare_count];
+    pthread_mutex_unlock(&reader->lock);
+    if (!chunk)
+        chunk = mem_alloc(1, sizeof *chunk);
+    open->taken = open->given = 0;
+    if (chunk_unpack_again(chunk, reader->blocks + place->at, place->bytes, place->raw_bytes,
+                           place->block_count * warps_of(reader->trace, of), err))
+        open->chunk = chunk;
+    else
+        chunk_free(chunk);
+    raise_to(&reader->launches[launch].inflated, number + 1);
+}
+
+/* With the chunk's lock held. */
+static void discard(struct itrace_reader *reader, struct open_chunk *open)
+{
+    struct chunk *chunk = open->chunk;
+    open->chunk = NULL;
+    pthread_mutex_lock(&reader->lock);
+    if (reader->spare_count < SPARE_MOST) {
+        reader->spare[reader->spare_count++] = chunk;
+        chunk = NULL;
+    }
+    pthread_mutex_unlock(&reader->lock);
+    chunk_free(chunk);
+}
+
+bool itrace_reader_ahead(struct itrace_reader *reader, size_t launch)
+{
+    const struct itrace_launch *of = &reader->trace->launches[launch];
+    struct open_launch *at = &reader->launches[launch];
+    size_t number = atomic_load(&at->inflated), used = atomic_load(&at->used);
+    if (!of->recorded || number >= of->chunk_count || number >= used + AHEAD_MOST)
+        return false;
+    struct open_chunk *open = open_chunk_of(reader, launch, number);
+    if (pthread_mutex_trylock(&open->lock))
+        return false;
+    struct err unused; /* who takes a block of it will learn why */
+    bool does = !open->chunk && atomic_load(&at->inflated) == number;
+    if (does)
+        inflate(reader, launch, number, open, &unused);
+    pthread_mutex_unlock(&open->lock);
+    return does;
+}
+
+/* For one warp of the block, or for all. */
+static const struct chunk_warp *take(struct itrace_reader *reader, size_t launch, uint64_t block, bool all,
+                                     struct err *err)
 {
     const struct itrace_launch *of = &reader->trace->launches[launch];
     size_t number = chunk_of(of, block);
@@ -171,12 +246,11 @@ const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t
     struct open_chunk *open = open_chunk_of(reader, launch, number);
     uint64_t warps = warps_of(reader->trace, of);
     pthread_mutex_lock(&open->lock);
-    if (!open->chunk) {
-        open->taken = open->given = 0;
-        open->chunk = chunk_unpack(reader->blocks + place->at, place->bytes, place->raw_bytes,
-                                   place->block_count * warps, err);
-    }
-    open->taken += open->chunk != NULL;
+    if (!open->chunk)
+        inflate(reader, launch, number, open, err);
+    if (!open->taken)
+        raise_to(&reader->launches[launch].used, number + 1);
+    open->taken += !open->chunk ? 0 : all ? warps : 1;
     const struct chunk_warp *found =
         open->chunk ? &open->chunk->warps[(block - place->first_block) * warps] : NULL;
     pthread_mutex_unlock(&open->lock);
@@ -200,27 +274,47 @@ static void keep_idle(struct itrace_reader *reader, struct open_chunk *chunk)
     if (!oldest)
         return;
     pthread_mutex_lock(&oldest->lock);
-    if (oldest->given == oldest->taken) {
-        chunk_free(oldest->chunk);
-        oldest->chunk = NULL;
-    }
+    if (oldest->chunk && oldest->given == oldest->taken)
+        discard(reader, oldest);
     pthread_mutex_unlock(&oldest->lock);
 }
 
-void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block)
+static void give(struct itrace_reader *reader, size_t launch, uint64_t block, bool all)
 {
     const struct itrace_launch *of = &reader->trace->launches[launch];
     size_t number = chunk_of(of, block);
     struct open_chunk *open = open_chunk_of(reader, launch, number);
+    uint64_t warps = warps_of(reader->trace, of), of_chunk = of->chunks[number].block_count * warps;
     pthread_mutex_lock(&open->lock);
-    uint64_t all = of->chunks[number].block_count * warps_of(reader->trace, of);
-    bool is_idle = ++open->given == open->taken;
-    if (is_idle && open->taken >= all) {
-        chunk_free(open->chunk);
-        open->chunk = NULL;
+    open->given += all ? warps : 1;
+    bool is_idle = open->given == open->taken;
+    if (is_idle && open->taken >= of_chunk) {
+        discard(reader, open);
         is_idle = false;
     }
     pthread_mutex_unlock(&open->lock);
     if (is_idle)
         keep_idle(reader, open);
+}
+
+const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t launch, uint64_t block,
+                                            struct err *err)
+{
+    return take(reader, launch, block, false, err);
+}
+
+void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block)
+{
+    give(reader, launch, block, false);
+}
+
+const struct chunk_warp *itrace_reader_take_block(struct itrace_reader *reader, size_t launch, uint64_t block,
+                                                  struct err *err)
+{
+    return take(reader, launch, block, true, err);
+}
+
+void itrace_reader_give_block(struct itrace_reader *reader, size_t launch, uint64_t block)
+{
+    give(reader, launch, block, true);
 }

@@ -21,4 +21,13 @@ const struct chunk_warp *itrace_reader_take(struct itrace_reader *reader, size_t
                                             struct err *err);
 void itrace_reader_give(struct itrace_reader *reader, size_t launch, uint64_t block);
 
+/* The same, once for all warps of the block: threads lock a chunk less often. */
+const struct chunk_warp *itrace_reader_take_block(struct itrace_reader *reader, size_t launch, uint64_t block,
+                                                  struct err *err);
+void itrace_reader_give_block(struct itrace_reader *reader, size_t launch, uint64_t block);
+
+/* For a thread that has nothing else to do: inflates the chunk that will be the next one. False: there was
+ * nothing to do. */
+bool itrace_reader_ahead(struct itrace_reader *reader, size_t launch);
+
 #endif

@@ -72,7 +72,8 @@ static uint64_t take_pipeline(struct relaxed_part *part, const struct relaxed_wa
         part->pipeline_free = from + parts;
         begins = from / RELAXED_PARTS;
     } else {
-        begins = relaxed_port_reserve(&part->sm->pipeline, part->clock, parts, &part->counts.ports);
+        begins = relaxed_port_reserve(&part->sm->pipeline, part->clock, parts, &part->pipeline_carry,
+                                      &part->counts.ports);
     }
     part->memory_begins[s][part->memory_next[s]++] = begins;
     if (part->memory_next[s] == part->gpu->spec.lsu_queue)
@@ -100,7 +101,7 @@ static uint64_t send(struct relaxed_part *part, uint32_t slice, uint32_t bytes, 
     if (spec->noc_request_parts > 0)
         cycle = relaxed_port_reserve(&part->sm->requests, cycle,
                                      (uint64_t)((bytes + spec->noc_overhead) * spec->noc_request_parts),
-                                     &part->counts.ports);
+                                     &part->request_carry, &part->counts.ports);
     return cycle + spec->noc_latency + (uint64_t)slice * spec->noc_spread / spec->slices / 2;
 }
 
@@ -111,7 +112,7 @@ static uint64_t receive(struct relaxed_part *part, uint32_t slice, uint32_t byte
     if (spec->noc_reply_parts > 0)
         cycle = relaxed_port_reserve(&part->sm->replies, cycle,
                                      (uint64_t)((bytes + spec->noc_overhead) * spec->noc_reply_parts),
-                                     &part->counts.ports);
+                                     &part->reply_carry, &part->counts.ports);
     return cycle + spec->l1_fill_cycles;
 }
 
@@ -130,7 +131,7 @@ static uint64_t read_memory(struct relaxed_part *part, uint64_t number, uint32_t
     uint64_t line = l2_line(part, number, &sectors), key;
     uint32_t slice = relaxed_memory_slice(memory, line, &key);
     uint64_t comes = send(part, slice, 0, cycle) + (line >> 5 & 1 ? part->gpu->spec.l2_far_cycles : 0);
-    uint64_t leaves = relaxed_memory_read(memory, slice, key, sectors, comes, &part->counts);
+    uint64_t leaves = relaxed_memory_read(memory, slice, key, sectors, comes, &part->asker);
     return receive(part, slice, count_sectors(sectors) * RELAXED_SECTOR, leaves);
 }
 
@@ -152,7 +153,7 @@ static void write_memory(struct relaxed_part *part, const struct relaxed_warp *w
     uint64_t line = l2_line(part, number, &sectors), key;
     uint32_t slice = relaxed_memory_slice(memory, line, &key);
     uint64_t comes = send(part, slice, count_sectors(sectors) * RELAXED_SECTOR, cycle);
-    uint64_t done = relaxed_memory_write(memory, slice, key, sectors, comes, &part->counts);
+    uint64_t done = relaxed_memory_write(memory, slice, key, sectors, comes, &part->asker);
     note_store(part, w, done + part->gpu->spec.noc_latency);
 }
 
@@ -188,7 +189,7 @@ static uint64_t load_line(struct relaxed_part *part, uint64_t number, uint32_t s
     part->counts.l1_sectors += count_sectors(sectors);
     if (!keep || !l1->tags)
         return max_u64(there, read_memory(part, number, sectors, cycle));
-    _Atomic uint8_t *lock = relaxed_store_lock(l1, number);
+    _Atomic uint64_t *lock = relaxed_store_lock(l1, number);
     uint32_t slot = place(l1, number), valid = *tags_valid(l1->tags, slot), missing = sectors & ~valid;
     uint64_t *ready = relaxed_store_ready(l1, slot);
     part->counts.l1_hits += count_sectors(sectors & valid);
@@ -213,7 +214,7 @@ static void store_line(struct relaxed_part *part, const struct relaxed_warp *w, 
     struct relaxed_store *l1 = &part->sm->l1;
     enum relaxed_l1_write how = part->gpu->spec.l1_write;
     if (l1->tags && how != RELAXED_UPDATE && part->gpu->spec.l1_keeps_global) {
-        _Atomic uint8_t *lock = relaxed_store_lock(l1, number);
+        _Atomic uint64_t *lock = relaxed_store_lock(l1, number);
         uint32_t slot = tags_find(l1->tags, number);
         if (how == RELAXED_INVALIDATE && slot != TAGS_NONE) {
             tags_drop(l1->tags, slot);
@@ -310,6 +311,26 @@ static uint64_t access_local(struct relaxed_part *part, struct relaxed_warp *w)
     return max_u64(there, part->clock + spec->units[UNIT_LSU].latency);
 }
 
+/* Lines that go to L2, where other threads changed what is known of them: the host fetches all of it at once,
+ * instead of one cache line after another as they are needed. */
+static void expect_lines(const struct relaxed_part *part, const struct lines *lines, uint64_t begins,
+                         bool in_l1)
+{
+    const struct relaxed *gpu = part->gpu;
+    const struct tags *l1 = in_l1 ? part->sm->l1.tags : NULL;
+    uint64_t comes = begins + gpu->spec.l1_to_noc_cycles + gpu->spec.noc_latency, key;
+    if (gpu->options.threads == 1 || (l1 && part->sm->parts > 1)) /* L1 is locked before it is looked at */
+        return;
+    for (uint32_t i = 0; i < lines->count; i++) {
+        uint32_t sectors = 0;
+        if (l1 && tags_find(l1, lines->at[i].number) != TAGS_NONE)
+            continue;
+        uint32_t slice =
+            relaxed_memory_slice(&gpu->memory, l2_line(part, lines->at[i].number, &sectors), &key);
+        relaxed_memory_prefetch(&gpu->memory, slice, key, comes);
+    }
+}
+
 static uint64_t access_lines(struct relaxed_part *part, struct relaxed_warp *w, const struct lines *lines,
                              bool writes)
 {
@@ -317,6 +338,7 @@ static uint64_t access_lines(struct relaxed_part *part, struct relaxed_warp *w, 
     const struct delivery *of = &part->request.of;
     uint64_t begins = take_pipeline(part, w, lines_take(spec, lines->count)), there = begins;
     bool keep = of->keep && spec->l1_keeps_global;
+    expect_lines(part, lines, begins, keep && !writes);
     for (uint32_t i = 0; i < lines->count; i++, begins += spec->l1_line_cycles) {
         const struct line *line = &lines->at[i];
         if (writes)
@@ -333,6 +355,7 @@ static uint64_t access_atomic(struct relaxed_part *part, struct relaxed_warp *w,
     struct relaxed_memory *memory = &part->gpu->memory;
     bool merged = w->timing->merged;
     uint64_t begins = take_pipeline(part, w, lines_take(spec, lines->count)), there = begins;
+    expect_lines(part, lines, begins, false);
     for (uint32_t i = 0; i < lines->count; i++, begins += spec->l1_line_cycles) {
         const struct line *line = &lines->at[i];
         uint32_t sectors = line->sectors;
@@ -342,7 +365,7 @@ static uint64_t access_atomic(struct relaxed_part *part, struct relaxed_warp *w,
         uint32_t bytes = (uint32_t)min_u64(lanes * LANE_BYTES, count_sectors(sectors) * SECTOR_BYTES);
         uint64_t comes = send(part, slice, bytes, begins);
         uint64_t leaves = relaxed_memory_atomic(memory, slice, key, sectors, lanes,
-                                                (uint32_t)min_u64(line->same, lanes), comes, &part->counts);
+                                                (uint32_t)min_u64(line->same, lanes), comes, &part->asker);
         if (part->request.of.returns)
             there = max_u64(there, receive(part, slice, bytes, leaves));
         else

@@ -80,8 +80,7 @@ static void start_warp(struct relaxed_part *part, uint32_t block, uint32_t index
                                .earliest = starts + index * part->gpu->spec.warp_start_cycles};
     bool ended;
     part->counts.warps++;
-    if (!relaxed_open(part, w))
-        return;
+    relaxed_open(part, w);
     if (!relaxed_settle(part, w, &ended)) {
         relaxed_fail(part->gpu, "the trace is damaged: a warp has no instructions");
         return;
@@ -106,6 +105,8 @@ static void start_block(struct relaxed_part *part, uint64_t earliest)
                                     .number = number,
                                     .alive = kernel->threads_per_block,
                                     .warps_left = kernel->warps_per_block};
+    if (!relaxed_open_block(part, block))
+        return;
     uint64_t starts = max_u64(earliest + spec->block_start_cycles, part->next_start);
     part->next_start = starts + spec->block_least_cycles;
     account(part);
@@ -127,12 +128,12 @@ void relaxed_begin_blocks(struct relaxed_part *part)
 void relaxed_warp_ended(struct relaxed_part *part, struct relaxed_warp *w)
 {
     struct relaxed_block *block = &part->blocks[w->block];
-    relaxed_close(part, w);
     part->taken[w->subcore] &= ~(UINT64_C(1) << w->slot);
     account(part);
     part->warps_now--;
     if (--block->warps_left)
         return;
+    relaxed_close_block(part, block);
     block->lives = false;
     part->blocks_now--;
     start_block(part, part->clock + part->gpu->spec.block_end_cycles);

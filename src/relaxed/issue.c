@@ -251,17 +251,18 @@ static bool take_shared_unit(struct relaxed_part *part, uint32_t s, const struct
     struct relaxed_sm *sm = part->sm;
     struct relaxed_port_counts *counts = &part->counts.ports;
     uint64_t begins = part->clock;
+    uint32_t carry = 0; /* units are taken for whole cycles */
     *at = part->clock + 1;
     if (!relaxed_port_try(&sm->issue[s], part->clock, 1, counts))
         return false;
     struct relaxed_port *own = &sm->units[s * UNIT_COUNT + unit->place];
     if (unit->queues)
-        begins = relaxed_port_reserve(own, begins, (uint64_t)unit->interval * RELAXED_PARTS, counts);
+        begins = relaxed_port_reserve(own, begins, (uint64_t)unit->interval * RELAXED_PARTS, &carry, counts);
     else if (!relaxed_port_try(own, begins, unit->interval, counts))
         return false;
     if (unit->shared)
         begins = relaxed_port_reserve(&sm->common[unit->place], begins,
-                                      (uint64_t)unit->shared * RELAXED_PARTS, counts);
+                                      (uint64_t)unit->shared * RELAXED_PARTS, &carry, counts);
     *at = begins;
     return true;
 }

@@ -6,9 +6,14 @@
 #include "relaxed/store.h"
 
 struct relaxed_slice {
-    _Alignas(CACHE_LINE) struct relaxed_port port;
+    struct relaxed_port port;
     struct relaxed_store store;
-    _Atomic uint64_t last; /* the latest cycle that was asked for */
+};
+
+/* Who asks: what it counts, and parts of cycles that it was not yet charged for (port.h). */
+struct relaxed_asker {
+    struct relaxed_counts *counts;
+    uint32_t *carries; /* of slices, then of channels */
 };
 
 struct relaxed_memory {
@@ -18,7 +23,7 @@ struct relaxed_memory {
 };
 
 void relaxed_memory_init(struct relaxed_memory *memory, const struct relaxed_spec *spec, uint64_t epoch,
-                         bool alone);
+                         enum relaxed_port_use use);
 void relaxed_memory_fini(struct relaxed_memory *memory);
 void relaxed_memory_restart(struct relaxed_memory *memory, uint64_t start);
 void relaxed_memory_advance(struct relaxed_memory *memory, uint64_t start);
@@ -34,12 +39,16 @@ static inline uint32_t relaxed_memory_slice(const struct relaxed_memory *memory,
     return (uint32_t)(slice < slices ? slice : slice - slices);
 }
 
+/* The host fetches what a request for the line, at about this cycle, will change. */
+void relaxed_memory_prefetch(const struct relaxed_memory *memory, uint32_t slice, uint64_t key,
+                             uint64_t cycle);
+
 uint64_t relaxed_memory_read(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
-                             uint64_t cycle, struct relaxed_counts *counts);
+                             uint64_t cycle, struct relaxed_asker *by);
 uint64_t relaxed_memory_write(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
-                              uint64_t cycle, struct relaxed_counts *counts);
+                              uint64_t cycle, struct relaxed_asker *by);
 /* lanes: operations; same: of these, on one word at most. */
 uint64_t relaxed_memory_atomic(struct relaxed_memory *memory, uint32_t slice, uint64_t key, uint32_t sectors,
-                               uint32_t lanes, uint32_t same, uint64_t cycle, struct relaxed_counts *counts);
+                               uint32_t lanes, uint32_t same, uint64_t cycle, struct relaxed_asker *by);
 
 #endif

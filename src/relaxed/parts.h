@@ -6,12 +6,16 @@
 #include "relaxed/memory.h"
 #include "relaxed/phaser.h"
 
+/* Epochs take a host some 0.1 ms. A thread that sleeps must be woken by one for which all others wait. */
+enum { SPINS_OWN_CORE = 20000, SPINS_SHARED_CORE = 2000 };
+
 enum { BARRIERS = 16, COPY_GROUPS = 8, WHEEL = 256, LSU_QUEUE_MOST = 16 };
 
 struct relaxed_block {
     bool lives;
     uint64_t number;
     uint32_t alive, warps_left;
+    const struct chunk_warp *streams;                                   /* of its warps */
     uint32_t arrived[BARRIERS], expected[BARRIERS], openings[BARRIERS]; /* threads; times that it opened */
     uint64_t written;                                                   /* when its last store is done */
     uint64_t waiting[RELAXED_SUBCORES]; /* warps that are inactive, a bit each: by sub-core */
@@ -39,7 +43,6 @@ struct relaxed_warp {
     uint64_t result_at, chain_at;
     uint64_t code_line, code_at; /* that it is in, and when it came */
     uint64_t loaded;             /* when its last load is there */
-    const struct chunk_warp *streams;
     uint32_t board_capacity, context_capacity;
     uint32_t group; /* of asynchronous copies */
     uint32_t arrivals[BARRIERS];
@@ -50,7 +53,8 @@ struct relaxed_warp {
 
 /* Units that the warps of an SM share. Where the SM is shared by threads, ports say who has them when. */
 struct relaxed_sm {
-    uint32_t number, parts; /* parts of it, that different threads have */
+    _Alignas(CACHE_LINE) uint32_t number;
+    uint32_t parts; /* of it, that different threads have */
     struct relaxed_store l1, code[RELAXED_LEVELS - 1], constants[2];
     struct relaxed_store near_code[RELAXED_SUBCORES];
     struct relaxed_port requests, replies; /* to and from the crossbar */
@@ -81,7 +85,7 @@ enum { BANK_PATTERNS = 16 };
 /* An SM, or what a thread has of one: warps in three queues. Those that are ready ask for a unit; those that
  * execute come back at a known cycle; inactive ones wait for others of their block. */
 struct relaxed_part {
-    struct relaxed *gpu;
+    _Alignas(CACHE_LINE) struct relaxed *gpu;
     struct relaxed_sm *sm;
     struct relaxed_thread *thread;
     uint64_t clock;
@@ -115,7 +119,9 @@ struct relaxed_part {
     struct request request;
     struct relaxed_banks banks[BANK_PATTERNS];
     struct relaxed_counts counts;
-    bool timed; /* now: where time goes */
+    struct relaxed_asker asker;
+    uint32_t pipeline_carry, request_carry, reply_carry; /* parts of cycles not yet charged (port.h) */
+    bool timed;                                          /* now: where time goes */
     uint64_t lap_at;
     uint64_t laps[RELAXED_TIMES];
 };
@@ -162,6 +168,8 @@ struct relaxed {
     struct err why;
     pthread_mutex_t lock; /* of why */
     uint64_t clock;       /* up to which launches were simulated */
+    uint64_t step;        /* cycles: threads signal that they have ended one */
+    unsigned spins;       /* before a thread that waits lends its core */
     uint64_t params;      /* launches so far */
 };
 
@@ -174,8 +182,10 @@ void relaxed_fail(struct relaxed *gpu, const char *format, ...) __attribute__((f
 bool relaxed_settle(struct relaxed_part *part, struct relaxed_warp *w, bool *ended);
 /* Takes it: what it wants of memory is in part->request. Gives the lanes whose guard holds. */
 lane_mask relaxed_step(struct relaxed_part *part, struct relaxed_warp *w);
-bool relaxed_open(struct relaxed_part *part, struct relaxed_warp *w);
-void relaxed_close(struct relaxed_part *part, struct relaxed_warp *w);
+void relaxed_open(struct relaxed_part *part, struct relaxed_warp *w);
+/* The streams of all its warps are at hand from now on, and until it ends. False: the launch failed. */
+bool relaxed_open_block(struct relaxed_part *part, struct relaxed_block *block);
+void relaxed_close_block(struct relaxed_part *part, struct relaxed_block *block);
 
 /* ---- blocks (blocks.c) ---- */
 

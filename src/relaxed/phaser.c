@@ -1,12 +1,11 @@
 #include "relaxed/phaser.h"
 #include "base/bits.h"
 
-enum { SPINS = 2000 };
-
-void relaxed_phaser_init(struct relaxed_phaser *phaser, unsigned threads, bool is_barrier,
+void relaxed_phaser_init(struct relaxed_phaser *phaser, unsigned threads, unsigned ahead, unsigned spins,
                          relaxed_turn_fn *turn, void *user)
 {
-    *phaser = (struct relaxed_phaser){.threads = threads, .ahead = !is_barrier, .turn = turn, .user = user};
+    *phaser = (struct relaxed_phaser){
+        .threads = threads, .ahead = ahead, .spins = spins, .turn = turn, .user = user};
     phaser->places = mem_alloc_lines(threads, sizeof *phaser->places);
 }
 
@@ -48,6 +47,11 @@ static void end_epochs(struct relaxed_phaser *phaser)
     }
 }
 
+bool relaxed_phaser_must_wait(struct relaxed_phaser *phaser, uint64_t epoch)
+{
+    return phaser->first + gate_number(&phaser->over) + phaser->ahead < epoch;
+}
+
 bool relaxed_phaser_wait(struct relaxed_phaser *phaser, uint64_t epoch)
 {
     bool waited = false;
@@ -56,7 +60,7 @@ bool relaxed_phaser_wait(struct relaxed_phaser *phaser, uint64_t epoch)
         if (phaser->first + over + phaser->ahead >= epoch)
             return waited;
         waited = true;
-        gate_wait(&phaser->over, over, SPINS);
+        gate_wait(&phaser->over, over, phaser->spins);
     }
 }
 

@@ -1,7 +1,7 @@
 /* A phaser: keeps the clocks of threads near each other. Each thread simulates epoch after epoch. It signals
- * that it has ended an epoch, and goes on; it may not begin the epoch after the next before all threads have
- * ended this one. So a fast thread has an epoch's work to do before it must wait. As a plain barrier, no
- * thread begins an epoch before all have ended the one before.
+ * that it has ended an epoch, and goes on; it may not begin an epoch that is farther `ahead` of one that a
+ * thread has not ended. With 1, as in the paper, a fast thread has an epoch's work to do before it must wait.
+ * With 0 it is a plain barrier: no thread begins an epoch before all have ended the one before.
  *
  *   for (epoch = first; there is work; epoch++) {
  *       relaxed_phaser_wait(&phaser, epoch);              // until it may begin
@@ -28,17 +28,20 @@ struct relaxed_phaser {
     uint64_t first; /* epoch */
     struct relaxed_phaser_place *places;
     unsigned threads;
-    unsigned ahead; /* epochs that a thread may be ahead of the slowest: 1; as a barrier 0 */
+    unsigned ahead; /* epochs that a thread may be ahead of the slowest */
+    unsigned spins; /* before a thread that waits lends its core */
     relaxed_turn_fn *turn;
     void *user;
 };
 
-void relaxed_phaser_init(struct relaxed_phaser *phaser, unsigned threads, bool is_barrier,
+void relaxed_phaser_init(struct relaxed_phaser *phaser, unsigned threads, unsigned ahead, unsigned spins,
                          relaxed_turn_fn *turn, void *user);
 void relaxed_phaser_fini(struct relaxed_phaser *phaser);
 
 /* All threads are about to begin this epoch. No thread uses it now. */
 void relaxed_phaser_start(struct relaxed_phaser *phaser, uint64_t epoch);
+
+bool relaxed_phaser_must_wait(struct relaxed_phaser *phaser, uint64_t epoch);
 
 /* False: it did not have to wait. */
 bool relaxed_phaser_wait(struct relaxed_phaser *phaser, uint64_t epoch);

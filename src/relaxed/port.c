@@ -1,17 +1,17 @@
 #include "relaxed/port.h"
 #include "base/bits.h"
-#include "base/mem.h"
+#include "base/host.h"
 
 #define NOWHERE UINT64_MAX
 
 enum { WORD = 64, EPOCHS = 4 };
 
-void relaxed_port_init(struct relaxed_port *port, uint32_t ports, uint64_t epoch, bool alone)
+void relaxed_port_init(struct relaxed_port *port, uint32_t ports, uint64_t epoch, enum relaxed_port_use use)
 {
     uint64_t words = 1;
     while (words * WORD < EPOCHS * epoch)
         words *= 2;
-    *port = (struct relaxed_port){.ports = ports, .words = (uint32_t)words, .alone = alone};
+    *port = (struct relaxed_port){.ports = ports, .words = (uint32_t)words, .use = use};
     port->bits = mem_alloc_lines(ports * words, sizeof *port->bits);
 }
 
@@ -50,18 +50,23 @@ void relaxed_port_restart(struct relaxed_port *port, uint64_t start)
     for (uint64_t i = 0; i < (uint64_t)port->ports * port->words; i++)
         atomic_store_explicit(&port->bits[i], 0, memory_order_relaxed);
     atomic_store_explicit(&port->owed, 0, memory_order_relaxed);
+    atomic_store_explicit(&port->latest, 0, memory_order_relaxed);
     atomic_store_explicit(&port->start, start, memory_order_release);
 }
 
+/* Of cycles that are all the caller's, so that a whole word needs no atomic operation. */
 static void set_all(struct relaxed_port *port, uint32_t row, uint64_t from, uint64_t cycles, bool taken)
 {
     uint64_t here;
     for (; cycles; from += here, cycles -= here) {
         uint64_t bits = bits_from(from, cycles, &here);
-        if (taken)
-            atomic_fetch_or_explicit(word_of(port, row, from), bits, memory_order_relaxed);
+        _Atomic uint64_t *word = word_of(port, row, from);
+        if (!~bits || port->use != RELAXED_THREADS)
+            atomic_store_explicit(word, taken ? look(word) | bits : look(word) & ~bits, memory_order_relaxed);
+        else if (taken)
+            atomic_fetch_or_explicit(word, bits, memory_order_relaxed);
         else
-            atomic_fetch_and_explicit(word_of(port, row, from), ~bits, memory_order_relaxed);
+            atomic_fetch_and_explicit(word, ~bits, memory_order_relaxed);
     }
 }
 
@@ -113,7 +118,7 @@ static uint64_t find(const struct relaxed_port *port, uint32_t row, uint64_t fro
 static bool take_word(struct relaxed_port *port, _Atomic uint64_t *word, uint64_t bits)
 {
     uint64_t old = look(word);
-    if (port->alone) {
+    if (port->use != RELAXED_THREADS) {
         atomic_store_explicit(word, old | bits, memory_order_relaxed);
         return true;
     }
@@ -147,20 +152,34 @@ static uint64_t put_behind(struct relaxed_port *port, uint64_t end, uint64_t cyc
     return end + atomic_fetch_add_explicit(&port->owed, cycles, memory_order_relaxed) / port->ports;
 }
 
-static uint64_t not_late(const struct relaxed_port *port, uint64_t cycle, uint64_t *end,
-                         struct relaxed_port_counts *counts)
+static uint64_t in_window(const struct relaxed_port *port, uint64_t cycle, uint64_t *end,
+                          struct relaxed_port_counts *counts)
 {
     uint64_t start = atomic_load_explicit(&port->start, memory_order_acquire);
     *end = start + window(port);
-    counts->late += cycle < start;
+    counts->past += cycle < start;
     return max_u64(cycle, start);
+}
+
+/* A slot of this word is about to be given: is one of a later cycle given already? Words tell all but the
+ * order within one, for which its bits do. So threads write `latest` once in many requests. */
+static bool is_late(struct relaxed_port *port, uint32_t row, uint64_t slot)
+{
+    uint64_t word = slot / WORD, latest = look(&port->latest);
+    if (port->use == RELAXED_ONE_SM)
+        return false;
+    while (latest < word)
+        if (atomic_compare_exchange_weak_explicit(&port->latest, &latest, word, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return false;
+    return latest > word || look(word_of(port, row, slot)) >> slot % WORD;
 }
 
 static uint64_t reserve(struct relaxed_port *port, uint64_t cycle, uint64_t cycles,
                         struct relaxed_port_counts *counts)
 {
     for (;;) {
-        uint64_t end, from = not_late(port, cycle, &end, counts), best = NOWHERE;
+        uint64_t end, from = in_window(port, cycle, &end, counts), best = NOWHERE;
         uint32_t best_row = 0;
         for (uint32_t row = 0; row < port->ports && best != from; row++) {
             uint64_t before = best == NOWHERE ? end : min_u64(end, best + cycles - 1);
@@ -172,24 +191,22 @@ static uint64_t reserve(struct relaxed_port *port, uint64_t cycle, uint64_t cycl
         }
         if (best == NOWHERE)
             return from >= end ? from : put_behind(port, end, cycles, counts);
-        if (take(port, best_row, best, cycles))
+        bool late = is_late(port, best_row, best);
+        if (take(port, best_row, best, cycles)) {
+            counts->late += late;
             return best;
+        }
         counts->failed++;
     }
 }
 
-uint64_t relaxed_port_reserve(struct relaxed_port *port, uint64_t cycle, uint64_t parts,
+uint64_t relaxed_port_reserve(struct relaxed_port *port, uint64_t cycle, uint64_t parts, uint32_t *carry,
                               struct relaxed_port_counts *counts)
 {
-    uint64_t before;
-    if (port->alone) {
-        before = atomic_load_explicit(&port->parts, memory_order_relaxed);
-        atomic_store_explicit(&port->parts, before + parts, memory_order_relaxed);
-    } else {
-        before = atomic_fetch_add_explicit(&port->parts, parts, memory_order_relaxed);
-    }
-    uint64_t cycles = (before + parts) / RELAXED_PARTS - before / RELAXED_PARTS;
+    uint64_t all = *carry + parts, cycles = all / RELAXED_PARTS;
+    *carry = (uint32_t)(all % RELAXED_PARTS);
     counts->requests++;
+    counts->shared += port->use != RELAXED_ONE_SM;
     if (!cycles)
         return cycle;
     uint64_t given = reserve(port, cycle, cycles, counts);
@@ -197,18 +214,27 @@ uint64_t relaxed_port_reserve(struct relaxed_port *port, uint64_t cycle, uint64_
     return given;
 }
 
+void relaxed_port_prefetch(const struct relaxed_port *port, uint64_t cycle)
+{
+    host_prefetch_to_write(word_of(port, 0, cycle));
+}
+
 bool relaxed_port_try(struct relaxed_port *port, uint64_t cycle, uint64_t cycles,
                       struct relaxed_port_counts *counts)
 {
-    uint64_t end, from = not_late(port, cycle, &end, counts);
+    uint64_t end, from = in_window(port, cycle, &end, counts);
     counts->requests++;
+    counts->shared += port->use != RELAXED_ONE_SM;
     if (from + cycles > end)
         return true; /* so far ahead nobody else is */
     for (uint32_t row = 0; row < port->ports; row++) {
         if (find(port, row, from, from + cycles, cycles) != from)
             continue;
-        if (take(port, row, from, cycles))
+        bool late = is_late(port, row, from);
+        if (take(port, row, from, cycles)) {
+            counts->late += late;
             return true;
+        }
         counts->failed++;
     }
     return false;

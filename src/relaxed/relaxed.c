@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-enum { TIMED_EVERY = 16, SPINS = 2000 }; /* of runs of a part, one in so many shows where time goes */
+enum { TIMED_EVERY = 16 }; /* of runs of a part, one in so many shows where time goes */
 
 void relaxed_fail(struct relaxed *gpu, const char *format, ...)
 {
@@ -33,8 +33,10 @@ void relaxed_result_add(struct relaxed_result *sum, const struct relaxed_result 
     for (size_t i = 0; i < COUNT_OF(sum->counts.lanes); i++)
         sum->counts.lanes[i] += one->counts.lanes[i];
     sum->counts.ports.requests += one->counts.ports.requests;
+    sum->counts.ports.shared += one->counts.ports.shared;
     sum->counts.ports.failed += one->counts.ports.failed;
     sum->counts.ports.late += one->counts.ports.late;
+    sum->counts.ports.past += one->counts.ports.past;
     sum->counts.ports.beyond += one->counts.ports.beyond;
     sum->counts.ports.waited += one->counts.ports.waited;
     for (size_t i = 0; i < RELAXED_TIMES; i++)
@@ -62,20 +64,20 @@ static void sm_init(struct relaxed *gpu, uint32_t number, uint32_t parts)
         relaxed_store_init(&sm->constants[i], &spec->constants[i], spec->constants[i].bytes, shared);
     for (uint32_t s = 0; s < spec->subcores; s++)
         relaxed_store_init(&sm->near_code[s], &spec->code[0], spec->code[0].bytes, shared);
-    relaxed_port_init(&sm->requests, 1, epoch, !shared);
-    relaxed_port_init(&sm->replies, 1, epoch, !shared);
+    relaxed_port_init(&sm->requests, 1, epoch, shared ? RELAXED_THREADS : RELAXED_ONE_SM);
+    relaxed_port_init(&sm->replies, 1, epoch, shared ? RELAXED_THREADS : RELAXED_ONE_SM);
     if (!shared)
         return;
-    relaxed_port_init(&sm->pipeline, 1, epoch, false);
+    relaxed_port_init(&sm->pipeline, 1, epoch, RELAXED_THREADS);
     sm->issue = mem_alloc_lines(spec->subcores, sizeof *sm->issue);
     sm->units = mem_alloc_lines((size_t)spec->subcores * UNIT_COUNT, sizeof *sm->units);
     sm->common = mem_alloc_lines(UNIT_COUNT, sizeof *sm->common);
     for (uint32_t s = 0; s < spec->subcores; s++)
-        relaxed_port_init(&sm->issue[s], spec->turn_issues, epoch, false);
+        relaxed_port_init(&sm->issue[s], spec->turn_issues, epoch, RELAXED_THREADS);
     for (uint32_t i = 0; i < spec->subcores * UNIT_COUNT; i++)
-        relaxed_port_init(&sm->units[i], 1, epoch, false);
+        relaxed_port_init(&sm->units[i], 1, epoch, RELAXED_THREADS);
     for (uint32_t i = 0; i < UNIT_COUNT; i++)
-        relaxed_port_init(&sm->common[i], 1, epoch, false);
+        relaxed_port_init(&sm->common[i], 1, epoch, RELAXED_THREADS);
 }
 
 static void each_sm_port(struct relaxed *gpu, struct relaxed_sm *sm,
@@ -125,6 +127,9 @@ static void part_init(struct relaxed *gpu, uint32_t number, uint32_t sm, unsigne
     part->warps = mem_alloc_lines((size_t)gpu->spec.subcores * RELAXED_SLOTS, sizeof *part->warps);
     part->wheel = mem_alloc_lines((size_t)WHEEL * gpu->spec.subcores, sizeof *part->wheel);
     part->request.of.width = (uint8_t)gpu->spec.lanes;
+    size_t shared_ports = (size_t)gpu->spec.slices * (1 + gpu->spec.channels_per_slice);
+    part->asker = (struct relaxed_asker){
+        .counts = &part->counts, .carries = mem_alloc_lines(shared_ports, sizeof *part->asker.carries)};
     uint32_t stores = gpu->spec.stores / part->sm->parts;
     part->store_room = (uint32_t)min_u64(max_u64(stores, 1), RELAXED_STORES_MOST);
 }
@@ -140,13 +145,16 @@ static void part_fini(struct relaxed *gpu, struct relaxed_part *part)
     mem_free(part->blocks);
     mem_free(part->request.pieces);
     mem_free(part->request.stage);
+    mem_free(part->asker.carries);
 }
 
-/* An epoch is over for all threads: its columns are free. */
-static void turn(void *user, uint64_t epochs_over)
+/* A step is over for all threads. With the last one of an epoch, its columns are free. */
+static void turn(void *user, uint64_t steps_over)
 {
     struct relaxed *gpu = user;
-    uint64_t start = epochs_over * gpu->options.epoch;
+    uint64_t start = steps_over * gpu->step;
+    if (start % gpu->options.epoch)
+        return;
     relaxed_memory_advance(&gpu->memory, start);
     for (uint32_t i = 0; i < gpu->spec.sms; i++)
         if (gpu->sms[i].parts > 1)
@@ -162,13 +170,18 @@ struct relaxed *relaxed_new(const struct relaxed_spec *spec, const struct relaxe
     bool shares = threads > sms; /* several threads have parts of an SM */
     gpu->spec = *spec;
     gpu->options = *options;
+    gpu->options.steps = options->steps ? options->steps : 1;
+    gpu->step = options->epoch / gpu->options.steps;
+    gpu->spins = threads <= host_cores() ? SPINS_OWN_CORE : SPINS_SHARED_CORE;
     pthread_mutex_init(&gpu->lock, NULL);
     gpu->part_count = shares ? threads : sms;
     gpu->sms = mem_alloc_lines(sms, sizeof *gpu->sms);
     gpu->parts = mem_alloc_lines(gpu->part_count, sizeof *gpu->parts);
     gpu->threads = mem_alloc_lines(threads, sizeof *gpu->threads);
-    relaxed_memory_init(&gpu->memory, &gpu->spec, options->epoch, threads == 1);
-    relaxed_phaser_init(&gpu->phaser, threads, options->no_phasers, turn, gpu);
+    relaxed_memory_init(&gpu->memory, &gpu->spec, options->epoch,
+                        threads == 1 ? RELAXED_ONE_THREAD : RELAXED_THREADS);
+    unsigned ahead = 2 * gpu->options.steps - 1; /* clocks are never farther apart than two epochs */
+    relaxed_phaser_init(&gpu->phaser, threads, options->no_phasers ? 0 : ahead, gpu->spins, turn, gpu);
     for (unsigned i = 0; i < threads; i++) {
         gpu->threads[i].gpu = gpu;
         gpu->threads[i].number = i;
@@ -177,7 +190,7 @@ struct relaxed *relaxed_new(const struct relaxed_spec *spec, const struct relaxe
     for (uint32_t i = 0; i < sms; i++)
         sm_init(gpu, i, shares ? threads / sms + (i < threads % sms) : 1);
     for (uint32_t i = 0; i < gpu->part_count; i++)
-        part_init(gpu, i, i % sms, shares ? i : i * threads / sms);
+        part_init(gpu, i, i % sms, i % threads);
     for (unsigned i = 1; i < threads; i++)
         if (pthread_create(&gpu->threads[i].handle, NULL, thread_main, &gpu->threads[i]))
             BUG("no thread can be made");
@@ -240,16 +253,16 @@ static void advance_own_ports(struct relaxed_part *part, uint64_t start)
     }
 }
 
-static bool run_part(struct relaxed_thread *thread, struct relaxed_part *part, uint64_t epoch)
+static bool run_part(struct relaxed_thread *thread, struct relaxed_part *part, uint64_t step)
 {
-    uint64_t cycles = thread->gpu->options.epoch;
+    uint64_t cycles = thread->gpu->step;
     if (!part->blocks_now)
         return false;
-    advance_own_ports(part, epoch * cycles);
+    advance_own_ports(part, step * cycles);
     uint64_t began = host_ticks();
-    part->timed = (epoch + part->sm->number) % TIMED_EVERY == 0;
+    part->timed = (step + part->sm->number) % TIMED_EVERY == 0;
     part->lap_at = began;
-    bool left = relaxed_part_run(part, (epoch + 1) * cycles);
+    bool left = relaxed_part_run(part, (step + 1) * cycles);
     uint64_t took = host_ticks() - began;
     thread->ticks += took;
     relaxed_lap(part, RELAXED_TIME_scheduling);
@@ -259,14 +272,16 @@ static bool run_part(struct relaxed_thread *thread, struct relaxed_part *part, u
 static void run_launch(struct relaxed_thread *thread)
 {
     struct relaxed *gpu = thread->gpu;
-    uint64_t epoch = gpu->kernel.base / gpu->options.epoch;
+    uint64_t step = gpu->kernel.base / gpu->step;
     const _Atomic int *interrupt = gpu->options.interrupt;
     for (uint32_t i = 0; i < thread->part_count && !atomic_load(&gpu->failed); i++)
         part_begin(thread->parts[i]);
-    for (;; epoch++) {
+    for (;; step++) {
         uint64_t began = host_ticks();
         bool left = false;
-        if (relaxed_phaser_wait(&gpu->phaser, epoch)) {
+        if (relaxed_phaser_must_wait(&gpu->phaser, step))
+            itrace_reader_ahead(gpu->kernel.reader, gpu->kernel.number);
+        if (relaxed_phaser_wait(&gpu->phaser, step)) {
             thread->phaser_waits++;
             thread->phaser_ticks += host_ticks() - began;
         }
@@ -274,10 +289,10 @@ static void run_launch(struct relaxed_thread *thread)
             relaxed_fail(gpu, "interrupted");
         for (uint32_t i = 0; i < thread->part_count;
              i++) /* each is the first in its turn: it finds most free */
-            left |= run_part(thread, thread->parts[(epoch + i) % thread->part_count], epoch);
+            left |= run_part(thread, thread->parts[(step + i) % thread->part_count], step);
         if (!left || atomic_load_explicit(&gpu->failed, memory_order_relaxed))
             break;
-        relaxed_phaser_signal(&gpu->phaser, thread->number, epoch);
+        relaxed_phaser_signal(&gpu->phaser, thread->number, step);
     }
     relaxed_phaser_leave(&gpu->phaser, thread->number);
 }
@@ -286,6 +301,8 @@ static void run_launch(struct relaxed_thread *thread)
 static void arrive(struct relaxed_thread *thread)
 {
     struct relaxed *gpu = thread->gpu;
+    struct itrace_reader *reader = gpu->kernel.reader;
+    size_t next = gpu->kernel.number + 1, launches = gpu->kernel.trace->launch_count;
     uint32_t before = gate_number(&gpu->ended);
     thread->arrived_at = host_ticks();
     if (atomic_fetch_add(&gpu->arrived, 1) + 1 == gpu->options.threads) {
@@ -294,14 +311,16 @@ static void arrive(struct relaxed_thread *thread)
         gate_set(&gpu->ended, before + 1);
         return;
     }
-    gate_wait(&gpu->ended, before, SPINS);
+    if (next < launches)
+        itrace_reader_ahead(reader, next);
+    gate_wait(&gpu->ended, before, gpu->spins);
 }
 
 static void *thread_main(void *user)
 {
     struct relaxed_thread *thread = user;
     for (uint32_t launch = 0;; launch++) {
-        gate_wait(&thread->gpu->go, launch, SPINS);
+        gate_wait(&thread->gpu->go, launch, thread->gpu->spins);
         if (atomic_load(&thread->gpu->quit))
             return NULL;
         run_launch(thread);
@@ -346,7 +365,7 @@ static void kernel_begin(struct relaxed *gpu, struct itrace_reader *reader, size
             if (sm->constants[k].tags)
                 tags_drop_all(sm->constants[k].tags);
     }
-    relaxed_phaser_start(&gpu->phaser, kernel->base / epoch);
+    relaxed_phaser_start(&gpu->phaser, kernel->base / gpu->step);
 }
 
 /* Shares of the time in parts were measured in some of their runs. */
@@ -382,8 +401,6 @@ static void kernel_end(struct relaxed *gpu, struct relaxed_result *result)
         struct relaxed_result own = {.counts = part->counts};
         relaxed_result_add(result, &own);
         end = max_u64(end, max_u64(part->clock, part->drained));
-        for (uint32_t k = 0; k < gpu->spec.subcores * RELAXED_SLOTS; k++) /* of a launch that failed */
-            part->warps[k].streams = NULL;
     }
     gpu->clock = end;
     result->cycles = end - gpu->kernel.base + gpu->spec.launch_cycles + gpu->spec.end_cycles;

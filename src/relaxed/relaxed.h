@@ -104,7 +104,8 @@ enum relaxed_blocks {
 struct relaxed_options {
     unsigned threads;
     uint64_t epoch;  /* cycles */
-    bool no_phasers; /* plain barriers at the ends of epochs */
+    unsigned steps;  /* of an epoch, in which threads show how far they are; 0 is 1. It divides the epoch */
+    bool no_phasers; /* plain barriers at the ends of steps */
     enum relaxed_blocks blocks;
     const _Atomic int *interrupt; /* or NULL */
 };
@@ -139,7 +140,6 @@ enum relaxed_memory_class {
     X(shared_passes, "passes they took")                                                                     \
     X(l2_sectors, "sectors that were asked of L2")                                                           \
     X(l2_hits, "of these, those that were there; all that were written")                                     \
-    X(l2_early, "requests to an L2 slice that were made after one of a later cycle")                         \
     X(dram_read, "bytes read from memory")                                                                   \
     X(dram_written, "bytes written to memory")
 

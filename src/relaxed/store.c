@@ -1,5 +1,6 @@
 #include "relaxed/store.h"
-#include "base/mem.h"
+
+#include <stddef.h>
 
 void relaxed_store_init(struct relaxed_store *store, const struct relaxed_cache_spec *spec, uint64_t bytes,
                         bool shared)
@@ -11,8 +12,7 @@ void relaxed_store_init(struct relaxed_store *store, const struct relaxed_cache_
 void relaxed_store_fini(struct relaxed_store *store)
 {
     tags_free(store->tags);
-    mem_free(store->ready);
-    mem_free(store->locks);
+    mem_free(store->sets);
 }
 
 void relaxed_store_resize(struct relaxed_store *store, uint64_t bytes, bool shared)
@@ -26,8 +26,7 @@ void relaxed_store_resize(struct relaxed_store *store, uint64_t bytes, bool shar
     }
     relaxed_store_fini(store);
     store->tags = NULL;
-    store->ready = NULL;
-    store->locks = NULL;
+    store->sets = NULL;
     if (!sets)
         return;
     store->tags = tags_new(&(struct tags_spec){.sets = sets,
@@ -36,16 +35,16 @@ void relaxed_store_resize(struct relaxed_store *store, uint64_t bytes, bool shar
                                                .scattered = spec->scattered,
                                                .hashed = spec->hashed,
                                                .seed = 1});
-    store->capacity = sets * ways;
-    store->ready = mem_alloc_lines(store->capacity * (size_t)RELAXED_SECTORS, sizeof *store->ready);
-    if (shared)
-        store->locks = mem_alloc_lines(sets, sizeof *store->locks);
+    size_t used = offsetof(struct relaxed_set, ready) + ways * RELAXED_SECTORS * sizeof(uint64_t);
+    store->set_bytes = (uint32_t)((used + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    store->sets = mem_alloc_lines(sets, store->set_bytes);
+    store->shared = shared;
 }
 
 bool relaxed_store_touch(struct relaxed_store *store, uint64_t address)
 {
     uint64_t line = address >> store->shift;
-    _Atomic uint8_t *lock = relaxed_store_lock(store, line);
+    _Atomic uint64_t *lock = relaxed_store_lock(store, line);
     uint32_t slot = tags_find(store->tags, line);
     bool has = slot != TAGS_NONE;
     if (has) {

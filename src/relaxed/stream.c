@@ -2,17 +2,26 @@
  * barrier and who ends. */
 #include "relaxed/parts.h"
 
-bool relaxed_open(struct relaxed_part *part, struct relaxed_warp *w)
+bool relaxed_open_block(struct relaxed_part *part, struct relaxed_block *block)
 {
     const struct relaxed_kernel *kernel = &part->gpu->kernel;
     struct err err;
-    const struct chunk_warp *warps =
-        itrace_reader_take(kernel->reader, kernel->number, part->blocks[w->block].number, &err);
-    if (!warps) {
+    block->streams = itrace_reader_take_block(kernel->reader, kernel->number, block->number, &err);
+    if (!block->streams)
         relaxed_fail(part->gpu, "%s", err.text);
-        return false;
-    }
-    const struct chunk_warp *at = w->streams = &warps[w->index];
+    return block->streams;
+}
+
+void relaxed_close_block(struct relaxed_part *part, struct relaxed_block *block)
+{
+    itrace_reader_give_block(part->gpu->kernel.reader, part->gpu->kernel.number, block->number);
+    block->streams = NULL;
+}
+
+void relaxed_open(struct relaxed_part *part, struct relaxed_warp *w)
+{
+    const struct relaxed_kernel *kernel = &part->gpu->kernel;
+    const struct chunk_warp *at = &part->blocks[w->block].streams[w->index];
     struct access_context *contexts = w->stream.contexts;
     if (w->context_capacity < kernel->codes.context_count) {
         mem_free(contexts);
@@ -27,15 +36,6 @@ bool relaxed_open(struct relaxed_part *part, struct relaxed_warp *w)
                                         .firsts_end = at->firsts + at->first_count,
                                         .operations = itrace_reader_trace(kernel->reader)->operations.own,
                                         .contexts = contexts};
-    return true;
-}
-
-void relaxed_close(struct relaxed_part *part, struct relaxed_warp *w)
-{
-    const struct relaxed_kernel *kernel = &part->gpu->kernel;
-    if (w->streams)
-        itrace_reader_give(kernel->reader, kernel->number, part->blocks[w->block].number);
-    w->streams = NULL;
 }
 
 /* The barriers that the run is behind have opened since the warp arrived there. */

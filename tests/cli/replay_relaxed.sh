@@ -25,7 +25,8 @@ for run in one["runs"] + two["runs"]:
 del one["over_runs"]["wall_s"], two["over_runs"]["wall_s"]
 assert one == two
 assert one["sync"] == "relaxed" and one["threads"] == 1 and one["phasers"]
-assert one["runs"][0]["ports"]["late"] == 0
+assert one["runs"][0]["ports"]["past"] == 0
+assert 0 < one["runs"][0]["ports"]["late"] < one["runs"][0]["ports"]["shared"]
 END
 
 # ---- two threads, repeated, beside exact ----
@@ -49,6 +50,9 @@ END
 run replay trace --sync relaxed --threads 2 --no-phasers --blocks turn --kernels 0-1
 expect_status 0
 expect_line out ', barriers, blocks in turn$'
+run replay trace --sync relaxed --threads 2 --steps 4 --kernels 0-1
+expect_status 0
+expect_line out 'epochs of 1000 cycles, in 4 steps, phasers$'
 
 # ---- more threads than SMs ----
 
@@ -59,6 +63,7 @@ expect_status 0
 
 refuses '--epoch needs --sync relaxed' replay trace --epoch 100
 refuses "--sync: expected exact or relaxed, not 'loose'" replay trace --sync loose
+refuses '--steps: epochs of 1000 cycles have no 3 equal steps' replay trace --sync relaxed --steps 3
 refuses '--repeat: expected a number from 1 to 1000' replay trace --sync relaxed --repeat 0
 refuses 'simulates one GPU' replay trace --sync relaxed --system h200-x2
 refuses 'no checkpoints' replay trace --sync relaxed --checkpoint file

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { THREADS_MOST = 6, EPOCHS = 400, FIRST = 7 };
+enum { SPINS = 2000, THREADS_MOST = 6, EPOCHS = 400, FIRST = 7 };
 
 static struct relaxed_phaser phaser;
 static struct {
@@ -47,13 +47,13 @@ static void *walk(void *user)
     return NULL;
 }
 
-static void walk_together(unsigned count, bool is_barrier)
+static void walk_together(unsigned count, unsigned ahead)
 {
     pthread_t handles[THREADS_MOST];
     threads = count;
     too_far = not_turned = bad_turns = 0;
     turned = FIRST;
-    relaxed_phaser_init(&phaser, count, is_barrier, turn, NULL);
+    relaxed_phaser_init(&phaser, count, ahead, SPINS, turn, NULL);
     relaxed_phaser_start(&phaser, FIRST);
     for (unsigned i = 0; i < count; i++)
         clocks[i].ended = FIRST;
@@ -72,20 +72,28 @@ static void no_thread_is_more_than_an_epoch_ahead(void **state)
 {
     (void)state;
     for (unsigned count = 1; count <= THREADS_MOST; count++)
-        walk_together(count, false);
+        walk_together(count, 1);
+}
+
+static void no_thread_is_more_than_some_steps_ahead(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= THREADS_MOST; count++)
+        walk_together(count, 7);
 }
 
 static void as_a_barrier_none_is_ahead(void **state)
 {
     (void)state;
     for (unsigned count = 1; count <= THREADS_MOST; count++)
-        walk_together(count, true);
+        walk_together(count, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_thread_is_more_than_an_epoch_ahead),
+        cmocka_unit_test(no_thread_is_more_than_some_steps_ahead),
         cmocka_unit_test(as_a_barrier_none_is_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

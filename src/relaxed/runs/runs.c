@@ -193,6 +193,7 @@ bool relaxed_runs_make(struct relaxed_runs *runs, struct itrace_reader *reader, 
                        const struct relaxed_how *how, struct err *err)
 {
     *runs = (struct relaxed_runs){.trace = itrace_reader_trace(reader), .folder = folder, .how = *how};
+    runs->how.options.steps = (unsigned)max_u64(how->options.steps, 1);
     runs->sums = mem_alloc(how->repeats, sizeof *runs->sums);
     choose_launches(runs);
     if (!runs->launch_count)

@@ -126,12 +126,13 @@ static void print_waits(const struct relaxed_result *sum, FILE *f)
     fprintf(f, "\n%-24s phaser %llu (%.3f s), barrier %llu (%.3f s), of %llu epochs\n", "waits",
             (count_t)sum->phaser_waits, sum->seconds[RELAXED_TIME_phaser], (count_t)sum->barrier_waits,
             sum->seconds[RELAXED_TIME_barrier], (count_t)sum->epochs);
-    fprintf(f,
-            "%-24s %llu requests, %llu failed, %llu late, %llu beyond the window, %.2f cycles of wait each\n",
-            "ports", (count_t)ports->requests, (count_t)ports->failed, (count_t)ports->late,
-            (count_t)ports->beyond, ports->requests ? (double)ports->waited / (double)ports->requests : 0.0);
-    fprintf(f, "%-24s %llu of L2 came after one of a later cycle\n", "order of requests",
-            (count_t)sum->counts.l2_early);
+    fprintf(
+        f,
+        "%-24s %llu requests, %llu of them to shared ports: %llu late, %llu failed; %llu past, %llu beyond "
+        "the window; %.2f cycles of wait each\n",
+        "ports", (count_t)ports->requests, (count_t)ports->shared, (count_t)ports->late,
+        (count_t)ports->failed, (count_t)ports->past, (count_t)ports->beyond,
+        ports->requests ? (double)ports->waited / (double)ports->requests : 0.0);
 }
 
 void relaxed_runs_print(const struct relaxed_runs *runs, FILE *f)
@@ -139,9 +140,12 @@ void relaxed_runs_print(const struct relaxed_runs *runs, FILE *f)
     const struct relaxed_options *options = &runs->how.options;
     const struct relaxed_result *sum = &runs->sums[runs->how.repeats - 1];
     struct relaxed_figure wall = relaxed_runs_figure(runs, relaxed_wall);
-    fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, %s%s\n", runs->folder,
+    fprintf(f, "relaxed replay of %s on %s: %u thread%s, epochs of %llu cycles, ", runs->folder,
             runs->how.system_name, options->threads, options->threads == 1 ? "" : "s",
-            (count_t)options->epoch, options->no_phasers ? "barriers" : "phasers",
+            (count_t)options->epoch);
+    if (options->steps > 1)
+        fprintf(f, "in %u steps, ", options->steps);
+    fprintf(f, "%s%s\n", options->no_phasers ? "barriers" : "phasers",
             options->blocks == RELAXED_IN_TURN ? ", blocks in turn" : "");
     fprintf(f, "%llu warp instructions, %.3f s: %.2f million warp instructions/s\n\n",
             (count_t)sum->counts.warp_instructions, wall.mean,
@@ -222,8 +226,10 @@ static void put_result(struct json_writer *json, const struct relaxed_result *re
     json_close(json);
     json_open_object(json, "ports");
     json_put_count(json, "requests", counts->ports.requests);
+    json_put_count(json, "shared", counts->ports.shared);
     json_put_count(json, "failed", counts->ports.failed);
     json_put_count(json, "late", counts->ports.late);
+    json_put_count(json, "past", counts->ports.past);
     json_put_count(json, "beyond", counts->ports.beyond);
     json_put_count(json, "waited_cycles", counts->ports.waited);
     json_close(json);
@@ -267,13 +273,14 @@ bool relaxed_runs_write(const struct relaxed_runs *runs, const char *path, struc
         return false;
     json_begin(&json, writer.stream);
     json_open_object(&json, NULL);
-    json_put_count(&json, "layout", 1);
+    json_put_count(&json, "layout", 2);
     json_put_text(&json, "sync", "relaxed");
     json_put_text(&json, "trace", runs->folder);
     json_put_text(&json, "program", runs->trace->command);
     json_put_text(&json, "system", runs->how.system_name);
     json_put_count(&json, "threads", options->threads);
     json_put_count(&json, "epoch_cycles", options->epoch);
+    json_put_count(&json, "steps", options->steps);
     json_put_bool(&json, "phasers", !options->no_phasers);
     json_put_text(&json, "blocks", options->blocks == RELAXED_IN_RUNS ? "runs" : "turn");
     json_open_list(&json, "runs");
