@@ -335,16 +335,22 @@ static bool add_memory(struct replaying *r, const struct itrace_call *call)
     return true;
 }
 
-/* Somebody wrote to these pages. */
-static bool fill_pages(struct replaying *r, uint64_t at, uint64_t bytes)
+/* Pages of managed memory get contents: those that are empty, or others than they had. */
+static bool fill_pages(struct replaying *r, const struct itrace_call *call)
 {
+    uint64_t at = call->field[0], bytes = call->field[1];
     const struct arena *arena = &r->driver->memory.managed;
     if (!r->driver->memory.moves_managed)
         return true;
     if (at < arena->base || at > arena->committed || bytes > arena->committed - at)
         return err_set(r->err, "the trace has managed memory where none is");
-    for (uint64_t page = at; page < at + bytes; page += PAGE)
-        *(volatile char *)(uintptr_t)page = 1;
+    if (at % PAGE || bytes % PAGE)
+        return err_set(r->err, "the trace has parts of pages");
+    for (uint64_t page = at; page < at + bytes; page += PAGE) {
+        uint64_t *first = (uint64_t *)(uintptr_t)page;
+        if (call->kind == CALL_WROTE || (!*first && !memcmp(first, first + 1, PAGE - sizeof *first)))
+            ++*first;
+    }
     return true;
 }
 
@@ -438,7 +444,10 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     case CALL_RANGE:
         return add_memory(r, call);
     case CALL_FILLED:
-        return fill_pages(r, field[0], field[1]);
+    case CALL_WROTE:
+        return fill_pages(r, call);
+    case CALL_THREAD:
+        return true;
     case CALL_KINDS:
         break;
     }

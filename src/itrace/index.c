@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 static const char magic[8] = "HdlItrc";
-enum { VERSION = 1, INDEX_MOST = 1 << 30, LEVEL = 3 };
+enum { VERSION = 2, INDEX_MOST = 1 << 30, LEVEL = 3 };
 
 struct coder {
     bool reading;
@@ -292,10 +292,10 @@ static void code_all(struct coder *c)
     struct itrace *t = c->trace;
     code_own_text(c, &t->command);
     code_own_text(c, &t->system);
+    code_own_text(c, &t->settings);
     code_own_text(c, &t->isa);
     code_own_text(c, &t->why_cut);
     CODE(c, t->lanes);
-    CODE(c, t->several_threads);
     code_units(c);
 #define EACH_OF(list, count, capacity, code)                                                                 \
     (count) = code_count(c, count);                                                                          \

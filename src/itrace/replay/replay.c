@@ -204,10 +204,22 @@ static void move_workspace(const struct replay_warp *w, struct delivery *of)
         of->at[i] += of->at[i] - was < WORKSPACE ? is - was : 0;
 }
 
+/* Values are not known. Each launch writes others than the one before, as programs mostly do: copies of
+ * managed memory in caches are then found to be old. */
+static void choose_value(const struct replay_warp *w, struct request *request)
+{
+    uint64_t value = kernel_of(&w->isa)->launch % UINT8_MAX + 1;
+    request->operand[0] = value;
+    EACH_LANE (i, request->of.kind == REQUEST_ATOMIC ? request->of.lanes : 0)
+        request->operand[i] = value;
+}
+
 static void access_memory(struct replay_warp *w, uint32_t context, lane_mask mask)
 {
     struct request *request = w->isa.block->worker->request;
     istream_access(&w->stream, context, mask, request);
+    if (request->of.kind == REQUEST_STORE || request->of.kind == REQUEST_ATOMIC)
+        choose_value(w, request);
     if (UNLIKELY(kernel_of(&w->isa)->workspace) && request->of.kind != REQUEST_NONE)
         move_workspace(w, &request->of);
 }
@@ -275,7 +287,7 @@ static void collect(const struct request *request, uint64_t from, lane_mask who,
     EACH_LANE (i, who) {
         uint32_t at = (uint32_t)(request->of.at[i] - from);
         masks[at / 32] |= bits << at % 32;
-        memset(data + at, 1, bytes); /* what is written to is not as it was */
+        memset(data + at, (int)request->operand[0], bytes);
     }
 }
 
