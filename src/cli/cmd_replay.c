@@ -171,8 +171,8 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
     uint64_t threads = itrace_threads(trace);
     if (threads > 1)
         fprintf(stderr,
-                "heddle: %llu threads of the program made calls; the calls are made again in the recorded "
-                "order, and another run of the program may have another one\n",
+                "heddle: %llu threads of the program made calls; they are made again in the recorded order, "
+                "which may be another one in each run of the program\n",
                 (unsigned long long)threads);
     if (trace->why_cut)
         fprintf(stderr, "heddle: the trace ends before the program did: %s\n", trace->why_cut);

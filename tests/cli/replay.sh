@@ -5,17 +5,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 libraries=$(dirname "$HEDDLE")/cuda
 
-# figures FILE: statistics without what depends on this computer or on how the program was started.
-figures() {
-    python3 - "$1" <<'END'
-import json, sys
-stats = json.load(open(sys.argv[1]))
-for key in ("host", "program", "options", "arguments"):
-    stats.pop(key, None)
-print(json.dumps(stats, indent=1, sort_keys=True))
-END
-}
-
 # same FOLDER WORD...: the replay of the trace with these options gives what is in the file expected.
 same() {
     run replay "$@" --no-progress --stats replayed.json
