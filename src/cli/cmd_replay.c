@@ -162,7 +162,8 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
               "recorded\n",
               stderr);
     for (size_t i = 0; i < trace->call_count; i++)
-        questions += trace->calls[i].kind == CALL_TIME && trace->calls[i].field[0] == TIME_QUESTION;
+        if (trace->calls[i].kind == CALL_TIME && trace->calls[i].field[0] == TIME_QUESTION)
+            questions += 1 + trace->calls[i].field[1];
     if (questions)
         fprintf(stderr,
                 "heddle: the program asked %llu time%s whether work was done; in another time it may ask "

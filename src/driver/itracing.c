@@ -168,9 +168,14 @@ void itracing_call(struct driver *driver, enum host_call call)
         return;
     pthread_mutex_lock(&own->lock);
     note_thread(own);
-    add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
-                                         : call == HOST_ASKS   ? TIME_QUESTION
-                                                               : TIME_CALL;
+    struct itrace_call *last = own->trace->calls + own->trace->call_count - 1;
+    bool asks = call == HOST_ASKS;
+    if (asks && own->trace->call_count && last->kind == CALL_TIME && last->field[0] == TIME_QUESTION)
+        last->field[1]++; /* a program that polls asks millions of times */
+    else
+        add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
+                                             : asks                ? TIME_QUESTION
+                                                                   : TIME_CALL;
     pthread_mutex_unlock(&own->lock);
 }
 

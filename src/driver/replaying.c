@@ -380,7 +380,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     struct managed_order order;
     switch ((enum itrace_call_kind)call->kind) {
     case CALL_TIME:
-        timeline_call(r->driver, field[0] == TIME_LAUNCH);
+        for (uint64_t i = 0; i <= field[1] && !driver_is_interrupted(r->driver); i++)
+            timeline_call(r->driver, field[0] == TIME_LAUNCH);
         return true;
     case CALL_STREAM:
         return add_stream(r, call);

@@ -19,7 +19,7 @@
 /* What the host did, a row each: its name and what is known of it. Streams are numbered by CALL_STREAM, from
  * 0 on; commands of a stream from 1 on. */
 #define ITRACE_CALLS(C)                                                                                      \
-    C(TIME, "call", "kind")                         /* enum itrace_time: a call takes time */                \
+    C(TIME, "call", "kind more") /* enum itrace_time: a call takes time; so many more do */                  \
     C(STREAM, "stream", "device id flags priority") /* a stream is used for the first time */                \
     C(LAUNCH, "launch", "stream launch")            /* into the stream: a kernel, */                         \
     C(COPY, "copy",                                                                                          \

@@ -173,6 +173,57 @@ expect_status 0
 expect_line out "^replayed 1 of 1 launches, $count warp instructions"
 refuses 'a already holds a trace' trace convert m --format accelsim --output a
 
+# Matrices are loaded by few lines, and bulk copies of Hopper's are lines that Volta has not.
+run bench matmul_tensor --m 32 --n 32 --k 32 --system v100 --record tensor
+run trace convert tensor --format accelsim --output tensor_out
+expect_status 0
+expect_line tensor_out/kernel-1.traceg ' LDG\.E\.128 '
+if has gcc 'a bulk copy'; then
+    cat >bulk.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry bulk(.param .u64 p)
+{
+	.reg .b64 %rd<5>;
+	.reg .b32 %r<7>;
+	.reg .pred %p<3>;
+	.shared .align 128 .b8 copied[4096];
+	.shared .align 8 .b64 barrier;
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd1, %rd1;
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, barrier;
+	mov.u32 %r3, copied;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra wait;
+	mbarrier.init.shared.b64 [%r2], 1;
+	mbarrier.arrive.expect_tx.shared.b64 %rd2, [%r2], 4096;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 4096, [%r2];
+wait:
+	bar.sync 0;
+again:
+	mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;
+	@!%p2 bra again;
+	shl.b32 %r4, %r1, 2;
+	add.u32 %r5, %r3, %r4;
+	ld.shared.u32 %r6, [%r5];
+	mul.wide.u32 %rd3, %r1, 4;
+	add.s64 %rd4, %rd1, %rd3;
+	st.global.u32 [%rd4], %r6;
+	ret;
+}
+END
+    gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
+    run run --mode functional --record bulk ./launch bulk.ptx bulk 4 128 8192
+    expect_status 0
+    run trace convert bulk --format accelsim --output bulk_out
+    expect_line bulk_out/kernel-1.traceg '^-binary version = 80$'
+    expect_same 'lines of a bulk copy of 4 KiB, in 4 blocks' 32 "$(grep -c ' LDGSTS\.E\.128 ' bulk_out/kernel-1.traceg)"
+    run trace convert bulk_out/kernelslist.g --output bulk_in
+    expect_status 0
+fi
+
 # ---- what is wrong ----
 
 # wrong SED TEXT: the kernel, changed so, is refused with this.

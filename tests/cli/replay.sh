@@ -41,7 +41,7 @@ hotspot
 END
 
 # ... on other systems than the one it was recorded for
-for options in '--system a100' '--system v100 --cold-caches' '--set l2.bytes=1MiB --set dram.bandwidth=500GB/s'; do
+for options in '--system a100' '--system v100 --cold-caches' '--system h200 --set l2.bytes=1MiB --set dram.bandwidth=500GB/s'; do
     read -r -a words <<<"$options"
     execute lud "${words[@]}"
     same lud "${words[@]}"
@@ -157,7 +157,8 @@ cp lud/index damaged/index
 printf '\xff' | dd of=damaged/blocks bs=1 seek=60 conv=notrunc status=none
 run replay damaged --no-progress
 [[ $status == 1 ]] || fail "a damaged block: status $status"
-expect_line err 'a chunk of blocks is damaged|damaged'
+expect_line err '^heddle: kernel .* in the trace: (a chunk of blocks is|its instructions are|its accesses to memory are) damaged$'
+grep -q 'stuck' err && fail 'a damaged block is told as a fault of the simulation'
 
 # a disk that is full: no trace, and that is told
 (

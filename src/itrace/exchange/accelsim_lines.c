@@ -21,8 +21,11 @@ bool accelsim_lines_need_ampere(const struct itrace *trace, const struct itrace_
 {
     bool needs = trace->isa && !strcmp(trace->isa, "SASS");
     for (uint32_t c = 0; c < kernel->code_count; c++)
-        for (uint32_t i = 0; i < kernel->codes[c].code.count; i++)
-            needs |= kernel->codes[c].code.timing[i].role == ROLE_COMMIT;
+        for (uint32_t i = 0; i < kernel->codes[c].code.count; i++) {
+            const char *text = kernel->codes[c].places[i].instruction;
+            needs |= kernel->codes[c].code.timing[i].role == ROLE_COMMIT ||
+                     (text && !strncmp(text, "cp.async", 8)); /* bulk copies are not committed */
+        }
     return needs;
 }
 

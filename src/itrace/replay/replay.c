@@ -26,6 +26,7 @@ struct replay_warp {
     uint32_t arrivals[BARRIERS]; /* openings of each barrier, when the warp arrived there last */
     uint32_t context_count;
     const struct chunk_warp *streams; /* NULL: the block's were given back */
+    const char *why;                  /* its streams make no sense: so its next step is a fault; or NULL */
 };
 
 /* How often each barrier of the block has opened: in its shared memory, which nobody else uses. */
@@ -62,20 +63,21 @@ static bool prepare(struct kernel *kernel, struct err *err)
     return true;
 }
 
-static void open_streams(struct replay_warp *w)
+static bool open_streams(struct replay_warp *w)
 {
     const struct replay_kernel *kernel = kernel_of(&w->isa);
     struct err err;
     const struct chunk_warp *warps =
         itrace_reader_take(kernel->reader, kernel->launch, w->isa.block->number, &err);
     if (!warps)
-        damaged(w, err.text);
+        return false;
     w->streams = &warps[w->isa.index];
     const struct chunk_warp *at = w->streams;
     w->stream.runs = (struct scan){.at = at->runs, .end = at->runs + at->runs_bytes};
     w->stream.data = (struct scan){.at = at->data, .end = at->data + at->data_bytes};
     w->stream.firsts = at->firsts;
     w->stream.firsts_end = at->firsts + at->first_count;
+    return true;
 }
 
 static void start(struct isa_warp *warp, lane_mask exists)
@@ -95,6 +97,7 @@ static void start(struct isa_warp *warp, lane_mask exists)
     w->has_run = false;
     w->exists = exists;
     w->streams = NULL;
+    w->why = NULL;
     memset(w->arrivals, 0, sizeof w->arrivals);
     warp->code = kernel_of(warp)->base.code;
     warp->next = warp->code->timing;
@@ -133,6 +136,21 @@ static void end_warp(struct replay_warp *w)
     w->streams = NULL;
 }
 
+/* A warp that cannot go on faults when it steps, as others do: whoever looks at it before expects no fault.
+ */
+static bool fault_later(struct replay_warp *w, const char *why)
+{
+    w->stream.run =
+        (struct istream_run){.code = &kernel_of(&w->isa)->codes.at[0], .count = 1, .active = w->exists};
+    w->has_run = true;
+    w->done = 0;
+    w->why = why;
+    w->isa.code = w->stream.run.code->code;
+    w->isa.next = w->isa.code->timing;
+    w->isa.active = w->exists;
+    return true;
+}
+
 static bool settle(struct isa_warp *warp)
 {
     struct replay_warp *w = own(warp);
@@ -140,13 +158,14 @@ static bool settle(struct isa_warp *warp)
     if (UNLIKELY(!w->streams)) {
         if (warp->ended)
             return false;
-        open_streams(w);
+        if (!open_streams(w))
+            return fault_later(w, "a chunk of blocks is damaged");
     }
     if (!w->has_run || w->done == now->count) {
         w->done = 0;
         w->has_run = istream_next_run(&w->stream, &kernel_of(warp)->codes);
         if (istream_is_bad(&w->stream))
-            damaged(w, "its instructions are damaged");
+            return fault_later(w, "its instructions are damaged");
         if (!w->has_run) {
             end_warp(w);
             return false;
@@ -234,6 +253,8 @@ static void step(struct isa_warp *warp, struct isa_stepped *stepped)
     const lane_mask active = warp->active;
     const bool is_last = ++w->done == now->count;
     lane_mask mask = active;
+    if (UNLIKELY(w->why))
+        damaged(w, w->why);
     if (is_last && (now->moved || now->has_mask))
         mask = now->mask & active;
     else if (UNLIKELY(row->guards))
