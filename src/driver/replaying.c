@@ -26,6 +26,8 @@ struct replaying {
     const struct replaying_options *options;
     struct stream **streams; /* of the trace, by number */
     size_t stream_count, stream_capacity;
+    uint64_t *held; /* by stream: its last command that waits for the one behind it, by number, or 0 */
+    size_t held_capacity;
     const struct itrace_call **touches; /* by commands */
     size_t touch_count, touch_capacity;
     unsigned char *host; /* what copies from and to the host use of it */
@@ -368,9 +370,30 @@ static bool add_stream(struct replaying *r, const struct itrace_call *call)
     else if (stream_new(device, (unsigned)call->field[2] & STREAM_NON_BLOCKING, (int)call->field[3], &stream))
         return err_set(r->err, "no stream can be made: %s", driver_detail());
     stream->id = call->field[1]; /* as results name it */
+    mem_grow(r->held, r->stream_count, r->held_capacity);
+    r->held[r->stream_count] = 0;
     mem_grow(r->streams, r->stream_count, r->stream_capacity);
     r->streams[r->stream_count++] = stream;
     return true;
+}
+
+/* A command that waits for the one behind it takes no time, and was over at once if time was not recorded: a
+ * thread may have waited for it before another thread submitted the next. */
+static void wait_again(const struct replaying *r, uint64_t number, uint64_t command)
+{
+    struct stream *stream = r->streams[number];
+    if (command == stream->submitted && command == r->held[number])
+        command--;
+    if (command <= stream->submitted)
+        timeline_wait(stream, command);
+}
+
+/* Such commands at the end of the trace. */
+static void release_held(const struct replaying *r)
+{
+    for (size_t i = 0; i < r->stream_count; i++)
+        if (r->held[i] && r->held[i] == r->streams[i]->submitted)
+            submit(r->streams[i], &new_command()->base);
 }
 
 static bool make_call(struct replaying *r, const struct itrace_call *call)
@@ -408,6 +431,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
         command->holds = field[1];
         find_touches(r, field[0], r->streams[field[0]]->submitted + 1, command);
         submit(r->streams[field[0]], &command->base);
+        if (field[1])
+            r->held[field[0]] = r->streams[field[0]]->submitted;
         return true;
     case CALL_AFTER:
         if (field[2] > r->streams[field[1]]->submitted)
@@ -419,8 +444,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
         submit(r->streams[field[0]], &command->base);
         return true;
     case CALL_WAIT:
-        if (field[1] <= r->streams[field[0]]->submitted)
-            timeline_wait(r->streams[field[0]], field[1]);
+        wait_again(r, field[0], field[1]);
         return true;
     case CALL_TOUCH:
         if (field[2] > MEMORY_TAKEN_OVER)
@@ -513,9 +537,11 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
         for (unsigned d = 0; d < driver->device_count && good; d++)
             good = !driver->devices[d].error || err_set(err, "a launch failed");
     }
+    release_held(&r);
     for (unsigned i = 0; i < driver->device_count && good; i++)
         good = !device_synchronize(&driver->devices[i]) || err_set(err, "a launch failed");
     mem_free(r.streams);
+    mem_free(r.held);
     mem_free(r.touches);
     driver->replay_host = r.host;
     driver->replay_host_bytes = r.host_bytes;
