@@ -138,9 +138,9 @@ same amd
 same amd --threads 2
 for name in memory queues; do
     gcc -o $name "$programs/opencl/$name.c" -lOpenCL -lpthread -lm || fail "$name.c does not compile"
-    record $name "${on[@]}" ./$name
+    record $name.trace "${on[@]}" ./$name
 done
 execute "${on[@]}" ./memory
-same memory
-run replay queues # of two threads, of which one waits for what the other has not submitted whole
+same memory.trace
+run replay queues.trace # of two threads, of which one waits for what the other has not submitted whole
 expect_status 0
