@@ -165,18 +165,23 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
     for (size_t i = 0; i < trace->call_count; i++)
         managed += trace->calls[i].kind == CALL_MANAGE;
     if (managed)
-        fputs("heddle: the program has managed memory; what it did with it itself is not recorded\n", stderr);
+        fputs("heddle: the program has managed memory; what it wrote there itself while kernels ran is not "
+              "recorded\n",
+              stderr);
     for (size_t i = 0; i < trace->call_count; i++)
-        questions += trace->calls[i].kind == CALL_TIME && trace->calls[i].field[0] == TIME_QUESTION;
+        if (trace->calls[i].kind == CALL_TIME && trace->calls[i].field[0] == TIME_QUESTION)
+            questions += 1 + trace->calls[i].field[1];
     if (questions)
         fprintf(stderr,
-                "heddle: the program asked %llu times whether work was done; in another time it may ask "
-                "otherwise\n",
-                (unsigned long long)questions);
-    if (trace->several_threads)
-        fputs("heddle: several threads of the program made calls; they are made again by one, in the same "
-              "order\n",
-              stderr);
+                "heddle: the program asked %llu time%s whether work was done; in another time it may ask "
+                "more or less often\n",
+                (unsigned long long)questions, questions == 1 ? "" : "s");
+    uint64_t threads = itrace_threads(trace);
+    if (threads > 1)
+        fprintf(stderr,
+                "heddle: %llu threads of the program made calls; they are made again in the recorded order, "
+                "which may be another one in each run of the program\n",
+                (unsigned long long)threads);
     if (trace->why_cut)
         fprintf(stderr, "heddle: the trace ends before the program did: %s\n", trace->why_cut);
 }
@@ -314,8 +319,9 @@ static int replay_folder(struct replay_request *r)
     struct itrace_reader *reader = itrace_reader_new(r->folder, &err);
     if (!reader)
         return complain(EXIT_FAILED, &err);
-    if (!r->timing.system) /* as it was recorded */
-        r->timing.system = system_name(r, itrace_reader_trace(reader));
+    const struct itrace *trace = itrace_reader_trace(reader);
+    if (!r->timing.system)
+        timing_recorded(&r->timing, system_name(r, trace), trace->settings ? trace->settings : "");
     char *folder = NULL;
     int status = EXIT_USAGE;
     if (!timing_load_system(&r->timing, &system, &err)) {

@@ -77,7 +77,8 @@ bool cmd_record_tell(const char *folder, struct text *text, struct err *err)
         else if (there && !strncmp(line, "failed ", 7))
             good = err_set(err, "--record: there is no trace: %s", line + 7);
         else if (there)
-            good = err_set(err, "--record: a process of the program ended before its trace was whole");
+            good = err_set(err, "--record: %.200s is not whole: its process was killed, or ended by _exit",
+                           strncmp(line, "unfinished ", 11) != 0 ? "a trace" : line + 11);
         text_fini(&path);
         text_fini(&note);
         if (!there)

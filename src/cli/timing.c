@@ -27,6 +27,22 @@ static void add_setting(struct timing_request *request, const char *value)
     request->settings[request->setting_count] = NULL;
 }
 
+void timing_recorded(struct timing_request *request, const char *system, const char *settings)
+{
+    const char **own = request->settings;
+    size_t count = request->setting_count;
+    request->system = system;
+    request->recorded = mem_text(settings);
+    request->settings = NULL;
+    request->setting_count = request->setting_capacity = 0;
+    for (char *at = request->recorded, *line; (line = strsep(&at, "\n"));)
+        if (*line)
+            add_setting(request, line);
+    for (size_t i = 0; i < count; i++)
+        add_setting(request, own[i]);
+    mem_free(own);
+}
+
 static bool take_gpus(struct timing_request *request, const struct option_row *row, const char *value,
                       const char *key, struct err *err)
 {
@@ -296,4 +312,5 @@ void timing_fini(struct timing_request *request)
     mem_free(request->settings);
     mem_free(request->own);
     mem_free(request->gpus);
+    mem_free(request->recorded);
 }

@@ -19,6 +19,7 @@ struct timing_request {
     const char *dump;    /* where the whole description goes, or NULL */
     char *own;           /* the settings of the environment */
     char *gpus;          /* ... and of --gpus, --unified or --monolithic */
+    char *recorded;      /* ... and of a trace */
     const char *gpus_by; /* ... which of these it was, or NULL */
     const char
         *record; /* where a trace of instructions goes, or NULL; then timing is on when asked for only */
@@ -65,6 +66,9 @@ bool timing_is_on(const struct timing_request *request);
 
 /* Says of a setting that a functional run does not show; one line on stderr at most. */
 void timing_tell_unseen(const struct timing_request *request);
+
+/* The system of a trace, and settings of it, a newline behind each; those that were asked for come behind. */
+void timing_recorded(struct timing_request *request, const char *system, const char *settings);
 
 /* The system that is asked for, checked; and written, where --dump-config says. */
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err);

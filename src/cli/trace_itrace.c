@@ -71,6 +71,14 @@ static void print_launch(const struct itrace *trace, const struct itrace_launch 
     text_fini(&name);
 }
 
+static void print_settings(const char *settings)
+{
+    for (size_t length; *settings; settings += length + (settings[length] != 0)) {
+        length = strcspn(settings, "\n");
+        printf("                 %.*s\n", (int)length, settings);
+    }
+}
+
 bool cmd_trace_itrace_info(const char *folder, struct err *err)
 {
     struct itrace_reader *reader = itrace_reader_new(folder, err);
@@ -85,11 +93,15 @@ bool cmd_trace_itrace_info(const char *folder, struct err *err)
     printf("%s\n", folder);
     printf("  program        %s\n", trace->command ? trace->command : "");
     printf("  system         %s\n", trace->system ? trace->system : "");
+    print_settings(trace->settings ? trace->settings : "");
     printf("  instructions   %" PRIu64 " of warps of %u lanes, of %s\n", count, trace->lanes,
            trace->isa ? trace->isa : "no kernel");
     printf("  bytes          %" PRIu64 ", %.3f of an instruction\n", bytes,
            (double)bytes / (double)(count ? count : 1));
-    printf("  calls          %zu\n", trace->call_count);
+    printf("  calls          %zu", trace->call_count);
+    if (itrace_threads(trace) > 1)
+        printf(" of %" PRIu64 " threads", itrace_threads(trace));
+    putchar('\n');
     printf("  launches       %zu, %" PRIu64 " of them recorded\n", trace->launch_count, recorded);
     if (trace->why_cut)
         printf("  cut            it ends before the program did: %s\n", trace->why_cut);

@@ -307,8 +307,9 @@ static void wait_until(struct stream *stream, uint64_t number)
 
 void commands_wait(struct stream *stream, uint64_t number)
 {
-    itracing_wait(stream, number);
     wait_until(stream, number);
+    if (is_done(stream, number))
+        itracing_wait(stream, number); /* now: what other threads did meanwhile did not wait for it */
 }
 
 void commands_keep_shallow(struct stream *stream, uint64_t submitted)

@@ -24,11 +24,12 @@ struct itracing {
     struct text folder, note; /* note: our file in the run folder, or nothing */
     uint64_t first, end;      /* launches that are recorded; end 0: no end */
     uint32_t streams;
-    pthread_t thread; /* the first that submitted something */
-    bool has_thread;
+    uint32_t threads, thread;    /* of the program that made calls; whose call was the last */
     uint64_t ranges_seen;        /* memory.ranges_changed, when it was noted last */
     struct memory_ranges ranges; /* as they were then, sorted */
     struct blob filled;          /* a bit for each page of managed memory that is known not to be zero */
+    struct blob sums;            /* a checksum of each, from when no command was left, ... */
+    bool is_idle;                /* ... and none came since */
 };
 
 /* ---- where it goes ---- */
@@ -79,6 +80,16 @@ static char *command_line(void)
     return copy;
 }
 
+static char *all_settings(const char *const *settings)
+{
+    struct text all = {0};
+    for (; settings && *settings; settings++)
+        text_add(&all, "%s\n", *settings);
+    char *copy = mem_text(all.at ? all.at : "");
+    text_fini(&all);
+    return copy;
+}
+
 struct itracing *itracing_new(struct driver *driver, struct err *err)
 {
     const struct driver_options *options = &driver->options;
@@ -104,6 +115,7 @@ struct itracing *itracing_new(struct driver *driver, struct err *err)
     own->trace = itrace_new();
     own->trace->command = command_line();
     own->trace->system = mem_text(driver->options.system ? driver->options.system : "h200");
+    own->trace->settings = all_settings(options->settings);
     own->recorder = itrace_recorder_new(own->trace, own->writer);
     return own;
 }
@@ -118,6 +130,19 @@ static struct itrace_call *add_call(struct itracing *own, enum itrace_call_kind 
     struct itrace_call *call = &trace->calls[trace->call_count++];
     *call = (struct itrace_call){.kind = kind};
     return call;
+}
+
+/* With the lock held: this thread makes a call. Calls are made again in their order, whoever made them. */
+static void note_thread(struct itracing *own)
+{
+    static _Thread_local const struct itracing *of;
+    static _Thread_local uint32_t number;
+    if (of != own)
+        number = own->threads++;
+    of = own;
+    if (own->thread != number)
+        add_call(own, CALL_THREAD)->field[0] = number;
+    own->thread = number;
 }
 
 /* With the lock held: the number of a stream whose command this is. One that is used again had commands
@@ -144,9 +169,15 @@ void itracing_call(struct driver *driver, enum host_call call)
     if (!own)
         return;
     pthread_mutex_lock(&own->lock);
-    add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
-                                         : call == HOST_ASKS   ? TIME_QUESTION
-                                                               : TIME_CALL;
+    note_thread(own);
+    struct itrace_call *last = own->trace->calls + own->trace->call_count - 1;
+    bool asks = call == HOST_ASKS;
+    if (asks && own->trace->call_count && last->kind == CALL_TIME && last->field[0] == TIME_QUESTION)
+        last->field[1]++; /* a program that polls asks millions of times */
+    else
+        add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
+                                             : asks                ? TIME_QUESTION
+                                                                   : TIME_CALL;
     pthread_mutex_unlock(&own->lock);
 }
 
@@ -157,23 +188,6 @@ static bool name_command(const struct stream *stream, uint64_t number, uint64_t 
     *of_stream = stream->traced - 1;
     *of_command = number - stream->traced_from;
     return stream->traced && number > stream->traced_from;
-}
-
-void itracing_wait(struct stream *stream, uint64_t number)
-{
-    struct itracing *own = stream->device->driver->itracing;
-    uint64_t of_stream, of_command;
-    if (!own)
-        return;
-    pthread_mutex_lock(&stream->device->driver->commands.lock);
-    pthread_mutex_lock(&own->lock);
-    if (name_command(stream, number, &of_stream, &of_command)) {
-        struct itrace_call *call = add_call(own, CALL_WAIT);
-        call->field[0] = of_stream;
-        call->field[1] = of_command;
-    }
-    pthread_mutex_unlock(&own->lock);
-    pthread_mutex_unlock(&stream->device->driver->commands.lock);
 }
 
 static void note_side(struct itrace_call *call, uint32_t *field, const struct task_side *side)
@@ -217,15 +231,6 @@ static void note_task(struct itracing *own, uint32_t stream, const struct task *
 }
 
 /* ---- memory that commands find; with both locks held ---- */
-
-/* Calls of several threads are replayed as if one had made them, in this order. */
-static void note_thread(struct itracing *own)
-{
-    if (!own->has_thread)
-        own->thread = pthread_self();
-    own->has_thread = true;
-    own->trace->several_threads |= !pthread_equal(own->thread, pthread_self());
-}
 
 static int by_range(const void *a, const void *b)
 {
@@ -276,41 +281,120 @@ static bool is_zero(const char *page)
     return !*page && !memcmp(page, page + 1, PAGE - 1);
 }
 
-static void note_page(struct itracing *own, uint64_t base, uint64_t page)
+/* One of a list of neighbouring pages. */
+static void add_page(struct itracing *own, enum itrace_call_kind kind, uint64_t page)
 {
-    uint64_t number = (page - base) / PAGE;
-    if (own->filled.count <= number / 8) {
-        size_t more = number / 8 + 1 - own->filled.count;
-        memset(blob_room(&own->filled, more), 0, more);
-        own->filled.count += more;
-    }
-    uint8_t *bits = &own->filled.at[number / 8];
-    if (*bits >> number % 8 & 1 || is_zero((const char *)(uintptr_t)page))
-        return;
-    *bits |= (uint8_t)(1 << number % 8);
-    struct itrace_call *last = &own->trace->calls[own->trace->call_count - 1];
-    if (own->trace->call_count && last->kind == CALL_FILLED && last->field[0] + last->field[1] == page) {
+    struct itrace_call *last = own->trace->calls + own->trace->call_count - 1;
+    if (own->trace->call_count && last->kind == kind && last->field[0] + last->field[1] == page) {
         last->field[1] += PAGE;
         return;
     }
-    struct itrace_call *call = add_call(own, CALL_FILLED);
+    struct itrace_call *call = add_call(own, kind);
     call->field[0] = page;
     call->field[1] = PAGE;
 }
 
-/* Pages of managed memory that nobody has written to need not move. */
-static void note_filled(struct itracing *own, struct driver *driver)
+static void *room_for(struct blob *blob, size_t at, size_t bytes)
 {
-    const struct memory *memory = &driver->memory;
-    if (!memory->moves_managed)
+    if (blob->count < at + bytes) {
+        size_t more = at + bytes - blob->count;
+        memset(blob_room(blob, more), 0, more);
+        blob->count += more;
+    }
+    return blob->at + at;
+}
+
+static void note_page(struct itracing *own, uint64_t number, uint64_t page)
+{
+    uint8_t *bits = room_for(&own->filled, number / 8, 1);
+    if (*bits >> number % 8 & 1 || is_zero((const char *)(uintptr_t)page))
         return;
-    for (size_t i = 0; i < memory->count; i++) {
+    *bits |= (uint8_t)(1 << number % 8);
+    add_page(own, CALL_FILLED, page);
+}
+
+static uint64_t sum_of(uint64_t page)
+{
+    uint64_t lanes[4] = {1, 2, 3, 4}, words[4];
+    for (size_t i = 0; i < PAGE; i += sizeof words) {
+        memcpy(words, (const char *)(uintptr_t)page + i, sizeof words);
+        for (int k = 0; k < 4; k++) {
+            lanes[k] = (lanes[k] ^ words[k]) * UINT64_C(0x9e3779b97f4a7c15);
+            lanes[k] ^= lanes[k] >> 29;
+        }
+    }
+    return (lanes[0] + 3 * lanes[1] + 5 * lanes[2] + 7 * lanes[3]) | 1; /* 0: not known */
+}
+
+static void take_sum(struct itracing *own, uint64_t number, uint64_t page)
+{
+    uint64_t sum = sum_of(page);
+    memcpy(room_for(&own->sums, number * sizeof sum, sizeof sum), &sum, sizeof sum);
+}
+
+/* The page is another than when no command was left: so the program itself changed it. */
+static void compare_sum(struct itracing *own, uint64_t number, uint64_t page)
+{
+    uint64_t before;
+    memcpy(&before, room_for(&own->sums, number * sizeof before, sizeof before), sizeof before);
+    if (before && before != sum_of(page))
+        add_page(own, CALL_WROTE, page);
+}
+
+static void each_managed_page(struct itracing *own, const struct memory *memory,
+                              void (*visit)(struct itracing *own, uint64_t number, uint64_t page))
+{
+    for (size_t i = 0; memory->moves_managed && i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
         if (one->at < memory->managed.base || one->at >= memory->managed.end)
             continue;
         for (uint64_t page = one->at / PAGE * PAGE; page < one->at + one->bytes; page += PAGE)
-            note_page(own, memory->managed.base, page);
+            visit(own, (page - memory->managed.base) / PAGE, page);
     }
+}
+
+/* A command comes. */
+static void note_managed(struct itracing *own, const struct memory *memory, const struct command_ops *ops)
+{
+    if (own->is_idle)
+        each_managed_page(own, memory, compare_sum);
+    own->is_idle = false;
+    if (ops->is_launch || ops->begin_is_pure)
+        each_managed_page(own, memory, note_page); /* pages that nobody has written to need not move */
+}
+
+/* The host waited: if no command is left, only the program changes memory from now on. With all locks held.
+ */
+static void note_idle(struct itracing *own, const struct driver *driver)
+{
+    for (unsigned i = 0; i < driver->device_count; i++)
+        if (driver->devices[i].busy)
+            return;
+    if (!own->is_idle)
+        each_managed_page(own, &driver->memory, take_sum);
+    own->is_idle = true;
+}
+
+void itracing_wait(struct stream *stream, uint64_t number)
+{
+    struct itracing *own = stream->device->driver->itracing;
+    uint64_t of_stream, of_command;
+    if (!own)
+        return;
+    struct driver *driver = stream->device->driver;
+    pthread_mutex_lock(&driver->commands.lock);
+    pthread_mutex_lock(&driver->memory.lock);
+    pthread_mutex_lock(&own->lock);
+    note_thread(own);
+    if (name_command(stream, number, &of_stream, &of_command)) {
+        struct itrace_call *call = add_call(own, CALL_WAIT);
+        call->field[0] = of_stream;
+        call->field[1] = of_command;
+    }
+    note_idle(own, driver);
+    pthread_mutex_unlock(&own->lock);
+    pthread_mutex_unlock(&driver->memory.lock);
+    pthread_mutex_unlock(&driver->commands.lock);
 }
 
 void itracing_command(struct stream *stream, struct command *command)
@@ -325,8 +409,7 @@ void itracing_command(struct stream *stream, struct command *command)
     pthread_mutex_lock(&own->lock);
     note_thread(own);
     note_apart(own, driver);
-    if (ops->is_launch || ops->begin_is_pure)
-        note_filled(own, driver);
+    note_managed(own, &driver->memory, ops);
     pthread_mutex_unlock(&driver->memory.lock);
     uint32_t number = number_of(own, stream, command);
     uint64_t after_stream, after_number;
@@ -506,6 +589,7 @@ bool itracing_finish(struct driver *driver, struct err *err)
     text_fini(&own->folder);
     text_fini(&own->note);
     blob_fini(&own->filled);
+    blob_fini(&own->sums);
     mem_free(own->ranges.at);
     itrace_free(trace);
     pthread_mutex_destroy(&own->lock);

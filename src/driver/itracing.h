@@ -34,7 +34,7 @@ bool itracing_finish(struct driver *driver, struct err *err);
 /* ---- what the host does; nothing where nothing is recorded ---- */
 
 void itracing_call(struct driver *driver, enum host_call call); /* it makes a call that takes time */
-void itracing_wait(struct stream *stream, uint64_t number);     /* for a command */
+void itracing_wait(struct stream *stream, uint64_t number);     /* it waited for a command */
 void itracing_command(struct stream *stream,
                       struct command *command); /* with the commands' lock held: one enters */
 void itracing_touch(struct driver *driver, uint64_t at, uint64_t bytes, uint32_t use); /* as timeline_touch */

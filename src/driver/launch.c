@@ -59,6 +59,7 @@ static void enter_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     struct driver *driver = command->stream->device->driver;
     own->record.launch = atomic_fetch_add(&driver->ledger.submitted, 1);
+    own->record.stream = command->stream->id; /* that of a graph is known only now */
     if (!driver->itracing)
         return;
     struct itracing_launch launch = {.number = own->record.launch,

@@ -26,6 +26,8 @@ struct replaying {
     const struct replaying_options *options;
     struct stream **streams; /* of the trace, by number */
     size_t stream_count, stream_capacity;
+    uint64_t *held; /* by stream: its last command that waits for the one behind it, by number, or 0 */
+    size_t held_capacity;
     const struct itrace_call **touches; /* by commands */
     size_t touch_count, touch_capacity;
     unsigned char *host; /* what copies from and to the host use of it */
@@ -380,16 +382,22 @@ static bool add_memory(struct replaying *r, const struct itrace_call *call)
     return true;
 }
 
-/* Somebody wrote to these pages. */
-static bool fill_pages(struct replaying *r, uint64_t at, uint64_t bytes)
+/* Pages of managed memory get contents: those that are empty, or others than they had. */
+static bool fill_pages(struct replaying *r, const struct itrace_call *call)
 {
+    uint64_t at = call->field[0], bytes = call->field[1];
     const struct arena *arena = &r->driver->memory.managed;
     if (!r->driver->memory.moves_managed)
         return true;
     if (at < arena->base || at > arena->committed || bytes > arena->committed - at)
         return err_set(r->err, "the trace has managed memory where none is");
-    for (uint64_t page = at; page < at + bytes; page += PAGE)
-        *(volatile char *)(uintptr_t)page = 1;
+    if (at % PAGE || bytes % PAGE)
+        return err_set(r->err, "the trace has parts of pages");
+    for (uint64_t page = at; page < at + bytes; page += PAGE) {
+        uint64_t *first = (uint64_t *)(uintptr_t)page;
+        if (call->kind == CALL_WROTE || (!*first && !memcmp(first, first + 1, PAGE - sizeof *first)))
+            ++*first;
+    }
     return true;
 }
 
@@ -407,9 +415,30 @@ static bool add_stream(struct replaying *r, const struct itrace_call *call)
     else if (stream_new(device, (unsigned)call->field[2] & STREAM_NON_BLOCKING, (int)call->field[3], &stream))
         return err_set(r->err, "no stream can be made: %s", driver_detail());
     stream->id = call->field[1]; /* as results name it */
+    mem_grow(r->held, r->stream_count, r->held_capacity);
+    r->held[r->stream_count] = 0;
     mem_grow(r->streams, r->stream_count, r->stream_capacity);
     r->streams[r->stream_count++] = stream;
     return true;
+}
+
+/* A command that waits for the one behind it takes no time, and was over at once if time was not recorded: a
+ * thread may have waited for it before another thread submitted the next. */
+static void wait_again(const struct replaying *r, uint64_t number, uint64_t command)
+{
+    struct stream *stream = r->streams[number];
+    if (command == stream->submitted && command == r->held[number])
+        command--;
+    if (command <= stream->submitted)
+        timeline_wait(stream, command);
+}
+
+/* Such commands at the end of the trace. */
+static void release_held(const struct replaying *r)
+{
+    for (size_t i = 0; i < r->stream_count; i++)
+        if (r->held[i] && r->held[i] == r->streams[i]->submitted)
+            submit(r->streams[i], &new_command()->base);
 }
 
 static bool make_call(struct replaying *r, const struct itrace_call *call)
@@ -419,7 +448,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     struct managed_order order;
     switch ((enum itrace_call_kind)call->kind) {
     case CALL_TIME:
-        timeline_call(r->driver, field[0] == TIME_LAUNCH);
+        for (uint64_t i = 0; i <= field[1] && !driver_is_interrupted(r->driver); i++)
+            timeline_call(r->driver, field[0] == TIME_LAUNCH);
         return true;
     case CALL_STREAM:
         return add_stream(r, call);
@@ -446,6 +476,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
         command->holds = field[1];
         find_touches(r, field[0], r->streams[field[0]]->submitted + 1, command);
         submit(r->streams[field[0]], &command->base);
+        if (field[1])
+            r->held[field[0]] = r->streams[field[0]]->submitted;
         return true;
     case CALL_AFTER:
         if (field[2] > r->streams[field[1]]->submitted)
@@ -457,8 +489,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
         submit(r->streams[field[0]], &command->base);
         return true;
     case CALL_WAIT:
-        if (field[1] <= r->streams[field[0]]->submitted)
-            timeline_wait(r->streams[field[0]], field[1]);
+        wait_again(r, field[0], field[1]);
         return true;
     case CALL_TOUCH:
         if (field[2] > MEMORY_TAKEN_OVER)
@@ -482,7 +513,10 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     case CALL_RANGE:
         return add_memory(r, call);
     case CALL_FILLED:
-        return fill_pages(r, field[0], field[1]);
+    case CALL_WROTE:
+        return fill_pages(r, call);
+    case CALL_THREAD:
+        return true;
     case CALL_KINDS:
         break;
     }
@@ -558,9 +592,11 @@ bool replaying_run(struct driver *driver, struct itrace_reader *reader,
         for (unsigned d = 0; d < driver->device_count && good; d++)
             good = !driver->devices[d].error || err_set(err, "a launch failed");
     }
+    release_held(&r);
     for (unsigned i = 0; i < driver->device_count && good; i++)
         good = !device_synchronize(&driver->devices[i]) || err_set(err, "a launch failed");
     mem_free(r.streams);
+    mem_free(r.held);
     mem_free(r.touches);
     driver->replay_host = r.host;
     driver->replay_host_bytes = r.host_bytes;

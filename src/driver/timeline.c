@@ -595,7 +595,8 @@ void timeline_wait(struct stream *stream, uint64_t number)
     pthread_mutex_lock(&commands->lock);
     timeline->calls++;
     uint64_t turns = 0;
-    while (!is_done(stream, number) && !commands->stop) {
+    bool gives_up = false; /* nothing can happen any more, and the user wants it to end */
+    while (!is_done(stream, number) && !commands->stop && !gives_up) {
         if (timeline->driving) {
             pthread_cond_wait(&commands->progress, &commands->lock);
             continue;
@@ -606,8 +607,10 @@ void timeline_wait(struct stream *stream, uint64_t number)
             managed_call(driver);
         if (!is_done(stream, number) && can_advance(driver))
             advance(driver, SLICE_PS);
-        else if (!is_done(stream, number)) /* something of the host must happen first */
+        else if (!is_done(stream, number)) { /* something of the host must happen first */
+            gives_up = driver->options.interrupt && *driver->options.interrupt;
             wait_for(commands, &commands->progress, 50e-6);
+        }
         settle(driver);
         stop_driving(driver);
     }

@@ -311,10 +311,10 @@ static void code_all(struct coder *c)
     struct itrace *t = c->trace;
     code_own_text(c, &t->command);
     code_own_text(c, &t->system);
+    code_own_text(c, &t->settings);
     code_own_text(c, &t->isa);
     code_own_text(c, &t->why_cut);
     CODE(c, t->lanes);
-    CODE(c, t->several_threads);
     code_units(c);
     code_operations(c, &t->operations);
 #define EACH_OF(list, count, capacity, code)                                                                 \

@@ -56,6 +56,15 @@ struct itrace *itrace_new(void)
 }
 
 /* Mostly the text of the place before: places of one file follow each other. */
+uint64_t itrace_threads(const struct itrace *trace)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < trace->call_count; i++)
+        if (trace->calls[i].kind == CALL_THREAD)
+            last = max_u64(last, trace->calls[i].field[0]);
+    return add_saturating(last, 1);
+}
+
 const char *itrace_text(struct itrace *trace, const char *text)
 {
     enum { LOOK_BACK = 64 };
@@ -94,6 +103,7 @@ void itrace_free(struct itrace *trace)
         mem_free(trace->texts[i]);
     mem_free(trace->command);
     mem_free(trace->system);
+    mem_free(trace->settings);
     mem_free(trace->isa);
     mem_free(trace->why_cut);
     mem_free(trace->kernels);

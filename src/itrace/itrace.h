@@ -19,7 +19,7 @@
 /* What the host did, a row each: its name and what is known of it. Streams are numbered by CALL_STREAM, from
  * 0 on; commands of a stream from 1 on. */
 #define ITRACE_CALLS(C)                                                                                      \
-    C(TIME, "call", "kind")                         /* enum itrace_time: a call takes time */                \
+    C(TIME, "call", "kind more") /* enum itrace_time: a call takes time; so many more do */                  \
     C(STREAM, "stream", "device id flags priority") /* a stream is used for the first time */                \
     C(LAUNCH, "launch", "stream launch")            /* into the stream: a kernel, */                         \
     C(COPY, "copy",                                                                                          \
@@ -35,7 +35,9 @@
     C(MANAGE, "manage", "kind on place at bytes")         /* struct managed_order */                         \
     C(GONE, "gone", "at bytes home_and_offset")           /* memory in no arena, that was there, */          \
     C(RANGE, "range", "at bytes home_and_offset")         /* or is now; its physical address, packed */      \
-    C(FILLED, "filled", "at bytes")                       /* managed memory that is not zero now */
+    C(FILLED, "filled", "at bytes")                       /* managed memory that is not zero now */          \
+    C(WROTE, "wrote", "at bytes")                         /* managed memory that the program changed */      \
+    C(THREAD, "thread", "number") /* the next calls are of this thread of the program; the first is 0 */
 
 enum itrace_call_kind {
 #define C(id, name, fields) CALL_##id,
@@ -131,10 +133,15 @@ static inline uint64_t itrace_launch_bytes(const struct itrace_launch *launch) /
     return bytes;
 }
 
-/* Where memory of the first device begins; that of the others is as far from each other as the second number.
- */
+/* Where memory of a device begins, wherever it can: addresses are a part of a trace. Linux puts programs
+ * at 0x555555554000 and up to 1 TiB above, so the first devices are below, and the others below them. */
 #define ITRACE_DEVICE_AT    UINT64_C(0x500000000000)
 #define ITRACE_DEVICE_APART UINT64_C(0x10000000000)
+
+static inline uint64_t itrace_device_at(uint64_t device)
+{
+    return (device < 5 ? ITRACE_DEVICE_AT : UINT64_C(0x0c0000000000)) + device * ITRACE_DEVICE_APART;
+}
 
 struct itrace_arena { /* addresses of memory that the program used: of GPUs, and of the host */
     uint64_t base, bytes;
@@ -151,9 +158,9 @@ struct itrace_operations {
 
 struct itrace {
     char *command, *system, *isa, *why_cut; /* why_cut: NULL, or why it ends before the program did */
+    char *settings;                         /* of the system, as of --set; a newline behind each */
     uint32_t lanes;
-    bool several_threads; /* of the host made calls */
-    uint64_t digest;      /* of the index that was read */
+    uint64_t digest; /* of the index that was read */
     struct itrace_operations operations;
     struct itrace_kernel *kernels;
     size_t kernel_count, kernel_capacity;
@@ -169,6 +176,7 @@ struct itrace {
 
 struct itrace *itrace_new(void);
 void itrace_free(struct itrace *trace);
+uint64_t itrace_threads(const struct itrace *trace);             /* of the program that made calls */
 const char *itrace_text(struct itrace *trace, const char *text); /* the trace's own copy; NULL stays NULL */
 
 /* ---- the index as a file (index.c) ---- */

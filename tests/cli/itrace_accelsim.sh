@@ -90,6 +90,63 @@ expect_line out '^    9  STL +0000000f  writes local 4 bytes at 0x0 \+0$'
 expect_line out '^   11  BRA +ffffffff  branches and diverges$'
 expect_line out '^   12  EXIT +ffff0000  16 threads end$'
 
+# ---- version 6, and packed kernels ----
+
+# pack TRACEG TRACEZ [DICTIONARY]: the kernel in Accel-Sim's packed form, up to 8 instructions in a piece.
+pack() {
+    python3 - "$@" <<'END'
+import struct, subprocess, sys
+dictionary = open(sys.argv[3], "rb").read() if len(sys.argv) > 3 else b""
+text = open(sys.argv[1]).read()
+header, blocks = text.split("#BEGIN_TB")[0], text.split("#BEGIN_TB")[1:]
+out = bytearray(header.encode() + b"\0" + struct.pack("<II", len(dictionary), 8) + dictionary)
+index = struct.pack("<I", len(blocks))
+for block in blocks:
+    lines = [line for line in block.split("\n") if line and not line.startswith(("#", "cluster"))]
+    warps = []
+    for line in lines[1:]:
+        if line.startswith("warp"):
+            warps.append([])
+        elif not line.startswith("insts"):
+            warps[-1].append(line)
+    index += struct.pack("<11I", *map(int, lines[0].split("=")[1].split(",")), *[0] * 7, len(warps))
+    for warp in warps:
+        pieces = [warp[i:i + 8] for i in range(0, len(warp), 8)]
+        index += struct.pack("<IIQ", len(warp), len(pieces), len(out)) + b"".join(struct.pack("<I", len(p)) for p in pieces)
+        out += struct.pack("<II", len(warp), len(pieces))
+        for piece in pieces:
+            open("piece", "w").write("\n".join(piece) + "\n")
+            packed = subprocess.run(["zstd", "-q", "-c", *(["-D", sys.argv[3]] if dictionary else []), "piece"],
+                                    stdout=subprocess.PIPE, check=True).stdout
+            out += struct.pack("<I", len(packed)) + packed
+open(sys.argv[2], "wb").write(out + index + struct.pack("<Q", len(out)))
+END
+}
+
+mkdir v6
+kernel 6 '[line_num] PC mask ... immediate' "${with[@]/%/ NoVal}" | sed -E 's/(IMAD.WIDE.*) NoVal/\1 0 Val 1 7 1 8 1 9/' >v6/kernel-1.traceg
+run trace convert v6/kernel-1.traceg --output six
+expect_status 0
+expect_same_file 'version 6' alone/blocks six/blocks
+if has zstd 'packed kernels (.tracez)'; then
+    pack v3/kernel-1.traceg v6/kernel-3.tracez
+    pack v6/kernel-1.traceg v6/kernel-6.tracez v6/kernel-1.traceg
+    for number in 3 6; do
+        run trace convert v6/kernel-$number.tracez --output z$number
+        expect_status 0
+        expect_same_file 'a packed kernel' alone/blocks z$number/blocks
+    done
+    printf 'kernel-3.tracez\nkernel-6.tracez\n' >v6/kernelslist.g
+    run trace convert v6/kernelslist.g --output list6
+    expect_status 0
+    for bytes in 0 100 800 -1 -30; do
+        head -c $bytes v6/kernel-6.tracez >cut.tracez
+        refuses 'cut.tracez: it is damaged or cut: ' trace convert cut.tracez --output none
+    done
+    sed 's/EXIT/EXIX/' v3/kernel-1.traceg >wrong.traceg && pack wrong.traceg wrong.tracez
+    refuses 'wrong.tracez:[0-9]+: no opcode of Volta to Hopper that Heddle knows: EXIX' trace convert wrong.tracez --output none
+fi
+
 # ---- out, and in again ----
 
 run trace convert t3 --format accelsim --output out3
@@ -116,6 +173,57 @@ expect_status 0
 expect_line out "^replayed 1 of 1 launches, $count warp instructions"
 refuses 'a already holds a trace' trace convert m --format accelsim --output a
 
+# Matrices are loaded by few lines, and bulk copies of Hopper's are lines that Volta has not.
+run bench matmul_tensor --m 32 --n 32 --k 32 --system v100 --record tensor
+run trace convert tensor --format accelsim --output tensor_out
+expect_status 0
+expect_line tensor_out/kernel-1.traceg ' LDG\.E\.128 '
+if has gcc 'a bulk copy'; then
+    cat >bulk.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry bulk(.param .u64 p)
+{
+	.reg .b64 %rd<5>;
+	.reg .b32 %r<7>;
+	.reg .pred %p<3>;
+	.shared .align 128 .b8 copied[4096];
+	.shared .align 8 .b64 barrier;
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd1, %rd1;
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, barrier;
+	mov.u32 %r3, copied;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra wait;
+	mbarrier.init.shared.b64 [%r2], 1;
+	mbarrier.arrive.expect_tx.shared.b64 %rd2, [%r2], 4096;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 4096, [%r2];
+wait:
+	bar.sync 0;
+again:
+	mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;
+	@!%p2 bra again;
+	shl.b32 %r4, %r1, 2;
+	add.u32 %r5, %r3, %r4;
+	ld.shared.u32 %r6, [%r5];
+	mul.wide.u32 %rd3, %r1, 4;
+	add.s64 %rd4, %rd1, %rd3;
+	st.global.u32 [%rd4], %r6;
+	ret;
+}
+END
+    gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
+    run run --mode functional --record bulk ./launch bulk.ptx bulk 4 128 8192
+    expect_status 0
+    run trace convert bulk --format accelsim --output bulk_out
+    expect_line bulk_out/kernel-1.traceg '^-binary version = 80$'
+    expect_same 'lines of a bulk copy of 4 KiB, in 4 blocks' 32 "$(grep -c ' LDGSTS\.E\.128 ' bulk_out/kernel-1.traceg)"
+    run trace convert bulk_out/kernelslist.g --output bulk_in
+    expect_status 0
+fi
+
 # ---- what is wrong ----
 
 # wrong SED TEXT: the kernel, changed so, is refused with this.
@@ -126,7 +234,7 @@ wrong() {
 }
 wrong 's/DFMA/DFOO.X/' ':32: no opcode of Volta to Hopper that Heddle knows: DFOO.X'
 wrong 's/^0030 /0038 /' ':25: expected an address that is a multiple of 16, below 16 MiB, not 0x38'
-wrong 's/version = 3/version = 6/' ":12: expected a trace of version 3, 4 or 5, not '-accelsim tracer version = 6'"
+wrong 's/version = 3/version = 7/' ":12: expected a trace of version 3, 4, 5 or 6, not '-accelsim tracer version = 7'"
 wrong '60,$d' ': it is cut: it ends in block 1 of 2'
 wrong 's/0x7f8bdba00000 16 $/here/' ":25: expected an address and a distance, not '0030 ffffffff 1 R8 LDG.E.128.SYS 1 R2 16 1 here'"
 wrong 's/^00c0 ffff0000/00c0 00000000/' ':36: expected EXIT of all lanes at the end of the warp'

@@ -21,7 +21,7 @@ expect_line out '^       0  reduction +[0-9]+x1x1 +[0-9]+x1x1 +[0-9]+ +[0-9]+ +[
 
 run trace print r --kernels 1 --blocks 0 --limit 30
 expect_status 0
-expect_line out '^    0  call kind 0$'
+expect_line out '^    0  call kind 0 more 0$'
 expect_line out '^kernel 0 reduction, function 0$'
 expect_line out '^launch 1, block 0, warp 0$'
 expect_line out ' ld\.global.* reads 4 bytes at 0x5[0-9a-f]+ \+4$'

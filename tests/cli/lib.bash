@@ -155,6 +155,17 @@ expect_result() {
     expect_same "$ran" "$1" "$(result)"
 }
 
+# figures FILE: statistics without what depends on this computer or on how the program was started.
+figures() {
+    python3 - "$1" <<'END'
+import json, sys
+stats = json.load(open(sys.argv[1]))
+for key in ("host", "program", "options", "arguments"):
+    stats.pop(key, None)
+print(json.dumps(stats, indent=1, sort_keys=True))
+END
+}
+
 # a_network: prints a description with all that a network can have: islands of several nodes, a link of three plugs,
 # bandwidth, credits, service times and messages that are passed on.
 a_network() {

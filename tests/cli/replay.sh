@@ -5,17 +5,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 libraries=$(dirname "$HEDDLE")/cuda
 
-# figures FILE: statistics without what depends on this computer or on how the program was started.
-figures() {
-    python3 - "$1" <<'END'
-import json, sys
-stats = json.load(open(sys.argv[1]))
-for key in ("host", "program", "options", "arguments"):
-    stats.pop(key, None)
-print(json.dumps(stats, indent=1, sort_keys=True))
-END
-}
-
 # same FOLDER WORD...: the replay of the trace with these options gives what is in the file expected.
 same() {
     run replay "$@" --no-progress --stats replayed.json
@@ -52,7 +41,7 @@ hotspot
 END
 
 # ... on other systems than the one it was recorded for
-for options in '--system a100' '--system v100 --cold-caches' '--set l2.bytes=1MiB --set dram.bandwidth=500GB/s'; do
+for options in '--system a100' '--system v100 --cold-caches' '--system h200 --set l2.bytes=1MiB --set dram.bandwidth=500GB/s'; do
     read -r -a words <<<"$options"
     execute lud "${words[@]}"
     same lud "${words[@]}"
@@ -168,7 +157,8 @@ cp lud/index damaged/index
 printf '\xff' | dd of=damaged/blocks bs=1 seek=60 conv=notrunc status=none
 run replay damaged --no-progress
 [[ $status == 1 ]] || fail "a damaged block: status $status"
-expect_line err 'a chunk of blocks is damaged|damaged'
+expect_line err '^heddle: kernel .* in the trace: (a chunk of blocks is|its instructions are|its accesses to memory are) damaged$'
+grep -q 'stuck' err && fail 'a damaged block is told as a fault of the simulation'
 
 # a disk that is full: no trace, and that is told
 (

@@ -13,6 +13,19 @@ build() {
         nvcc -cudart shared -o "$name.shared" "$name.o" "$@" && nvcc -cudart static -o "$name.static" "$name.o" "$@"
 }
 
+# replays NAME: recorded without time and replayed, it gives what execution gave; or says why it may not.
+replays() {
+    run run --mode functional --record "$1.trace" "./$1.shared"
+    expect_status 0
+    run replay "$1.trace" --no-progress --stats replayed.json
+    expect_status 0
+    case $1 in
+    assert | errors) expect_line err '^heddle: the trace ends before the program did: a launch failed$' ;;
+    checkpoint | heap | kernels) expect_line err 'first of .*: allocates memory, so its instructions may depend on time' ;;
+    *) expect_same_file "$ran and execution" <(figures executed.json) <(figures replayed.json) ;;
+    esac
+}
+
 names=()
 for file in "$programs"/*.cu; do
     name=$(basename "$file" .cu)
@@ -40,9 +53,10 @@ for name in "${names[@]}" apart; do
         expect_status 0
         expect_line out "^$name: ok\$"
     done
-    run run --mode timing "./$name.shared"
+    run run --mode timing --stats executed.json "./$name.shared"
     expect_status 0
     expect_line out "^$name: ok\$"
+    replays "$name"
 done
 run run ./kernels.static
 expect_line out '^thread 5 of calls: 1.50     7\|ab   \|$'

@@ -1,6 +1,7 @@
 /* Accel-Sim's lists become a trace of instructions. */
 #include "exchange/accelsim.h"
 #include "exchange/accelsim_importing.h"
+#include "exchange/accelsim_tracez.h"
 #include "base/text.h"
 
 #include <sys/stat.h>
@@ -10,14 +11,19 @@ struct list {
     struct import import;
 };
 
+bool accelsim_is_blank(const char *at, const char **end)
+{
+    while (at < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
+        --*end;
+    return at == *end;
+}
+
 int accelsim_next_line(struct import *import, const char **at, const char **end, struct err *err)
 {
     int got;
-    do {
+    do
         got = import_line(import, at, end, err);
-        while (!got && *at < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
-            --*end;
-    } while (!got && *at == *end);
+    while (!got && accelsim_is_blank(*at, end));
     return got;
 }
 
@@ -160,7 +166,7 @@ static enum kind kind_of(const char *path)
     size_t length = unpacked_length(path);
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     enum kind kind = KIND_NONE;
-    if (name_ends(path, length, ".traceg"))
+    if (name_ends(path, length, ".traceg") || tracez_is(path))
         return KIND_KERNEL;
     if (!strncmp(name, "kernelslist", 11))
         return KIND_LIST;

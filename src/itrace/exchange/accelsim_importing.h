@@ -19,6 +19,9 @@ struct importing {
     struct accelsim_line line;
 };
 
+/* Takes blanks from the end of a line; whether it was nothing else. */
+bool accelsim_is_blank(const char *at, const char **end);
+
 /* The next line that is not empty, without blanks at its end; 0, or IMPORT_BAD or IMPORT_END. */
 int accelsim_next_line(struct import *import, const char **at, const char **end, struct err *err);
 

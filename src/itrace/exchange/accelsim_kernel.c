@@ -1,5 +1,6 @@
 /* A kernel of Accel-Sim's becomes a launch of a trace of instructions. */
 #include "exchange/accelsim_importing.h"
+#include "exchange/accelsim_tracez.h"
 #include "base/text.h"
 
 struct header {
@@ -23,7 +24,8 @@ struct pending {
 /* The kernel being read. */
 struct reading {
     struct importing *of;
-    struct import import;
+    struct import import;  /* only its name and line where it is packed */
+    struct tracez *packed; /* or NULL */
     struct header header;
     struct sass_kernel *kernel;
     struct itrace_launch *launch;
@@ -39,7 +41,13 @@ struct reading {
 
 static int next_line(struct reading *r, const char **at, const char **end)
 {
-    return accelsim_next_line(&r->import, at, end, r->of->err);
+    int got;
+    if (!r->packed)
+        return accelsim_next_line(&r->import, at, end, r->of->err);
+    do
+        got = tracez_line(r->packed, at, end, &r->import.line, r->of->err);
+    while (!got && accelsim_is_blank(*at, end));
+    return got;
 }
 
 static bool refuse(const struct reading *r, const char *at, const char *end, const char *expected)
@@ -98,8 +106,8 @@ static bool take_key(struct reading *r, const char *line, const char *end)
     } else if (accelsim_begins(&at, end, "-nregs")) {
         return number(at, end, &h->registers) || refuse(r, line, end, "a number of registers");
     } else if (accelsim_begins(&at, end, "-accelsim tracer version")) {
-        return (number(at, end, &h->version) && h->version >= 3 && h->version <= 5) ||
-               refuse(r, line, end, "a trace of version 3, 4 or 5");
+        return (number(at, end, &h->version) && h->version >= 3 && h->version <= 6) ||
+               refuse(r, line, end, "a trace of version 3, 4, 5 or 6");
     } else if (accelsim_begins(&at, end, "-enable lineinfo")) {
         h->form.line_numbers = number(at, end, &value) && value;
     }
@@ -124,7 +132,7 @@ static bool check_header(struct reading *r)
     if (!sane)
         return err_set(r->of->err, "%s: expected -grid dim and -block dim, of 1 to 1024 threads", name);
     if (!h->version)
-        return err_set(r->of->err, "%s: expected -accelsim tracer version = 3, 4 or 5", name);
+        return err_set(r->of->err, "%s: expected -accelsim tracer version = 3, 4, 5 or 6", name);
     if (h->shared > 1 << 20 || h->registers > 1024)
         return err_set(r->of->err, "%s: expected at most 1 MiB of shared memory and 1024 registers", name);
     r->blocks = blocks;
@@ -142,7 +150,8 @@ static bool read_header(struct reading *r)
     if (got == IMPORT_BAD)
         return false;
     r->header.has_format = !got;
-    r->header.form.two = !got && memmem(at, (size_t)(end - at), "immediate2", 10);
+    r->header.form.values = r->header.version == 6;
+    r->header.form.two = r->header.form.values || (!got && memmem(at, (size_t)(end - at), "immediate2", 10));
     return check_header(r);
 }
 
@@ -278,7 +287,7 @@ static bool read_warp(struct reading *r, uint32_t warp, struct chunk_block *bloc
 static bool skip_clusters(struct reading *r)
 {
     const char *at, *end;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3 && !r->packed; i++) {
         struct import before = r->import;
         int got = next_line(r, &at, &end);
         if (got)
@@ -383,8 +392,12 @@ static void begin_launch(struct reading *r)
 bool importing_kernel(struct importing *of, const char *path)
 {
     struct reading r = {.of = of};
-    bool good = input_open(&r.import.input, path, of->err);
-    if (good && r.import.input.at == r.import.input.end)
+    bool is_packed = tracez_is(path);
+    bool good = is_packed ? (r.packed = tracez_open(path, of->err)) != NULL
+                          : input_open(&r.import.input, path, of->err);
+    if (is_packed)
+        r.import.input.name = mem_text(path);
+    else if (good && r.import.input.at == r.import.input.end)
         good = err_set(of->err, "%s: it is empty", path);
     good = good && read_header(&r);
     if (good) {
@@ -393,7 +406,11 @@ bool importing_kernel(struct importing *of, const char *path)
         if (!itrace_launch_writer_end(r.writer, good, r.launch) && good)
             good = err_set(of->err, "cannot write the trace: is the disk full?");
     }
-    input_close(&r.import.input);
+    tracez_close(r.packed);
+    if (is_packed)
+        mem_free(r.import.input.name);
+    else
+        input_close(&r.import.input);
     text_fini(&r.header.name);
     return good;
 }

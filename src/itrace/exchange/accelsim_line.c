@@ -150,18 +150,32 @@ static bool parse_addresses(struct parsing *p, struct accelsim_line *line)
     }
 }
 
-static bool parse_immediates(struct parsing *p, struct accelsim_line *line)
+/* "NoVal", or "Val" and what nobody needs here. */
+static bool skip_values(struct parsing *p)
+{
+    const char *at;
+    size_t length;
+    if (!word(p, &at, &length) ||
+        !((length == 3 && !memcmp(at, "Val", 3)) || (length == 5 && !memcmp(at, "NoVal", 5))))
+        return refuse(p, "Val or NoVal at the end of the line");
+    p->at = p->end;
+    return true;
+}
+
+static bool parse_immediates(struct parsing *p, bool values, struct accelsim_line *line)
 {
     line->immediate_count = 0;
     for (;;) {
         uint64_t value;
         skip_blanks(&p->at, p->end);
-        if (p->at == p->end || line->immediate_count == 2)
+        if (p->at == p->end || line->immediate_count == 2 || (values && (*p->at == 'V' || *p->at == 'N')))
             break;
         if (!distance(p, &value))
             return refuse(p, "an immediate number, or the end of the line");
         line->immediates[line->immediate_count++] = value;
     }
+    if (values && p->at < p->end)
+        return skip_values(p);
     return p->at == p->end || refuse(p, "the end of the line");
 }
 
@@ -207,5 +221,5 @@ int accelsim_line_rest(const struct import *import, const struct accelsim_form *
     line->width = good ? (uint32_t)width : 0;
     if (good && width)
         good = is_box(line) ? parse_box(&p, line) : parse_addresses(&p, line);
-    return good && parse_immediates(&p, line) ? 0 : IMPORT_BAD;
+    return good && parse_immediates(&p, form->values, line) ? 0 : IMPORT_BAD;
 }

@@ -26,6 +26,7 @@ struct accelsim_form {
     bool line_numbers; /* before each instruction */
     bool leads;        /* versions before 3: block and warp before each */
     bool two;          /* Accel-Sim 2: two immediates, flags of GMMA */
+    bool values;       /* version 6: Val and the values of registers behind all, or NoVal */
 };
 
 /* PC and mask; `at` moves behind them. Gives 0, or IMPORT_BAD. */

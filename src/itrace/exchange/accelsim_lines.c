@@ -1,9 +1,12 @@
 #include "exchange/accelsim_lines.h"
 #include "exec/atomics.h"
+#include "base/bits.h"
+#include "base/mem.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
-enum { STEP_PC = 16, LANES = 32 };
+enum { STEP_PC = 16, LANES = 32, CHUNK = 16 };
 
 /* By unit: an opcode of Volta that Accel-Sim runs on the unit that is most like it. Memory has others. */
 static const char *const unit_opcodes[UNIT_COUNT] = {
@@ -18,8 +21,11 @@ bool accelsim_lines_need_ampere(const struct itrace *trace, const struct itrace_
 {
     bool needs = trace->isa && !strcmp(trace->isa, "SASS");
     for (uint32_t c = 0; c < kernel->code_count; c++)
-        for (uint32_t i = 0; i < kernel->codes[c].code.count; i++)
-            needs |= kernel->codes[c].code.timing[i].role == ROLE_COMMIT;
+        for (uint32_t i = 0; i < kernel->codes[c].code.count; i++) {
+            const char *text = kernel->codes[c].places[i].instruction;
+            needs |= kernel->codes[c].code.timing[i].role == ROLE_COMMIT ||
+                     (text && !strncmp(text, "cp.async", 8)); /* bulk copies are not committed */
+        }
     return needs;
 }
 
@@ -36,6 +42,7 @@ void accelsim_lines_fini(struct accelsim_lines *lines)
 {
     accelsim_registers_fini(&lines->registers);
     text_fini(&lines->text);
+    mem_free(lines->chunks);
 }
 
 void accelsim_lines_begin(struct accelsim_lines *lines, lane_mask exists)
@@ -113,35 +120,85 @@ static void add_access(struct accelsim_lines *lines, struct line line, const cha
 {
     char text[32];
     snprintf(text, sizeof text, "%s%s", opcode, width_text(bytes));
-    line.opcode = lines->is_sass ? line.opcode : text;
+    bool is_box = !strncmp(line.opcode, "UTMA", 4) || !strncmp(line.opcode, "UBLK", 4); /* has other lines */
+    line.opcode = lines->is_sass && !is_box ? line.opcode : text;
     line.mask = mask;
     line.width = bytes > 8 ? 16 : bytes > 4 ? 8 : bytes > 2 ? 4 : bytes;
     line.at = at;
     add_line(lines, &line);
 }
 
-/* Pieces of any length, as lanes of 16 bytes at most; those that do not fit one line need more of them. */
-static void add_pieces(struct accelsim_lines *lines, struct line line, const struct request *request)
+/* ---- pieces: accesses of a warp as a whole, such as matrices and bulk copies ---- */
+
+static int by_place(const void *a, const void *b)
 {
-    uint64_t at[LANES];
-    uint32_t count = 0, width = 0, written = 0;
-    const char *opcode = request->of.is_async ? "LDGSTS.E" : request->writes ? "STG.E" : "LDG.E";
+    const struct accelsim_chunk *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The bytes of all pieces, in parts of 16 that are aligned, each once: what a lane can access. */
+static void find_chunks(struct accelsim_lines *lines, const struct request *request)
+{
+    size_t count = 0, kept = 0;
     for (size_t i = 0; i < request->piece_count; i++) {
         const struct piece *piece = &request->pieces[i];
-        for (uint32_t done = 0; done < piece->bytes; done += 16) {
-            uint32_t bytes = (uint32_t)min_u64(piece->bytes - done, 16);
-            if (count == LANES || (count && bytes != width)) {
-                add_access(lines, line, opcode, width, at, UINT32_MAX >> (LANES - count));
-                count = 0;
-                line.to =
-                    line.to < 0 ? -1 : accelsim_temporary(written++); /* one need not wait for another */
-            }
-            at[count++] = piece->at + done;
-            width = bytes;
+        for (uint64_t at = piece->at, end = at + piece->bytes, next; at < end; at = next) {
+            next = min_u64(at / CHUNK * CHUNK + CHUNK, end);
+            mem_grow(lines->chunks, count, lines->chunk_capacity);
+            lines->chunks[count++] = (struct accelsim_chunk){at / CHUNK * CHUNK, (uint32_t)(at % CHUNK),
+                                                             (uint32_t)(at % CHUNK + next - at)};
         }
     }
     if (count)
+        qsort(lines->chunks, count, sizeof *lines->chunks, by_place);
+    for (size_t i = 0; i < count; i++) {
+        const struct accelsim_chunk *one = &lines->chunks[i];
+        struct accelsim_chunk *last = &lines->chunks[kept ? kept - 1 : 0];
+        if (kept && last->at == one->at) {
+            last->first = (uint32_t)min_u64(last->first, one->first);
+            last->end = (uint32_t)max_u64(last->end, one->end);
+        } else {
+            lines->chunks[kept++] = *one;
+        }
+    }
+    lines->chunk_count = kept;
+}
+
+/* Bytes of the smallest access that has all of it: a power of two, where it begins at a multiple of that. */
+static uint32_t chunk_width(const struct accelsim_chunk *chunk)
+{
+    uint32_t width = 1;
+    while (chunk->first / width != (chunk->end - 1) / width)
+        width *= 2;
+    return width;
+}
+
+/* The n-th of so many equal parts of the chunks: lines of up to 32 lanes. Only the last line of the
+ * instruction has its destination: a wide load writes up to four registers, and lines that share one wait for
+ * each other. */
+static void add_chunks(struct accelsim_lines *lines, struct line line, const struct request *request,
+                       uint32_t part, uint32_t parts)
+{
+    uint64_t at[LANES];
+    uint32_t count = 0, width = 0;
+    int to = part + 1 == parts ? line.to : -1;
+    const char *opcode = request->of.is_async ? "LDGSTS.E" : request->writes ? "STG.E" : "LDG.E";
+    size_t end = lines->chunk_count * (part + 1) / parts;
+    line.to = -1;
+    for (size_t i = lines->chunk_count * part / parts; i < end; i++) {
+        uint32_t own = chunk_width(&lines->chunks[i]);
+        if (count == LANES || (count && own != width)) {
+            add_access(lines, line, opcode, width, at, UINT32_MAX >> (LANES - count));
+            count = 0;
+        }
+        width = own;
+        at[count++] = lines->chunks[i].at + lines->chunks[i].first / width * width;
+    }
+    line.to = to;
+    if (count)
         add_access(lines, line, opcode, width, at, UINT32_MAX >> (LANES - count));
+    else
+        add_line(lines, &line);
 }
 
 static const char *atomic_opcode(const struct request *request)
@@ -157,9 +214,7 @@ static void add_global(struct accelsim_lines *lines, const struct line *line, co
     const struct delivery *of = &request->of;
     switch ((enum request_kind)of->kind) {
     case REQUEST_NONE:
-        break;
-    case REQUEST_PIECES:
-        add_pieces(lines, *line, request);
+    case REQUEST_PIECES: /* on all lines of the instruction that can access memory */
         break;
     case REQUEST_ATOMIC:
         add_access(lines, *line, atomic_opcode(request), of->bytes, of->at, of->lanes);
@@ -272,6 +327,12 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct iwalk_step *s
         bool can = steps[i].unit == UNIT_LSU || steps[i].unit == UNIT_CONST;
         memory = can && step->request && memory == UINT32_MAX ? i : memory;
     }
+    bool has_pieces = memory != UINT32_MAX && step->request->of.kind == REQUEST_PIECES;
+    uint32_t part = 0, parts = 0;
+    for (uint32_t i = memory; has_pieces && i < row->steps; i++)
+        parts += steps[i].unit == steps[memory].unit;
+    if (has_pieces)
+        find_chunks(lines, step->request);
     for (uint32_t i = 0; i < row->steps; i++) {
         struct line line = {.pc = (uint32_t)code->code_at + (row->first_step + i) * STEP_PC,
                             .mask = step->mask};
@@ -281,9 +342,11 @@ void accelsim_lines_put(struct accelsim_lines *lines, const struct iwalk_step *s
                   : exits && i + 1 == row->steps ? -1
                                                  : accelsim_temporary(row->first_step + i);
         choose_opcode(lines, step, steps[i].unit, i + 1 == row->steps, &line);
+        if (has_pieces && i >= memory && steps[i].unit == steps[memory].unit)
+            add_chunks(lines, line, step->request, part++, parts);
         if (i == memory)
             add_request(lines, &line, step->request, row);
-        else
+        else if (!has_pieces || i < memory || steps[i].unit != steps[memory].unit)
             add_line(lines, &line);
         if (!is_beside && line.to >= 0) {
             last = line.to;

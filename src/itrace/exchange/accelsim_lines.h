@@ -6,6 +6,11 @@
 #include "exchange/accelsim_registers.h"
 #include "itrace/iwalk.h"
 
+struct accelsim_chunk {
+    uint64_t at;         /* a multiple of 16 */
+    uint32_t first, end; /* bytes of it that are accessed */
+};
+
 struct accelsim_lines {
     const struct itrace_kernel *kernel;
     struct accelsim_registers registers;
@@ -16,6 +21,8 @@ struct accelsim_lines {
     lane_mask alive, waiting; /* waiting: at a barrier, where not all lanes have come */
     uint32_t commits;         /* groups of asynchronous copies so far */
     uint32_t last_pc;
+    struct accelsim_chunk *chunks; /* of the instruction's pieces */
+    size_t chunk_count, chunk_capacity;
     bool lost_barriers; /* of parts of a block: there is nothing like it */
 };
 

@@ -26,6 +26,7 @@ struct replay_warp {
     uint32_t arrivals[BARRIERS]; /* openings of each barrier, when the warp arrived there last */
     uint32_t context_count;
     const struct chunk_warp *streams; /* NULL: the block's were given back */
+    const char *why;                  /* its streams make no sense: so its next step is a fault; or NULL */
 };
 
 /* How often each barrier of the block has opened: in its shared memory, which nobody else uses. */
@@ -62,14 +63,14 @@ static bool prepare(struct kernel *kernel, struct err *err)
     return true;
 }
 
-static void open_streams(struct replay_warp *w)
+static bool open_streams(struct replay_warp *w)
 {
     const struct replay_kernel *kernel = kernel_of(&w->isa);
     struct err err;
     const struct chunk_warp *warps =
         itrace_reader_take(kernel->reader, kernel->launch, w->isa.block->number, &err);
     if (!warps)
-        damaged(w, err.text);
+        return false;
     w->streams = &warps[w->isa.index];
     w->stream.operations = itrace_reader_trace(kernel->reader)->operations.own;
     const struct chunk_warp *at = w->streams;
@@ -77,6 +78,7 @@ static void open_streams(struct replay_warp *w)
     w->stream.data = (struct scan){.at = at->data, .end = at->data + at->data_bytes};
     w->stream.firsts = at->firsts;
     w->stream.firsts_end = at->firsts + at->first_count;
+    return true;
 }
 
 static void start(struct isa_warp *warp, lane_mask exists)
@@ -96,6 +98,7 @@ static void start(struct isa_warp *warp, lane_mask exists)
     w->has_run = false;
     w->exists = exists;
     w->streams = NULL;
+    w->why = NULL;
     memset(w->arrivals, 0, sizeof w->arrivals);
     warp->code = kernel_of(warp)->base.code;
     warp->next = warp->code->timing;
@@ -134,6 +137,21 @@ static void end_warp(struct replay_warp *w)
     w->streams = NULL;
 }
 
+/* A warp that cannot go on faults when it steps, as others do: whoever looks at it before expects no fault.
+ */
+static bool fault_later(struct replay_warp *w, const char *why)
+{
+    w->stream.run =
+        (struct istream_run){.code = &kernel_of(&w->isa)->codes.at[0], .count = 1, .active = w->exists};
+    w->has_run = true;
+    w->done = 0;
+    w->why = why;
+    w->isa.code = w->stream.run.code->code;
+    w->isa.next = w->isa.code->timing;
+    w->isa.active = w->exists;
+    return true;
+}
+
 static bool settle(struct isa_warp *warp)
 {
     struct replay_warp *w = own(warp);
@@ -141,13 +159,14 @@ static bool settle(struct isa_warp *warp)
     if (UNLIKELY(!w->streams)) {
         if (warp->ended)
             return false;
-        open_streams(w);
+        if (!open_streams(w))
+            return fault_later(w, "a chunk of blocks is damaged");
     }
     if (!w->has_run || w->done == now->count) {
         w->done = 0;
         w->has_run = istream_next_run(&w->stream, &kernel_of(warp)->codes);
         if (istream_is_bad(&w->stream))
-            damaged(w, "its instructions are damaged");
+            return fault_later(w, "its instructions are damaged");
         if (!w->has_run) {
             end_warp(w);
             return false;
@@ -205,10 +224,22 @@ static void move_workspace(const struct replay_warp *w, struct delivery *of)
         of->at[i] += of->at[i] - was < WORKSPACE ? is - was : 0;
 }
 
+/* Values are not known. Each launch writes others than the one before, as programs mostly do: copies of
+ * managed memory in caches are then found to be old. */
+static void choose_value(const struct replay_warp *w, struct request *request)
+{
+    uint64_t value = kernel_of(&w->isa)->launch % UINT8_MAX + 1;
+    request->operand[0] = value;
+    EACH_LANE (i, request->of.kind == REQUEST_ATOMIC ? request->of.lanes : 0)
+        request->operand[i] = value;
+}
+
 static void access_memory(struct replay_warp *w, uint32_t context, lane_mask mask)
 {
     struct request *request = w->isa.block->worker->request;
     istream_access(&w->stream, context, mask, request);
+    if (request->of.kind == REQUEST_STORE || request->of.kind == REQUEST_ATOMIC)
+        choose_value(w, request);
     if (UNLIKELY(kernel_of(&w->isa)->workspace) && request->of.kind != REQUEST_NONE)
         move_workspace(w, &request->of);
 }
@@ -223,6 +254,8 @@ static void step(struct isa_warp *warp, struct isa_stepped *stepped)
     const lane_mask active = warp->active;
     const bool is_last = ++w->done == now->count;
     lane_mask mask = active;
+    if (UNLIKELY(w->why))
+        damaged(w, w->why);
     if (is_last && (now->moved || now->has_mask))
         mask = now->mask & active;
     else if (UNLIKELY(row->guards))
@@ -276,7 +309,7 @@ static void collect(const struct request *request, uint64_t from, lane_mask who,
     EACH_LANE (i, who) {
         uint32_t at = (uint32_t)(request->of.at[i] - from);
         masks[at / 32] |= bits << at % 32;
-        memset(data + at, 1, bytes); /* what is written to is not as it was */
+        memset(data + at, (int)request->operand[0], bytes);
     }
 }
 
