@@ -6,6 +6,7 @@ const struct litmus litmus_tests[] = {
     {"MP", "message passing", {"WxWy", "RyRx"}, "10", false},
     {"MP+sync", "... with release and acquire", {"WxLWy", "RyARx"}, "10", true},
     {"MP+stale", "... where the reader had read before", {"WxLWy", "RxRyARx"}, ".10", true},
+    {"MP+cached", "... without an acquire behind it", {"WxLWy", "RxRyRx"}, ".10", false},
     {"SB", "store buffering", {"WxRy", "WyRx"}, "00", false},
     {"SB+sync", "... with release and acquire", {"WxLARy", "WyLARx"}, "00", true},
     {"LB", "load buffering", {"RxWy", "RyWx"}, "11", true},

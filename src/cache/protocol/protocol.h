@@ -185,6 +185,7 @@ void protocol_print(const struct protocol *protocol, struct text *text);
 
 /* Reads one from a file; the caller's, until protocol_free. */
 struct protocol *protocol_read(const char *path, struct err *err);
+struct protocol *protocol_parse(char *content, const char *path, struct err *err); /* content is changed */
 void protocol_free(struct protocol *protocol);
 
 extern const struct protocol *const protocols[]; /* ends in NULL */

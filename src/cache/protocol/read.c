@@ -324,24 +324,29 @@ static bool read_all(struct reader *reader, char *bytes)
     return true;
 }
 
-struct protocol *protocol_read(const char *path, struct err *err)
+struct protocol *protocol_parse(char *content, const char *path, struct err *err)
 {
     struct reader reader = {.path = path, .err = err};
-    struct text bytes = {0};
-    if (!file_read(path, READ_MOST, &bytes, err))
-        return NULL;
     reader.protocol = mem_alloc(1, sizeof *reader.protocol);
-    bool good = bytes.at && read_all(&reader, bytes.at);
+    bool good = read_all(&reader, content);
     if (good && !reader.protocol->name)
         good = err_set(err, "%s: holds no protocol", path);
     if (good && reader.protocol->tables[COH_GPU_L2] && !reader.protocol->tables[COH_L1])
         good = err_set(err, "%s: a table of a GPU's L2 needs one of its L1s", path);
-    good = good && protocol_valid(reader.protocol, err);
-    text_fini(&bytes);
-    if (good)
+    if (good && protocol_valid(reader.protocol, err))
         return reader.protocol;
     protocol_free(reader.protocol);
     return NULL;
+}
+
+struct protocol *protocol_read(const char *path, struct err *err)
+{
+    struct text content = {0};
+    struct protocol *protocol = NULL;
+    if (file_read(path, READ_MOST, &content, err))
+        protocol = protocol_parse(content.at ? content.at : (char[]){""}, path, err);
+    text_fini(&content);
+    return protocol;
 }
 
 void protocol_free(struct protocol *protocol)

@@ -1,0 +1,25 @@
+/* Coherence protocols as text: what is read is valid, and is read again as it is printed. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/protocol/protocol.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
+{
+    struct err err;
+    char *content = mem_alloc(count + 1, 1);
+    if (count)
+        memcpy(content, data, count);
+    struct protocol *protocol = protocol_parse(content, "fuzz", &err);
+    if (protocol) {
+        struct text text = {0};
+        protocol_print(protocol, &text);
+        text_fini(&text);
+        protocol_free(protocol);
+    }
+    mem_free(content);
+    return 0;
+}
