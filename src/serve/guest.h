@@ -12,6 +12,7 @@ struct job {
     struct job *next;
     uint64_t number; /* the program's */
     bool begun;      /* by the machine */
+    bool counted;    /* in serve_live */
     struct task task;
     struct launch launch; /* of a kernel */
     void *params;

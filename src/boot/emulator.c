@@ -1,0 +1,259 @@
+#include "boot/emulator.h"
+#include "base/host.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the command line ---- */
+
+enum { WORDS_MOST = 96 };
+
+struct words {
+    char *at[WORDS_MOST];
+    size_t count;
+};
+
+static void add(struct words *words, const char *option, const char *format, ...)
+    __attribute__((format(__printf__, 3, 4)));
+
+static void add(struct words *words, const char *option, const char *format, ...)
+{
+    char *value = NULL;
+    va_list rest;
+    words->at[words->count++] = mem_text(option);
+    if (!format)
+        return;
+    va_start(rest, format);
+    if (vasprintf(&value, format, rest) < 0)
+        BUG("no memory");
+    va_end(rest);
+    words->at[words->count++] = value;
+}
+
+static void fill_words(const struct emulator_plan *plan, struct words *words)
+{
+    add(words, plan->program, NULL);
+    add(words, "-nodefaults", NULL);
+    add(words, "-no-user-config", NULL);
+    add(words, "-no-reboot", NULL);
+    add(words, "-machine", "pc");
+    add(words, "-accel", "tcg");
+    add(words, "-cpu", "max");
+    add(words, "-m", "%lluM", (unsigned long long)(plan->memory >> 20));
+    add(words, "-smp", "%u", plan->cpus);
+    add(words, "-display", "none");
+    /* the window begins at a multiple of its size */
+    add(words, "-global", "i440FX-pcihost.pci-hole64-size=%llu", (unsigned long long)(2 * plan->window));
+    add(words, "-kernel", "%s", plan->kernel);
+    add(words, "-initrd", "%s", plan->initial);
+    add(words, "-append", "console=ttyS1 quiet loglevel=3 panic=-1");
+    add(words, "-chardev", "stdio,id=programs,signal=%s", plan->interactive ? "off" : "on");
+    add(words, "-serial", "chardev:programs");
+    add(words, "-chardev", "file,id=messages,path=/dev/fd/%d", plan->messages);
+    add(words, "-serial", "chardev:messages");
+    add(words, "-qmp", "unix:%s/control,server=on,wait=off", plan->folder);
+    add(words, "-plugin", "%s,memory=%d,bell=%d", plan->plugin, plan->shared, plan->plugin_bell);
+    add(words, "-fsdev", "local,id=job,path=%s,security_model=none", plan->job);
+    if (plan->share)
+        add(words, "-fsdev", "local,id=share,path=%s,security_model=none", plan->share);
+    if (plan->resumes)
+        add(words, "-incoming", "defer");
+    words->at[words->count] = NULL;
+}
+
+static void keep_open(int file)
+{
+    fcntl(file, F_SETFD, fcntl(file, F_GETFD) & ~FD_CLOEXEC);
+}
+
+/* In the child. */
+static _Noreturn void become(const struct emulator_plan *plan, char **words, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    if (!plan->interactive)
+        setpgid(0, 0); /* Ctrl-C is heddle's, which ends it */
+    keep_open(plan->shared);
+    keep_open(plan->plugin_bell);
+    keep_open(plan->messages);
+    execv(words[0], words);
+    _exit(127);
+}
+
+/* ---- the control socket ---- */
+
+static bool has_gone(const struct emulator *emulator)
+{
+    siginfo_t about = {0};
+    return waitid(P_PID, (id_t)emulator->process, &about, WEXITED | WNOHANG | WNOWAIT) || about.si_pid;
+}
+
+static bool connect_to(struct emulator *emulator, const char *folder, struct err *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
+    emulator->control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    while (connect(emulator->control, (struct sockaddr *)&address, sizeof address)) {
+        if (has_gone(emulator))
+            return err_set(err, "boot: QEMU ended at once; what it says is above");
+        nanosleep(&(struct timespec){.tv_nsec = 2 * 1000 * 1000}, NULL);
+    }
+    return emulator_do(emulator, "{\"execute\": \"qmp_capabilities\"}", err);
+}
+
+/* The next line; false: QEMU has gone. */
+static bool read_line(struct emulator *emulator)
+{
+    emulator->answer.length = 0;
+    for (;;) {
+        char *end = memchr(emulator->line, '\n', emulator->line_bytes);
+        size_t part = end ? (size_t)(end - emulator->line) + 1 : emulator->line_bytes;
+        text_add_bytes(&emulator->answer, emulator->line, part);
+        emulator->line_bytes -= part;
+        memmove(emulator->line, emulator->line + part, emulator->line_bytes);
+        if (end)
+            return true;
+        ssize_t got = recv(emulator->control, emulator->line, sizeof emulator->line, 0);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return false;
+        emulator->line_bytes = got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Events that come between are not of interest. */
+bool emulator_do(struct emulator *emulator, const char *command, struct err *err)
+{
+    size_t length = strlen(command);
+    if (send(emulator->control, command, length, MSG_NOSIGNAL) != (ssize_t)length)
+        return err_set(err, "boot: QEMU has gone");
+    do {
+        if (!read_line(emulator))
+            return err_set(err, "boot: QEMU has gone");
+    } while (strncmp(emulator->answer.at, "{\"return\"", 9) && strncmp(emulator->answer.at, "{\"error\"", 8));
+    if (!strncmp(emulator->answer.at, "{\"return\"", 9))
+        return true;
+    const char *why = strstr(emulator->answer.at, "\"desc\": \"");
+    why = why ? why + 9 : emulator->answer.at;
+    return err_set(err, "boot: QEMU refuses: %.*s", (int)strcspn(why, "\"\r\n"), why);
+}
+
+bool emulator_start(struct emulator *emulator, const struct emulator_plan *plan, struct err *err)
+{
+    struct words words = {0};
+    *emulator = (struct emulator){.control = -1};
+    fill_words(plan, &words);
+    pid_t parent = getpid();
+    emulator->process = fork();
+    if (!emulator->process)
+        become(plan, words.at, parent);
+    for (size_t i = 0; i < words.count; i++)
+        mem_free(words.at[i]);
+    if (emulator->process < 0)
+        return err_set(err, "boot: cannot start a process: %s", strerror(errno));
+    return connect_to(emulator, plan->folder, err);
+}
+
+/* ---- checkpoints ---- */
+
+/* The shell command that QEMU's data goes through, inside a string of JSON. */
+static void add_shell_path(struct text *text, const char *path)
+{
+    text_add(text, "'");
+    for (; *path; path++)
+        text_add(text, *path == '\'' ? "'\\\\''" : *path == '"' || *path == '\\' ? "\\%c" : "%c", *path);
+    text_add(text, "'");
+}
+
+static bool wait_for_migration(struct emulator *emulator, struct err *err)
+{
+    for (;;) {
+        if (!emulator_do(emulator, "{\"execute\": \"query-migrate\"}", err))
+            return false;
+        if (strstr(emulator->answer.at, "\"status\": \"completed\""))
+            return true;
+        if (strstr(emulator->answer.at, "\"status\": \"failed\""))
+            return err_set(err, "boot: QEMU cannot move its state");
+        nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
+    }
+}
+
+bool emulator_save(struct emulator *emulator, const char *path, const char *head, struct err *err)
+{
+    struct text command = {0};
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = (file >= 0 && write(file, head, strlen(head)) == (ssize_t)strlen(head)) ||
+                err_set(err, "boot: cannot write %.200s: %s", path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    text_add(&command, "{\"execute\": \"migrate\", \"arguments\": {\"uri\": \"exec:cat >>");
+    add_shell_path(&command, path);
+    text_add(&command, "\"}}");
+    good = good && emulator_do(emulator, "{\"execute\": \"stop\"}", err) &&
+           emulator_do(emulator,
+                       "{\"execute\": \"migrate-set-parameters\", \"arguments\": {\"max-bandwidth\": "
+                       "1099511627776}}",
+                       err) &&
+           emulator_do(emulator, command.at, err) && wait_for_migration(emulator, err);
+    text_fini(&command);
+    return good && emulator_do(emulator, "{\"execute\": \"cont\"}", err);
+}
+
+bool emulator_load(struct emulator *emulator, const char *path, size_t head, struct err *err)
+{
+    struct text command = {0};
+    text_add(&command, "{\"execute\": \"migrate-incoming\", \"arguments\": {\"uri\": \"exec:tail -c +%zu ",
+             head + 1);
+    add_shell_path(&command, path);
+    text_add(&command, "\"}}");
+    struct err why;
+    bool good = emulator_do(emulator, command.at, &why) && wait_for_migration(emulator, &why) &&
+                emulator_do(emulator, "{\"execute\": \"cont\"}", &why);
+    text_fini(&command);
+    return good || err_set(err, "boot: cannot resume %.200s: %.300s", path, why.text);
+}
+
+/* ---- its end ---- */
+
+double emulator_cpu(const struct emulator *emulator)
+{
+    clockid_t clock;
+    struct timespec now = {0};
+    if (!clock_getcpuclockid(emulator->process, &clock))
+        clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int emulator_end(struct emulator *emulator, double *cpu_s)
+{
+    static const double kind_s = 2;
+    struct rusage used = {0};
+    int status = 0;
+    double began = host_seconds();
+    if (emulator->control >= 0)
+        close(emulator->control);
+    text_fini(&emulator->answer);
+    if (emulator->process <= 0)
+        return 0;
+    if (!has_gone(emulator))
+        kill(emulator->process, SIGTERM);
+    while (!has_gone(emulator) && host_seconds() - began < kind_s)
+        nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
+    if (!has_gone(emulator))
+        kill(emulator->process, SIGKILL);
+    while (wait4(emulator->process, &status, 0, &used) < 0 && errno == EINTR)
+        ;
+    *cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+             1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return status;
+}
