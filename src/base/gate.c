@@ -13,7 +13,11 @@
 #define LENT_SECONDS 1e-3
 enum { SLEEPS_AFTER_LONG_LOAN = 256 };
 
-enum { LOOK_FIRST_NS = 50 * 1000, LOOK_LAST_NS = 2 * 1000 * 1000 }; /* at a gate that nobody can sleep on */
+enum {
+    LOOK_SPINS = 32,
+    LOOK_FIRST_NS = 20 * 1000,
+    LOOK_LAST_NS = 2 * 1000 * 1000
+}; /* at a gate that nobody can sleep on */
 
 static volatile uint32_t *bell_at;
 static uint32_t bell_value;
@@ -68,6 +72,11 @@ static void lend_core(struct gate *gate, uint32_t passed)
 
 static void spin(struct gate *gate, uint32_t passed, unsigned spins)
 {
+    if (bell_at) { /* an emulated processor: who is waited for may need its core, and a pause costs much */
+        for (spins = LOOK_SPINS; spins && gate_number(gate) == passed; spins--)
+            ;
+        return;
+    }
     for (; spins && gate_number(gate) == passed; spins--)
         host_relax();
     if (gate_number(gate) == passed)

@@ -89,8 +89,7 @@ bool kit_find(struct kit *kit, const char *kernel, struct err *err)
         text_add(&missing, " busybox-static");
     bool good = !missing.length;
     if (!good)
-        err_set(err, "boot: %s missing; install it: " INSTALL "%s",
-                strchr(missing.at + 1, ' ') ? "some packages are" : "a package is", missing.at);
+        err_set(err, "boot: what a guest is made of is missing; install it: " INSTALL "%s", missing.at);
     text_fini(&missing);
     if (good && access(kit->kernel, R_OK))
         good = err_set(err, "boot: cannot read the kernel %.200s", kit->kernel);

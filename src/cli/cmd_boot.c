@@ -185,6 +185,28 @@ static void tell_guest(const struct boot_request *request, const struct boot_res
     text_fini(&text);
 }
 
+/* For JSON. A machine that keeps no time has no times to tell. */
+enum { COUNTS_MOST = 16 };
+
+static void fill_counts(struct launch_option *counts, const struct boot_work *work, uint64_t regions,
+                        bool timing)
+{
+    static const char *const names[] = {
+#define L(name) #name,
+        SERVE_LIVE(L)
+#undef L
+    };
+    size_t count = 0;
+    counts[count++] = (struct launch_option){"instructions", work->instructions};
+    if (regions)
+        counts[count++] = (struct launch_option){"entered", regions};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (timing || !strstr(names[i], "_ps"))
+            counts[count++] = (struct launch_option){names[i], work->gpu[i]};
+    }
+    counts[count].name = NULL;
+}
+
 static bool tell_launches(const struct boot_request *request, const struct system *system,
                           const struct boot_result *result, struct err *err)
 {
@@ -205,6 +227,11 @@ static bool tell_launches(const struct boot_request *request, const struct syste
                              .interrupted = result->interrupted,
                              .first_line = how->first_line,
                              .end_line = how->end_line};
+    struct launch_option all[COUNTS_MOST], region[COUNTS_MOST];
+    fill_counts(all, &result->all, 0, how->timing);
+    fill_counts(region, &result->region, result->regions, how->timing);
+    run.guest = all;
+    run.region = result->regions ? region : NULL;
     text_add(&folder, "%s/%s", how->folder, how->ledger);
     bool good = launches_read(folder.at, &lines, err);
     if (good && request->stats)
