@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
-#include "boot/emulator.h"
-#include "boot/job.h"
+#include "boot/vm.h"
+#include "boot/bundle.h"
 #include "boot/kit.h"
 #include "boot/relay.h"
 #include "boot/shared.h"
@@ -26,7 +26,7 @@ struct boot {
     const struct boot_options *options;
     struct relay relay;
     struct kit kit;
-    struct emulator emulator;
+    struct vm vm;
     struct serve_window window;
     struct text job, head; /* the job's folder; what a checkpoint begins with */
     struct boot_shared *shared;
@@ -40,7 +40,7 @@ struct boot *boot_new(const struct boot_options *options, struct err *err)
 {
     struct boot *boot = mem_alloc(1, sizeof *boot);
     boot->options = options;
-    boot->emulator.control = boot->messages[0] = boot->messages[1] = -1;
+    boot->vm.control = boot->messages[0] = boot->messages[1] = -1;
     boot->shared_file = memfd_create("heddle-boot", MFD_CLOEXEC);
     boot->plugin_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     void *at =
@@ -78,7 +78,7 @@ void boot_free(struct boot *boot)
     double unused;
     if (!boot)
         return;
-    emulator_end(&boot->emulator, &unused);
+    vm_end(&boot->vm, &unused);
     relay_fini(&boot->relay);
     kit_fini(&boot->kit);
     if (boot->shared)
@@ -99,16 +99,16 @@ static bool make_job(struct boot *boot, int *status, struct err *err)
     struct text description = {0};
     text_add(&description, "%s.ini", options->machine);
     text_add(&boot->job, "%s/job", options->folder);
-    struct job_plan plan = {.folder = boot->job.at,
-                            .libraries = options->libraries,
-                            .programs = options->programs,
-                            .command = options->command,
-                            .description = description.at,
-                            .timing = options->timing,
-                            .shares = options->share,
-                            .first_line = options->first_line,
-                            .end_line = options->end_line};
-    bool good = job_make(&plan, status, err);
+    struct bundle_plan plan = {.folder = boot->job.at,
+                               .libraries = options->libraries,
+                               .programs = options->programs,
+                               .command = options->command,
+                               .description = description.at,
+                               .timing = options->timing,
+                               .shares = options->share,
+                               .first_line = options->first_line,
+                               .end_line = options->end_line};
+    bool good = bundle_make(&plan, status, err);
     text_fini(&description);
     return good;
 }
@@ -148,7 +148,7 @@ static bool save(struct boot *boot, struct boot_result *result, struct err *err)
 {
     struct stat about;
     double began = host_seconds();
-    if (!emulator_save(&boot->emulator, boot->options->checkpoint, boot->head.at, err))
+    if (!vm_save(&boot->vm, boot->options->checkpoint, boot->head.at, err))
         return false;
     result->checkpoint_s = host_seconds() - began;
     if (!stat(boot->options->checkpoint, &about))
@@ -163,26 +163,26 @@ static bool save(struct boot *boot, struct boot_result *result, struct err *err)
 static bool plug(struct boot *boot, struct err *err)
 {
     struct text command = {0};
-    struct emulator *emulator = &boot->emulator;
+    struct vm *vm = &boot->vm;
     text_add(
         &command,
         "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"gpu\", \"backend\": {\"type\": \"socket\", "
         "\"data\": {\"server\": false, \"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"%s\"}}}}}}",
         boot->relay.path.at);
-    bool good = emulator_do(emulator, command.at, err) && relay_accept(&boot->relay, err) &&
-                emulator_do(emulator,
-                            "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"ivshmem-doorbell\", "
-                            "\"chardev\": \"gpu\", \"vectors\": 1}}",
-                            err);
+    bool good = vm_do(vm, command.at, err) && relay_accept(&boot->relay, err) &&
+                vm_do(vm,
+                      "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"ivshmem-doorbell\", "
+                      "\"chardev\": \"gpu\", \"vectors\": 1}}",
+                      err);
     if (good && boot->options->share)
-        good = emulator_do(emulator,
-                           "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"virtio-9p-pci\", "
-                           "\"fsdev\": \"share\", \"mount_tag\": \"share\"}}",
-                           err);
-    good = good && emulator_do(emulator,
-                               "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"virtio-9p-pci\", "
-                               "\"fsdev\": \"job\", \"mount_tag\": \"job\"}}",
-                               err);
+        good = vm_do(vm,
+                     "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"virtio-9p-pci\", "
+                     "\"fsdev\": \"share\", \"mount_tag\": \"share\"}}",
+                     err);
+    good = good && vm_do(vm,
+                         "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"virtio-9p-pci\", "
+                         "\"fsdev\": \"job\", \"mount_tag\": \"job\"}}",
+                         err);
     text_fini(&command);
     return good;
 }
@@ -190,7 +190,7 @@ static bool plug(struct boot *boot, struct err *err)
 static bool has_booted(struct boot *boot, struct boot_result *result, struct err *err)
 {
     result->boot_s = host_seconds() - boot->began;
-    result->boot_cpu_s = emulator_cpu(&boot->emulator);
+    result->boot_cpu_s = vm_cpu(&boot->vm);
     if (boot->options->checkpoint && !save(boot, result, err))
         return false;
     result->stopped = boot->options->checkpoint_stop;
@@ -230,7 +230,7 @@ static bool is_late(const struct boot *boot, struct boot_result *result, struct 
 static bool watch(struct boot *boot, struct boot_result *result, struct err *err)
 {
     bool good = true;
-    int process = (int)syscall(SYS_pidfd_open, boot->emulator.process, 0);
+    int process = (int)syscall(SYS_pidfd_open, boot->vm.process, 0);
     while (good && !result->stopped) {
         struct pollfd all[POLL_COUNT] = {
             [POLL_PROCESS] = {.fd = process, .events = POLLIN},
@@ -278,23 +278,23 @@ static void note_work(const struct boot *boot, struct boot_result *result)
 static bool start(struct boot *boot, struct err *err)
 {
     const struct boot_options *options = boot->options;
-    struct emulator_plan plan = {.program = boot->kit.emulator,
-                                 .kernel = boot->kit.kernel,
-                                 .initial = boot->kit.initial.at,
-                                 .plugin = options->plugin,
-                                 .folder = options->folder,
-                                 .job = boot->job.at,
-                                 .share = options->share,
-                                 .memory = options->memory,
-                                 .window = options->window,
-                                 .cpus = options->cpus,
-                                 .interactive = !options->command,
-                                 .resumes = options->resume,
-                                 .shared = boot->shared_file,
-                                 .plugin_bell = boot->plugin_bell,
-                                 .messages = boot->messages[1]};
+    struct vm_plan plan = {.program = boot->kit.emulator,
+                           .kernel = boot->kit.kernel,
+                           .initial = boot->kit.initial.at,
+                           .plugin = options->plugin,
+                           .folder = options->folder,
+                           .job = boot->job.at,
+                           .share = options->share,
+                           .memory = options->memory,
+                           .window = options->window,
+                           .cpus = options->cpus,
+                           .interactive = !options->command,
+                           .resumes = options->resume,
+                           .shared = boot->shared_file,
+                           .plugin_bell = boot->plugin_bell,
+                           .messages = boot->messages[1]};
     boot->began = host_seconds();
-    bool good = emulator_start(&boot->emulator, &plan, err);
+    bool good = vm_start(&boot->vm, &plan, err);
     close(boot->messages[1]); /* QEMU has it */
     boot->messages[1] = -1;
     return good;
@@ -303,13 +303,13 @@ static bool start(struct boot *boot, struct err *err)
 /* A guest that was resumed has booted already, and does not say so again. */
 static bool resume(struct boot *boot, struct boot_result *result, struct err *err)
 {
-    return emulator_load(&boot->emulator, boot->options->resume, boot->head.length, err) &&
-           has_booted(boot, result, err);
+    return vm_load(&boot->vm, boot->options->resume, boot->head.length, err) && has_booted(boot, result, err);
 }
 
 static bool ended_well(const struct boot *boot, struct boot_result *result, struct err *err)
 {
-    if (result->stopped || result->interrupted || job_ended(boot->job.at, &result->status, &result->signal))
+    if (result->stopped || result->interrupted ||
+        bundle_ended(boot->job.at, &result->status, &result->signal))
         return true;
     result->status = 1;
     return err_set(err, "boot: the guest ended without a result: %s; what its kernel says is above",
@@ -329,8 +329,8 @@ bool boot_run(struct boot *boot, struct boot_result *result, struct err *err)
         return false;
     bool good =
         start(boot, err) && (!options->resume || resume(boot, result, err)) && watch(boot, result, err);
-    emulator_end(&boot->emulator, &result->cpu_s);
-    boot->emulator = (struct emulator){.control = -1};
+    vm_end(&boot->vm, &result->cpu_s);
+    boot->vm = (struct vm){.control = -1};
     result->wall_s = host_seconds() - boot->began;
     pass_messages(boot);
     note_work(boot, result);

@@ -17,7 +17,7 @@ struct boot_options {
     const char *ledger;           /* ... of this name */
     const char *machine;          /* the path of its door */
     const char *plugin, *guest;   /* files of ours */
-    const char *const *libraries; /* job_plan's */
+    const char *const *libraries; /* bundle_plan's */
     const char *const *programs;
     char *const *command;    /* or NULL: a shell */
     const char *kernel;      /* or NULL */

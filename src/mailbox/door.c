@@ -110,6 +110,9 @@ static bool sit_down(struct seat *seat, const struct door_welcome *welcome, cons
     seat->now_ps = welcome->now_ps;
     if (!seat->mailbox)
         return err_set(err, "cannot map the machine's mailbox: %s", strerror(errno));
+    seat->bounce = welcome->has_bell
+                       ? map_shared(files[0], welcome->mailbox_offset + SEAT_MAILBOX_BYTES, SEAT_BOUNCE_BYTES)
+                       : NULL;
     if (welcome->has_bell && !map_bell(files[count - 1], welcome))
         return err_set(err, "cannot map the machine's doorbell: %s", strerror(errno));
     close(files[0]);
@@ -285,12 +288,13 @@ static bool make_seat(const struct seat_plan *plan, struct seat *seat, int *mail
     const struct seat_window *window = plan->window;
     uint64_t base = seat_base(plan, seat->number);
     uint64_t first = window ? window->first + seat->number * window->seat_bytes : 0;
-    uint64_t at = window ? first + SEAT_MAILBOX_BYTES : 0;
+    uint64_t at = window ? first + SEAT_HEAD_BYTES : 0;
     *mailbox_offset = first;
     *mailbox_file = open_mailbox(window, first);
     if (*mailbox_file < 0 ||
         !(seat->mailbox = map_shared(*mailbox_file, *mailbox_offset, sizeof *seat->mailbox)))
         return err_set(err, "cannot make a mailbox: %s", strerror(errno));
+    seat->bounce = window ? map_shared(*mailbox_file, first + SEAT_MAILBOX_BYTES, SEAT_BOUNCE_BYTES) : NULL;
     bool good = map_memory(&seat->host, window, at, base, plan->host_bytes, err);
     for (uint32_t i = 0; good && i < plan->gpu_count; i++) {
         uint64_t offset = window ? at + plan->host_bytes + i * plan->gpu_bytes : 0;
@@ -328,6 +332,8 @@ bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_
         seat_unmap(seat);
         if (seat->mailbox)
             munmap(seat->mailbox, sizeof *seat->mailbox);
+        if (seat->bounce)
+            munmap(seat->bounce, SEAT_BOUNCE_BYTES);
         door_refuse(visitor, err->text);
     }
     return good;
@@ -381,6 +387,8 @@ bool seat_is_alive(const struct seat *seat)
 void seat_leave(struct seat *seat)
 {
     munmap(seat->mailbox, sizeof *seat->mailbox);
+    if (seat->bounce)
+        munmap(seat->bounce, SEAT_BOUNCE_BYTES);
     close(seat->socket);
 }
 

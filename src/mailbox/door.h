@@ -20,6 +20,8 @@ struct seat {
     uint32_t gpu_count;
     int socket; /* open as long as the other side is there */
     struct mailbox *mailbox;
+    char
+        *bounce; /* of a device: SEAT_BOUNCE_BYTES for copies of memory that only the program sees; or NULL */
     uint64_t now_ps; /* the machine's time when the program sat down */
     struct seat_memory host, gpus[SEAT_GPUS_MOST];
 };
@@ -66,7 +68,10 @@ struct seat_window {
     uint64_t first, seat_bytes; /* where the first part begins */
     uint32_t bell_offset, bell_value;
 };
-#define SEAT_MAILBOX_BYTES (UINT64_C(4) << 20) /* of such a part; then the host's memory, then the GPUs' */
+/* Such a part begins with the mailbox, then come bytes of copies, the host's memory, and the GPUs'. */
+#define SEAT_MAILBOX_BYTES (UINT64_C(4) << 20)
+#define SEAT_BOUNCE_BYTES  (UINT64_C(64) << 20)
+#define SEAT_HEAD_BYTES    (SEAT_MAILBOX_BYTES + SEAT_BOUNCE_BYTES)
 
 /* Where things are: how much memory the host and every GPU have. */
 struct seat_plan {

@@ -20,6 +20,7 @@ struct job {
     struct text printed; /* what was not told yet */
     char *carried;       /* of a copy: memory for the side that only the program sees; or NULL */
     struct task_side *carried_side;
+    char *bounce; /* where it comes from, or goes to; NULL: in letters */
 };
 
 struct loaded {

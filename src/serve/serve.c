@@ -619,7 +619,7 @@ static void plan_window(struct serve *serve)
                                          .bell_value = window->bell_value};
     plan->window = &serve->window;
     plan->host_bytes = part / 4 / unit * unit;
-    plan->gpu_bytes = (part - SEAT_MAILBOX_BYTES - plan->host_bytes) / plan->gpu_count / unit * unit;
+    plan->gpu_bytes = (part - SEAT_HEAD_BYTES - plan->host_bytes) / plan->gpu_count / unit * unit;
 }
 
 bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err)

@@ -1,7 +1,7 @@
 /* The GPU's driver, in userspace: finds the PCI device (QEMU's ivshmem), maps its registers and the window,
  * and opens a door for programs as `heddle serve` does. What they say there is carried to heddle through the
  * head of the window (boot/window.h); the files that they get are the device's memory and its doorbell. */
-#include "guest/guest.h"
+#include "guest/inside.h"
 #include "boot/window.h"
 
 #include <dirent.h>
@@ -169,22 +169,22 @@ static _Noreturn void serve(int door)
     }
 }
 
-bool guest_start_gpu(void)
+bool inside_start_gpu(void)
 {
     char device[256];
     int tries = 0;
     while (!find_device(device, sizeof device)) {
         if (++tries == TRIES)
-            return guest_say("the GPU's PCI device does not appear"), false;
+            return inside_say("the GPU's PCI device does not appear"), false;
         nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
     }
     if (!open_device(device))
-        return guest_say("cannot use the GPU's PCI device %s: %s", device, strerror(errno)), false;
+        return inside_say("cannot use the GPU's PCI device %s: %s", device, strerror(errno)), false;
     int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = GUEST_SOCKET};
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = INSIDE_SOCKET};
     if (bind(door, (struct sockaddr *)&address, sizeof address) || listen(door, 16))
-        return guest_say("cannot make " GUEST_SOCKET ": %s", strerror(errno)), false;
-    symlink(GUEST_JOB "/gpu.ini", GUEST_SOCKET ".ini");
+        return inside_say("cannot make " INSIDE_SOCKET ": %s", strerror(errno)), false;
+    symlink(INSIDE_JOB "/gpu.ini", INSIDE_SOCKET ".ini");
     if (!fork()) {
         prctl(PR_SET_NAME, "heddle-gpu");
         serve(door);

@@ -1,6 +1,6 @@
 /* The first process: mounts what is needed, loads modules, says that the guest has booted, and then waits for
  * the folder with its job. A checkpoint is taken while it waits, so it does the same after one. */
-#include "guest/guest.h"
+#include "guest/inside.h"
 #include "heddle_roi.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static void mount_at(const char *type, const char *folder, const char *options)
 {
     mkdir(folder, 0755);
     if (mount(type, folder, type, 0, options))
-        guest_say("cannot mount %s: %s", folder, strerror(errno));
+        inside_say("cannot mount %s: %s", folder, strerror(errno));
 }
 
 /* In the order of the file: what others need comes first. */
@@ -41,7 +41,7 @@ static void load_modules(void)
         bool is_plain = length > 3 && !strcmp(line + length - 3, ".ko");
         int file = open(line, O_RDONLY | O_CLOEXEC);
         if (file < 0 || (syscall(SYS_finit_module, file, "", is_plain ? 0 : COMPRESSED) && errno != EEXIST))
-            guest_say("cannot load %s: %s", line, strerror(errno));
+            inside_say("cannot load %s: %s", line, strerror(errno));
         close(file);
     }
     if (list)
@@ -91,13 +91,13 @@ static void wait_for_job(void)
 {
     char options[128];
     snprintf(options, sizeof options, "%sloose", nine);
-    mkdir(GUEST_JOB, 0755);
-    while (mount("job", GUEST_JOB, "9p", 0, options))
+    mkdir(INSIDE_JOB, 0755);
+    while (mount("job", INSIDE_JOB, "9p", 0, options))
         nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
     snprintf(options, sizeof options, "%smmap", nine);
-    mkdir(GUEST_SHARE, 0755);
-    if (!access(GUEST_JOB "/shares", F_OK) && mount("share", GUEST_SHARE, "9p", 0, options))
-        guest_say("cannot mount " GUEST_SHARE ": %s", strerror(errno));
+    mkdir(INSIDE_SHARE, 0755);
+    if (!access(INSIDE_JOB "/shares", F_OK) && mount("share", INSIDE_SHARE, "9p", 0, options))
+        inside_say("cannot mount " INSIDE_SHARE ": %s", strerror(errno));
 }
 
 /* Without a status nobody takes the end for a good one. */
@@ -108,20 +108,20 @@ static void run_job(void)
     if (!child) {
         setsid();
         ioctl(STDIN_FILENO, TIOCSCTTY, 1);
-        execl("/bin/busybox", "sh", GUEST_JOB "/run", (char *)NULL);
+        execl("/bin/busybox", "sh", INSIDE_JOB "/run", (char *)NULL);
         _exit(127);
     }
     for (pid_t ended; (ended = wait(&status)) != child;) {
         if (ended < 0 && errno != EINTR)
             return;
     }
-    int file = open(GUEST_JOB "/status", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int file = open(INSIDE_JOB "/status", O_WRONLY | O_CREAT | O_TRUNC, 0666);
     dprintf(file, "%d %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
             WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     close(file);
 }
 
-int guest_init(void)
+int inside_init(void)
 {
     mount_at("proc", "/proc", NULL);
     mount_at("sysfs", "/sys", NULL);
@@ -132,14 +132,14 @@ int guest_init(void)
     open_lines();
     load_modules();
     if (run((const char *const[]){"busybox", "--install", "-s", "/bin", NULL}))
-        guest_say("busybox cannot be installed");
+        inside_say("busybox cannot be installed");
     HEDDLE_MARK(HEDDLE_MARK_READY);
     wait_for_job();
-    if (guest_start_gpu())
+    if (inside_start_gpu())
         run_job();
     sync();
-    umount(GUEST_SHARE);
-    umount(GUEST_JOB);
+    umount(INSIDE_SHARE);
+    umount(INSIDE_JOB);
     int level = open("/proc/sys/kernel/printk", O_WRONLY); /* that it is switched off is no news */
     if (level >= 0 && write(level, "0", 1) == 1)
         close(level);

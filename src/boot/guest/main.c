@@ -1,6 +1,6 @@
 /* One program by several names: the first process of the guest (init), and `heddle-roi begin|end`, which
  * marks a region of interest. */
-#include "guest/guest.h"
+#include "guest/inside.h"
 #include "heddle_roi.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void guest_say(const char *format, ...)
+void inside_say(const char *format, ...)
 {
     va_list rest;
     va_start(rest, format);
@@ -35,5 +35,5 @@ int main(int count, char **words)
     name = name ? name + 1 : words[0];
     if (!strcmp(name, "heddle-roi"))
         return mark(count == 2 ? words[1] : NULL);
-    return getpid() == 1 ? guest_init() : 2;
+    return getpid() == 1 ? inside_init() : 2;
 }

@@ -1,4 +1,4 @@
-#include "boot/job.h"
+#include "boot/bundle.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -46,7 +46,7 @@ static bool copy_bytes(const char *from, const char *to, struct err *err)
 }
 
 /* A file may be there already: several programs load it. */
-static bool put(const struct job_plan *plan, const char *from, const char *name, struct err *err)
+static bool put(const struct bundle_plan *plan, const char *from, const char *name, struct err *err)
 {
     struct text to = {0};
     text_add(&to, "%s/%s", plan->folder, name);
@@ -64,7 +64,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool is_ours(const struct job_plan *plan, const char *path)
+static bool is_ours(const struct bundle_plan *plan, const char *path)
 {
     for (const char *const *own = plan->libraries; *own; own++) {
         if (!strncmp(path, *own, strlen(*own)))
@@ -74,7 +74,7 @@ static bool is_ours(const struct job_plan *plan, const char *path)
 }
 
 /* A line of the loader's list: "name => /path (0x...)", "/path (0x...)", or "name => not found". */
-static bool put_listed(const struct job_plan *plan, const char *program, char *line, int *status,
+static bool put_listed(const struct bundle_plan *plan, const char *program, char *line, int *status,
                        struct err *err)
 {
     char *arrow = strstr(line, " => "), *path = text_trim(arrow ? arrow + 4 : line);
@@ -95,7 +95,7 @@ static bool put_listed(const struct job_plan *plan, const char *program, char *l
     return good;
 }
 
-static _Noreturn void list(const struct job_plan *plan, const char *path, int to)
+static _Noreturn void list(const struct bundle_plan *plan, const char *path, int to)
 {
     struct text folders = {0};
     const char *old = getenv("LD_LIBRARY_PATH");
@@ -110,7 +110,7 @@ static _Noreturn void list(const struct job_plan *plan, const char *path, int to
 }
 
 /* All libraries that this program or library loads when it starts, by the loader's own word. */
-static bool put_libraries(const struct job_plan *plan, const char *path, int *status, struct err *err)
+static bool put_libraries(const struct bundle_plan *plan, const char *path, int *status, struct err *err)
 {
     int ends[2], ended = 0;
     char line[4096];
@@ -131,7 +131,7 @@ static bool put_libraries(const struct job_plan *plan, const char *path, int *st
     return good && put(plan, LOADER, "root" LOADER, err);
 }
 
-static bool put_program(const struct job_plan *plan, const char *path, int *status, struct err *err)
+static bool put_program(const struct bundle_plan *plan, const char *path, int *status, struct err *err)
 {
     struct text name = {0};
     char head[4] = "";
@@ -153,7 +153,7 @@ static bool put_program(const struct job_plan *plan, const char *path, int *stat
 }
 
 /* One of our folders, whole: "cuda" becomes heddle/cuda. Links in it stay links. */
-static bool put_folder(const struct job_plan *plan, const char *folder, int *status, struct err *err)
+static bool put_folder(const struct bundle_plan *plan, const char *folder, int *status, struct err *err)
 {
     bool good = true;
     DIR *open_folder = opendir(folder);
@@ -192,7 +192,7 @@ static void add_word(struct text *text, const char *word)
     text_add(text, "'");
 }
 
-static void add_script(const struct job_plan *plan, struct text *text)
+static void add_script(const struct bundle_plan *plan, struct text *text)
 {
     text_add(text, "export PATH=/job/bin:/bin HOME=/root TERM=linux\n"
                    "for i in /job/root/*; do [ -e /${i##*/} ] || ln -s $i /; done\n"
@@ -217,7 +217,7 @@ static void add_script(const struct job_plan *plan, struct text *text)
     text_add(text, "\nstatus=$?\ncp /run/ledger/* /job/ledger/\nexit $status\n");
 }
 
-static bool write_text(const struct job_plan *plan, const char *name, const char *content, struct err *err)
+static bool write_text(const struct bundle_plan *plan, const char *name, const char *content, struct err *err)
 {
     struct file_writer writer;
     struct text path = {0};
@@ -231,7 +231,7 @@ static bool write_text(const struct job_plan *plan, const char *name, const char
     return good;
 }
 
-bool job_make(const struct job_plan *plan, int *status, struct err *err)
+bool bundle_make(const struct bundle_plan *plan, int *status, struct err *err)
 {
     struct text script = {0};
     bool good = true;
@@ -249,7 +249,7 @@ bool job_make(const struct job_plan *plan, int *status, struct err *err)
     return good;
 }
 
-bool job_ended(const char *folder, int *status, int *signal)
+bool bundle_ended(const char *folder, int *status, int *signal)
 {
     struct text path = {0}, content = {0};
     struct err unused;

@@ -1,4 +1,4 @@
-#include "boot/emulator.h"
+#include "boot/vm.h"
 #include "base/host.h"
 #include "base/mem.h"
 
@@ -40,7 +40,7 @@ static void add(struct words *words, const char *option, const char *format, ...
     words->at[words->count++] = value;
 }
 
-static void fill_words(const struct emulator_plan *plan, struct words *words)
+static void fill_words(const struct vm_plan *plan, struct words *words)
 {
     add(words, plan->program, NULL);
     add(words, "-nodefaults", NULL);
@@ -77,7 +77,7 @@ static void keep_open(int file)
 }
 
 /* In the child. */
-static _Noreturn void become(const struct emulator_plan *plan, char **words, pid_t parent)
+static _Noreturn void become(const struct vm_plan *plan, char **words, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -93,75 +93,75 @@ static _Noreturn void become(const struct emulator_plan *plan, char **words, pid
 
 /* ---- the control socket ---- */
 
-static bool has_gone(const struct emulator *emulator)
+static bool has_gone(const struct vm *vm)
 {
     siginfo_t about = {0};
-    return waitid(P_PID, (id_t)emulator->process, &about, WEXITED | WNOHANG | WNOWAIT) || about.si_pid;
+    return waitid(P_PID, (id_t)vm->process, &about, WEXITED | WNOHANG | WNOWAIT) || about.si_pid;
 }
 
-static bool connect_to(struct emulator *emulator, const char *folder, struct err *err)
+static bool connect_to(struct vm *vm, const char *folder, struct err *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
-    emulator->control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    while (connect(emulator->control, (struct sockaddr *)&address, sizeof address)) {
-        if (has_gone(emulator))
+    vm->control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    while (connect(vm->control, (struct sockaddr *)&address, sizeof address)) {
+        if (has_gone(vm))
             return err_set(err, "boot: QEMU ended at once; what it says is above");
         nanosleep(&(struct timespec){.tv_nsec = 2 * 1000 * 1000}, NULL);
     }
-    return emulator_do(emulator, "{\"execute\": \"qmp_capabilities\"}", err);
+    return vm_do(vm, "{\"execute\": \"qmp_capabilities\"}", err);
 }
 
 /* The next line; false: QEMU has gone. */
-static bool read_line(struct emulator *emulator)
+static bool read_line(struct vm *vm)
 {
-    emulator->answer.length = 0;
+    vm->answer.length = 0;
     for (;;) {
-        char *end = memchr(emulator->line, '\n', emulator->line_bytes);
-        size_t part = end ? (size_t)(end - emulator->line) + 1 : emulator->line_bytes;
-        text_add_bytes(&emulator->answer, emulator->line, part);
-        emulator->line_bytes -= part;
-        memmove(emulator->line, emulator->line + part, emulator->line_bytes);
+        char *end = memchr(vm->line, '\n', vm->line_bytes);
+        size_t part = end ? (size_t)(end - vm->line) + 1 : vm->line_bytes;
+        text_add_bytes(&vm->answer, vm->line, part);
+        vm->line_bytes -= part;
+        memmove(vm->line, vm->line + part, vm->line_bytes);
         if (end)
             return true;
-        ssize_t got = recv(emulator->control, emulator->line, sizeof emulator->line, 0);
+        ssize_t got = recv(vm->control, vm->line, sizeof vm->line, 0);
         if (got <= 0 && !(got < 0 && errno == EINTR))
             return false;
-        emulator->line_bytes = got > 0 ? (size_t)got : 0;
+        vm->line_bytes = got > 0 ? (size_t)got : 0;
     }
 }
 
 /* Events that come between are not of interest. */
-bool emulator_do(struct emulator *emulator, const char *command, struct err *err)
+bool vm_do(struct vm *vm, const char *command, struct err *err)
 {
     size_t length = strlen(command);
-    if (send(emulator->control, command, length, MSG_NOSIGNAL) != (ssize_t)length)
+    if (send(vm->control, command, length, MSG_NOSIGNAL) != (ssize_t)length)
         return err_set(err, "boot: QEMU has gone");
     do {
-        if (!read_line(emulator))
+        if (!read_line(vm))
             return err_set(err, "boot: QEMU has gone");
-    } while (strncmp(emulator->answer.at, "{\"return\"", 9) && strncmp(emulator->answer.at, "{\"error\"", 8));
-    if (!strncmp(emulator->answer.at, "{\"return\"", 9))
+    } while (strncmp(vm->answer.at, "{\"return\"", 9) && strncmp(vm->answer.at, "{\"error\"", 8));
+    if (!strncmp(vm->answer.at, "{\"return\"", 9))
         return true;
-    const char *why = strstr(emulator->answer.at, "\"desc\": \"");
-    why = why ? why + 9 : emulator->answer.at;
+    const char *why = strstr(vm->answer.at, "\"desc\": \"");
+    why = why ? why + 9 : vm->answer.at;
     return err_set(err, "boot: QEMU refuses: %.*s", (int)strcspn(why, "\"\r\n"), why);
 }
 
-bool emulator_start(struct emulator *emulator, const struct emulator_plan *plan, struct err *err)
+bool vm_start(struct vm *vm, const struct vm_plan *plan, struct err *err)
 {
     struct words words = {0};
-    *emulator = (struct emulator){.control = -1};
+    *vm = (struct vm){.control = -1};
     fill_words(plan, &words);
     pid_t parent = getpid();
-    emulator->process = fork();
-    if (!emulator->process)
+    vm->process = fork();
+    if (!vm->process)
         become(plan, words.at, parent);
     for (size_t i = 0; i < words.count; i++)
         mem_free(words.at[i]);
-    if (emulator->process < 0)
+    if (vm->process < 0)
         return err_set(err, "boot: cannot start a process: %s", strerror(errno));
-    return connect_to(emulator, plan->folder, err);
+    return connect_to(vm, plan->folder, err);
 }
 
 /* ---- checkpoints ---- */
@@ -175,20 +175,20 @@ static void add_shell_path(struct text *text, const char *path)
     text_add(text, "'");
 }
 
-static bool wait_for_migration(struct emulator *emulator, struct err *err)
+static bool wait_for_migration(struct vm *vm, struct err *err)
 {
     for (;;) {
-        if (!emulator_do(emulator, "{\"execute\": \"query-migrate\"}", err))
+        if (!vm_do(vm, "{\"execute\": \"query-migrate\"}", err))
             return false;
-        if (strstr(emulator->answer.at, "\"status\": \"completed\""))
+        if (strstr(vm->answer.at, "\"status\": \"completed\""))
             return true;
-        if (strstr(emulator->answer.at, "\"status\": \"failed\""))
+        if (strstr(vm->answer.at, "\"status\": \"failed\""))
             return err_set(err, "boot: QEMU cannot move its state");
         nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
     }
 }
 
-bool emulator_save(struct emulator *emulator, const char *path, const char *head, struct err *err)
+bool vm_save(struct vm *vm, const char *path, const char *head, struct err *err)
 {
     struct text command = {0};
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -199,17 +199,17 @@ bool emulator_save(struct emulator *emulator, const char *path, const char *head
     text_add(&command, "{\"execute\": \"migrate\", \"arguments\": {\"uri\": \"exec:cat >>");
     add_shell_path(&command, path);
     text_add(&command, "\"}}");
-    good = good && emulator_do(emulator, "{\"execute\": \"stop\"}", err) &&
-           emulator_do(emulator,
-                       "{\"execute\": \"migrate-set-parameters\", \"arguments\": {\"max-bandwidth\": "
-                       "1099511627776}}",
-                       err) &&
-           emulator_do(emulator, command.at, err) && wait_for_migration(emulator, err);
+    good = good && vm_do(vm, "{\"execute\": \"stop\"}", err) &&
+           vm_do(vm,
+                 "{\"execute\": \"migrate-set-parameters\", \"arguments\": {\"max-bandwidth\": "
+                 "1099511627776}}",
+                 err) &&
+           vm_do(vm, command.at, err) && wait_for_migration(vm, err);
     text_fini(&command);
-    return good && emulator_do(emulator, "{\"execute\": \"cont\"}", err);
+    return good && vm_do(vm, "{\"execute\": \"cont\"}", err);
 }
 
-bool emulator_load(struct emulator *emulator, const char *path, size_t head, struct err *err)
+bool vm_load(struct vm *vm, const char *path, size_t head, struct err *err)
 {
     struct text command = {0};
     text_add(&command, "{\"execute\": \"migrate-incoming\", \"arguments\": {\"uri\": \"exec:tail -c +%zu ",
@@ -217,8 +217,8 @@ bool emulator_load(struct emulator *emulator, const char *path, size_t head, str
     add_shell_path(&command, path);
     text_add(&command, "\"}}");
     struct err why;
-    bool good = emulator_do(emulator, command.at, &why) && wait_for_migration(emulator, &why) &&
-                emulator_do(emulator, "{\"execute\": \"cont\"}", &why);
+    bool good = vm_do(vm, command.at, &why) && wait_for_migration(vm, &why) &&
+                vm_do(vm, "{\"execute\": \"cont\"}", &why);
     text_fini(&command);
     return good ||
            err_set(err, "boot: cannot resume %.200s: QEMU does not take it; the file may be damaged", path);
@@ -226,37 +226,37 @@ bool emulator_load(struct emulator *emulator, const char *path, size_t head, str
 
 /* ---- its end ---- */
 
-double emulator_cpu(const struct emulator *emulator)
+double vm_cpu(const struct vm *vm)
 {
     clockid_t clock;
     struct timespec now = {0};
-    if (!clock_getcpuclockid(emulator->process, &clock))
+    if (!clock_getcpuclockid(vm->process, &clock))
         clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int emulator_end(struct emulator *emulator, double *cpu_s)
+int vm_end(struct vm *vm, double *cpu_s)
 {
     static const double kind_s = 2;
     struct rusage used = {0};
     int status = 0;
     double began = host_seconds();
     static const char quit[] = "{\"execute\": \"quit\"}";
-    bool asked = emulator->process > 0 && emulator->control >= 0 && !has_gone(emulator) &&
-                 send(emulator->control, quit, strlen(quit), MSG_NOSIGNAL) > 0;
-    if (emulator->process > 0 && !asked && !has_gone(emulator))
-        kill(emulator->process, SIGTERM);
-    text_fini(&emulator->answer);
-    if (emulator->process <= 0)
+    bool asked = vm->process > 0 && vm->control >= 0 && !has_gone(vm) &&
+                 send(vm->control, quit, strlen(quit), MSG_NOSIGNAL) > 0;
+    if (vm->process > 0 && !asked && !has_gone(vm))
+        kill(vm->process, SIGTERM);
+    text_fini(&vm->answer);
+    if (vm->process <= 0)
         return 0;
-    while (!has_gone(emulator) && host_seconds() - began < kind_s)
+    while (!has_gone(vm) && host_seconds() - began < kind_s)
         nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
-    if (!has_gone(emulator))
-        kill(emulator->process, SIGKILL);
-    while (wait4(emulator->process, &status, 0, &used) < 0 && errno == EINTR)
+    if (!has_gone(vm))
+        kill(vm->process, SIGKILL);
+    while (wait4(vm->process, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    if (emulator->control >= 0)
-        close(emulator->control);
+    if (vm->control >= 0)
+        close(vm->control);
     *cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
              1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
     return status;
