@@ -117,9 +117,11 @@ static bool make_job(struct boot *boot, int *status, struct err *err)
 
 static void write_head(struct boot *boot)
 {
-    text_add(&boot->head, "%semulator = %s\nmemory = %llu\nprocessors = %u\nwindow = %llu\n%s\n", head_line,
-             boot->kit.emulator, (unsigned long long)boot->options->memory, boot->options->cpus,
-             (unsigned long long)boot->options->window, boot->kit.identity.at);
+    const struct boot_options *options = boot->options;
+    text_add(&boot->head, "%semulator = %s\nmemory = %llu\nprocessors = %u\nclock = %s\nwindow = %llu\n%s\n",
+             head_line, boot->kit.emulator, (unsigned long long)options->memory, options->cpus,
+             options->counts_time ? "instructions" : "the host's", (unsigned long long)options->window,
+             boot->kit.identity.at);
 }
 
 /* A checkpoint is of the same guest, or is refused: the first line that differs is told. */
@@ -191,6 +193,7 @@ static bool has_booted(struct boot *boot, struct boot_result *result, struct err
 {
     result->boot_s = host_seconds() - boot->began;
     result->boot_cpu_s = vm_cpu(&boot->vm);
+    result->boot_instructions = boot->shared->booted;
     if (boot->options->checkpoint && !save(boot, result, err))
         return false;
     result->stopped = boot->options->checkpoint_stop;
@@ -288,6 +291,7 @@ static bool start(struct boot *boot, struct err *err)
                            .memory = options->memory,
                            .window = options->window,
                            .cpus = options->cpus,
+                           .counts_time = options->counts_time,
                            .interactive = !options->command,
                            .resumes = options->resume,
                            .shared = boot->shared_file,

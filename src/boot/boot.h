@@ -28,6 +28,7 @@ struct boot_options {
     uint64_t memory, window; /* bytes of the guest, and of the GPU's window, powers of two */
     unsigned cpus;
     double timeout_s; /* 0: none */
+    bool counts_time; /* the guest's clock is its count of instructions */
     bool timing;
     uint64_t first_line, end_line; /* launches that are kept one by one */
     const _Atomic int *interrupt;
@@ -44,6 +45,7 @@ struct boot_result {
     bool stopped;       /* after the checkpoint, as asked for */
     bool interrupted;
     double boot_s, boot_cpu_s; /* until the guest had booted, or was resumed */
+    uint64_t boot_instructions;
     double checkpoint_s;
     uint64_t checkpoint_bytes;
     double wall_s, cpu_s; /* in all */

@@ -152,7 +152,8 @@ static bool put_program(const struct bundle_plan *plan, const char *path, int *s
     return good;
 }
 
-/* One of our folders, whole: "cuda" becomes heddle/cuda. Links in it stay links. */
+/* One of our folders, whole: "cuda" becomes heddle/cuda. A library that goes by several names stays one file:
+ * in an installation all of them are links to another folder. */
 static bool put_folder(const struct bundle_plan *plan, const char *folder, int *status, struct err *err)
 {
     bool good = true;
@@ -167,9 +168,11 @@ static bool put_folder(const struct bundle_plan *plan, const char *folder, int *
         text_add(&to, "%s/%s", plan->folder, name.at);
         ssize_t length = readlink(from.at, target, sizeof target - 1);
         target[length > 0 ? length : 0] = 0;
-        if (length > 0 && !strchr(target, '/')) {
+        bool is_alias = length > 0 && strcmp(last_part(target), entry->d_name) != 0;
+        if (is_alias) {
             make_folders(to.at);
-            good = !symlink(target, to.at);
+            good = !symlink(last_part(target), to.at) ||
+                   err_set(err, "boot: cannot write to %.200s: %s", plan->folder, strerror(errno));
         } else {
             good = put(plan, from.at, name.at, err) && put_libraries(plan, from.at, status, err);
         }

@@ -24,6 +24,7 @@ struct boot_region {
 struct boot_shared {
     struct boot_cpu cpus[BOOT_CPUS_MOST];
     _Atomic uint64_t gpu[BOOT_GPU_WORDS]; /* written by the machine, as it goes on */
+    _Atomic uint64_t booted;              /* instructions until the guest had booted */
     struct boot_region region;
 };
 

@@ -48,7 +48,12 @@ static void fill_words(const struct vm_plan *plan, struct words *words)
     add(words, "-no-reboot", NULL);
     add(words, "-machine", "pc");
     add(words, "-accel", "tcg");
-    add(words, "-cpu", "max,-erms,-fsrm"); /* QEMU copies byte by byte where strings are told to be fast */
+    /* without -erms, -fsrm: QEMU copies byte by byte where the processor says that strings are fast */
+    add(words, "-cpu", "max,-erms,-fsrm%s", plan->counts_time ? ",-rdrand,-rdseed" : "");
+    if (plan->counts_time) {
+        add(words, "-icount", "shift=0,sleep=off");
+        add(words, "-rtc", "base=2020-01-01,clock=vm");
+    }
     add(words, "-m", "%lluM", (unsigned long long)(plan->memory >> 20));
     add(words, "-smp", "%u", plan->cpus);
     add(words, "-display", "none");

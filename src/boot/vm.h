@@ -15,6 +15,7 @@ struct vm_plan {
     const char *job, *share; /* folders for the guest; share: or NULL */
     uint64_t memory, window; /* bytes */
     unsigned cpus;
+    bool counts_time;        /* the guest's clock is its count of instructions */
     bool interactive;        /* Ctrl-C is the guest's */
     bool resumes;            /* nothing runs before vm_load */
     int shared, plugin_bell; /* descriptors for the plugin */

@@ -45,6 +45,7 @@ static const struct option_row options[] = {
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     STATS_LAUNCHES_OPTION,
     {"--timeout", "SECONDS", "end a guest that runs longer (real time): exit status 124"},
+    {"--icount", NULL, "the guest's clock counts its instructions, instead of the host's time"},
     {"--cpus", "N", "processors of the guest (1 unless told)"},
     {"--memory", "SIZE", "memory of the guest (1GiB unless told)"},
     {"--window", "SIZE", "memory of the PCI device, for four programs at a time (64GiB unless told)"},
@@ -113,6 +114,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->stats_launches = value;
     else if (!strcmp(row->name, "--timeout"))
         return take_timeout(value, &how->timeout_s, err);
+    else if (!strcmp(row->name, "--icount"))
+        how->counts_time = true;
     else if (!strcmp(row->name, "--cpus"))
         return take_cpus(value, &how->cpus, err);
     else if (!strcmp(row->name, "--memory"))
@@ -141,6 +144,8 @@ static bool makes_sense(const struct boot_request *request, struct err *err)
         return err_set(err,
                        "--checkpoint does not go with --resume: a guest is saved when it has booted, and "
                        "a resumed one has");
+    if (how->counts_time && how->cpus > 1)
+        return err_set(err, "--icount needs one processor (--cpus 1)");
     if (how->share && !is_folder(how->share))
         return err_set(err, "--share: %.200s is no folder", how->share);
     if (how->share && strchr(how->share, ','))
@@ -168,9 +173,11 @@ static void tell_guest(const struct boot_request *request, const struct boot_res
 {
     struct text text = {0};
     const struct boot_options *how = &request->how;
-    text_add(&text, "heddle: guest: %s in %.2f s (%.2f s of CPU); ended after %.2f s (%.2f s)\n",
-             how->resume ? "resumed" : "booted", result->boot_s, result->boot_cpu_s, result->wall_s,
-             result->cpu_s);
+    text_add(&text, "heddle: guest: %s in %.2f s (%.2f s of CPU", how->resume ? "resumed" : "booted",
+             result->boot_s, result->boot_cpu_s);
+    if (!how->resume)
+        text_add(&text, ", %llu instructions", (unsigned long long)result->boot_instructions);
+    text_add(&text, "); ended after %.2f s (%.2f s)\n", result->wall_s, result->cpu_s);
     if (how->checkpoint)
         text_add(&text, "heddle: guest: checkpoint %s of %.1f MB written in %.2f s\n", how->checkpoint,
                  1e-6 * (double)result->checkpoint_bytes, result->checkpoint_s);

@@ -58,6 +58,7 @@ static void on_mark(unsigned cpu, void *user)
     (void)cpu;
     switch (both & 0xffff) {
     case HEDDLE_MARK_READY:
+        atomic_store(&shared->booted, now);
         if (eventfd_write(bell, 1))
             _exit(1);
         break;
