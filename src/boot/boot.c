@@ -104,7 +104,6 @@ static bool make_job(struct boot *boot, int *status, struct err *err)
                                .programs = options->programs,
                                .command = options->command,
                                .description = description.at,
-                               .timing = options->timing,
                                .shares = options->share,
                                .first_line = options->first_line,
                                .end_line = options->end_line};

@@ -204,7 +204,7 @@ static void add_script(const struct bundle_plan *plan, struct text *text)
                    "export LD_PRELOAD=/job/heddle/cuda/libheddle_preload.so LD_LIBRARY_PATH=");
     for (const char *const *own = plan->libraries; *own; own++)
         text_add(text, "%s/job/heddle/%s", own == plan->libraries ? "" : ":", last_part(*own));
-    text_add(text, "\nexport HEDDLE_MODE=%s\n", plan->timing ? "timing" : "functional");
+    text_add(text, "\n");
     if (plan->end_line > plan->first_line)
         text_add(text, "export HEDDLE_STATS_LAUNCHES=%llu-%llu\n", (unsigned long long)plan->first_line,
                  (unsigned long long)plan->end_line - 1);

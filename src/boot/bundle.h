@@ -14,7 +14,7 @@ struct bundle_plan {
     const char *const *programs;  /* of the host, for the guest's PATH; ends in NULL, or NULL */
     char *const *command;         /* ends in NULL; or NULL: a shell */
     const char *description;      /* the file with the machine's system */
-    bool timing, shares;
+    bool shares;
     uint64_t first_line, end_line; /* launches that are kept one by one */
 };
 

@@ -114,7 +114,6 @@ static bool options_of(struct driver_options *options)
         !launches_of("HEDDLE_KERNELS", &options->record.first_launch, &options->record.end_launch, 0))
         return false;
     timing->attach = text_of("HEDDLE_ATTACH");
-    timing->untimed = timing->attach && text_of("HEDDLE_MODE") && !timing->on;
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");

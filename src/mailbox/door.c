@@ -108,6 +108,7 @@ static bool sit_down(struct seat *seat, const struct door_welcome *welcome, cons
     seat->gpu_count = welcome->gpu_count;
     seat->mailbox = map_shared(files[0], welcome->mailbox_offset, sizeof *seat->mailbox);
     seat->now_ps = welcome->now_ps;
+    seat->untimed = welcome->untimed;
     if (!seat->mailbox)
         return err_set(err, "cannot map the machine's mailbox: %s", strerror(errno));
     seat->bounce = welcome->has_bell
@@ -310,6 +311,7 @@ bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_
     struct door_welcome welcome = {.number = number, .gpu_count = plan->gpu_count, .now_ps = now_ps};
     *seat =
         (struct seat){.number = number, .gpu_count = plan->gpu_count, .socket = visitor, .now_ps = now_ps};
+    welcome.untimed = plan->untimed;
     bool good = make_seat(plan, seat, &files[0], &welcome.mailbox_offset, err);
     if (good && plan->window) {
         welcome.has_bell = 1;

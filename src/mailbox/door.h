@@ -23,6 +23,7 @@ struct seat {
     char
         *bounce; /* of a device: SEAT_BOUNCE_BYTES for copies of memory that only the program sees; or NULL */
     uint64_t now_ps; /* the machine's time when the program sat down */
+    bool untimed;    /* that machine keeps no time */
     struct seat_memory host, gpus[SEAT_GPUS_MOST];
 };
 
@@ -41,7 +42,8 @@ struct door_welcome {
     uint32_t number, gpu_count;
     uint64_t now_ps;
     uint64_t mailbox_offset; /* in its file */
-    uint32_t has_bell;       /* the memory is a device's: there is a doorbell, to be rung as: */
+    uint32_t untimed;
+    uint32_t has_bell; /* the memory is a device's: there is a doorbell, to be rung as: */
     uint32_t bell_offset, bell_value;
     struct seat_memory host, gpus[SEAT_GPUS_MOST];
 };
@@ -78,6 +80,7 @@ struct seat_plan {
     uint64_t host_bytes, gpu_bytes;
     uint32_t gpu_count;
     const struct seat_window *window; /* or NULL: files of their own */
+    bool untimed;
 };
 uint32_t seat_plan_most(const struct seat_plan *plan); /* seats that the host has addresses for */
 

@@ -632,6 +632,7 @@ bool serve_run(const struct serve_options *options, struct serve_counts *counts,
     serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,
                                      .gpu_bytes = SEAT_GPU_BYTES(system->gpu.memory),
                                      .gpu_count = (uint32_t)system->spec.gpus};
+    serve->plan.untimed = options->untimed;
     if (options->window)
         plan_window(serve);
     uint32_t most = seat_plan_most(&serve->plan);
