@@ -1,8 +1,8 @@
 # cmake --install BUILD --prefix P. What is installed finds its files from where it is (src/base/install.c), so P can be moved.
 #
 #   bin/heddle
-#   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h, include/heddle_locality.h
-#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, threads/
+#   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h, include/heddle_locality.h, include/heddle_roi.h
+#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, boot/, threads/
 #   share/heddle/     systems/, studies/, bench/h200/, bench/r9nano/ (what real GPUs gave)
 set(parts ${CMAKE_INSTALL_LIBDIR}/heddle)
 
@@ -15,6 +15,7 @@ if(TARGET heddle_opencl)
 endif()
 install(TARGETS heddle_hip LIBRARY DESTINATION ${parts}/hip NAMELINK_SKIP)
 install(TARGETS heddle_record DESTINATION ${parts}/record)
+install(TARGETS heddle_boot heddle_guest DESTINATION ${parts}/boot)
 install(TARGETS ${threads_programs} DESTINATION ${parts}/threads)
 # NVIDIA's names have a folder of their own: only programs that `heddle run` starts should find them.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
@@ -23,7 +24,7 @@ foreach(name ${cuda_names} libheddle.so)
     install(FILES ${PROJECT_BINARY_DIR}/installed/${name} DESTINATION ${parts}/cuda)
 endforeach()
 
-install(FILES include/heddle.h include/heddle_locality.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/heddle.h include/heddle_locality.h include/heddle_roi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY systems studies DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.ini")
 install(DIRECTORY bench/h200 bench/r9nano DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench FILES_MATCHING PATTERN "*.csv")
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -24,6 +24,8 @@ struct attach {
     struct observed observed[SEAT_GPUS_MOST];
     struct task *running;    /* in the order they were begun */
     uint64_t tasks, objects; /* so far */
+    uint64_t bounced;        /* copies under way whose bytes are in seat.bounce, */
+    uint64_t bounce_next;    /* up to here */
     uint64_t now_ps;
     enum machine_end end;
     _Atomic bool gone; /* the machine's process has ended */

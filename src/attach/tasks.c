@@ -21,6 +21,27 @@ static const struct task_side *carried_side(const struct attach *attach, const s
     return is_seen(attach, task, &task->to) ? NULL : &task->to;
 }
 
+/* Where there is such memory and room in it, bytes of a copy are not sent, but put there, or found there when
+ * the copy has ended. All of it is free when no such copy is under way. */
+static void take_bounce(struct attach *attach, struct task *task)
+{
+    uint64_t bytes = letter_row_bytes(task);
+    task->bounce = 0;
+    if (!attach->bounced)
+        attach->bounce_next = 0;
+    if (!attach->seat.bounce || bytes > SEAT_BOUNCE_BYTES - attach->bounce_next)
+        return;
+    task->bounce = attach->bounce_next + 1;
+    attach->bounce_next += bytes;
+    attach->bounced++;
+}
+
+static void give_bounce(struct attach *attach, struct task *task)
+{
+    attach->bounced -= task->bounce != 0;
+    task->bounce = 0;
+}
+
 /* ---- begin ---- */
 
 static void fill_kernel(struct letter_begin *letter, const struct launch *launch)
@@ -40,6 +61,9 @@ void attach_begin(struct machine *machine, struct task *task)
     struct task **last = &attach->running;
     struct letter_begin letter = {.number = ++attach->tasks, .task = *task};
     const struct task_side *carried = carried_side(attach, task);
+    if (carried)
+        take_bounce(attach, task);
+    letter.task.bounce = carried ? task->bounce : 0;
     struct archive body = archive_writer();
     task_add_wishes(&letter.task, &attach->options.wishes);
     task->state = TASK_RUNNING;
@@ -52,7 +76,9 @@ void attach_begin(struct machine *machine, struct task *task)
     if (task->launch)
         fill_kernel(&letter, task->launch);
     letter.is_carried = carried;
-    if (carried == &task->from)
+    if (carried == &task->from && task->bounce)
+        letter_put_rows(task, carried, attach->seat.bounce + task->bounce - 1);
+    else if (carried == &task->from)
         letter_take_rows(task, carried, &letter.bytes);
     letter_begin_archive(&letter, &body);
     letter_begin_fini(&letter);
@@ -76,8 +102,13 @@ static void take_news(struct attach *attach, struct task *task, struct letter_ne
     if (news->printed.length && task->launch)
         fwrite(news->printed.at, 1, news->printed.length, task->launch->print);
     const struct task_side *carried = carried_side(attach, task);
+    struct text bounced = {.length = letter_row_bytes(task)};
+    if (carried && task->bounce)
+        bounced.at = attach->seat.bounce + task->bounce - 1;
     if (news->state == TASK_DONE && carried == &task->to)
-        letter_give_rows(task, carried, &news->bytes);
+        letter_give_rows(task, carried, bounced.at ? &bounced : &news->bytes);
+    if (carried && news->state != TASK_RUNNING)
+        give_bounce(attach, task);
     gpu_kernel_stats_fini(&task->stats);
     task->state = (enum task_state)news->state;
     task->start_ps = news->start_ps;

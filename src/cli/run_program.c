@@ -317,7 +317,8 @@ static bool start_machine(struct run *run, struct err *err)
     if (!run->request->timing.shared)
         return true;
     text_add(&run->machine_path, "%s/machine", run->folder);
-    return shared_machine_start(&run->machine, run->machine_path.at, run->system, run->threads, err);
+    struct serve_options how = {.path = run->machine_path.at, .system = run->system, .threads = run->threads};
+    return shared_machine_start(&run->machine, "run: --shared", &how, err);
 }
 
 bool cmd_run_wait(struct run *run, struct err *err)

@@ -1,7 +1,6 @@
 #include "cli/shared_machine.h"
 #include "cli/cli.h"
 #include "base/text.h"
-#include "serve/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +17,11 @@
 static const double patience_s = 0.2;
 
 /* In the child, which tells why it could not become the machine; later it can only complain. */
-static _Noreturn void become_machine(const char *path, const struct system *system, unsigned threads,
-                                     int tell)
+static _Noreturn void become_machine(const struct serve_options *asked, int tell)
 {
-    struct serve_options how = {.path = path,
-                                .system = system,
-                                .threads = threads,
-                                .patience_s = patience_s,
-                                .interrupt = &interrupted};
+    struct serve_options how = *asked;
+    how.patience_s = patience_s;
+    how.interrupt = &interrupted;
     struct serve_counts counts;
     struct err err;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,31 +42,32 @@ static bool has_ended(struct shared_machine *machine)
     return true;
 }
 
-static bool tell_why(int from, struct err *err)
+static bool tell_why(const char *command, int from, struct err *err)
 {
     struct err why = {.text = "the machine has ended"};
     ssize_t told = read(from, why.text, sizeof why.text);
-    return err_set(err, "run: --shared: %.250s", told < 0 ? strerror(errno) : why.text);
+    return err_set(err, "%s: %.250s", command, told < 0 ? strerror(errno) : why.text);
 }
 
-bool shared_machine_start(struct shared_machine *machine, const char *path, const struct system *system,
-                          unsigned threads, struct err *err)
+bool shared_machine_start(struct shared_machine *machine, const char *command,
+                          const struct serve_options *how, struct err *err)
 {
     struct text description = {0};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
-        return err_set(err, "run: cannot start a process: %s", strerror(errno));
-    text_add(&description, "%s.ini", path); /* which is written when programs can attach */
+        return err_set(err, "%s: cannot start a process: %s", command, strerror(errno));
+    text_add(&description, "%s.ini", how->path); /* which is written when programs can attach */
     machine->process = fork();
     if (!machine->process) {
         close(ends[0]);
-        become_machine(path, system, threads, ends[1]);
+        become_machine(how, ends[1]);
     }
     close(ends[1]);
-    bool good = machine->process > 0 || err_set(err, "run: cannot start a process: %s", strerror(errno));
+    bool good =
+        machine->process > 0 || err_set(err, "%s: cannot start a process: %s", command, strerror(errno));
     while (good && access(description.at, F_OK)) {
         if (has_ended(machine))
-            good = tell_why(ends[0], err);
+            good = tell_why(command, ends[0], err);
         else
             nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
     }

@@ -1,10 +1,10 @@
-/* The machine of `heddle run --shared`, in a process of its own: all processes of the program attach to it.
- */
+/* The machine of `heddle run --shared` and of `heddle boot`, in a process of its own: all processes of the
+ * program, or of the guest, attach to it. */
 #ifndef CLI_SHARED_MACHINE_H
 #define CLI_SHARED_MACHINE_H
 
 #include "base/err.h"
-#include "system/system.h"
+#include "serve/serve.h"
 
 #include <sys/types.h>
 
@@ -12,9 +12,9 @@ struct shared_machine {
     pid_t process; /* 0: none */
 };
 
-/* Returns when programs can attach at this path. */
-bool shared_machine_start(struct shared_machine *machine, const char *path, const struct system *system,
-                          unsigned threads, struct err *err);
+/* Returns when programs can attach. `command` is for messages: "run: --shared". */
+bool shared_machine_start(struct shared_machine *machine, const char *command,
+                          const struct serve_options *how, struct err *err);
 void shared_machine_end(struct shared_machine *machine);
 
 #endif

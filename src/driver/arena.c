@@ -79,16 +79,19 @@ bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *
     return true;
 }
 
-bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, struct err *err)
+bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, uint64_t file_offset,
+                       struct err *err)
 {
     *arena = (struct arena){0};
-    void *memory =
-        mmap(pointer(at), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
+    void *memory = mmap(pointer(at), bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return err_set(err, "the machine's memory cannot be at its address 0x%llx in this program: %s",
                        (unsigned long long)at, strerror(errno));
     begin(arena, memory, bytes);
     arena->file = file;
+    arena->file_offset = file_offset;
+    arena->is_in_file = true;
     return true;
 }
 
@@ -163,12 +166,22 @@ static uint64_t take_free(struct arena *arena, uint64_t bytes, uint64_t alignmen
     return 0;
 }
 
+/* Of a file's bytes only what is used is mapped: memory of a device has all its page table entries from the
+ * start. */
+static bool open_pages(struct arena *arena, uint64_t from, uint64_t to)
+{
+    if (!arena->is_in_file)
+        return !mprotect(pointer(from), to - from, PROT_READ | PROT_WRITE);
+    return mmap(pointer(from), to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                arena->file, (off_t)(arena->file_offset + from - arena->base)) != MAP_FAILED;
+}
+
 static bool commit(struct arena *arena, uint64_t end)
 {
     if (end <= arena->committed)
         return true;
     uint64_t to = min_u64(arena->end, round_up(end, commit_step));
-    if (mprotect(pointer(arena->committed), to - arena->committed, PROT_READ | PROT_WRITE))
+    if (!open_pages(arena, arena->committed, to))
         return false;
     arena->committed = to;
     return true;

@@ -27,6 +27,8 @@ struct arena {
     uint64_t resting_bytes;
     uint64_t small_bytes; /* taken in pieces that huge pages are for */
     int file;             /* its bytes, or those of `shared`, from `base` on; -1: none yet */
+    uint64_t file_offset; /* of the byte at `base` */
+    bool is_in_file;      /* all of it: it is mapped as far as it can be touched */
     bool file_is_own;     /* which has the shared pages only */
     struct span *shared;  /* whole pages that are in the file */
     size_t shared_count, shared_capacity;
@@ -36,8 +38,9 @@ struct arena {
  * less where the host limits address space. */
 bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err);
 
-/* An arena that another process has, too: at this address, with the bytes of this file. */
-bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, struct err *err);
+/* An arena that another process has, too: at this address, with the bytes of this file from there on. */
+bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int file, uint64_t file_offset,
+                       struct err *err);
 void arena_fini(struct arena *arena);
 
 /* The first bytes of an arena are never taken: whoever shares its file may use them. */

@@ -165,7 +165,9 @@ static void note(const struct command *command, const struct task *task, enum co
                                  .bytes = bytes,
                                  .start_ps = task->start_ps,
                                  .end_ps = task->end_ps};
-    ledger_add_copy(&command->stream->device->driver->ledger, &record);
+    struct driver *driver = command->stream->device->driver;
+    if (!driver->options.timing.untimed)
+        ledger_add_copy(&driver->ledger, &record);
 }
 
 static void run_copy(struct command *command)

@@ -32,7 +32,8 @@ static bool init_arena(struct device *device, struct err *err)
 {
     const struct attach *attach = device->driver->attach;
     const struct seat_memory *shared = attach ? &attach_seat(attach)->gpus[device->index] : NULL;
-    return shared ? arena_init_shared(&device->arena, shared->at, shared->bytes, shared->file, err)
+    return shared ? arena_init_shared(&device->arena, shared->at, shared->bytes, shared->file, shared->offset,
+                                      err)
                   : arena_init(&device->arena, SEAT_GPU_BYTES(device->spec->memory),
                                itrace_device_at(device->index), err);
 }

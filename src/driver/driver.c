@@ -152,6 +152,7 @@ static bool enter_machine(struct driver *driver, struct err *err)
     driver->attach = attach_new(timing->attach, timing->seat ? timing->seat - 1 : SEAT_ANY, err);
     if (!driver->attach)
         return false;
+    driver->options.timing.untimed = attach_seat(driver->attach)->untimed;
     text_add(&path, "%s.ini", timing->attach);
     driver->options.system = path.at;
     driver->options.settings = NULL;

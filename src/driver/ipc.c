@@ -80,7 +80,8 @@ static bool read_note(const struct driver *driver, const struct ipc_handle *hand
 
 static bool can_share(const struct driver *driver)
 {
-    return !driver->timeline || timeline_is_elsewhere(driver);
+    bool is_device = driver->devices[0].arena.file_offset; /* of a guest: all programs have one file */
+    return !driver->timeline || (timeline_is_elsewhere(driver) && !is_device);
 }
 
 static enum result cannot_share(struct driver *driver)

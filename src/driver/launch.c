@@ -223,10 +223,12 @@ static void end_launch(struct command *command, struct task *task)
 {
     struct launch_command *own = (struct launch_command *)command;
     own->record.interrupted = task->state == TASK_RUNNING;
-    own->record.timing = mem_alloc(1, sizeof *own->record.timing);
-    *own->record.timing = task->stats;
-    task->stats.profile = NULL; /* the record's now */
-    own->record.timed_kernel = own->kernel;
+    if (!own->base.stream->device->driver->options.timing.untimed) {
+        own->record.timing = mem_alloc(1, sizeof *own->record.timing);
+        *own->record.timing = task->stats;
+        task->stats.profile = NULL; /* the record's now */
+        own->record.timed_kernel = own->kernel;
+    }
     finish(own, task->state == TASK_DONE, &task->result);
 }
 

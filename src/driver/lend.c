@@ -84,7 +84,7 @@ static void note(const struct lend_command *lend, const struct task *task)
                                  .bytes = lend->lend.bytes,
                                  .start_ps = task->start_ps,
                                  .end_ps = task->end_ps};
-    if (task->state == TASK_DONE)
+    if (task->state == TASK_DONE && !lend->device->driver->options.timing.untimed)
         ledger_add_copy(&lend->device->driver->ledger, &record);
 }
 

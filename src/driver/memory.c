@@ -25,7 +25,8 @@ bool memory_init(struct driver *driver, struct err *err)
         !arena_init(&driver->memory.managed, host_bytes, UINT64_C(0x4d0000000000), err))
         return false;
     const struct seat_memory *shared = driver->attach ? &attach_seat(driver->attach)->host : NULL;
-    return shared ? arena_init_shared(&driver->memory.host, shared->at, shared->bytes, shared->file, err)
+    return shared ? arena_init_shared(&driver->memory.host, shared->at, shared->bytes, shared->file,
+                                      shared->offset, err)
                   : arena_init(&driver->memory.host, host_bytes, UINT64_C(0x4f0000000000), err);
 }
 

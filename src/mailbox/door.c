@@ -13,23 +13,7 @@
 
 static const char magic[8] = "HEDDLE1";
 
-enum { FILES_MOST = 2 + SEAT_GPUS_MOST, VISITOR_SECONDS = 5 };
-
-/* What a program says first, and what it hears. With a welcome come files: mailbox, host, GPUs. */
-struct hello {
-    char magic[8];
-    char version[24]; /* of Heddle */
-    uint64_t layout;  /* of what letters hold */
-    uint32_t wanted;
-};
-
-struct welcome {
-    char magic[8];
-    char refusal[256]; /* "": welcome */
-    uint32_t number, gpu_count;
-    uint64_t now_ps;
-    struct seat_memory host, gpus[SEAT_GPUS_MOST];
-};
+enum { FILES_MOST = 3 + SEAT_GPUS_MOST, VISITOR_SECONDS = 5, BELL_BYTES = 4096 };
 
 static bool address_of(const char *path, struct sockaddr_un *address, struct err *err)
 {
@@ -94,27 +78,44 @@ static void close_files(const int *files, size_t count)
 
 /* ---- the program's side ---- */
 
-static void *map_shared(int file, size_t bytes)
+static void *map_shared(int file, uint64_t offset, size_t bytes)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool sit_down(struct seat *seat, const struct welcome *welcome, const int *files, size_t count,
+/* It stays until the process ends. */
+static bool map_bell(int file, const struct door_welcome *welcome)
+{
+    char *at = map_shared(file, 0, BELL_BYTES);
+    if (!at)
+        return false;
+    close(file);
+    gate_use_bell((volatile uint32_t *)(void *)(at + welcome->bell_offset % BELL_BYTES), welcome->bell_value);
+    return true;
+}
+
+static bool sit_down(struct seat *seat, const struct door_welcome *welcome, const int *files, size_t count,
                      struct err *err)
 {
     if (memcmp(welcome->magic, magic, sizeof magic) != 0)
         return err_set(err, "what answers there is no machine of Heddle");
     if (*welcome->refusal)
         return err_set(err, "%.250s", welcome->refusal);
-    if (welcome->gpu_count > SEAT_GPUS_MOST || count != 2 + welcome->gpu_count)
+    if (welcome->gpu_count > SEAT_GPUS_MOST || count != 2 + welcome->gpu_count + welcome->has_bell)
         return err_set(err, "the machine's welcome makes no sense");
     seat->number = welcome->number;
     seat->gpu_count = welcome->gpu_count;
-    seat->mailbox = map_shared(files[0], sizeof *seat->mailbox);
+    seat->mailbox = map_shared(files[0], welcome->mailbox_offset, sizeof *seat->mailbox);
     seat->now_ps = welcome->now_ps;
+    seat->untimed = welcome->untimed;
     if (!seat->mailbox)
         return err_set(err, "cannot map the machine's mailbox: %s", strerror(errno));
+    seat->bounce = welcome->has_bell
+                       ? map_shared(files[0], welcome->mailbox_offset + SEAT_MAILBOX_BYTES, SEAT_BOUNCE_BYTES)
+                       : NULL;
+    if (welcome->has_bell && !map_bell(files[count - 1], welcome))
+        return err_set(err, "cannot map the machine's doorbell: %s", strerror(errno));
     close(files[0]);
     seat->host = welcome->host;
     seat->host.file = files[1];
@@ -128,7 +129,7 @@ static bool sit_down(struct seat *seat, const struct welcome *welcome, const int
 bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err *err)
 {
     struct sockaddr_un address;
-    struct welcome welcome = {0};
+    struct door_welcome welcome = {0};
     int files[FILES_MOST];
     size_t count = 0;
     struct err why;
@@ -142,7 +143,7 @@ bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err
         close(seat->socket);
         return false;
     }
-    struct hello hello = {.layout = letters_layout(), .wanted = wanted};
+    struct door_hello hello = {.layout = letters_layout(), .wanted = wanted};
     memcpy(hello.magic, magic, sizeof magic);
     snprintf(hello.version, sizeof hello.version, "%s", HEDDLE_VERSION);
     if (!send_with_files(seat->socket, &hello, sizeof hello, NULL, 0) ||
@@ -192,7 +193,7 @@ void door_close(struct door *door)
 
 void door_refuse(int visitor, const char *why)
 {
-    struct welcome welcome = {0};
+    struct door_welcome welcome = {0};
     memcpy(welcome.magic, magic, sizeof magic);
     snprintf(welcome.refusal, sizeof welcome.refusal, "%.250s", why);
     send_with_files(visitor, &welcome, sizeof welcome, NULL, 0);
@@ -201,7 +202,7 @@ void door_refuse(int visitor, const char *why)
 
 int door_answer(const struct door *door, uint32_t *wanted)
 {
-    struct hello hello = {0};
+    struct door_hello hello = {0};
     int visitor = accept4(door->socket, NULL, NULL, SOCK_CLOEXEC);
     if (visitor < 0)
         return -1;
@@ -243,12 +244,14 @@ uint32_t seat_plan_most(const struct seat_plan *plan)
     return seats;
 }
 
-static bool map_memory(struct seat_memory *memory, uint64_t at, uint64_t bytes, struct err *err)
+/* At this offset of the window's file, or, where there is no window, in a file of its own. */
+static bool map_memory(struct seat_memory *memory, const struct seat_window *window, uint64_t offset,
+                       uint64_t at, uint64_t bytes, struct err *err)
 {
-    int file = memfd_create("heddle-seat", MFD_CLOEXEC);
-    bool made = file >= 0 && !ftruncate(file, (off_t)bytes);
+    int file = window ? dup(window->file) : memfd_create("heddle-seat", MFD_CLOEXEC);
+    bool made = file >= 0 && (window || !ftruncate(file, (off_t)bytes));
     void *mapped = made ? mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0)
+                               MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, (off_t)offset)
                         : MAP_FAILED;
     if (mapped == MAP_FAILED) {
         err_set(err, "cannot make memory at 0x%llx that a program shares: %s", (unsigned long long)at,
@@ -257,20 +260,47 @@ static bool map_memory(struct seat_memory *memory, uint64_t at, uint64_t bytes, 
             close(file);
         return false;
     }
-    *memory = (struct seat_memory){at, bytes, file};
+    *memory = (struct seat_memory){at, bytes, offset, file};
     return true;
 }
 
-static bool make_seat(const struct seat_plan *plan, struct seat *seat, int *mailbox_file, struct err *err)
+/* A part of the window that a program has left is zero for the next one. */
+static bool clear_part(const struct seat_window *window, uint64_t first)
 {
+    return !fallocate(window->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
+                      (off_t)window->seat_bytes);
+}
+
+static int open_mailbox(const struct seat_window *window, uint64_t first)
+{
+    int file = window ? dup(window->file) : memfd_create("heddle-mailbox", MFD_CLOEXEC);
+    bool good =
+        file >= 0 && (window ? clear_part(window, first) : !ftruncate(file, (off_t)sizeof(struct mailbox)));
+    if (file >= 0 && !good)
+        close(file);
+    return good ? file : -1;
+}
+
+_Static_assert(sizeof(struct mailbox) <= SEAT_MAILBOX_BYTES, "a mailbox has room in a window");
+
+static bool make_seat(const struct seat_plan *plan, struct seat *seat, int *mailbox_file,
+                      uint64_t *mailbox_offset, struct err *err)
+{
+    const struct seat_window *window = plan->window;
     uint64_t base = seat_base(plan, seat->number);
-    *mailbox_file = memfd_create("heddle-mailbox", MFD_CLOEXEC);
-    if (*mailbox_file < 0 || ftruncate(*mailbox_file, sizeof *seat->mailbox) ||
-        !(seat->mailbox = map_shared(*mailbox_file, sizeof *seat->mailbox)))
+    uint64_t first = window ? window->first + seat->number * window->seat_bytes : 0;
+    uint64_t at = window ? first + SEAT_HEAD_BYTES : 0;
+    *mailbox_offset = first;
+    *mailbox_file = open_mailbox(window, first);
+    if (*mailbox_file < 0 ||
+        !(seat->mailbox = map_shared(*mailbox_file, *mailbox_offset, sizeof *seat->mailbox)))
         return err_set(err, "cannot make a mailbox: %s", strerror(errno));
-    bool good = map_memory(&seat->host, base, plan->host_bytes, err);
-    for (uint32_t i = 0; good && i < plan->gpu_count; i++)
-        good = map_memory(&seat->gpus[i], base + (1 + i) * SEAT_WINDOW, plan->gpu_bytes, err);
+    seat->bounce = window ? map_shared(*mailbox_file, first + SEAT_MAILBOX_BYTES, SEAT_BOUNCE_BYTES) : NULL;
+    bool good = map_memory(&seat->host, window, at, base, plan->host_bytes, err);
+    for (uint32_t i = 0; good && i < plan->gpu_count; i++) {
+        uint64_t offset = window ? at + plan->host_bytes + i * plan->gpu_bytes : 0;
+        good = map_memory(&seat->gpus[i], window, offset, base + (1 + i) * SEAT_WINDOW, plan->gpu_bytes, err);
+    }
     return good;
 }
 
@@ -278,10 +308,16 @@ bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_
                struct err *err)
 {
     int files[FILES_MOST] = {-1};
-    struct welcome welcome = {.number = number, .gpu_count = plan->gpu_count, .now_ps = now_ps};
+    struct door_welcome welcome = {.number = number, .gpu_count = plan->gpu_count, .now_ps = now_ps};
     *seat =
         (struct seat){.number = number, .gpu_count = plan->gpu_count, .socket = visitor, .now_ps = now_ps};
-    bool good = make_seat(plan, seat, &files[0], err);
+    welcome.untimed = plan->untimed;
+    bool good = make_seat(plan, seat, &files[0], &welcome.mailbox_offset, err);
+    if (good && plan->window) {
+        welcome.has_bell = 1;
+        welcome.bell_offset = plan->window->bell_offset;
+        welcome.bell_value = plan->window->bell_value;
+    }
     if (good) {
         memcpy(welcome.magic, magic, sizeof magic);
         welcome.host = seat->host;
@@ -298,9 +334,35 @@ bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_
         seat_unmap(seat);
         if (seat->mailbox)
             munmap(seat->mailbox, sizeof *seat->mailbox);
+        if (seat->bounce)
+            munmap(seat->bounce, SEAT_BOUNCE_BYTES);
         door_refuse(visitor, err->text);
     }
     return good;
+}
+
+/* ---- who carries words ---- */
+
+int door_carry(const char *path, const struct door_hello *hello, struct door_welcome *welcome,
+               uint32_t *files)
+{
+    struct sockaddr_un address;
+    struct err unused;
+    int came[FILES_MOST];
+    size_t count = 0;
+    if (!address_of(path, &address, &unused))
+        return -1;
+    int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = !connect(own, (struct sockaddr *)&address, sizeof address) &&
+                send_with_files(own, hello, sizeof *hello, NULL, 0) &&
+                receive_with_files(own, welcome, sizeof *welcome, came, &count);
+    close_files(came, count);
+    *files = (uint32_t)count;
+    if (!good) {
+        close(own);
+        return -1;
+    }
+    return own;
 }
 
 /* ---- both ---- */
@@ -327,6 +389,8 @@ bool seat_is_alive(const struct seat *seat)
 void seat_leave(struct seat *seat)
 {
     munmap(seat->mailbox, sizeof *seat->mailbox);
+    if (seat->bounce)
+        munmap(seat->bounce, SEAT_BOUNCE_BYTES);
     close(seat->socket);
 }
 

@@ -11,6 +11,7 @@ enum { SEATS_MOST = 8, SEAT_GPUS_MOST = 64, SEAT_ANY = SEATS_MOST };
 
 struct seat_memory {
     uint64_t at, bytes;
+    uint64_t offset; /* in the file */
     int file;
 };
 
@@ -19,7 +20,31 @@ struct seat {
     uint32_t gpu_count;
     int socket; /* open as long as the other side is there */
     struct mailbox *mailbox;
+    char
+        *bounce; /* of a device: SEAT_BOUNCE_BYTES for copies of memory that only the program sees; or NULL */
     uint64_t now_ps; /* the machine's time when the program sat down */
+    bool untimed;    /* that machine keeps no time */
+    struct seat_memory host, gpus[SEAT_GPUS_MOST];
+};
+
+/* What a program says first, and what it hears. With a welcome come files: mailbox, host, GPUs, and the
+ * doorbell if it has one. */
+struct door_hello {
+    char magic[8];
+    char version[24]; /* of Heddle */
+    uint64_t layout;  /* of what letters hold */
+    uint32_t wanted;
+};
+
+struct door_welcome {
+    char magic[8];
+    char refusal[256]; /* "": welcome */
+    uint32_t number, gpu_count;
+    uint64_t now_ps;
+    uint64_t mailbox_offset; /* in its file */
+    uint32_t untimed;
+    uint32_t has_bell; /* the memory is a device's: there is a doorbell, to be rung as: */
+    uint32_t bell_offset, bell_value;
     struct seat_memory host, gpus[SEAT_GPUS_MOST];
 };
 
@@ -39,10 +64,23 @@ struct door {
 bool door_open(struct door *door, const char *path, struct err *err);
 void door_close(struct door *door);
 
+/* Memory that all seats have parts of, one after another: a device's, which a guest of an emulator sees. */
+struct seat_window {
+    int file;
+    uint64_t first, seat_bytes; /* where the first part begins */
+    uint32_t bell_offset, bell_value;
+};
+/* Such a part begins with the mailbox, then come bytes of copies, the host's memory, and the GPUs'. */
+#define SEAT_MAILBOX_BYTES (UINT64_C(4) << 20)
+#define SEAT_BOUNCE_BYTES  (UINT64_C(64) << 20)
+#define SEAT_HEAD_BYTES    (SEAT_MAILBOX_BYTES + SEAT_BOUNCE_BYTES)
+
 /* Where things are: how much memory the host and every GPU have. */
 struct seat_plan {
     uint64_t host_bytes, gpu_bytes;
     uint32_t gpu_count;
+    const struct seat_window *window; /* or NULL: files of their own */
+    bool untimed;
 };
 uint32_t seat_plan_most(const struct seat_plan *plan); /* seats that the host has addresses for */
 
@@ -54,6 +92,13 @@ int door_answer(const struct door *door, uint32_t *wanted);
 bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_plan *plan, struct seat *seat,
                struct err *err);
 void door_refuse(int visitor, const char *why);
+
+/* ---- who carries words between a program that cannot come to the door, and the machine ---- */
+
+/* Says this at the door, and hears the answer; what files come with it is closed, and counted. Gives the
+ * socket, which stands for the program; -1: nobody answers. */
+int door_carry(const char *path, const struct door_hello *hello, struct door_welcome *welcome,
+               uint32_t *files);
 
 /* ---- both ---- */
 

@@ -126,6 +126,7 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->depth);
     flag_archive(&task->is_fill, archive);
     ARCHIVE_VALUE(archive, task->fill_word);
+    ARCHIVE_VALUE(archive, task->bounce);
 }
 
 void letter_begin_archive(struct letter_begin *begin, struct archive *archive)
@@ -203,6 +204,22 @@ void letter_give_rows(const struct task *task, const struct task_side *side, con
         for (uint64_t y = 0; y < task->height && bytes->length - given >= task->width;
              y++, given += task->width)
             memcpy(row_at(side, z, y), bytes->at + given, task->width);
+}
+
+void letter_put_rows(const struct task *task, const struct task_side *side, char *to)
+{
+    for (uint64_t z = 0; z < task->depth; z++)
+        for (uint64_t y = 0; y < task->height; y++, to += task->width)
+            memcpy(to, row_at(side, z, y), task->width);
+}
+
+uint64_t letter_row_bytes(const struct task *task)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(task->width, task->height, &bytes) ||
+                   __builtin_mul_overflow(bytes, task->depth, &bytes)
+               ? UINT64_MAX
+               : bytes;
 }
 
 uint64_t letter_side_bytes(const struct task *task, const struct task_side *side)

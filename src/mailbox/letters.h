@@ -100,6 +100,11 @@ void letter_passed_archive(struct letter_passed *passed, struct archive *archive
 void letter_take_rows(const struct task *task, const struct task_side *side, struct text *bytes);
 void letter_give_rows(const struct task *task, const struct task_side *side, const struct text *bytes);
 
+/* The same to this place; and how many bytes these are, UINT64_MAX: more than there are. A seat of a device
+ * (seat.bounce) has memory for them beside the letters: task.bounce says where, if not 0. */
+void letter_put_rows(const struct task *task, const struct task_side *side, char *to);
+uint64_t letter_row_bytes(const struct task *task);
+
 /* From its first byte to behind its last; UINT64_MAX: more than there are. */
 uint64_t letter_side_bytes(const struct task *task, const struct task_side *side);
 

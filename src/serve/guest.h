@@ -12,6 +12,7 @@ struct job {
     struct job *next;
     uint64_t number; /* the program's */
     bool begun;      /* by the machine */
+    bool counted;    /* in serve_live */
     struct task task;
     struct launch launch; /* of a kernel */
     void *params;
@@ -19,6 +20,7 @@ struct job {
     struct text printed; /* what was not told yet */
     char *carried;       /* of a copy: memory for the side that only the program sees; or NULL */
     struct task_side *carried_side;
+    char *bounce; /* where it comes from, or goes to; NULL: in letters */
 };
 
 struct loaded {

@@ -53,7 +53,7 @@ static void set_kernel(struct job *job, const struct guest *guest, const struct 
 /* ---- copies ---- */
 
 /* Memory that lies in pages as the program's does, so that all takes the same time. */
-static void carry(struct job *job, const struct letter_begin *letter)
+static void carry(struct job *job, const struct guest *guest, const struct letter_begin *letter)
 {
     struct task *task = &job->task;
     struct task_side *side = task->direction == COPY_TO_HOST ? &task->to : &task->from;
@@ -61,8 +61,13 @@ static void carry(struct job *job, const struct letter_begin *letter)
     job->carried = mem_alloc(letter_side_bytes(task, side) + 2 * HOST_PAGE, 1);
     job->carried_side = side;
     side->at = ((uintptr_t)job->carried + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE + shift;
+    if (task->bounce)
+        job->bounce = guest->seat.bounce + task->bounce - 1;
+    struct text bytes = letter->bytes;
+    if (task->bounce)
+        bytes = (struct text){.at = job->bounce, .length = letter_row_bytes(task)};
     if (side == &task->from)
-        letter_give_rows(task, side, &letter->bytes);
+        letter_give_rows(task, side, &bytes);
 }
 
 /* ---- jobs ---- */
@@ -99,9 +104,17 @@ static bool copy_makes_sense(const struct guest *guest, const struct letter_begi
            (task->is_fill || (task->from.is_host == from_host && is_there(guest, letter, &task->from, from)));
 }
 
+static bool bounces_well(const struct guest *guest, const struct task *task)
+{
+    uint64_t bytes = letter_row_bytes(task);
+    return !task->bounce || (guest->seat.bounce && task->bounce <= SEAT_BOUNCE_BYTES &&
+                             bytes <= SEAT_BOUNCE_BYTES - (task->bounce - 1));
+}
+
 static bool makes_sense(const struct guest *guest, const struct letter_begin *letter)
 {
-    return letter->task.gpu < guest->seat.gpu_count && (letter->is_kernel || copy_makes_sense(guest, letter));
+    return bounces_well(guest, &letter->task) && letter->task.gpu < guest->seat.gpu_count &&
+           (letter->is_kernel || copy_makes_sense(guest, letter));
 }
 
 struct job *job_new(struct guest *guest, const struct text *body)
@@ -117,7 +130,7 @@ struct job *job_new(struct guest *guest, const struct text *body)
         if (letter.is_kernel)
             set_kernel(job, guest, &letter);
         else if (letter.is_carried)
-            carry(job, &letter);
+            carry(job, guest, &letter);
         while (*last)
             last = &(*last)->next;
         *last = job;
@@ -160,7 +173,8 @@ void job_tell(struct job *job, struct archive *archive)
     news.printed = job->printed;
     job->printed = (struct text){0};
     if (task->state == TASK_DONE && job->carried_side == &task->to)
-        letter_take_rows(task, &task->to, &news.bytes);
+        job->bounce ? letter_put_rows(task, &task->to, job->bounce)
+                    : letter_take_rows(task, &task->to, &news.bytes);
     letter_news_archive(&news, archive);
     letter_news_fini(&news);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "serve/guest.h"
 #include "system/machine.h"
+#include "system/untimed.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ struct serve {
     struct door door;
     struct text description; /* the path of its file */
     struct seat_plan plan;
+    struct seat_window window; /* if there is one */
     uint32_t seats;
     struct guest guests[SEATS_MOST];
     struct machine_progress progress;
@@ -110,7 +112,7 @@ static void end_orphans(struct serve *serve)
             return;
         orphans |= guest->state == GUEST_GONE && has_kernels(guest);
     }
-    if (orphans)
+    if (orphans && !serve->options->untimed)
         machine_stop_kernels(serve->machine, "its program has gone");
 }
 
@@ -309,6 +311,39 @@ static void take_letter(struct serve *serve, struct guest *guest)
     text_fini(&text);
 }
 
+/* ---- what was done ---- */
+
+static void count_job(struct serve_live *live, struct job *job)
+{
+    const struct task *task = &job->task;
+    job->counted = true;
+    if (task->launch) {
+        live->kernels++;
+        live->warp_instructions += task->result.warp_instructions;
+        live->kernel_ps += task->end_ps - task->start_ps;
+    } else {
+        live->copies++;
+        live->copied_bytes += task->width * task->height * task->depth;
+    }
+}
+
+/* Before programs hear of it, so that whoever knows that a kernel has ended finds it counted. */
+static void count_done(struct serve *serve)
+{
+    struct serve_live *live = serve->options->live;
+    if (!live)
+        return;
+    live->programs = serve->counts.programs;
+    live->time_ps = machine_time(serve->machine);
+    EACH_GUEST(guest, serve)
+    {
+        for (struct job *job = guest->jobs; job; job = job->next) {
+            if (job->begun && !job->counted && job->task.state != TASK_RUNNING)
+                count_job(live, job);
+        }
+    }
+}
+
 /* ---- answers ---- */
 
 /* Nothing of malloc's is in use by kernels of a GPU that runs none. */
@@ -365,7 +400,8 @@ static bool answer_stopped(struct serve *serve)
     EACH_GUEST(guest, serve)
     {
         if (guest->state == GUEST_WAITS && atomic_load(&guest->seat.mailbox->stop)) {
-            machine_look(serve->machine);
+            if (!serve->options->untimed)
+                machine_look(serve->machine);
             answer(serve, guest, true, false, &err);
             some = true;
         }
@@ -401,7 +437,8 @@ static bool pass_time(struct serve *serve, struct err *err)
     bool good = machine_pass(serve->machine, until == UINT64_MAX ? until : until - now, &why);
     if (good || machine_end(serve->machine) == MACHINE_GOES_ON)
         return true;
-    machine_look(serve->machine);
+    if (!serve->options->untimed)
+        machine_look(serve->machine);
     if (is_stopped(serve))
         err_set(&why, "the machine was stopped");
     EACH_GUEST(guest, serve)
@@ -503,6 +540,7 @@ static bool work(struct serve *serve, struct err *err)
             continue;
         }
         begin_jobs(serve);
+        count_done(serve);
         if (!answer_stopped(serve) && !answer_waiting(serve) && !pass_time(serve, err))
             return false;
     }
@@ -557,12 +595,31 @@ static bool serve_all(struct serve *serve, struct err *err)
     if (!write_description(serve, err))
         return false;
     bool good = false;
-    if ((serve->machine = machine_new(serve->options->system, &machine, err))) {
+    serve->machine = serve->options->untimed ? machine_untimed_new(&machine)
+                                             : machine_new(serve->options->system, &machine, err);
+    if (serve->machine) {
         good = work(serve, err);
         close_all(serve);
     }
     unlink(serve->description.at);
     return good;
+}
+
+/* A quarter of a seat's part is for the host's memory, the rest for the GPUs'. */
+static void plan_window(struct serve *serve)
+{
+    static const uint64_t unit = UINT64_C(2) << 20;
+    const struct serve_window *window = serve->options->window;
+    struct seat_plan *plan = &serve->plan;
+    uint64_t part = window->bytes / window->seats / unit * unit;
+    serve->window = (struct seat_window){.file = window->file,
+                                         .first = window->first,
+                                         .seat_bytes = part,
+                                         .bell_offset = window->bell_offset,
+                                         .bell_value = window->bell_value};
+    plan->window = &serve->window;
+    plan->host_bytes = part / 4 / unit * unit;
+    plan->gpu_bytes = (part - SEAT_HEAD_BYTES - plan->host_bytes) / plan->gpu_count / unit * unit;
 }
 
 bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err)
@@ -575,8 +632,11 @@ bool serve_run(const struct serve_options *options, struct serve_counts *counts,
     serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,
                                      .gpu_bytes = SEAT_GPU_BYTES(system->gpu.memory),
                                      .gpu_count = (uint32_t)system->spec.gpus};
+    serve->plan.untimed = options->untimed;
+    if (options->window)
+        plan_window(serve);
     uint32_t most = seat_plan_most(&serve->plan);
-    serve->seats = options->programs ? options->programs : most;
+    serve->seats = options->programs ? options->programs : options->window ? options->window->seats : most;
     bool good = serve->seats && serve->seats <= most;
     if (!good)
         err_set(err, "%u programs with %u GPUs of %llu GiB each have no room in the host's addresses",

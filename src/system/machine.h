@@ -60,6 +60,8 @@ struct task {
     uint64_t number;       /* in the order they were begun */
     uint64_t device_place; /* of a copy that waits or is under way: a side that is a GPU's, the source before
                               the other */
+    uint64_t
+        bounce; /* of a machine elsewhere: where a copy's bytes are carried (mailbox/letters.h), plus 1 */
 };
 
 static inline void task_add_wishes(struct task *task, const struct task_wishes *more)

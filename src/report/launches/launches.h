@@ -103,11 +103,13 @@ struct launch_run {
     bool timing;
     unsigned threads;
     double wall_s, cpu_s;
-    int signal;                    /* that ended it, or 0 */
-    int exit_status;               /* else */
-    bool interrupted;              /* the user ended it */
-    uint64_t first_line, end_line; /* launches that were kept one by one */
-    uint64_t hot_places;           /* lines of profiles to show */
+    int signal;                                 /* that ended it, or 0 */
+    int exit_status;                            /* else */
+    bool interrupted;                           /* the user ended it */
+    uint64_t first_line, end_line;              /* launches that were kept one by one */
+    uint64_t hot_places;                        /* lines of profiles to show */
+    const struct launch_option *guest, *region; /* counts of a guest (heddle boot) and of its region of
+                                                   interest; or NULL */
 };
 
 struct launch_option {

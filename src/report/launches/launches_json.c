@@ -226,6 +226,26 @@ static void write_config(struct json_writer *json, const struct launch_run *run)
     json_close(json);
 }
 
+static void write_counts(struct json_writer *json, const struct launch_option *counts)
+{
+    for (; counts->name; counts++)
+        json_put_count(json, counts->name, counts->value);
+}
+
+static void write_guest(struct json_writer *json, const struct launch_run *run)
+{
+    if (!run->guest)
+        return;
+    json_open_object(json, "guest");
+    write_counts(json, run->guest);
+    if (run->region) {
+        json_open_object(json, "region");
+        write_counts(json, run->region);
+        json_close(json);
+    }
+    json_close(json);
+}
+
 static void write_copies(struct json_writer *json, const struct launches *lines)
 {
     static const char *const names[] = {
@@ -331,6 +351,7 @@ bool launches_write(struct launches *lines, const struct launch_run *run, const 
     if (run->timing)
         write_copies(&json, lines);
     write_links(&json, lines);
+    write_guest(&json, run);
     write_kept(&json, lines, run);
     json_open_list(&json, "kernels");
     for (size_t i = 0; i < lines->kernel_count; i++)

@@ -1,5 +1,5 @@
-/* The part of QEMU's interface for plugins that the recorder uses, declared anew from its documentation: as
- * version 1 has it (QEMU 5 to 8). QEMU's names are kept, as they are what is linked by. */
+/* The part of QEMU's interface for plugins that ours use (here, and src/boot/plugin), declared anew from its
+ * documentation: as version 1 has it (QEMU 5 to 8). QEMU's names are kept, as they are what is linked by. */
 #ifndef TRACE_QEMU_API_H
 #define TRACE_QEMU_API_H
 
@@ -57,6 +57,11 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, plugin_b
                                           void *user);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction, plugin_memory_fn *call,
                                       int registers, int reads_or_writes, void *user);
+
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction, plugin_block_fn *call,
+                                            int registers, void *user);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *instruction); /* its bytes */
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 
 unsigned qemu_plugin_mem_size_shift(plugin_meminfo info); /* 3: eight bytes */
 bool qemu_plugin_mem_is_store(plugin_meminfo info);
