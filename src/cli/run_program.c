@@ -223,7 +223,12 @@ static bool check_program(struct run *run, struct err *err)
 {
     struct text missing = {0};
     bool uses_opencl = false;
-    switch (kind_of(run->path)) {
+    enum program_kind kind = kind_of(run->path);
+    if (run->cpu && !run_cpu_prepare(run->cpu, run->path, &run->status, err))
+        return false;
+    if (run->cpu && kind != PROGRAM_DYNAMIC) /* it uses no GPU */
+        return true;
+    switch (kind) {
     case PROGRAM_FOREIGN:
         err_set(err, "run: %.200s is a program for another kind of machine, not for 64-bit x86", run->path);
         return fail(run, EXIT_CANNOT_RUN);
@@ -295,9 +300,9 @@ static bool choose_lines(struct run *run, struct err *err)
 }
 
 bool cmd_run_prepare(struct run *run, const struct run_request *request, const struct system *system,
-                     unsigned threads, struct err *err)
+                     unsigned threads, struct run_cpu *cpu, struct err *err)
 {
-    *run = (struct run){.request = request, .status = 1, .system = system, .threads = threads};
+    *run = (struct run){.request = request, .status = 1, .system = system, .threads = threads, .cpu = cpu};
     return find_program(run, err) && find_libraries(run, err) && make_folder(run, err) &&
            check_program(run, err) && identify(run, err) && choose_lines(run, err);
 }
@@ -306,7 +311,10 @@ bool cmd_run_prepare(struct run *run, const struct run_request *request, const s
 static void prepare(void *user)
 {
     const struct run *run = user;
-    set_environment(run);
+    if (run->cpu)
+        run_cpu_child(run->cpu);
+    else
+        set_environment(run);
     if (run->identity.length || run->request->trace_mem ||
         run->request->timing.record) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
@@ -329,9 +337,18 @@ bool cmd_run_wait(struct run *run, struct err *err)
                               .user = run,
                               .status = EXIT_FAILED};
     guard_start(run->folder);
+    if (run->cpu) {
+        run_cpu_make_words(run->cpu, run->path, run->request->words, NULL, NULL);
+        process.path = run->cpu->emulator;
+        process.words = run->cpu->words;
+    }
     bool started = start_machine(run, err) && process_start(&process, err);
+    if (started && run->cpu)
+        run_cpu_begin(run->cpu);
     if (started)
         process_wait(&process);
+    if (started && run->cpu)
+        run_cpu_end(run->cpu);
     shared_machine_end(&run->machine);
     run->interrupted = started && process_asked_to_end();
     run->status = process.status;

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+struct json_writer;
+
 /* A launch by itself. */
 struct launch_one {
     const char *kernel;
@@ -103,11 +105,13 @@ struct launch_run {
     bool timing;
     unsigned threads;
     double wall_s, cpu_s;
-    int signal;                    /* that ended it, or 0 */
-    int exit_status;               /* else */
-    bool interrupted;              /* the user ended it */
-    uint64_t first_line, end_line; /* launches that were kept one by one */
-    uint64_t hot_places;           /* lines of profiles to show */
+    int signal;                                               /* that ended it, or 0 */
+    int exit_status;                                          /* else */
+    bool interrupted;                                         /* the user ended it */
+    uint64_t first_line, end_line;                            /* launches that were kept one by one */
+    uint64_t hot_places;                                      /* lines of profiles to show */
+    void (*more)(const void *user, struct json_writer *json); /* adds to the JSON; or NULL */
+    const void *user;
 };
 
 struct launch_option {
