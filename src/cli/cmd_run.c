@@ -203,12 +203,14 @@ static bool makes_sense(const struct run_request *request, struct err *err)
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
-static int run_request(const struct run_request *request)
+static int run_request(struct run_request *request)
 {
     struct err err;
     struct system system;
     struct run run = {0};
     struct run_cpu cpu;
+    if (request->cpu && run_cpu_uses_gpu(request->words[0]))
+        request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
     if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;

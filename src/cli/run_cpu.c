@@ -2,14 +2,17 @@
 #include "cli/cli.h"
 #include "cli/process.h"
 #include "base/bits.h"
+#include "base/file.h"
 #include "base/install.h"
 #include "base/mem.h"
+#include "cpu/runs/magic.h"
 #include "record/emulator.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -54,7 +57,10 @@ static bool read_description(struct run_cpu *cpu, const char *name, struct err *
 
 bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err)
 {
-    *cpu = (struct run_cpu){.name = name, .shared_file = -1};
+    *cpu = (struct run_cpu){.name = name,
+                            .shared_file = -1,
+                            .own_preload = getenv("LD_PRELOAD"),
+                            .own_libraries = getenv("LD_LIBRARY_PATH")};
     cpu_config_init(&cpu->config);
     bool good = read_description(cpu, name, err);
     for (; good && settings && *settings; settings++) {
@@ -62,6 +68,23 @@ bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *sett
             good = config_set(&cpu->config, *settings, err);
     }
     return good && cpu_spec_fill(&cpu->spec, &cpu->config, err);
+}
+
+bool run_cpu_uses_gpu(const char *program)
+{
+    static const char *const names[] = {"libcudart.so", "libcuda.so", "__cudaRegisterFatBinary",
+                                        "libOpenCL.so", "libamdhip64.so"};
+    static const size_t most = (size_t)1 << 34; /* bytes */
+    struct text content = {0};
+    struct err unused;
+    int status;
+    char *path = process_find("run", program, &status, &unused);
+    bool uses = false, good = path && file_read(path, most, &content, &unused);
+    for (size_t i = 0; good && !uses && i < COUNT_OF(names); i++)
+        uses = memmem(content.at, content.length, names[i], strlen(names[i]));
+    text_fini(&content);
+    mem_free(path);
+    return uses;
 }
 
 /* ---- the process ---- */
@@ -120,6 +143,7 @@ void run_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const cha
 void run_cpu_child(const struct run_cpu *cpu)
 {
     fcntl(cpu->shared_file, F_SETFD, 0);
+    setenv(CPURUN_VARIABLE, "1", 1);
     personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }
 

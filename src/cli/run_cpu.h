@@ -20,10 +20,14 @@ struct run_cpu {
     pthread_t thread; /* that simulates */
     char **words;     /* what QEMU is called with */
     struct text plugin_word, environment[2];
+    const char *own_preload, *own_libraries; /* LD_PRELOAD and LD_LIBRARY_PATH as heddle has them, or NULL */
 };
 
 /* Reads the description (systems/cpu/NAME.ini, or a file), and those of the settings that are for CPUs. */
 bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err);
+
+/* Whether the program names a library of GPUs, or holds one. */
+bool run_cpu_uses_gpu(const char *program);
 
 /* Finds the emulator of the program. False: *status is the exit status. */
 bool run_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err);

@@ -311,10 +311,12 @@ bool cmd_run_prepare(struct run *run, const struct run_request *request, const s
 static void prepare(void *user)
 {
     const struct run *run = user;
-    if (run->cpu)
+    set_environment(run);
+    if (run->cpu) { /* QEMU itself runs with the libraries of this machine */
+        set_or_not("LD_PRELOAD", run->cpu->own_preload);
+        set_or_not("LD_LIBRARY_PATH", run->cpu->own_libraries);
         run_cpu_child(run->cpu);
-    else
-        set_environment(run);
+    }
     if (run->identity.length || run->request->trace_mem ||
         run->request->timing.record) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
@@ -325,7 +327,26 @@ static bool start_machine(struct run *run, struct err *err)
     if (!run->request->timing.shared)
         return true;
     text_add(&run->machine_path, "%s/machine", run->folder);
-    return shared_machine_start(&run->machine, run->machine_path.at, run->system, run->threads, err);
+    return shared_machine_start(&run->machine, run->machine_path.at, run->system, run->threads,
+                                run->cpu != NULL, err);
+}
+
+/* The emulated program finds our libraries where it uses a GPU. */
+static void make_cpu_words(struct run *run)
+{
+    struct text preload = {0}, libraries = {0};
+    const char *own = run->cpu->own_libraries;
+    text_add(&preload, "%s/" PRELOAD, run->libraries);
+    text_add(&libraries, "%s:%s", run->libraries, run->hip);
+    if (run->opencl)
+        text_add(&libraries, ":%s", run->opencl);
+    if (own)
+        text_add(&libraries, ":%s", own);
+    bool uses_gpu = run->request->timing.shared;
+    run_cpu_make_words(run->cpu, run->path, run->request->words, uses_gpu ? preload.at : NULL,
+                       uses_gpu ? libraries.at : own);
+    text_fini(&preload);
+    text_fini(&libraries);
 }
 
 bool cmd_run_wait(struct run *run, struct err *err)
@@ -338,7 +359,7 @@ bool cmd_run_wait(struct run *run, struct err *err)
                               .status = EXIT_FAILED};
     guard_start(run->folder);
     if (run->cpu) {
-        run_cpu_make_words(run->cpu, run->path, run->request->words, NULL, NULL);
+        make_cpu_words(run);
         process.path = run->cpu->emulator;
         process.words = run->cpu->words;
     }

@@ -19,12 +19,12 @@ static const double patience_s = 0.2;
 
 /* In the child, which tells why it could not become the machine; later it can only complain. */
 static _Noreturn void become_machine(const char *path, const struct system *system, unsigned threads,
-                                     int tell)
+                                     bool waits, int tell)
 {
     struct serve_options how = {.path = path,
                                 .system = system,
                                 .threads = threads,
-                                .patience_s = patience_s,
+                                .patience_s = waits ? 0 : patience_s,
                                 .interrupt = &interrupted};
     struct serve_counts counts;
     struct err err;
@@ -54,7 +54,7 @@ static bool tell_why(int from, struct err *err)
 }
 
 bool shared_machine_start(struct shared_machine *machine, const char *path, const struct system *system,
-                          unsigned threads, struct err *err)
+                          unsigned threads, bool waits, struct err *err)
 {
     struct text description = {0};
     int ends[2];
@@ -64,7 +64,7 @@ bool shared_machine_start(struct shared_machine *machine, const char *path, cons
     machine->process = fork();
     if (!machine->process) {
         close(ends[0]);
-        become_machine(path, system, threads, ends[1]);
+        become_machine(path, system, threads, waits, ends[1]);
     }
     close(ends[1]);
     bool good = machine->process > 0 || err_set(err, "run: cannot start a process: %s", strerror(errno));

@@ -12,9 +12,9 @@ struct shared_machine {
     pid_t process; /* 0: none */
 };
 
-/* Returns when programs can attach at this path. */
+/* Returns when programs can attach at this path. `waits`: time never passes without one that is silent. */
 bool shared_machine_start(struct shared_machine *machine, const char *path, const struct system *system,
-                          unsigned threads, struct err *err);
+                          unsigned threads, bool waits, struct err *err);
 void shared_machine_end(struct shared_machine *machine);
 
 #endif

@@ -80,15 +80,13 @@ static uint64_t dispatch(struct cpu_core *core, const struct cpu_step *step, boo
     if (stores)
         hold_front(own, own->store_queue[own->stores % spec->stores], CAUSE_store);
     uint64_t cycle = own->front;
-    if (step->insn->fused)
-        return cycle;
     if (step->taken && own->taken_cycle == cycle) {
         own->front_count = 0;
         cycle = ++own->front;
     }
     if (step->taken)
         own->taken_cycle = cycle;
-    if (++own->front_count == spec->width) {
+    if (!step->insn->fused && ++own->front_count == spec->width) {
         own->front++;
         own->front_count = 0;
     }

@@ -2,6 +2,7 @@
  * heddle lets it on, and finds the word changed when the call is made at last. So who sleeps and wakes
  * follows from simulated time. Clocks give simulated time: what the call has written is replaced. */
 #include "cpu/qemu/plugin.h"
+#include "cpu/runs/magic.h"
 
 #include <string.h>
 #include <sys/stat.h>

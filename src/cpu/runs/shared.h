@@ -92,16 +92,6 @@ struct cpurun_shared {
     uint64_t rings[CPURUN_LANES][CPURUN_WORDS]; /* pages that nobody touches cost nothing */
 };
 
-/* A call of the system that does not exist: the plugin takes it. Its arguments: what, and a place for 8 bytes
- * or a value. */
-enum { CPURUN_MAGIC = 0x4865646c };
-enum cpurun_magic {
-    CPURUN_ASK_TIME = 1, /* picoseconds to the place */
-    CPURUN_SET_TIME,     /* not before this time */
-    CPURUN_MUTE,         /* what follows takes no time, */
-    CPURUN_UNMUTE,       /* until here */
-};
-
 static inline void cpurun_sleep(_Atomic uint32_t *word, uint32_t while_it_is)
 {
     syscall(SYS_futex, word, FUTEX_WAIT, while_it_is, NULL, NULL, 0); /* may wake early: callers look again */
