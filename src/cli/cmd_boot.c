@@ -278,8 +278,10 @@ static bool make_ledger(const struct boot_options *how, struct err *err)
 static int run_guest(const struct boot_request *request, struct boot *boot, const struct system *system)
 {
     struct shared_machine machine = {0};
-    struct serve_options serve = {
-        .path = request->how.machine, .system = system, .threads = request->threads};
+    struct serve_options serve = {.path = request->how.machine,
+                                  .system = system,
+                                  .threads = request->threads,
+                                  .patience_s = SHARED_MACHINE_PATIENCE_S};
     struct boot_result result = {.status = EXIT_FAILED};
     struct err err;
     boot_fill_machine(boot, &serve);

@@ -19,6 +19,7 @@
 
 static const struct option_row options[] = {
     TIMING_OPTIONS,
+    {"--cpu", "NAME", "run it on simulated CPU cores (docs/cpu.md), such as epyc"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
@@ -31,11 +32,24 @@ static const struct option_row options[] = {
     {NULL, NULL, NULL},
 };
 
+static void take_cpu_setting(struct run_request *request, const char *value)
+{
+    for (int i = 0; i < 2; i++) /* the end, too */
+        mem_grow(request->cpu_settings, request->cpu_setting_count + (size_t)i,
+                 request->cpu_setting_capacity);
+    request->cpu_settings[request->cpu_setting_count++] = value;
+    request->cpu_settings[request->cpu_setting_count] = NULL;
+}
+
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
     struct run_request *request = user;
     unsigned threads;
     bool taken;
+    if (!strcmp(row->name, "--set") && !strncmp(value, "cpu.", 4)) {
+        take_cpu_setting(request, value);
+        return true;
+    }
     if (!timing_took(&request->timing, row, value, &taken, err))
         return false;
     if (!taken && !cmd_record_took(&request->timing, row, value, &taken, err))
@@ -53,6 +67,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->stats_launches = value;
     } else if (!strcmp(row->name, "--trace-mem")) {
         request->trace_mem = value;
+    } else if (!strcmp(row->name, "--cpu")) {
+        request->cpu = value;
     } else if (!strcmp(row->name, "--shared")) {
         request->timing.shared = true;
     } else if (!strcmp(row->name, "--bounds")) {
@@ -104,6 +120,11 @@ static bool chose_system(const struct run *run, struct text *name, struct system
     return good;
 }
 
+static void write_cpu(const void *user, struct json_writer *json)
+{
+    run_cpu_write(user, json);
+}
+
 static int tell(struct run *run, const struct system *system, const char *system_name)
 {
     const struct run_request *request = run->request;
@@ -123,7 +144,9 @@ static int tell(struct run *run, const struct system *system, const char *system
                              .interrupted = run->interrupted,
                              .first_line = run->first_line,
                              .end_line = run->end_line,
-                             .hot_places = timing_hot_places(&request->timing)};
+                             .hot_places = timing_hot_places(&request->timing),
+                             .more = run->cpu ? write_cpu : NULL,
+                             .user = run->cpu};
     struct launches lines = {0};
     struct text summary = {0};
     struct err err;
@@ -133,10 +156,16 @@ static int tell(struct run *run, const struct system *system, const char *system
         good = launches_write(&lines, &how, request->stats, &err);
     if (!good || !launches_are_whole(&lines, run->folder, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
-    text_add(&summary, "heddle: ");
-    launches_summarize(&lines, &how, &summary);
-    text_add(&summary, "\n");
-    launches_explain(&lines, &how, &summary);
+    if (run->cpu && !run_cpu_check(run->cpu, request->words[0], status, &err))
+        status = complain(status ? status : EXIT_FAILED, &err);
+    if (run->cpu)
+        run_cpu_tell(run->cpu, run->wall_s, run->cpu_s, &summary);
+    if (!run->cpu || lines.count) {
+        text_add(&summary, "heddle: ");
+        launches_summarize(&lines, &how, &summary);
+        text_add(&summary, "\n");
+        launches_explain(&lines, &how, &summary);
+    }
     if (request->trace_mem && !cmd_trace_mem_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     if (request->timing.record && !cmd_record_tell(run->folder, &summary, &err))
@@ -168,21 +197,31 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
+    if (request->cpu_setting_count && !request->cpu)
+        return err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
     return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
-static int run_request(const struct run_request *request)
+static int run_request(struct run_request *request)
 {
     struct err err;
     struct system system;
     struct run run = {0};
+    struct run_cpu cpu;
+    if (request->cpu && run_cpu_uses_gpu(request->words[0]))
+        request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
     if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;
+    if (request->cpu && !run_cpu_load(&cpu, request->cpu, request->cpu_settings, &err)) {
+        system_fini(&system);
+        run_cpu_fini(&cpu);
+        return complain(EXIT_USAGE, &err);
+    }
     if (!request->trace_mem) /* the traces of SMs show how many there are */
         timing_tell_unseen(&request->timing);
-    if (!cmd_run_prepare(&run, request, &system, thread_count(request), &err))
+    if (!cmd_run_prepare(&run, request, &system, thread_count(request), request->cpu ? &cpu : NULL, &err))
         status = complain(run.status, &err);
     else if (!outputs_are_safe(&run, &err))
         status = complain(EXIT_USAGE, &err);
@@ -191,6 +230,8 @@ static int run_request(const struct run_request *request)
     else
         status = tell_by_system(&run, &system);
     cmd_run_clean(&run);
+    if (request->cpu)
+        run_cpu_fini(&cpu);
     system_fini(&system);
     return status;
 }
@@ -224,6 +265,7 @@ bool cmd_run_check(int count, char **words, struct text *identity, struct err *e
     text_add(identity, "bounds = %s, limit %s\n", request.bounds ? request.bounds : "",
              request.limit ? request.limit : "");
     timing_fini(&request.timing);
+    mem_free((void *)request.cpu_settings);
     return good;
 }
 
@@ -247,6 +289,7 @@ static int run(int count, char **words)
         status = run_request(&request);
     }
     timing_fini(&request.timing);
+    mem_free((void *)request.cpu_settings);
     return status;
 }
 

@@ -23,7 +23,7 @@ static bool find_files(struct cmd_recording *recording, struct err *err)
     recording->path = process_find(COMMAND, recording->request->words[0], &recording->status, err);
     if (!recording->path)
         return false;
-    const char *name = emulator_of(recording->path, err);
+    const char *name = emulator_of(COMMAND, recording->path, err);
     recording->status = EXIT_CANNOT_RUN;
     if (!name)
         return false;

@@ -5,12 +5,15 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cli/shared_machine.h"
+#include "cli/run_cpu.h"
 #include "cli/timing.h"
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *stats_launches, *bounds, *limit, *trace_mem;
+    const char *threads, *stats, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
     struct timing_request timing;
+    const char **cpu_settings; /* of --set; ends in NULL */
+    size_t cpu_setting_count, cpu_setting_capacity;
     bool wants_help;
 };
 
@@ -30,6 +33,7 @@ struct run {
     double wall_s, cpu_s;
     const struct system *system;   /* that was asked for */
     unsigned threads;              /* of a machine that its processes share */
+    struct run_cpu *cpu;           /* the cores that it runs on, or NULL: on this machine's own */
     struct shared_machine machine; /* which is at: */
     struct text machine_path;
 };
@@ -37,7 +41,7 @@ struct run {
 /* Finds the program and checks that it can run. False: err says why not, and run->status is the exit status.
  */
 bool cmd_run_prepare(struct run *run, const struct run_request *request, const struct system *system,
-                     unsigned threads, struct err *err);
+                     unsigned threads, struct run_cpu *cpu, struct err *err);
 
 /* Starts it, passes signals on to it, and waits for its end. */
 bool cmd_run_wait(struct run *run, struct err *err);

@@ -223,7 +223,12 @@ static bool check_program(struct run *run, struct err *err)
 {
     struct text missing = {0};
     bool uses_opencl = false;
-    switch (kind_of(run->path)) {
+    enum program_kind kind = kind_of(run->path);
+    if (run->cpu && !run_cpu_prepare(run->cpu, run->path, &run->status, err))
+        return false;
+    if (run->cpu && kind != PROGRAM_DYNAMIC) /* it uses no GPU */
+        return true;
+    switch (kind) {
     case PROGRAM_FOREIGN:
         err_set(err, "run: %.200s is a program for another kind of machine, not for 64-bit x86", run->path);
         return fail(run, EXIT_CANNOT_RUN);
@@ -295,9 +300,9 @@ static bool choose_lines(struct run *run, struct err *err)
 }
 
 bool cmd_run_prepare(struct run *run, const struct run_request *request, const struct system *system,
-                     unsigned threads, struct err *err)
+                     unsigned threads, struct run_cpu *cpu, struct err *err)
 {
-    *run = (struct run){.request = request, .status = 1, .system = system, .threads = threads};
+    *run = (struct run){.request = request, .status = 1, .system = system, .threads = threads, .cpu = cpu};
     return find_program(run, err) && find_libraries(run, err) && make_folder(run, err) &&
            check_program(run, err) && identify(run, err) && choose_lines(run, err);
 }
@@ -307,6 +312,11 @@ static void prepare(void *user)
 {
     const struct run *run = user;
     set_environment(run);
+    if (run->cpu) { /* QEMU itself runs with the libraries of this machine */
+        set_or_not("LD_PRELOAD", run->cpu->own_preload);
+        set_or_not("LD_LIBRARY_PATH", run->cpu->own_libraries);
+        run_cpu_child(run->cpu);
+    }
     if (run->identity.length || run->request->trace_mem ||
         run->request->timing.record) /* addresses of the program are the same in each run */
         personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
@@ -317,8 +327,29 @@ static bool start_machine(struct run *run, struct err *err)
     if (!run->request->timing.shared)
         return true;
     text_add(&run->machine_path, "%s/machine", run->folder);
-    struct serve_options how = {.path = run->machine_path.at, .system = run->system, .threads = run->threads};
+    struct serve_options how = {.path = run->machine_path.at,
+                                .system = run->system,
+                                .threads = run->threads,
+                                .patience_s = run->cpu ? 0 : SHARED_MACHINE_PATIENCE_S};
     return shared_machine_start(&run->machine, "run: --shared", &how, err);
+}
+
+/* The emulated program finds our libraries where it uses a GPU. */
+static void make_cpu_words(struct run *run)
+{
+    struct text preload = {0}, libraries = {0};
+    const char *own = run->cpu->own_libraries;
+    text_add(&preload, "%s/" PRELOAD, run->libraries);
+    text_add(&libraries, "%s:%s", run->libraries, run->hip);
+    if (run->opencl)
+        text_add(&libraries, ":%s", run->opencl);
+    if (own)
+        text_add(&libraries, ":%s", own);
+    bool uses_gpu = run->request->timing.shared;
+    run_cpu_make_words(run->cpu, run->path, run->request->words, uses_gpu ? preload.at : NULL,
+                       uses_gpu ? libraries.at : own);
+    text_fini(&preload);
+    text_fini(&libraries);
 }
 
 bool cmd_run_wait(struct run *run, struct err *err)
@@ -330,9 +361,18 @@ bool cmd_run_wait(struct run *run, struct err *err)
                               .user = run,
                               .status = EXIT_FAILED};
     guard_start(run->folder);
+    if (run->cpu) {
+        make_cpu_words(run);
+        process.path = run->cpu->emulator;
+        process.words = run->cpu->words;
+    }
     bool started = start_machine(run, err) && process_start(&process, err);
+    if (started && run->cpu)
+        run_cpu_begin(run->cpu);
     if (started)
         process_wait(&process);
+    if (started && run->cpu)
+        run_cpu_end(run->cpu);
     shared_machine_end(&run->machine);
     run->interrupted = started && process_asked_to_end();
     run->status = process.status;

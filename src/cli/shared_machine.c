@@ -12,15 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The parent of a family waits for its children without a call to CUDA, and processes wait for each other at
- * barriers of their own: time goes on without one that is silent for so long. */
-static const double patience_s = 0.2;
-
 /* In the child, which tells why it could not become the machine; later it can only complain. */
 static _Noreturn void become_machine(const struct serve_options *asked, int tell)
 {
     struct serve_options how = *asked;
-    how.patience_s = patience_s;
     how.interrupt = &interrupted;
     struct serve_counts counts;
     struct err err;

@@ -12,6 +12,10 @@ struct shared_machine {
     pid_t process; /* 0: none */
 };
 
+/* The parent of a family waits for its children without a call to CUDA, and processes wait for each other at
+ * barriers of their own: time goes on without one that is silent for so long. With 0, it never does. */
+#define SHARED_MACHINE_PATIENCE_S 0.2
+
 /* Returns when programs can attach. `command` is for messages: "run: --shared". */
 bool shared_machine_start(struct shared_machine *machine, const char *command,
                           const struct serve_options *how, struct err *err);

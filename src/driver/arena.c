@@ -55,6 +55,13 @@ static void *reserve(uint64_t bytes, uint64_t hint)
     return pointer(first);
 }
 
+/* Programs on simulated CPU cores run in QEMU, which keeps a record for each page of a mapping, used or not.
+ */
+static uint64_t as_far_as_emulated(uint64_t bytes)
+{
+    return getenv("HEDDLE_CPU") ? min_u64(bytes, UINT64_C(8) << 30) : bytes;
+}
+
 static void begin(struct arena *arena, const void *memory, uint64_t bytes)
 {
     arena->base = arena->committed = (uint64_t)(uintptr_t)memory;
@@ -67,7 +74,7 @@ static void begin(struct arena *arena, const void *memory, uint64_t bytes)
 bool arena_init(struct arena *arena, uint64_t bytes, uint64_t hint, struct err *err)
 {
     *arena = (struct arena){0};
-    bytes = round_up(bytes, 2 * MIB);
+    bytes = as_far_as_emulated(round_up(bytes, 2 * MIB));
     void *memory = reserve(bytes, hint);
     while (memory == MAP_FAILED && bytes > 64 * MIB)
         memory = reserve(bytes /= 2, hint);
@@ -83,6 +90,7 @@ bool arena_init_shared(struct arena *arena, uint64_t at, uint64_t bytes, int fil
                        struct err *err)
 {
     *arena = (struct arena){0};
+    bytes = as_far_as_emulated(bytes);
     void *memory = mmap(pointer(at), bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)

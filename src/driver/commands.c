@@ -238,6 +238,17 @@ void commands_call(struct driver *driver, enum host_call call)
         timeline_call(driver, call == HOST_LAUNCHES);
 }
 
+void driver_host_reached(struct driver *driver, uint64_t time_ps)
+{
+    if (driver->timeline)
+        timeline_host_reached(driver, time_ps);
+}
+
+uint64_t driver_time(struct driver *driver)
+{
+    return driver->timeline ? timeline_now(driver) : 0;
+}
+
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number)
 {
     struct driver *driver = stream->device->driver;

@@ -132,6 +132,11 @@ const struct gpu_spec *device_spec(const struct device *device);
 struct image *device_image(struct device *device); /* of exec: for textures */
 
 /* Waits for all work of the device; its error, sticky or not. */
+/* The host, which has a time of its own, has come to this one: the machine's follows. And the machine's time
+ * now. Picoseconds; nothing, and 0, in functional mode. */
+void driver_host_reached(struct driver *driver, uint64_t time_ps);
+uint64_t driver_time(struct driver *driver);
+
 enum result device_synchronize(struct device *device);
 
 /* The sticky error: once a kernel faulted, every call for the device gives it, until device_reset. */

@@ -521,16 +521,16 @@ static void stop_driving(struct driver *driver)
     pthread_cond_broadcast(&driver->commands.progress);
 }
 
-void timeline_call(struct driver *driver, bool is_launch)
+/* Lets time pass for the host: so much, and up to this time at least. */
+static void pass_for_host(struct driver *driver, uint64_t ps, uint64_t at_least)
 {
     struct timeline *timeline = driver->timeline;
     struct commands *commands = &driver->commands;
-    uint64_t ps = is_launch ? driver->system.spec.launch_time : driver->system.spec.call_time;
     pthread_mutex_lock(&commands->lock);
     timeline->calls++;
     if (!timeline->driving && !commands->stop) { /* else time passes anyway */
         timeline->driving = true;
-        uint64_t now = timeline_now(driver), until = now + ps;
+        uint64_t now = timeline_now(driver), until = max_u64(now + ps, at_least);
         settle(driver);
         if (timeline->running)
             managed_call(driver);
@@ -541,6 +541,16 @@ void timeline_call(struct driver *driver, bool is_launch)
         stop_driving(driver);
     }
     pthread_mutex_unlock(&commands->lock);
+}
+
+void timeline_call(struct driver *driver, bool is_launch)
+{
+    pass_for_host(driver, is_launch ? driver->system.spec.launch_time : driver->system.spec.call_time, 0);
+}
+
+void timeline_host_reached(struct driver *driver, uint64_t time_ps)
+{
+    pass_for_host(driver, 0, time_ps);
 }
 
 void timeline_tell_memory(struct driver *driver)

@@ -26,6 +26,9 @@ uint64_t timeline_now(struct driver *driver); /* picoseconds */
 /* The host makes a call: time passes. is_launch: one that takes longer than others. */
 void timeline_call(struct driver *driver, bool is_launch);
 
+/* The host has come to this time by itself: so has the machine then. */
+void timeline_host_reached(struct driver *driver, uint64_t time_ps);
+
 /* Until the stream has done this command. */
 void timeline_wait(struct stream *stream, uint64_t number);
 

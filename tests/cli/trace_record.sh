@@ -219,7 +219,7 @@ refuses '--output: expected how names of traces shall begin' trace record --outp
 cannot 127 'cannot find the program ./nothing' ./nothing
 echo 'echo hello' >script
 chmod +x script
-cannot 126 'no program that can be recorded' ./script
+cannot 126 'no program that QEMU runs' ./script
 echo '#!/bin/sh' >script
 cannot 126 'is a script, expected a program' ./script
 cannot 1 'ended before it had 4 threads; there were 3 in all' --output end --skip-until-threads 4 ./threads 2 write 5

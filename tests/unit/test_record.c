@@ -242,10 +242,10 @@ static void programs_have_emulators(void **state)
 {
     (void)state;
     struct err err;
-    const char *name = emulator_of("/proc/self/exe", &err);
+    const char *name = emulator_of("trace record", "/proc/self/exe", &err);
     assert_true(name && !strncmp(name, "qemu-", 5));
-    assert_null(emulator_of("/dev/null", &err));
-    assert_null(emulator_of("none", &err));
+    assert_null(emulator_of("trace record", "/dev/null", &err));
+    assert_null(emulator_of("trace record", "none", &err));
 }
 
 int main(void)

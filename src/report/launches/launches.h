@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+struct json_writer;
+
 /* A launch by itself. */
 struct launch_one {
     const char *kernel;
@@ -110,6 +112,8 @@ struct launch_run {
     uint64_t hot_places;                        /* lines of profiles to show */
     const struct launch_option *guest, *region; /* counts of a guest (heddle boot) and of its region of
                                                    interest; or NULL */
+    void (*more)(const void *user, struct json_writer *json); /* adds to the JSON; or NULL */
+    const void *user;
 };
 
 struct launch_option {

@@ -360,6 +360,8 @@ bool launches_write(struct launches *lines, const struct launch_run *run, const 
     json_open_list(&json, "launches");
     launches_each(lines, write_line, &(struct launch_writer){&json, run->system});
     json_close(&json);
+    if (run->more)
+        run->more(run->user, &json);
     json_open_object(&json, "host");
     json_put_real(&json, "wall_s", run->wall_s);
     json_put_real(&json, "cpu_s", run->cpu_s);

@@ -15,6 +15,13 @@ struct driver *common_start(const char *default_system);
 int common_is_started(void);
 bool common_is_forked(void); /* the driver is that of a process this one was forked from: driver.h */
 
+/* Around each exported function: where the program runs on simulated CPU cores, its time and the machine's
+ * meet here. The result is passed through. */
+void common_enter(void);
+int common_leave(int result);
+
+struct driver *common_driver(void); /* of the process, or NULL: it has not begun */
+
 /* ---- the Locality API ---- */
 
 /* What a library that has its driver from here offers; it may have some functions of its own. */

@@ -23,6 +23,11 @@ struct driver *common_start(const char *default_system)
     return driver;
 }
 
+struct driver *common_driver(void)
+{
+    return driver;
+}
+
 int common_is_started(void)
 {
     return driver != NULL;
@@ -39,7 +44,9 @@ __attribute__((destructor)) static void end(void)
 {
     if (!driver || common_is_forked())
         return;
+    common_enter();
     for (unsigned i = 0; i < driver_device_count(driver); i++)
         device_synchronize(driver_device(driver, i));
     driver_at_exit();
+    common_leave(0);
 }

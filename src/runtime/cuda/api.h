@@ -23,8 +23,9 @@
     EXPORT int name(__VA_ARGS__);                                                                            \
     int name(__VA_ARGS__)                                                                                    \
     {                                                                                                        \
+        common_enter();                                                                                      \
         int error = ready();                                                                                 \
-        return end(error ? error : body arguments);                                                          \
+        return common_leave(end(error ? error : body arguments));                                            \
     }
 
 /* Functions of the runtime API that need a device, and those that do not. */

@@ -22,8 +22,9 @@
     HIP_EXPORT hipError_t name(__VA_ARGS__);                                                                 \
     hipError_t name(__VA_ARGS__)                                                                             \
     {                                                                                                        \
+        common_enter();                                                                                      \
         int error = ready();                                                                                 \
-        return hip_end(error ? error : (int)body arguments);                                                 \
+        return (hipError_t)common_leave((int)hip_end(error ? error : (int)body arguments));                  \
     }
 
 /* Functions that need a device; those that need a driver; those that need nothing. */

@@ -53,6 +53,9 @@ void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id, plugin_translate_fn *ca
 /* While a block is translated: what shall be called when it runs. */
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *instruction); /* its bytes */
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, plugin_block_fn *call, int registers,
                                           void *user);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction, plugin_memory_fn *call,

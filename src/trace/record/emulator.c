@@ -21,25 +21,25 @@ static const struct emulated {
     {EM_S390, ELFCLASS64, ELFDATA2MSB, "qemu-s390x"},
 };
 
-const char *emulator_of(const char *path, struct err *err)
+const char *emulator_of(const char *command, const char *path, struct err *err)
 {
     uint8_t head[20] = {0}; /* as far as all kinds of ELF are the same */
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
-        err_set(err, "trace record: cannot read %.200s: %s", path, strerror(errno));
+        err_set(err, "%s: cannot read %.200s: %s", command, path, strerror(errno));
         return NULL;
     }
     ssize_t got = read(file, head, sizeof head);
     close(file);
     if (got >= 2 && !memcmp(head, "#!", 2)) {
         err_set(err,
-                "trace record: %.200s is a script, expected a program: name the one that it starts, or "
+                "%s: %.200s is a script, expected a program: name the one that it starts, or "
                 "its interpreter and then the script",
-                path);
+                command, path);
         return NULL;
     }
     if (got != sizeof head || memcmp(head, ELFMAG, SELFMAG)) {
-        err_set(err, "trace record: %.200s is no program that can be recorded (expected an ELF file)", path);
+        err_set(err, "%s: %.200s is no program that QEMU runs (expected an ELF file)", command, path);
         return NULL;
     }
     bool big = head[EI_DATA] == ELFDATA2MSB;
@@ -49,7 +49,7 @@ const char *emulator_of(const char *path, struct err *err)
             machines[i].order == head[EI_DATA])
             return machines[i].emulator;
     }
-    err_set(err, "trace record: %.200s is for a kind of machine that is not known (ELF machine %u)", path,
+    err_set(err, "%s: %.200s is for a kind of machine that is not known (ELF machine %u)", command, path,
             number);
     return NULL;
 }

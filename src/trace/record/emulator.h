@@ -4,7 +4,8 @@
 
 #include "base/err.h"
 
-/* "qemu-x86_64"; NULL: err says why the file is none that can be recorded. */
-const char *emulator_of(const char *path, struct err *err);
+/* "qemu-x86_64"; NULL: err says why the file is none that QEMU runs. `command` is that of heddle which asks.
+ */
+const char *emulator_of(const char *command, const char *path, struct err *err);
 
 #endif

@@ -1,0 +1,52 @@
+/* --cpu of `heddle run`: the program on simulated CPU cores, as QEMU runs it with our plugin. */
+#ifndef CLI_RUN_CPU_H
+#define CLI_RUN_CPU_H
+
+#include "cpu/runs/runs.h"
+#include "base/config.h"
+#include "base/err.h"
+#include "base/text.h"
+
+#include <pthread.h>
+
+struct run_cpu {
+    const char *name; /* of the description */
+    struct config config;
+    struct cpu_spec spec;
+    char *emulator, *plugin;
+    int shared_file;
+    struct cpurun_shared *shared;
+    struct cpurun *cores;
+    pthread_t thread; /* that simulates */
+    char **words;     /* what QEMU is called with */
+    struct text plugin_word, environment[2];
+    const char *own_preload, *own_libraries; /* LD_PRELOAD and LD_LIBRARY_PATH as heddle has them, or NULL */
+};
+
+/* Reads the description (systems/cpu/NAME.ini, or a file), and those of the settings that are for CPUs. */
+bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err);
+
+/* Whether the program names a library of GPUs, or holds one. */
+bool run_cpu_uses_gpu(const char *program);
+
+/* Finds the emulator of the program. False: *status is the exit status. */
+bool run_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err);
+
+/* What QEMU is called with: the program's words, and variables of its environment ("NAME=VALUE", or NULL). */
+void run_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const char *preload,
+                        const char *libraries);
+
+void run_cpu_child(const struct run_cpu *cpu); /* in the child, before it becomes QEMU */
+void run_cpu_begin(struct run_cpu *cpu);       /* once the process runs */
+void run_cpu_end(struct run_cpu *cpu);         /* once it has ended */
+void run_cpu_fini(struct run_cpu *cpu);
+
+/* Whether the program was simulated as a whole. */
+bool run_cpu_check(const struct run_cpu *cpu, const char *program, int status, struct err *err);
+
+/* What came of it, in words and as JSON. */
+void run_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct text *text);
+struct json_writer;
+void run_cpu_write(const struct run_cpu *cpu, struct json_writer *json);
+
+#endif

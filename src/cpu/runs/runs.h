@@ -1,0 +1,36 @@
+/* A program on simulated cores: takes what the plugin says its threads executed, lets core models count its
+ * time, and lets threads on in the order of that time. */
+#ifndef CPU_RUNS_RUNS_H
+#define CPU_RUNS_RUNS_H
+
+#include "cpu/core.h"
+#include "cpu/runs/shared.h"
+#include "cpu/shared.h"
+#include "base/err.h"
+
+struct cpurun_shared *cpurun_shared_new(int *file, struct err *err); /* its descriptor is for the program */
+void cpurun_shared_free(struct cpurun_shared *shared, int file);
+
+struct cpurun;
+
+/* `stop` is asked where the program is silent: whether to give it up. */
+struct cpurun *cpurun_new(const struct cpu_spec *spec, struct cpurun_shared *shared, bool (*stop)(void));
+void cpurun_free(struct cpurun *run);
+
+/* Until the program has ended (cpurun_over), or is given up. For a thread of its own. */
+void cpurun_go(struct cpurun *run);
+
+/* The program's process has ended: nothing more comes. By any thread. */
+void cpurun_over(struct cpurun_shared *shared);
+
+/* ---- results ---- */
+
+uint32_t cpurun_core_count(const struct cpurun *run);
+const struct cpu_core *cpurun_core(const struct cpurun *run, uint32_t number);
+const struct cpu_shared *cpurun_memory(const struct cpurun *run);
+uint64_t cpurun_core_cycles(const struct cpurun *run, uint32_t number);
+uint64_t cpurun_time(const struct cpurun *run); /* picoseconds */
+uint32_t cpurun_threads(const struct cpurun *run);
+uint64_t cpurun_switches(const struct cpurun *run); /* of threads, on cores */
+
+#endif
