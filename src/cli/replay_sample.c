@@ -169,6 +169,7 @@ int cmd_replay_sample(struct itrace_reader *reader, const struct driver_options 
     options.keep_launches = true;
     options.run_dir = NULL;
     options.timing.profile = false;
+    options.timing.share_code = !options.timing.cold_caches;
     struct sample_run run = {.reader = reader, .trace = itrace_reader_trace(reader), .with = &options};
     run.launches = mem_alloc(run.trace->launch_count + 1, sizeof *run.launches);
     bool good = run.trace->launch_count || err_set(&err, "--sample: the trace has no launches");
