@@ -66,6 +66,7 @@ static void take_measured(struct sample_run *run, struct driver *driver, const u
                                              .cache_bytes = (double)system->l2.bytes,
                                              .cache_missed = MEM_SECTOR * (double)missed,
                                              .cache_traffic = MEM_SECTOR * (double)all,
+                                             .memory_read = (double)mem->dram_bytes_read,
                                              .memory_rate = (double)system->dram.bandwidth * 1e-12};
         for (int m = 0; m < SAMPLING_MARKS; m++)
             measured.marks[m] = (double)record.timing->marks[m];

@@ -42,6 +42,7 @@ struct own_launch {
     bool exact;        /* all before it was simulated when it was measured: caches were as they are */
     double shown;      /* ps of what was simulated of it in this pass; 0: nothing was */
     double shown_work; /* instructions of that */
+    double shown_read; /* and bytes that came from memory */
 };
 
 static const size_t NONE = SIZE_MAX;
@@ -257,6 +258,7 @@ void sampling_take(struct sampling *s, size_t number, const struct sampling_meas
     const struct sampling_launch *launch = &s->launches[number];
     struct own_launch *own = &s->own[number];
     own->shown = m->ps;
+    own->shown_read = m->memory_read;
     own->shown_work = (double)launch->instructions * (double)m->blocks / (double)max_u64(launch->blocks, 1);
     s->simulated_instructions += (uint64_t)own->shown_work;
     if (!own->planned || own->measured) /* it only warmed caches */
@@ -488,20 +490,21 @@ static bool plan_samples(struct sampling *s, uint64_t *blocks)
     return any;
 }
 
-/* How much longer, or shorter, the sample took than the launch of its stratum before it, which found caches
- * with one launch less; beside what may be due to their sizes. */
+/* How much less time the sample took than the launch of its stratum before it, which found caches with one
+ * launch less, if it also read less from memory; beside what may be due to their sizes. Else they differ for
+ * another reason, as all samples do. */
 static double drift_of(const struct sampling *s, size_t number)
 {
     const struct own_launch *own = &s->own[number], *before = &s->own[own->before];
-    double work = own->shown_work / before->shown_work, size = sqrt(work), change;
-    if (!(work < like_sizes && work > 1 / like_sizes))
+    double work = own->shown_work / before->shown_work, size = sqrt(work);
+    if (!(work < like_sizes && work > 1 / like_sizes) ||
+        own->shown_read >= (1 - warm_enough) * work * before->shown_read)
         return 0;
-    change = own->shown / (before->shown * size) - 1;
-    return copysign(fmax(fabs(change) - fabs(size - 1), 0), change);
+    return fmax(1 - own->shown / (before->shown * size) - fabs(size - 1), 0);
 }
 
 /* After a pass: where one launch more changed the time of a sample, samples are simulated again, with more
- * before them. Once that is so, launches that take longer are of another kind: caches only become warmer. */
+ * before them. */
 static void check_warming(struct sampling *s)
 {
     for (size_t i = 0; i < s->stratum_count; i++) {
@@ -509,10 +512,8 @@ static void check_warming(struct sampling *s)
         const struct own_launch *own = stratum->check != NONE ? &s->own[stratum->check] : NULL;
         if (!own || !(own->shown > 0))
             continue;
-        double drift = own->before != NONE && s->own[own->before].shown > 0 ? drift_of(s, stratum->check) : 0;
-        if (stratum->depth)
-            drift = fmin(drift, 0);
-        stratum->drift = fabs(drift);
+        bool has_two = own->before != NONE && s->own[own->before].shown > 0;
+        stratum->drift = has_two ? drift_of(s, stratum->check) : 0;
         if (stratum->drift <= warm_enough || stratum->depth >= WARM_MOST) {
             stratum->check = NONE;
             continue;

@@ -32,6 +32,7 @@ struct sampling_measured {
     double cache_bytes;           /* size of the L2 */
     double cache_missed;          /* bytes that the L2 had to take in: read from memory, or written */
     double cache_traffic;         /* all bytes that it was asked for */
+    double memory_read;           /* bytes that came from memory, which caches did not have */
     double memory_rate;           /* bytes that memory behind it can move in a ps */
 };
 

@@ -148,6 +148,61 @@ static void each_of_a_few_sizes_has_its_own_time(void **state)
     sampling_free(s);
 }
 
+/* Launches of a kernel that were simulated right before this one, of three that take turns: what they read is
+ * in caches. */
+static size_t warmed_by(size_t launch)
+{
+    size_t count = 0;
+    while (launch >= 3 && blocks[launch - 1] && blocks[launch - 2] && blocks[launch -= 3])
+        count++;
+    return count;
+}
+
+static bool estimate_warmed(double target, double (*cold)(size_t warmed), struct sampling_estimate *e)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){
+            .kernel = i % 3, .threads = 128, .blocks = 10, .instructions = 100, .resident = 100};
+    struct sampling *s = sampling_new(launches, COUNT, target);
+    while (sampling_plan(s, blocks))
+        for (size_t i = 0; i < COUNT; i++) {
+            double read = blocks[i] ? cold(warmed_by(i)) : 0;
+            struct sampling_measured measured = {.blocks = 10, .ps = 1000 * (1 + read), .memory_read = read};
+            if (blocks[i])
+                sampling_take(s, i, &measured);
+        }
+    bool good = !sampling_why(s);
+    sampling_total(s, e);
+    sampling_free(s);
+    return good;
+}
+
+static double cold_without_one(size_t warmed)
+{
+    return warmed >= 1 ? 0 : 0.6;
+}
+
+static double cold_without_three(size_t warmed)
+{
+    return warmed >= 3 ? 0 : 0.6 - 0.2 * (double)warmed;
+}
+
+static double cold_for_long(size_t warmed)
+{
+    return 3 / (1 + (double)warmed);
+}
+
+static void launches_before_a_sample_are_simulated_until_it_is_warm(void **state)
+{
+    struct sampling_estimate e;
+    (void)state;
+    assert_true(estimate_warmed(0.05, cold_without_one, &e));
+    assert_true(e.ps > 999 * COUNT && e.ps < 1020 * COUNT);
+    assert_true(estimate_warmed(0.05, cold_without_three, &e));
+    assert_true(e.ps > 999 * COUNT && e.ps < 1030 * COUNT);
+    assert_false(estimate_warmed(0.05, cold_for_long, &e));
+}
+
 /* Blocks of one launch that end at an even rate, with an L2 of 1 MB that most of them do not fill. */
 static uint64_t blocks_until_steady(double bytes_of_block, double memory_rate)
 {
@@ -188,6 +243,7 @@ int main(void)
         cmocka_unit_test(wild_launches_are_refused),
         cmocka_unit_test(long_launches_are_cut_where_they_are_steady),
         cmocka_unit_test(each_of_a_few_sizes_has_its_own_time),
+        cmocka_unit_test(launches_before_a_sample_are_simulated_until_it_is_warm),
         cmocka_unit_test(a_cache_must_be_full_where_memory_may_be_in_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
