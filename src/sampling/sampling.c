@@ -22,6 +22,8 @@ enum {
 
 /* Of what was not simulated: caches are as another launch left them. This is the same way for all. */
 static const double least_error = 0.02;
+/* Of what was: copies before it were not made, and memory is refreshed at other times. */
+static const double measured_error = 0.003;
 static const double even_sizes =
     1.05; /* launches are alike if the largest has so many times the instructions */
 /* A launch that would take so much less of its time to move all its bytes from and to memory hardly becomes
@@ -50,6 +52,7 @@ static const size_t NONE = SIZE_MAX;
 struct stratum {
     size_t first, count; /* in the order */
     size_t wanted;       /* samples */
+    size_t head;         /* so many of launches that are alike are samples, from the first on */
     bool even;           /* launches are alike: in the order in which they ran; else by instructions */
     unsigned depth; /* launches of it before a sample that are simulated, and all behind these; 0: only the
                        launch right before it, in part */
@@ -117,8 +120,12 @@ static void add_stratum(struct sampling *s, size_t first, size_t count, bool eve
         wanted = min_u64(wanted, EVEN_MOST);
     }
     mem_grow(s->strata, s->stratum_count, s->stratum_capacity);
-    s->strata[s->stratum_count++] = (struct stratum){
-        .first = first, .count = count, .wanted = min_u64(wanted, count), .even = even, .check = NONE};
+    s->strata[s->stratum_count++] = (struct stratum){.first = first,
+                                                     .count = count,
+                                                     .wanted = min_u64(wanted, count),
+                                                     .head = EVEN_SAMPLES,
+                                                     .even = even,
+                                                     .check = NONE};
 }
 
 /* Launches of one kernel, sorted by instructions: of a few sizes, each a stratum; or else one of all. */
@@ -327,15 +334,16 @@ static double misses(const struct sampling *s, const struct stratum *stratum)
     return count > 0 ? sqrt(squares / count) * widened((uint64_t)count) / sqrt(count) : 1;
 }
 
-/* How far the mean of measured launches that are alike may be from that of all. The first finds caches that
- * are cold: it stands for itself alone if there are two others, and if it did not take so much longer that
- * this cannot be the reason. */
+/* How far the mean of measured launches that are alike may be from that of all. The first, or some more
+ * of them, find caches that are cold: they stand for themselves alone if there are two others, and if they
+ * did not take so much longer that this cannot be the reason. */
 static double mean_error(const struct sampling *s, const struct stratum *stratum)
 {
     double sum = 0, squares = 0, count = 0;
     for (size_t at = stratum->first + stratum->count; at-- > stratum->first;) {
         const struct own_launch *own = &s->own[s->order[at]];
-        bool is_cold = at == stratum->first && count >= 2 && own->ps < cold_most * sum / count;
+        bool is_cold =
+            at + 1 < stratum->first + stratum->head && count >= 2 && own->ps < cold_most * sum / count;
         if (!own->measured || is_cold)
             continue;
         sum += own->ps;
@@ -371,7 +379,8 @@ static void estimate_stratum(const struct sampling *s, const struct stratum *str
     e->ps = measured_ps + other_ps;
     if (other_ps > 0)
         e->error = other_ps * (stratum->even ? mean_error(s, stratum) : misses(s, stratum));
-    e->bias = cut_errors * e->ps / measured_ps + other_ps * fmax(least_error, stratum->drift);
+    e->bias = measured_ps * measured_error + cut_errors * e->ps / measured_ps +
+              other_ps * fmax(least_error, stratum->drift);
 }
 
 static void add_strata(const struct sampling *s, bool any, uint32_t kernel, struct sampling_estimate *sum)
@@ -411,18 +420,19 @@ const char *sampling_why(const struct sampling *s)
 
 /* ---- what next ---- */
 
-/* Of launches that are alike the first two are samples, of others the smallest and the largest; the rest by
- * the golden ratio: samples are spread, keep their places when there are more of them, and do not follow a
- * program's period. Strata with as many launches have samples next to each other, which warm caches for each
- * other. */
+/* Of launches that are alike the first two are samples, or some more, of others the smallest and the largest;
+ * the rest by the golden ratio: samples are spread, keep their places when there are more of them, and do not
+ * follow a program's period. Strata with as many launches have samples next to each other, which warm caches
+ * for each other. */
 static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k)
 {
     static const double golden = 0.6180339887498949;
-    double share = fmod((double)(k - 1) * golden, 1);
+    size_t head = stratum->even ? stratum->head : EVEN_SAMPLES;
+    double share = fmod((double)(k + 1 - head) * golden, 1);
     size_t place = k;
     if (stratum->wanted < stratum->count && k == 1 && !stratum->even)
         place = stratum->count - 1;
-    if (stratum->wanted < stratum->count && k >= 2)
+    if (stratum->wanted < stratum->count && k >= head)
         place = (stratum->even ? 2 : 1) + (size_t)(share * (double)(stratum->count - 2));
     return s->order[stratum->first + place];
 }
@@ -503,12 +513,33 @@ static double drift_of(const struct sampling *s, size_t number)
     return fmax(1 - own->shown / (before->shown * size) - fabs(size - 1), 0);
 }
 
+/* The first launches, each with all before it. While each reads less from memory than the one before, and
+ * still reads, caches are not yet as later launches find them: one more of them is a sample. Where there are
+ * many launches, others are samples, too. */
+static void check_head(struct sampling *s, struct stratum *stratum)
+{
+    const size_t *order = &s->order[stratum->first];
+    if (!stratum->even || stratum->count >= EVEN_LAUNCHES || stratum->head >= stratum->count ||
+        stratum->head >= EVEN_SAMPLES + WARM_MOST)
+        return;
+    const struct own_launch *last = &s->own[order[stratum->head - 1]],
+                            *before = &s->own[order[stratum->head - 2]];
+    if (!last->measured || !last->exact || !before->exact ||
+        last->shown_read >= (1 - warm_enough) * before->shown_read ||
+        last->shown_read <= warm_enough * s->own[order[0]].shown_read)
+        return;
+    stratum->depth = (unsigned)max_u64(stratum->depth, stratum->head);
+    stratum->head++;
+    stratum->wanted = min_u64(stratum->wanted + 1, stratum->count);
+}
+
 /* After a pass: where one launch more changed the time of a sample, samples are simulated again, with more
  * before them. */
 static void check_warming(struct sampling *s)
 {
     for (size_t i = 0; i < s->stratum_count; i++) {
         struct stratum *stratum = &s->strata[i];
+        check_head(s, stratum);
         const struct own_launch *own = stratum->check != NONE ? &s->own[stratum->check] : NULL;
         if (!own || !(own->shown > 0))
             continue;

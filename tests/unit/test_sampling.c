@@ -1,5 +1,6 @@
 /* Which launches are simulated, and what is made of their times. */
 #include "check.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "sampling/sampling.h"
 
@@ -203,6 +204,32 @@ static void launches_before_a_sample_are_simulated_until_it_is_warm(void **state
     assert_false(estimate_warmed(0.05, cold_for_long, &e));
 }
 
+/* Ten launches, of which the second still finds caches that are not warm, and takes as long as the first. */
+static void the_second_launch_may_be_cold_too(void **state)
+{
+    enum { FEW = 10 };
+    static const double reads[] = {9000, 2000};
+    struct sampling_estimate e;
+    (void)state;
+    for (size_t i = 0; i < FEW; i++)
+        launches[i] =
+            (struct sampling_launch){.threads = 128, .blocks = 10, .instructions = 100, .resident = 100};
+    struct sampling *s = sampling_new(launches, FEW, 0.05);
+    while (sampling_plan(s, blocks))
+        for (size_t i = 0, warmed = 0; i < FEW; i++) {
+            double read = warmed < COUNT_OF(reads) ? reads[warmed] : 0;
+            struct sampling_measured measured = {
+                .blocks = 10, .ps = read > 0 ? 1300 : 1000, .memory_read = read};
+            warmed = blocks[i] ? warmed + 1 : 0;
+            if (blocks[i])
+                sampling_take(s, i, &measured);
+        }
+    assert_null(sampling_why(s));
+    sampling_total(s, &e);
+    assert_true(e.ps > 10400 && e.ps < 10800);
+    sampling_free(s);
+}
+
 /* Blocks of one launch that end at an even rate, with an L2 of 1 MB that most of them do not fill. */
 static uint64_t blocks_until_steady(double bytes_of_block, double memory_rate)
 {
@@ -244,6 +271,7 @@ int main(void)
         cmocka_unit_test(long_launches_are_cut_where_they_are_steady),
         cmocka_unit_test(each_of_a_few_sizes_has_its_own_time),
         cmocka_unit_test(launches_before_a_sample_are_simulated_until_it_is_warm),
+        cmocka_unit_test(the_second_launch_may_be_cold_too),
         cmocka_unit_test(a_cache_must_be_full_where_memory_may_be_in_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
