@@ -66,6 +66,7 @@ static void take_measured(struct sample_run *run, struct driver *driver, const u
                                              .cache_bytes = (double)system->l2.bytes,
                                              .cache_missed = MEM_SECTOR * (double)missed,
                                              .cache_traffic = MEM_SECTOR * (double)all,
+                                             .memory_read = (double)mem->dram_bytes_read,
                                              .memory_rate = (double)system->dram.bandwidth * 1e-12};
         for (int m = 0; m < SAMPLING_MARKS; m++)
             measured.marks[m] = (double)record.timing->marks[m];
@@ -169,6 +170,7 @@ int cmd_replay_sample(struct itrace_reader *reader, const struct driver_options 
     options.keep_launches = true;
     options.run_dir = NULL;
     options.timing.profile = false;
+    options.timing.share_code = !options.timing.cold_caches;
     struct sample_run run = {.reader = reader, .trace = itrace_reader_trace(reader), .with = &options};
     run.launches = mem_alloc(run.trace->launch_count + 1, sizeof *run.launches);
     bool good = run.trace->launch_count || err_set(&err, "--sample: the trace has no launches");

@@ -95,6 +95,7 @@ void fetch_free(struct sm *sm)
 {
     levels_free(&sm->code);
     levels_free(&sm->constants);
+    mem_free(sm->new_code);
 }
 
 void fetch_forget(struct sm *sm, uint64_t time)
@@ -134,6 +135,24 @@ void fetch_place(const struct fetch_levels *levels, uint64_t address)
         cache_touch_or_place(levels->at[i].caches, cache_line(levels->at[i].caches, address));
 }
 
+const uint64_t *sm_new_code(const struct sm *sm, size_t *count)
+{
+    *count = sm->new_code_count;
+    return sm->new_code;
+}
+
+void sm_clear_new_code(struct sm *sm)
+{
+    sm->notes_code = true;
+    sm->new_code_count = 0;
+}
+
+void sm_add_code(struct sm *sm, const uint64_t *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fetch_place(&sm->code, lines[i]);
+}
+
 /* None of those that siblings share had it, where it was found. */
 static bool is_new_to_siblings(const struct sm *sm, const struct fetch_levels *levels,
                                const struct fetch_level *found)
@@ -161,6 +180,10 @@ uint32_t fetch_wait(struct sm *sm, struct sm_warp *w, uint64_t line)
         w->kernel->counters.fetch_misses++;
         bool streams = follows && level->interval;
         w->code_at = streams ? max_u64(now, before + level->interval) : now + level->latency;
+    }
+    if (UNLIKELY(sm->notes_code) && level == sm->code.at + sm->code.count) {
+        mem_grow(sm->new_code, sm->new_code_count, sm->new_code_capacity);
+        sm->new_code[sm->new_code_count++] = line << sm->code_line_shift;
     }
     if (is_new_to_siblings(sm, &sm->code, level))
         siblings_tell_line(sm, SIBLING_CODE, line << sm->code_line_shift, w->code_at);

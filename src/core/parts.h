@@ -180,6 +180,9 @@ struct sm {
     uint64_t fence_free; /* when the next fence can begin */
     struct cache l1;
     uint32_t code_line_shift;
+    bool notes_code; /* lines that came from memory, as sm_new_code tells: */
+    uint64_t *new_code;
+    size_t new_code_count, new_code_capacity;
     bool keeps_peers;     /* the GPU, lines of other GPUs' memory (mem/peer_cache.h) */
     uint32_t memory_line; /* bytes of a line of L2: what messages are about. L1 may have shorter ones */
     uint32_t l1_shared;   /* bytes that shared memory takes now */

@@ -92,6 +92,11 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 void sm_forget(struct sm *sm, uint64_t time);
 void sm_forget_data(struct sm *sm, uint64_t time); /* code stays */
 void sm_forget_places(struct sm *sm);              /* the page table has changed */
+/* Addresses of lines of code that came from memory since sm_clear_new_code, whose first call begins this; and
+ * the SM's caches get such lines. */
+const uint64_t *sm_new_code(const struct sm *sm, size_t *count);
+void sm_clear_new_code(struct sm *sm);
+void sm_add_code(struct sm *sm, const uint64_t *lines, size_t count);
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);

@@ -45,6 +45,7 @@ struct timing_options {
     uint64_t max_cycles;               /* of a kernel: beyond, it fails as if it never ended; 0: none */
     uint64_t first_launch, end_launch; /* only these launches (by their numbers) are timed; end 0: no end */
     bool cold_caches;                  /* every kernel finds empty caches */
+    bool share_code;                   /* every SM knows the code that any has fetched: gpu_launch */
     bool profile;                      /* counts for each instruction */
     bool progress;                     /* shown on stderr, if that is a terminal */
     const char *checkpoint;            /* file that the run is saved to, in the middle; or NULL */

@@ -117,6 +117,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     struct machine_options options = {.threads = driver->threads,
                                       .wishes = {.max_cycles = timing->max_cycles,
                                                  .cold_caches = timing->cold_caches,
+                                                 .share_code = timing->share_code,
                                                  .profile = timing->profile},
                                       .islands_apart = timing->islands_apart,
                                       .windows = timing->windows,

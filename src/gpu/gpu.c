@@ -412,6 +412,28 @@ static void count_memory(const struct gpu *gpu, struct memsys_counters *sum)
     }
 }
 
+/* Small launches take turns on SMs. Where most launches are left out, each would find caches without its
+ * code. */
+static void share_code(struct gpu *gpu)
+{
+    const uint64_t *before = NULL; /* what was shared last: SMs of a large grid fetch the same */
+    size_t before_count = 0;
+    for (uint32_t from = 0; from < gpu->sm_count; from++) {
+        size_t count;
+        const uint64_t *lines = sm_new_code(gpu->sms[from], &count);
+        bool is_same = count == before_count && count && !memcmp(lines, before, count * sizeof *lines);
+        if (!count || is_same)
+            continue;
+        for (uint32_t to = 0; to < gpu->sm_count; to++)
+            if (to != from)
+                sm_add_code(gpu->sms[to], lines, count);
+        before = lines;
+        before_count = count;
+    }
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        sm_clear_new_code(gpu->sms[i]);
+}
+
 uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t time)
 {
     struct dispatcher *d = &gpu->dispatcher;
@@ -436,6 +458,8 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
         for (uint32_t i = 0; i < gpu->sm_count; i++)
             sm_forget(gpu->sms[i], engine_time(gpu->engine));
     }
+    if (asked->share_code)
+        share_code(gpu);
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     uint32_t lanes = launch->kernel->isa->lanes;
     gpu->launches[slot] = (struct sm_launch){.launch = launch,

@@ -45,6 +45,8 @@ struct gpu_launch {
     uint32_t blocks_per_sm; /* that fit on an SM when nothing else is there */
     uint32_t shared_carveout_bytes;
     bool cold_caches, profile;
+    bool share_code; /* what SMs fetched since the launch before is in the caches of all, as if many launches
+                        had come in between, on all SMs */
 };
 
 /* Begins a kernel at this time (engine_time or later). Gives its slot; SM_KERNELS when all are taken. */

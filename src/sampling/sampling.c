@@ -11,35 +11,53 @@ enum {
     EVEN_LAUNCHES = 50, /* from so many on three, and one more ... */
     EVEN_MORE = 100,    /* ... for so many launches, up to ... */
     EVEN_MOST = 6,
-    FEW_SIZES = 3,   /* of launches of a kernel */
-    FIRST_WAVES = 3, /* of a launch with many blocks: times what the GPU holds */
-    MANY_WAVES = 5,  /* from so many on a launch is cut */
-    CACHE_FILLS = 2, /* times the size of the L2 that must have gone through it, before a rate is steady */
+    FEW_SIZES = 3,      /* of launches of a kernel */
+    FIRST_WAVES = 3,    /* of a launch with many blocks: times what the GPU holds */
+    MANY_WAVES = 5,     /* from so many on a launch is cut */
+    CACHE_FILLS = 2,    /* times the size of the L2 that must have gone through it, before a rate is steady */
+    WARM_MOST = 4,      /* launches of its stratum before a sample that are simulated to warm caches, ... */
+    WARM_LAUNCHES = 24, /* ... each no more launches back than this */
     PASSES_MOST = 12,
 };
 
 /* Of what was not simulated: caches are as another launch left them. This is the same way for all. */
 static const double least_error = 0.02;
+/* Of what was: copies before it were not made, and memory is refreshed at other times. */
+static const double measured_error = 0.003;
 static const double even_sizes =
     1.05; /* launches are alike if the largest has so many times the instructions */
 /* A launch that would take so much less of its time to move all its bytes from and to memory hardly becomes
  * slower when the L2 is full; the error of this. */
 static const double memory_share = 0.7, full_cache_error = 0.03;
-static const double cold_most = 4; /* times that a launch with cold caches may take longer */
+static const double cold_most = 4;      /* times that a launch with cold caches may take longer */
+static const double warm_enough = 0.03; /* by so much another launch before it may change a sample's time */
+static const double like_sizes = 1.2;   /* as many times the work: then their times can be compared */
 static const double small_share = 0.01;
 static const double most_work = 0.5; /* of all instructions: then simulate all */
 
 struct own_launch {
     bool planned, measured;
-    bool alone;       /* the only one of its size, with little of all instructions */
-    uint64_t blocks;  /* to be simulated, when its turn comes */
-    double ps, error; /* of the whole launch */
+    bool alone;        /* the only one of its size, with little of all instructions */
+    uint64_t blocks;   /* to be simulated, when its turn comes */
+    double ps, error;  /* of the whole launch */
+    size_t before;     /* launch of its stratum, when they ran; NONE: it is the first */
+    bool exact;        /* all before it was simulated when it was measured: caches were as they are */
+    double shown;      /* ps of what was simulated of it in this pass; 0: nothing was */
+    double shown_work; /* instructions of that */
+    double shown_read; /* and bytes that came from memory */
 };
+
+static const size_t NONE = SIZE_MAX;
 
 struct stratum {
     size_t first, count; /* in the order */
     size_t wanted;       /* samples */
+    size_t head;         /* so many of launches that are alike are samples, from the first on */
     bool even;           /* launches are alike: in the order in which they ran; else by instructions */
+    unsigned depth; /* launches of it before a sample that are simulated, and all behind these; 0: only the
+                       launch right before it, in part */
+    size_t check;   /* the sample that shows whether this is enough; NONE: nothing is to be found out */
+    double drift;   /* how much one more of these launches changed its time */
 };
 
 struct sampling {
@@ -102,8 +120,12 @@ static void add_stratum(struct sampling *s, size_t first, size_t count, bool eve
         wanted = min_u64(wanted, EVEN_MOST);
     }
     mem_grow(s->strata, s->stratum_count, s->stratum_capacity);
-    s->strata[s->stratum_count++] =
-        (struct stratum){.first = first, .count = count, .wanted = min_u64(wanted, count), .even = even};
+    s->strata[s->stratum_count++] = (struct stratum){.first = first,
+                                                     .count = count,
+                                                     .wanted = min_u64(wanted, count),
+                                                     .head = EVEN_SAMPLES,
+                                                     .even = even,
+                                                     .check = NONE};
 }
 
 /* Launches of one kernel, sorted by instructions: of a few sizes, each a stratum; or else one of all. */
@@ -120,6 +142,31 @@ static void add_kind(struct sampling *s, size_t first, size_t end)
         run = even_run(s, at, end);
         add_stratum(s, at, run, true);
     }
+}
+
+static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k);
+
+/* The launch of the same stratum that ran before each. A sample of a stratum with many launches, in the midst
+ * of them, is to show how caches become warm. */
+static void find_before(struct sampling *s)
+{
+    size_t *last = mem_alloc(s->stratum_count + 1, sizeof *last);
+    size_t *stratum_of = mem_alloc(s->count + 1, sizeof *stratum_of);
+    for (size_t i = 0; i < s->stratum_count; i++) {
+        struct stratum *stratum = &s->strata[i];
+        last[i] = NONE;
+        for (size_t at = stratum->first; at < stratum->first + stratum->count; at++)
+            stratum_of[s->order[at]] = i;
+        if (stratum->count >= EVEN_LAUNCHES && stratum->wanted > 2)
+            stratum->check = sample_of(s, stratum, 2);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        size_t before = last[stratum_of[i]];
+        s->own[i].before = before != NONE && i - before <= WARM_LAUNCHES ? before : NONE;
+        last[stratum_of[i]] = i;
+    }
+    mem_free(last);
+    mem_free(stratum_of);
 }
 
 struct sampling *sampling_new(const struct sampling_launch *launches, size_t count, double target)
@@ -149,6 +196,7 @@ struct sampling *sampling_new(const struct sampling_launch *launches, size_t cou
         double share = (double)launches[number].instructions / (double)max_u64(s->all_instructions, 1);
         s->own[number].alone = s->strata[i].count == 1 && share < small_share;
     }
+    find_before(s);
     return s;
 }
 
@@ -216,8 +264,10 @@ void sampling_take(struct sampling *s, size_t number, const struct sampling_meas
 {
     const struct sampling_launch *launch = &s->launches[number];
     struct own_launch *own = &s->own[number];
-    s->simulated_instructions +=
-        (uint64_t)((double)launch->instructions * (double)m->blocks / (double)max_u64(launch->blocks, 1));
+    own->shown = m->ps;
+    own->shown_read = m->memory_read;
+    own->shown_work = (double)launch->instructions * (double)m->blocks / (double)max_u64(launch->blocks, 1);
+    s->simulated_instructions += (uint64_t)own->shown_work;
     if (!own->planned || own->measured) /* it only warmed caches */
         return;
     if (m->blocks >= launch->blocks) {
@@ -284,15 +334,16 @@ static double misses(const struct sampling *s, const struct stratum *stratum)
     return count > 0 ? sqrt(squares / count) * widened((uint64_t)count) / sqrt(count) : 1;
 }
 
-/* How far the mean of measured launches that are alike may be from that of all. The first finds caches that
- * are cold: it stands for itself alone if there are two others, and if it did not take so much longer that
- * this cannot be the reason. */
+/* How far the mean of measured launches that are alike may be from that of all. The first, or some more
+ * of them, find caches that are cold: they stand for themselves alone if there are two others, and if they
+ * did not take so much longer that this cannot be the reason. */
 static double mean_error(const struct sampling *s, const struct stratum *stratum)
 {
     double sum = 0, squares = 0, count = 0;
     for (size_t at = stratum->first + stratum->count; at-- > stratum->first;) {
         const struct own_launch *own = &s->own[s->order[at]];
-        bool is_cold = at == stratum->first && count >= 2 && own->ps < cold_most * sum / count;
+        bool is_cold =
+            at + 1 < stratum->first + stratum->head && count >= 2 && own->ps < cold_most * sum / count;
         if (!own->measured || is_cold)
             continue;
         sum += own->ps;
@@ -328,7 +379,8 @@ static void estimate_stratum(const struct sampling *s, const struct stratum *str
     e->ps = measured_ps + other_ps;
     if (other_ps > 0)
         e->error = other_ps * (stratum->even ? mean_error(s, stratum) : misses(s, stratum));
-    e->bias = cut_errors * e->ps / measured_ps + other_ps * least_error;
+    e->bias = measured_ps * measured_error + cut_errors * e->ps / measured_ps +
+              other_ps * fmax(least_error, stratum->drift);
 }
 
 static void add_strata(const struct sampling *s, bool any, uint32_t kernel, struct sampling_estimate *sum)
@@ -368,18 +420,19 @@ const char *sampling_why(const struct sampling *s)
 
 /* ---- what next ---- */
 
-/* Of launches that are alike the first two are samples, of others the smallest and the largest; the rest by
- * the golden ratio: samples are spread, keep their places when there are more of them, and do not follow a
- * program's period. Strata with as many launches have samples next to each other, which warm caches for each
- * other. */
+/* Of launches that are alike the first two are samples, or some more, of others the smallest and the largest;
+ * the rest by the golden ratio: samples are spread, keep their places when there are more of them, and do not
+ * follow a program's period. Strata with as many launches have samples next to each other, which warm caches
+ * for each other. */
 static size_t sample_of(const struct sampling *s, const struct stratum *stratum, size_t k)
 {
     static const double golden = 0.6180339887498949;
-    double share = fmod((double)(k - 1) * golden, 1);
+    size_t head = stratum->even ? stratum->head : EVEN_SAMPLES;
+    double share = fmod((double)(k + 1 - head) * golden, 1);
     size_t place = k;
     if (stratum->wanted < stratum->count && k == 1 && !stratum->even)
         place = stratum->count - 1;
-    if (stratum->wanted < stratum->count && k >= 2)
+    if (stratum->wanted < stratum->count && k >= head)
         place = (stratum->even ? 2 : 1) + (size_t)(share * (double)(stratum->count - 2));
     return s->order[stratum->first + place];
 }
@@ -402,11 +455,32 @@ static bool want_more(struct sampling *s)
     return more;
 }
 
+/* Launches before a sample are simulated too, so that caches are as these leave them: the one right before
+ * it in part, or all from an earlier one of its stratum on. Later passes begin with empty caches. */
+static void plan_warming(const struct sampling *s, const struct stratum *stratum, size_t number,
+                         uint64_t *blocks)
+{
+    size_t from = number, depth = max_u64(stratum->depth, s->passes > 0) + (stratum->check == number);
+    if (s->own[number].alone)
+        return;
+    for (; depth && s->own[from].before != NONE; depth--)
+        from = s->own[from].before;
+    for (size_t i = from; i < number; i++)
+        blocks[i] = s->own[i].blocks;
+    if (from && !blocks[from - 1]) {
+        const struct sampling_launch *launch = &s->launches[from - 1];
+        blocks[from - 1] =
+            launch->whole ? launch->blocks : min_u64(launch->blocks, max_u64(launch->resident, 1));
+    }
+}
+
 static bool plan_samples(struct sampling *s, uint64_t *blocks)
 {
     bool any = false;
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         blocks[i] = 0;
+        s->own[i].shown = 0;
+    }
     for (size_t i = 0; i < s->stratum_count; i++)
         for (size_t k = 0; k < s->strata[i].wanted; k++) {
             size_t number = sample_of(s, &s->strata[i], k);
@@ -415,14 +489,86 @@ static bool plan_samples(struct sampling *s, uint64_t *blocks)
             s->own[number].planned = any = true;
             blocks[number] = s->own[number].blocks;
         }
-    /* The launch before each is simulated too, in part, so that caches are as it leaves them; unless the
-     * sample is small and the only one of its size. */
-    for (size_t i = s->count; i-- > 1;)
-        if (blocks[i] && s->own[i].planned && !s->own[i].alone && !blocks[i - 1])
-            blocks[i - 1] = s->launches[i - 1].whole
-                                ? s->launches[i - 1].blocks
-                                : min_u64(s->launches[i - 1].blocks, max_u64(s->launches[i - 1].resident, 1));
+    for (size_t i = 0; i < s->stratum_count; i++)
+        for (size_t k = 0; k < s->strata[i].wanted; k++) {
+            size_t number = sample_of(s, &s->strata[i], k);
+            if (!s->own[number].measured)
+                plan_warming(s, &s->strata[i], number, blocks);
+        }
+    for (size_t i = 0; i < s->count && blocks[i] >= s->launches[i].blocks; i++)
+        s->own[i].exact = true;
     return any;
+}
+
+/* How much less time the sample took than the launch of its stratum before it, which found caches with one
+ * launch less, if it also read less from memory; beside what may be due to their sizes. Else they differ for
+ * another reason, as all samples do. */
+static double drift_of(const struct sampling *s, size_t number)
+{
+    const struct own_launch *own = &s->own[number], *before = &s->own[own->before];
+    double work = own->shown_work / before->shown_work, size = sqrt(work);
+    if (!(work < like_sizes && work > 1 / like_sizes) ||
+        own->shown_read >= (1 - warm_enough) * work * before->shown_read)
+        return 0;
+    return fmax(1 - own->shown / (before->shown * size) - fabs(size - 1), 0);
+}
+
+/* The first launches, each with all before it. While each reads less from memory than the one before, and
+ * still reads, caches are not yet as later launches find them: one more of them is a sample. Where there are
+ * many launches, others are samples, too. */
+static void check_head(struct sampling *s, struct stratum *stratum)
+{
+    const size_t *order = &s->order[stratum->first];
+    if (!stratum->even || stratum->count >= EVEN_LAUNCHES || stratum->head >= stratum->count ||
+        stratum->head >= EVEN_SAMPLES + WARM_MOST)
+        return;
+    const struct own_launch *last = &s->own[order[stratum->head - 1]],
+                            *before = &s->own[order[stratum->head - 2]];
+    if (!last->measured || !last->exact || !before->exact ||
+        last->shown_read >= (1 - warm_enough) * before->shown_read ||
+        last->shown_read <= warm_enough * s->own[order[0]].shown_read)
+        return;
+    stratum->depth = (unsigned)max_u64(stratum->depth, stratum->head);
+    stratum->head++;
+    stratum->wanted = min_u64(stratum->wanted + 1, stratum->count);
+}
+
+/* After a pass: where one launch more changed the time of a sample, samples are simulated again, with more
+ * before them. */
+static void check_warming(struct sampling *s)
+{
+    for (size_t i = 0; i < s->stratum_count; i++) {
+        struct stratum *stratum = &s->strata[i];
+        check_head(s, stratum);
+        const struct own_launch *own = stratum->check != NONE ? &s->own[stratum->check] : NULL;
+        if (!own || !(own->shown > 0))
+            continue;
+        bool has_two = own->before != NONE && s->own[own->before].shown > 0;
+        stratum->drift = has_two ? drift_of(s, stratum->check) : 0;
+        if (stratum->drift <= warm_enough || stratum->depth >= WARM_MOST) {
+            stratum->check = NONE;
+            continue;
+        }
+        stratum->depth = stratum->depth ? 2 * stratum->depth : 1;
+        for (size_t at = stratum->first; at < stratum->first + stratum->count; at++) {
+            struct own_launch *sample = &s->own[s->order[at]];
+            if (!sample->exact)
+                sample->planned = sample->measured = false;
+        }
+    }
+}
+
+/* More samples do not help where caches do not become warm. */
+static bool stays_cold(const struct sampling *s)
+{
+    double cold = 0, all = 0;
+    for (size_t i = 0; i < s->stratum_count; i++) {
+        struct stratum_estimate e;
+        estimate_stratum(s, &s->strata[i], &e);
+        cold += s->strata[i].check == NONE ? e.ps * s->strata[i].drift : 0;
+        all += e.ps;
+    }
+    return cold > s->target * all;
 }
 
 /* Whether the error is small enough, and no kernel was left out; if not, this is why. */
@@ -442,6 +588,11 @@ static bool is_enough(struct sampling *s, const char *why)
 
 bool sampling_plan(struct sampling *s, uint64_t *blocks)
 {
+    check_warming(s);
+    if (s->passes && stays_cold(s)) {
+        s->why = "the more launches before a sample are simulated, the faster it is";
+        return false;
+    }
     for (;;) {
         bool most = (double)s->simulated_instructions > most_work * (double)s->all_instructions;
         if (s->passes && most &&

@@ -8,7 +8,8 @@
  *
  * Launches of one kernel with blocks of the same size and about as many instructions are a stratum, or those
  * of all sizes, where there are many: then times between samples are interpolated. Some of each are
- * simulated. A launch of many blocks is simulated up to where the rate at which blocks end is steady. */
+ * simulated. A launch of many blocks is simulated up to where the rate at which blocks end is steady.
+ * Launches before a sample are simulated until one more of them does not make it faster. */
 #ifndef SAMPLING_SAMPLING_H
 #define SAMPLING_SAMPLING_H
 
@@ -32,6 +33,7 @@ struct sampling_measured {
     double cache_bytes;           /* size of the L2 */
     double cache_missed;          /* bytes that the L2 had to take in: read from memory, or written */
     double cache_traffic;         /* all bytes that it was asked for */
+    double memory_read;           /* bytes that came from memory, which caches did not have */
     double memory_rate;           /* bytes that memory behind it can move in a ps */
 };
 

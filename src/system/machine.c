@@ -244,6 +244,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
                                 .cold_caches = task->wishes.cold_caches && !machine->running,
+                                .share_code = task->wishes.share_code && !machine->running,
                                 .profile = task->wishes.profile};
     uint32_t slot = gpu_begin(gpu->gpu, &launch, machine->now);
     if (slot == SM_KERNELS)

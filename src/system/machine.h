@@ -31,6 +31,7 @@ struct task_side {
 struct task_wishes {
     uint64_t max_cycles; /* 0: no limit. Beyond: FAULT_LIMIT */
     bool cold_caches;    /* it starts with empty caches, as under ncu --cache-control all */
+    bool share_code;     /* its SMs know the code that any has fetched. Not of a machine elsewhere */
     bool profile;        /* counts for each instruction */
 };
 
@@ -69,6 +70,7 @@ static inline void task_add_wishes(struct task *task, const struct task_wishes *
     if (!task->wishes.max_cycles)
         task->wishes.max_cycles = more->max_cycles;
     task->wishes.cold_caches |= more->cold_caches;
+    task->wishes.share_code |= more->share_code;
     task->wishes.profile |= more->profile;
 }
 

@@ -108,7 +108,7 @@ expect_line err 'the trace ends before the program did'
 run bench hotspot --steps 100 --mode functional --record steps
 run replay steps --sample 5 --no-progress --json sample.json
 expect_status 0
-expect_line out '^all kernels +50 +5 '
+expect_line out '^all kernels +50 +3 '
 expect_line out '^estimated from [0-9.]+% of all instructions'
 run replay steps --no-progress --stats replayed.json
 python3 - <<'END' || fail 'the estimate is far off'

@@ -1,5 +1,6 @@
 /* Which launches are simulated, and what is made of their times. */
 #include "check.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "sampling/sampling.h"
 
@@ -148,6 +149,87 @@ static void each_of_a_few_sizes_has_its_own_time(void **state)
     sampling_free(s);
 }
 
+/* Launches of a kernel that were simulated right before this one, of three that take turns: what they read is
+ * in caches. */
+static size_t warmed_by(size_t launch)
+{
+    size_t count = 0;
+    while (launch >= 3 && blocks[launch - 1] && blocks[launch - 2] && blocks[launch -= 3])
+        count++;
+    return count;
+}
+
+static bool estimate_warmed(double target, double (*cold)(size_t warmed), struct sampling_estimate *e)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        launches[i] = (struct sampling_launch){
+            .kernel = i % 3, .threads = 128, .blocks = 10, .instructions = 100, .resident = 100};
+    struct sampling *s = sampling_new(launches, COUNT, target);
+    while (sampling_plan(s, blocks))
+        for (size_t i = 0; i < COUNT; i++) {
+            double read = blocks[i] ? cold(warmed_by(i)) : 0;
+            struct sampling_measured measured = {.blocks = 10, .ps = 1000 * (1 + read), .memory_read = read};
+            if (blocks[i])
+                sampling_take(s, i, &measured);
+        }
+    bool good = !sampling_why(s);
+    sampling_total(s, e);
+    sampling_free(s);
+    return good;
+}
+
+static double cold_without_one(size_t warmed)
+{
+    return warmed >= 1 ? 0 : 0.6;
+}
+
+static double cold_without_three(size_t warmed)
+{
+    return warmed >= 3 ? 0 : 0.6 - 0.2 * (double)warmed;
+}
+
+static double cold_for_long(size_t warmed)
+{
+    return 3 / (1 + (double)warmed);
+}
+
+static void launches_before_a_sample_are_simulated_until_it_is_warm(void **state)
+{
+    struct sampling_estimate e;
+    (void)state;
+    assert_true(estimate_warmed(0.05, cold_without_one, &e));
+    assert_true(e.ps > 999 * COUNT && e.ps < 1020 * COUNT);
+    assert_true(estimate_warmed(0.05, cold_without_three, &e));
+    assert_true(e.ps > 999 * COUNT && e.ps < 1030 * COUNT);
+    assert_false(estimate_warmed(0.05, cold_for_long, &e));
+}
+
+/* Ten launches, of which the second still finds caches that are not warm, and takes as long as the first. */
+static void the_second_launch_may_be_cold_too(void **state)
+{
+    enum { FEW = 10 };
+    static const double reads[] = {9000, 2000};
+    struct sampling_estimate e;
+    (void)state;
+    for (size_t i = 0; i < FEW; i++)
+        launches[i] =
+            (struct sampling_launch){.threads = 128, .blocks = 10, .instructions = 100, .resident = 100};
+    struct sampling *s = sampling_new(launches, FEW, 0.05);
+    while (sampling_plan(s, blocks))
+        for (size_t i = 0, warmed = 0; i < FEW; i++) {
+            double read = warmed < COUNT_OF(reads) ? reads[warmed] : 0;
+            struct sampling_measured measured = {
+                .blocks = 10, .ps = read > 0 ? 1300 : 1000, .memory_read = read};
+            warmed = blocks[i] ? warmed + 1 : 0;
+            if (blocks[i])
+                sampling_take(s, i, &measured);
+        }
+    assert_null(sampling_why(s));
+    sampling_total(s, &e);
+    assert_true(e.ps > 10400 && e.ps < 10800);
+    sampling_free(s);
+}
+
 /* Blocks of one launch that end at an even rate, with an L2 of 1 MB that most of them do not fill. */
 static uint64_t blocks_until_steady(double bytes_of_block, double memory_rate)
 {
@@ -188,6 +270,8 @@ int main(void)
         cmocka_unit_test(wild_launches_are_refused),
         cmocka_unit_test(long_launches_are_cut_where_they_are_steady),
         cmocka_unit_test(each_of_a_few_sizes_has_its_own_time),
+        cmocka_unit_test(launches_before_a_sample_are_simulated_until_it_is_warm),
+        cmocka_unit_test(the_second_launch_may_be_cold_too),
         cmocka_unit_test(a_cache_must_be_full_where_memory_may_be_in_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
