@@ -161,9 +161,16 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
                     (unsigned long long)count, count == 1 ? "" : "es", demangled(first),
                     itrace_doubt_text(doubt));
     }
-    uint64_t questions = 0, managed = 0;
-    for (size_t i = 0; i < trace->call_count; i++)
+    uint64_t questions = 0, managed = 0, lent = 0;
+    for (size_t i = 0; i < trace->call_count; i++) {
         managed += trace->calls[i].kind == CALL_MANAGE;
+        lent += trace->calls[i].kind == CALL_LENDS;
+    }
+    if (lent)
+        fputs("heddle: the program has shared virtual memory; copies of it are not recorded, so the replay "
+              "takes "
+              "less time than execution\n",
+              stderr);
     if (managed)
         fputs("heddle: the program has managed memory; what it wrote there itself while kernels ran is not "
               "recorded\n",

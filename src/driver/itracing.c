@@ -468,6 +468,18 @@ void itracing_manage(struct driver *driver, const struct managed_order *order)
     pthread_mutex_unlock(&own->lock);
 }
 
+void itracing_lends(struct driver *driver, uint64_t at, uint64_t bytes)
+{
+    struct itracing *own = driver->itracing;
+    if (!own)
+        return;
+    pthread_mutex_lock(&own->lock);
+    struct itrace_call *call = add_call(own, CALL_LENDS);
+    call->field[0] = at;
+    call->field[1] = bytes;
+    pthread_mutex_unlock(&own->lock);
+}
+
 /* ---- launches ---- */
 
 void itracing_launch(struct driver *driver, const struct itracing_launch *launch)

@@ -39,6 +39,7 @@ void itracing_command(struct stream *stream,
                       struct command *command); /* with the commands' lock held: one enters */
 void itracing_touch(struct driver *driver, uint64_t at, uint64_t bytes, uint32_t use); /* as timeline_touch */
 void itracing_manage(struct driver *driver, const struct managed_order *order);
+void itracing_lends(struct driver *driver, uint64_t at, uint64_t bytes); /* memory_alloc_lendable */
 
 /* ---- launches ---- */
 

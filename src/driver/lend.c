@@ -1,4 +1,5 @@
 #include "driver/lend.h"
+#include "driver/itracing.h"
 #include "base/bits.h"
 #include "driver/internal.h"
 #include "driver/timeline.h"
@@ -15,7 +16,10 @@ enum result memory_alloc_lendable(struct device *device, uint64_t bytes, uint64_
                                      .bytes = (bytes + page - 1) / page * page,
                                      .alignment = page,
                                      .what = "shared virtual memory"};
-    return memory_take(driver, device, &request, address);
+    result = memory_take(driver, device, &request, address);
+    if (!result)
+        itracing_lends(driver, *address, bytes);
+    return result;
 }
 
 struct lend_command {

@@ -516,6 +516,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     case CALL_WROTE:
         return fill_pages(r, call);
     case CALL_THREAD:
+    case CALL_LENDS:
         return true;
     case CALL_KINDS:
         break;

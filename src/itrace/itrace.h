@@ -37,7 +37,9 @@
     C(RANGE, "range", "at bytes home_and_offset")         /* or is now; its physical address, packed */      \
     C(FILLED, "filled", "at bytes")                       /* managed memory that is not zero now */          \
     C(WROTE, "wrote", "at bytes")                         /* managed memory that the program changed */      \
-    C(THREAD, "thread", "number") /* the next calls are of this thread of the program; the first is 0 */
+    C(THREAD, "thread", "number") /* the next calls are of this thread of the program; the first is 0 */     \
+    C(LENDS, "lends",                                                                                        \
+      "at bytes") /* memory that programs and GPUs use in turns; its copies are not recorded */
 
 enum itrace_call_kind {
 #define C(id, name, fields) CALL_##id,

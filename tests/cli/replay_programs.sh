@@ -136,7 +136,7 @@ record amd "${on[@]}" ./vecadd --n 5000
 execute "${on[@]}" ./vecadd --n 5000
 same amd
 same amd --threads 2
-for name in memory queues; do
+for name in memory queues svm; do
     gcc -o $name "$programs/opencl/$name.c" -lOpenCL -lpthread -lm || fail "$name.c does not compile"
     record $name.trace "${on[@]}" ./$name
 done
@@ -144,3 +144,6 @@ execute "${on[@]}" ./memory
 same memory.trace
 run replay queues.trace # of two threads, of which one waits for what the other has not submitted whole
 expect_status 0
+run replay svm.trace
+expect_status 0
+expect_line err '^heddle: the program has shared virtual memory; copies of it are not recorded'
