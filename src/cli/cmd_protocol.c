@@ -30,7 +30,7 @@ static const struct option_row options[] = {
     {"--lines", "N", "... one line, or two"},
     {"--copies", NULL, "... and a copy engine"},
     {"--litmus", NULL, "run the litmus tests instead, in every way that the protocol allows"},
-    {"--mutations", "N", "check N variants instead, each with one row changed: how many are found?"},
+    {"--mutations", "N", "check about N variants instead, each with one row changed: how many are found?"},
     {"--seed", "N", "of what is random: which variants, which accesses (1 unless told)"},
     {"--topology", "NAME",
      "stress: crossbar, point-to-point, ring, mesh, torus, cluster or all (unless told)"},
@@ -144,6 +144,10 @@ static bool check_protocol(const struct request *request, const struct protocol 
 static bool mutate(const struct request *request, const struct protocol *protocol)
 {
     struct mutation_score score;
+    if (protocol->is_incoherent) {
+        printf("%-13s is not coherent: there is nothing to find\n", protocol->name);
+        return true;
+    }
     check_mutations(protocol, request->seed, request->mutations, &score);
     uint64_t bugs = score.made - score.same;
     printf("%-13s %" PRIu64 " variants, %" PRIu64 " change nothing; of the others %" PRIu64
@@ -170,7 +174,7 @@ static bool litmus_one(const struct protocol *protocol, const struct litmus *lit
         places[i] = (uint8_t)(where[i] == 'C' ? cpu++ : setup.cpus + (setup.l1s > 0) + 2 + l1++);
     struct check_result result;
     check_run(protocol, &setup, &result);
-    bool good = !result.wrong, seen = false, must = !setup.l1s || litmus->on_gpus;
+    bool good = !result.wrong && !result.gave_up, seen = false, must = !setup.l1s || litmus->on_gpus;
     printf("%-13s %-10s %.*s%*s", protocol->name, litmus->name, (int)threads, where, 6 - (int)threads, "");
     for (unsigned i = 0; i < result.outcome_count; i++) {
         bool forbidden = litmus_is_forbidden(litmus, result.outcomes[i]);
@@ -289,7 +293,8 @@ static int run(int count, char **words)
         return complain(EXIT_USAGE, &err);
     if (!request.verb)
         return list();
-    catch_interrupts();
+    if (!strcmp(request.verb, "stress"))
+        catch_interrupts();
     bool checks = !strcmp(request.verb, "check") || !strcmp(request.verb, "stress");
     if (!checks && strcmp(request.verb, "show"))
         return complain_unknown("what to do with a protocol", request.verb, NULL, "heddle protocol --help");

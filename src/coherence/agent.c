@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+enum { SETTLE_MOST = 100000 };
 enum { EVENT_SEND, EVENT_MEMORY, EVENT_CLIENT = AGENT_CLIENT_EVENT, EVENT_DONE };
 
 static const struct coherence_spec *spec_of(const struct agent *agent)
@@ -213,10 +214,13 @@ static bool meet(struct agent *agent, struct entry *entry, unsigned event, uint3
         is_served = serve(agent, entry, &effect, waiting_at(agent, own), NULL);
         if (is_served)
             waiting_give(agent, own);
-        else {
-            REQUIRE(!entry->current);
+        else if (entry->current) {
+            component_fail(agent->component,
+                           "protocol %s: state %s accepts a second operation while one waits",
+                           spec->protocol->name, agent->controller.table->states[row->state].name);
+            waiting_give(agent, own);
+        } else
             entry->current = own;
-        }
         agent->state->counters.hits += is_served && !effect.count;
         agent->state->counters.misses += !(is_served && !effect.count);
     }
@@ -321,8 +325,14 @@ static bool try_waiting(struct agent *agent, struct entry *entry, uint32_t numbe
 static void settle(struct agent *agent, struct entry *entry)
 {
     bool changed = true;
-    while (changed) {
+    for (int passes = 0; changed; passes++) {
         changed = false;
+        if (passes == SETTLE_MOST) {
+            component_fail(agent->component,
+                           "protocol %s: what waits at line %llu changes its state for ever",
+                           spec_of(agent)->protocol->name, (unsigned long long)entry->line);
+            return;
+        }
         uint32_t before = 0;
         for (uint32_t at = entry->first; at;) {
             uint32_t next = waiting_at(agent, at)->next;
@@ -386,7 +396,9 @@ static void retry_blocked(struct agent *agent)
     state->blocked_first = state->blocked_last = 0;
     while (number) {
         uint32_t next = waiting_at(agent, number)->next;
-        arrive_at_line(agent, line_of(agent, waiting_at(agent, number)->op.address), number);
+        const struct waiting *waiting = waiting_at(agent, number);
+        arrive_at_line(
+            agent, waiting->is_message ? waiting->packet.line : line_of(agent, waiting->op.address), number);
         number = next;
     }
 }

@@ -28,7 +28,8 @@ struct coherence_spec {
     struct topology_spec topology;
 };
 
-/* What is asked of an agent: a word of memory. */
+/* What is asked of an agent: a word of memory, below memory_bytes. A client may have some hundred operations
+ * under way, and one release. */
 struct coherence_op {
     uint64_t id;      /* the client's */
     uint64_t address; /* of a word; anything for acquire and release */
@@ -40,7 +41,7 @@ struct coherence_op {
 
 struct agent;
 
-/* A client of an agent. Its state is `client_bytes` at the end of the component's, plain data. */
+/* A client of an agent. Its state is `state_bytes` at the end of the component's, plain data. */
 struct coherence_client {
     size_t state_bytes;
     void (*start)(struct agent *agent, void *client);
@@ -53,7 +54,8 @@ struct coherence;
 /* The largest payload of its messages, for struct engine_spec. */
 uint32_t coherence_payload_bytes(void);
 
-/* `clients` is by agent; NULL: an agent without one. They must outlive the engine, and so must the spec. */
+/* `clients` is by agent; NULL: an agent without one. They must outlive the engine. The spec is
+ * copied. */
 struct coherence *coherence_new(struct engine *engine, const struct coherence_spec *spec,
                                 const struct coherence_client *const *clients, void *const *users,
                                 struct err *err);

@@ -283,6 +283,9 @@ static bool check_round(struct bench *bench, const struct coherence *coherence, 
         for (size_t j = 0; j < notes->count; j++) {
             struct record *record = &notes->records[j];
             struct word_log *log = &logs[record->word];
+            if (record->ended == TIME_NEVER && (record->op != COH_STORE || notes->role != COH_L1) && good)
+                good = err_set(err, "word %llu: an access of agent %u never ended",
+                               (unsigned long long)record->word, i);
             result->accesses++;
             result->copies += notes->role == COH_HOME;
             if (record->op == COH_STORE) {

@@ -97,11 +97,8 @@ struct coherence *coherence_new(struct engine *engine, const struct coherence_sp
     uint32_t count = coherence_agents(spec), caches = spec->cpus + (spec->l1s > 0);
     struct net_graph graph;
     coherence->spec = *spec;
-    coherence->places = (struct topology_agents){.count = count,
-                                                 .cpus = spec->cpus,
-                                                 .homes = spec->homes,
-                                                 .first_home = caches,
-                                                 .first_l1 = caches + spec->homes};
+    coherence->places = (struct topology_agents){
+        .count = count, .cpus = spec->cpus, .homes = spec->homes, .first_home = caches};
     coherence->agents = mem_alloc(count, sizeof *coherence->agents);
     topology_make(&spec->topology, &coherence->places, &graph);
     coherence->network = network_new(engine, &graph, sizeof(struct packet), err);

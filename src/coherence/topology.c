@@ -92,7 +92,8 @@ void topology_make(const struct topology_spec *spec, const struct topology_agent
     case TOPOLOGY_CLUSTER:
         make_cluster(spec, agents, graph);
         break;
-    default: {
+    case TOPOLOGY_CROSSBAR:
+    case TOPOLOGY_COUNT: {
         uint32_t center = add_switch(graph, "switch");
         for (uint32_t i = 0; i < agents->count; i++)
             join(graph, spec, i, center);

@@ -4,7 +4,7 @@
 
 #include "net/graph.h"
 
-/* `switch` is one crossbar; `cluster`: a switch for CPUs, one for the GPU, and a root with the homes
+/* `crossbar`: one switch; `cluster`: a switch for CPUs, one for the GPU, and a root with the homes
  * (gem5-gpu's). In meshes, tori and rings every agent has a router of its own. */
 #define TOPOLOGIES(X)                                                                                        \
     X(CROSSBAR, "crossbar")                                                                                  \
@@ -24,9 +24,9 @@ struct topology_spec {
     uint32_t flit_bytes, overhead_bytes, credits;
 };
 
-/* Where agents are: the first `cpus`, one L2 and `l1s` of the GPU, homes. */
+/* Where agents are: the first `cpus`, then the GPU's L2 if there is one, homes, and the GPU's L1s. */
 struct topology_agents {
-    uint32_t count, cpus, homes, first_home, first_l1;
+    uint32_t count, cpus, homes, first_home;
 };
 
 /* Endpoints are the nodes 0 to count - 1. The caller's, until net_graph_fini. */

@@ -17,7 +17,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
     if (protocol) {
         struct text text = {0};
         protocol_print(protocol, &text);
+        struct text again = {0};
+        char *printed = mem_text(text.at);
+        struct protocol *second = protocol_parse(printed, "fuzz", &err);
+        if (!second)
+            BUG("printed, but not read: %s", err.text);
+        protocol_print(second, &again);
+        if (strcmp(text.at, again.at))
+            BUG("printed otherwise the second time");
+        mem_free(printed);
+        text_fini(&again);
         text_fini(&text);
+        protocol_free(second);
         protocol_free(protocol);
     }
     mem_free(content);

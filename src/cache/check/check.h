@@ -50,7 +50,7 @@ void check_result_fini(struct check_result *result);
 size_t check_setups(const struct protocol *protocol, bool deep, struct check_setup *setups, size_t most);
 void check_setup_name(const struct check_setup *setup, char room[64]);
 
-/* Rows that no setup took: of all results together. `covered` is by role. */
+/* Rows that no setup took: of all results together. By role. */
 struct check_cover {
     uint64_t *taken[COH_ROLE_COUNT];
 };
@@ -70,7 +70,7 @@ struct mutation_score {
     struct text survivors;      /* a line for each one that was not found */
 };
 
-/* At most `most` of all that there are, drawn by `seed`. */
+/* About `most` of all that there are, drawn by `seed`. */
 void check_mutations(const struct protocol *protocol, uint64_t seed, uint64_t most,
                      struct mutation_score *score);
 

@@ -1,5 +1,4 @@
 #include "cache/check/check.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "cache/check/litmus.h"
 

@@ -15,7 +15,7 @@ void model_init(struct model *model, const struct protocol *protocol, const stru
     model->memory = (uint8_t)(model->caches + 1);
     model->first_l1 = (uint8_t)(model->caches + 2);
     model->agents = (uint8_t)(model->first_l1 + setup->l1s);
-    REQUIRE(model->agents <= MODEL_AGENTS && setup->lines <= MODEL_LINES);
+    REQUIRE(model->caches <= 8 && model->agents <= MODEL_AGENTS && setup->lines <= MODEL_LINES);
 }
 
 enum coh_role model_role(const struct model *model, unsigned agent)
@@ -90,8 +90,8 @@ static void post(struct deed *deed, struct model_message message)
     if (is_ordered(deed->model, message.kind))
         for (unsigned i = 0; i < state->message_count; i++) {
             const struct model_message *other = &state->messages[i];
-            message.turn +=
-                other->from == message.from && other->to == message.to && other->line == message.line;
+            message.turn += is_ordered(deed->model, other->kind) && other->from == message.from &&
+                            other->to == message.to && other->line == message.line;
         }
     state->messages[state->message_count++] = message;
 }

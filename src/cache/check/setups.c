@@ -21,8 +21,6 @@ size_t check_setups(const struct protocol *protocol, bool deep, struct check_set
         {{.cpus = 1, .l1s = 2, .lines = 1}, false},
         {{.cpus = 2, .l1s = 1, .lines = 1}, false},
         {{.cpus = 2, .l1s = 1, .lines = 1, .dma = true}, true},
-        {{.cpus = 2, .l1s = 2, .lines = 1}, true},
-        {{.cpus = 1, .l1s = 1, .lines = 2}, true},
     };
     size_t count = 0;
     bool has_gpu = protocol_table(protocol, COH_L1) != NULL;

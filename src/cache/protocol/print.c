@@ -24,9 +24,13 @@ static void print_row(const struct protocol *protocol, const struct coh_table *t
     if (row->when != COH_IF_ANY)
         text_add(text, " if %s", coh_condition_name(row->when));
     text_add(text, " -> %s", table->states[row->next].name);
-    for (size_t i = 0; i < COH_ACTIONS_MOST && row->actions[i].verb != COH_DO_NOTHING; i++) {
-        text_add(text, i ? "; " : ": ");
+    bool is_first = true;
+    for (size_t i = 0; i < COH_ACTIONS_MOST; i++) {
+        if (row->actions[i].verb == COH_DO_NOTHING)
+            continue;
+        text_add(text, is_first ? ": " : "; ");
         print_action(protocol, &row->actions[i], text);
+        is_first = false;
     }
     text_add(text, "\n");
 }

@@ -250,8 +250,8 @@ const struct coh_table *protocol_table(const struct protocol *protocol, enum coh
 const char *coh_event_name(const struct protocol *protocol, unsigned event);
 const char *coh_condition_name(unsigned condition);
 
-/* Whether a table makes sense by itself: rows in bounds, none hidden behind another, no state without rows.
- */
+/* Whether a table makes sense by itself: rows in bounds, none hidden behind another, no operation without a
+ * row. The first state of a table is that of a line of which nothing is known. */
 bool protocol_valid(const struct protocol *protocol, struct err *err);
 
 static inline bool coh_state_is(const struct coh_table *table, unsigned state, unsigned flags)

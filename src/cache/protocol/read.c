@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 enum { READ_MOST = 1 << 20 }; /* bytes of a file */
 
 struct reader {
@@ -45,21 +46,25 @@ static char *next_word(struct reader *reader)
         reader->rest = at + 1;
         return mark[*at == ';'];
     }
-    if (*at == '"') {
-        char *end = strchr(at + 1, '"');
-        if (end) {
-            *end = 0;
-            reader->rest = end + 1;
-            return at + 1;
-        }
+    if (*at == '"') { /* to the next one, or to the end of the line */
+        size_t length = strcspn(at + 1, "\"");
+        reader->rest = at + 1 + length + (at[1 + length] == '"');
+        at[1 + length] = 0;
+        return at + 1;
     }
     /* The word is moved to the left by one, so that the ':' or ';' behind it stays readable. */
-    size_t length = strcspn(at, " \t\r:;");
+    size_t length = strcspn(at, " \t\r:;\"");
     char *word = at - 1;
     memmove(word, at, length);
     word[length] = 0;
     reader->rest = at + length;
     return word;
+}
+
+/* A word that can be printed and read again. */
+static bool is_name(const char *word)
+{
+    return word && *word && !word[strspn(word, NAME_LETTERS)];
 }
 
 static bool find_word(struct reader *reader, const struct coh_word *words, const char *word, const char *what,
@@ -94,7 +99,7 @@ static bool flags(struct reader *reader, const struct coh_word *words, const cha
                   char **ended)
 {
     unsigned value = 0;
-    while ((*ended = next_word(reader)) && **ended != ';' && **ended != ':') {
+    while ((*ended = next_word(reader)) && **ended != ';') {
         if (!find_word(reader, words, *ended, what, &value))
             return false;
         *flags |= (uint8_t)value;
@@ -123,7 +128,7 @@ static bool read_action(struct reader *reader, char *word, struct coh_action *ac
     if (!find_word(reader, coh_targets, next_word(reader), "expected a receiver, not", &value))
         return false;
     action->to = (uint8_t)value;
-    return flags(reader, coh_send_flags, "expected for-self, tells, passes, of-store or ';', not",
+    return flags(reader, coh_send_flags, "expected for-self, tells, passes, of-store, for-noted or ';', not",
                  &action->flags, ended);
 }
 
@@ -177,8 +182,11 @@ static bool read_message(struct reader *reader)
     struct coh_kind kind = {0};
     unsigned value = 0;
     char *name = next_word(reader), *word;
-    if (!name)
+    if (!is_name(name))
         return bad(reader, "expected the name of a message, not", name);
+    for (size_t i = 0; i < reader->protocol->kind_count; i++)
+        if (!strcmp(reader->kinds[i].name, name))
+            return bad(reader, "a second message", name);
     kind.name = mem_text(name);
     mem_grow(reader->kinds, reader->protocol->kind_count, reader->kind_room);
     reader->kinds[reader->protocol->kind_count++] = kind;
@@ -233,8 +241,11 @@ static bool read_table(struct reader *reader)
 static bool read_state(struct reader *reader)
 {
     char *name = next_word(reader), *ended;
-    if (!name)
+    if (!is_name(name))
         return bad(reader, "expected the name of a state, not", name);
+    for (size_t i = 0; i < reader->table->state_count; i++)
+        if (!strcmp(reader->table->states[i].name, name))
+            return bad(reader, "a second state", name);
     struct coh_state *states = (struct coh_state *)reader->table->states;
     mem_grow(states, reader->table->state_count, reader->state_room);
     reader->table->states = states;
@@ -266,7 +277,7 @@ static bool read_line(struct reader *reader)
         return true;
     if (!strcmp(word, "protocol")) {
         char *name = next_word(reader), *help;
-        if (!name || protocol->name)
+        if (!is_name(name) || protocol->name)
             return bad(reader, "expected one protocol, with a name, not", name);
         protocol->name = mem_text(name);
         protocol->help = mem_text((help = next_word(reader)) ? help : "");
@@ -317,6 +328,8 @@ static bool read_all(struct reader *reader, char *bytes)
         memcpy(copy + 1, line, length);
         reader->rest = copy + 1;
         bool good = read_line(reader);
+        char *left = good ? next_word(reader) : NULL;
+        good = good && (!left || bad(reader, "expected the end of the line, not", left));
         mem_free(copy);
         if (!good)
             return false;

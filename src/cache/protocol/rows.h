@@ -4,7 +4,8 @@
  *   #define KINDS(X) X(GetS, REQUEST, 0, 0) ...            name, class, has data, weight
  *   #define CACHE_STATES(X) X(I, COH_REST) ...
  *   PROTOCOL_KINDS(KINDS)
- *   PROTOCOL_STATES(c, CACHE_STATES)
+ *   enum { CACHE_STATES(C_STATE_ID) };
+ *   static const struct coh_state cache_states[] = {CACHE_STATES(STATE_ROW)};
  *   static const struct coh_row cache_rows[] = {
  *       C(I, LOAD, ANY, IS, SEND(GetS, HOME, COH_FOR_SELF)),
  *   };

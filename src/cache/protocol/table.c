@@ -40,6 +40,22 @@ const char *coh_condition_name(unsigned condition)
 
 /* ---- whether a table makes sense by itself ---- */
 
+/* Actions that use a message's data, or memory, where there is none. */
+static bool action_valid(const struct protocol *protocol, const struct coh_table *table,
+                         const struct coh_row *row, const struct coh_action *action)
+{
+    bool uses_data =
+        action->verb == COH_DO_TAKE || action->verb == COH_DO_MERGE || action->verb == COH_DO_PERFORM;
+    if (action->verb >= COH_VERB_COUNT)
+        return false;
+    if (uses_data)
+        return row->event >= COH_OP_COUNT && protocol->kinds[row->event - COH_OP_COUNT].has_data;
+    if (action->verb != COH_DO_SEND)
+        return true;
+    return action->kind < protocol->kind_count && action->to < COH_TARGET_COUNT &&
+           (action->to != COH_TO_MEMORY || (protocol->memory_apart && table == protocol->tables[COH_HOME]));
+}
+
 static bool row_valid(const struct protocol *protocol, const struct coh_table *table,
                       const struct coh_row *row, struct err *err)
 {
@@ -50,11 +66,10 @@ static bool row_valid(const struct protocol *protocol, const struct coh_table *t
                        table->name, number);
     for (size_t i = 0; i < COH_ACTIONS_MOST; i++) {
         const struct coh_action *action = &row->actions[i];
-        if (action->verb >= COH_VERB_COUNT ||
-            (action->verb == COH_DO_SEND && (action->kind >= protocol->kind_count ||
-                                             action->to >= COH_TARGET_COUNT || ++sends > COH_SENDS_MOST)))
-            return err_set(err, "protocol %s, %s, row %zu (%s, %s): action %zu is none", protocol->name,
-                           table->name, number, table->states[row->state].name,
+        sends += action->verb == COH_DO_SEND;
+        if (!action_valid(protocol, table, row, action) || sends > COH_SENDS_MOST)
+            return err_set(err, "protocol %s, %s, row %zu (%s, %s): action %zu cannot be here",
+                           protocol->name, table->name, number, table->states[row->state].name,
                            coh_event_name(protocol, row->event), i + 1);
     }
     for (const struct coh_row *before = table->rows; before < row; before++)
@@ -84,6 +99,34 @@ static bool holes_none(const struct protocol *protocol, const struct coh_table *
     return true;
 }
 
+/* The kinds that the protocol names for memory and for L1s. */
+static bool four_differ(const uint8_t kinds[4], size_t count)
+{
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            if (kinds[i] >= count || (i != j && kinds[i] == kinds[j]))
+                return false;
+    return true;
+}
+
+static bool kinds_valid(const struct protocol *protocol, struct err *err)
+{
+    const uint8_t memory[] = {protocol->memory_read, protocol->memory_write, protocol->memory_data,
+                              protocol->memory_ack};
+    const uint8_t below[] = {protocol->below.get, protocol->below.put, protocol->below.data,
+                             protocol->below.ack};
+    if (protocol->memory_apart && !four_differ(memory, protocol->kind_count))
+        return err_set(err, "protocol %s: memory needs four different messages", protocol->name);
+    if (protocol->tables[COH_L1] && !four_differ(below, protocol->kind_count))
+        return err_set(err, "protocol %s: a table of L1s needs a line 'below' with four different messages",
+                       protocol->name);
+    if (protocol->memory_apart &&
+        (protocol->kinds[protocol->memory_data].weight || protocol->kinds[protocol->memory_ack].weight))
+        return err_set(err, "protocol %s: memory's answers are not counted and have no weight",
+                       protocol->name);
+    return true;
+}
+
 bool protocol_valid(const struct protocol *protocol, struct err *err)
 {
     if (!protocol->tables[COH_CACHE] || !protocol->tables[COH_HOME])
@@ -91,10 +134,16 @@ bool protocol_valid(const struct protocol *protocol, struct err *err)
     if (protocol->kind_count > COH_KINDS_MOST)
         return err_set(err, "protocol %s: %zu kinds of messages are too many (%d)", protocol->name,
                        protocol->kind_count, COH_KINDS_MOST);
+    if (!kinds_valid(protocol, err))
+        return false;
     for (int role = 0; role < COH_ROLE_COUNT; role++) {
         const struct coh_table *table = protocol->tables[role];
         if (!table)
             continue;
+        uint8_t held = role == COH_HOME ? 0 : COH_READ | COH_WRITE | COH_OWNS | COH_COPY;
+        if (!table->state_count || !(table->states[0].flags & COH_REST) || table->states[0].flags & held)
+            return err_set(err, "protocol %s, %s: the first state must be one of rest, without a copy",
+                           protocol->name, table->name);
         if (table->state_count > COH_STATES_MOST)
             return err_set(err, "protocol %s, %s: %zu states are too many (%d)", protocol->name, table->name,
                            table->state_count, COH_STATES_MOST);
