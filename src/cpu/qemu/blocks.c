@@ -32,7 +32,7 @@ static void on_access(unsigned cpu, plugin_meminfo info, uint64_t address, void 
     feed_word(feed_threads[cpu], kind_of(info) | (uint64_t)(uintptr_t)user | (address & CPURUN_ADDRESS));
 }
 
-static __attribute__((noinline)) void on_quantum(struct feed_thread *thread)
+static __attribute__((noinline)) void on_quantum(struct feed_thread *thread, int64_t count)
 {
     if (!thread->asking && thread->lane && !feed_is_alone()) {
         thread->grants = atomic_load(&thread->lane->grants);
@@ -40,7 +40,14 @@ static __attribute__((noinline)) void on_quantum(struct feed_thread *thread)
         feed_word(thread, feed_op(CPURUN_YIELD, 0));
         feed_show(thread);
     }
-    thread->left = feed_wait(thread, true) ? (int64_t)feed_shared->quantum : -1;
+    if (!thread->asking) { /* it is alone */
+        thread->left = (int64_t)feed_shared->quantum;
+    } else if (!feed_wait(thread, true)) {
+        thread->debt += count;
+        thread->left = 0;
+        return;
+    }
+    thread->left -= count;
 }
 
 /* `user` is the block's number, and its instructions above that. */
@@ -48,9 +55,10 @@ static void on_block(unsigned cpu, void *user)
 {
     struct feed_thread *thread = feed_threads[cpu];
     uint64_t block = (uint64_t)(uintptr_t)user;
-    thread->left -= (int64_t)(block >> 32);
+    int64_t count = (int64_t)(block >> 32);
+    thread->left -= count;
     if (__builtin_expect(thread->left < 0, 0))
-        on_quantum(thread);
+        on_quantum(thread, count);
     feed_word(thread, block & UINT32_MAX);
 }
 

@@ -130,6 +130,10 @@ static void sleep_on(struct feed_thread *thread, const uint64_t *a)
     uint64_t ns = patience(thread, a[1], a[3]), from = ns == CPURUN_FOREVER ? 0 : now_ns(thread),
              end = from + ns;
     while (read_memory(a[0], &word, sizeof word) && word == expected) {
+        if (feed_is_being_cleared(a[0])) { /* by the kernel at once, in a real machine */
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+            continue;
+        }
         uint64_t left = ns == CPURUN_FOREVER ? ns : end > from ? end - from : 0;
         from = feed_ask_with(thread, feed_op(CPURUN_SLEEP, left), a[0]) / NS;
         if (atomic_load(&thread->lane->timed_out))
@@ -225,7 +229,7 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
         return;
     }
     if (thread->muted) {
-        atomic_store(&thread->lane->in_call, 1);
+        atomic_store(&thread->lane->excused, 1);
         return;
     }
     feed_word(thread, feed_op(CPURUN_CALL, (uint64_t)number));
@@ -265,7 +269,7 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
     default:;
     }
     feed_show(thread);
-    atomic_store(&thread->lane->in_call, 1);
+    atomic_store(&thread->lane->excused, 1);
 }
 
 static void put_time(struct feed_thread *thread, enum call_kind kind)
@@ -290,7 +294,7 @@ static void on_return(plugin_id id, unsigned cpu, int64_t number, int64_t result
     (void)id;
     if (!thread->lane)
         return;
-    atomic_store(&thread->lane->in_call, 0);
+    atomic_store(&thread->lane->excused, 0);
     if (thread->muted || number == CPURUN_MAGIC)
         return;
     if (thread->away)

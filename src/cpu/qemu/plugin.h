@@ -11,6 +11,7 @@ extern struct cpurun_shared *feed_shared;
 struct feed_thread {
     uint64_t *ring;
     uint64_t at, limit;       /* words written, and where to look around */
+    int64_t debt;             /* instructions of blocks that it ran without a grant */
     int64_t left;             /* instructions until others may run */
     struct cpurun_lane *lane; /* NULL: what it does is not simulated */
     bool muted;
@@ -58,6 +59,9 @@ uint64_t feed_ask_with(struct feed_thread *thread, uint64_t word, uint64_t secon
 bool feed_is_alone(void);                   /* no other thread lives */
 void feed_runs(struct feed_thread *thread); /* on this thread of the host */
 void feed_watch_threads(plugin_id id);
+
+/* Whether the word is that of a thread which has ended as heddle sees it: QEMU clears it at any moment. */
+bool feed_is_being_cleared(uint64_t word);
 
 /* ---- calls of the system (calls.c) ---- */
 

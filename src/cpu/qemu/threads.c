@@ -15,6 +15,27 @@ static uint32_t cpus_used;
 static bool is_child;                        /* of the process that is simulated; it itself is not */
 static __thread struct feed_thread *creator; /* who runs on this thread of the host */
 
+/* Words of threads that have ended. QEMU clears such a word after it has called us. */
+static _Atomic uint64_t ended_words[CPURUN_LANES];
+
+bool feed_is_being_cleared(uint64_t word)
+{
+    for (uint32_t i = 0; i < CPURUN_LANES; i++) {
+        if (atomic_load(&ended_words[i]) == word)
+            return true;
+    }
+    return false;
+}
+
+/* A new thread has the word now. */
+static void forget_ended(uint64_t word)
+{
+    for (uint32_t i = 0; i < CPURUN_LANES; i++) {
+        if (atomic_load(&ended_words[i]) == word)
+            atomic_store(&ended_words[i], 0);
+    }
+}
+
 bool feed_is_alone(void)
 {
     return atomic_load_explicit(&living, memory_order_relaxed) == 1;
@@ -66,6 +87,8 @@ static struct feed_thread *new_thread(void)
     thread->limit = thread->at + CPURUN_CHUNK; /* heddle has taken all of it that was there */
     atomic_store(&lane->state, CPURUN_LIVE);
     atomic_fetch_add(&living, 1);
+    if (thread->cleared)
+        forget_ended(thread->cleared);
     if (creator)
         feed_word(creator, feed_op(CPURUN_BEGIN, number));
     return thread;
@@ -95,6 +118,7 @@ static void on_go(plugin_id id, unsigned cpu)
     pthread_mutex_lock(&lock);
     feed_mute(thread, false);
     if (thread->cleared) {
+        atomic_store(&ended_words[thread - pool], thread->cleared);
         feed_word(thread, feed_op(CPURUN_WAKE, CPURUN_FOREVER));
         feed_word(thread, thread->cleared);
     }

@@ -38,8 +38,10 @@ void feed_make_room(struct feed_thread *thread)
         uint32_t seen = atomic_load(&lane->room);
         atomic_store(&lane->wants_room, 1);
         look_around_at(thread);
+        atomic_store(&lane->excused, 1);
         if (thread->limit == thread->at)
             cpurun_sleep(&lane->room, seen);
+        atomic_store(&lane->excused, 0);
         look_around_at(thread);
     }
 }
@@ -63,13 +65,13 @@ void feed_mute(struct feed_thread *thread, bool muted)
     look_around_at(thread);
 }
 
-/* Whether the thread that runs sleeps though it is in no call of the system: it waits for all others to leave
+/* Whether the thread that runs sleeps though it has no reason to: it waits for all others to leave
  * their blocks, which QEMU needs now and then (when it discards code, and before the second thread). */
 static bool runner_waits_for_us(void)
 {
     struct cpurun_lane *lane = &feed_shared->lanes[atomic_load(&feed_shared->granted)];
     char path[64], text[256];
-    if (atomic_load(&lane->in_call))
+    if (atomic_load(&lane->excused))
         return false;
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&lane->task));
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,7 +81,7 @@ static bool runner_waits_for_us(void)
     close(file);
     text[got > 0 ? got : 0] = 0;
     const char *state = strrchr(text, ')');
-    return state && state[1] == ' ' && state[2] == 'S' && !atomic_load(&lane->in_call);
+    return state && state[1] == ' ' && state[2] == 'S' && !atomic_load(&lane->excused);
 }
 
 bool feed_wait(struct feed_thread *thread, bool in_block)
@@ -90,6 +92,7 @@ bool feed_wait(struct feed_thread *thread, bool in_block)
     if (!thread->asking)
         return true;
     atomic_store(&lane->task, gettid());
+    atomic_store(&lane->excused, 1);
     for (uint32_t i = 0; atomic_load(&lane->grants) == thread->grants; i++) {
         if (i < SPINS)
             __builtin_ia32_pause();
@@ -102,8 +105,10 @@ bool feed_wait(struct feed_thread *thread, bool in_block)
             waits = runner_waits_for_us() ? waits + 1 : 0;
         }
     }
+    atomic_store(&lane->excused, 0);
     thread->asking = false;
-    thread->left = (int64_t)feed_shared->quantum;
+    thread->left = (int64_t)feed_shared->quantum - thread->debt;
+    thread->debt = 0;
     return true;
 }
 
