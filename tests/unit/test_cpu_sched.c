@@ -2,31 +2,31 @@
 #include "check.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cpu/runs/threads.h"
+#include "cpu/runs/sched.h"
 
 enum { SLICE = 1000, WAKE = 50 };
 
-static struct threads *started(uint32_t cores, uint32_t count)
+static struct sched *started(uint32_t cores, uint32_t count)
 {
-    struct threads *threads = mem_alloc(1, sizeof *threads);
-    threads_start(threads, cores, SLICE, WAKE);
+    struct sched *threads = mem_alloc(1, sizeof *threads);
+    sched_start(threads, cores, SLICE, WAKE);
     for (uint32_t i = 0; i < count; i++)
-        threads_add(threads, i, 0);
+        sched_add(threads, i, 0);
     return threads;
 }
 
 /* The thread that goes on runs for so long. */
-static uint32_t runs(struct threads *threads, uint64_t ps)
+static uint32_t runs(struct sched *threads, uint64_t ps)
 {
-    uint32_t next = threads_next(threads);
-    assert_int_not_equal(next, THREADS_NONE);
+    uint32_t next = sched_next(threads);
+    assert_int_not_equal(next, SCHED_NONE);
     threads->core_ps[threads->at[next].core] += ps;
     return next;
 }
 
 static void least_time_goes_first(void **state)
 {
-    struct threads *threads = started(2, 2);
+    struct sched *threads = started(2, 2);
     (void)state;
     assert_int_equal(runs(threads, 100), 0);
     assert_int_equal(runs(threads, 30), 1);
@@ -38,7 +38,7 @@ static void least_time_goes_first(void **state)
 
 static void more_threads_than_cores_take_turns(void **state)
 {
-    struct threads *threads = started(1, 2);
+    struct sched *threads = started(1, 2);
     (void)state;
     assert_int_equal(runs(threads, SLICE - 1), 0);
     assert_int_equal(runs(threads, 1), 0);
@@ -49,31 +49,31 @@ static void more_threads_than_cores_take_turns(void **state)
 
 static void sleepers_wake_in_the_order_they_came(void **state)
 {
-    struct threads *threads = started(3, 3);
+    struct sched *threads = started(3, 3);
     (void)state;
     runs(threads, 100);
     runs(threads, 200);
     runs(threads, 300);
-    threads_sleep(threads, 2, 0x1000, 300, TIME_NEVER);
-    threads_sleep(threads, 1, 0x1000, 200, TIME_NEVER);
-    threads_wake(threads, 0x2000, 1, 100); /* another futex */
-    assert_int_equal(threads->at[2].state, THREAD_ASLEEP);
-    threads_wake(threads, 0x1000, 1, 400);
-    assert_int_equal(threads->at[2].state, THREAD_READY);
+    sched_sleep(threads, 2, 0x1000, 300, TIME_NEVER);
+    sched_sleep(threads, 1, 0x1000, 200, TIME_NEVER);
+    sched_wake(threads, 0x2000, 1, 100); /* another futex */
+    assert_int_equal(threads->at[2].state, SCHED_ASLEEP);
+    sched_wake(threads, 0x1000, 1, 400);
+    assert_int_equal(threads->at[2].state, SCHED_READY);
     assert_int_equal(threads->at[2].ready_ps, 400 + WAKE);
-    assert_int_equal(threads->at[1].state, THREAD_ASLEEP);
+    assert_int_equal(threads->at[1].state, SCHED_ASLEEP);
     mem_free(threads);
 }
 
 static void deadlines_pass(void **state)
 {
-    struct threads *threads = started(2, 2);
+    struct sched *threads = started(2, 2);
     (void)state;
-    assert_int_equal(threads_next(threads), 0);
-    threads_sleep(threads, 0, 0x1000, 0, 500);
+    assert_int_equal(sched_next(threads), 0);
+    sched_sleep(threads, 0, 0x1000, 0, 500);
     assert_int_equal(runs(threads, 499), 1);
     assert_int_equal(runs(threads, 2), 1);
-    assert_int_equal(threads_next(threads), 0);
+    assert_int_equal(sched_next(threads), 0);
     assert_true(threads->at[0].timed_out);
     assert_int_equal(threads->core_ps[threads->at[0].core], 500);
     mem_free(threads);
@@ -81,13 +81,13 @@ static void deadlines_pass(void **state)
 
 static void nobody_can_run(void **state)
 {
-    struct threads *threads = started(1, 1);
+    struct sched *threads = started(1, 1);
     (void)state;
-    assert_int_equal(threads_next(threads), 0);
-    threads_go_away(threads, 0);
-    assert_int_equal(threads_next(threads), THREADS_NONE);
-    threads_come_back(threads, 0);
-    assert_int_equal(threads_next(threads), 0);
+    assert_int_equal(sched_next(threads), 0);
+    sched_go_away(threads, 0);
+    assert_int_equal(sched_next(threads), SCHED_NONE);
+    sched_come_back(threads, 0);
+    assert_int_equal(sched_next(threads), 0);
     mem_free(threads);
 }
 
