@@ -71,7 +71,7 @@ static enum call_kind kind_of(int64_t number)
 
 /* ---- the program's memory, which is at the same addresses here; it may be none ---- */
 
-static bool read_memory(uint64_t from, void *to, size_t bytes)
+bool tap_read_memory(uint64_t from, void *to, size_t bytes)
 {
     struct iovec own = {to, bytes}, other = {(void *)(uintptr_t)from, bytes};
     return from && process_vm_readv(getpid(), &own, 1, &other, 1, 0) == (ssize_t)bytes;
@@ -87,7 +87,7 @@ static void write_memory(uint64_t to, const void *from, size_t bytes)
 static bool read_ns(uint64_t at, uint64_t *ns)
 {
     struct timespec time;
-    if (!read_memory(at, &time, sizeof time) || time.tv_sec < 0)
+    if (!tap_read_memory(at, &time, sizeof time) || time.tv_sec < 0)
         return false;
     *ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
     return true;
@@ -129,11 +129,7 @@ static void sleep_on(struct tap_thread *thread, const uint64_t *a)
     uint32_t word, expected = (uint32_t)a[2];
     uint64_t ns = patience(thread, a[1], a[3]), from = ns == CPURUN_FOREVER ? 0 : now_ns(thread),
              end = from + ns;
-    while (read_memory(a[0], &word, sizeof word) && word == expected) {
-        if (tap_is_being_cleared(a[0])) { /* by the kernel at once, in a real machine */
-            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-            continue;
-        }
+    while (tap_read_memory(a[0], &word, sizeof word) && word == expected) {
         uint64_t left = ns == CPURUN_FOREVER ? ns : end > from ? end - from : 0;
         from = tap_ask_with(thread, tap_op(CPURUN_SLEEP, left), a[0]) / NS;
         if (atomic_load(&thread->lane->timed_out))

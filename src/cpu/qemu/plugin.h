@@ -60,11 +60,13 @@ bool tap_is_alone(void);                  /* no other thread lives */
 void tap_runs(struct tap_thread *thread); /* on this thread of the host */
 void tap_watch_threads(plugin_id id);
 
-/* Whether the word is that of a thread which has ended as heddle sees it: QEMU clears it at any moment. */
-bool tap_is_being_cleared(uint64_t word);
+/* Waits until QEMU has cleared the words of all threads that have ended: it does so after it has called us,
+ * and the next thread to run may look at them. */
+void tap_settle_ended(void);
 
 /* ---- calls of the system (calls.c) ---- */
 
+bool tap_read_memory(uint64_t from, void *to, size_t bytes); /* the program's; false: there is none */
 void tap_watch_calls(plugin_id id, const char *target);
 uint64_t tap_cleared_by(const struct tap_thread *creator); /* the word that the thread it makes clears */
 

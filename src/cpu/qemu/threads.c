@@ -2,7 +2,7 @@
 #include "cpu/qemu/plugin.h"
 
 #include <pthread.h>
-#include <string.h>
+#include <time.h>
 
 struct tap_thread *tap_threads[FEED_CPUS];
 
@@ -15,24 +15,23 @@ static uint32_t cpus_used;
 static bool is_child;                       /* of the process that is simulated; it itself is not */
 static __thread struct tap_thread *creator; /* who runs on this thread of the host */
 
-/* Words of threads that have ended. QEMU clears such a word after it has called us. */
-static _Atomic uint64_t ended_words[CPURUN_LANES];
+static _Atomic uint64_t
+    ended_words[CPURUN_LANES]; /* of threads that have ended, and may not be cleared yet */
+static _Atomic uint32_t ended; /* how many there are */
 
-bool tap_is_being_cleared(uint64_t word)
+void tap_settle_ended(void)
 {
-    for (uint32_t i = 0; i < CPURUN_LANES; i++) {
-        if (atomic_load(&ended_words[i]) == word)
-            return true;
-    }
-    return false;
-}
-
-/* A new thread has the word now. */
-static void forget_ended(uint64_t word)
-{
-    for (uint32_t i = 0; i < CPURUN_LANES; i++) {
-        if (atomic_load(&ended_words[i]) == word)
-            atomic_store(&ended_words[i], 0);
+    enum { TRIES = 100000 }; /* of 20 us: then something else is wrong */
+    for (uint32_t i = 0; atomic_load(&ended) && i < CPURUN_LANES; i++) {
+        uint64_t word = atomic_load(&ended_words[i]);
+        uint32_t value;
+        if (!word)
+            continue;
+        for (uint32_t tries = 0; tap_read_memory(word, &value, sizeof value) && value && tries < TRIES;
+             tries++)
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+        atomic_store(&ended_words[i], 0);
+        atomic_fetch_sub(&ended, 1);
     }
 }
 
@@ -87,8 +86,6 @@ static struct tap_thread *new_thread(void)
     thread->limit = thread->at + CPURUN_CHUNK; /* heddle has taken all of it that was there */
     atomic_store(&lane->state, CPURUN_LIVE);
     atomic_fetch_add(&living, 1);
-    if (thread->cleared)
-        forget_ended(thread->cleared);
     if (creator)
         tap_word(creator, tap_op(CPURUN_BEGIN, number));
     return thread;
@@ -119,6 +116,7 @@ static void on_go(plugin_id id, unsigned cpu)
     tap_mute(thread, false);
     if (thread->cleared) {
         atomic_store(&ended_words[thread - pool], thread->cleared);
+        atomic_fetch_add(&ended, 1);
         tap_word(thread, tap_op(CPURUN_WAKE, CPURUN_FOREVER));
         tap_word(thread, thread->cleared);
     }

@@ -105,6 +105,7 @@ bool tap_wait(struct tap_thread *thread, bool in_block)
             waits = runner_waits_for_us() ? waits + 1 : 0;
         }
     }
+    tap_settle_ended();
     atomic_store(&lane->excused, 0);
     thread->asking = false;
     thread->left = (int64_t)tap_shared->quantum - thread->debt;
