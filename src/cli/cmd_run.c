@@ -122,7 +122,7 @@ static bool chose_system(const struct run *run, struct text *name, struct system
 
 static void write_cpu(const void *user, struct json_writer *json)
 {
-    run_cpu_write(user, json);
+    cmd_cpu_write(user, json);
 }
 
 static int tell(struct run *run, const struct system *system, const char *system_name)
@@ -156,10 +156,10 @@ static int tell(struct run *run, const struct system *system, const char *system
         good = launches_write(&lines, &how, request->stats, &err);
     if (!good || !launches_are_whole(&lines, run->folder, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
-    if (run->cpu && !run_cpu_check(run->cpu, request->words[0], status, &err))
+    if (run->cpu && !cmd_cpu_check(run->cpu, request->words[0], status, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     if (run->cpu)
-        run_cpu_tell(run->cpu, run->wall_s, run->cpu_s, &summary);
+        cmd_cpu_tell(run->cpu, run->wall_s, run->cpu_s, &summary);
     if (!run->cpu || lines.count) {
         text_add(&summary, "heddle: ");
         launches_summarize(&lines, &how, &summary);
@@ -209,14 +209,14 @@ static int run_request(struct run_request *request)
     struct system system;
     struct run run = {0};
     struct run_cpu cpu;
-    if (request->cpu && run_cpu_uses_gpu(request->words[0]))
+    if (request->cpu && cmd_cpu_uses_gpu(request->words[0]))
         request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
     if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status;
-    if (request->cpu && !run_cpu_load(&cpu, request->cpu, request->cpu_settings, &err)) {
+    if (request->cpu && !cmd_cpu_load(&cpu, request->cpu, request->cpu_settings, &err)) {
         system_fini(&system);
-        run_cpu_fini(&cpu);
+        cmd_cpu_fini(&cpu);
         return complain(EXIT_USAGE, &err);
     }
     if (!request->trace_mem) /* the traces of SMs show how many there are */
@@ -231,7 +231,7 @@ static int run_request(struct run_request *request)
         status = tell_by_system(&run, &system);
     cmd_run_clean(&run);
     if (request->cpu)
-        run_cpu_fini(&cpu);
+        cmd_cpu_fini(&cpu);
     system_fini(&system);
     return status;
 }

@@ -55,7 +55,7 @@ static bool read_description(struct run_cpu *cpu, const char *name, struct err *
     return good;
 }
 
-bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err)
+bool cmd_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err)
 {
     *cpu = (struct run_cpu){.name = name,
                             .shared_file = -1,
@@ -70,7 +70,7 @@ bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *sett
     return good && cpu_spec_fill(&cpu->spec, &cpu->config, err);
 }
 
-bool run_cpu_uses_gpu(const char *program)
+bool cmd_cpu_uses_gpu(const char *program)
 {
     static const char *const names[] = {"libcudart.so", "libcuda.so", "__cudaRegisterFatBinary",
                                         "libOpenCL.so", "libamdhip64.so"};
@@ -89,7 +89,7 @@ bool run_cpu_uses_gpu(const char *program)
 
 /* ---- the process ---- */
 
-bool run_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err)
+bool cmd_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err)
 {
     struct err why;
     *status = EXIT_CANNOT_RUN;
@@ -106,7 +106,7 @@ bool run_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct 
     return cpu->shared;
 }
 
-void run_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const char *preload,
+void cmd_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const char *preload,
                         const char *libraries)
 {
     size_t count = 0, own = 0;
@@ -140,7 +140,7 @@ void run_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const cha
     memcpy(cpu->words + own, words + 1, (count - 1) * sizeof *words);
 }
 
-void run_cpu_child(const struct run_cpu *cpu)
+void cmd_cpu_child(const struct run_cpu *cpu)
 {
     fcntl(cpu->shared_file, F_SETFD, 0);
     setenv(CPURUN_VARIABLE, "1", 1);
@@ -161,20 +161,20 @@ static void *simulate(void *user)
     return NULL;
 }
 
-void run_cpu_begin(struct run_cpu *cpu)
+void cmd_cpu_begin(struct run_cpu *cpu)
 {
     cpu->cores = cpurun_new(&cpu->spec, cpu->shared, was_interrupted);
     if (pthread_create(&cpu->thread, NULL, simulate, cpu->cores))
         BUG("no thread can be made");
 }
 
-void run_cpu_end(struct run_cpu *cpu)
+void cmd_cpu_end(struct run_cpu *cpu)
 {
     cpurun_over(cpu->shared);
     pthread_join(cpu->thread, NULL);
 }
 
-void run_cpu_fini(struct run_cpu *cpu)
+void cmd_cpu_fini(struct run_cpu *cpu)
 {
     if (cpu->cores)
         cpurun_free(cpu->cores);
@@ -189,7 +189,7 @@ void run_cpu_fini(struct run_cpu *cpu)
     mem_free(cpu->plugin);
 }
 
-bool run_cpu_check(const struct run_cpu *cpu, const char *program, int status, struct err *err)
+bool cmd_cpu_check(const struct run_cpu *cpu, const char *program, int status, struct err *err)
 {
     const struct cpurun_shared *shared = cpu->shared;
     if (!shared->began)

@@ -24,29 +24,29 @@ struct run_cpu {
 };
 
 /* Reads the description (systems/cpu/NAME.ini, or a file), and those of the settings that are for CPUs. */
-bool run_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err);
+bool cmd_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err);
 
 /* Whether the program names a library of GPUs, or holds one. */
-bool run_cpu_uses_gpu(const char *program);
+bool cmd_cpu_uses_gpu(const char *program);
 
 /* Finds the emulator of the program. False: *status is the exit status. */
-bool run_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err);
+bool cmd_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err);
 
 /* What QEMU is called with: the program's words, and variables of its environment ("NAME=VALUE", or NULL). */
-void run_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const char *preload,
+void cmd_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const char *preload,
                         const char *libraries);
 
-void run_cpu_child(const struct run_cpu *cpu); /* in the child, before it becomes QEMU */
-void run_cpu_begin(struct run_cpu *cpu);       /* once the process runs */
-void run_cpu_end(struct run_cpu *cpu);         /* once it has ended */
-void run_cpu_fini(struct run_cpu *cpu);
+void cmd_cpu_child(const struct run_cpu *cpu); /* in the child, before it becomes QEMU */
+void cmd_cpu_begin(struct run_cpu *cpu);       /* once the process runs */
+void cmd_cpu_end(struct run_cpu *cpu);         /* once it has ended */
+void cmd_cpu_fini(struct run_cpu *cpu);
 
 /* Whether the program was simulated as a whole. */
-bool run_cpu_check(const struct run_cpu *cpu, const char *program, int status, struct err *err);
+bool cmd_cpu_check(const struct run_cpu *cpu, const char *program, int status, struct err *err);
 
 /* What came of it, in words and as JSON. */
-void run_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct text *text);
+void cmd_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct text *text);
 struct json_writer;
-void run_cpu_write(const struct run_cpu *cpu, struct json_writer *json);
+void cmd_cpu_write(const struct run_cpu *cpu, struct json_writer *json);
 
 #endif

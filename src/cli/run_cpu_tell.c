@@ -36,7 +36,7 @@ static uint64_t sum_of(const struct stat_table *table, const uint64_t *sums, con
     BUG("no statistic %s", name);
 }
 
-void run_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct text *text)
+void cmd_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct text *text)
 {
     uint64_t core[32] = {0}, cause[CAUSE_COUNT] = {0}, memory[32] = {0}, busy = 0, all = 0;
     add_up(cpu, core, cause, memory);
@@ -74,7 +74,7 @@ void run_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct
     text_add(text, "\n");
 }
 
-void run_cpu_write(const struct run_cpu *cpu, struct json_writer *json)
+void cmd_cpu_write(const struct run_cpu *cpu, struct json_writer *json)
 {
     const struct cpurun *cores = cpu->cores;
     json_open_object(json, "cpu");

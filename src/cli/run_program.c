@@ -224,7 +224,7 @@ static bool check_program(struct run *run, struct err *err)
     struct text missing = {0};
     bool uses_opencl = false;
     enum program_kind kind = kind_of(run->path);
-    if (run->cpu && !run_cpu_prepare(run->cpu, run->path, &run->status, err))
+    if (run->cpu && !cmd_cpu_prepare(run->cpu, run->path, &run->status, err))
         return false;
     if (run->cpu && kind != PROGRAM_DYNAMIC) /* it uses no GPU */
         return true;
@@ -315,7 +315,7 @@ static void prepare(void *user)
     if (run->cpu) { /* QEMU itself runs with the libraries of this machine */
         set_or_not("LD_PRELOAD", run->cpu->own_preload);
         set_or_not("LD_LIBRARY_PATH", run->cpu->own_libraries);
-        run_cpu_child(run->cpu);
+        cmd_cpu_child(run->cpu);
     }
     if (run->identity.length || run->request->trace_mem ||
         run->request->timing.record) /* addresses of the program are the same in each run */
@@ -346,7 +346,7 @@ static void make_cpu_words(struct run *run)
     if (own)
         text_add(&libraries, ":%s", own);
     bool uses_gpu = run->request->timing.shared;
-    run_cpu_make_words(run->cpu, run->path, run->request->words, uses_gpu ? preload.at : NULL,
+    cmd_cpu_make_words(run->cpu, run->path, run->request->words, uses_gpu ? preload.at : NULL,
                        uses_gpu ? libraries.at : own);
     text_fini(&preload);
     text_fini(&libraries);
@@ -368,11 +368,11 @@ bool cmd_run_wait(struct run *run, struct err *err)
     }
     bool started = start_machine(run, err) && process_start(&process, err);
     if (started && run->cpu)
-        run_cpu_begin(run->cpu);
+        cmd_cpu_begin(run->cpu);
     if (started)
         process_wait(&process);
     if (started && run->cpu)
-        run_cpu_end(run->cpu);
+        cmd_cpu_end(run->cpu);
     shared_machine_end(&run->machine);
     run->interrupted = started && process_asked_to_end();
     run->status = process.status;

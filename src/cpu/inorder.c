@@ -7,6 +7,7 @@ struct inorder {
     uint64_t now;   /* the cycle in which instructions begin */
     uint64_t begun; /* in it */
     uint64_t line;  /* of instructions, that is there */
+    uint64_t last;  /* the latest result so far */
     uint64_t ready[CPU_REGS];
     uint8_t why[CPU_REGS]; /* enum cpu_cause of who waits for it */
     uint64_t unit_free[CPU_CLASS_COUNT][16];
@@ -119,9 +120,12 @@ static void step_one(struct cpu_core *core, const struct cpu_step *step)
     }
     if (insn->atomic && step->access_count)
         atomic_access(core);
-    if (insn->class == CPU_serial)
+    if (insn->class == CPU_serial) {
+        wait_until(core, own->last, CAUSE_serial); /* all before it is done */
         wait_until(core, own->now + core->spec->units[CPU_serial].latency, CAUSE_serial);
+    }
     uint64_t done = max_u64(own->now, loaded) + core->spec->units[insn->class].latency;
+    own->last = max_u64(own->last, done);
     for (uint32_t i = 0; i < CPU_DESTINATIONS && insn->destinations[i] != CPU_NO_REG; i++) {
         own->ready[insn->destinations[i]] = done;
         own->why[insn->destinations[i]] = (uint8_t)why;

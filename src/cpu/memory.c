@@ -212,9 +212,7 @@ static void prefetch(struct cpu_memory *memory, uint64_t pc, uint64_t address, u
     uint32_t count = stride_learn(&memory->strides, pc, address, addresses);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t line = addresses[i] >> CPU_LINE_SHIFT;
-        /* As in hardware, never into another page, whose place is not known. */
-        if ((addresses[i] ^ address) >> memory->tlb.page_shift ||
-            tags_find(memory->l1d.tags, line) != TAGS_NONE)
+        if (tags_find(memory->l1d.tags, line) != TAGS_NONE)
             continue;
         memory->prefetches++;
         struct cpu_reply reply = l2_read(memory, line, false, cycle);

@@ -1,4 +1,5 @@
 #include "cpu/stride.h"
+#include "base/bits.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -35,7 +36,14 @@ uint32_t stride_learn(struct stride *stride, uint64_t pc, uint64_t address, uint
         return 0;
     /* Steps within a line: as if they were of a line each. */
     int64_t far = llabs(step) >= CPU_LINE ? step : step > 0 ? CPU_LINE : -CPU_LINE;
-    for (uint32_t i = 0; i < spec->degree; i++)
-        addresses[i] = address + (uint64_t)(far * (int64_t)(spec->ahead - i));
-    return (uint32_t)spec->degree;
+    bool is_new_page =
+        (address ^ (address - (uint64_t)step)) >> STRIDE_PAGE_SHIFT; /* nothing of it was asked for */
+    uint64_t wanted = is_new_page ? spec->ahead : min_u64(spec->degree, spec->ahead);
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < wanted; i++) {
+        uint64_t to = address + (uint64_t)(far * (int64_t)(is_new_page ? i + 1 : spec->ahead - i));
+        if ((to ^ address) >> STRIDE_PAGE_SHIFT == 0)
+            addresses[count++] = to;
+    }
+    return count;
 }

@@ -15,7 +15,10 @@ struct stride {
     struct stride_row *rows; /* by address of the instruction, modulo the table's size */
 };
 
-enum { STRIDE_MOST = 16 };
+enum {
+    STRIDE_MOST = 64,
+    STRIDE_PAGE_SHIFT = 12
+}; /* never beyond such a page: where the next is, is not known */
 
 void stride_init(struct stride *stride, const struct cpu_prefetch_spec *spec);
 void stride_fini(struct stride *stride);

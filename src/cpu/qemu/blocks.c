@@ -29,29 +29,37 @@ static inline uint64_t kind_of(plugin_meminfo info)
 
 static void on_access(unsigned cpu, plugin_meminfo info, uint64_t address, void *user)
 {
-    feed_word(feed_threads[cpu], kind_of(info) | (uint64_t)(uintptr_t)user | (address & CPURUN_ADDRESS));
+    tap_word(tap_threads[cpu], kind_of(info) | (uint64_t)(uintptr_t)user | (address & CPURUN_ADDRESS));
 }
 
-static __attribute__((noinline)) void on_quantum(struct feed_thread *thread)
+static __attribute__((noinline)) void on_quantum(struct tap_thread *thread, int64_t count)
 {
-    if (!thread->asking && thread->lane && !feed_is_alone()) {
+    if (!thread->asking && thread->lane && !tap_is_alone()) {
         thread->grants = atomic_load(&thread->lane->grants);
         thread->asking = true;
-        feed_word(thread, feed_op(CPURUN_YIELD, 0));
-        feed_show(thread);
+        tap_word(thread, tap_op(CPURUN_YIELD, 0));
+        tap_show(thread);
     }
-    thread->left = feed_wait(thread, true) ? (int64_t)feed_shared->quantum : -1;
+    if (!thread->asking) { /* it is alone */
+        thread->left = (int64_t)tap_shared->quantum;
+    } else if (!tap_wait(thread, true)) {
+        thread->debt += count;
+        thread->left = 0;
+        return;
+    }
+    thread->left -= count;
 }
 
 /* `user` is the block's number, and its instructions above that. */
 static void on_block(unsigned cpu, void *user)
 {
-    struct feed_thread *thread = feed_threads[cpu];
+    struct tap_thread *thread = tap_threads[cpu];
     uint64_t block = (uint64_t)(uintptr_t)user;
-    thread->left -= (int64_t)(block >> 32);
+    int64_t count = (int64_t)(block >> 32);
+    thread->left -= count;
     if (__builtin_expect(thread->left < 0, 0))
-        on_quantum(thread);
-    feed_word(thread, block & UINT32_MAX);
+        on_quantum(thread, count);
+    tap_word(thread, block & UINT32_MAX);
 }
 
 /* ---- translation ---- */
@@ -60,7 +68,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static _Noreturn void too_much(void)
 {
-    atomic_store(&feed_shared->too_much_code, 1);
+    atomic_store(&tap_shared->too_much_code, 1);
     _exit(1);
 }
 
@@ -71,12 +79,12 @@ static uint32_t add_block(struct qemu_plugin_tb *block, size_t count)
     for (size_t i = 0; i < count; i++)
         head.bytes += (uint32_t)qemu_plugin_insn_size(qemu_plugin_tb_get_insn(block, i));
     pthread_mutex_lock(&lock);
-    uint64_t at = atomic_load(&feed_shared->code_bytes), bytes = sizeof head + count + head.bytes;
-    uint32_t number = atomic_load(&feed_shared->block_count);
+    uint64_t at = atomic_load(&tap_shared->code_bytes), bytes = sizeof head + count + head.bytes;
+    uint32_t number = atomic_load(&tap_shared->block_count);
     if (number == CPURUN_BLOCKS || at + bytes + 8 > CPURUN_CODE)
         too_much();
-    memcpy(feed_shared->code + at, &head, sizeof head);
-    uint8_t *lengths = feed_shared->code + at + sizeof head, *code = lengths + count;
+    memcpy(tap_shared->code + at, &head, sizeof head);
+    uint8_t *lengths = tap_shared->code + at + sizeof head, *code = lengths + count;
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
         size_t length = qemu_plugin_insn_size(insn);
@@ -84,14 +92,14 @@ static uint32_t add_block(struct qemu_plugin_tb *block, size_t count)
         memcpy(code, qemu_plugin_insn_data(insn), length);
         code += length;
     }
-    feed_shared->blocks[number] = (uint32_t)(at / 8);
-    atomic_store(&feed_shared->code_bytes, (at + bytes + 7) / 8 * 8);
-    atomic_store(&feed_shared->block_count, number + 1);
+    tap_shared->blocks[number] = (uint32_t)(at / 8);
+    atomic_store(&tap_shared->code_bytes, (at + bytes + 7) / 8 * 8);
+    atomic_store(&tap_shared->block_count, number + 1);
     pthread_mutex_unlock(&lock);
     return number;
 }
 
-void feed_translate(plugin_id id, struct qemu_plugin_tb *block)
+void tap_translate(plugin_id id, struct qemu_plugin_tb *block)
 {
     size_t count = qemu_plugin_tb_n_insns(block);
     (void)id;

@@ -71,7 +71,7 @@ static enum call_kind kind_of(int64_t number)
 
 /* ---- the program's memory, which is at the same addresses here; it may be none ---- */
 
-static bool read_memory(uint64_t from, void *to, size_t bytes)
+bool tap_read_memory(uint64_t from, void *to, size_t bytes)
 {
     struct iovec own = {to, bytes}, other = {(void *)(uintptr_t)from, bytes};
     return from && process_vm_readv(getpid(), &own, 1, &other, 1, 0) == (ssize_t)bytes;
@@ -87,7 +87,7 @@ static void write_memory(uint64_t to, const void *from, size_t bytes)
 static bool read_ns(uint64_t at, uint64_t *ns)
 {
     struct timespec time;
-    if (!read_memory(at, &time, sizeof time) || time.tv_sec < 0)
+    if (!tap_read_memory(at, &time, sizeof time) || time.tv_sec < 0)
         return false;
     *ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
     return true;
@@ -103,9 +103,9 @@ static bool counts_from_epoch(uint64_t clock)
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
 }
 
-static uint64_t now_ns(struct feed_thread *thread)
+static uint64_t now_ns(struct tap_thread *thread)
 {
-    return feed_ask(thread, feed_op(CPURUN_TIME, 0)) / NS;
+    return tap_ask(thread, tap_op(CPURUN_TIME, 0)) / NS;
 }
 
 /* ---- futexes ---- */
@@ -113,7 +113,7 @@ static uint64_t now_ns(struct feed_thread *thread)
 enum { OPERATION = 127, BY_REALTIME = 256 };
 
 /* How long a futex is waited for, in ns from now. */
-static uint64_t patience(struct feed_thread *thread, uint64_t operation, uint64_t timeout)
+static uint64_t patience(struct tap_thread *thread, uint64_t operation, uint64_t timeout)
 {
     uint64_t ns, now;
     if (!read_ns(timeout, &ns))
@@ -124,26 +124,26 @@ static uint64_t patience(struct feed_thread *thread, uint64_t operation, uint64_
     return ns > now ? ns - now : 0;
 }
 
-static void sleep_on(struct feed_thread *thread, const uint64_t *a)
+static void sleep_on(struct tap_thread *thread, const uint64_t *a)
 {
     uint32_t word, expected = (uint32_t)a[2];
     uint64_t ns = patience(thread, a[1], a[3]), from = ns == CPURUN_FOREVER ? 0 : now_ns(thread),
              end = from + ns;
-    while (read_memory(a[0], &word, sizeof word) && word == expected) {
+    while (tap_read_memory(a[0], &word, sizeof word) && word == expected) {
         uint64_t left = ns == CPURUN_FOREVER ? ns : end > from ? end - from : 0;
-        from = feed_ask_with(thread, feed_op(CPURUN_SLEEP, left), a[0]) / NS;
+        from = tap_ask_with(thread, tap_op(CPURUN_SLEEP, left), a[0]) / NS;
         if (atomic_load(&thread->lane->timed_out))
             return;
     }
 }
 
-static void wake(struct feed_thread *thread, uint64_t address, uint64_t count)
+static void wake(struct tap_thread *thread, uint64_t address, uint64_t count)
 {
-    feed_word(thread, feed_op(CPURUN_WAKE, count > INT_MAX ? INT_MAX : count));
-    feed_word(thread, address);
+    tap_word(thread, tap_op(CPURUN_WAKE, count > INT_MAX ? INT_MAX : count));
+    tap_word(thread, address);
 }
 
-static void futex(struct feed_thread *thread, const uint64_t *a, uint64_t other)
+static void futex(struct tap_thread *thread, const uint64_t *a, uint64_t other)
 {
     switch (a[1] & OPERATION) {
     case FUTEX_WAIT:
@@ -167,7 +167,7 @@ static void futex(struct feed_thread *thread, const uint64_t *a, uint64_t other)
 
 enum { CLONE_CLEARS = 0x00200000 };
 
-uint64_t feed_cleared_by(const struct feed_thread *creator)
+uint64_t tap_cleared_by(const struct tap_thread *creator)
 {
     return creator->arguments[0] & CLONE_CLEARS ? creator->clears : 0;
 }
@@ -179,29 +179,29 @@ static bool file_may_wait(uint64_t file)
            !(info.st_mode & S_IFMT);
 }
 
-static void pause_for(struct feed_thread *thread, uint64_t ns)
+static void pause_for(struct tap_thread *thread, uint64_t ns)
 {
-    feed_ask(thread, feed_op(CPURUN_PAUSE, ns < CPURUN_FOREVER ? ns : CPURUN_FOREVER - 1));
+    tap_ask(thread, tap_op(CPURUN_PAUSE, ns < CPURUN_FOREVER ? ns : CPURUN_FOREVER - 1));
 }
 
-static void magic(struct feed_thread *thread, uint64_t what, uint64_t value)
+static void magic(struct tap_thread *thread, uint64_t what, uint64_t value)
 {
     uint64_t time;
     switch (what) {
     case CPURUN_ASK_TIME:
-        feed_mute(thread, false);
-        time = feed_ask(thread, feed_op(CPURUN_TIME, 0));
+        tap_mute(thread, false);
+        time = tap_ask(thread, tap_op(CPURUN_TIME, 0));
         write_memory(value, &time, sizeof time);
         break;
     case CPURUN_SET_TIME:
-        feed_mute(thread, false);
-        feed_ask_with(thread, feed_op(CPURUN_AT, 0), value);
+        tap_mute(thread, false);
+        tap_ask_with(thread, tap_op(CPURUN_AT, 0), value);
         break;
     case CPURUN_MUTE:
-        feed_mute(thread, true);
+        tap_mute(thread, true);
         break;
     case CPURUN_UNMUTE:
-        feed_mute(thread, false);
+        tap_mute(thread, false);
         break;
     }
 }
@@ -211,13 +211,13 @@ static void magic(struct feed_thread *thread, uint64_t what, uint64_t value)
 static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint64_t b, uint64_t c,
                     uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h)
 {
-    struct feed_thread *thread = feed_threads[cpu];
+    struct tap_thread *thread = tap_threads[cpu];
     uint64_t arguments[4] = {a, b, c, d}, ns = 0;
     (void)id, (void)f, (void)g, (void)h;
-    feed_runs(thread);
+    tap_runs(thread);
     if (!thread->lane)
         return;
-    feed_wait(thread, false);
+    tap_wait(thread, false);
     memcpy(thread->arguments, arguments, sizeof arguments);
     thread->away = false;
     if (number == CPURUN_MAGIC) {
@@ -225,10 +225,10 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
         return;
     }
     if (thread->muted) {
-        atomic_store(&thread->lane->in_call, 1);
+        atomic_store(&thread->lane->excused, 1);
         return;
     }
-    feed_word(thread, feed_op(CPURUN_CALL, (uint64_t)number));
+    tap_word(thread, tap_op(CPURUN_CALL, (uint64_t)number));
     switch (kind_of(number)) {
     case CALL_FUTEX:
         futex(thread, arguments, e);
@@ -250,25 +250,25 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
         }
         break;
     case CALL_YIELD:
-        if (!feed_is_alone())
-            feed_ask(thread, feed_op(CPURUN_YIELD, 1));
+        if (!tap_is_alone())
+            tap_ask(thread, tap_op(CPURUN_YIELD, 1));
         break;
     case CALL_EXEC:
-        atomic_store(&feed_shared->became_another, 1);
+        atomic_store(&tap_shared->became_another, 1);
         break;
     case CALL_FILE:
     case CALL_WAITS:
-        thread->away = !feed_is_alone() && (kind_of(number) == CALL_WAITS || file_may_wait(a));
+        thread->away = !tap_is_alone() && (kind_of(number) == CALL_WAITS || file_may_wait(a));
         if (thread->away)
-            feed_word(thread, feed_op(CPURUN_AWAY, 0));
+            tap_word(thread, tap_op(CPURUN_AWAY, 0));
         break;
     default:;
     }
-    feed_show(thread);
-    atomic_store(&thread->lane->in_call, 1);
+    tap_show(thread);
+    atomic_store(&thread->lane->excused, 1);
 }
 
-static void put_time(struct feed_thread *thread, enum call_kind kind)
+static void put_time(struct tap_thread *thread, enum call_kind kind)
 {
     const uint64_t *a = thread->arguments;
     uint64_t ns = now_ns(thread);
@@ -285,24 +285,24 @@ static void put_time(struct feed_thread *thread, enum call_kind kind)
 
 static void on_return(plugin_id id, unsigned cpu, int64_t number, int64_t result)
 {
-    struct feed_thread *thread = feed_threads[cpu];
+    struct tap_thread *thread = tap_threads[cpu];
     enum call_kind kind = kind_of(number);
     (void)id;
     if (!thread->lane)
         return;
-    atomic_store(&thread->lane->in_call, 0);
+    atomic_store(&thread->lane->excused, 0);
     if (thread->muted || number == CPURUN_MAGIC)
         return;
     if (thread->away)
-        feed_ask(thread, feed_op(CPURUN_BACK, 0));
+        tap_ask(thread, tap_op(CPURUN_BACK, 0));
     thread->away = false;
     if (kind == CALL_EXEC)
-        atomic_store(&feed_shared->became_another, 0); /* it failed */
+        atomic_store(&tap_shared->became_another, 0); /* it failed */
     if (!result && (kind == CALL_CLOCK || kind == CALL_TIME_OF_DAY))
         put_time(thread, kind);
 }
 
-void feed_watch_calls(plugin_id id, const char *target)
+void tap_watch_calls(plugin_id id, const char *target)
 {
     const struct call_row *row = !strcmp(target, "x86_64") ? calls_x86_64 : calls_generic;
     for (; row->number >= 0; row++)

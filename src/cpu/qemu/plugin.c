@@ -10,21 +10,21 @@
 #include <sys/mman.h>
 
 int qemu_plugin_version = PLUGIN_VERSION;
-struct cpurun_shared *feed_shared;
+struct cpurun_shared *tap_shared;
 
 int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int count, char **words)
 {
     if (info->system_emulation || count != 1 || strncmp(words[0], "memory=", 7))
         return 1;
     int file = atoi(words[0] + 7);
-    feed_shared = mmap(NULL, sizeof *feed_shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    tap_shared = mmap(NULL, sizeof *tap_shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file); /* the program has only descriptors of its own */
-    if (feed_shared == MAP_FAILED)
+    if (tap_shared == MAP_FAILED)
         return 1;
-    strncpy(feed_shared->target, info->target_name, sizeof feed_shared->target - 1);
-    feed_watch_threads(id);
-    feed_watch_calls(id, info->target_name);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, feed_translate);
-    atomic_store(&feed_shared->began, 1);
+    strncpy(tap_shared->target, info->target_name, sizeof tap_shared->target - 1);
+    tap_watch_threads(id);
+    tap_watch_calls(id, info->target_name);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, tap_translate);
+    atomic_store(&tap_shared->began, 1);
     return 0;
 }

@@ -8,48 +8,50 @@ enum { SPINS = 2000 };
 
 static uint64_t nowhere[CPURUN_WORDS]; /* what is not simulated goes there; any thread may write it */
 
-static void look_around_at(struct feed_thread *thread)
+static void look_around_at(struct tap_thread *thread)
 {
     uint64_t end = atomic_load(&thread->lane->tail) + CPURUN_WORDS;
     thread->limit = thread->at + CPURUN_CHUNK < end ? thread->at + CPURUN_CHUNK : end;
 }
 
-void feed_show(struct feed_thread *thread)
+void tap_show(struct tap_thread *thread)
 {
     if (!thread->lane || thread->muted)
         return;
     atomic_store(&thread->lane->head, thread->at);
-    if (atomic_load(&feed_shared->sleeps)) {
-        atomic_fetch_add(&feed_shared->posted, 1);
-        cpurun_wake(&feed_shared->posted);
+    if (atomic_load(&tap_shared->sleeps)) {
+        atomic_fetch_add(&tap_shared->posted, 1);
+        cpurun_wake(&tap_shared->posted);
     }
     look_around_at(thread);
 }
 
-void feed_make_room(struct feed_thread *thread)
+void tap_make_room(struct tap_thread *thread)
 {
     if (!thread->lane || thread->muted) {
         thread->limit += CPURUN_WORDS;
         return;
     }
     struct cpurun_lane *lane = thread->lane;
-    feed_show(thread);
+    tap_show(thread);
     for (uint32_t i = 0; thread->limit == thread->at; i++) { /* the ring is full: the thread is ahead */
         uint32_t seen = atomic_load(&lane->room);
         atomic_store(&lane->wants_room, 1);
         look_around_at(thread);
+        atomic_store(&lane->excused, 1);
         if (thread->limit == thread->at)
             cpurun_sleep(&lane->room, seen);
+        atomic_store(&lane->excused, 0);
         look_around_at(thread);
     }
 }
 
 /* While muted, words are written where nobody reads, from the same place on. */
-void feed_mute(struct feed_thread *thread, bool muted)
+void tap_mute(struct tap_thread *thread, bool muted)
 {
     if (!thread->lane || thread->muted == muted)
         return;
-    feed_show(thread);
+    tap_show(thread);
     thread->muted = muted;
     if (muted) {
         thread->ring = nowhere;
@@ -57,19 +59,19 @@ void feed_mute(struct feed_thread *thread, bool muted)
         thread->left = INT64_MAX;
         return;
     }
-    thread->ring = feed_shared->rings[thread->lane - feed_shared->lanes];
+    thread->ring = tap_shared->rings[thread->lane - tap_shared->lanes];
     thread->at = atomic_load(&thread->lane->head);
-    thread->left = (int64_t)feed_shared->quantum;
+    thread->left = (int64_t)tap_shared->quantum;
     look_around_at(thread);
 }
 
-/* Whether the thread that runs sleeps though it is in no call of the system: it waits for all others to leave
+/* Whether the thread that runs sleeps though it has no reason to: it waits for all others to leave
  * their blocks, which QEMU needs now and then (when it discards code, and before the second thread). */
 static bool runner_waits_for_us(void)
 {
-    struct cpurun_lane *lane = &feed_shared->lanes[atomic_load(&feed_shared->granted)];
+    struct cpurun_lane *lane = &tap_shared->lanes[atomic_load(&tap_shared->granted)];
     char path[64], text[256];
-    if (atomic_load(&lane->in_call))
+    if (atomic_load(&lane->excused))
         return false;
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&lane->task));
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,10 +81,10 @@ static bool runner_waits_for_us(void)
     close(file);
     text[got > 0 ? got : 0] = 0;
     const char *state = strrchr(text, ')');
-    return state && state[1] == ' ' && state[2] == 'S' && !atomic_load(&lane->in_call);
+    return state && state[1] == ' ' && state[2] == 'S' && !atomic_load(&lane->excused);
 }
 
-bool feed_wait(struct feed_thread *thread, bool in_block)
+bool tap_wait(struct tap_thread *thread, bool in_block)
 {
     enum { SURE = 3 }; /* times in a row */
     struct cpurun_lane *lane = thread->lane;
@@ -90,6 +92,7 @@ bool feed_wait(struct feed_thread *thread, bool in_block)
     if (!thread->asking)
         return true;
     atomic_store(&lane->task, gettid());
+    atomic_store(&lane->excused, 1);
     for (uint32_t i = 0; atomic_load(&lane->grants) == thread->grants; i++) {
         if (i < SPINS)
             __builtin_ia32_pause();
@@ -102,25 +105,28 @@ bool feed_wait(struct feed_thread *thread, bool in_block)
             waits = runner_waits_for_us() ? waits + 1 : 0;
         }
     }
+    tap_settle_ended();
+    atomic_store(&lane->excused, 0);
     thread->asking = false;
-    thread->left = (int64_t)feed_shared->quantum;
+    thread->left = (int64_t)tap_shared->quantum - thread->debt;
+    thread->debt = 0;
     return true;
 }
 
-uint64_t feed_ask(struct feed_thread *thread, uint64_t word)
+uint64_t tap_ask(struct tap_thread *thread, uint64_t word)
 {
-    feed_wait(thread, false); /* it may have gone on without the last grant */
+    tap_wait(thread, false); /* it may have gone on without the last grant */
     thread->grants = atomic_load(&thread->lane->grants);
     thread->asking = true;
-    feed_word(thread, word);
-    feed_show(thread);
-    feed_wait(thread, false);
+    tap_word(thread, word);
+    tap_show(thread);
+    tap_wait(thread, false);
     return atomic_load(&thread->lane->answer);
 }
 
-uint64_t feed_ask_with(struct feed_thread *thread, uint64_t word, uint64_t second)
+uint64_t tap_ask_with(struct tap_thread *thread, uint64_t word, uint64_t second)
 {
-    feed_wait(thread, false);
-    feed_word(thread, word);
-    return feed_ask(thread, second);
+    tap_wait(thread, false);
+    tap_word(thread, word);
+    return tap_ask(thread, second);
 }

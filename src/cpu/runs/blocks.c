@@ -7,7 +7,7 @@
 void blocks_init(struct blocks *blocks, const struct cpurun_shared *shared)
 {
     *blocks = (struct blocks){.shared = shared};
-    blocks->at = mem_alloc_pages(CPURUN_BLOCKS, sizeof(struct block *));
+    blocks->at = mem_alloc_pages(CPURUN_BLOCKS, sizeof(struct decoded *));
 }
 
 void blocks_fini(struct blocks *blocks)
@@ -18,7 +18,7 @@ void blocks_fini(struct blocks *blocks)
     mem_free_pages((void *)blocks->at);
 }
 
-const struct block *blocks_decode(struct blocks *blocks, uint32_t number)
+const struct decoded *blocks_decode(struct blocks *blocks, uint32_t number)
 {
     const struct cpurun_shared *shared = blocks->shared;
     struct cpurun_block head;
@@ -28,11 +28,11 @@ const struct block *blocks_decode(struct blocks *blocks, uint32_t number)
         blocks->decode = decode_for(shared->target);
     const uint8_t *at = shared->code + (size_t)shared->blocks[number] * 8;
     memcpy(&head, at, sizeof head);
-    struct block *block = mem_alloc(1, sizeof *block + head.count * sizeof(struct cpu_insn));
-    *block = (struct block){.pc = head.pc,
-                            .end = head.pc + head.bytes,
-                            .count = head.count,
-                            .insns = (struct cpu_insn *)(void *)(block + 1)};
+    struct decoded *block = mem_alloc(1, sizeof *block + head.count * sizeof(struct cpu_insn));
+    *block = (struct decoded){.pc = head.pc,
+                              .end = head.pc + head.bytes,
+                              .count = head.count,
+                              .insns = (struct cpu_insn *)(void *)(block + 1)};
     const uint8_t *lengths = at + sizeof head, *code = lengths + head.count;
     uint64_t pc = head.pc;
     for (uint32_t i = 0; i < head.count; i++) {

@@ -5,7 +5,7 @@
 #include "cpu/decode.h"
 #include "cpu/runs/shared.h"
 
-struct block {
+struct decoded {
     uint64_t pc, end;
     uint32_t count;
     struct cpu_insn *insns;
@@ -14,16 +14,16 @@ struct block {
 struct blocks {
     const struct cpurun_shared *shared;
     decode_fn *decode;
-    struct block **at; /* by number; NULL: not decoded */
+    struct decoded **at; /* by number; NULL: not decoded */
 };
 
 void blocks_init(struct blocks *blocks, const struct cpurun_shared *shared);
 void blocks_fini(struct blocks *blocks);
-const struct block *blocks_decode(struct blocks *blocks, uint32_t number);
+const struct decoded *blocks_decode(struct blocks *blocks, uint32_t number);
 
-static inline const struct block *blocks_get(struct blocks *blocks, uint32_t number)
+static inline const struct decoded *blocks_get(struct blocks *blocks, uint32_t number)
 {
-    const struct block *block = blocks->at[number];
+    const struct decoded *block = blocks->at[number];
     return __builtin_expect(block != NULL, 1) ? block : blocks_decode(blocks, number);
 }
 

@@ -1,6 +1,6 @@
 #include "cpu/runs/runs.h"
 #include "cpu/runs/blocks.h"
-#include "cpu/runs/threads.h"
+#include "cpu/runs/sched.h"
 #include "base/bits.h"
 #include "base/mem.h"
 
@@ -12,7 +12,7 @@ enum { ACCESSES = 4096, NS = 1000, SPINS = 500 };
 
 /* What is known of a thread's last block: it is simulated when it is known where the thread went then. */
 struct pending {
-    const struct block *block;
+    const struct decoded *block;
     uint32_t count;
     uint64_t words[ACCESSES];
 };
@@ -25,7 +25,7 @@ struct cpurun {
     struct cpu_shared memory;
     struct clock_domain clock;
     struct blocks blocks;
-    struct threads threads;
+    struct sched threads;
     struct pending *pending[CPURUN_LANES];
     uint32_t thread_count;
     bool (*stop)(void);
@@ -84,7 +84,7 @@ static uint32_t take_accesses(const struct pending *pending, uint32_t *at, uint3
 static void finish_block(struct cpurun *run, uint32_t lane, uint64_t next)
 {
     struct pending *pending = run->pending[lane];
-    const struct block *block = pending->block;
+    const struct decoded *block = pending->block;
     struct cpu_core *core = core_of(run, lane);
     struct cpu_access accesses[64];
     uint32_t at = 0;
@@ -128,7 +128,7 @@ static void call_system(struct cpurun *run, uint32_t lane)
 
 static void begin_thread(struct cpurun *run, uint32_t lane, uint64_t time_ps)
 {
-    threads_add(&run->threads, lane, time_ps);
+    sched_add(&run->threads, lane, time_ps);
     if (!run->pending[lane])
         run->pending[lane] = mem_alloc(1, sizeof *run->pending[lane]);
     run->pending[lane]->block = NULL;
@@ -191,7 +191,7 @@ static bool next_word(struct reader *reader, uint64_t *word)
 static void grant(struct cpurun *run, uint32_t number)
 {
     struct cpurun_lane *lane = &run->shared->lanes[number];
-    struct thread *thread = &run->threads.at[number];
+    struct sched_thread *thread = &run->threads.at[number];
     wait_until(run, number, run->threads.core_ps[thread->core], CAUSE_idle);
     atomic_store(&lane->answer, core_time(run, number));
     atomic_store(&lane->timed_out, thread->timed_out);
@@ -205,7 +205,7 @@ static void grant(struct cpurun *run, uint32_t number)
 static bool take_op(struct reader *reader, uint32_t lane, uint64_t word)
 {
     struct cpurun *run = reader->run;
-    struct threads *threads = &run->threads;
+    struct sched *threads = &run->threads;
     uint64_t value = word & CPURUN_VALUE, second = 0;
     enum cpurun_op op = (enum cpurun_op)(word >> CPURUN_OP_SHIFT & 15);
     if (op == CPURUN_SLEEP || op == CPURUN_WAKE || op == CPURUN_AT)
@@ -221,23 +221,23 @@ static bool take_op(struct reader *reader, uint32_t lane, uint64_t word)
         begin_thread(run, (uint32_t)value % CPURUN_LANES, now);
         return true;
     case CPURUN_WAKE:
-        threads_wake(threads, second, value, now);
+        sched_wake(threads, second, value, now);
         return true;
     case CPURUN_SLEEP:
-        threads_sleep(threads, lane, second, now, value == CPURUN_FOREVER ? TIME_NEVER : now + value * NS);
+        sched_sleep(threads, lane, second, now, value == CPURUN_FOREVER ? TIME_NEVER : now + value * NS);
         return false;
     case CPURUN_PAUSE:
-        threads_sleep(threads, lane, 0, now, now + value * NS);
+        sched_sleep(threads, lane, 0, now, now + value * NS);
         return false;
     case CPURUN_AWAY:
-        threads_go_away(threads, lane);
+        sched_go_away(threads, lane);
         return false;
     case CPURUN_AT:
         wait_until(run, lane, second, CAUSE_idle);
         core_time(run, lane);
         return false;
     case CPURUN_END:
-        threads_end(threads, lane);
+        sched_end(threads, lane);
         atomic_store(&run->shared->lanes[lane].state, CPURUN_FREE);
         return false;
     default: /* YIELD, TIME, BACK */
@@ -259,7 +259,7 @@ static bool run_thread(struct cpurun *run, uint32_t number)
             if (LIKELY(pending->count < ACCESSES))
                 pending->words[pending->count++] = word;
         } else if (word >> CPURUN_OP_SHIFT == CPURUN_BLOCK) {
-            const struct block *next = blocks_get(&run->blocks, (uint32_t)word);
+            const struct decoded *next = blocks_get(&run->blocks, (uint32_t)word);
             finish_block(run, number, next->pc);
             pending->block = next;
         } else {
@@ -279,10 +279,10 @@ static bool look_for_returned(struct cpurun *run)
     for (uint32_t i = 0; i < CPURUN_LANES; i++) {
         struct cpurun_lane *lane = &run->shared->lanes[i];
         uint64_t tail = atomic_load(&lane->tail);
-        if (run->threads.at[i].state != THREAD_AWAY || atomic_load(&lane->head) == tail)
+        if (run->threads.at[i].state != SCHED_AWAY || atomic_load(&lane->head) == tail)
             continue;
         give_room(lane, tail + 1); /* CPURUN_BACK */
-        threads_come_back(&run->threads, i);
+        sched_come_back(&run->threads, i);
         any = true;
     }
     return any;
@@ -311,8 +311,8 @@ void cpurun_go(struct cpurun *run)
     begin_thread(run, 0, 0);
     for (;;) {
         look_for_returned(run);
-        uint32_t next = threads_next(&run->threads);
-        if (next == THREADS_NONE) {
+        uint32_t next = sched_next(&run->threads);
+        if (next == SCHED_NONE) {
             if (!wait_for_returned(run))
                 return;
             continue;
@@ -349,7 +349,7 @@ struct cpurun *cpurun_new(const struct cpu_spec *spec, struct cpurun_shared *sha
     }
     clock_init(&run->clock, spec->core.clock);
     blocks_init(&run->blocks, shared);
-    threads_start(&run->threads, count, spec->core.slice, spec->core.wake);
+    sched_start(&run->threads, count, spec->core.slice, spec->core.wake);
     return run;
 }
 

@@ -64,7 +64,7 @@ struct cpurun_lane {
     _Atomic uint32_t timed_out;           /* of a sleep */
     _Atomic uint32_t state;
     _Atomic int32_t task;     /* the kernel's number of its thread */
-    _Atomic uint32_t in_call; /* of the system */
+    _Atomic uint32_t excused; /* it may sleep: in a call of the system, or for us */
 };
 
 /* A block of instructions, as QEMU translated it; behind it the lengths of instructions, then their bytes. */

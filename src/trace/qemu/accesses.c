@@ -120,7 +120,7 @@ static inline void record(struct record_lane *lane, uint64_t address, uint64_t r
  * has the whole block. */
 static void on_access(unsigned cpu, plugin_meminfo info, uint64_t address, void *user)
 {
-    struct record_lane *lane = cpu_lanes[cpu];
+    struct record_lane *lane = vcpu_lanes[cpu];
     uint64_t clock = lane->clock + (uint64_t)(uintptr_t)user;
     uint32_t kind = kind_of(info);
     if (__builtin_expect(kind & READS_TOO, 0)) {
@@ -132,13 +132,13 @@ static void on_access(unsigned cpu, plugin_meminfo info, uint64_t address, void 
 
 static void on_block(unsigned cpu, void *user)
 {
-    cpu_lanes[cpu]->clock += (uint64_t)(uintptr_t)user;
+    vcpu_lanes[cpu]->clock += (uint64_t)(uintptr_t)user;
 }
 
 static void on_skipped_block(unsigned cpu, void *user)
 {
     enum { LOOK_EVERY = 1 << 16 }; /* instructions */
-    struct record_lane *lane = cpu_lanes[cpu];
+    struct record_lane *lane = vcpu_lanes[cpu];
     uint64_t skip = shared->options.skip;
     lane->clock += (uint64_t)(uintptr_t)user;
     if (__builtin_expect(lane->clock < lane->check, 1))

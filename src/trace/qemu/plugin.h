@@ -10,7 +10,7 @@ extern struct record_shared *shared;
 
 /* QEMU's numbers of threads may grow with each new one, however few there are. */
 enum { CPUS_MOST = 1 << 16 };
-extern struct record_lane *cpu_lanes[CPUS_MOST];
+extern struct record_lane *vcpu_lanes[CPUS_MOST];
 
 /* ---- phases (phases.c) ---- */
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct record_lane *cpu_lanes[CPUS_MOST];
+struct record_lane *vcpu_lanes[CPUS_MOST];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t living, cpus_used;
@@ -37,7 +37,7 @@ static void on_fork_child(void)
 {
     is_child = true;
     for (uint32_t i = 0; i < cpus_used; i++)
-        cpu_lanes[i] = &nowhere;
+        vcpu_lanes[i] = &nowhere;
 }
 
 void threads_init(const char *target)
@@ -99,7 +99,7 @@ static void add_thread(unsigned cpu)
     if (recording)
         begin_lane(lane);
     atomic_store(&lane->state, LANE_LIVE);
-    cpu_lanes[cpu] = lane;
+    vcpu_lanes[cpu] = lane;
     cpus_used = cpu < cpus_used ? cpus_used : cpu + 1;
     living++;
 }
@@ -110,7 +110,7 @@ static void on_come(plugin_id id, unsigned cpu)
     if (cpu >= CPUS_MOST)
         too_many();
     if (is_child) {
-        cpu_lanes[cpu] = &nowhere;
+        vcpu_lanes[cpu] = &nowhere;
         return;
     }
     pthread_mutex_lock(&lock);
@@ -121,7 +121,7 @@ static void on_come(plugin_id id, unsigned cpu)
 
 static void on_go(plugin_id id, unsigned cpu)
 {
-    struct record_lane *lane = cpu_lanes[cpu];
+    struct record_lane *lane = vcpu_lanes[cpu];
     (void)id;
     if (is_child)
         return;
@@ -129,7 +129,7 @@ static void on_go(plugin_id id, unsigned cpu)
     if (lane->left)
         unfinished--;
     living--;
-    cpu_lanes[cpu] = &nowhere;
+    vcpu_lanes[cpu] = &nowhere;
     accesses_end(lane);
     pthread_mutex_unlock(&lock);
 }
@@ -163,7 +163,7 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
                     uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h)
 {
     (void)id, (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
-    caller = cpu_lanes[cpu];
+    caller = vcpu_lanes[cpu];
     if (!is_child && (number == own_calls.exec || number == own_calls.exec_at))
         atomic_store(&shared->became_another, 1);
 }
