@@ -260,7 +260,7 @@ static bool show(const struct request *request, const struct protocol *protocol,
 {
     struct text text = {0};
     if (request->svg)
-        return protocol_draw(protocol, request->svg, err);
+        return drawing_of_protocol(protocol, request->svg, err);
     protocol_print(protocol, &text);
     fputs(text.at, stdout);
     text_fini(&text);

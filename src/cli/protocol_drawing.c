@@ -71,7 +71,7 @@ static void draw_table(FILE *f, const struct protocol *protocol, const struct co
     }
 }
 
-bool protocol_draw(const struct protocol *protocol, const char *path, struct err *err)
+bool drawing_of_protocol(const struct protocol *protocol, const char *path, struct err *err)
 {
     struct file_writer writer;
     int tables = 0, drawn = 0;

@@ -5,6 +5,6 @@
 
 #include "cache/protocol/protocol.h"
 
-bool protocol_draw(const struct protocol *protocol, const char *path, struct err *err);
+bool drawing_of_protocol(const struct protocol *protocol, const char *path, struct err *err);
 
 #endif

@@ -82,7 +82,8 @@ static void tell_client(struct agent *agent, const struct coherence_op *op)
     component_schedule(agent->component, agent->latency_ps, EVENT_DONE, op, sizeof *op);
 }
 
-static void done(struct agent *agent, struct waiting *waiting, struct entry *entry, const uint64_t *found)
+static void done(struct agent *agent, struct agent_waiting *waiting, struct entry *entry,
+                 const uint64_t *found)
 {
     const struct protocol *protocol = spec_of(agent)->protocol;
     if (agent->role != COH_GPU_L2) {
@@ -119,7 +120,7 @@ static void store_word(const struct agent *agent, struct entry *entry, uint64_t 
 /* Ends an operation if the effect serves it. `told` is what a message brought: the word that a write-through
  * found. */
 static bool serve(struct agent *agent, struct entry *entry, const struct coh_effect *effect,
-                  struct waiting *waiting, const struct packet *told)
+                  struct agent_waiting *waiting, const struct packet *told)
 {
     uint64_t found = 0;
     bool is_load = waiting->op.op == COH_LOAD || waiting->op.op == COH_DMA_READ;
@@ -141,7 +142,7 @@ static bool serve(struct agent *agent, struct entry *entry, const struct coh_eff
 }
 
 static void send_all(struct agent *agent, const struct entry *entry, const struct coh_effect *effect,
-                     const struct waiting *store, const struct packet *answer_to, uint64_t found)
+                     const struct agent_waiting *store, const struct packet *answer_to, uint64_t found)
 {
     const struct coherence_spec *spec = spec_of(agent);
     for (unsigned i = 0; i < effect->count; i++) {
@@ -197,10 +198,10 @@ static bool meet(struct agent *agent, struct entry *entry, unsigned event, uint3
     } else if (effect.take && packet) {
         memcpy(entry->data, packet->data, spec->line_bytes);
     }
-    const struct waiting *store = own              ? waiting_at(agent, own)
-                                  : entry->current ? waiting_at(agent, entry->current)
-                                                   : NULL;
-    struct waiting kept;
+    const struct agent_waiting *store = own              ? waiting_at(agent, own)
+                                        : entry->current ? waiting_at(agent, entry->current)
+                                                         : NULL;
+    struct agent_waiting kept;
     if (store) {
         kept = *store; /* `done` may use its place again */
         store = &kept;
@@ -251,7 +252,7 @@ static bool evict(struct agent *agent, struct entry *entry)
     agent->state->counters.evictions++;
     leave_way(agent, entry);
     if (is_idle(entry))
-        line_free(agent, entry);
+        entry_free(agent, entry);
     return true;
 }
 
@@ -274,7 +275,7 @@ static bool take_way(struct agent *agent, struct entry *entry)
 }
 
 /* Whether what waits would bring the line here. */
-static bool needs_way(const struct agent *agent, const struct waiting *waiting)
+static bool needs_way(const struct agent *agent, const struct agent_waiting *waiting)
 {
     const struct coh_kind *kinds = spec_of(agent)->protocol->kinds;
     if (waiting->is_message)
@@ -282,7 +283,7 @@ static bool needs_way(const struct agent *agent, const struct waiting *waiting)
     return waiting->op.op == COH_LOAD || (waiting->op.op == COH_STORE && agent->stores_allocate);
 }
 
-static bool has_way(struct agent *agent, struct entry *entry, const struct waiting *waiting)
+static bool has_way(struct agent *agent, struct entry *entry, const struct agent_waiting *waiting)
 {
     bool has =
         !agent->slots || entry->state.state != 0 || !needs_way(agent, waiting) || take_way(agent, entry);
@@ -294,7 +295,7 @@ static bool has_way(struct agent *agent, struct entry *entry, const struct waiti
 }
 
 /* A copy engine waits until a home that is a cache has evicted the line. */
-static void make_way_for_copies(struct agent *agent, struct entry *entry, const struct waiting *waiting)
+static void make_way_for_copies(struct agent *agent, struct entry *entry, const struct agent_waiting *waiting)
 {
     bool is_copy = waiting->op.op == COH_DMA_READ || waiting->op.op == COH_DMA_WRITE;
     if (is_copy && agent->slots && entry->state.state != 0 && !entry->current &&
@@ -307,7 +308,7 @@ static void make_way_for_copies(struct agent *agent, struct entry *entry, const 
 
 static bool try_waiting(struct agent *agent, struct entry *entry, uint32_t number)
 {
-    struct waiting *waiting = waiting_at(agent, number);
+    struct agent_waiting *waiting = waiting_at(agent, number);
     if (!has_way(agent, entry, waiting))
         return false;
     if (!waiting->is_message) {
@@ -362,16 +363,16 @@ static void settle(struct agent *agent, struct entry *entry)
             tags_touch(agent_tags(agent), entry->slot);
     }
     if (is_idle(entry))
-        line_free(agent, entry);
+        entry_free(agent, entry);
 }
 
 /* Something new for a line: it waits its turn behind what waits already, and is tried at once. */
 static void arrive_at_line(struct agent *agent, uint64_t line, uint32_t number)
 {
     struct agent_state *state = agent->state;
-    struct entry *entry = line_find(agent, line);
+    struct entry *entry = entry_find(agent, line);
     if (!entry)
-        entry = line_make(agent, line);
+        entry = entry_make(agent, line);
     if (!entry) { /* too many lines are under way */
         REQUIRE(!waiting_at(agent, number)->is_message || agent->role == COH_GPU_L2);
         waiting_at(agent, number)->next = 0;
@@ -396,7 +397,7 @@ static void retry_blocked(struct agent *agent)
     state->blocked_first = state->blocked_last = 0;
     while (number) {
         uint32_t next = waiting_at(agent, number)->next;
-        const struct waiting *waiting = waiting_at(agent, number);
+        const struct agent_waiting *waiting = waiting_at(agent, number);
         arrive_at_line(
             agent, waiting->is_message ? waiting->packet.line : line_of(agent, waiting->op.address), number);
         number = next;
@@ -458,7 +459,7 @@ void agent_ask(struct agent *agent, const struct coherence_op *op)
         return;
     }
     uint32_t number = waiting_take(agent);
-    struct waiting *waiting = waiting_at(agent, number);
+    struct agent_waiting *waiting = waiting_at(agent, number);
     waiting->op = *op;
     waiting->whose = (uint8_t)agent->id;
     arrive_at_line(agent, line_of(agent, op->address), number);
@@ -496,7 +497,7 @@ static void take_packet(struct agent *agent, const struct packet *packet)
 {
     const struct coh_below *below = &spec_of(agent)->protocol->below;
     uint32_t number = waiting_take(agent);
-    struct waiting *waiting = waiting_at(agent, number);
+    struct agent_waiting *waiting = waiting_at(agent, number);
     unsigned kind = packet->message.kind;
     if (agent->role == COH_GPU_L2 && is_below(agent, kind)) {
         waiting->whose = packet->message.from;
@@ -519,7 +520,7 @@ static void take_packet(struct agent *agent, const struct packet *packet)
 static void memory_answers(struct agent *agent, const struct packet *request)
 {
     const struct protocol *protocol = spec_of(agent)->protocol;
-    uint8_t *memory = line_memory(agent, request->line);
+    uint8_t *memory = entry_memory(agent, request->line);
     bool is_read = request->message.kind == protocol->memory_read;
     struct packet answer = {.message = {.kind = is_read ? protocol->memory_data : protocol->memory_ack,
                                         .from = AGENT_MEMORY,
@@ -539,7 +540,7 @@ static void agent_start(struct component *self, void *state)
     struct agent *agent = agent_of(self);
     agent->state = state;
     rng_init(&agent->state->rng, component_seed(self), component_name(self));
-    lines_start(agent);
+    agent_clear(agent);
     if (agent->client && agent->client->start)
         agent->client->start(agent, client_of(agent));
 }

@@ -20,7 +20,7 @@ struct packet {
 };
 
 /* An operation or a message that waits at a line. */
-struct waiting {
+struct agent_waiting {
     uint32_t next; /* plus 1 */
     uint8_t is_message;
     uint8_t whose; /* the agent that gets the answer: this one, or an L1 */
@@ -93,9 +93,9 @@ static inline struct entry *entry_at(const struct agent *agent, uint64_t number)
     return (struct entry *)(void *)((char *)agent->state + agent->entries_at) + (number - 1);
 }
 
-static inline struct waiting *waiting_at(const struct agent *agent, uint64_t number)
+static inline struct agent_waiting *waiting_at(const struct agent *agent, uint64_t number)
 {
-    return (struct waiting *)(void *)((char *)agent->state + agent->waitings_at) + (number - 1);
+    return (struct agent_waiting *)(void *)((char *)agent->state + agent->waitings_at) + (number - 1);
 }
 
 static inline struct tags *agent_tags(const struct agent *agent)
@@ -108,13 +108,13 @@ static inline uint32_t *agent_slots(const struct agent *agent)
     return (uint32_t *)(void *)((char *)agent->state + agent->slots_at);
 }
 
-void lines_layout(struct agent *agent); /* sets offsets and state_bytes */
-void lines_start(struct agent *agent);
+void agent_layout(struct agent *agent); /* sets offsets and state_bytes */
+void agent_clear(struct agent *agent);
 
-struct entry *line_find(const struct agent *agent, uint64_t line); /* or NULL */
-struct entry *line_make(struct agent *agent, uint64_t line);       /* NULL: no room */
-void line_free(struct agent *agent, struct entry *entry);
-uint8_t *line_memory(const struct agent *agent, uint64_t line); /* of a home: where memory has it */
+struct entry *entry_find(const struct agent *agent, uint64_t line); /* or NULL */
+struct entry *entry_make(struct agent *agent, uint64_t line);       /* NULL: no room */
+void entry_free(struct agent *agent, struct entry *entry);
+uint8_t *entry_memory(const struct agent *agent, uint64_t line); /* of a home: where memory has it */
 
 uint32_t waiting_take(struct agent *agent);
 void waiting_give(struct agent *agent, uint32_t number);

@@ -22,14 +22,14 @@ static uint64_t lines_of_memory(const struct agent *agent)
     return spec->memory_bytes / spec->line_bytes / spec->homes + 1;
 }
 
-void lines_layout(struct agent *agent)
+void agent_layout(struct agent *agent)
 {
     size_t at = sizeof(struct agent_state);
     struct tags_spec tags = tags_spec_of(agent);
     agent->slots = agent->sets * agent->ways;
     agent->buckets_at = after(&at, agent->buckets * sizeof(uint32_t));
     agent->entries_at = after(&at, agent->entry_count * sizeof(struct entry));
-    agent->waitings_at = after(&at, agent->waiting_count * sizeof(struct waiting));
+    agent->waitings_at = after(&at, agent->waiting_count * sizeof(struct agent_waiting));
     agent->tags_at = after(&at, agent->slots ? tags_bytes(&tags) : 0);
     agent->slots_at = after(&at, agent->slots * sizeof(uint32_t));
     agent->memory_at =
@@ -38,7 +38,7 @@ void lines_layout(struct agent *agent)
     agent->state_bytes = at;
 }
 
-void lines_start(struct agent *agent)
+void agent_clear(struct agent *agent)
 {
     struct tags_spec tags = tags_spec_of(agent);
     if (agent->slots)
@@ -50,7 +50,7 @@ static uint32_t bucket_of(const struct agent *agent, uint64_t line)
     return (uint32_t)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (agent->buckets - 1);
 }
 
-struct entry *line_find(const struct agent *agent, uint64_t line)
+struct entry *entry_find(const struct agent *agent, uint64_t line)
 {
     for (uint32_t at = agent_buckets(agent)[bucket_of(agent, line)]; at; at = entry_at(agent, at)->next)
         if (entry_at(agent, at)->line == line)
@@ -58,7 +58,7 @@ struct entry *line_find(const struct agent *agent, uint64_t line)
     return NULL;
 }
 
-struct entry *line_make(struct agent *agent, uint64_t line)
+struct entry *entry_make(struct agent *agent, uint64_t line)
 {
     struct agent_state *state = agent->state;
     uint64_t number = state->free_entry;
@@ -78,11 +78,11 @@ struct entry *line_make(struct agent *agent, uint64_t line)
     entry->next = *bucket;
     *bucket = (uint32_t)number;
     if (agent->has_memory && !agent->coherence->spec.protocol->memory_apart)
-        memcpy(entry->data, line_memory(agent, line), agent->coherence->spec.line_bytes);
+        memcpy(entry->data, entry_memory(agent, line), agent->coherence->spec.line_bytes);
     return entry;
 }
 
-void line_free(struct agent *agent, struct entry *entry)
+void entry_free(struct agent *agent, struct entry *entry)
 {
     uint32_t number = (uint32_t)(entry - entry_at(agent, 1)) + 1;
     uint32_t *at = &agent_buckets(agent)[bucket_of(agent, entry->line)];
@@ -90,7 +90,7 @@ void line_free(struct agent *agent, struct entry *entry)
         at = &entry_at(agent, *at)->next;
     *at = entry->next;
     if (agent->has_memory && !agent->coherence->spec.protocol->memory_apart)
-        memcpy(line_memory(agent, entry->line), entry->data, agent->coherence->spec.line_bytes);
+        memcpy(entry_memory(agent, entry->line), entry->data, agent->coherence->spec.line_bytes);
     if (entry->slot != AGENT_NOT_RESIDENT) {
         agent_slots(agent)[entry->slot] = 0;
         tags_unpin(agent_tags(agent), entry->slot);
@@ -102,7 +102,7 @@ void line_free(struct agent *agent, struct entry *entry)
     agent->state->free_entry = number;
 }
 
-uint8_t *line_memory(const struct agent *agent, uint64_t line)
+uint8_t *entry_memory(const struct agent *agent, uint64_t line)
 {
     const struct coherence_spec *spec = &agent->coherence->spec;
     uint64_t number = line / spec->homes;
@@ -122,7 +122,7 @@ uint32_t waiting_take(struct agent *agent)
         REQUIRE(state->waitings_used < agent->waiting_count);
         number = ++state->waitings_used;
     }
-    memset(waiting_at(agent, number), 0, sizeof(struct waiting));
+    memset(waiting_at(agent, number), 0, sizeof(struct agent_waiting));
     return (uint32_t)number;
 }
 

@@ -75,7 +75,7 @@ static bool agent_make(struct coherence *coherence, struct engine *engine, uint3
     coh_controller_init(&agent->controller, coherence->spec.protocol,
                         protocol_table(coherence->spec.protocol, agent->role));
     agent_shape(agent, &coherence->spec);
-    lines_layout(agent);
+    agent_layout(agent);
     snprintf(name, sizeof name, "%s[%u]", names[agent->role], id);
     struct island *island = engine_island(engine, name);
     struct agent **self = mem_alloc(1, sizeof *self); /* the component's spec: kept until coherence_free */
@@ -137,7 +137,7 @@ static const struct entry *holder_of(const struct coherence *coherence, uint64_t
 {
     for (uint32_t i = 0; i < coherence->places.first_home; i++) {
         const struct agent *agent = &coherence->agents[i];
-        const struct entry *entry = line_find(agent, line);
+        const struct entry *entry = entry_find(agent, line);
         uint8_t flags = entry ? agent->controller.table->states[entry->state.state].flags : 0;
         if (flags & COH_OWNS || (flags & COH_WRITE))
             return entry;
@@ -153,8 +153,8 @@ uint64_t coherence_read(const struct coherence *coherence, uint64_t address)
         &coherence->agents[coherence->places.first_home + line % coherence->spec.homes];
     const struct entry *entry = holder_of(coherence, line);
     if (!entry)
-        entry = line_find(home, line);
-    memcpy(&word, (entry ? entry->data : line_memory(home, line)) + offset, sizeof word);
+        entry = entry_find(home, line);
+    memcpy(&word, (entry ? entry->data : entry_memory(home, line)) + offset, sizeof word);
     return word;
 }
 
