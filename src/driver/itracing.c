@@ -163,6 +163,12 @@ static uint32_t number_of(struct itracing *own, struct stream *stream, const str
     return stream->traced - 1;
 }
 
+/* Or NULL. */
+static struct itrace_call *last_call(const struct itracing *own)
+{
+    return own->trace->call_count ? &own->trace->calls[own->trace->call_count - 1] : NULL;
+}
+
 void itracing_call(struct driver *driver, enum host_call call)
 {
     struct itracing *own = driver->itracing;
@@ -170,9 +176,9 @@ void itracing_call(struct driver *driver, enum host_call call)
         return;
     pthread_mutex_lock(&own->lock);
     note_thread(own);
-    struct itrace_call *last = own->trace->calls + own->trace->call_count - 1;
+    struct itrace_call *last = last_call(own);
     bool asks = call == HOST_ASKS;
-    if (asks && own->trace->call_count && last->kind == CALL_TIME && last->field[0] == TIME_QUESTION)
+    if (asks && last && last->kind == CALL_TIME && last->field[0] == TIME_QUESTION)
         last->field[1]++; /* a program that polls asks millions of times */
     else
         add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
@@ -284,8 +290,8 @@ static bool is_zero(const char *page)
 /* One of a list of neighbouring pages. */
 static void add_page(struct itracing *own, enum itrace_call_kind kind, uint64_t page)
 {
-    struct itrace_call *last = own->trace->calls + own->trace->call_count - 1;
-    if (own->trace->call_count && last->kind == kind && last->field[0] + last->field[1] == page) {
+    struct itrace_call *last = last_call(own);
+    if (last && last->kind == kind && last->field[0] + last->field[1] == page) {
         last->field[1] += PAGE;
         return;
     }
