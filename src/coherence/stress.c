@@ -240,12 +240,13 @@ static bool check_word(uint64_t word, struct word_log *log, uint64_t initial, ui
     struct record **ended = mem_alloc(count + 1, sizeof *ended);
     uint64_t *latest = mem_alloc(count + 1, sizeof *latest);
     bool good = true;
-    if (count)
+    if (count) {
         memcpy(ended, log->stores, count * sizeof *ended);
-    qsort(ended, count, sizeof *ended, by_end);
+        qsort(ended, count, sizeof *ended, by_end);
+        qsort(log->stores, count, sizeof *log->stores, by_value);
+    }
     for (size_t i = 0; i < count; i++)
         latest[i] = i && latest[i - 1] > ended[i]->began ? latest[i - 1] : ended[i]->began;
-    qsort(log->stores, count, sizeof *log->stores, by_value);
     struct record at_end = {
         .word = word, .value = final, .began = TIME_NEVER - 1, .ended = TIME_NEVER, .since = TIME_NEVER - 1};
     for (size_t i = 0; i <= log->load_count && good; i++) {
