@@ -70,6 +70,8 @@ void agent_send(struct agent *agent, struct packet *packet, uint32_t to, uint64_
         if (rng_below(&state->rng, 8) == 0)
             delay_ps += 10 * link + rng_below(&state->rng, 16) * link / 4;
     }
+    if (to == AGENT_MEMORY)
+        delay_ps += agent->memory_latency_ps;
     component_schedule(agent->component, delay_ps, to == AGENT_MEMORY ? EVENT_MEMORY : EVENT_SEND, packet,
                        packet_bytes(agent, packet));
 }

@@ -5,7 +5,7 @@
  * far as the window reaches: memory-level parallelism needs no rule of its own.
  *
  * The cycles between two instructions that retire are charged to what the second one was late for. */
-#include "cpu/calendar.h"
+#include "base/calendar.h"
 #include "cpu/core.h"
 #include "base/bits.h"
 

@@ -4,7 +4,7 @@
 #ifndef CPU_SHARED_H
 #define CPU_SHARED_H
 
-#include "cpu/calendar.h"
+#include "base/calendar.h"
 #include "cpu/outer.h"
 #include "cpu/spec.h"
 #include "base/index.h"

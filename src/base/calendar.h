@@ -1,7 +1,7 @@
 /* What is taken in which cycle. Requests need not come in the order of their times: each takes the first
  * period from its own on that is not full. Periods far behind the latest are forgotten. */
-#ifndef CPU_CALENDAR_H
-#define CPU_CALENDAR_H
+#ifndef BASE_CALENDAR_H
+#define BASE_CALENDAR_H
 
 #include <stdint.h>
 
